@@ -1,0 +1,37 @@
+# make demo: the main job. make test: everything that must hold. Both set up .venv by themselves.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint bench docs clean
+
+demo: $(VENV)/.core
+	$(BIN)/transvariation demo
+
+test: lint
+	$(BIN)/python -m pytest -n auto --cov --cov-report=term
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.bench
+	$(BIN)/python -m benchmarks
+
+docs: $(VENV)/.docs
+	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+
+# One stamp per set of extras: a second call installs nothing while pyproject.toml stays as it is.
+$(VENV)/.core: EXTRAS :=
+$(VENV)/.dev: EXTRAS := [dev]
+$(VENV)/.bench: EXTRAS := [bench]
+$(VENV)/.docs: EXTRAS := [docs]
+$(VENV)/.%: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable '.$(EXTRAS)'
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist docs/_build docs/auto_examples .mypy_cache .pytest_cache .ruff_cache

@@ -1,0 +1,42 @@
+"""One-class classification by Gini's transvariation probability.
+
+The tree reads as the method's own verbs: read (`table`), reduce (`reduction`), measure (`typicality`),
+cut (`threshold`), decide (`classifiers`), tell (`report`).
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from transvariation.classifiers import TOCC as TOCC
+    from transvariation.datasets import load_glass as load_glass
+    from transvariation.metrics import auc as auc
+    from transvariation.metrics import roc as roc
+    from transvariation.metrics import specificity_at_sensitivity as specificity_at_sensitivity
+    from transvariation.typicality import spatial_median as spatial_median
+    from transvariation.typicality import transvariation_probability as transvariation_probability
+
+__version__ = "0.1.0"
+
+# Where each public name lives. Loaded on first use, so that `transvariation --help` need not wait for scikit-learn.
+_HOME = {
+    "TOCC": "classifiers",
+    "auc": "metrics",
+    "load_glass": "datasets",
+    "roc": "metrics",
+    "spatial_median": "typicality",
+    "specificity_at_sensitivity": "metrics",
+    "transvariation_probability": "typicality",
+}
+
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(f"transvariation.{_HOME[name]}"), name)
+    raise AttributeError(f"module 'transvariation' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,5 @@
+"""Run the command line as `python -m transvariation`."""
+
+from transvariation.cli import main
+
+main()

@@ -1,0 +1,48 @@
+"""The UCI glass fragments that the paper analyses."""
+
+from importlib.resources import files
+
+import pandas as pd
+from sklearn.utils import Bunch
+
+CONTROL_TYPES = (1, 3)  # float-processed windows of buildings and vehicles
+RECOVERED_TYPES = (5, 6, 7)  # containers, tableware, headlamps
+TYPE_NAMES = {
+    1: "building window, float",
+    2: "building window, non-float",
+    3: "vehicle window, float",
+    5: "container",
+    6: "tableware",
+    7: "headlamp",
+}
+
+
+def load_glass() -> Bunch:
+    """Load the glass fragments: refractive index and eight oxides in weight per cent.
+
+    Returns
+    -------
+    Bunch
+        ``control``: the 87 float-processed window fragments (types 1 and 3), the target class of the paper;
+        ``recovered``: the 51 containers, tableware and headlamps (types 5 to 7), its non-targets;
+        ``all``: all 214 fragments with their ``Type``; ``type_names``: what the type codes mean;
+        ``DESCR``: origin and licence. The fragments' numbers are the index of every table.
+
+    Examples
+    --------
+    >>> glass = load_glass()
+    >>> glass.control.shape, glass.recovered.shape, glass.all.shape
+    ((87, 9), (51, 9), (214, 10))
+    """
+    source = files("transvariation.datasets") / "data"
+    with (source / "glass.csv").open(encoding="utf-8") as file:
+        table = pd.read_csv(file)
+    table.index = pd.RangeIndex(1, len(table) + 1, name="fragment")
+    features = table.drop(columns="Type")
+    return Bunch(
+        control=features[table["Type"].isin(CONTROL_TYPES)],
+        recovered=features[table["Type"].isin(RECOVERED_TYPES)],
+        all=table,
+        type_names=TYPE_NAMES,
+        DESCR=(source / "glass.md").read_text(encoding="utf-8"),
+    )

@@ -1,0 +1,1 @@
+"""REDUCE: fewer, more telling variables."""

@@ -1,0 +1,1 @@
+"""TELL: figures and pages. They only render what was computed."""

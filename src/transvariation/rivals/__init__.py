@@ -1,0 +1,1 @@
+"""The competitors, on the same base and so with the same cut."""

@@ -1,0 +1,21 @@
+"""The door of every measure: numbers in, one object per row."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+def as_rows(A: ArrayLike, name: str) -> NDArray[np.float64]:
+    """Return finite numbers as a two-dimensional array, one object per row; a plain list is one variable."""
+    A = np.asarray(A, dtype=np.float64)
+    if A.ndim == 1:
+        A = A[:, None]
+    if A.ndim != 2 or not A.shape[1]:
+        raise ValueError(f"{name} has shape {A.shape}; give one row per object and one column per variable")
+    if name == "X" and not len(A):
+        raise ValueError("X has no rows; tp needs at least one target object")
+    if not np.isfinite(A).all():
+        row, column = np.argwhere(~np.isfinite(A))[0]
+        raise ValueError(
+            f"{name} has {A[row, column]} in row {row}, column {column}; drop or fill missing and infinite values first"
+        )
+    return A

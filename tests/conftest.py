@@ -1,0 +1,26 @@
+"""Where the tests find numbers that nobody here computed."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+REFERENCE = Path(__file__).parent / "reference"
+
+
+class Reference:
+    """Values computed by R and the data they were computed from; see reference/README.md."""
+
+    @staticmethod
+    def case(name: str) -> dict:
+        return json.loads((REFERENCE / f"{name}.json").read_text())
+
+    @staticmethod
+    def table(name: str) -> np.ndarray:
+        return np.loadtxt(REFERENCE / "data" / f"{name}.csv", delimiter=",", skiprows=1, ndmin=2)
+
+
+@pytest.fixture(scope="session")
+def reference() -> Reference:
+    return Reference()
