@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from transvariation.classifiers import PAMTOCC as PAMTOCC
     from transvariation.classifiers import TOCC as TOCC
     from transvariation.datasets import load_glass as load_glass
     from transvariation.metrics import auc as auc
@@ -20,6 +21,7 @@ __version__ = "0.1.0"
 
 # Where each public name lives. Loaded on first use, so that `transvariation --help` need not wait for scikit-learn.
 _HOME = {
+    "PAMTOCC": "classifiers",
     "TOCC": "classifiers",
     "auc": "metrics",
     "load_glass": "datasets",

@@ -2,9 +2,9 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from transvariation import TOCC
+from transvariation import PAMTOCC, TOCC
 
 
-@parametrize_with_checks([TOCC()])
+@parametrize_with_checks([TOCC(), PAMTOCC()])
 def test_scikit_learn_contract(estimator, check):
     check(estimator)

@@ -1,6 +1,7 @@
 """DECIDE: the one-class classifiers."""
 
 from transvariation.classifiers.base import OneClassClassifier
+from transvariation.classifiers.pam import PAMTOCC
 from transvariation.classifiers.tocc import TOCC
 
-__all__ = ["TOCC", "OneClassClassifier"]
+__all__ = ["PAMTOCC", "TOCC", "OneClassClassifier"]

@@ -1,13 +1,12 @@
 """TOCC, the density-free transvariation-based one-class classifier."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from transvariation.classifiers.base import OneClassClassifier
+from transvariation.classifiers.transvariation import Floats, TransvariationClassifier
 from transvariation.typicality import spatial_median, transvariation_probability
 
 
-class TOCC(OneClassClassifier):
+class TOCC(TransvariationClassifier):
     """Accept objects that lie deep enough among the target objects, by counting.
 
     Parameters
@@ -44,13 +43,15 @@ class TOCC(OneClassClassifier):
         self.tau_max = tau_max
         self.ties = ties
 
-    def _describe(self, X: NDArray[np.float64]) -> None:
+    def _describe(self, X: Floats) -> None:
         self.center_ = spatial_median(X)
         self._X = X
 
-    def _score(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        return transvariation_probability(self._X, X, self.center_, tau_max=self.tau_max, ties=self.ties)
+    def _tp(self, X: Floats) -> Floats:
+        # The product of univariate tp's is taken about each variable's own median.
+        center = None if self.tau_max == "product" else self.center_
+        return transvariation_probability(self._X, X, center, tau_max=self.tau_max, ties=self.ties)
 
-    def transvariation_probability(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Compute tp of each object with respect to the target class."""
-        return self._score(self._validated(X))
+    def _univariate_tp(self, X: Floats) -> Floats:
+        columns = range(X.shape[1])
+        return np.column_stack([transvariation_probability(self._X[:, u], X[:, u], tau_max="half") for u in columns])

@@ -1,0 +1,46 @@
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+
+from transvariation.typicality.medoids import medoids
+
+
+def test_medoids_and_labels_are_those_of_r(reference):
+    cases = reference.case("case01_pam")
+    assert cases
+    for name, case in cases.items():
+        X = reference.table(name)
+        for run in case["runs"]:
+            found = medoids(X, run["K"])
+            assert (found.rows + 1).tolist() == run["medoid_rows"], (name, run["K"])
+            assert (found.labels + 1).tolist() == run["labels"], (name, run["K"])
+            assert found.objective == pytest.approx(run["objective_swap"], rel=1e-10)
+
+
+def test_large_samples_come_close_to_the_true_centres():
+    rng = np.random.default_rng(0)
+    centers = np.array([[0, 0], [10, 0], [0, 10], [10, 10], [5, 5]])
+    X = np.concatenate([rng.normal(c, 1, size=(2_000, 2)) for c in centers])
+    found = medoids(X, 5)
+    assert found.objective == pytest.approx(cdist(X, X[found.rows]).min(axis=1).mean(), rel=1e-12)
+    assert cdist(X[found.rows], centers).min(axis=0).max() < 0.2
+    # No set of medoids can do much better than the centres that made the data.
+    assert found.objective < 1.01 * np.linalg.norm(X - np.repeat(centers, 2_000, axis=0), axis=1).mean()
+
+
+def test_a_cluster_per_object_and_one_for_all():
+    X = np.array([[0.0, 0], [1, 0], [5, 0]])
+    assert medoids(X, 3).labels.tolist() == [0, 1, 2]
+    assert medoids(X, 1).rows.tolist() == [1]
+
+
+def test_more_clusters_than_distinct_objects_says_how_many_there_are():
+    with pytest.raises(ValueError, match=r"n_clusters=3 must lie between 1 and .* here 2"):
+        medoids([[0, 0], [0, 0], [1, 1]], 3)
+
+
+def test_duplicates_stay_together():
+    X = np.repeat([[0.0, 0], [3, 3]], 4, axis=0)
+    found = medoids(X, 2)
+    assert found.labels.tolist() == [0] * 4 + [1] * 4
+    assert found.objective == 0
