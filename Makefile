@@ -34,4 +34,4 @@ $(VENV)/.%: pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist docs/_build docs/auto_examples .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) build dist docs/_build docs/_generated docs/api docs/auto_examples .mypy_cache .pytest_cache .ruff_cache

@@ -1,0 +1,78 @@
+"""The API reference: every public name, under the verb that it serves.
+
+The names come from the package itself, so that a new one appears without anybody touching the manual.
+"""
+
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+import transvariation
+
+# Home of a public name -> heading and opening sentence, in the order in which a reader meets them.
+ROOMS = {
+    "typicality": ("Measure", "Pure functions on arrays: how deep does an object lie among the target objects?"),
+    "threshold": ("Cut", "From a sensitivity to a threshold, and from scores to p-values."),
+    "classifiers": ("Decide", "The one-class classifiers: scikit-learn estimators that accept (+1) or reject (-1)."),
+    "reduction": ("Reduce", "Fewer, more telling variables: components, projections, selections."),
+    "mixture": ("Densities", "Gaussian mixtures chosen by BIC and kernel densities, with box probabilities."),
+    "metrics": ("Metrics", "How well scores separate target objects from non-target ones."),
+    "datasets": ("Data", "The glass fragments and the simulated scenarios."),
+    "table": ("Read", "From files and data frames to checked numbers."),
+    "casework": ("Casework", "From two tables to a verdict with its reasons."),
+    "studies": ("Studies", "The paper's analyses, computed afresh."),
+    "report": ("Tell", "Figures and pages. They only render what was computed."),
+    "distributed": ("Distributed", "The same classifiers on data that no single machine holds."),
+    "streaming": ("Streaming", "Objects that arrive one after another."),
+}
+
+# Modules whose own names are public without standing at the top of the package.
+SIDE_DOORS = {
+    "transvariation.rivals": ("Rivals", "The paper's six competitors, on the same base and so with the same cut."),
+    "transvariation.casework": ("Casework", "From two tables to a verdict with its reasons."),
+    "transvariation.distributed": ("Distributed", "The same classifiers on Dask arrays and data frames."),
+}
+
+
+def sections() -> list[tuple[str, str, str, list[str]]]:
+    """List (heading, sentence, module, names) for every part of the reference that has names."""
+    found = []
+    homes = {name: home.split(".")[0] for name, home in transvariation._HOME.items()}
+    for room in [*ROOMS, *sorted(set(homes.values()) - set(ROOMS))]:
+        names = sorted((name for name, home in homes.items() if home == room), key=str.lower)
+        if names:
+            heading, sentence = ROOMS.get(room, (room.capitalize(), ""))
+            found.append((heading, sentence, "transvariation", names))
+    for module, (heading, sentence) in SIDE_DOORS.items():
+        if find_spec(module) is not None:
+            public = getattr(import_module(module), "__all__", [])
+            names = sorted((name for name in public if name not in transvariation._HOME), key=str.lower)
+            if names:
+                found.append((f"{heading}: ``{module}``", sentence, module, names))
+    base = ["OneClassClassifier"]
+    found.append(("For your own classifier", "Say what differs; inherit the rest.", "transvariation.classifiers", base))
+    return found
+
+
+def text() -> str:
+    """Compose the page as reStructuredText."""
+    lines = [
+        "API reference",
+        "=============",
+        "",
+        "Import names from ``transvariation`` unless a heading says otherwise.",
+        "",
+    ]
+    for heading, sentence, module, names in sections():
+        lines += [heading, "-" * len(heading), "", sentence, "", f".. currentmodule:: {module}", ""]
+        lines += [".. autosummary::", "   :toctree: names", "   :nosignatures:", ""]
+        lines += [f"   {name}" for name in names] + [""]
+    return "\n".join(lines)
+
+
+def write(path: Path) -> None:
+    """Write the page where it differs, so that an unchanged one is not built again."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    (path.parent / "backreferences").mkdir(exist_ok=True)
+    if not path.exists() or path.read_text(encoding="utf-8") != text():
+        path.write_text(text(), encoding="utf-8")

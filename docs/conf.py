@@ -1,0 +1,90 @@
+"""How the manual is built: `make docs`. Nothing here reaches outside the machine."""
+
+import os
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "_ext"))
+
+import api_reference
+import extras
+import import_graph
+import matplotlib
+import topics
+
+import transvariation
+
+matplotlib.use("agg")
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # the small examples lose more than they gain by threads
+
+project = "transvariation"
+author = "The transvariation developers"
+copyright = author
+version = release = transvariation.__version__
+language = "en_GB"
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "myst_parser",
+    "sphinx_click",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+    "mathml",  # ours: equations without a script from the network
+]
+templates_path = ["_templates"]
+exclude_patterns = ["_build", "_generated", "**/sg_execution_times.rst", "sg_execution_times.rst"]
+default_role = "code"  # docstrings here write `X` for an argument
+
+# Written afresh by every build from the code itself, so that they cannot go stale.
+api_reference.write(HERE / "api" / "index.rst")
+extras.write(HERE / "_generated" / "extras.md")
+topics.write(HERE / "_generated" / "topics.md")
+import_graph.draw(HERE / "_generated" / "import_graph.svg")
+
+autosummary_generate = True
+autodoc_typehints = "none"  # numpydoc's Parameters say it in words
+autodoc_default_options = {"member-order": "bysource"}
+numpydoc_show_class_members = False  # the class template lists them
+numpydoc_xref_param_type = False
+
+myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath", "fieldlist"]
+myst_heading_anchors = 3
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "auto_examples",
+    "filename_pattern": r"[\\/]plot_",
+    "backreferences_dir": "api/backreferences",
+    "doc_module": ("transvariation",),
+    "reference_url": {"transvariation": None},
+    "within_subsection_order": "ExampleTitleSortKey",
+    "remove_config_comments": True,
+    "show_memory": False,
+    "show_signature": False,
+    "download_all_examples": False,
+    "write_computation_times": False,
+    "abort_on_example_error": False,  # a failing example is a warning, and -W makes that an error
+    "reset_modules": ("matplotlib",),
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "transvariation"
+html_static_path = ["_static"]
+html_css_files = ["house.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "logo": {"text": "transvariation"},
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "header_links_before_dropdown": 6,
+    "navbar_end": ["theme-switcher"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "show_prev_next": True,
+}
+html_sidebars = {"installation": [], "quickstart": [], "glossary": [], "changelog": [], "contributing": []}

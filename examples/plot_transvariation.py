@@ -1,0 +1,38 @@
+"""
+Transvariation in one dimension
+===============================
+
+A group of units and an object *transvariate* when some of the units lie on the other side of the object than the
+group's median does: seen from the median, they lie beyond the object. In the first two rows no unit does, because the
+object stands outside the group on one side or the other. In the third row three units lie beyond the object. The share
+of such units, doubled because at most half of a group lies on one side of its median, is the transvariation
+probability tp.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from transvariation import transvariation_probability
+
+units = np.array([1.0, 1.8, 2.3, 3.1, 3.6, 4.0, 4.7, 5.2, 6.1, 6.6, 7.4])
+median = np.median(units)
+objects = {"left of the group": 0.2, "right of the group": 8.3, "within the group": 5.7}
+
+figure, rows = plt.subplots(3, 1, figsize=(8, 4.6), sharex=True, layout="constrained")
+for axes, (where, c) in zip(rows, objects.items(), strict=True):
+    beyond = (units - c) * (median - c) < 0
+    tp = transvariation_probability(units, [c])[0]
+    axes.axhline(0, color="0.85", zorder=0)
+    axes.scatter(units[~beyond], 0 * units[~beyond], s=45, color="tab:blue", label="unit of the group")
+    axes.scatter(units[beyond], 0 * units[beyond], s=45, color="tab:orange", label="unit beyond the object")
+    axes.scatter(median, 0, marker="s", s=130, facecolor="none", edgecolor="black", label="median")
+    axes.scatter(c, 0, marker="^", s=110, color="tab:red", label="object c")
+    axes.set_title(
+        f"object {where}: {beyond.sum()} of {len(units)} units beyond it, tp = {tp:.2f}", fontsize=10, loc="left"
+    )
+    axes.set(ylim=(-1, 1), yticks=[])
+    axes.spines[["left", "right", "top"]].set_visible(False)
+rows[-1].set_xlabel("value of the variable")
+handles, labels = rows[-1].get_legend_handles_labels()
+figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
+plt.show()

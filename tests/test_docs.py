@@ -1,0 +1,116 @@
+"""The manual covers what exists: commands, public names, pages, examples."""
+
+import ast
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import click
+import pytest
+
+import transvariation
+from transvariation.cli import main
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.glob("*.md"))
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+
+
+def extension(name: str) -> ModuleType:
+    """Load one of the manual's own Sphinx extensions, which need no Sphinx for what is asked here."""
+    spec = importlib.util.spec_from_file_location(name, DOCS / "_ext" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def commands(group: click.Command, path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], click.Command]]:
+    if not isinstance(group, click.Group):
+        return [(path, group)]
+    context = click.Context(group)
+    found = []
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        found += commands(command, (*path, name))
+    return found
+
+
+def test_every_public_name_is_in_the_reference():
+    listed = {name for *_, names in extension("api_reference").sections() for name in names}
+    assert set(transvariation.__all__) <= listed
+
+
+def test_the_reference_has_a_heading_for_every_home():
+    reference = extension("api_reference")
+    assert {home.split(".")[0] for home in transvariation._HOME.values()} <= set(reference.ROOMS)
+
+
+@pytest.mark.parametrize("name", transvariation.__all__)
+def test_every_public_name_has_an_example(name):
+    assert ">>>" in (getattr(transvariation, name).__doc__ or ""), f"{name} needs a doctest in its docstring"
+
+
+def test_the_whole_command_line_is_rendered():
+    text = (DOCS / "commands.md").read_text(encoding="utf-8")
+    assert ".. click:: transvariation.cli:main" in text
+    assert ":nested: full" in text
+
+
+def test_every_command_and_option_says_what_it_does():
+    for path, command in commands(main):
+        assert command.help, f"transvariation {' '.join(path)} has no help text"
+        silent = [p.name for p in command.params if isinstance(p, click.Option) and not p.help]
+        assert not silent, f"transvariation {' '.join(path)}: options without help: {silent}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_pages_have_one_title(page):
+    text = page.read_text(encoding="utf-8")
+    included = re.search(r"^```\{include\} (\.\./\w+\.md)$", text, re.M)
+    if included:
+        text = (DOCS / included[1]).read_text(encoding="utf-8")
+    outside_code = re.sub(r"^(```+|:::+|~~~+).*?^\1\s*$", "", text, flags=re.M | re.S)
+    titles = re.findall(r"^# .+$", outside_code, re.M)
+    assert len(titles) == 1, f"{page.name} needs one heading of the first level, has {titles}"
+
+
+def test_pages_are_reachable():
+    topics = extension("topics")
+    listed = set(topics.topics())
+    for page in PAGES:
+        for block in re.findall(r"```\{toctree\}\n(.*?)```", page.read_text(encoding="utf-8"), re.S):
+            listed |= {line.strip() for line in block.splitlines()}
+    assert {page.stem for page in PAGES} - listed == {"index"}
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)
+def test_examples_are_gallery_pages(example):
+    assert example.stem.startswith("plot_")
+    tree = ast.parse(example.read_text(encoding="utf-8"))
+    lines = (ast.get_docstring(tree) or "").splitlines()
+    assert len(lines) > 3, f"{example.name} must open with a title and a paragraph"
+    assert set(lines[1]) == {"="}, f"{example.name}: underline the title with ="
+    assert len(lines[1]) >= len(lines[0])
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=lambda page: page.stem)
+def test_nothing_is_fetched_from_the_network(page):
+    text = page.read_text(encoding="utf-8")
+    assert not re.search(r"!\[[^]]*\]\(https?:|<(script|img|iframe|link)[^>]+https?:|\{(image|figure)\} https?:", text)
+
+
+def test_citation_names_the_version():
+    assert f"version: {transvariation.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
+def test_import_graph_is_drawn_from_the_code(tmp_path):
+    graph = extension("import_graph")  # import-linter brings grimp
+    assert "typicality" in graph.imports()["classifiers"]
+    assert graph.imports()["typicality"] == set()
+    graph.draw(tmp_path / "graph.svg")
+    assert (tmp_path / "graph.svg").read_text(encoding="utf-8").count("<path") > 20
