@@ -1,0 +1,53 @@
+"""Measure: CPU seconds, best of three; peak memory of a process of its own."""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+
+def cpu_seconds(job: Callable[[], Any], best_of: int = 3) -> float:
+    """CPU time of one call, the smallest of several: other work on the machine can only add to it."""
+    best = float("inf")
+    for _ in range(best_of):
+        start = time.process_time()
+        job()
+        best = min(best, time.process_time() - start)
+    return best
+
+
+def ratio(job: Callable[[], Any], peer: Callable[[], Any], best_of: int = 3) -> tuple[float, float]:
+    """CPU seconds of a job and of its peer, measured alternately so that both meet the same conditions."""
+    times = [(cpu_seconds(job, 1), cpu_seconds(peer, 1)) for _ in range(best_of)]
+    return min(t for t, _ in times), min(t for _, t in times)
+
+
+def peak_memory(function: str, **arguments: Any) -> float:
+    """Peak resident megabytes of a fresh process that calls ``"module:function"`` once, its imports included."""
+    command = [sys.executable, "-m", "benchmarks.measure", function, json.dumps(arguments)]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    if done.returncode:
+        raise RuntimeError(f"{function}({arguments}) failed in its own process:\n{done.stderr}")
+    return float(done.stdout.splitlines()[-1])
+
+
+def _own_peak() -> float:
+    # getrusage also counts what the parent held before exec; Linux tells the process's own peak elsewhere.
+    status = Path("/proc/self/status")
+    if status.exists():
+        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+        return int(line.split()[1]) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024**2 if sys.platform == "darwin" else 1024)
+
+
+if __name__ == "__main__":
+    module, _, name = sys.argv[1].partition(":")
+    getattr(import_module(module), name)(**json.loads(sys.argv[2]))
+    print(_own_peak())
