@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from transvariation.classifiers import PAMTOCC as PAMTOCC
     from transvariation.classifiers import TOCC as TOCC
+    from transvariation.classifiers import CalibratedOCC as CalibratedOCC
+    from transvariation.classifiers import CoverageReport as CoverageReport
     from transvariation.datasets import load_glass as load_glass
     from transvariation.metrics import auc as auc
     from transvariation.metrics import roc as roc
@@ -21,6 +23,8 @@ __version__ = "0.1.0"
 
 # Where each public name lives. Loaded on first use, so that `transvariation --help` need not wait for scikit-learn.
 _HOME = {
+    "CalibratedOCC": "classifiers",
+    "CoverageReport": "classifiers",
     "PAMTOCC": "classifiers",
     "TOCC": "classifiers",
     "auc": "metrics",

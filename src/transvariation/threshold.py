@@ -1,7 +1,18 @@
-"""CUT: from a sensitivity to a threshold."""
+"""CUT: from a sensitivity to a threshold, from a score to a p-value.
+
+Scores are counted with weights, so that replicates of one item count as one item: with `group_weights` every group
+weighs 1, however many objects it has. Without groups every object weighs 1 and n is the number of objects.
+"""
+
+import math
+import warnings
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+
+_ROUNDING = 1e-9  # undoes (1 - 0.9) * 10 = 0.9999999999999998 and sums of thirds that miss a whole number
 
 
 def check_sensitivity(sensitivity: float) -> float:
@@ -11,35 +22,101 @@ def check_sensitivity(sensitivity: float) -> float:
     return float(sensitivity)
 
 
-def cut(scores: ArrayLike, sensitivity: float) -> float:
+def cut(scores: ArrayLike, sensitivity: float, weights: ArrayLike | None = None, *, held_out: bool = False) -> float:
     """Find the largest threshold that keeps at least a share `sensitivity` of the scores.
 
     Objects that score at or above the threshold are accepted. The threshold is one of the scores, the
     ``floor((1 - sensitivity) * n)``-th smallest counted from zero: NumPy's interpolated quantile would fall short of
     the promised share.
 
+    Parameters
+    ----------
+    scores : array-like of shape (n,)
+    sensitivity : float in (0, 1]
+    weights : array-like of shape (n,), optional
+        What each score counts for; by default 1.
+    held_out : bool, default=False
+        Whether the objects were rated by a rule that had not seen them. If so the share is promised to the next
+        object, which is counted in: accepted are exactly the objects whose p-value exceeds ``1 - sensitivity``.
+        That needs ``n >= required(sensitivity)``; with fewer, the lowest score becomes the threshold, with a warning.
+
     Examples
     --------
     >>> cut([0.1, 0.2, 0.3, 0.4, 0.5], sensitivity=0.8)
     0.2
+    >>> cut([0.1, 0.2, 0.3, 0.4, 0.5], sensitivity=0.8, held_out=True)
+    0.1
     """
-    scores = np.asarray(scores, dtype=float)
-    # 1e-9 undoes (1 - 0.9) * 10 = 0.9999999999999998.
-    index = min(int((1 - check_sensitivity(sensitivity)) * len(scores) + 1e-9), len(scores) - 1)
-    return float(np.partition(scores, index)[index])
+    ordered, counted = _counted(scores, weights)
+    alpha, n = 1 - check_sensitivity(sensitivity), float(counted[-1])
+    if held_out and alpha * (n + 1) < 1 - _ROUNDING:
+        warnings.warn(_too_few(sensitivity, n), stacklevel=2)
+        return float(ordered[0])
+    more = 1 if held_out else 0
+    index = np.searchsorted(counted, alpha * (n + more) - more + _ROUNDING, side="right")
+    return float(ordered[min(int(index), len(ordered) - 1)])
 
 
-def p_values(calibration: ArrayLike, scores: ArrayLike) -> NDArray[np.float64]:
+def p_values(calibration: ArrayLike, scores: ArrayLike, weights: ArrayLike | None = None) -> Floats:
     """Rank each score among calibration scores: (1 + how many are as low or lower) / (n + 1).
 
     The rank is conservative under ties. If the calibration scores and a new target's score are exchangeable, the
-    p-value of a target is at most alpha with probability at most alpha, for every alpha and n.
+    p-value of a target is at most alpha with probability at most alpha, for every alpha and n. With
+    `group_weights` the same holds if the groups are exchangeable and the new object belongs to a new group.
+
+    References
+    ----------
+    Vovk, V., Gammerman, A. and Shafer, G. (2005). Algorithmic Learning in a Random World. Springer.
+    Lee, Y., Barber, R. F. and Willett, R. (2023). Distribution-free inference with hierarchical data. arXiv:2306.06342.
 
     Examples
     --------
     >>> p_values([0.1, 0.2, 0.3, 0.4], [0.05, 0.2, 0.9])
     array([0.2, 0.6, 1. ])
     """
-    ordered = np.sort(np.asarray(calibration, dtype=float))
-    ranks = np.searchsorted(ordered, np.asarray(scores, dtype=float), side="right").astype(np.float64)
-    return (1 + ranks) / (len(ordered) + 1)
+    ordered, counted = _counted(calibration, weights)
+    ranks = np.searchsorted(ordered, np.asarray(scores, dtype=float), side="right")
+    return (1 + np.append(0.0, counted)[ranks]) / (counted[-1] + 1)
+
+
+def group_weights(groups: ArrayLike) -> Floats:
+    """Share one count among the objects of each group.
+
+    Examples
+    --------
+    >>> group_weights(["a", "a", "b"])
+    array([0.5, 0.5, 1. ])
+    """
+    _, index, sizes = np.unique(np.asarray(groups), return_inverse=True, return_counts=True)
+    return 1.0 / sizes[index]
+
+
+def required(sensitivity: float) -> float:
+    """Count the held-out objects (or groups) that a promise of `sensitivity` needs; infinity for 1.
+
+    Examples
+    --------
+    >>> required(0.9), required(0.95), required(0.99)
+    (9.0, 19.0, 99.0)
+    """
+    alpha = 1 - check_sensitivity(sensitivity)
+    return float(math.ceil(1 / alpha - _ROUNDING) - 1) if alpha > 0 else math.inf
+
+
+def _counted(scores: ArrayLike, weights: ArrayLike | None) -> tuple[Floats, Floats]:
+    """The scores in order, and how much lies at or below each."""
+    scores = np.asarray(scores, dtype=float)
+    if weights is None:
+        return np.sort(scores), np.arange(1.0, len(scores) + 1)
+    order = np.argsort(scores, kind="stable")
+    # Thirds and sevenths do not add up to whole groups by themselves.
+    return scores[order], np.round(np.cumsum(np.asarray(weights, dtype=float)[order]), 10)
+
+
+def _too_few(sensitivity: float, n: float) -> str:
+    need = required(sensitivity)
+    remedy = f"calibrate with at least {need:.0f}" if math.isfinite(need) else "no number of them can"
+    return (
+        f"sensitivity={sensitivity} cannot be promised from {n:.0f} held-out objects or groups; the most they support "
+        f"is {n / (n + 1):.3g}, used instead: {remedy}, or ask for less"
+    )

@@ -1,7 +1,9 @@
 """DECIDE: the one-class classifiers."""
 
 from transvariation.classifiers.base import OneClassClassifier
+from transvariation.classifiers.calibrated import CalibratedOCC
+from transvariation.classifiers.calibration import CoverageReport
 from transvariation.classifiers.pam import PAMTOCC
 from transvariation.classifiers.tocc import TOCC
 
-__all__ = ["PAMTOCC", "TOCC", "OneClassClassifier"]
+__all__ = ["PAMTOCC", "TOCC", "CalibratedOCC", "CoverageReport", "OneClassClassifier"]

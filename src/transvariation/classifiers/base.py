@@ -1,4 +1,4 @@
-"""One base for every one-class classifier here: describe, score, cut."""
+"""One base for every one-class classifier here: describe, calibrate, cut."""
 
 from abc import ABCMeta, abstractmethod
 from typing import Any, Self
@@ -6,11 +6,21 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from transvariation.threshold import check_sensitivity, cut, p_values
+from transvariation.classifiers.calibration import (
+    CoverageReport,
+    check_calibration,
+    check_groups,
+    folds_of,
+    guarantee,
+    likely_sensitivity,
+    rate_held_out,
+)
+from transvariation.threshold import check_sensitivity, cut, group_weights, p_values, required
 
-CALIBRATIONS = ("paper",)
+Floats = NDArray[np.float64]
 
 
 class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
@@ -18,31 +28,35 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
 
     A subclass says what differs: `_describe` learns the target class, `_score` rates objects (high = typical), and, if
     parts of the target class have thresholds of their own, `_stratum` says to which part an object belongs.
-    Validation, the cut and the labels live here.
+    Validation, calibration, the cut and the labels live here.
     """
 
     sensitivity: Any
-    calibration: str
+    calibration: Any
 
     _min_samples = 2
 
     @abstractmethod
-    def _describe(self, X: NDArray[np.float64]) -> None:
+    def _describe(self, X: Floats) -> None:
         """Learn the target class from validated training objects."""
 
     @abstractmethod
-    def _score(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Rate validated objects: high = typical of the target."""
+    def _score(self, X: Floats) -> Floats:
+        """Rate validated objects: high = typical of the target. An object's rating never depends on the others."""
 
-    def _stratum(self, X: NDArray[np.float64]) -> NDArray[np.intp]:
+    def _stratum(self, X: Floats) -> NDArray[np.intp]:
         """Name the part of the target class, 0, 1, ..., whose threshold applies to each object."""
         return np.zeros(len(X), dtype=np.intp)
 
-    def _training_scores(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    def _training_scores(self, X: Floats) -> tuple[Floats, NDArray[np.intp]]:
         """Rate the training objects themselves; a subclass that has the answer at hand gives it here."""
         return self._score(X), self._stratum(X)
 
-    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+    def _loo_scores(self, X: Floats) -> Floats | None:
+        """Rate each training object by the class described without it, where that is cheaper than n descriptions."""
+        return None
+
+    def fit(self, X: ArrayLike, y: Any = None, groups: ArrayLike | None = None) -> Self:
         """Learn the target class.
 
         Parameters
@@ -51,13 +65,39 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
             Target objects only, one per row.
         y : ignored
             Present for scikit-learn's conventions.
+        groups : array-like of shape (n,), optional
+            Which objects are replicates of one item. Calibration then leaves out and counts whole groups, so that
+            the sensitivity is meant for objects of items not seen before.
         """
-        if self.calibration not in CALIBRATIONS:
-            raise ValueError(f"calibration={self.calibration!r} is unknown; choose one of {', '.join(CALIBRATIONS)}")
-        rows: NDArray[np.float64] = validate_data(self, X, dtype=np.float64, ensure_min_samples=self._min_samples)
-        self._describe(rows)
-        self._calibration_scores, self._calibration_strata = self._training_scores(rows)
+        check_calibration(self.calibration)
+        finite = "allow-nan" if get_tags(self).input_tags.allow_nan else True
+        rows: Floats = validate_data(
+            self, X, dtype=np.float64, ensure_min_samples=self._min_samples, ensure_all_finite=finite
+        )
+        labels = check_groups(groups, rows)
+        folds = folds_of(self.calibration, rows, labels)
+        described = folds[0][0] if len(folds) == 1 else slice(None)
+        self._describe(rows[described])
+        self._calibrate(rows, labels, folds)
         return self.set_sensitivity(self.sensitivity)
+
+    def _calibrate(self, X: Floats, groups: NDArray | None, folds: list) -> None:
+        """Rate the objects that the threshold is counted from; remember their parts, their groups and the folds."""
+        self._n_folds = len(folds)
+        rated: Any = slice(None)
+        if not folds:
+            scores, strata = self._training_scores(X)
+        elif len(folds) == 1:
+            rated = np.sort(folds[0][1])
+            scores, strata = self._score(X[rated]), self._stratum(X[rated])
+        else:
+            quick = self._loo_scores(X) if len(folds) == len(X) else None
+            rated, scores = rate_held_out(self, X, folds) if quick is None else (rated, quick)
+            strata = self._stratum(X[rated])
+        self._calibration_scores, self._calibration_strata = scores, strata
+        self._calibration_groups = None if groups is None else groups[rated]
+        # A part that no calibrating object fell into still has to have a threshold.
+        self._n_strata = int(max(strata.max(), self._stratum(X).max())) + 1
 
     def set_sensitivity(self, sensitivity: float | ArrayLike) -> Self:
         """Move the operating point without refitting.
@@ -68,30 +108,65 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
             The share of target objects to accept. A classifier with several thresholds also takes one per part.
         """
         check_is_fitted(self, "_calibration_scores")
-        n_strata = int(self._calibration_strata.max()) + 1
-        shares = np.broadcast_to(np.asarray(sensitivity, dtype=float), n_strata)
-        self.thresholds_ = np.array(
-            [
-                cut(self._calibration_scores[self._calibration_strata == k], check_sensitivity(share))
-                for k, share in enumerate(shares)
-            ]
-        )
+        if np.ndim(sensitivity) and np.size(sensitivity) != self._n_strata:
+            raise ValueError(
+                f"sensitivity={sensitivity!r} has {np.size(sensitivity)} values for {self._n_strata} parts of the "
+                "class; give one number, or one per part"
+            )
+        shares = [check_sensitivity(share) for share in np.broadcast_to(np.asarray(sensitivity, float), self._n_strata)]
+        self._pools = self._pooled(max(shares) if not np.ndim(sensitivity) else None)
+        self.thresholds_ = np.empty(self._n_strata)
+        for pool in range(self._pools.max() + 1):
+            scores, weights = self._pool(pool)
+            parts = np.flatnonzero(self._pools == pool)
+            self.thresholds_[parts] = cut(scores, shares[parts[0]], weights, held_out=bool(self._n_folds))
         # With several thresholds the score is the margin over the object's own one.
-        self.offset_ = float(self.thresholds_[0]) if n_strata == 1 else 0.0
+        self.offset_ = float(self.thresholds_[0]) if self._n_strata == 1 else 0.0
         self.sensitivity = sensitivity
         return self
 
-    def _validated(self, X: ArrayLike) -> NDArray[np.float64]:
-        check_is_fitted(self)
-        return validate_data(self, X, dtype=np.float64, reset=False)
+    def _pooled(self, sensitivity: float | None) -> NDArray[np.intp]:
+        """Give each part its pool: parts too small to promise the sensitivity share one threshold.
 
-    def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
+        The smallest parts join until they are large enough together. Parts with sensitivities of their own, and all
+        parts in the paper's mode, stay alone.
+        """
+        pools = np.arange(self._n_strata)
+        if sensitivity is None or not self._n_folds:
+            return pools
+        sizes = np.array([self._n_units(self._calibration_strata == k) for k in pools])
+        ascending = np.argsort(sizes, kind="stable")
+        together = np.cumsum(sizes[ascending])
+        need = min(required(sensitivity), together[-1])
+        if sizes[ascending[0]] < need:
+            joined = ascending[: int(np.searchsorted(together, need)) + 1]
+            # The rest may still hold parts that are too small; they are larger than those joined, and join as well.
+            joined = np.union1d(joined, np.flatnonzero(sizes < need))
+            pools[joined] = joined[0]
+        return np.unique(pools, return_inverse=True)[1]
+
+    def _pool(self, pool: int) -> tuple[Floats, Floats | None]:
+        """The calibration scores of a pool and what each counts for."""
+        inside = self._pools[self._calibration_strata] == pool
+        groups = self._calibration_groups
+        return self._calibration_scores[inside], None if groups is None else group_weights(groups[inside])
+
+    def _n_units(self, inside: NDArray[np.bool_]) -> int:
+        groups = self._calibration_groups
+        return int(inside.sum()) if groups is None else len(np.unique(groups[inside]))
+
+    def _validated(self, X: ArrayLike) -> Floats:
+        check_is_fitted(self)
+        finite = "allow-nan" if get_tags(self).input_tags.allow_nan else True
+        return validate_data(self, X, dtype=np.float64, reset=False, ensure_all_finite=finite)
+
+    def score_samples(self, X: ArrayLike) -> Floats:
         """Rate objects: high = typical of the target."""
         rows = self._validated(X)
         scores = self._score(rows)
-        return scores if len(self.thresholds_) == 1 else scores - self.thresholds_[self._stratum(rows)]
+        return scores if self._n_strata == 1 else scores - self.thresholds_[self._stratum(rows)]
 
-    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+    def decision_function(self, X: ArrayLike) -> Floats:
         """Rate objects relative to the threshold: accepted where the value is not negative."""
         return self.score_samples(X) - self.offset_
 
@@ -99,11 +174,36 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         """Decide: +1 = accepted as target, -1 = rejected."""
         return np.where(self.decision_function(X) >= 0, 1, -1)
 
-    def p_values(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Rank objects among the calibration scores; small = unlike the target."""
+    def p_values(self, X: ArrayLike) -> Floats:
+        """Rank objects among the calibration scores of their part; small = unlike the target.
+
+        Conformal p-values, conservative under ties. What they promise is what the calibration promises: see
+        :meth:`coverage_report`. Each object's value is the same alone and in any company. With a calibration other
+        than ``"paper"``, accepted are exactly the objects with a p-value above ``1 - sensitivity``.
+        """
         rows = self._validated(X)
-        scores, strata = self._score(rows), self._stratum(rows)
+        scores, pools = self._score(rows), self._pools[self._stratum(rows)]
         result = np.empty(len(rows))
-        for k in np.unique(strata):
-            result[strata == k] = p_values(self._calibration_scores[self._calibration_strata == k], scores[strata == k])
+        for pool in np.unique(pools):
+            reference, weights = self._pool(pool)
+            result[pools == pool] = p_values(reference, scores[pools == pool], weights)
         return result
+
+    def coverage_report(self) -> CoverageReport:
+        """Say what the rule promises about fresh target objects, and on what grounds."""
+        check_is_fitted(self, "_calibration_scores")
+        mode, grouped = check_calibration(self.calibration), self._calibration_groups is not None
+        sizes = [self._n_units(self._pools[self._calibration_strata] == pool) for pool in range(self._pools.max() + 1)]
+        n = self._n_units(np.ones(len(self._calibration_scores), dtype=bool))
+        exact = self._n_folds == 1 and not grouped and len(sizes) == 1
+        several = np.ndim(self.sensitivity) > 0
+        return CoverageReport(
+            calibration=mode,
+            sensitivity=tuple(map(float, self.sensitivity)) if several else float(self.sensitivity),
+            guarantee=guarantee(mode, self._n_folds, grouped, len(sizes)),
+            n=n,
+            unit="groups" if grouped else "objects",
+            n_per_part=tuple(sizes),
+            smallest_p_value=1 / (max(sizes) + 1),
+            likely_sensitivity=likely_sensitivity(n, float(self.sensitivity)) if exact and not several else None,
+        )

@@ -21,8 +21,9 @@ class PAMTOCC(TransvariationClassifier):
         At most the number of distinct target objects. A cluster of one object accepts only what equals it.
     sensitivity : float in (0, 1] or one per cluster, default=0.9
         The share of target objects to accept in each cluster.
-    calibration : {"paper"}, default="paper"
-        Where the thresholds come from. ``"paper"`` cuts at the quantile of the training objects' own tp.
+    calibration : {"paper", "loo", "cv", "split"} or splitter, default="paper"
+        Where the thresholds come from. ``"paper"`` cuts at the quantile of the training objects' own tp; the others at
+        ratings that each object got without itself, and clusters too small for that share one threshold.
     ties : {"proper", "literal"}, default="proper"
         See :func:`transvariation.transvariation_probability`.
 

@@ -13,8 +13,10 @@ class TOCC(TransvariationClassifier):
     ----------
     sensitivity : float in (0, 1], default=0.9
         The share of target objects to accept.
-    calibration : {"paper"}, default="paper"
-        Where the threshold comes from. ``"paper"`` cuts at the quantile of the training objects' own tp.
+    calibration : {"paper", "loo", "cv", "split"} or splitter, default="paper"
+        Where the threshold comes from. ``"paper"`` cuts at the quantile of the training objects' own tp, which promises
+        nothing for fresh objects; the others cut at ratings that each object got without itself. A splitter of
+        scikit-learn, such as ``KFold(5)``, sets the folds.
     tau_max : {"count", "half", "product"}, default="count"
     ties : {"proper", "literal"}, default="proper"
         See :func:`transvariation.transvariation_probability`.

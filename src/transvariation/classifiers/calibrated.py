@@ -1,0 +1,72 @@
+"""Any one-class rule, pipelines included, with a threshold that holds."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import get_tags
+
+from transvariation.classifiers.base import OneClassClassifier
+
+
+class CalibratedOCC(OneClassClassifier):
+    """Calibrate a detector or a whole pipeline: every fold refits all of it, reduction and selection included.
+
+    Parameters
+    ----------
+    estimator : estimator with `score_samples`, or `decision_function`, where high = typical
+        A classifier of this package, a detector of scikit-learn (`IsolationForest`, `OneClassSVM`,
+        `LocalOutlierFactor(novelty=True)`), or a `Pipeline` that ends in one. Its own threshold is not used.
+    sensitivity : float in (0, 1], default=0.9
+        The share of target objects to accept.
+    calibration : {"cv", "loo", "split", "paper"} or splitter, default="cv"
+        Where the threshold comes from.
+    n_jobs : int, optional
+        How many folds to fit at a time.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted one that rates new objects.
+    offset_ : float
+        The threshold.
+
+    Examples
+    --------
+    >>> from sklearn.decomposition import PCA
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from transvariation import TOCC, CalibratedOCC, load_glass
+    >>> glass = load_glass()
+    >>> rule = CalibratedOCC(make_pipeline(PCA(2), TOCC())).fit(glass.control)
+    >>> bool((rule.predict(glass.control) == 1).mean() >= 0.9)
+    True
+    """
+
+    def __init__(self, estimator: Any, *, sensitivity: float = 0.9, calibration: Any = "cv", n_jobs: int | None = None):
+        self.estimator = estimator
+        self.sensitivity = sensitivity
+        self.calibration = calibration
+        self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # A pipeline that begins by filling gaps may be given gaps; Pipeline itself does not say so.
+        first = self.estimator.steps[0][1] if hasattr(self.estimator, "steps") else self.estimator
+        tags.input_tags.allow_nan = get_tags(first).input_tags.allow_nan
+        return tags
+
+    def _named(self, X: NDArray[np.float64]) -> Any:
+        """Give the columns their names back: steps of a pipeline may choose columns by name."""
+        if not hasattr(self, "feature_names_in_"):
+            return X
+        import pandas as pd
+
+        return pd.DataFrame(X, columns=self.feature_names_in_)
+
+    def _describe(self, X: NDArray[np.float64]) -> None:
+        self.estimator_ = clone(self.estimator).fit(self._named(X))
+
+    def _score(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        rate = getattr(self.estimator_, "score_samples", None) or self.estimator_.decision_function
+        return np.asarray(rate(self._named(X)), dtype=np.float64)

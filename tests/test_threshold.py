@@ -1,0 +1,58 @@
+"""Counting scores: cuts and p-values by hand, and their guarantee by simulation."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from transvariation.threshold import cut, group_weights, p_values, required
+
+SCORES = st.lists(st.integers(0, 6).map(float), min_size=1, max_size=25)
+
+
+@given(SCORES, st.sampled_from([0.05, 0.3, 0.5, 0.75, 0.9, 1.0]))
+def test_the_cut_keeps_the_share_and_is_the_largest_that_does(scores, sensitivity):
+    scores = np.array(scores)
+    threshold = cut(scores, sensitivity)
+    assert np.sum(scores >= threshold) >= sensitivity * len(scores) - 1e-9
+    assert np.sum(scores > threshold) < sensitivity * len(scores) - 1e-9 + 1
+
+
+@given(SCORES, st.sampled_from([0.3, 0.5, 0.75, 0.9]), st.integers(0, 2**31))
+def test_held_out_cut_accepts_exactly_p_above_alpha(scores, sensitivity, seed):
+    groups = np.random.default_rng(seed).integers(0, 9, size=len(scores))
+    for weights in (None, group_weights(groups)):
+        n = len(scores) if weights is None else len(np.unique(groups))
+        if n < required(sensitivity):
+            with pytest.warns(UserWarning, match="cannot be promised"):
+                assert cut(scores, sensitivity, weights, held_out=True) == min(scores)
+            continue
+        threshold = cut(scores, sensitivity, weights, held_out=True)
+        objects = np.arange(-1, 8, 0.5)
+        accepted = p_values(scores, objects, weights) > 1 - sensitivity + 1e-9
+        np.testing.assert_array_equal(objects >= threshold, accepted)
+
+
+def test_glass_count_from_the_paper():
+    """s = 0.9 of 87 keeps 79; NumPy's quantile would keep 78."""
+    scores = np.random.default_rng(0).random(87)
+    assert np.sum(scores >= cut(scores, 0.9)) == 79
+
+
+def test_group_p_values_hold_for_an_object_of_a_new_group():
+    """Ten groups of unequal size with a strong group effect: at most alpha below alpha, whatever the sizes."""
+    rng = np.random.default_rng(1)
+    small = 0
+    for _ in range(4000):
+        sizes = rng.integers(1, 8, size=11)
+        effect = np.repeat(rng.normal(size=11), sizes)
+        scores = effect + 0.1 * rng.normal(size=sizes.sum())
+        groups = np.repeat(np.arange(11), sizes)
+        old = groups < 10
+        small += p_values(scores[old], scores[~old][:1], group_weights(groups[old]))[0] <= 0.2
+    assert small / 4000 < 0.2 + 3 * np.sqrt(0.16 / 4000)
+
+
+def test_required_numbers():
+    assert required(0.5) == 1
+    assert required(1.0) == np.inf
