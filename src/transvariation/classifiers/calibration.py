@@ -119,6 +119,13 @@ class CoverageReport:
     likely_sensitivity : tuple of float, or None
         Between these two lies, nine times in ten, the true sensitivity of a rule calibrated with so many objects.
         Known for the split mode without groups and with one threshold.
+
+    Examples
+    --------
+    >>> from transvariation import TOCC, load_glass
+    >>> report = TOCC(calibration="loo").fit(load_glass().control[["K", "Mg"]]).coverage_report()
+    >>> report.n, report.unit, round(report.smallest_p_value, 4)
+    (87, 'objects', 0.0114)
     """
 
     calibration: str
