@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from transvariation.classifiers import CalibratedOCC as CalibratedOCC
     from transvariation.classifiers import CoverageReport as CoverageReport
     from transvariation.datasets import load_glass as load_glass
+    from transvariation.datasets import make_scenario as make_scenario
     from transvariation.metrics import auc as auc
     from transvariation.metrics import roc as roc
     from transvariation.metrics import specificity_at_sensitivity as specificity_at_sensitivity
@@ -29,6 +30,7 @@ _HOME = {
     "TOCC": "classifiers",
     "auc": "metrics",
     "load_glass": "datasets",
+    "make_scenario": "datasets",
     "roc": "metrics",
     "spatial_median": "typicality",
     "specificity_at_sensitivity": "metrics",

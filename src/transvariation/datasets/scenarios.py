@@ -1,0 +1,96 @@
+"""The simulation scenarios (a) to (i): a target class and what does not belong to it, in two variables."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+SCENARIOS = tuple("abcdefghi")
+
+_CORRELATION = 0.35
+_BOX = 3.0  # interquartile ranges from the median to each side of the box of scenarios (e) to (h)
+# The paper gives neither radius nor angles of the bananas: these are the customary ones, with a shorter non-target arc.
+_RADIUS, _NOISE = 5.0, 1.0
+_TARGET_ARC, _OTHER_ARC = 1.25 * np.pi, 0.75 * np.pi
+
+
+def make_scenario(
+    name: str, n_target: int = 100, shift: float = 1.0, random_state: Any = None, *, shift_first: bool = False
+) -> tuple[Floats, Floats]:
+    r"""Draw target objects and half as many non-target objects of one scenario of the simulation study.
+
+    Parameters
+    ----------
+    name : {"a", "b", ..., "i"}
+        The target is (a) bivariate normal with standard margins and correlation 0.35; (b) its squares; (c) the square
+        roots of its absolute values; (d) the logarithms of its absolute values. There the non-target objects are drawn
+        like the target and shifted. (e) to (h) have the targets of (a) to (d) and non-target objects uniform in a box:
+        three interquartile ranges of the target objects to either side of their median, in each variable. (i) two
+        bananas with arcs of different width.
+    n_target : int, default=100
+        The number of target objects. The non-target objects are ``n_target // 2``.
+    shift : float, default=1.0
+        How far the non-target objects of (a) to (d) are shifted in both variables: 1 is small, 2 is large.
+    random_state : int, Generator or None, default=None
+        A number gives the same objects each time.
+    shift_first : bool, default=False
+        Whether (b) to (d) shift the normal objects before they are transformed, instead of after. The paper does not
+        say which; shifting first makes the squares larger and leaves the logarithms almost where they were.
+
+    Returns
+    -------
+    target : ndarray of shape (n_target, 2)
+    non_target : ndarray of shape (n_target // 2, 2)
+
+    References
+    ----------
+    Anderlucci, L., Fortunato, F. and Montanari, A. One-class classification with application to forensic analysis.
+
+    Examples
+    --------
+    >>> target, other = make_scenario("b", n_target=200, shift=2.0, random_state=0)
+    >>> target.shape, other.shape, bool((target >= 0).all()), bool((other >= 2).all())
+    ((200, 2), (100, 2), True, True)
+    """
+    if name not in SCENARIOS:
+        raise ValueError(f"scenario {name!r} is unknown; choose one of {', '.join(SCENARIOS)}")
+    if n_target < 2:
+        raise ValueError(f"n_target={n_target} must be at least 2: half as many non-target objects are drawn")
+    rng = np.random.default_rng(random_state)
+    if name == "i":
+        target, other = _banana(n_target, _TARGET_ARC, rng), _banana(n_target // 2, _OTHER_ARC, rng)
+        # Turned by half a circle and moved inside: each banana lies with one horn in the other's hollow.
+        return target, -other - 0.75 * _RADIUS * np.array([1.0, 1.0])
+    transform = _TRANSFORMS["abcd".index(name) if name in "abcd" else "efgh".index(name)]
+    target = transform(_normal(n_target, rng))
+    if name in "efgh":
+        return target, _uniform_around(target, n_target // 2, rng)
+    other = _normal(n_target // 2, rng)
+    return target, transform(other + shift) if shift_first else transform(other) + shift
+
+
+_TRANSFORMS = (
+    lambda Z: Z,
+    np.square,
+    lambda Z: np.sqrt(np.abs(Z)),
+    lambda Z: np.log(np.abs(Z)),
+)
+
+
+def _normal(n: int, rng: np.random.Generator) -> Floats:
+    Z = rng.standard_normal((n, 2))
+    Z[:, 1] = _CORRELATION * Z[:, 0] + np.sqrt(1 - _CORRELATION**2) * Z[:, 1]
+    return Z
+
+
+def _uniform_around(target: Floats, n: int, rng: np.random.Generator) -> Floats:
+    lower, median, upper = np.quantile(target, [0.25, 0.5, 0.75], axis=0)
+    return median + _BOX * (upper - lower) * rng.uniform(-1, 1, size=(n, 2))
+
+
+def _banana(n: int, arc: float, rng: np.random.Generator) -> Floats:
+    """Points along an arc about the direction (1, -1), with normal noise."""
+    angle = 0.75 * np.pi + arc * rng.uniform(-0.5, 0.5, size=n)
+    return _RADIUS * np.column_stack([np.sin(angle), np.cos(angle)]) + _NOISE * rng.standard_normal((n, 2))
