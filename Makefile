@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test lint bench docs picture clean
 
 demo: $(VENV)/.core
 	$(BIN)/transvariation demo
@@ -22,6 +22,10 @@ bench: $(VENV)/.bench
 
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+
+# The picture of the README is the demo's own figure.
+picture: $(VENV)/.core
+	$(BIN)/transvariation demo --out docs/_static
 
 # One stamp per set of extras: a second call installs nothing while pyproject.toml stays as it is.
 $(VENV)/.core: EXTRAS :=

@@ -12,6 +12,8 @@ import extras
 import import_graph
 import matplotlib
 import topics
+from docutils import nodes
+from sphinx.application import Sphinx
 
 import transvariation
 
@@ -33,8 +35,9 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
-    "mathml",  # ours: equations without a script from the network
+    "equations",  # ours: drawn at build time, nothing to fetch
 ]
+html_math_renderer = "drawn"
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "_generated", "**/sg_execution_times.rst", "sg_execution_times.rst"]
 default_role = "code"  # docstrings here write `X` for an argument
@@ -87,4 +90,14 @@ html_theme_options = {
     "footer_end": [],
     "show_prev_next": True,
 }
-html_sidebars = {"installation": [], "quickstart": [], "glossary": [], "changelog": [], "contributing": []}
+html_sidebars = {page: [] for page in ("commands", "glossary", "installation", "quickstart")}
+
+
+def strip_last_line(app: Sphinx, doctree: nodes.document) -> None:
+    """Drop the empty last line of code blocks; doctest needs it in the source, the reader does not."""
+    for block in doctree.findall(nodes.literal_block):
+        block[:] = [nodes.Text(block.astext().rstrip("\n"))]
+
+
+def setup(app: Sphinx) -> None:
+    app.connect("doctree-read", strip_last_line)

@@ -104,6 +104,12 @@ def test_nothing_is_fetched_from_the_network(page):
     assert not re.search(r"!\[[^]]*\]\(https?:|<(script|img|iframe|link)[^>]+https?:|\{(image|figure)\} https?:", text)
 
 
+def test_what_the_readme_links_to_exists():
+    links = re.findall(r"\]\((?!https?:)([^)#]+)\)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert links
+    assert [link for link in links if not (ROOT / link).exists()] == []
+
+
 def test_citation_names_the_version():
     assert f"version: {transvariation.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 

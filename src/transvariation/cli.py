@@ -17,7 +17,7 @@ def main() -> None:
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
-    default=Path("transvariation-demo"),
+    default="transvariation-demo",
     show_default=True,
     help="The folder for the figure.",
 )
