@@ -12,11 +12,16 @@ if TYPE_CHECKING:
     from transvariation.classifiers import TOCC as TOCC
     from transvariation.classifiers import CalibratedOCC as CalibratedOCC
     from transvariation.classifiers import CoverageReport as CoverageReport
+    from transvariation.classifiers import ProjectionEnsemble as ProjectionEnsemble
     from transvariation.datasets import load_glass as load_glass
     from transvariation.datasets import make_scenario as make_scenario
     from transvariation.metrics import auc as auc
     from transvariation.metrics import roc as roc
     from transvariation.metrics import specificity_at_sensitivity as specificity_at_sensitivity
+    from transvariation.reduction import MinorComponents as MinorComponents
+    from transvariation.reduction import SparseMinorComponents as SparseMinorComponents
+    from transvariation.reduction import VIPSelector as VIPSelector
+    from transvariation.reduction import random_projections as random_projections
     from transvariation.typicality import spatial_median as spatial_median
     from transvariation.typicality import transvariation_probability as transvariation_probability
 
@@ -26,11 +31,16 @@ __version__ = "0.1.0"
 _HOME = {
     "CalibratedOCC": "classifiers",
     "CoverageReport": "classifiers",
+    "MinorComponents": "reduction",
     "PAMTOCC": "classifiers",
+    "ProjectionEnsemble": "classifiers",
+    "SparseMinorComponents": "reduction",
     "TOCC": "classifiers",
+    "VIPSelector": "reduction",
     "auc": "metrics",
     "load_glass": "datasets",
     "make_scenario": "datasets",
+    "random_projections": "reduction",
     "roc": "metrics",
     "spatial_median": "typicality",
     "specificity_at_sensitivity": "metrics",

@@ -3,7 +3,8 @@
 from transvariation.classifiers.base import OneClassClassifier
 from transvariation.classifiers.calibrated import CalibratedOCC
 from transvariation.classifiers.calibration import CoverageReport
+from transvariation.classifiers.ensemble import ProjectionEnsemble
 from transvariation.classifiers.pam import PAMTOCC
 from transvariation.classifiers.tocc import TOCC
 
-__all__ = ["PAMTOCC", "TOCC", "CalibratedOCC", "CoverageReport", "OneClassClassifier"]
+__all__ = ["PAMTOCC", "TOCC", "CalibratedOCC", "CoverageReport", "OneClassClassifier", "ProjectionEnsemble"]

@@ -1,1 +1,8 @@
 """REDUCE: fewer, more telling variables."""
+
+from transvariation.reduction.minor import MinorComponents
+from transvariation.reduction.projections import random_projections
+from transvariation.reduction.sparse import SparseMinorComponents
+from transvariation.reduction.vip import VIPSelector
+
+__all__ = ["MinorComponents", "SparseMinorComponents", "VIPSelector", "random_projections"]

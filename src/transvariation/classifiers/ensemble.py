@@ -1,0 +1,246 @@
+"""One classifier in each of many compact random projections; the majority decides."""
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.utils.metaestimators import available_if
+
+from transvariation.classifiers.base import OneClassClassifier
+from transvariation.classifiers.tocc import TOCC
+from transvariation.reduction.projections import check_count, generator, project, random_projections
+from transvariation.reduction.vip import importance_coefficients
+from transvariation.threshold import check_sensitivity
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Floats = NDArray[np.float64]
+
+
+class _Ratings(NamedTuple):
+    """How one member rates objects, and to which part of the target class it assigns them."""
+
+    scores: Floats
+    strata: NDArray[np.intp]
+
+
+def _members_measure_tp(ensemble: Any) -> bool:
+    return ensemble.estimator is None or hasattr(ensemble.estimator, "transvariation_probability")
+
+
+class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
+    r"""Fit a one-class classifier in each of many random projections and let the majority decide.
+
+    Each projection is the most compact image of the target among `n_candidates` random ones. The members' scores
+    are not comparable across projections, their ranks are: within a member, an object's rank is the share of
+    training objects that score no higher (in a member with several thresholds, of those in the object's part). A
+    member accepts at sensitivity s exactly the objects whose rank exceeds 1 - s. More than half of the members
+    accept, therefore, exactly when the median rank exceeds 1 - s: the median rank (of an even number, the lower
+    of the two middle ones) is the score of the ensemble.
+
+    Parameters
+    ----------
+    estimator : estimator, default=None
+        Any classifier of this package or outlier detector with scikit-learn's methods; None stands for
+        :class:`TOCC`. It is cloned for each projection. Its own sensitivity, calibration or contamination plays no
+        part: all members vote at the sensitivity of the ensemble.
+    n_projections, n_candidates, n_components, criterion
+        See :func:`transvariation.random_projections`. An odd number of projections cannot end in a tie; with an even
+        number, a tie rejects.
+    sensitivity : float in (0, 1], default=0.9
+        The share of target objects that each member accepts.
+    calibration : str, default="paper"
+        ``"paper"`` takes the majority vote as it is. Otherwise the median rank is cut as any other score would be, see
+        :class:`TOCC`.
+    random_state : int, Generator, RandomState or None
+        The seed of the projections and of members that draw random numbers.
+    n_jobs : int or None
+        The number of processes; the result is the same for every number.
+
+    Attributes
+    ----------
+    projections_ : ndarray of shape (n_projections, p, n_components)
+        The matrices with orthonormal columns; an object z is seen as ``z @ projections_[i]``.
+    spread_ : ndarray of shape (n_projections,)
+        The criterion that each projection reached.
+    estimators_ : list of estimators
+        The members.
+    feature_importances_ : ndarray of shape (p,)
+        Which variables the projections lean on: VIP, see :class:`VIPSelector`.
+    offset_ : float
+        The median rank that an object must reach.
+
+    References
+    ----------
+    Cannings, T. I. and Samworth, R. J. (2017). Random-projection ensemble classification. JRSS B 79, 959-1035.
+
+    Examples
+    --------
+    >>> from transvariation import TOCC, ProjectionEnsemble, load_glass
+    >>> glass = load_glass()
+    >>> rule = ProjectionEnsemble(TOCC(), n_projections=25, random_state=0).fit(glass.control)
+    >>> int((rule.predict(glass.recovered) == -1).sum())
+    50
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_projections: int = 101,
+        n_candidates: int = 50,
+        n_components: int = 2,
+        criterion: str = "mad",
+        sensitivity: float = 0.9,
+        calibration: str = "paper",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ):
+        self.estimator = estimator
+        self.n_projections = n_projections
+        self.n_candidates = n_candidates
+        self.n_components = n_components
+        self.criterion = criterion
+        self.sensitivity = sensitivity
+        self.calibration = calibration
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _describe(self, X: Floats) -> None:
+        rng = generator(self.random_state)
+        self._X = X
+        check_count("n_components", self.n_components, X.shape[1])
+        self.projections_, self.spread_ = random_projections(
+            X, self.n_projections, self.n_candidates, self.n_components, criterion=self.criterion, rng=rng
+        )
+        self.feature_importances_ = np.median(importance_coefficients(self.projections_, X.std(axis=0, ddof=1)), axis=0)
+        prototype = TOCC() if self.estimator is None else self.estimator
+        seeds = rng.integers(2**31 - 1, size=self.n_projections).tolist()
+        members = [_seeded(clone(prototype), seed) for seed in seeds]
+        fitted = self._each(_fit_member, members, X)
+        self.estimators_ = [member for member, _ in fitted]
+        self._ratings = [ratings for _, ratings in fitted]
+        self._ranks_of_training = np.array([_ranks(known, known) for known in self._ratings])
+
+    def _each(self, work: Any, members: list[Any], X: Floats) -> list[Any]:
+        """Apply `work` to every member and its own view of X, in blocks, one per process."""
+        n_blocks = min(effective_n_jobs(self.n_jobs), len(members))
+        edges = np.linspace(0, len(members), n_blocks + 1).astype(int)
+        blocks = [(members[start:stop], self.projections_[start:stop]) for start, stop in pairwise(edges)]
+        if n_blocks == 1:
+            return _work_through(work, *blocks[0], X)
+        done = Parallel(n_jobs=self.n_jobs)(delayed(_work_through)(work, *block, X) for block in blocks)
+        return [result for block in done for result in block]
+
+    def member_ranks(self, X: ArrayLike) -> Floats:
+        """Rank objects within every member: shape (n_projections, n), the votes before they are counted."""
+        return self._member_ranks(self._validated(X))
+
+    def _member_ranks(self, X: Floats) -> Floats:
+        rated = self._each(_rate, self.estimators_, X)
+        return np.array([_ranks(known, new) for known, new in zip(self._ratings, rated, strict=True)])
+
+    @available_if(_members_measure_tp)
+    def transvariation_probability(self, Z: ArrayLike) -> Floats:
+        """Compute the median over the projections of each object's tp: there tp refers to that member's image."""
+        return np.median(self._each(_tp_of_member, self.estimators_, self._validated(Z)), axis=0)
+
+    def explain(self, Z: ArrayLike) -> "pd.DataFrame":
+        """Say, variable by variable, how each object compares with the target class.
+
+        Returns
+        -------
+        DataFrame
+            The table of :meth:`TOCC.explain`, in the variables as they are, and ``importance``: how much the
+            projections lean on the variable.
+        """
+        import pandas as pd
+
+        names = getattr(self, "feature_names_in_", None)
+        known = self._X if names is None else pd.DataFrame(self._X, columns=names)
+        table = TOCC(sensitivity=self.sensitivity).fit(known).explain(Z)
+        return table.assign(importance=np.tile(self.feature_importances_, len(table) // self.n_features_in_))
+
+    def _score(self, X: Floats) -> Floats:
+        return _lower_median(self._member_ranks(X))
+
+    def _training_scores(self, X: Floats) -> tuple[Floats, NDArray[np.intp]]:
+        return _lower_median(self._ranks_of_training), np.zeros(len(X), dtype=np.intp)
+
+    def set_sensitivity(self, sensitivity: float | ArrayLike) -> Self:
+        """Move the operating point of all members without refitting.
+
+        Parameters
+        ----------
+        sensitivity : float in (0, 1]
+            The share of target objects that each member accepts.
+        """
+        super().set_sensitivity(sensitivity)
+        if self.calibration == "paper":
+            # The vote: rank > 1 - s. The margin is far below the distance of two ranks, far above rounding.
+            self.offset_ = 1 - check_sensitivity(float(np.asarray(sensitivity))) + 1e-12
+            self.thresholds_ = np.array([self.offset_])
+        return self
+
+
+def _lower_median(ranks: Floats) -> Floats:
+    """More than half of the members reach exactly the values up to this one."""
+    middle = (len(ranks) - 1) // 2
+    return np.partition(ranks, middle, axis=0)[middle]
+
+
+def _ranks(known: _Ratings, new: _Ratings) -> Floats:
+    """The share of training objects in the same part of the target that score no higher than each new object."""
+    ranks = np.zeros(len(new.scores))
+    for k in np.unique(known.strata):
+        ordered = np.sort(known.scores[known.strata == k])
+        here = new.strata == k
+        ranks[here] = np.searchsorted(ordered, new.scores[here], side="right") / len(ordered)
+    return ranks
+
+
+def _work_through(work: Any, members: list[Any], projections: Floats, X: Floats) -> list[Any]:
+    results = []
+    # As many members at a time as fit into 32 MB: their images come out of one product.
+    step = max(1, 4_000_000 // max(1, len(X) * projections.shape[2]))
+    for start in range(0, len(members), step):
+        block = projections[start : start + step]
+        images = project(X, block.swapaxes(0, 1).reshape(X.shape[1], -1)).reshape(len(X), len(block), -1)
+        results += [work(member, images[:, i].copy()) for i, member in enumerate(members[start : start + step])]
+    return results
+
+
+def _fit_member(member: Any, T: Floats) -> tuple[Any, _Ratings]:
+    if isinstance(member, OneClassClassifier):
+        # The rows are validated already and the member's own threshold is not wanted.
+        member._describe(T)
+        member.n_features_in_ = T.shape[1]
+        return member, _Ratings(*member._training_scores(T))
+    member.fit(T)
+    if not hasattr(member, "score_samples") and not hasattr(member, "decision_function"):
+        raise TypeError(
+            f"estimator={member!r} can rate no new objects: it has neither score_samples nor decision_function; "
+            "a LocalOutlierFactor needs novelty=True"
+        )
+    return member, _rate(member, T)
+
+
+def _rate(member: Any, T: Floats) -> _Ratings:
+    if isinstance(member, OneClassClassifier):
+        return _Ratings(member._score(T), member._stratum(T))
+    rate = member.score_samples if hasattr(member, "score_samples") else member.decision_function
+    return _Ratings(np.asarray(rate(T), dtype=np.float64), np.zeros(len(T), dtype=np.intp))
+
+
+def _tp_of_member(member: Any, T: Floats) -> Floats:
+    return member._tp(T)
+
+
+def _seeded(member: Any, seed: int) -> Any:
+    """Give every random part of a member the same seed of its own."""
+    names = [name for name in member.get_params() if name == "random_state" or name.endswith("__random_state")]
+    return member.set_params(**dict.fromkeys(names, seed)) if names else member
