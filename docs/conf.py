@@ -96,7 +96,8 @@ html_sidebars = {page: [] for page in ("commands", "glossary", "installation", "
 def strip_last_line(app: Sphinx, doctree: nodes.document) -> None:
     """Drop the empty last line of code blocks; doctest needs it in the source, the reader does not."""
     for block in doctree.findall(nodes.literal_block):
-        block[:] = [nodes.Text(block.astext().rstrip("\n"))]
+        block.rawsource = block.astext().rstrip("\n")  # Sphinx colours a block whose source is its text
+        block[:] = [nodes.Text(block.rawsource)]
 
 
 def setup(app: Sphinx) -> None:

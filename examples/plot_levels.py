@@ -14,7 +14,7 @@ from matplotlib.colors import PowerNorm
 
 from transvariation import TOCC, load_glass
 
-# The last two principal components: the eigenvectors of the covariance matrix with the smallest variance.
+# Eigenvectors of the covariance matrix, the one with the smallest variance first.
 fragments = load_glass().control.to_numpy()
 _, directions = np.linalg.eigh(np.cov(fragments, rowvar=False))
 plane = (fragments - fragments.mean(axis=0)) @ directions[:, :2]
@@ -35,20 +35,17 @@ grid = np.stack(np.meshgrid(x, y), axis=-1)
 level = rule.transvariation_probability(grid.reshape(-1, 2)).reshape(grid.shape[:2])
 
 figure, axes = plt.subplots(figsize=(8, 6), layout="constrained")
-look = {
-    "cmap": "Blues",
-    "norm": PowerNorm(0.4, vmin=0, vmax=1),
-}  # most of the fragments have a low tp: spread those levels
+# Most of the fragments have a low tp: spread those levels.
+look = {"cmap": "Blues", "norm": PowerNorm(0.4, vmin=0, vmax=1)}
 shades = axes.pcolormesh(x, y, level, shading="nearest", **look)
 axes.axvline(rule.center_[0], color="0.6", linewidth=0.6)
 axes.axhline(rule.center_[1], color="0.6", linewidth=0.6)
-axes.scatter(*plane[accepted].T, c=tp[accepted], edgecolor="black", linewidth=0.7, s=36, label="accepted", **look)
-axes.scatter(
-    *plane[~accepted].T, marker="*", s=130, color="tab:red", edgecolor="black", linewidth=0.5, label="rejected"
-)
-axes.scatter(*rule.center_, marker="+", s=240, color="black", linewidth=2.5, label="spatial median")
+axes.scatter(*plane[accepted].T, c=tp[accepted], edgecolor="black", s=36, label="accepted", **look)
+axes.scatter(*plane[~accepted].T, marker="*", color="tab:red", s=130, label="rejected")
+axes.scatter(*rule.center_, marker="+", color="black", s=240, linewidth=2.5, label="spatial median")
 axes.set(xlabel="last principal component", ylabel="last principal component but one")
-axes.set_title(f"{accepted.sum()} of {len(plane)} window fragments reach tp = {rule.offset_:.2f} and are accepted")
+axes.set_title(f"{accepted.sum()} of {len(plane)} window fragments reach the threshold, tp = {rule.offset_:.3f}")
 axes.legend(loc="upper right")
-figure.colorbar(shades, label="transvariation probability (tp)", ticks=[0, 0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1])
+ticks = [0, 0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1]
+figure.colorbar(shades, label="transvariation probability (tp)", ticks=ticks)
 plt.show()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import grimp
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+from matplotlib.patches import FancyBboxPatch
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 PACKAGE = "transvariation"
@@ -18,7 +18,9 @@ VERBS = {
     "classifiers": "decide",
     "report": "tell",
 }
-INK, PAPER, TINT, LINE = "#1b2a41", "#ffffff", "#e3ecf7", "#5b7fa6"
+INK, PAPER, TINT, LINE, BAND = "#1b2a41", "#ffffff", "#e3ecf7", "#4a709c", "#f6f7f9"
+STEP, ROW, BOX, HALF = 0.72, 0.72, 1.36, 0.24
+ARROW = {"arrowstyle": "-|>", "color": LINE, "linewidth": 1, "shrinkA": 0, "shrinkB": 0, "mutation_scale": 9}
 
 
 def layers() -> list[list[str]]:
@@ -40,49 +42,60 @@ def imports() -> dict[str, set[str]]:
 
 
 def rows(rooms: dict[str, set[str]]) -> list[list[str]]:
-    """Arrange the rooms that exist in their layers; one outside the contract stands just above what it imports."""
+    """Arrange the rooms that exist in their layers, importers before what they import.
+
+    A room outside the contract stands just above what it imports.
+    """
     level = {room: float(i) for i, layer in enumerate(layers()) for room in layer if room in rooms}
     for room in sorted(rooms.keys() - level.keys()):
         level[room] = min((level[t] for t in rooms[room] if t in level), default=len(level)) - 0.5
-    return [sorted(r for r in level if level[r] == y) for y in sorted(set(level.values()))]
+    arranged = [{room for room in level if level[room] == y} for y in sorted(set(level.values()))]
+    return [sorted(row, key=lambda room: (-len(_reached(room, rooms, row)), room)) for row in arranged]
+
+
+def _reached(room: str, rooms: dict[str, set[str]], within: set[str]) -> set[str]:
+    """Follow the imports of a room that stay within its layer."""
+    found: set[str] = set()
+    ahead = [room]
+    while ahead:
+        new = (rooms[ahead.pop()] & within) - found
+        found |= new
+        ahead += new
+    return found
 
 
 def draw(path: Path) -> None:
-    """Draw the graph as an SVG: an arrow points from the importer down to what it imports."""
+    """Draw a staircase, top room first: a line runs right from the importer, a dot turns it down into what it imports.
+
+    Every import that keeps the contract then points down; one that broke it would have to point up.
+    """
     rooms = imports()
     arranged = rows(rooms)
-    figure = Figure(figsize=(8, 1.15 * len(arranged) + 0.4))
+    order = [room for row in arranged for room in row]
+    place = {room: (STEP * i, -ROW * i) for i, room in enumerate(order)}
+    width, height = STEP * (len(order) - 1) + BOX + 0.3, ROW * len(order) + 0.2
+    figure = Figure(figsize=(0.78 * width, 0.78 * height))
     axes = figure.add_axes((0, 0, 1, 1))
-    axes.set(xlim=(0, 8), ylim=(-len(arranged) * 1.15 + 0.35, 0.8))
+    axes.set(xlim=(-0.15, width - 0.15), ylim=(0.5 - height, 0.5))
     axes.axis("off")
-    place = {}
-    for i, row in enumerate(arranged):
-        for j, room in enumerate(row):
-            # Rows of equal length would hide long arrows behind boxes: every second row is moved a little.
-            place[room] = (8 * (j + 0.5) / len(row) + (0.55 if i % 2 and len(row) < 4 else 0), -1.15 * i)
+    for row in arranged[::2]:
+        top, bottom = place[row[0]][1] + ROW / 2, place[row[-1]][1] - ROW / 2
+        axes.axhspan(bottom, top, color=BAND, zorder=0)
     for room, targets in rooms.items():
-        for target in sorted(targets & place.keys()):
-            (x0, y0), (x1, y1) = place[room], place[target]
-            skips = round((y0 - y1) / 1.15) > 1
-            axes.add_patch(
-                FancyArrowPatch(
-                    (x0, y0 - 0.27),
-                    (x1, y1 + 0.27),
-                    connectionstyle=f"arc3,rad={0.12 if skips and x1 >= x0 else -0.12 if skips else 0}",
-                    arrowstyle="-|>",
-                    mutation_scale=11,
-                    linewidth=1.1,
-                    color=LINE,
-                    alpha=0.75,
-                    zorder=1,
-                )
-            )
+        x0, y0 = place[room]
+        for target in targets & place.keys():
+            x1, y1 = place[target]
+            turn, end = x1 + 1.0, y1 + HALF + 0.03
+            axes.plot([x0 + BOX, turn], [y0, y0], color=LINE, linewidth=1, zorder=1)
+            axes.annotate("", (turn, end), (turn, y0), zorder=1, arrowprops=ARROW)
+            axes.plot(turn, y0, "o", color=LINE, markersize=4, zorder=1)
     for room, (x, y) in place.items():
-        box = FancyBboxPatch((x - 0.62, y - 0.2), 1.24, 0.4, boxstyle="round,pad=0.06", fc=TINT, ec=INK, lw=1, zorder=2)
-        axes.add_patch(box)
+        box = (x + 0.06, y - HALF + 0.06), BOX - 0.12, 2 * HALF - 0.12
+        axes.add_patch(FancyBboxPatch(*box, boxstyle="round,pad=0.06", fc=TINT, ec=INK, lw=1, zorder=2))
         verb = VERBS.get(room)
-        axes.text(x, y + (0.07 if verb else 0), room, ha="center", va="center", color=INK, fontsize=11, zorder=3)
+        middle = x + BOX / 2
+        axes.text(middle, y + (0.08 if verb else 0), room, ha="center", va="center", color=INK, fontsize=10.5, zorder=3)
         if verb:
-            axes.text(x, y - 0.14, verb.upper(), ha="center", va="center", color=LINE, fontsize=7.5, zorder=3)
+            axes.text(middle, y - 0.13, verb.upper(), ha="center", va="center", color=LINE, fontsize=7, zorder=3)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, facecolor=PAPER)
