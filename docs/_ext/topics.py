@@ -9,7 +9,7 @@ ELSEWHERE = {"architecture", "changelog", "commands", "contributing", "glossary"
 ELSEWHERE |= {"project", "quickstart"}
 
 # The order in which the guide is best read; pages that are not named follow in alphabetical order.
-READING_ORDER = ["measure", "paper"]
+READING_ORDER = ["measure", "classifiers", "paper"]
 
 
 def topics() -> list[str]:

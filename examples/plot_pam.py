@@ -1,0 +1,37 @@
+"""
+One centre or several: TOCC and PAM-TOCC
+========================================
+
+One centre peels a class from the outside: whatever lies within its outline is accepted, gaps included. PAM-TOCC divides
+the class into clusters around medoids and gives each cluster a centre and a threshold of its own, so that what lies
+between the clusters is rejected too. Here both judge the glass fragments on the plane of the last two principal
+components of the window fragments, with four clusters.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+
+from transvariation import PAMTOCC, TOCC, load_glass
+from transvariation.report.plane import draw_plane
+
+glass = load_glass()
+_, directions = np.linalg.eigh(np.cov(glass.control, rowvar=False))
+middle = glass.control.mean()
+names = ["last component", "last component but one"]
+control, recovered = (
+    pd.DataFrame((fragments - middle) @ directions[:, :2]).set_axis(names, axis=1)
+    for fragments in (glass.control, glass.recovered)
+)
+
+figure, panels = plt.subplots(1, 2, figsize=(11, 5.2), sharey=True, layout="constrained")
+rules = {"TOCC: one centre": TOCC(), "PAM-TOCC: four medoids": PAMTOCC(n_clusters=4)}
+for axes, (title, rule) in zip(panels, rules.items(), strict=True):
+    shades = draw_plane(axes, rule.fit(control), control, recovered, zoom=True)
+    rejected = (rule.predict(recovered) == -1).sum()
+    axes.set_title(f"{title}, {rejected} of {len(recovered)} others rejected")
+figure.colorbar(shades, ax=panels, label="transvariation probability (tp)", pad=0.01)
+handles, labels = panels[0].get_legend_handles_labels()
+labels = [label.split(":")[0] for label in labels]
+figure.legend(handles, labels, loc="outside lower center", ncols=5, frameon=False)
+plt.show()
