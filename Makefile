@@ -3,13 +3,17 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench docs picture clean
+.PHONY: demo test fuzz lint bench docs picture clean
 
 demo: $(VENV)/.core
 	$(BIN)/transvariation demo
 
 test: lint
 	$(BIN)/python -m pytest -n auto --cov --cov-report=term
+
+# The table reader against five thousand hostile files of each kind (some minutes); the tests themselves run a brief one.
+fuzz: $(VENV)/.dev
+	$(BIN)/python -m pytest tests/table/test_fuzz.py --hypothesis-profile=fuzz
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -28,6 +28,7 @@ ROOMS = {
 
 # Modules whose own names are public without standing at the top of the package.
 SIDE_DOORS = {
+    "transvariation.table": ("Read", "From files and data frames to checked numbers."),
     "transvariation.rivals": ("Rivals", "The paper's six competitors, on the same base and so with the same cut."),
     "transvariation.casework": ("Casework", "From two tables to a verdict with its reasons."),
     "transvariation.distributed": ("Distributed", "The same classifiers on Dask arrays and data frames."),

@@ -1,0 +1,117 @@
+"""Tables that come with typed columns: Parquet files and DataFrames."""
+
+import hashlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+
+from transvariation.table.grid import Block, Column, Plan
+from transvariation.table.problems import Findings, TableError, quoted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class ParquetGrid:
+    """A Parquet file, read a batch of rows at a time."""
+
+    decimal = "."
+    first_row = 1
+    plan: Plan | None = None
+
+    def __init__(self, stream: BinaryIO, sha256: str, findings: Findings):
+        self.name, self.sha256, self._findings = findings.file, sha256, findings
+        try:
+            import pyarrow.parquet as parquet
+        except ImportError:
+            findings.problem("reading Parquet files needs pyarrow: pip install 'transvariation[parquet]'")
+            findings.check()
+        stream.seek(0)
+        try:
+            self._file = parquet.ParquetFile(stream)
+            self._n = self._file.metadata.num_rows
+            self.header = [name.strip() for name in self._file.schema_arrow.names]
+        except Exception as error:  # pyarrow raises OSError, ArrowInvalid, ...
+            findings.problem(f"the Parquet file cannot be opened: {quoted(error, 200)}")
+            findings.check()
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows that the file says it has."""
+        return int(self._n)
+
+    def blocks(self, block_rows: int) -> Iterator[Block]:
+        """Read the rows in batches."""
+        start = 0
+        try:
+            for batch in self._file.iter_batches(batch_size=block_rows):
+                n = batch.num_rows
+                columns = [_arrow_column(column) for column in batch.columns]
+                yield Block(np.arange(start, start + n) + 2, columns, (start + n) / max(self._n, 1))
+                start += n
+        except TableError:
+            raise
+        except Exception as error:
+            self._findings.problem(f"the Parquet file is damaged: {quoted(error, 200)}", start + 2)
+
+
+def _arrow_column(column: Any) -> Column:
+    import pyarrow as pa
+
+    if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
+        return column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return column.to_pylist()
+
+
+class FrameGrid:
+    """A pandas DataFrame; an index other than 0, 1, 2, ... becomes the first column."""
+
+    decimal = "."
+    first_row = 1
+    plan: Plan | None = None
+
+    def __init__(self, frame: "pd.DataFrame", findings: Findings):
+        import pandas as pd
+
+        self.name = findings.file
+        plain = isinstance(frame.index, pd.RangeIndex) and frame.index.name is None
+        if isinstance(frame.columns, pd.MultiIndex) or isinstance(frame.index, pd.MultiIndex):
+            findings.problem("the DataFrame has several levels of names; flatten them with reset_index or set_axis")
+            findings.check()
+        self._frame = frame
+        self._index = None if plain else frame.index
+        names = [] if plain else ["" if frame.index.name is None else str(frame.index.name)]
+        # a fingerprint of header and cells, there being no file
+        text = frame.to_csv(index=not plain, lineterminator="\n")
+        self.sha256 = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        self.header = [name.strip() for name in names + [str(name) for name in frame.columns]]
+
+    def blocks(self, block_rows: int) -> Iterator[Block]:
+        """Read the rows in slices."""
+        n = len(self._frame)
+        for start in range(0, n, block_rows):
+            part = self._frame.iloc[start : start + block_rows]
+            columns: list[Column] = (
+                [] if self._index is None else [_plain_cells(self._index[start : start + block_rows])]
+            )
+            columns += [_frame_column(part.iloc[:, j]) for j in range(part.shape[1])]
+            yield Block(np.arange(start, start + len(part)) + 2, columns, (start + len(part)) / n)
+
+
+def _frame_column(column: "pd.Series[Any]") -> Column:
+    from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
+
+    dtype = column.dtype
+    if is_numeric_dtype(dtype) and not is_bool_dtype(dtype) and not is_complex_dtype(dtype):
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    return _plain_cells(column)
+
+
+def _plain_cells(cells: Any) -> list[object]:
+    import pandas as pd
+
+    missing = pd.isna(cells)
+    return [
+        None if gap is True or gap is np.True_ else cell for cell, gap in zip(cells, np.asarray(missing), strict=True)
+    ]

@@ -1,0 +1,238 @@
+"""What ordinary files look like, and that each is read as a person would read it."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from transvariation import load_glass
+from transvariation.table import Table, TableError, filling, read_chunks, read_table
+
+PLAIN = "id,Na,Mg\nF1,13.64,4.49\nF2,13.89,3.6\nF3,13.53,3.55\n"
+VALUES = [[13.64, 4.49], [13.89, 3.6], [13.53, 3.55]]
+GERMAN = PLAIN.replace(",", ";").replace(".", ",")
+
+
+def problems(source, **options) -> list[str]:
+    with pytest.raises(TableError) as caught:
+        read_table(source, **options)
+    return [str(problem) for problem in caught.value.problems]
+
+
+def notes(table: Table) -> str:
+    return "\n".join(map(str, table.notes))
+
+
+TEXTS = [PLAIN, GERMAN, PLAIN.replace(",", "\t"), GERMAN.replace(";", "\t"), PLAIN.replace(",", "|")]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32", "cp1252"])
+def test_delimiter_decimal_mark_line_end_and_encoding_are_recognised(text, newline, encoding):
+    table = read_table(text.replace("\n", newline).encode(encoding))
+    assert (table.ids, table.features) == (("F1", "F2", "F3"), ("Na", "Mg"))
+    assert table.X.tolist() == VALUES
+    assert table.rows.tolist() == [2, 3, 4]
+    assert not table.X.flags.writeable
+
+
+def test_excel_line_that_names_the_delimiter():
+    table = read_table(b"sep=;\nid;Na\nA;1,5\nB;2,25\n")
+    assert table.X.tolist() == [[1.5], [2.25]]
+    assert table.rows.tolist() == [3, 4]
+
+
+def test_words_that_are_not_utf8_are_read_as_windows_1252_and_said_so():
+    table = read_table("Prüfstück;Na\nGärtner;1,5\nÖl;2,5\n".encode("cp1252"))
+    assert table.ids == ("Gärtner", "Öl")
+    assert "Windows-1252" in notes(table)
+
+
+def test_excel_and_parquet_and_frames_give_the_same_table(tmp_path):
+    frame = pd.read_csv(io.StringIO(PLAIN))
+    frame.to_excel(tmp_path / "t.xlsx", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+    for source in (tmp_path / "t.xlsx", str(tmp_path / "t.parquet"), frame, frame.set_index("id")):
+        table = read_table(source)
+        assert (table.ids, table.features, table.X.tolist()) == (("F1", "F2", "F3"), ("Na", "Mg"), VALUES)
+        assert len(table.sha256) == 64
+    with (tmp_path / "t.xlsx").open("rb") as file:
+        assert read_table(file, name="upload").name == "upload"
+        assert not file.closed
+
+
+def test_the_kind_of_file_is_known_by_content_not_by_name(tmp_path):
+    (tmp_path / "really.xlsx").write_text(PLAIN)
+    assert read_table(tmp_path / "really.xlsx").X.tolist() == VALUES
+
+
+def test_excel_sheets(tmp_path):
+    path = tmp_path / "two.xlsx"
+    with pd.ExcelWriter(path) as book:
+        pd.DataFrame({"Na": [1.0, 2.0]}).to_excel(book, sheet_name="first", index=False)
+        pd.DataFrame({"Mg": [3.0, 4.0]}).to_excel(book, sheet_name="second", index=False)
+    assert "not read: 'second'" in notes(read_table(path))
+    assert read_table(path, sheet="second").features == read_table(path, sheet=2).features == ("Mg",)
+    assert "'third' is not among 'first', 'second'" in problems(path, sheet="third")[0]
+
+
+def test_the_glass_fragments_as_a_frame():
+    glass = load_glass()
+    table = read_table(glass.control)
+    assert table.ids == tuple(map(str, glass.control.index))
+    np.testing.assert_array_equal(table.X, glass.control.to_numpy())
+    assert read_table(glass.all).roles["Type"] == "label"
+    pd.testing.assert_frame_equal(table.to_frame().reset_index(drop=True), glass.control.reset_index(drop=True))
+
+
+def test_fingerprint_is_that_of_the_bytes():
+    import hashlib
+
+    assert read_table(PLAIN.encode()).sha256 == hashlib.sha256(PLAIN.encode()).hexdigest()
+
+
+class TestRoles:
+    def test_sources_and_replicates(self):
+        table = read_table(b"id,Item,Piece,K39\n1,7,1,2.5\n2,7,2,2.6\n3,8,1,2.7\n")
+        assert table.sources == ("7", "7", "8")
+        assert table.features == ("K39",)
+        assert dict(table.roles) == {"id": "id", "Item": "source", "Piece": "replicate", "K39": "feature"}
+
+    def test_source_and_replicate_name_an_object_without_an_id(self):
+        assert read_table(b"Item,Piece,K39\n7,1,2.5\n7,2,2.6\n").ids == ("7 / 1", "7 / 2")
+
+    def test_an_object_measured_twice_is_a_source(self):
+        table = read_table(b"Fragment,K\nA,1\nA,2\nB,3\n")
+        assert (table.sources, table.ids) == (("A", "A", "B"), ("row 2", "row 3", "row 4"))
+
+    def test_first_column_of_distinct_words_is_the_id(self):
+        assert read_table(b"Asservat,K\nX1,1\nX2,2\n").ids == ("X1", "X2")
+
+    def test_row_names_without_a_header(self):
+        assert read_table(b'"","K"\n"1",5\n"2",6\n').ids == ("1", "2")
+
+    def test_given_names_win(self):
+        table = read_table(b"id,other,K\n1,A,5\n2,B,6\n", id_column="other", features=["K"])
+        assert table.ids == ("A", "B")
+        table = read_table(b"id,k,K\nA,x,5\nA,y,6\n", source_column="id")
+        assert table.sources == ("A", "A")
+
+    def test_class_labels_are_no_measurement_unless_named(self):
+        file = b"Na,Type\n1,1\n2,1\n"
+        assert read_table(file).features == ("Na",)
+        assert read_table(file, features=["Type", "Na"]).features == ("Na", "Type")
+
+    def test_text_columns_are_set_aside_and_said_so(self):
+        table = read_table(b"id,Na,colour,seen\nA,1,green,2024-01-02\nB,2,blue,2024-01-03\n")
+        assert table.features == ("Na",)
+        assert "column 'colour': not used as a variable: 2 of its 2 values are not numbers" in notes(table)
+        assert "is a date" in notes(table)
+
+    def test_a_text_column_asked_for_is_a_problem(self):
+        assert len(problems(b"id,Na,colour\nA,1,green\nB,2,blue\n", features=["Na", "colour"])) == 2
+
+    def test_columns_that_are_not_there(self):
+        found = problems(b"id,Na\nA,1\n", features=["na", "Zr"], id_column="name")
+        assert "there is no column 'na'; did you mean 'Na'?" in found[0]
+        assert len(found) == 3
+
+
+class TestUnits:
+    def test_in_the_header(self):
+        table = read_table("id,Na (wt%),Sr [µg/g],Zr_ppm,RI (D line)\nA,1,2,3,4\nB,1,2,3,4\n".encode())
+        assert table.features == ("Na", "Sr", "Zr", "RI (D line)")
+        assert dict(table.units) == {"Na": "wt%", "Sr": "µg/g", "Zr": "ppm"}
+        assert "column 'Na (wt%)': unit 'wt%'" in notes(table)
+        assert table.header("Na") == "Na (wt%)"
+
+    def test_below_the_header(self):
+        table = read_table(b"id,Na,Sr\n,wt%,ppm\nA,1,2\nB,3,4\n")
+        assert dict(table.units) == {"Na": "wt%", "Sr": "ppm"}
+        assert table.rows.tolist() == [3, 4]
+
+    def test_one_variable_in_two_units_keeps_both_names(self):
+        assert read_table(b"Na (ppm),Na (wt%)\n1,2\n").features == ("Na (ppm)", "Na (wt%)")
+
+
+class TestMissing:
+    FILE = b"id,Na,Fe\nA,1,<0.02\nB,,0.1\nC,3,n.d.\nD,5,0.3\n"
+
+    def test_is_an_error_by_default_cell_by_cell(self):
+        found = problems(self.FILE, name="c.csv")
+        assert [text.split(";")[0] for text in found] == [
+            "c.csv, row 2, column 'Fe': the value is below the detection limit",
+            "c.csv, row 3, column 'Na': the value is missing",
+            "c.csv, row 4, column 'Fe': the value is below the detection limit",
+        ]
+
+    def test_drop(self):
+        table = read_table(self.FILE, missing="drop")
+        assert (table.ids, table.dropped) == (("D",), ("A", "B", "C"))
+        assert "row 3, column 'Na': object 'B' left out: missing" in notes(table)
+
+    def test_dropping_everything_is_a_problem(self):
+        assert "leaves none" in problems(b"Na,Mg\n1,\n,2\n", missing="drop")[0]
+
+    def test_impute_half_the_limit_and_the_median(self):
+        table = read_table(self.FILE, missing="impute")
+        # "n.d." has no limit of its own: the smallest one stated in the column, 0.02, is supposed
+        assert table.X.tolist() == [[1, 0.01], [3, 0.1], [3, 0.01], [5, 0.3]]
+        assert "1 missing, replaced by the control's median 3 (row 3)" in notes(table)
+
+    def test_impute_from_the_control(self):
+        control = read_table(b"Na,Fe\n10,0.4\n20,0.5\n30,0.6\n")
+        table = read_table(self.FILE, missing="impute", reference=control)
+        assert table.X.tolist() == [[1, 0.01], [20, 0.1], [3, 0.2], [5, 0.3]]
+        assert read_table(self.FILE, missing="impute", reference=filling(control)).X.tolist() == table.X.tolist()
+
+    def test_nothing_to_impute_from(self):
+        file = b"id,Na,Fe\nA,1,\nB,2,n.d.\n"
+        assert len(problems(file, missing="impute", expect=["Fe"])) == 1
+
+    def test_keep(self):
+        table = read_table(self.FILE, missing="keep")
+        assert np.isnan(table.X).sum() == 3
+        assert table.below[2, 1] == 0
+        assert table.below[0, 1] == 0.02
+
+    def test_unknown_policy(self):
+        with pytest.raises(ValueError, match="missing='guess' is unknown; choose one of error, drop, impute"):
+            read_table(self.FILE, missing="guess")
+
+    def test_bad_cells_and_missing_cells_are_reported_together(self):
+        assert len(problems(b"Na,Mg\n1,x\n,2\n3,4\n5,y\n6,7\n")) == 3
+
+
+class TestChunks:
+    def test_same_numbers_as_at_once(self, tmp_path):
+        rng = np.random.default_rng(0)
+        frame = pd.DataFrame(rng.normal(size=(1000, 4)), columns=list("ABCD"))
+        frame.insert(0, "id", [f"F{i}" for i in range(1000)])
+        frame.to_csv(tmp_path / "t.csv", index=False)
+        frame.to_parquet(tmp_path / "t.parquet", row_group_size=300)
+        frame.to_excel(tmp_path / "t.xlsx", index=False)
+        for name in ("t.csv", "t.parquet", "t.xlsx"):
+            seen = []
+            blocks = list(read_chunks(tmp_path / name, ["C", "A"], rows=128, progress=seen.append))
+            X = np.vstack([block.X for block in blocks])
+            # openpyxl writes sixteen digits, one short of what tells every double apart
+            np.testing.assert_allclose(X, frame[["C", "A"]], rtol=1e-15 if name == "t.xlsx" else 0)
+            assert sum((block.ids for block in blocks), ()) == tuple(frame["id"])
+            assert max(map(len, blocks)) <= 128
+            assert seen == sorted(seen)
+            assert seen[-1] == 1.0
+
+    def test_impute_needs_a_reference(self):
+        with pytest.raises(ValueError, match="needs reference="):
+            next(read_chunks(b"Na\n1\n", ["Na"], missing="impute"))
+        control = read_table(b"Na\n1\n3\n8\n")
+        (block,) = read_chunks(b"id,Na\nA,\n", ["Na"], missing="impute", reference=control)
+        assert block.X.tolist() == [[3.0]]
+
+    def test_a_problem_late_in_the_file_has_its_row(self):
+        text = "id,Na\n" + "".join(f"F{i},{i}\n" for i in range(50)) + "F50,abc\n"
+        blocks = read_chunks(text.encode(), ["Na"], rows=10, name="big.csv")
+        with pytest.raises(TableError, match=r"big.csv, row 52, column 'Na': 'abc' is not a number"):
+            list(blocks)
