@@ -18,10 +18,13 @@ if TYPE_CHECKING:
     from transvariation.metrics import auc as auc
     from transvariation.metrics import roc as roc
     from transvariation.metrics import specificity_at_sensitivity as specificity_at_sensitivity
+    from transvariation.mixture import GaussianDensity as GaussianDensity
+    from transvariation.mixture import GaussianKernelDensity as GaussianKernelDensity
     from transvariation.reduction import MinorComponents as MinorComponents
     from transvariation.reduction import SparseMinorComponents as SparseMinorComponents
     from transvariation.reduction import VIPSelector as VIPSelector
     from transvariation.reduction import random_projections as random_projections
+    from transvariation.typicality import density_transvariation_probability as density_transvariation_probability
     from transvariation.typicality import spatial_median as spatial_median
     from transvariation.typicality import transvariation_probability as transvariation_probability
 
@@ -31,6 +34,8 @@ __version__ = "0.1.0"
 _HOME = {
     "CalibratedOCC": "classifiers",
     "CoverageReport": "classifiers",
+    "GaussianDensity": "mixture",
+    "GaussianKernelDensity": "mixture",
     "MinorComponents": "reduction",
     "PAMTOCC": "classifiers",
     "ProjectionEnsemble": "classifiers",
@@ -38,6 +43,7 @@ _HOME = {
     "TOCC": "classifiers",
     "VIPSelector": "reduction",
     "auc": "metrics",
+    "density_transvariation_probability": "typicality",
     "load_glass": "datasets",
     "make_scenario": "datasets",
     "random_projections": "reduction",
