@@ -77,11 +77,12 @@ sphinx_gallery_conf = {
 html_theme = "pydata_sphinx_theme"
 html_title = "transvariation"
 html_static_path = ["_static"]
+html_favicon = "_static/logo.svg"
 html_css_files = ["house.css"]
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
-    "logo": {"text": "transvariation"},
+    "logo": {"text": "transvariation", "image_light": "_static/logo.svg", "image_dark": "_static/logo.svg"},
     "show_toc_level": 2,
     "navigation_with_keys": False,
     "header_links_before_dropdown": 6,
