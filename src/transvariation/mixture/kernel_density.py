@@ -4,18 +4,16 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import solve_triangular
-from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from transvariation.mixture.kernel_sum import log_kernel_density
 from transvariation.typicality.boxes import mixture_box_probability
 
 Floats = NDArray[np.float64]
 
 RULES = ("normal", "scott")
-_BLOCK = 1 << 22  # distances held at a time
 
 
 def rule_bandwidth(X: Floats, rule: str = "normal", *, diagonal: bool = False) -> Floats:
@@ -111,18 +109,7 @@ class GaussianKernelDensity(DensityMixin, BaseEstimator):
         """Compute the log density at each row of `X`."""
         check_is_fitted(self)
         rows: Floats = validate_data(self, X, dtype=np.float64, reset=False)
-        # Whitened by H the kernels are spherical, and one matrix product gives all distances.
-        kernels, points = (
-            solve_triangular(self._chol, (A - self.means_.mean(axis=0)).T, lower=True).T for A in (self.means_, rows)
-        )
-        n, p = kernels.shape
-        constant = np.log(n) + np.log(np.diag(self._chol)).sum() + p / 2 * np.log(2 * np.pi)
-        step = max(1, _BLOCK // (n * p))
-        parts = [
-            logsumexp(-0.5 * ((points[i : i + step, None] - kernels) ** 2).sum(axis=2), axis=1)
-            for i in range(0, len(points), step)
-        ]
-        return np.concatenate(parts) - constant
+        return log_kernel_density(self.means_, self.bandwidth_, rows)
 
     def score(self, X: ArrayLike, y: Any = None) -> float:
         """Compute the total log density of the rows of `X`."""

@@ -1,0 +1,61 @@
+"""The spread of a sample, or why it has none: the door of everything that divides by a covariance matrix."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+def _several(columns: list[int]) -> str:
+    return ("column " if len(columns) == 1 else "columns ") + ", ".join(map(str, columns))
+
+
+def check_full_spread(X: Floats) -> None:
+    """Raise unless the sample covariance can be inverted; say which columns stand in the way.
+
+    Examples
+    --------
+    >>> check_full_spread(np.array([[1.0, 2.0], [2.0, 4.0], [3.0, 6.0], [5.0, 10.0]]))
+    Traceback (most recent call last):
+    ...
+    ValueError: the covariance matrix is singular: columns 0, 1 determine each other; drop one of them, or reduce ...
+    """
+    n, p = X.shape
+    centred = X - X.mean(axis=0)
+    scale = np.abs(centred).max(axis=0)
+    # What rounding leaves of a constant column, relative to the size of its values.
+    flat = np.flatnonzero(scale <= 8 * np.finfo(float).eps * np.abs(X).max(axis=0)).tolist()
+    if flat:
+        raise ValueError(f"the covariance matrix is singular: {_several(flat)} constant; drop what does not vary")
+    if n <= p:
+        raise ValueError(
+            f"the covariance matrix is singular: n_samples={n} objects cannot span p={p} variables; reduce the "
+            f"variables below {n} first, for instance with MinorComponents"
+        )
+    directions, sizes, _ = np.linalg.svd((centred / np.linalg.norm(centred, axis=0)).T, full_matrices=False)
+    if sizes[-1] <= 4 * max(n, p) * np.finfo(float).eps:
+        tied = np.flatnonzero(np.abs(directions[:, -1]) > 1e-6).tolist()
+        raise ValueError(
+            f"the covariance matrix is singular: {_several(tied)} determine each other; drop one of them, or reduce "
+            "the variables first, for instance with MinorComponents"
+        )
+
+
+def covariance_root(X: Floats) -> tuple[Floats, Floats]:
+    """Find the symmetric root of the sample covariance (divisor n - 1) and its inverse.
+
+    Returns
+    -------
+    root, inverse : ndarray of shape (p, p)
+
+    Examples
+    --------
+    >>> root, inverse = covariance_root(np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 4.0], [2.0, 4.0]]))
+    >>> root.round(3)
+    array([[1.155, 0.   ],
+           [0.   , 2.309]])
+    """
+    check_full_spread(X)
+    values, vectors = np.linalg.eigh(np.atleast_2d(np.cov(X, rowvar=False)))
+    root = np.sqrt(values)
+    return (vectors * root) @ vectors.T, (vectors / root) @ vectors.T

@@ -1,0 +1,170 @@
+"""The self-organising map: distance to the closest unit of a grid laid over the data."""
+
+import time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+from sklearn.utils import check_random_state
+
+from transvariation.classifiers import OneClassClassifier
+
+Floats = NDArray[np.float64]
+
+_PATIENCE = 2.0  # seconds of plain NumPy after which compiling pays
+_spent = 0.0
+
+
+def train_map(X: Floats, units: Floats, near: Floats, picks: NDArray[np.intp], rate: tuple[float, float]) -> Floats:
+    r"""Show the picked objects to a map one by one; the closest unit and its neighbours move towards each.
+
+    .. math:: w_k \leftarrow w_k + \alpha_t (x_t - w_k)
+
+    for the units k within :math:`r_t` of the closest one on the grid. The learning rate :math:`\alpha_t` falls linearly
+    from the first to the second value of `rate`, the radius :math:`r_t` linearly from the one that covers two thirds of
+    all distances between units to zero.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+    units : ndarray of shape (k, p)
+        Where the units start.
+    near : ndarray of shape (k, k)
+        Distances between the units on their grid.
+    picks : ndarray of shape (steps,)
+        Rows of `X` in the order of presentation.
+    rate : (float, float)
+
+    Returns
+    -------
+    ndarray of shape (k, p)
+    """
+    global _spent
+    # Coordinates in rows: sums over them then run in the same order here and compiled, so both give the same bits.
+    codes = np.ascontiguousarray(units.T)
+    radius = np.quantile(near, 2 / 3)
+    steps = len(picks)
+    alphas = rate[0] - (rate[0] - rate[1]) * np.arange(steps) / steps
+    # Under one, the radius reaches the closest unit only.
+    radii = np.maximum(radius * (1 - np.arange(steps) / steps), 0.0)
+    shown = np.ascontiguousarray(X[picks])
+    if _spent > _PATIENCE and (compiled := _compiled()) is not None:
+        compiled(codes, shown, near, alphas, radii)
+    else:
+        started = time.process_time()
+        _present(codes, shown, near, alphas, radii)
+        _spent += time.process_time() - started
+    return codes.T.copy()
+
+
+def _present(codes: Floats, shown: Floats, near: Floats, alphas: Floats, radii: Floats) -> None:
+    """Move the units, object by object."""
+    levels, change = np.unique(near), -1
+    for x, alpha, radius in zip(shown[:, :, None], alphas.tolist(), radii.tolist(), strict=True):
+        level = np.searchsorted(levels, radius, side="right")
+        if level != change:  # the neighbourhoods are the same until the radius falls below the next distance
+            change, neighbours = level, [np.flatnonzero(row <= radius) for row in near]
+        away = x - codes
+        hood = neighbours[((away * away).sum(axis=0)).argmin()]
+        if len(hood) == 1:
+            codes[:, hood[0]] += alpha * away[:, hood[0]]
+        else:
+            codes[:, hood] += alpha * away[:, hood]
+
+
+def _compiled() -> Any:
+    """The same loop as machine code, if numba is there. Compiled once, and only when many maps are trained."""
+    try:
+        from transvariation.rivals._som_numba import present
+    except ImportError:
+        return None
+    return present
+
+
+class SOMOCC(OneClassClassifier):
+    """Accept objects near a unit of a self-organising map.
+
+    A rectangular grid of units with the bubble neighbourhood, trained online as in the R package kohonen.
+
+    Parameters
+    ----------
+    sensitivity : float in (0, 1], default=0.9
+        The share of target objects to accept.
+    calibration : {"paper", "loo", "cv", "split"} or splitter, default="paper"
+        Where the threshold comes from; see :class:`transvariation.TOCC`.
+    grid : (int, int), default=(5, 5)
+        Rows and columns of the map.
+    learning_rate : (float, float), default=(0.5, 0.3)
+        At the start and at the end; the default is the paper's. kohonen's own is (0.05, 0.01).
+    n_epochs : int, default=100
+        How often each object is shown, on average.
+    random_state : int, RandomState or None, default=None
+
+    Attributes
+    ----------
+    units_ : ndarray of shape (rows * columns, p)
+        The units' positions in the space of the objects.
+    quantization_error_ : float
+        The mean distance of the training objects to the closest unit.
+
+    Notes
+    -----
+    With as many as 25 units and rates that stay high, units end up on single objects. Training objects are then much
+    closer to a unit than fresh ones: of all methods here this one keeps its sensitivity worst with
+    ``calibration="paper"``.
+
+    References
+    ----------
+    Kohonen, T. (1995). Self-Organizing Maps. Springer.
+    Wehrens, R. and Kruisselbrink, J. (2018). Flexible self-organizing maps in kohonen 3.0. Journal of Statistical
+    Software 87(7).
+
+    Examples
+    --------
+    >>> from transvariation.rivals import SOMOCC
+    >>> from transvariation import load_glass
+    >>> glass = load_glass()
+    >>> rule = SOMOCC(random_state=0).fit(glass.control[["K", "Mg"]])
+    >>> rule.units_.shape
+    (25, 2)
+    """
+
+    def __init__(
+        self,
+        *,
+        sensitivity: float = 0.9,
+        calibration: str = "paper",
+        grid: tuple[int, int] = (5, 5),
+        learning_rate: tuple[float, float] = (0.5, 0.3),
+        n_epochs: int = 100,
+        random_state: Any = None,
+    ):
+        self.sensitivity = sensitivity
+        self.calibration = calibration
+        self.grid = grid
+        self.learning_rate = learning_rate
+        self.n_epochs = n_epochs
+        self.random_state = random_state
+
+    def _describe(self, X: Floats) -> None:
+        self._check()
+        rng = check_random_state(self.random_state)
+        n = len(X)
+        places = np.indices(self.grid).reshape(2, -1).T.astype(float)
+        near = np.linalg.norm(places[:, None] - places, axis=2)
+        start = rng.choice(n, len(places), replace=n < len(places))
+        picks = rng.randint(n, size=self.n_epochs * n)
+        self.units_ = train_map(X, X[start], near, picks, self.learning_rate)
+        self.quantization_error_ = float(-self._score(X).mean())
+
+    def _check(self) -> None:
+        if min(self.grid) < 1:
+            raise ValueError(f"grid={self.grid} must have at least one row and one column; the paper uses (5, 5)")
+        if not all(0 < rate <= 1 for rate in self.learning_rate):
+            raise ValueError(f"learning_rate={self.learning_rate} must lie in (0, 1]; the paper uses (0.5, 0.3)")
+        if self.n_epochs < 1:
+            raise ValueError(f"n_epochs={self.n_epochs} must be at least 1; 100 is usual")
+
+    def _score(self, X: Floats) -> Floats:
+        return -cKDTree(self.units_).query(X)[0]
