@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from transvariation.reduction import SparseMinorComponents as SparseMinorComponents
     from transvariation.reduction import VIPSelector as VIPSelector
     from transvariation.reduction import random_projections as random_projections
+    from transvariation.reduction import selection_stability as selection_stability
     from transvariation.typicality import density_transvariation_probability as density_transvariation_probability
     from transvariation.typicality import spatial_median as spatial_median
     from transvariation.typicality import transvariation_probability as transvariation_probability
@@ -48,6 +49,7 @@ _HOME = {
     "make_scenario": "datasets",
     "random_projections": "reduction",
     "roc": "metrics",
+    "selection_stability": "reduction",
     "spatial_median": "typicality",
     "specificity_at_sensitivity": "metrics",
     "transvariation_probability": "typicality",

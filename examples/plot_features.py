@@ -1,0 +1,27 @@
+"""
+Variable by variable
+====================
+
+Before anything is combined: how do the fragments of windows, the control objects, differ from those of containers,
+tableware and headlamps in each variable alone? Magnesium separates them best, and barium marks most of the headlamps.
+A one-class rule has to find such variables without having seen the other kinds.
+"""
+
+import matplotlib.pyplot as plt
+
+from transvariation import load_glass
+from transvariation.report.selection import draw_features
+
+glass = load_glass()
+kinds = glass.all.loc[glass.recovered.index, "Type"].map(glass.type_names)
+groups = {"window": glass.control}
+groups |= {kind: glass.recovered[kinds == kind] for kind in kinds.unique()}
+
+figure, panels = plt.subplots(3, 3, figsize=(11, 7.5), layout="constrained")
+draw_features(panels, groups)
+for axes in panels.ravel():
+    axes.tick_params(axis="x", labelsize=8)
+    if axes.get_title() != "RI":
+        axes.set_ylabel("weight %", fontsize=8)
+figure.suptitle("Glass fragments: refractive index and oxides by kind")
+plt.show()

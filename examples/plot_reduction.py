@@ -1,0 +1,36 @@
+"""
+Nine variables on a plane
+=========================
+
+The glass fragments have nine variables; a rule in two of them, or in two combinations of them, is easier to see and
+needs far fewer control objects. Three ways to get there, all learned from the window fragments alone: the last two
+principal components, in which these vary least; potassium and magnesium, which `VarSel` chooses; and silicon
+and magnesium, which `VIPSelector` chooses. The line encloses what TOCC accepts.
+"""
+
+import matplotlib.pyplot as plt
+
+from transvariation import TOCC, MinorComponents, load_glass
+from transvariation.report.plane import draw_plane
+
+glass = load_glass()
+components = MinorComponents().set_output(transform="pandas").fit(glass.control)
+planes = {
+    "last two components": (components.transform(glass.control), components.transform(glass.recovered)),
+    "potassium and magnesium": (glass.control[["K", "Mg"]], glass.recovered[["K", "Mg"]]),
+    "silicon and magnesium": (glass.control[["Si", "Mg"]], glass.recovered[["Si", "Mg"]]),
+}
+
+figure, panels = plt.subplots(1, 3, figsize=(13, 5), layout="constrained")
+for axes, (name, (control, recovered)) in zip(panels, planes.items(), strict=True):
+    rule = TOCC().fit(control)
+    shades = draw_plane(axes, rule, control, recovered)
+    accepted = (rule.predict(recovered) == 1).sum()
+    axes.set_title(f"{name}:\n{accepted} of {len(recovered)} other fragments accepted", fontsize=10)
+    unit = "" if name.startswith("last") else " (weight %)"
+    axes.set(xlabel=f"{control.columns[0]}{unit}", ylabel=f"{control.columns[1]}{unit}")
+figure.colorbar(shades, ax=panels, label="transvariation probability (tp)", pad=0.01)
+handles, _ = panels[0].get_legend_handles_labels()
+names = [label.split(":")[0] for label in panels[0].get_legend_handles_labels()[1]]
+figure.legend(handles, names, loc="outside lower center", ncols=5, frameon=False)
+plt.show()

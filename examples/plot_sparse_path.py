@@ -1,0 +1,41 @@
+"""
+From dense to sparse components
+===============================
+
+The last principal components of the glass fragments mix all nine variables. `SparseMinorComponents` follows each of
+them along a path: the stronger the penalty, the fewer variables, and the less tight the component. The rule stops at
+the fewest variables for which the component is still nearer to the one it replaces than to the next larger one
+(dotted). What a rule makes of the components depends strongly on the penalty, as the lower panel shows, so look at
+the path and at the loadings rather than at one number. That panel uses the other fragments, which a selection must
+not.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from transvariation import TOCC, MinorComponents, SparseMinorComponents, auc, load_glass
+
+glass = load_glass()
+chosen = SparseMinorComponents().fit(glass.control)
+path = chosen.path_table().query("component == 'SPC8'")
+larger, own = MinorComponents(3).fit(glass.control).explained_variance_[:2]
+
+figure, (upper, lower) = plt.subplots(2, 1, figsize=(8, 6.5), sharex=True, layout="constrained")
+upper.plot(path["penalty"], path["variance"], "o-", color="tab:blue", label="component with its number of variables")
+apart = path[path["penalty"].diff(-1).fillna(1) > 1e-3]  # the last two steps lie on each other
+for step in apart.itertuples():
+    upper.annotate(str(step.variables), (step.penalty, step.variance), xytext=(6, -11), textcoords="offset points")
+upper.axhline(np.sqrt(own * larger), color="0.4", linestyle=":", label="nearer to its own variance below this line")
+upper.axhline(chosen.explained_variance_[0], color="tab:red", linewidth=1, label="chosen: six variables")
+upper.set(ylabel="variance of the component")
+upper.legend(frameon=False, fontsize=9)
+
+areas = []
+for penalty in (shares := np.linspace(0, 1, 41)):
+    components = SparseMinorComponents(penalty=penalty).fit(glass.control)
+    control, recovered = components.transform(glass.control), components.transform(glass.recovered)
+    rule = TOCC().fit(control)
+    areas.append(auc(rule.score_samples(control), rule.score_samples(recovered)))
+lower.plot(shares, areas, ".-", color="tab:green")
+lower.set(xlabel="penalty, as a share of the largest", ylabel="area under the ROC curve", ylim=(0.9, 1.005))
+plt.show()
