@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from transvariation.classifiers import CalibratedOCC as CalibratedOCC
     from transvariation.classifiers import CoverageReport as CoverageReport
     from transvariation.classifiers import ProjectionEnsemble as ProjectionEnsemble
+    from transvariation.classifiers import choose as choose
     from transvariation.datasets import load_glass as load_glass
     from transvariation.datasets import make_scenario as make_scenario
     from transvariation.metrics import auc as auc
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from transvariation.metrics import specificity_at_sensitivity as specificity_at_sensitivity
     from transvariation.mixture import GaussianDensity as GaussianDensity
     from transvariation.mixture import GaussianKernelDensity as GaussianKernelDensity
+    from transvariation.multiplicity import benjamini_hochberg as benjamini_hochberg
     from transvariation.reduction import MinorComponents as MinorComponents
     from transvariation.reduction import SparseMinorComponents as SparseMinorComponents
     from transvariation.reduction import VIPSelector as VIPSelector
@@ -44,6 +46,8 @@ _HOME = {
     "TOCC": "classifiers",
     "VIPSelector": "reduction",
     "auc": "metrics",
+    "benjamini_hochberg": "multiplicity",
+    "choose": "classifiers",
     "density_transvariation_probability": "typicality",
     "load_glass": "datasets",
     "make_scenario": "datasets",

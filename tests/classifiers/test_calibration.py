@@ -236,3 +236,13 @@ def test_groups_are_checked(normal):
         Mean().fit(normal, groups=[1, 2])
     with pytest.raises(ValueError, match="one group only"):
         Mean().fit(normal, groups=np.zeros(60))
+
+
+def test_a_set_from_one_source_gets_one_answer(normal):
+    rng = np.random.default_rng(8)
+    fresh, foreign = rng.normal(size=(6, 2)), rng.normal(1.5, size=(6, 2))
+    rule = Mean(calibration="loo").fit(normal)
+    assert rule.combined_p_value(fresh[:1]) == pytest.approx(rule.p_values(fresh[:1])[0])
+    assert rule.combined_p_value(foreign) < 0.05 < rule.combined_p_value(fresh)
+    grouped = Mean(calibration="loo").fit(normal, groups=np.repeat(np.arange(30), 2))
+    assert grouped.combined_p_value(fresh) == pytest.approx(min(1, 2 * grouped.p_values(fresh).mean()))

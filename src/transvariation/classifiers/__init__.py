@@ -3,8 +3,18 @@
 from transvariation.classifiers.base import OneClassClassifier
 from transvariation.classifiers.calibrated import CalibratedOCC
 from transvariation.classifiers.calibration import CoverageReport
+from transvariation.classifiers.choose import Choice, choose
 from transvariation.classifiers.ensemble import ProjectionEnsemble
 from transvariation.classifiers.pam import PAMTOCC
 from transvariation.classifiers.tocc import TOCC
 
-__all__ = ["PAMTOCC", "TOCC", "CalibratedOCC", "CoverageReport", "OneClassClassifier", "ProjectionEnsemble"]
+__all__ = [
+    "PAMTOCC",
+    "TOCC",
+    "CalibratedOCC",
+    "Choice",
+    "CoverageReport",
+    "OneClassClassifier",
+    "ProjectionEnsemble",
+    "choose",
+]

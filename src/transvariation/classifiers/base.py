@@ -18,6 +18,7 @@ from transvariation.classifiers.calibration import (
     likely_sensitivity,
     rate_held_out,
 )
+from transvariation.multiplicity import combine_p_values, combine_ranks
 from transvariation.threshold import check_sensitivity, cut, group_weights, p_values, required
 
 Floats = NDArray[np.float64]
@@ -188,6 +189,18 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
             reference, weights = self._pool(pool)
             result[pools == pool] = p_values(reference, scores[pools == pool], weights)
         return result
+
+    def combined_p_value(self, X: ArrayLike) -> float:
+        """Give one p-value to a set of objects said to be from one source: small = the set is unlike the target.
+
+        With one threshold and no groups, the rank sum of the set among the calibration objects
+        (:func:`transvariation.multiplicity.combine_ranks`), exact as far as the calibration is. Otherwise twice the
+        mean of the p-values, which holds however they depend on one another. To decide about many objects one by one,
+        see :func:`transvariation.benjamini_hochberg`.
+        """
+        if self._calibration_groups is None and self._pools.max() == 0:
+            return combine_ranks(self._calibration_scores, self._score(self._validated(X)))
+        return combine_p_values(self.p_values(X))
 
     def coverage_report(self) -> CoverageReport:
         """Say what the rule promises about fresh target objects, and on what grounds."""

@@ -4,6 +4,7 @@ import numpy as np
 
 from transvariation.classifiers.transvariation import Floats, TransvariationClassifier
 from transvariation.typicality import spatial_median, transvariation_probability
+from transvariation.typicality.leave_one_out import leave_one_out_probability
 
 
 class TOCC(TransvariationClassifier):
@@ -53,6 +54,9 @@ class TOCC(TransvariationClassifier):
         # The product of univariate tp's is taken about each variable's own median.
         center = None if self.tau_max == "product" else self.center_
         return transvariation_probability(self._X, X, center, tau_max=self.tau_max, ties=self.ties)
+
+    def _loo_scores(self, X: Floats) -> Floats:
+        return leave_one_out_probability(X, tau_max=self.tau_max, ties=self.ties)
 
     def _univariate_tp(self, X: Floats) -> Floats:
         columns = range(X.shape[1])

@@ -78,13 +78,17 @@ def transvariation_probability(
 
 
 def _tp(X: NDArray, Z: NDArray, m: NDArray, tau_max: str, ties: str) -> NDArray[np.float64]:
-    counts = count_transvariations(X, m, Z)
+    return ratio(count_transvariations(X, m, Z), len(X), X.shape[1], tau_max, ties)
+
+
+def ratio(counts: Transvariations, n: int, p: int, tau_max: str, ties: str) -> NDArray[np.float64]:
+    """Divide tau by its maximum, from the counts among n units in p variables."""
     if ties == "literal":
-        counts = _literal(counts, X.shape[1])
+        counts = _literal(counts, p)
     tau = counts.beyond + counts.at / 2
     # Eq. (tpmultd): away from the univariate median tau_max is no longer 1/2 and has to be counted.
-    largest = np.full(len(Z), len(X) / 2) if tau_max == "half" else counts.side + counts.centre / 2
-    tp = np.divide(tau, largest, out=np.zeros(len(Z)), where=largest > 0)
+    largest = np.full(len(tau), n / 2) if tau_max == "half" else counts.side + counts.centre / 2
+    tp = np.divide(tau, largest, out=np.zeros(len(tau)), where=largest > 0)
     if ties == "proper":
         # With tau_max="half" tau may exceed 1/2 about a centre that is not the median.
         tp = np.where(counts.n_open == 0, 1.0, np.minimum(tp, 1.0))

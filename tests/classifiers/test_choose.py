@@ -1,0 +1,49 @@
+"""Choosing without outliers agrees with what outliers would say, where there is something to choose."""
+
+import numpy as np
+import pytest
+from sklearn.covariance import EllipticEnvelope
+from sklearn.decomposition import PCA
+from sklearn.neighbors import LocalOutlierFactor
+from sklearn.pipeline import make_pipeline
+
+from transvariation import TOCC, choose, load_glass, make_scenario
+
+LOCAL = LocalOutlierFactor(novelty=True)
+
+
+def test_bananas_need_a_local_rule():
+    target, _ = make_scenario("i", 200, random_state=1)
+    choice = choose({"ellipse": EllipticEnvelope(support_fraction=1.0), "local": LOCAL}, target)
+    assert choice.best == "local"
+    assert choice.sure > 0.9
+    assert list(choice.table.index) == ["local", "ellipse"]
+    assert "local ranks first" in str(choice)
+
+
+def test_equal_candidates_are_a_coin():
+    target, _ = make_scenario("a", random_state=2)
+    choice = choose({"one": LOCAL, "two": LOCAL}, target, n_repeats=1)
+    assert choice.sure == 0.5
+
+
+def test_pipelines_frames_and_many_variables():
+    control = load_glass().control
+    choice = choose([make_pipeline(PCA(2), TOCC()), make_pipeline(PCA(3), TOCC())], control, n_repeats=1)
+    assert choice.reference == "each variable drawn on its own"
+    assert choice.table["accepted"].between(0, 1).all()
+
+
+def test_same_seed_same_table():
+    target, _ = make_scenario("e", random_state=3)
+    one, two = (choose([LOCAL], target, n_repeats=1, random_state=5).table for _ in range(2))
+    np.testing.assert_array_equal(one, two)
+
+
+def test_hostile_input():
+    with pytest.raises(ValueError, match="nothing to choose"):
+        choose([], np.zeros((20, 2)))
+    with pytest.raises(ValueError, match="look the same"):
+        choose([TOCC(), TOCC()], np.zeros((20, 2)))
+    with pytest.raises(ValueError, match="minimum of 10 is required"):
+        choose([TOCC()], np.zeros((5, 2)))
