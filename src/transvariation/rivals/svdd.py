@@ -126,8 +126,8 @@ class SVDD(OneClassClassifier):
     kernel : {"rbf", "linear"}, default="rbf"
         ``"linear"`` describes the class by a ball in the space of the variables themselves.
     gamma : "variance" or float, default="variance"
-        Of the RBF kernel exp(-gamma |x - y|^2). ``"variance"`` is one over the sum of the variables' variances; other
-        than scikit-learn's ``"scale"`` it does not change when the data are shifted.
+        Of the RBF kernel ``exp(-gamma |x - y|^2)``. ``"variance"`` is one over the sum of the variables' variances;
+        other than scikit-learn's ``"scale"`` it does not change when the data are shifted.
 
     Attributes
     ----------
