@@ -5,6 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
+
+# A busy machine may take a second over what needs a millisecond; that is no defect of ours.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 REFERENCE = Path(__file__).parent / "reference"
 

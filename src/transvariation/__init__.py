@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from transvariation.metrics import specificity_at_sensitivity as specificity_at_sensitivity
     from transvariation.mixture import GaussianDensity as GaussianDensity
     from transvariation.mixture import GaussianKernelDensity as GaussianKernelDensity
+    from transvariation.mixture import GaussianMixtureBIC as GaussianMixtureBIC
     from transvariation.multiplicity import benjamini_hochberg as benjamini_hochberg
     from transvariation.reduction import MinorComponents as MinorComponents
     from transvariation.reduction import SparseMinorComponents as SparseMinorComponents
@@ -39,6 +40,7 @@ _HOME = {
     "CoverageReport": "classifiers",
     "GaussianDensity": "mixture",
     "GaussianKernelDensity": "mixture",
+    "GaussianMixtureBIC": "mixture",
     "MinorComponents": "reduction",
     "PAMTOCC": "classifiers",
     "ProjectionEnsemble": "classifiers",

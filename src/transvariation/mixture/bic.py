@@ -1,0 +1,309 @@
+"""The estimator: every model with every number of components, and the one that BIC prefers."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from transvariation.mixture.em import Mixture, fit_mixtures, log_density
+from transvariation.mixture.hierarchical import agglomerate, quantile_classes, scaled_by_svd
+from transvariation.mixture.models import MODELS, MODELS_1D, VVE_BY_LIKELIHOOD, Array, n_parameters
+from transvariation.typicality.boxes import mixture_box_probability
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STARTS = ("variables", "svd")
+VVE_AXES = ("mclust", "likelihood")
+
+# Components x objects that are worked on together: enough to spread the cost of a call, few enough for the cache.
+_BATCH = 2**17
+
+
+def starting_partitions(X: Array, sizes: Sequence[int], start: str, rows: NDArray[np.intp]) -> dict[int, Array]:
+    """Give every number of components a partition to begin from.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+    sizes : sequence of int
+        Numbers of components.
+    start : {"variables", "svd"}
+        Coordinates in which objects are agglomerated. A single variable is cut at its quantiles instead.
+    rows : ndarray of int
+        The objects to use; the others get no membership.
+
+    Returns
+    -------
+    dict
+        Memberships of shape (n, size) for those sizes that the data can be cut into.
+    """
+    Z = X[rows]
+    if X.shape[1] == 1:
+        labels = {size: quantile_classes(Z[:, 0], size) for size in sizes}
+    else:
+        labels = agglomerate(scaled_by_svd(Z) if start == "svd" else Z, max(sizes))
+    starts = {}
+    for size in sizes:
+        if size in labels and len(np.unique(labels[size])) == size:
+            starts[size] = np.zeros((len(X), size))
+            starts[size][rows, labels[size]] = 1.0
+    return starts
+
+
+def _same_alone(model: str) -> str:
+    """Name the simplest model that a model equals when there is one component, with nothing to share or vary."""
+    if len(model) == 1:
+        return "E"
+    return "EII" if model.endswith("II") else "EEI" if model.endswith("I") else "EEE"
+
+
+def search(
+    X: Array,
+    models: Sequence[str],
+    starts: dict[int, Array],
+    *,
+    tol: float = 1e-5,
+    max_iter: int = 1000,
+    vve_axes: str = "mclust",
+) -> dict[tuple[str, int], Mixture]:
+    """Fit every model with every number of components that has a start.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+    models : sequence of str
+    starts : dict
+        Memberships to start from, by number of components; see `starting_partitions`.
+    tol, max_iter
+        When EM stops; see `fit_mixtures`.
+    vve_axes : {"mclust", "likelihood"}
+
+    Returns
+    -------
+    dict
+        The fits by (model, number of components), without those in which a component has collapsed.
+    """
+    wanted = {(m, G): (_same_alone(m) if G == 1 else m, G) for m in models for G in starts}
+    todo = list(dict.fromkeys(wanted.values()))
+    fits: dict[tuple[str, int], Mixture] = {}
+    while todo:
+        total = np.cumsum([G for _, G in todo]) * len(X)
+        cut = max(1, int(np.searchsorted(total, _BATCH, side="right")))
+        batch, todo = todo[:cut], todo[cut:]
+        names = [(VVE_BY_LIKELIHOOD if m == "VVE" and vve_axes == "likelihood" else m, G) for m, G in batch]
+        done = fit_mixtures(X, names, starts, tol=tol, max_iter=max_iter)
+        fits |= {problem: fit for problem, fit in zip(batch, done, strict=True) if fit is not None}
+    return {problem: fits[same] for problem, same in wanted.items() if same in fits}
+
+
+class GaussianMixtureBIC(DensityMixin, BaseEstimator):
+    """Describe data by a mixture of Gaussians whose form and size are chosen by BIC, in the manner of R's mclust.
+
+    The components' covariances may share volume, shape and orientation or not: fourteen models (see `mixture.models`).
+    Each is fitted by EM with each number of components G, beginning from a model-based hierarchical partition; the fit
+    with the largest ``BIC = 2 loglik - df log n`` is kept [1]_, [2]_. A fit in which a component shrinks onto a point,
+    a line or a plane has no finite likelihood to compare and is not available (NaN).
+
+    Parameters
+    ----------
+    n_components : int or iterable of int, default=(1, ..., 9)
+        The numbers of components to try.
+    models : iterable of str, default=all fourteen
+        The covariance models to try. In one dimension only the volume is left to vary and the models are E and V.
+    start : {"variables", "svd"}, default="variables"
+        Coordinates in which the hierarchical partition is made: the variables as they are, which gives the published
+        choices on the glass data, or scaled principal axes of the standardised variables, which newer versions of
+        mclust take. In one dimension EM starts from quantiles.
+    tol : float, default=1e-5
+        EM stops when the log likelihood l changes by less than ``tol * (1 + |l|)``.
+    max_iter : int, default=1000
+        The largest number of EM iterations.
+    vve_axes : {"mclust", "likelihood"}, default="mclust"
+        How VVE finds its common axes. mclust takes the axes that would be best if all volumes were equal;
+        ``"likelihood"`` takes those that maximise the likelihood of the model as it is.
+    max_start : int, default=1000
+        The hierarchical partition is made of at most so many objects, drawn at random; its cost grows as their square.
+    random_state : int, RandomState or None, default=None
+        Draws those objects, and `sample`.
+
+    Attributes
+    ----------
+    bic_ : DataFrame
+        BIC by model (rows) and number of components (columns), larger is better; NaN = not available.
+    model_name_, n_components_ : str, int
+        The choice.
+    weights_, means_, covariances_ : ndarrays of shape (G,), (G, p), (G, p, p)
+        The chosen mixture.
+    loglik_ : float
+        Its log likelihood.
+    n_parameters_ : int
+        Its number of free parameters.
+    n_iter_, converged_ : int, bool
+        How EM ended for it.
+
+    References
+    ----------
+    .. [1] C. Fraley and A. E. Raftery (2002). Model-based clustering, discriminant analysis, and density estimation.
+       Journal of the American Statistical Association 97, 611-631.
+    .. [2] L. Scrucca, M. Fop, T. B. Murphy and A. E. Raftery (2016). mclust 5: clustering, classification and density
+       estimation using Gaussian finite mixture models. The R Journal 8, 289-317.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal(size=(60, 2)), rng.normal(loc=[6, 0], scale=0.3, size=(40, 2))])
+    >>> mixture = GaussianMixtureBIC().fit(X)
+    >>> mixture.model_name_, mixture.n_components_
+    ('VII', 2)
+    >>> mixture.bic_.loc["VII", [1, 2, 3]].round(1).to_list()
+    [-896.2, -522.9, -534.6]
+    """
+
+    def __init__(
+        self,
+        n_components: int | Iterable[int] = (1, 2, 3, 4, 5, 6, 7, 8, 9),
+        models: Iterable[str] = MODELS,
+        *,
+        start: str = "variables",
+        tol: float = 1e-5,
+        max_iter: int = 1000,
+        vve_axes: str = "mclust",
+        max_start: int = 1000,
+        random_state: Any = None,
+    ):
+        self.n_components = n_components
+        self.models = models
+        self.start = start
+        self.tol = tol
+        self.max_iter = max_iter
+        self.vve_axes = vve_axes
+        self.max_start = max_start
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Try every model with every number of components and keep the best by BIC.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+            One object per row.
+        y : ignored
+            Present for scikit-learn's conventions.
+        """
+        rows: Array = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        sizes, models = self._checked(rows.shape[1])
+        used = np.arange(len(rows))
+        if len(rows) > self.max_start:
+            used = np.sort(check_random_state(self.random_state).permutation(len(rows))[: self.max_start])
+        starts = starting_partitions(rows, sizes, self.start, used)
+        fits = search(rows, models, starts, tol=self.tol, max_iter=self.max_iter, vve_axes=self.vve_axes)
+        self.bic_ = self._table(fits, sizes, models, rows)
+        if not fits:
+            raise ValueError(
+                f"no mixture could be fitted to {rows.shape[0]} objects of {rows.shape[1]} variables: in every one a "
+                "component collapsed onto a point or a line. Remove constant variables and multiples of others, reduce "
+                "the number of variables, or allow n_components=1 and the models EII and VII, which need least."
+            )
+        best = max(fits, key=lambda fit: (self.bic_.loc[fit], -sizes.index(fit[1]), -models.index(fit[0])))
+        self._keep(best, fits[best])
+        return self
+
+    def _checked(self, p: int) -> tuple[list[int], list[str]]:
+        """Check the parameters; in one dimension translate the models into E and V."""
+        given = [self.n_components] if isinstance(self.n_components, int | np.integer) else list(self.n_components)
+        sizes = sorted({int(G) for G in given})
+        if not sizes or sizes[0] < 1:
+            raise ValueError(f"n_components={self.n_components!r} must name at least one number, each 1 or more")
+        known = MODELS + MODELS_1D if p == 1 else MODELS
+        names = [self.models] if isinstance(self.models, str) else list(self.models)
+        for name in names:
+            if name not in known:
+                raise ValueError(f"models: {name!r} is not one of {', '.join(known)}")
+        if not names:
+            raise ValueError("models is empty; name at least one, for example 'VVV'")
+        if self.start not in STARTS:
+            raise ValueError(f"start={self.start!r} is unknown; choose one of {', '.join(STARTS)}")
+        if self.vve_axes not in VVE_AXES:
+            raise ValueError(f"vve_axes={self.vve_axes!r} is unknown; choose one of {', '.join(VVE_AXES)}")
+        if self.max_start < sizes[-1]:
+            raise ValueError(f"max_start={self.max_start} must not be below the largest n_components, {sizes[-1]}")
+        if not self.tol > 0 or self.max_iter < 1:
+            raise ValueError(f"tol={self.tol} must be positive and max_iter={self.max_iter} at least 1")
+        return sizes, list(dict.fromkeys(name[0] for name in names)) if p == 1 else list(dict.fromkeys(names))
+
+    @staticmethod
+    def _table(fits: dict[tuple[str, int], Mixture], sizes: list[int], models: list[str], X: Array) -> "pd.DataFrame":
+        import pandas as pd
+
+        n, p = X.shape
+        bic = np.full((len(models), len(sizes)), np.nan)
+        for (model, G), fit in fits.items():
+            penalty = n_parameters(model, G, p) * np.log(n)
+            bic[models.index(model), sizes.index(G)] = 2 * fit.loglik - penalty
+        return pd.DataFrame(bic, index=pd.Index(models, name="model"), columns=pd.Index(sizes, name="n_components"))
+
+    def _keep(self, best: tuple[str, int], fit: Mixture) -> None:
+        self.model_name_, self.n_components_ = best
+        self.weights_, self.means_, self.covariances_ = fit.weights, fit.means, fit.covariances
+        self.loglik_, self.n_iter_, self.converged_ = fit.loglik, fit.n_iter, fit.converged
+        self.n_parameters_ = n_parameters(*best, self.means_.shape[1])
+
+    def _evaluate(self, X: ArrayLike) -> tuple[Array, Array]:
+        check_is_fitted(self, "means_")
+        rows = validate_data(self, X, dtype=np.float64, reset=False)
+        return log_density(rows, self.weights_, self.means_, self.covariances_)
+
+    def score_samples(self, X: ArrayLike) -> Array:
+        """Evaluate the log density, (n,)."""
+        return self._evaluate(X)[0]
+
+    def score(self, X: ArrayLike, y: Any = None) -> float:
+        """Average the log density."""
+        return float(self.score_samples(X).mean())
+
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """Give the probability that each object comes from each component, (n, G)."""
+        return self._evaluate(X)[1]
+
+    def predict(self, X: ArrayLike) -> NDArray[np.intp]:
+        """Name the component that each object most probably comes from."""
+        return self.predict_proba(X).argmax(axis=1)
+
+    def box_probability(self, lower: ArrayLike, upper: ArrayLike, *, log: bool = False) -> Array:
+        """Compute the probability of boxes; sides may be infinite.
+
+        Parameters
+        ----------
+        lower, upper : array-like of shape (q, p)
+        log : bool, default=False
+            Whether to return the logarithm, which knows no underflow.
+        """
+        check_is_fitted(self, "means_")
+        return mixture_box_probability(self.weights_, self.means_, self.covariances_, lower, upper, log=log)
+
+    def sample(self, n_samples: int = 1) -> tuple[Array, NDArray[np.intp]]:
+        """Draw objects from the mixture.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, p)
+        component : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self, "means_")
+        if n_samples < 1:
+            raise ValueError(f"n_samples={n_samples} must be at least 1")
+        rng = check_random_state(self.random_state)
+        component = np.repeat(np.arange(self.n_components_), rng.multinomial(n_samples, self.weights_))
+        noise = rng.standard_normal((n_samples, self.means_.shape[1]))
+        roots = np.linalg.cholesky(self.covariances_)
+        return self.means_[component] + np.einsum("nij,nj->ni", roots[component], noise), component

@@ -1,0 +1,269 @@
+"""The fourteen ways in which the components of a mixture may share volume, shape and orientation.
+
+A component's covariance is written lambda_k D_k A_k D_k': volume lambda_k, shape A_k (diagonal, of determinant one) and
+orientation D_k. A model's three letters say of volume, shape and orientation, in this order, whether it is Equal for
+all components, Varies, or is the Identity. The M-steps are those of Celeux & Govaert (1995) [1]_; the common
+orientation of EVE and VVE is found by rotations in coordinate planes, in the manner of Flury & Gautschi (1986) [2]_.
+
+Every function here works on many fits at once: the components of all of them stand one below the other.
+
+References
+----------
+.. [1] G. Celeux and G. Govaert (1995). Gaussian parsimonious clustering models. Pattern Recognition 28, 781-793.
+.. [2] B. N. Flury and W. Gautschi (1986). An algorithm for simultaneous orthogonal transformation of several positive
+   definite symmetric matrices to nearly diagonal form. SIAM J. Sci. Stat. Comput. 7, 169-184.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+MODELS = ("EII", "VII", "EEI", "VEI", "EVI", "VVI", "EEE", "VEE", "EVE", "VVE", "EEV", "VEV", "EVV", "VVV")
+MODELS_1D = ("E", "V")
+VVE_BY_LIKELIHOOD = "VVE by likelihood"
+
+# Inner loops start where the last EM iteration left them, so that one or two rounds are usual.
+_INNER_TOL = 1e-7
+_INNER_ROUNDS = 100
+# A round of rotations costs p (p - 1) / 2 of them. Any progress is progress of EM, the next iteration goes on from it.
+_AXES_ROUNDS = {2: 100}
+_AXES_ROUNDS_MANY_VARIABLES = 5
+
+
+def n_parameters(model: str, n_components: int, n_features: int) -> int:
+    """Count the free parameters of a mixture: weights, means and what the covariances do not share.
+
+    Parameters
+    ----------
+    model : str
+        One of `MODELS`, or ``"E"`` or ``"V"`` in one dimension.
+    n_components, n_features : int
+        The number of components and of variables.
+
+    Examples
+    --------
+    >>> n_parameters("VVV", 2, 3), n_parameters("EII", 2, 3)
+    (19, 8)
+    """
+    G, p = n_components, n_features
+    volume, shape, orientation = list(model + "II")[:3]
+    free = {"E": 1, "V": G, "I": 0}
+    return (G - 1) + G * p + free[volume] + free[shape] * (p - 1) + free[orientation] * (p * (p - 1) // 2)
+
+
+@dataclass
+class Fits:
+    """The components of several fits of one model: which belong together, and what the last iteration knew."""
+
+    starts: Indices  # where each fit's components begin
+    owner: Indices  # the fit that each component belongs to
+    scale: Array  # (k,): volumes to start inner loops from
+    axes: Array  # (fits, p, p): common orientation to start inner loops from; zero = none yet
+
+    def pool(self, a: Array) -> Array:
+        """Sum over the components of each fit."""
+        return np.add.reduceat(a, self.starts, axis=0)
+
+    def share(self, a: Array) -> Array:
+        """Hand each fit's value to its components."""
+        return a[self.owner]
+
+
+def _diagonal(values: Array) -> Array:
+    return values[:, :, None] * np.eye(values.shape[1])
+
+
+def _diagonals_of(W: Array) -> Array:
+    return np.diagonal(W, axis1=1, axis2=2)
+
+
+def _unit(values: Array) -> tuple[Array, Array]:
+    """Split positive vectors into their geometric mean and the rest."""
+    size = np.exp(np.log(values).mean(axis=1))
+    return size, values / size[:, None]
+
+
+def _determinant(W: Array) -> Array:
+    if W.shape[1] == 2:
+        return W[:, 0, 0] * W[:, 1, 1] - W[:, 0, 1] * W[:, 1, 0]
+    return np.linalg.det(W)
+
+
+def eigen(W: Array) -> tuple[Array, Array]:
+    """Diagonalise symmetric matrices, largest eigenvalue first; a closed form in two dimensions."""
+    if W.shape[1] != 2:
+        # A fit that has collapsed carries NaN until it is dropped; LAPACK would refuse the whole stack for it.
+        values, vectors = np.linalg.eigh(np.where(np.isfinite(W), W, 0.0))
+        return values[:, ::-1], vectors[:, :, ::-1]
+    a, d, o = W[:, 0, 0], W[:, 1, 1], W[:, 0, 1]
+    angle = 0.5 * np.arctan2(2 * o, a - d)
+    c, s = np.cos(angle), np.sin(angle)
+    vectors = np.stack([np.stack([c, -s], axis=1), np.stack([s, c], axis=1)], axis=1)
+    largest = c * c * a + 2 * c * s * o + s * s * d
+    smallest = s * s * a - 2 * c * s * o + c * c * d
+    return np.stack([largest, smallest], axis=1), vectors
+
+
+def _compose(vectors: Array, values: Array) -> Array:
+    return (vectors * values[:, None, :]) @ vectors.transpose(0, 2, 1)
+
+
+def _volumes_and_shape(w: Array, N: Array, fits: Fits) -> Array:
+    """Variances of components that share a shape but not a volume, from their scatter along the axes."""
+    p = w.shape[1]
+    volume = fits.scale
+    for _ in range(_INNER_ROUNDS):
+        shape = fits.share(_unit(fits.pool(w / volume[:, None]))[1])
+        volume, last = (w / shape).sum(axis=1) / (p * N), volume
+        if not np.any(np.abs(volume - last) > _INNER_TOL * volume):
+            break
+    fits.scale = volume
+    return volume[:, None] * shape
+
+
+def _rotate(V: Array, D: Array, i: int, j: int, angle: Array, fits: Fits) -> None:
+    """Turn axes i and j of every fit by its angle, in place: the axes D and the scatter V seen from them."""
+    c, s = np.cos(angle), np.sin(angle)
+    for M, c_, s_ in ((D, c[:, None], s[:, None]), (V, fits.share(c)[:, None], fits.share(s)[:, None])):
+        M[:, :, i], M[:, :, j] = c_ * M[:, :, i] + s_ * M[:, :, j], c_ * M[:, :, j] - s_ * M[:, :, i]
+    V[:, i], V[:, j] = c_ * V[:, i] + s_ * V[:, j], c_ * V[:, j] - s_ * V[:, i]
+
+
+def _common_axes(W: Array, N: Array, fits: Fits, variances: Callable[[Array, Array], Array]) -> tuple[Array, Array]:
+    """Find the axes D that minimise the sum of tr(W_k D B_k^-1 D'), where B_k = variances(scatter along D)."""
+    p = W.shape[1]
+    new = ~fits.axes.any(axis=(1, 2))
+    D = fits.axes.copy()
+    if new.any():
+        D[new] = eigen(fits.pool(W))[1][new]
+    shared = fits.share(D)
+    V = shared.transpose(0, 2, 1) @ W @ shared
+    for _ in range(_AXES_ROUNDS.get(p, _AXES_ROUNDS_MANY_VARIABLES)):
+        largest = 0.0
+        for i in range(p):
+            for j in range(i + 1, p):
+                B = variances(_diagonals_of(V), N)
+                weight = 1 / B[:, i] - 1 / B[:, j]
+                a, d, o = fits.pool(weight * V[:, i, i]), fits.pool(weight * V[:, j, j]), fits.pool(weight * V[:, i, j])
+                angle = 0.5 * np.arctan2(-2 * o, d - a)
+                _rotate(V, D, i, j, angle, fits)
+                # A turn by a right angle only swaps names.
+                largest = max(largest, float(np.max(np.abs(np.sin(2 * angle)), where=np.isfinite(angle), initial=0.0)))
+        if largest < 1e-4:  # the criterion is flat at its minimum: an error of 1e-4 in the angle is one of 1e-8 in it
+            break
+    fits.axes = D
+    return D, _diagonals_of(V)
+
+
+def _eii(W: Array, N: Array, fits: Fits) -> Array:
+    p = W.shape[1]
+    trace = fits.pool(_diagonals_of(W).sum(axis=1)) / (p * fits.pool(N))
+    return fits.share(trace)[:, None, None] * np.eye(p)
+
+
+def _vii(W: Array, N: Array, fits: Fits) -> Array:
+    p = W.shape[1]
+    return (_diagonals_of(W).sum(axis=1) / (p * N))[:, None, None] * np.eye(p)
+
+
+def _eei(W: Array, N: Array, fits: Fits) -> Array:
+    return _diagonal(fits.share(fits.pool(_diagonals_of(W)) / fits.pool(N)[:, None]))
+
+
+def _vei(W: Array, N: Array, fits: Fits) -> Array:
+    return _diagonal(_volumes_and_shape(_diagonals_of(W), N, fits))
+
+
+def _equal_volume(w: Array, N: Array, fits: Fits) -> Array:
+    """Variances of components that share a volume but not a shape, from their scatter along the axes."""
+    size, shape = _unit(w)
+    return fits.share(fits.pool(size) / fits.pool(N))[:, None] * shape
+
+
+def _evi(W: Array, N: Array, fits: Fits) -> Array:
+    return _diagonal(_equal_volume(_diagonals_of(W), N, fits))
+
+
+def _vvi(W: Array, N: Array, fits: Fits) -> Array:
+    return _diagonal(_diagonals_of(W) / N[:, None])
+
+
+def _eee(W: Array, N: Array, fits: Fits) -> Array:
+    return fits.share(fits.pool(W) / fits.pool(N)[:, None, None])
+
+
+def _vee(W: Array, N: Array, fits: Fits) -> Array:
+    p = W.shape[1]
+    volume = fits.scale
+    for _ in range(_INNER_ROUNDS):
+        C = fits.pool(W / volume[:, None, None])
+        C /= (_determinant(C) ** (1 / p))[:, None, None]
+        good = np.isfinite(C).all(axis=(1, 2))
+        inverse = np.full_like(C, np.nan)
+        inverse[good] = np.linalg.inv(C[good])
+        volume, last = np.einsum("kij,kji->k", W, fits.share(inverse)) / (p * N), volume
+        if not np.any(np.abs(volume - last) > _INNER_TOL * volume):
+            break
+    fits.scale = volume
+    return volume[:, None, None] * fits.share(C)
+
+
+def _eve(W: Array, N: Array, fits: Fits) -> Array:
+    D, w = _common_axes(W, N, fits, lambda w, N: _unit(w)[1])
+    return _compose(fits.share(D), _equal_volume(w, N, fits))
+
+
+def _vve(W: Array, N: Array, fits: Fits) -> Array:
+    # The axes that mclust takes are those of EVE: best if the volumes were equal, which here they are not.
+    D, w = _common_axes(W, N, fits, lambda w, N: _unit(w)[1])
+    return _compose(fits.share(D), w / N[:, None])
+
+
+def _vve_by_likelihood(W: Array, N: Array, fits: Fits) -> Array:
+    D, w = _common_axes(W, N, fits, lambda w, N: w / N[:, None])
+    return _compose(fits.share(D), w / N[:, None])
+
+
+def _eev(W: Array, N: Array, fits: Fits) -> Array:
+    values, vectors = eigen(W)
+    return _compose(vectors, fits.share(fits.pool(values) / fits.pool(N)[:, None]))
+
+
+def _vev(W: Array, N: Array, fits: Fits) -> Array:
+    values, vectors = eigen(W)
+    return _compose(vectors, _volumes_and_shape(values, N, fits))
+
+
+def _evv(W: Array, N: Array, fits: Fits) -> Array:
+    size = _determinant(W) ** (1 / W.shape[1])
+    return (fits.share(fits.pool(size) / fits.pool(N)) / size)[:, None, None] * W
+
+
+def _vvv(W: Array, N: Array, fits: Fits) -> Array:
+    return W / N[:, None, None]
+
+
+M_STEPS: dict[str, Callable[[Array, Array, Fits], Array]] = {
+    "E": _eii,
+    "V": _vii,
+    "EII": _eii,
+    "VII": _vii,
+    "EEI": _eei,
+    "VEI": _vei,
+    "EVI": _evi,
+    "VVI": _vvi,
+    "EEE": _eee,
+    "VEE": _vee,
+    "EVE": _eve,
+    "VVE": _vve,
+    VVE_BY_LIKELIHOOD: _vve_by_likelihood,
+    "EEV": _eev,
+    "VEV": _vev,
+    "EVV": _evv,
+    "VVV": _vvv,
+}
