@@ -8,6 +8,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
 
 import api_reference
+import benchmarks_page
 import extras
 import import_graph
 import matplotlib
@@ -44,6 +45,7 @@ default_role = "code"  # docstrings here write `X` for an argument
 
 # Written afresh by every build from the code itself, so that they cannot go stale.
 api_reference.write(HERE / "api" / "index.rst")
+benchmarks_page.write(HERE / "_generated" / "benchmarks.md")
 extras.write(HERE / "_generated" / "extras.md")
 topics.write(HERE / "_generated" / "topics.md")
 import_graph.draw(HERE / "_generated" / "import_graph.svg")

@@ -9,7 +9,8 @@ ELSEWHERE = {"architecture", "changelog", "commands", "contributing", "glossary"
 ELSEWHERE |= {"project", "quickstart"}
 
 # The order in which the guide is best read; pages that are not named follow in alphabetical order.
-READING_ORDER = ["measure", "classifiers", "paper"]
+READING_ORDER = ["measure", "classifiers", "density", "densities", "mixture", "mixtures", "reduction", "calibration"]
+READING_ORDER += ["coverage", "explain", "rivals", "tables", "saving", "casework", "paper", "studies", "benchmarks"]
 
 
 def topics() -> list[str]:
