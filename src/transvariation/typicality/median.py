@@ -9,12 +9,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from transvariation.typicality.acceleration import worth_compiling
 from transvariation.typicality.rows import as_rows
 
 Floats = NDArray[np.float64]
 
 _LARGE = 20_000  # from here on Newton starts from the median of a subsample
 _SUBSAMPLE = 4_000
+_BLOCK = 8_192  # rows of a pass in plain NumPy: their differences stay in the cache
+_HUGE, _TINY = 1e140, 1e-140
 _MAX_PASSES = 200  # never needed; a bound for every loop
 
 
@@ -41,16 +44,26 @@ def spatial_median(X: ArrayLike) -> Floats:
     >>> spatial_median([[0, 0], [4, 0], [0, 4], [1, 1]])
     array([1., 1.])
     """
-    X = as_rows(X, "X")
-    if X.shape[1] == 1 or len(X) <= 2:
+    return spatial_median_of_rows(as_rows(X, "X"))
+
+
+def spatial_median_of_rows(X: Floats) -> Floats:
+    """The same for rows that were checked already."""
+    if X.shape[1] == 1:
         return np.median(X, axis=0)
-    return _newton(X, _start(X))
-
-
-def _start(X: Floats) -> Floats:
+    size = max(float(X.max()), -float(X.min()))
+    # Squares of such numbers overflow or vanish. A power of two changes nothing else.
+    if not _TINY < size < _HUGE and size > 0:
+        unit = 2.0 ** min(-int(np.log2(size)), 1023)
+        return spatial_median_of_rows(X * unit) / unit
+    if len(X) <= 2:
+        return X[0] + (X[-1] - X[0]) / 2
+    sub = X[:: max(1, len(X) // _SUBSAMPLE)]
+    compiled = worth_compiling(len(X))
+    start = np.median(sub, axis=0)
     if len(X) > _LARGE:
-        return spatial_median(X[:: len(X) // _SUBSAMPLE])
-    return np.median(X, axis=0)
+        start = _newton(np.ascontiguousarray(sub), start, compiled)
+    return _newton(np.ascontiguousarray(X), start, compiled)
 
 
 class _Pass(NamedTuple):
@@ -66,30 +79,56 @@ class _Pass(NamedTuple):
     at: int  # units at y itself
 
 
-def _pass(X: Floats, y: Floats) -> _Pass:
-    difference = X - y
-    distance = np.sqrt(np.einsum("ij,ij->i", difference, difference))
-    at = distance == 0
-    inverse = np.divide(1.0, distance, out=np.zeros_like(distance), where=~at)
-    unit = difference * inverse[:, None]
-    weight = float(inverse.sum())
-    hessian = weight * np.eye(X.shape[1]) - (unit * inverse[:, None]).T @ unit
-    nearest = int(np.argmax(inverse))
+def _pass(X: Floats, y: Floats, compiled: bool = False) -> _Pass:
+    if compiled:
+        from transvariation.typicality.compiled.spatial import fused_pass
+
+        (objective, weight, weight2, at), resultant, moment, nearest, square, ties = fused_pass(X, y)
+    else:
+        (objective, weight, weight2, at), resultant, moment, nearest, square, ties = _blocked_pass(X, y)
     return _Pass(
-        objective=float(distance.sum()),
-        resultant=unit.sum(axis=0),
-        hessian=hessian,
-        weight=weight,
-        weight2=float(inverse @ inverse),
-        nearest=nearest,
-        pull=float(inverse[nearest] * np.count_nonzero(inverse == inverse[nearest])),
-        at=int(np.count_nonzero(at)),
+        objective=float(objective),
+        resultant=resultant,
+        hessian=weight * np.eye(X.shape[1]) - moment,
+        weight=float(weight),
+        weight2=float(weight2),
+        nearest=int(nearest),
+        pull=float(ties / np.sqrt(square)) if ties else 0.0,
+        at=int(at),
     )
 
 
-def _newton(X: Floats, y: Floats) -> Floats:
+def _blocked_pass(X: Floats, y: Floats) -> tuple[Floats, Floats, Floats, int, float, int]:
+    """Sum over the rows not at y: distances d, 1/d, 1/d^2 (and count those at y); unit vectors; their products over d.
+
+    Also the nearest of these rows, the square of its distance and how many are as near.
+    """
+    p = X.shape[1]
+    sums, resultant, moment = np.zeros(4), np.zeros(p), np.zeros((p, p))
+    smallest, nearest, ties = np.inf, 0, 0
+    for start in range(0, len(X), _BLOCK):
+        difference = np.subtract(X[start : start + _BLOCK].T, y[:, None], order="C")
+        square = np.einsum("ui,ui->i", difference, difference)
+        at = np.flatnonzero(square == 0)
+        square[at] = np.inf
+        least = square.min()
+        if least <= smallest and least < np.inf:
+            if least < smallest:
+                smallest, nearest, ties = least, start + int(square.argmin()), 0
+            ties += int(np.count_nonzero(square == smallest))
+        distance = np.sqrt(square, out=square)
+        inverse = 1.0 / distance
+        distance[at] = 0.0
+        sums += distance.sum(), inverse.sum(), inverse @ inverse, len(at)
+        difference *= inverse
+        resultant += difference.sum(axis=1)
+        moment += (difference * inverse) @ difference.T
+    return sums, resultant, moment, nearest, smallest, ties
+
+
+def _newton(X: Floats, y: Floats, compiled: bool = False) -> Floats:
     scale = max(float(np.abs(X[:: max(1, len(X) // _SUBSAMPLE)] - y).mean()), np.finfo(float).tiny)
-    here = _pass(X, y)
+    here = _pass(X, y, compiled)
     tried: set[bytes] = set()  # data points already known not to be the median
     for _ in range(_MAX_PASSES):
         if here.at:
@@ -97,18 +136,18 @@ def _newton(X: Floats, y: Floats) -> Floats:
             if leave is None:
                 return y
             tried.add(y.tobytes())
-            y, here = _descend(X, y, here, leave)
+            y, here = _descend(X, y, here, leave, compiled)
             continue
         candidate = X[here.nearest]
         # The closest unit bends the sum of distances noticeably: the minimum may be that very point.
         if here.pull > 0.01 * here.weight and candidate.tobytes() not in tried:
-            there = _pass(X, candidate)
+            there = _pass(X, candidate, compiled)
             leave = _step_off(there)
             if leave is None:
                 return candidate.copy()
             tried.add(candidate.tobytes())
             if there.objective < here.objective:
-                y, here = _descend(X, candidate, there, leave)
+                y, here = _descend(X, candidate, there, leave, compiled)
                 continue
         step = _newton_step(here)
         if step is None:
@@ -117,7 +156,7 @@ def _newton(X: Floats, y: Floats) -> Floats:
         # Newton squares the error: what is left after this step is about length^2 times the curvature's change.
         if length * length * here.weight2 / here.weight <= 1e-13 * scale or length <= 1e-15 * np.linalg.norm(y):
             return y + step
-        y_new, there = _descend(X, y, here, step)
+        y_new, there = _descend(X, y, here, step, compiled)
         if y_new is y:
             return y
         y, here = y_new, there
@@ -143,10 +182,10 @@ def _newton_step(here: _Pass) -> Floats | None:
     return vectors @ ((vectors.T @ here.resultant) / values)
 
 
-def _descend(X: Floats, y: Floats, here: _Pass, step: Floats) -> tuple[Floats, _Pass]:
+def _descend(X: Floats, y: Floats, here: _Pass, step: Floats, compiled: bool) -> tuple[Floats, _Pass]:
     """Go along a descent direction, halving the step until the sum of distances is smaller."""
     for _ in range(60):
-        there = _pass(X, y + step)
+        there = _pass(X, y + step, compiled)
         # Rounding of the sum must not refuse a step that is right.
         if there.objective <= here.objective * (1 + 1e-15 * np.sqrt(len(X))):
             return y + step, there

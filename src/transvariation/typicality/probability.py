@@ -42,7 +42,8 @@ def transvariation_probability(
         it to 1/2, the univariate equation. ``"product"`` multiplies the univariate tp's: for independent variables.
     ties : {"proper", "literal"}
         What a variable does in which c equals m exactly. ``"proper"``: it drops out; if all drop out, tp = 1; tp
-        always lies in [0, 1]. ``"literal"``: the printed equation, where such a variable makes every product zero.
+        always lies in [0, 1]. ``"literal"``: the printed equation, where such a variable makes every product zero; tp
+        may then exceed 1, and is infinite where units are at c but none at m.
 
     Returns
     -------
@@ -63,7 +64,10 @@ def transvariation_probability(
         raise ValueError(f"tau_max={tau_max!r} is unknown; choose one of {', '.join(TAU_MAX)}")
     if ties not in TIES:
         raise ValueError(f"ties={ties!r} is unknown; choose one of {', '.join(TIES)}")
-    X, Z = as_rows(X, "X"), as_rows(Z, "Z")
+    # The sample itself as objects stays one array: its counts then need one sort instead of two.
+    same = X is Z
+    X = as_rows(X, "X")
+    Z = X if same else as_rows(Z, "Z")
     if X.shape[1] != Z.shape[1]:
         raise ValueError(f"X has {X.shape[1]} variables and Z has {Z.shape[1]}; give both the same, in the same order")
     if center is not None:
@@ -77,6 +81,9 @@ def transvariation_probability(
     return _tp(X, Z, spatial_median(X) if center is None else center, tau_max, ties)
 
 
+_BLOCK = 16_384  # objects per round of arithmetic: what is in between stays in the cache
+
+
 def _tp(X: NDArray, Z: NDArray, m: NDArray, tau_max: str, ties: str) -> NDArray[np.float64]:
     return ratio(count_transvariations(X, m, Z), len(X), X.shape[1], tau_max, ties)
 
@@ -85,13 +92,23 @@ def ratio(counts: Transvariations, n: int, p: int, tau_max: str, ties: str) -> N
     """Divide tau by its maximum, from the counts among n units in p variables."""
     if ties == "literal":
         counts = _literal(counts, p)
-    tau = counts.beyond + counts.at / 2
-    # Eq. (tpmultd): away from the univariate median tau_max is no longer 1/2 and has to be counted.
-    largest = np.full(len(tau), n / 2) if tau_max == "half" else counts.side + counts.centre / 2
-    tp = np.divide(tau, largest, out=np.zeros(len(tau)), where=largest > 0)
-    if ties == "proper":
-        # With tau_max="half" tau may exceed 1/2 about a centre that is not the median.
-        tp = np.where(counts.n_open == 0, 1.0, np.minimum(tp, 1.0))
+    tp = np.empty(len(counts.beyond))
+    for start in range(0, len(tp), _BLOCK):
+        some = slice(start, start + _BLOCK)
+        beyond, at, side, centre, n_open = (column[some] for column in counts)
+        tau = at * 0.5
+        tau += beyond
+        # Eq. (tpmultd): away from the univariate median tau_max is no longer 1/2 and has to be counted.
+        largest = np.full(len(tau), n / 2) if tau_max == "half" else side + centre * 0.5
+        # 0/0 is 0: any other divisor gives that. Only the printed equation can divide more than 0 by 0, as R does.
+        largest[(largest == 0) & (tau == 0)] = 1.0
+        with np.errstate(divide="ignore"):
+            tau /= largest
+        if ties == "proper":
+            # With tau_max="half" tau may exceed 1/2 about a centre that is not the median.
+            np.minimum(tau, 1.0, out=tau)
+            tau[n_open == 0] = 1.0
+        tp[some] = tau
     return tp
 
 

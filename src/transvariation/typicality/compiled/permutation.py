@@ -1,0 +1,72 @@
+"""Reduce "strictly greater in every variable" to permutations without ties.
+
+Items are units and objects together. The sequence orders them by the first variable, greatest first, those of equal
+first value with rising second value. Every other variable orders them greatest first too, and those of equal value from
+the end of the sequence to its beginning. A unit lies beyond an object exactly if it comes before it in all orders.
+"""
+
+import numpy as np
+
+from transvariation.typicality.compiled import compiled
+from transvariation.typicality.compiled.order import order
+
+
+@compiled
+def permutations(V):
+    """The items in sequence; and per further variable, greatest first, their places in the sequence."""
+    n, p = V.shape
+    room = np.empty((2, n), np.uint64)
+    tied, scratch = np.empty(n, np.uint8), np.empty(n, np.int32)
+    orders = np.empty((p, n), np.int32)
+    by_second, column = np.empty(n, np.int32), np.empty(n)
+    _ascending(V[:, 1], column, by_second, tied, room)
+    _ascending(V[:, 0], column, orders[0], tied, room)
+    _reverse(orders[0], tied)
+    if tied.any():
+        _arrange(orders[0], tied, by_second, scratch)
+    place = np.empty(n, np.int32)
+    for t in range(n):
+        place[orders[0, t]] = t
+    backwards = orders[0, ::-1].copy()
+    for u in range(1, p):
+        _ascending(V[:, u], column, orders[u], tied, room)
+        _reverse(orders[u], tied)
+        if tied.any():
+            _arrange(orders[u], tied, backwards, scratch)
+        for t in range(n):
+            orders[u, t] = place[orders[u, t]]
+    return orders
+
+
+@compiled
+def _ascending(values, column, positions, tied, room):
+    low = values[0]
+    for i in range(len(values)):
+        column[i] = values[i]
+        low = min(low, values[i])
+    order(column, low, positions, tied, room[0], room[1])
+
+
+@compiled
+def _reverse(positions, tied):
+    """Greatest first; `tied` then says again whether an item equals the one before it."""
+    n = len(positions)
+    for i in range(n // 2):
+        positions[i], positions[n - 1 - i] = positions[n - 1 - i], positions[i]
+    for i in range(1, n // 2 + 1):  # the link between places i - 1 and i was between n - 1 - i and n - i
+        tied[i], tied[n - i] = tied[n - i], tied[i]
+
+
+@compiled
+def _arrange(positions, tied, wanted, scratch):
+    """Put each stretch of equal items into the order in which `wanted` lists them."""
+    n = len(positions)
+    start = np.empty(n, np.int32)
+    for t in range(n):
+        start[t] = start[t - 1] if tied[t] else t
+        scratch[positions[t]] = start[t]
+    filled = np.zeros(n, np.int32)
+    for k in range(n):
+        first = scratch[wanted[k]]
+        positions[first + filled[first]] = wanted[k]
+        filled[first] += 1

@@ -1,0 +1,89 @@
+"""Three variables: divide the sequence, and conquer each half's effect on the next by a sweep. O(n log^2 n) time."""
+
+import numpy as np
+
+from transvariation.typicality.compiled import compiled
+from transvariation.typicality.compiled.bits import add, count_before, new_set
+from transvariation.typicality.compiled.permutation import permutations
+
+_BASE = 7  # stretches of 2^7 items are compared pair by pair
+
+
+def greater_in_space(A, C):
+    """Count the rows of A that are greater than each row of C in all three variables."""
+    V, first = (A, 0) if C is A else (np.concatenate([A, C]), len(A))
+    return _count(V, len(A), first)
+
+
+@compiled
+def _count(V, n_units, first):
+    n = len(V)
+    orders = permutations(V)
+    sequence, second, third = orders[0], orders[1], orders[2]
+    unit = np.empty(n, np.uint8)
+    for t in range(n):
+        unit[t] = sequence[t] < n_units
+    count = np.zeros(n, np.int32)
+    _compare_pairs(second, third, unit, count)
+    local, items = np.empty(n, np.int32), np.empty(n, np.int32)
+    level = _BASE
+    while (1 << level) < n:
+        level += 1
+        _first_half_on_second(second, third, unit, level, local, items, count)
+    out = np.empty(n - first, np.int64)
+    for t in range(n):
+        if sequence[t] >= first:
+            out[sequence[t] - first] = count[t]
+    return out
+
+
+@compiled
+def _compare_pairs(second, third, unit, count):
+    n = len(second)
+    rank2, rank3 = np.empty(n, np.int32), np.empty(n, np.int32)
+    for s in range(n):
+        rank2[second[s]] = s
+        rank3[third[s]] = s
+    as_unit = np.where(unit, rank2, n).astype(np.int32)  # an object that is no unit lies beyond nothing
+    for t in range(n):
+        r2, r3 = rank2[t], rank3[t]
+        total = 0
+        for s in range(t >> _BASE << _BASE, t):
+            total += (as_unit[s] < r2) & (rank3[s] < r3)
+        count[t] = total
+
+
+@compiled
+def _first_half_on_second(second, third, unit, level, local, items, count):
+    """In each stretch of 2^level items, count the units of its first half beyond each item of its second half."""
+    n = len(second)
+    n_stretches = (n >> level) + 1
+    cursor = np.zeros(n_stretches, np.int32)
+    for s in range(n):  # places in the third variable, counted within the stretch
+        t = third[s]
+        k = t >> level
+        local[t] = cursor[k]
+        cursor[k] += 1
+    for k in range(n_stretches):
+        cursor[k] = k << level
+    for s in range(n):  # each stretch's items by the second variable
+        t = second[s]
+        k = t >> level
+        items[cursor[k]] = t
+        cursor[k] += 1
+    bits, sums, blocks, chunks = new_set(min(n, 1 << level))
+    for k in range(n_stretches):
+        start, middle, stop = k << level, (k << level) + (1 << (level - 1)), min(n, (k + 1) << level)
+        if middle >= stop:
+            break
+        if k > 0:
+            bits[:] = 0
+            sums[:] = 0
+            blocks[:] = 0
+            chunks[:] = 0
+        for s in range(start, stop):
+            t = items[s]
+            if t >= middle:
+                count[t] += count_before(bits, sums, blocks, chunks, local[t])
+            elif unit[t]:
+                add(bits, sums, blocks, chunks, local[t])

@@ -1,0 +1,123 @@
+"""One pass of the spatial median over the data, fused: nothing is stored but sums."""
+
+import math
+
+import numpy as np
+from numba import njit
+
+_BLOCK = 512
+
+# Sums may be taken in any order, which lets them run several abreast; the data are known to hold no NaN.
+_LOOSE = {"reassoc", "contract", "nnan", "nsz"}
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE, error_model="numpy")
+def fused_pass(X, y):
+    """Sum over the rows not at y: distances d, unit vectors, their products over d, 1/d, 1/d^2.
+
+    Also: the nearest of these rows, the square of its distance, how many are as near, and how many rows are at y.
+    """
+    n, p = X.shape
+    sums, resultant, moment = np.zeros(4), np.zeros(p), np.zeros((p, p))
+    squares, difference, inverse = np.empty(_BLOCK), np.empty((p, _BLOCK)), np.empty(_BLOCK)
+    smallest, nearest, ties = np.inf, 0, 0
+    for start in range(0, n, _BLOCK):
+        rows = X[start : min(start + _BLOCK, n)]
+        if p == 2:
+            _block_of_two(rows.reshape(-1), y, squares, sums, resultant, moment)
+        else:
+            _block(rows, y, squares, difference, inverse, sums, resultant, moment)
+        least = _least(squares[: len(rows)])
+        if least <= np.float64(smallest).view(np.uint64):
+            for i in range(len(rows)):
+                if 0.0 < squares[i] < smallest:
+                    smallest, nearest, ties = squares[i], start + i, 1
+                elif squares[i] == smallest:
+                    ties += 1
+    for u in range(p):
+        for v in range(u):
+            moment[v, u] = moment[u, v]
+    return sums, resultant, moment, nearest, smallest, ties
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE, error_model="numpy")
+def _block_of_two(flat, y, squares, sums, resultant, moment):
+    y0, y1 = y[0], y[1]
+    objective, weight, weight2, at = 0.0, 0.0, 0.0, 0.0
+    r0, r1, m00, m10, m11 = 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(len(flat) // 2):  # flat: a step of two that the compiler can see
+        a, b = flat[2 * i] - y0, flat[2 * i + 1] - y1
+        s = a * a + b * b
+        squares[i] = s
+        w = 1.0 / math.sqrt(s)
+        w = w if s > 0.0 else 0.0
+        at += 1.0 if s == 0.0 else 0.0
+        objective += s * w
+        weight += w
+        weight2 += w * w
+        a *= w
+        b *= w
+        r0 += a
+        r1 += b
+        m00 += a * a * w
+        m10 += a * b * w
+        m11 += b * b * w
+    sums[0] += objective
+    sums[1] += weight
+    sums[2] += weight2
+    sums[3] += at
+    resultant[0] += r0
+    resultant[1] += r1
+    moment[0, 0] += m00
+    moment[1, 0] += m10
+    moment[1, 1] += m11
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE, error_model="numpy")
+def _block(X, y, squares, difference, inverse, sums, resultant, moment):
+    n, p = X.shape
+    squares[:n] = 0.0
+    for u in range(p):
+        d, c = difference[u], y[u]
+        for i in range(n):
+            d[i] = X[i, u] - c
+            squares[i] += d[i] * d[i]
+    objective, weight, weight2, at = 0.0, 0.0, 0.0, 0.0
+    for i in range(n):
+        s = squares[i]
+        w = 1.0 / math.sqrt(s)
+        w = w if s > 0.0 else 0.0
+        at += 1.0 if s == 0.0 else 0.0
+        objective += s * w
+        weight += w
+        weight2 += w * w
+        inverse[i] = w
+    sums[0] += objective
+    sums[1] += weight
+    sums[2] += weight2
+    sums[3] += at
+    for u in range(p):
+        d = difference[u]
+        total = 0.0
+        for i in range(n):
+            d[i] *= inverse[i]
+            total += d[i]
+        resultant[u] += total
+    for u in range(p):
+        d = difference[u]
+        for v in range(u + 1):
+            e = difference[v]
+            total = 0.0
+            for i in range(n):
+                total += d[i] * e[i] * inverse[i]
+            moment[u, v] += total
+
+
+@njit(cache=True, nogil=True)
+def _least(squares):
+    """The smallest positive one. Bits of such floats sort as they do, and 0 - 1 is the largest of all words."""
+    bits = squares.view(np.uint64)
+    least = np.uint64(0) - np.uint64(1)
+    for i in range(len(bits)):
+        least = min(least, bits[i] - np.uint64(1))
+    return np.uint64(least + np.uint64(1))
