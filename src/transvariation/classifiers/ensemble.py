@@ -10,10 +10,12 @@ from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils.metaestimators import available_if
 
 from transvariation.classifiers.base import OneClassClassifier
+from transvariation.classifiers.pam import PAMTOCC
 from transvariation.classifiers.tocc import TOCC
 from transvariation.reduction.projections import check_count, generator, project, random_projections
 from transvariation.reduction.vip import importance_coefficients
 from transvariation.threshold import check_sensitivity
+from transvariation.typicality.stacked import SMALL, stacked_spatial_median, stacked_tp
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,13 +123,15 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
         prototype = TOCC() if self.estimator is None else self.estimator
         seeds = rng.integers(2**31 - 1, size=self.n_projections).tolist()
         members = [_seeded(clone(prototype), seed) for seed in seeds]
-        fitted = self._each(_fit_member, members, X)
+        fitted = self._each(_fit_block, members, X)
         self.estimators_ = [member for member, _ in fitted]
-        self._ratings = [ratings for _, ratings in fitted]
-        self._ranks_of_training = np.array([_ranks(known, known) for known in self._ratings])
+        # Plain arrays, one row per member: they can be kept in any file.
+        self._known_scores = np.array([ratings.scores for _, ratings in fitted])
+        self._known_strata = np.array([ratings.strata for _, ratings in fitted])
+        self._known_ranks = self._ranked([ratings for _, ratings in fitted])
 
     def _each(self, work: Any, members: list[Any], X: Floats) -> list[Any]:
-        """Apply `work` to every member and its own view of X, in blocks, one per process."""
+        """Apply `work` to blocks of members and their images of X, one block per process; one result per member."""
         n_blocks = min(effective_n_jobs(self.n_jobs), len(members))
         edges = np.linspace(0, len(members), n_blocks + 1).astype(int)
         blocks = [(members[start:stop], self.projections_[start:stop]) for start, stop in pairwise(edges)]
@@ -141,13 +145,16 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
         return self._member_ranks(self._validated(X))
 
     def _member_ranks(self, X: Floats) -> Floats:
-        rated = self._each(_rate, self.estimators_, X)
-        return np.array([_ranks(known, new) for known, new in zip(self._ratings, rated, strict=True)])
+        return self._ranked(self._each(_rate_block, self.estimators_, X))
+
+    def _ranked(self, rated: list[_Ratings]) -> Floats:
+        known = map(_Ratings, self._known_scores, self._known_strata)
+        return np.array([_ranks(reference, new) for reference, new in zip(known, rated, strict=True)])
 
     @available_if(_members_measure_tp)
     def transvariation_probability(self, Z: ArrayLike) -> Floats:
         """Compute the median over the projections of each object's tp: there tp refers to that member's image."""
-        return np.median(self._each(_tp_of_member, self.estimators_, self._validated(Z)), axis=0)
+        return np.median(self._each(_tp_block, self.estimators_, self._validated(Z)), axis=0)
 
     def explain(self, Z: ArrayLike) -> "pd.DataFrame":
         """Say, variable by variable, how each object compares with the target class.
@@ -169,7 +176,7 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
         return _lower_median(self._member_ranks(X))
 
     def _training_scores(self, X: Floats) -> tuple[Floats, NDArray[np.intp]]:
-        return _lower_median(self._ranks_of_training), np.zeros(len(X), dtype=np.intp)
+        return _lower_median(self._known_ranks), np.zeros(len(X), dtype=np.intp)
 
     def set_sensitivity(self, sensitivity: float | ArrayLike) -> Self:
         """Move the operating point of all members without refitting.
@@ -210,34 +217,66 @@ def _work_through(work: Any, members: list[Any], projections: Floats, X: Floats)
     for start in range(0, len(members), step):
         block = projections[start : start + step]
         images = project(X, block.swapaxes(0, 1).reshape(X.shape[1], -1)).reshape(len(X), len(block), -1)
-        results += [work(member, images[:, i].copy()) for i, member in enumerate(members[start : start + step])]
+        results += work(members[start : start + step], np.ascontiguousarray(images.swapaxes(0, 1)))
     return results
 
 
-def _fit_member(member: Any, T: Floats) -> tuple[Any, _Ratings]:
-    if isinstance(member, OneClassClassifier):
+def _fit_block(members: list[Any], images: Floats) -> list[tuple[Any, _Ratings]]:
+    centers = stacked_spatial_median(images) if type(members[0]) is TOCC and images.shape[1] ** 2 <= SMALL else None
+    for i, (member, T) in enumerate(zip(members, images, strict=True)):
+        if not isinstance(member, OneClassClassifier):
+            member.fit(T)
+            continue
         # The rows are validated already and the member's own threshold is not wanted.
-        member._describe(T)
+        if centers is None:
+            member._describe(T)
+        else:
+            member._describe_about(T, centers[i])
         member.n_features_in_ = T.shape[1]
-        return member, _Ratings(*member._training_scores(T))
-    member.fit(T)
-    if not hasattr(member, "score_samples") and not hasattr(member, "decision_function"):
-        raise TypeError(
-            f"estimator={member!r} can rate no new objects: it has neither score_samples nor decision_function; "
-            "a LocalOutlierFactor needs novelty=True"
-        )
-    return member, _rate(member, T)
+    ratings = _rate_stack(members, images) or [_training(m, T) for m, T in zip(members, images, strict=True)]
+    return list(zip(members, ratings, strict=True))
+
+
+def _training(member: Any, T: Floats) -> _Ratings:
+    return _Ratings(*member._training_scores(T)) if isinstance(member, OneClassClassifier) else _rate(member, T)
+
+
+def _rate_block(members: list[Any], images: Floats) -> list[_Ratings]:
+    return _rate_stack(members, images) or [_rate(m, T) for m, T in zip(members, images, strict=True)]
+
+
+def _rate_stack(members: list[Any], images: Floats) -> list[_Ratings] | None:
+    """Rate small images by all members together where they count tp; None where they have to be asked one by one."""
+    kind = type(members[0])  # a subclass may rate in another way
+    if kind not in (TOCC, PAMTOCC) or images.shape[1] * len(members[0]._X) > SMALL:
+        return None
+    X, strata = np.stack([m._X for m in members]), np.zeros(images.shape[:2], dtype=np.intp)
+    if kind is TOCC:
+        if members[0].tau_max != "count":
+            return None
+        tp = stacked_tp(X, images, np.stack([m.center_ for m in members])[:, None], ties=members[0].ties)
+    else:
+        strata = np.stack([m._stratum(T) for m, T in zip(members, images, strict=True)])
+        centers = np.stack([m.centers_[part] for m, part in zip(members, strata, strict=True)])
+        same = np.stack([m.labels_ for m in members])[:, None, :] == strata[:, :, None]
+        tp = stacked_tp(X, images, centers, same=same, ties=members[0].ties)
+    return [_Ratings(*pair) for pair in zip(tp, strata, strict=True)]
 
 
 def _rate(member: Any, T: Floats) -> _Ratings:
     if isinstance(member, OneClassClassifier):
         return _Ratings(member._score(T), member._stratum(T))
-    rate = member.score_samples if hasattr(member, "score_samples") else member.decision_function
+    rate = getattr(member, "score_samples", None) or getattr(member, "decision_function", None)
+    if rate is None:
+        raise TypeError(
+            f"estimator={member!r} can rate no new objects: it has neither score_samples nor decision_function; "
+            "a LocalOutlierFactor needs novelty=True"
+        )
     return _Ratings(np.asarray(rate(T), dtype=np.float64), np.zeros(len(T), dtype=np.intp))
 
 
-def _tp_of_member(member: Any, T: Floats) -> Floats:
-    return member._tp(T)
+def _tp_block(members: list[Any], images: Floats) -> list[Floats]:
+    return [member._tp(T) for member, T in zip(members, images, strict=True)]
 
 
 def _seeded(member: Any, seed: int) -> Any:

@@ -47,7 +47,11 @@ class TOCC(TransvariationClassifier):
         self.ties = ties
 
     def _describe(self, X: Floats) -> None:
-        self.center_ = spatial_median(X)
+        self._describe_about(X, spatial_median(X))
+
+    def _describe_about(self, X: Floats, center: Floats) -> None:
+        """Learn about a centre that is known already: an ensemble finds the centres of all its members together."""
+        self.center_ = center
         self._X = X
 
     def _tp(self, X: Floats) -> Floats:
