@@ -67,6 +67,7 @@ sphinx_gallery_conf = {
     "doc_module": ("transvariation",),
     "reference_url": {"transvariation": None},
     "within_subsection_order": "ExampleTitleSortKey",
+    "thumbnail_size": (480, 340),
     "remove_config_comments": True,
     "show_memory": False,
     "show_signature": False,

@@ -114,6 +114,14 @@ def test_citation_names_the_version():
     assert f"version: {transvariation.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
 
+def test_every_room_stands_in_the_architecture():
+    package = Path(transvariation.__file__).parent
+    rooms = {path.stem for path in package.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    rooms = {room for room in rooms if not room.startswith("_")}
+    described = set(re.findall(r"^\| `(\w+)` \|", (DOCS / "architecture.md").read_text(encoding="utf-8"), re.M))
+    assert described == rooms, "the table in docs/architecture.md has one row for each room of the package"
+
+
 def test_import_graph_is_drawn_from_the_code(tmp_path):
     graph = extension("import_graph")  # import-linter brings grimp
     assert "typicality" in graph.imports()["classifiers"]

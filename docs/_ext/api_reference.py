@@ -13,8 +13,8 @@ import transvariation
 ROOMS = {
     "typicality": ("Measure", "Pure functions on arrays: how deep does an object lie among the target objects?"),
     "threshold": ("Cut", "From a sensitivity to a threshold, and from scores to p-values."),
-    "multiplicity": ("Many objects at once", "Selection among many p-values; one answer for a whole set."),
     "classifiers": ("Decide", "The one-class classifiers: scikit-learn estimators that accept (+1) or reject (-1)."),
+    "multiplicity": ("Many objects at once", "Selection among many p-values; one answer for a whole set."),
     "reduction": ("Reduce", "Fewer, more telling variables: components, projections, selections."),
     "mixture": ("Densities", "Gaussian mixtures chosen by BIC and kernel densities, with box probabilities."),
     "metrics": ("Metrics", "How well scores separate target objects from non-target ones."),
