@@ -20,6 +20,7 @@ ROOMS = {
     "metrics": ("Metrics", "How well scores separate target objects from non-target ones."),
     "datasets": ("Data", "The glass fragments and the simulated scenarios."),
     "table": ("Read", "From files and data frames to checked numbers."),
+    "saving": ("Keep", "Models in files, without pickle."),
     "casework": ("Casework", "From two tables to a verdict with its reasons."),
     "studies": ("Studies", "The paper's analyses, computed afresh."),
     "report": ("Tell", "Figures and pages. They only render what was computed."),
@@ -29,6 +30,7 @@ ROOMS = {
 
 # Modules whose own names are public without standing at the top of the package.
 SIDE_DOORS = {
+    "transvariation.saving": ("Keep", "What else there is to model files."),
     "transvariation.table": ("Read", "From files and data frames to checked numbers."),
     "transvariation.rivals": ("Rivals", "The paper's six competitors, on the same base and so with the same cut."),
     "transvariation.casework": ("Casework", "From two tables to a verdict with its reasons."),

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from transvariation.reduction import VIPSelector as VIPSelector
     from transvariation.reduction import random_projections as random_projections
     from transvariation.reduction import selection_stability as selection_stability
+    from transvariation.saving import load as load
+    from transvariation.saving import save as save
     from transvariation.typicality import density_transvariation_probability as density_transvariation_probability
     from transvariation.typicality import spatial_median as spatial_median
     from transvariation.typicality import transvariation_probability as transvariation_probability
@@ -51,11 +53,13 @@ _HOME = {
     "benjamini_hochberg": "multiplicity",
     "choose": "classifiers",
     "density_transvariation_probability": "typicality",
+    "load": "saving",
     "load_glass": "datasets",
     "make_scenario": "datasets",
     "random_projections": "reduction",
     "roc": "metrics",
     "selection_stability": "reduction",
+    "save": "saving",
     "spatial_median": "typicality",
     "specificity_at_sensitivity": "metrics",
     "transvariation_probability": "typicality",
