@@ -10,7 +10,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from transvariation.mixture.em import Mixture, fit_mixtures, log_density
-from transvariation.mixture.hierarchical import agglomerate, quantile_classes, scaled_by_svd
+from transvariation.mixture.engine import FitMixtures, choose_engine
+from transvariation.mixture.hierarchical import Merge, agglomerate, quantile_classes, scaled_by_svd
 from transvariation.mixture.models import MODELS, MODELS_1D, VVE_BY_LIKELIHOOD, Array, n_parameters
 from transvariation.typicality.boxes import mixture_box_probability
 
@@ -24,7 +25,9 @@ VVE_AXES = ("mclust", "likelihood")
 _BATCH = 2**17
 
 
-def starting_partitions(X: Array, sizes: Sequence[int], start: str, rows: NDArray[np.intp]) -> dict[int, Array]:
+def starting_partitions(
+    X: Array, sizes: Sequence[int], start: str, rows: NDArray[np.intp], merge: Merge | None = None
+) -> dict[int, NDArray[np.intp]]:
     """Give every number of components a partition to begin from.
 
     Parameters
@@ -35,23 +38,25 @@ def starting_partitions(X: Array, sizes: Sequence[int], start: str, rows: NDArra
     start : {"variables", "svd"}
         Coordinates in which objects are agglomerated. A single variable is cut at its quantiles instead.
     rows : ndarray of int
-        The objects to use; the others get no membership.
+        The objects to use; the others get no label.
+    merge : function, optional
+        Compiled merging; see `agglomerate`.
 
     Returns
     -------
     dict
-        Memberships of shape (n, size) for those sizes that the data can be cut into.
+        A label per object, -1 for none, for those sizes that the data can be cut into.
     """
     Z = X[rows]
     if X.shape[1] == 1:
         labels = {size: quantile_classes(Z[:, 0], size) for size in sizes}
     else:
-        labels = agglomerate(scaled_by_svd(Z) if start == "svd" else Z, max(sizes))
+        labels = agglomerate(scaled_by_svd(Z) if start == "svd" else Z, max(sizes), merge)
     starts = {}
     for size in sizes:
-        if size in labels and len(np.unique(labels[size])) == size:
-            starts[size] = np.zeros((len(X), size))
-            starts[size][rows, labels[size]] = 1.0
+        if size in labels and np.bincount(labels[size], minlength=size).all():
+            starts[size] = np.full(len(X), -1)
+            starts[size][rows] = labels[size]
     return starts
 
 
@@ -65,7 +70,8 @@ def _same_alone(model: str) -> str:
 def search(
     X: Array,
     models: Sequence[str],
-    starts: dict[int, Array],
+    starts: dict[int, NDArray[np.intp]],
+    fit_mixtures: FitMixtures = fit_mixtures,
     *,
     tol: float = 1e-5,
     max_iter: int = 1000,
@@ -78,7 +84,9 @@ def search(
     X : ndarray of shape (n, p)
     models : sequence of str
     starts : dict
-        Memberships to start from, by number of components; see `starting_partitions`.
+        Labels to start from, by number of components; see `starting_partitions`.
+    fit_mixtures : function, default=em.fit_mixtures
+        The compiled version of the same, if it is at hand.
     tol, max_iter
         When EM stops; see `fit_mixtures`.
     vve_axes : {"mclust", "likelihood"}
@@ -201,8 +209,11 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
         used = np.arange(len(rows))
         if len(rows) > self.max_start:
             used = np.sort(check_random_state(self.random_state).permutation(len(rows))[: self.max_start])
-        starts = starting_partitions(rows, sizes, self.start, used)
-        fits = search(rows, models, starts, tol=self.tol, max_iter=self.max_iter, vve_axes=self.vve_axes)
+        engine = choose_engine(len(models) * sum(sizes) * rows.size)
+        starts = starting_partitions(rows, sizes, self.start, used, engine.merge)
+        fits = search(
+            rows, models, starts, engine.fit_mixtures, tol=self.tol, max_iter=self.max_iter, vve_axes=self.vve_axes
+        )
         self.bic_ = self._table(fits, sizes, models, rows)
         if not fits:
             raise ValueError(
@@ -210,7 +221,9 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
                 "component collapsed onto a point or a line. Remove constant variables and multiples of others, reduce "
                 "the number of variables, or allow n_components=1 and the models EII and VII, which need least."
             )
-        best = max(fits, key=lambda fit: (self.bic_.loc[fit], -sizes.index(fit[1]), -models.index(fit[0])))
+        # Of equal values (one component is the same in several models) the first column's first row: the simplest.
+        column, row = divmod(int(np.nanargmax(self.bic_.to_numpy().T)), len(models))
+        best = models[row], sizes[column]
         self._keep(best, fits[best])
         return self
 

@@ -16,7 +16,8 @@ from transvariation.mixture.models import M_STEPS, Array, Fits
 _EPS = float(np.finfo(float).eps)
 # A component has collapsed when the part of a variable's variance that the variables before it leave unexplained is
 # nothing but rounding: of the component's own variance of that variable, or of that of all objects.
-_COLLAPSED = 1e-14
+COLLAPSED = 1e-14
+SMALLEST_SIZE = float(np.sqrt(_EPS))
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,11 @@ class Mixture:
     loglik: float
     n_iter: int
     converged: bool
+
+
+def variance_floor(X: Array) -> Array:
+    """Say below which conditional variance a component has collapsed, (p,)."""
+    return _EPS * X.var(axis=0)
 
 
 def whitening(covariances: Array, floor: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
@@ -58,7 +64,7 @@ def whitening(covariances: Array, floor: Array) -> tuple[Array, Array, NDArray[n
             L[:, i, j] = (covariances[:, i, j] - np.einsum("kl,kl->k", L[:, i, :j], L[:, j, :j])) * T[:, j, j]
         variance = covariances[:, i, i]
         left = variance - np.einsum("kl,kl->k", L[:, i, :i], L[:, i, :i])
-        regular &= left > np.maximum(_COLLAPSED * variance, floor[i])
+        regular &= left > np.maximum(COLLAPSED * variance, floor[i])
         root = np.sqrt(np.where(regular, left, 1.0))
         half_log_determinant += np.log(root)
         L[:, i, i] = root
@@ -150,7 +156,7 @@ def _covariances(W: Array, N: Array, batch: _Batch, scale: Array, axes: Array) -
 def fit_mixtures(
     X: Array,
     problems: Sequence[tuple[str, int]],
-    starts: dict[int, NDArray[np.float64]],
+    starts: dict[int, NDArray[np.intp]],
     *,
     tol: float = 1e-5,
     max_iter: int = 1000,
@@ -162,8 +168,8 @@ def fit_mixtures(
     X : ndarray of shape (n, p)
     problems : sequence of (model, number of components)
     starts : dict
-        For each number of components, (n, components) memberships from which the first M-step is taken. A row of zeros
-        is an object that has no say in the start.
+        For each number of components a label per object, from which the first M-step is taken; -1 is an object that has
+        no say in the start.
     tol : float, default=1e-5
         Stop when the log likelihood l changes by less than `tol` (1 + abs(l)) in one iteration.
     max_iter : int, default=1000
@@ -176,12 +182,12 @@ def fit_mixtures(
     p = X.shape[1]
     centre = X.mean(axis=0)
     X = X - centre
-    floor = _EPS * X.var(axis=0)
+    floor = variance_floor(X)
     results: list[Mixture | None] = [None] * len(problems)
     order = sorted(range(len(problems)), key=lambda i: problems[i][1])
     place = np.array(order, dtype=np.intp)
     batch = _Batch([problems[i][0] for i in order], np.array([problems[i][1] for i in order], dtype=np.intp))
-    z = np.concatenate([starts[size].T for size in batch.sizes])
+    z = np.concatenate([starts[size] == np.arange(size)[:, None] for size in batch.sizes.tolist()]).astype(float)
     means = (z @ X) / np.maximum(z.sum(axis=1), _EPS)[:, None]
     deviation = X.T[:, None, :] - means.T[:, :, None]
     scale, axes = np.ones(len(z)), np.zeros((len(order), p, p))
@@ -193,7 +199,7 @@ def fit_mixtures(
             means, W = _moments(z, N, means, deviation)
             covariances = _covariances(W, N, batch, scale, axes)
             T, half_log_determinant, regular = whitening(covariances, floor)
-        regular &= np.sqrt(_EPS) < N
+        regular &= N > SMALLEST_SIZE
         keep = np.logical_and.reduceat(regular, batch.first[:-1]) & ~finished
         if not keep.all():
             rows = keep[batch.owner]

@@ -1,9 +1,12 @@
 """Where EM begins: agglomeration of the objects by the likelihood of a Gaussian per cluster."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+Merge = Callable[[Array, Array, float], NDArray[np.intp]]
 
 
 def scaled_by_svd(X: Array) -> Array:
@@ -27,7 +30,7 @@ def scaled_by_svd(X: Array) -> Array:
     return Z @ axes[kept].T / np.sqrt(singular[kept])
 
 
-def agglomerate(X: Array, n_clusters: int) -> dict[int, NDArray[np.intp]]:
+def agglomerate(X: Array, n_clusters: int, merge: Merge | None = None) -> dict[int, NDArray[np.intp]]:
     """Merge objects into clusters, two at a time, each time at the smallest loss of likelihood.
 
     Every cluster has a Gaussian of its own (Fraley, 1998 [1]_): with n_k objects and scatter matrix W_k about its mean
@@ -39,6 +42,8 @@ def agglomerate(X: Array, n_clusters: int) -> dict[int, NDArray[np.intp]]:
     X : ndarray of shape (n, p)
     n_clusters : int
         The largest number of clusters that is wanted.
+    merge : function, optional
+        The compiled version of the same merging, if there is one at hand.
 
     Returns
     -------
@@ -57,10 +62,21 @@ def agglomerate(X: Array, n_clusters: int) -> dict[int, NDArray[np.intp]]:
     array([0, 0, 1, 1, 1])
     """
     first, member, N = _distinct_rows(X)
-    mean = X[first]
+    alpha = max(float(((X - X.mean(axis=0)) ** 2).sum()) / X.size, np.finfo(float).tiny)
+    merges = (merge or _merge)(X[first], N, alpha)
+    name = np.arange(len(first))
+    partitions = {}
+    for left, (a, b) in zip(range(len(first), 0, -1), [*merges, (0, 0)], strict=True):
+        if left <= n_clusters:
+            partitions[left] = np.unique(name, return_inverse=True)[1][member]
+        name[name == b] = a
+    return partitions
+
+
+def _merge(mean: Array, N: Array, alpha: float) -> NDArray[np.intp]:
+    """Pair the clusters until one is left: (K - 1, 2) numbers a < b, b losing its own to a."""
     K, p = mean.shape
     W = np.zeros((K, p, p))
-    alpha = max(float(((X - X.mean(axis=0)) ** 2).sum()) / X.size, np.finfo(float).tiny)
 
     def term(N: Array, W: Array) -> Array:
         trace = np.einsum("...ii", W)
@@ -75,28 +91,23 @@ def agglomerate(X: Array, n_clusters: int) -> dict[int, NDArray[np.intp]]:
         merged = (N[i] * N[rest] / n)[:, None, None] * d[:, :, None] * d[:, None, :]
         loss[i, rest] = term(n, merged) - own[i] - own[rest]
 
-    label = np.arange(K)
     name = np.arange(K)
     dead = np.zeros(K, dtype=bool)
-    partitions = {}
-    for left in range(K, 0, -1):
-        if 2 * left < len(name):
+    merges = np.empty((K - 1, 2), dtype=np.intp)
+    for step in range(K - 1):
+        if 2 * (K - step) < len(name):
             name, mean, N, W, own = name[~dead], mean[~dead], N[~dead], W[~dead], own[~dead]
             loss = loss[np.ix_(~dead, ~dead)]
-            dead = np.zeros(left, dtype=bool)
-        if left <= n_clusters:
-            partitions[left] = np.searchsorted(name[~dead], label)[member]
-        if left == 1:
-            break
+            dead = np.zeros(K - step, dtype=bool)
         # Clusters stand in the order of their first objects; of two that merge the later one leaves.
         a, b = divmod(int(np.argmin(loss)), len(loss))
+        merges[step] = name[a], name[b]
         n = N[a] + N[b]
         d = mean[b] - mean[a]
         W[a] += W[b] + (N[a] * N[b] / n) * d[:, None] * d
         mean[a] += (N[b] / n) * d
         N[a] = n
         own[a] = term(N[a], W[a])
-        label[label == name[b]] = name[a]
         dead[b] = True
         loss[b] = loss[:, b] = np.inf
         d = mean - mean[a]
@@ -105,7 +116,7 @@ def agglomerate(X: Array, n_clusters: int) -> dict[int, NDArray[np.intp]]:
         change = np.where(dead, np.inf, term(n, merged) - own[a] - own)
         loss[:a, a] = change[:a]
         loss[a, a + 1 :] = change[a + 1 :]
-    return partitions
+    return merges
 
 
 def _determinant(W: Array) -> Array:

@@ -143,18 +143,21 @@ def _common_axes(W: Array, N: Array, fits: Fits, variances: Callable[[Array, Arr
         D[new] = eigen(fits.pool(W))[1][new]
     shared = fits.share(D)
     V = shared.transpose(0, 2, 1) @ W @ shared
+    turning = np.ones(len(D), dtype=bool)
     for _ in range(_AXES_ROUNDS.get(p, _AXES_ROUNDS_MANY_VARIABLES)):
-        largest = 0.0
+        largest = np.zeros(len(D))
         for i in range(p):
             for j in range(i + 1, p):
                 B = variances(_diagonals_of(V), N)
                 weight = 1 / B[:, i] - 1 / B[:, j]
                 a, d, o = fits.pool(weight * V[:, i, i]), fits.pool(weight * V[:, j, j]), fits.pool(weight * V[:, i, j])
-                angle = 0.5 * np.arctan2(-2 * o, d - a)
+                angle = np.where(turning, 0.5 * np.arctan2(-2 * o, d - a), 0.0)
                 _rotate(V, D, i, j, angle, fits)
                 # A turn by a right angle only swaps names.
-                largest = max(largest, float(np.max(np.abs(np.sin(2 * angle)), where=np.isfinite(angle), initial=0.0)))
-        if largest < 1e-4:  # the criterion is flat at its minimum: an error of 1e-4 in the angle is one of 1e-8 in it
+                largest = np.maximum(largest, np.abs(np.sin(2 * angle)))
+        # The criterion is flat at its minimum: an error of 1e-4 in the angle is one of 1e-8 in it.
+        turning &= largest >= 1e-4
+        if not turning.any():
             break
     fits.axes = D
     return D, _diagonals_of(V)

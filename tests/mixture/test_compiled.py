@@ -1,0 +1,74 @@
+"""Machine code and NumPy are the same search; and the first is fetched only when there is enough to do."""
+
+import numpy as np
+import pytest
+
+from transvariation.mixture import engine
+from transvariation.mixture.bic import search, starting_partitions
+from transvariation.mixture.hierarchical import agglomerate
+from transvariation.mixture.models import MODELS, MODELS_1D
+
+pytest.importorskip("numba")
+
+
+@pytest.fixture(scope="module")
+def compiled():
+    return engine.compiled_engine()
+
+
+@pytest.mark.parametrize("name", ["glass_k_mg", "skew2", "blobs3", "glass9", "ties3"])
+def test_same_partitions(reference, compiled, name):
+    X = reference.table(name)
+    slow, fast = agglomerate(X, 9), agglomerate(X, 9, compiled.merge)
+    for size in slow:
+        np.testing.assert_array_equal(fast[size], slow[size])
+
+
+@pytest.mark.parametrize("name", ["glass_k_mg", "glass_si_mg", "skew2", "blobs3", "mix1", "glass9"])
+@pytest.mark.parametrize("vve_axes", ["mclust", "likelihood"])
+def test_same_fits(reference, compiled, name, vve_axes):
+    X = reference.table(name)
+    models = MODELS_1D if X.shape[1] == 1 else MODELS if vve_axes == "mclust" else ("VVE",)
+    sizes = [1, 2, 3, 4]
+    starts = starting_partitions(X, sizes, "svd", np.arange(len(X)))
+    slow = search(X, models, starts, vve_axes=vve_axes)
+    fast = search(X, models, starts, compiled.fit_mixtures, vve_axes=vve_axes)
+    assert set(slow) == set(fast)
+    for problem, fit in slow.items():
+        assert fast[problem].loglik == pytest.approx(fit.loglik, abs=1e-4), problem
+        assert fast[problem].n_iter == fit.n_iter
+        np.testing.assert_allclose(fast[problem].means, fit.means, atol=1e-4 * X.std(axis=0).max())
+        np.testing.assert_allclose(fast[problem].weights, fit.weights, atol=1e-5)
+
+
+def test_exponential(compiled):
+    from transvariation.mixture.compiled.algebra import exp_in_place
+
+    x = -np.concatenate([[0.0, 1e-300, 1e-10], np.linspace(0, 690, 9973)])
+    bits = np.empty(len(x), np.int64)
+    ours = x.copy()
+    exp_in_place(ours, bits, bits.view(float))
+    np.testing.assert_allclose(ours, np.exp(x), rtol=1e-15)
+
+
+def test_fetched_only_when_it_pays(monkeypatch):
+    fetched = []
+    monkeypatch.setattr(engine, "compiled_engine", engine.cache(lambda: fetched.append(True) or "compiled"))
+    monkeypatch.setattr(engine, "_asked_for", 0.0)
+    monkeypatch.setattr(engine, "_is_on_disk", lambda: False)
+    assert engine.choose_engine(engine.LOAD_FROM).merge is None
+    monkeypatch.setattr(engine, "_installed", lambda: False)
+    assert engine.choose_engine(engine.COMPILE_FROM).merge is None
+    assert not fetched
+    monkeypatch.setattr(engine, "_installed", lambda: True)
+    assert engine.choose_engine(1.0) == "compiled"
+    monkeypatch.setattr(engine, "_asked_for", 0.0)
+    assert engine.choose_engine(1.0) == "compiled"  # once at hand, always used
+
+
+def test_fetched_sooner_from_disk(monkeypatch):
+    monkeypatch.setattr(engine, "compiled_engine", engine.cache(lambda: "compiled"))
+    monkeypatch.setattr(engine, "_asked_for", 0.0)
+    monkeypatch.setattr(engine, "_is_on_disk", lambda: True)
+    assert engine.choose_engine(1.0).merge is None
+    assert engine.choose_engine(engine.LOAD_FROM) == "compiled"
