@@ -2,9 +2,17 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from transvariation.rivals import KDEOCC, SOMOCC, SVDD, GaussianOCC, KMeansOCC
+from transvariation.rivals import KDEOCC, SOMOCC, SVDD, GaussianOCC, KMeansOCC, MixtureOCC
 
-RIVALS = [GaussianOCC(), KDEOCC(), KMeansOCC(n_init=3), SOMOCC(n_epochs=10), SVDD(), SVDD(kernel="linear")]
+RIVALS = [
+    GaussianOCC(),
+    MixtureOCC(n_components=(1, 2), models=("EII", "VVV")),
+    KDEOCC(),
+    KMeansOCC(n_init=3),
+    SOMOCC(n_epochs=10),
+    SVDD(),
+    SVDD(kernel="linear"),
+]
 
 
 @parametrize_with_checks(RIVALS)

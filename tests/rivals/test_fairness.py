@@ -5,10 +5,10 @@ import pytest
 
 from transvariation import PAMTOCC, TOCC
 from transvariation.classifiers import OneClassClassifier
-from transvariation.rivals import KDEOCC, SOMOCC, SVDD, GaussianOCC, KMeansOCC
+from transvariation.rivals import KDEOCC, SOMOCC, SVDD, GaussianOCC, KMeansOCC, MixtureOCC
 from transvariation.threshold import cut
 
-CLASSIFIERS = [TOCC, GaussianOCC, KDEOCC, KMeansOCC, SOMOCC, SVDD]
+CLASSIFIERS = [TOCC, GaussianOCC, MixtureOCC, KDEOCC, KMeansOCC, SOMOCC, SVDD]
 SHARED = ["fit", "predict", "decision_function", "score_samples", "set_sensitivity", "p_values", "_calibrate"]
 
 

@@ -117,7 +117,8 @@ def log_density(X: Array, weights: Array, means: Array, covariances: Array) -> t
     joint, _ = _log_joint(X, weights, means, T, half_log_determinant)
     top = joint.max(axis=0)
     joint = np.exp(joint - top)
-    total = joint.sum(axis=0)
+    # One after the other: sum(axis=0) would round one object unlike many.
+    total = sum(joint, np.zeros(len(X)))
     return top + np.log(total), (joint / total).T
 
 

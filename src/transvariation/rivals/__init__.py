@@ -3,7 +3,8 @@
 from transvariation.rivals.gaussian import GaussianOCC
 from transvariation.rivals.kde import KDEOCC
 from transvariation.rivals.kmeans import KMeansOCC
+from transvariation.rivals.mixture import MixtureOCC
 from transvariation.rivals.som import SOMOCC
 from transvariation.rivals.svdd import SVDD
 
-__all__ = ["KDEOCC", "SOMOCC", "SVDD", "GaussianOCC", "KMeansOCC"]
+__all__ = ["KDEOCC", "SOMOCC", "SVDD", "GaussianOCC", "KMeansOCC", "MixtureOCC"]

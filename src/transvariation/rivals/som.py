@@ -12,7 +12,7 @@ from transvariation.classifiers import OneClassClassifier
 
 Floats = NDArray[np.float64]
 
-_PATIENCE = 2.0  # seconds of plain NumPy after which compiling pays
+_PATIENCE = 1.0  # seconds of plain NumPy after which compiling pays
 _spent = 0.0
 
 
@@ -60,17 +60,19 @@ def train_map(X: Floats, units: Floats, near: Floats, picks: NDArray[np.intp], r
 
 def _present(codes: Floats, shown: Floats, near: Floats, alphas: Floats, radii: Floats) -> None:
     """Move the units, object by object."""
-    levels, change = np.unique(near), -1
-    for x, alpha, radius in zip(shown[:, :, None], alphas.tolist(), radii.tolist(), strict=True):
-        level = np.searchsorted(levels, radius, side="right")
-        if level != change:  # the neighbourhoods are the same until the radius falls below the next distance
-            change, neighbours = level, [np.flatnonzero(row <= radius) for row in near]
-        away = x - codes
-        hood = neighbours[((away * away).sum(axis=0)).argmin()]
-        if len(hood) == 1:
-            codes[:, hood[0]] += alpha * away[:, hood[0]]
-        else:
-            codes[:, hood] += alpha * away[:, hood]
+    # The neighbourhoods are the same until the radius falls below the next distance.
+    levels = np.searchsorted(np.unique(near), radii, side="right")
+    starts = np.flatnonzero(np.diff(levels, prepend=-1))
+    for start, end in zip(starts, [*starts[1:], len(radii)], strict=True):
+        inside = (near <= radii[start]).astype(float)
+        alone = inside.sum() == len(near)
+        for x, alpha in zip(shown[start:end, :, None], alphas[start:end].tolist(), strict=True):
+            away = x - codes
+            closest = np.add.reduce(away * away).argmin()
+            if alone:
+                codes[:, closest] += alpha * away[:, closest]
+            else:
+                codes += alpha * away * inside[closest]
 
 
 def _compiled() -> Any:
