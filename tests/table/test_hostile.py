@@ -351,3 +351,35 @@ class TestParquet:
         content = self.file(Na=[1.0])
         monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
         assert "pip install 'transvariation[parquet]'" in problems(content)[0]
+
+
+def test_names_made_to_waste_time():
+    for name in ("_" * 100_000, "a" + "_ " * 50_000, "(" * 100_000, "(a" * 50_000, "a," * 3 + "x" * 100_000):
+        start = time.process_time()
+        with pytest.raises(TableError):
+            read_table(f'"{name}";id\nx;A\n'.encode(), features=["y" * 100_000, name[:1000]])
+        assert time.process_time() - start < 5
+
+
+def test_cells_made_to_waste_time():
+    for cell in (
+        "1" * 100_000,
+        "1a" * 50_000,
+        "1.1" * 40_000,
+        "1,111" * 20_000,
+        "1 " * 60_000 + "!",
+        "-" * 100_000,
+        "1:1:" * 30_000,
+    ):
+        start = time.process_time()
+        with pytest.raises(TableError):
+            read_table(f'id;Na\nA;1\nB;"{cell}"\n'.encode())
+        assert time.process_time() - start < 5
+
+
+def test_folders_and_pipes(tmp_path):
+    import os
+
+    assert "no file but a folder" in problems(tmp_path)[0]
+    os.mkfifo(tmp_path / "pipe")
+    assert "no file but a folder" in problems(tmp_path / "pipe")[0]  # rather than waiting for ever

@@ -236,3 +236,21 @@ class TestChunks:
         blocks = read_chunks(text.encode(), ["Na"], rows=10, name="big.csv")
         with pytest.raises(TableError, match=r"big.csv, row 52, column 'Na': 'abc' is not a number"):
             list(blocks)
+
+
+def test_numbers_kept_as_text_in_typed_files(tmp_path):
+    frame = pd.DataFrame({"id": ["A", "B"], "Na": ["1,5", "2,25"], "Mg": [3.5, 4.5]})
+    frame.to_excel(tmp_path / "t.xlsx", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+    for source in (frame, tmp_path / "t.xlsx", tmp_path / "t.parquet"):
+        assert read_table(source).X.tolist() == [[1.5, 3.5], [2.25, 4.5]]
+    unsure = pd.DataFrame({"id": ["A"], "RI": ["1,518"]})
+    assert "may mean 1.518 or 1518" in problems(unsure)[0]
+    assert read_table(unsure, decimal=",").X.tolist() == [[1.518]]
+
+
+def test_a_frame_has_a_fingerprint_of_its_own():
+    frame = pd.DataFrame({"id": ["A", "B"], "Na": [1.0, 2.0]})
+    assert read_table(frame).sha256 == read_table(frame.copy()).sha256
+    others = [frame.assign(Na=[1.0, 3.0]), frame.assign(id=["A", "C"]), frame.rename(columns={"Na": "Mg"})]
+    assert len({read_table(other).sha256 for other in [frame, *others]}) == 4

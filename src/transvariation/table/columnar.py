@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 class ParquetGrid:
     """A Parquet file, read a batch of rows at a time."""
 
-    decimal = "."
     first_row = 1
     plan: Plan | None = None
 
-    def __init__(self, stream: BinaryIO, sha256: str, findings: Findings):
+    def __init__(self, stream: BinaryIO, sha256: str, findings: Findings, decimal: str | None = None):
         self.name, self.sha256, self._findings = findings.file, sha256, findings
+        self.decimal = decimal or ""
         try:
             import pyarrow.parquet as parquet
         except ImportError:
@@ -67,14 +67,13 @@ def _arrow_column(column: Any) -> Column:
 class FrameGrid:
     """A pandas DataFrame; an index other than 0, 1, 2, ... becomes the first column."""
 
-    decimal = "."
     first_row = 1
     plan: Plan | None = None
 
-    def __init__(self, frame: "pd.DataFrame", findings: Findings):
+    def __init__(self, frame: "pd.DataFrame", findings: Findings, decimal: str | None = None):
         import pandas as pd
 
-        self.name = findings.file
+        self.name, self.decimal = findings.file, decimal or ""
         plain = isinstance(frame.index, pd.RangeIndex) and frame.index.name is None
         if isinstance(frame.columns, pd.MultiIndex) or isinstance(frame.index, pd.MultiIndex):
             findings.problem("the DataFrame has several levels of names; flatten them with reset_index or set_axis")
@@ -82,10 +81,20 @@ class FrameGrid:
         self._frame = frame
         self._index = None if plain else frame.index
         names = [] if plain else ["" if frame.index.name is None else str(frame.index.name)]
-        # a fingerprint of header and cells, there being no file
-        text = frame.to_csv(index=not plain, lineterminator="\n")
-        self.sha256 = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
         self.header = [name.strip() for name in names + [str(name) for name in frame.columns]]
+
+        self.sha256 = self._fingerprint()
+
+    def _fingerprint(self) -> str:
+        """Compute the SHA-256 of header and cells, there being no file."""
+        digest = hashlib.sha256(repr(self.header).encode("utf-8", "backslashreplace"))
+        for block in self.blocks(max(len(self._frame), 1)):
+            for column in block.columns:
+                if isinstance(column, np.ndarray):
+                    digest.update(column.astype("<f8").tobytes())
+                else:
+                    digest.update(repr(column).encode("utf-8", "backslashreplace"))
+        return digest.hexdigest()
 
     def blocks(self, block_rows: int) -> Iterator[Block]:
         """Read the rows in slices."""

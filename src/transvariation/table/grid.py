@@ -45,7 +45,7 @@ class Grid(Protocol):
     name: str
     header: list[str]
     first_row: int  # the header's row
-    decimal: str
+    decimal: str  # "" until text cells were seen: a typed file may hold none
     sha256: str
     plan: Plan | None  # a reader that can use it reads faster
 

@@ -128,6 +128,8 @@ def split_unit(header: str) -> tuple[str, str]:
     (('Na', 'wt%'), ('Sr', 'µg/g'), ('Zr', 'ppm'), ('RI (D line)', ''))
     """
     name = tidy(header)
+    if len(name) > 200:  # no name of a variable, and slow work for the patterns below
+        return name, ""
     match = _BRACKETED.fullmatch(name)
     if match and is_unit(match[2]):
         return match[1], match[2].strip()

@@ -13,7 +13,7 @@ from transvariation.table.cells import read_cells
 from transvariation.table.columnar import FrameGrid, ParquetGrid
 from transvariation.table.encoding import fingerprint, survey
 from transvariation.table.grid import Grid, Limits
-from transvariation.table.problems import Findings
+from transvariation.table.problems import Findings, TableError
 from transvariation.table.text import TextGrid, known_encoding
 from transvariation.table.workbook import WorkbookGrid
 
@@ -28,7 +28,7 @@ def opened(source: Source, name: str | None, limits: Limits, **options: Any) -> 
     """Open a file of whatever kind, by its content, and close it again if it was opened here."""
     findings = Findings(name or _name_of(source))
     if hasattr(source, "iloc") and hasattr(source, "columns"):
-        grid: Grid = FrameGrid(source, findings)  # type: ignore[arg-type]
+        grid: Grid = FrameGrid(source, findings, options.get("decimal"))  # type: ignore[arg-type]
         yield _checked(grid, findings, limits), findings
         return
     stream, ours = _stream(source, findings)
@@ -50,7 +50,12 @@ def _stream(source: Any, findings: Findings) -> tuple[BinaryIO, bool]:
         return io.BytesIO(source), True
     if isinstance(source, str | os.PathLike):
         try:
+            if Path(source).exists() and not Path(source).is_file():
+                findings.problem("this is no file but a folder, a pipe or a device")
+                findings.check()
             return Path(source).open("rb"), True
+        except TableError:
+            raise
         except (OSError, ValueError) as error:
             findings.problem(f"the file cannot be opened: {getattr(error, 'strerror', None) or error}")
             findings.check()
@@ -69,22 +74,22 @@ def _recognised(
     decimal: str | None,
     encoding: str | None,
 ) -> Grid:
+    if decimal not in (None, ".", ","):
+        findings.problem(f'decimal={decimal!r} must be "." or ","')
     stream.seek(0)
     head = stream.read(8)
     if not head:
         findings.problem("the file is empty")
     elif head.startswith(b"PK\x03\x04"):
-        return WorkbookGrid(stream, fingerprint(stream), findings, limits, sheet=sheet)
+        return WorkbookGrid(stream, fingerprint(stream), findings, limits, sheet=sheet, decimal=decimal)
     elif head.startswith(b"PAR1"):
-        return ParquetGrid(stream, fingerprint(stream), findings)
+        return ParquetGrid(stream, fingerprint(stream), findings, decimal)
     elif head.startswith(b"\xd0\xcf\x11\xe0"):
         findings.problem("this is an old or encrypted Excel file; save it as .xlsx without a password, or as CSV")
     elif head.startswith((b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf", b"\x28\xb5\x2f\xfd")):
         findings.problem("the file is compressed; unpack it first")
     elif head.startswith((b"%PDF", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"\x7fELF")):
         findings.problem("this is a document, picture or program, not a table; export the values as CSV")
-    if decimal not in (None, ".", ","):
-        findings.problem(f'decimal={decimal!r} must be "." or ","')
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n\x00 '):
         findings.problem(f"delimiter={delimiter!r} must be one character, such as ';'")
     if encoding is not None and not known_encoding(encoding):

@@ -110,7 +110,7 @@ def read_pair(
     --------
     >>> read_pair(b"Na,Mg\\n1,2\\n3,x\\n4,5\\n", b"Mg,Na\\n5,\\n", names=("control.csv", "recovered.csv"))
     Traceback (most recent call last):
-    transvariation.table.problems.TableError: 2 problems in the table:
+    transvariation.table.problems.TableError: 2 problems in the tables:
       control.csv, row 3, column 'Mg': 'x' is not a number
       recovered.csv, row 2, column 'Na': the value is missing; fill it in, or choose missing="drop" or missing="impute"
     """
@@ -160,10 +160,10 @@ def _wanted(features: Sequence[str], control: Table, recovered: Table, problems:
 
 
 def _absent(name: str, here: Table, there: Table) -> Problem:
-    lower = {
-        other.casefold(): other for other in there.features[:200]
-    }  # near misses are sought among a few, not 10,000
-    close = [k for k in difflib.get_close_matches(name.casefold(), lower, 1, cutoff=0.8) if len(here.features) <= 200]
+    # near misses are sought among a few short names: comparing is slow work
+    lower = {other.casefold(): other for other in there.features[:200] if len(other) <= 60}
+    few = len(here.features) <= 200
+    close = difflib.get_close_matches(name[:60].casefold(), lower, 1, cutoff=0.8) if few else []
     hint = f"; is it {quoted(lower[close[0]])} there? Then give both the same name" if close else ""
     return Problem(f"not used: {there.name} has no such column{hint}", here.name, None, here.header(name))
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from transvariation.table.cells import read_cells
-from transvariation.table.grid import Block, Grid, Limits, Plan
+from transvariation.table.grid import Block, Column, Grid, Limits, Plan
 from transvariation.table.model import Table
 from transvariation.table.problems import Findings, TableError, quoted
 from transvariation.table.roles import Layout, cell_text, cell_texts, find_layout, is_unit_row
-from transvariation.table.text import TextGrid
+from transvariation.table.text import TextGrid, find_decimal
 
 
 def read_parts(
@@ -27,6 +27,8 @@ def read_parts(
             block = Block(block.rows[1:], [column[1:] for column in block.columns], block.progress)
         if not len(block.rows):
             continue
+        if not grid.decimal:
+            grid.decimal = find_decimal([cell for column in block.columns for cell in _words(column)], findings)
         if layout is None:
             layout = _usable(find_layout(grid, block, findings, **given), grid, findings)
             texts = layout.at("id") + layout.at("source") + layout.at("replicate")
@@ -41,6 +43,10 @@ def read_parts(
         if not findings.problems:
             findings.problem("there is a header but no row below it")
         findings.check()
+
+
+def _words(column: Column) -> list[str]:
+    return [] if isinstance(column, np.ndarray) else [cell.strip() for cell in column if isinstance(cell, str)]
 
 
 def _with_units(header: list[str], block: Block) -> list[str]:

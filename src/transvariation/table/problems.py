@@ -79,7 +79,8 @@ class TableError(ValueError):
         if len(self.problems) == 1 and not self.stopped:
             return str(self.problems[0])
         count = f"{'more than ' if self.stopped else ''}{len(self.problems)}"
-        lines = [f"{count} problems in the table:"] + [f"  {problem}" for problem in self.problems[:SHOWN]]
+        tables = "tables" if len({problem.file for problem in self.problems}) > 1 else "table"
+        lines = [f"{count} problems in the {tables}:"] + [f"  {problem}" for problem in self.problems[:SHOWN]]
         if len(self.problems) > SHOWN:
             lines.append(f"  and {len(self.problems) - SHOWN} more")
         if self.stopped:

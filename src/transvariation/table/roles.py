@@ -169,8 +169,8 @@ def _find(layout: Layout, wanted: Sequence[str], findings: Findings) -> list[int
             found.append(at)
             continue
         there = [n for n in layout.names if n]
-        lower = {n.casefold(): n for n in there}
-        close = [lower[k] for k in difflib.get_close_matches(plain.casefold(), lower, 1)]
+        lower = {n.casefold(): n for n in there[:200] if len(n) <= 60}  # comparing is slow work
+        close = [lower[k] for k in difflib.get_close_matches(plain[:60].casefold(), lower, 1)]
         hint = f"did you mean {quoted(close[0])}?" if close else f"there are {_listed(map(quoted, there[:12]))}"
         findings.problem(f"there is no column {quoted(name)}; {hint}")
     return found

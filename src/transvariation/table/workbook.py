@@ -16,13 +16,19 @@ EXCEL_ROWS = 1_048_576
 class WorkbookGrid:
     """One sheet of a workbook. Formulas count by the value stored with them and are never computed."""
 
-    decimal = "."
     plan: Plan | None = None
 
     def __init__(
-        self, stream: BinaryIO, sha256: str, findings: Findings, limits: Limits, *, sheet: str | int | None = None
+        self,
+        stream: BinaryIO,
+        sha256: str,
+        findings: Findings,
+        limits: Limits,
+        *,
+        sheet: str | int | None = None,
+        decimal: str | None = None,
     ):
-        self.name, self.sha256 = findings.file, sha256
+        self.name, self.sha256, self.decimal = findings.file, sha256, decimal or ""
         self._findings, self._limits = findings, limits
         self.header, self.first_row = [], 1
         check_archive(stream, findings, limits)
