@@ -185,3 +185,12 @@ def test_impossible_requests():
     assert ProjectionEnsemble(n_components=1, **SMALL).fit([[1.0], [2.0], [3.0]]).predict([[2.0]]).tolist() == [1]
     with pytest.raises(ValueError, match=r"sensitivity=1.2 must lie in \(0, 1\]"):
         ProjectionEnsemble(sensitivity=1.2, **SMALL).fit(load_glass().control)
+
+
+@pytest.mark.parametrize("estimator", [TOCC(ties="literal"), PAMTOCC(n_clusters=3), TOCC(tau_max="half")])
+def test_rated_together_or_one_by_one(estimator, monkeypatch):
+    glass = load_glass()
+    together = ProjectionEnsemble(estimator, **SMALL).fit(glass.control).member_ranks(glass.recovered)
+    monkeypatch.setattr("transvariation.classifiers.ensemble.SMALL", 0)
+    one_by_one = ProjectionEnsemble(estimator, **SMALL).fit(glass.control).member_ranks(glass.recovered)
+    np.testing.assert_array_equal(together, one_by_one)
