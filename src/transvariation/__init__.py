@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from transvariation.multiplicity import benjamini_hochberg as benjamini_hochberg
     from transvariation.reduction import MinorComponents as MinorComponents
     from transvariation.reduction import SparseMinorComponents as SparseMinorComponents
+    from transvariation.reduction import VarSel as VarSel
     from transvariation.reduction import VIPSelector as VIPSelector
     from transvariation.reduction import random_projections as random_projections
     from transvariation.reduction import selection_stability as selection_stability
@@ -49,6 +50,7 @@ _HOME = {
     "SparseMinorComponents": "reduction",
     "TOCC": "classifiers",
     "VIPSelector": "reduction",
+    "VarSel": "reduction",
     "auc": "metrics",
     "benjamini_hochberg": "multiplicity",
     "choose": "classifiers",

@@ -4,6 +4,14 @@ from transvariation.reduction.minor import MinorComponents
 from transvariation.reduction.projections import random_projections
 from transvariation.reduction.sparse import SparseMinorComponents
 from transvariation.reduction.stability import selection_stability
+from transvariation.reduction.varsel import VarSel
 from transvariation.reduction.vip import VIPSelector
 
-__all__ = ["MinorComponents", "SparseMinorComponents", "VIPSelector", "random_projections", "selection_stability"]
+__all__ = [
+    "MinorComponents",
+    "SparseMinorComponents",
+    "VIPSelector",
+    "VarSel",
+    "random_projections",
+    "selection_stability",
+]
