@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from transvariation.classifiers import TOCC as TOCC
     from transvariation.classifiers import CalibratedOCC as CalibratedOCC
     from transvariation.classifiers import CoverageReport as CoverageReport
+    from transvariation.classifiers import DensityTOCC as DensityTOCC
     from transvariation.classifiers import ProjectionEnsemble as ProjectionEnsemble
     from transvariation.classifiers import choose as choose
     from transvariation.datasets import load_glass as load_glass
@@ -41,6 +42,7 @@ __version__ = "0.1.0"
 _HOME = {
     "CalibratedOCC": "classifiers",
     "CoverageReport": "classifiers",
+    "DensityTOCC": "classifiers",
     "GaussianDensity": "mixture",
     "GaussianKernelDensity": "mixture",
     "GaussianMixtureBIC": "mixture",

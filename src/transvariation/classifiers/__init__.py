@@ -4,6 +4,7 @@ from transvariation.classifiers.base import OneClassClassifier
 from transvariation.classifiers.calibrated import CalibratedOCC
 from transvariation.classifiers.calibration import CoverageReport
 from transvariation.classifiers.choose import Choice, choose
+from transvariation.classifiers.density import DensityTOCC
 from transvariation.classifiers.ensemble import ProjectionEnsemble
 from transvariation.classifiers.pam import PAMTOCC
 from transvariation.classifiers.tocc import TOCC
@@ -14,6 +15,7 @@ __all__ = [
     "CalibratedOCC",
     "Choice",
     "CoverageReport",
+    "DensityTOCC",
     "OneClassClassifier",
     "ProjectionEnsemble",
     "choose",

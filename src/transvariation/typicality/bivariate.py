@@ -20,7 +20,7 @@ References
 Plackett, R. L. (1954). A reduction formula for normal multivariate integrals. Biometrika 41, 351-360.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,9 @@ from transvariation.typicality.interval import log_interval
 Floats = NDArray[np.float64]
 
 _REACH = 32.0  # the integrand is followed down to e^-32 of its start
+_FARTHEST = 1e70  # so that squares of squares are numbers
 _BLOCK = 1 << 17  # points at a time, to bound the memory
+_FEW = 512  # fewer points than this are quicker with all nodes in one go
 _CACHED = 1 << 13  # points at a time in the quadrature, so that the working arrays stay in the cache
 _LOG_2PI = np.log(2 * np.pi)
 
@@ -64,6 +66,7 @@ def _orthants(h: Floats, k: Floats, rho: Floats) -> Floats:
 
 
 def _finite(h: Floats, k: Floats, rho: Floats) -> Floats:
+    h, k = np.clip(h, -_FARTHEST, _FARTHEST), np.clip(k, -_FARTHEST, _FARTHEST)
     a, b = h + k, h - k
     w2 = (1 - rho) / (1 + rho)
     A, B = a * a * (w2 / 8), b * b / (8 * w2)
@@ -78,7 +81,8 @@ def _finite(h: Floats, k: Floats, rho: Floats) -> Floats:
     rest = ~falling
     if rest.any():
         whole = log_ndtr(-np.maximum(h[rest], k[rest]))
-        result[rest] = whole + np.log1p(-np.exp(log_part[rest] - whole))
+        # Less than the whole is missing; far out, rounding may say otherwise.
+        result[rest] = whole + np.log1p(-np.exp(np.minimum(log_part[rest] - whole, -1e-12)))
     return result
 
 
@@ -89,59 +93,73 @@ _RULES = {n: np.polynomial.legendre.leggauss(n) for _, n in _CLASSES}
 
 def _integral(A: Floats, B: Floats, w2: Floats) -> Floats:
     """The integral over x of the module's docstring, for A >= B >= 0."""
-    total = A + B + _REACH
-    # Where A x^2 + B / x^2 has grown by _REACH.
-    end = np.sqrt((total + np.sqrt(total * total - 4 * A * B)) / (2 * np.maximum(A, 1e-60)))
+    # Where A v - B v / (1 + v) reaches _REACH for v = x^2 - 1: a quadratic equation, solved without cancellation.
+    slope = A - B - _REACH
+    root = np.sqrt(slope * slope + 4 * _REACH * A)
+    steep = slope > 0
+    v = np.where(steep, 2 * _REACH, root - slope) / np.where(steep, slope + root, 2 * np.maximum(A, 1e-60))
+    length = v / (1 + np.sqrt(1 + v))  # the range of x - 1, which may be tiny
     result = np.empty_like(A)
     below = np.inf
     for least, n_nodes in _CLASSES:
         chosen = np.flatnonzero((least <= A) & (below > A))
-        nodes = _log_nodes if least < 0.01 else _mobius_nodes
         for start in range(0, len(chosen), _CACHED):
             part = chosen[start : start + _CACHED]
-            result[part] = _quadrature(A[part], B[part], w2[part], nodes(end[part], n_nodes))
+            result[part] = _quadrature(A[part], B[part], w2[part], length[part], n_nodes, least < 0.01)
         below = least
     return result * np.sqrt(w2)
 
 
-def _quadrature(A: Floats, B: Floats, w2: Floats, nodes: Iterator[tuple[Floats, Floats]]) -> Floats:
+def _quadrature(A: Floats, B: Floats, w2: Floats, length: Floats, n_nodes: int, logarithmic: bool) -> Floats:
+    """Sum the integrand over the nodes: one after the other for many points, in one go for few, to the same bits."""
+    place = (_log_nodes if logarithmic else _mobius_nodes)(length)
     integral = np.zeros_like(A)
-    for x, weight in nodes:
-        q = x * x
-        value = B / q
-        value -= A
-        np.multiply(value, q - 1, out=value)
-        np.exp(value, out=value)
-        value *= weight
+    rule = np.stack(_RULES[n_nodes])[:, :, None]
+    for node, weight in [rule] if len(A) < _FEW else rule.transpose(1, 0, 2):
+        beyond, value = place(node / 2 + 0.5)
+        v = beyond + 2
+        v *= beyond
+        q = v + 1
+        exponent = B / q
+        exponent -= A
+        exponent *= v
+        np.exp(exponent, out=exponent)
+        value *= exponent
         q *= w2
         q += 1
         value /= q
-        integral += value
+        value *= weight
+        for row in np.atleast_2d(value):
+            integral += row
     return integral
 
 
-def _mobius_nodes(end: Floats, n_nodes: int) -> Iterator[tuple[Floats, Floats]]:
-    """Nodes from 1 to `end` by the fractional linear map whose middle is the geometric mean of the two."""
-    root = np.sqrt(end)
-    up, down, slope = root - 1, 1 - 1 / root, root - 1 / root
-    for node, weight in zip(*_RULES[n_nodes], strict=True):
-        t = (1 + node) / 2
-        inverse = 1 / (1 - t * down)
-        x = t * up
-        x += 1
-        x *= inverse
-        inverse *= inverse
-        inverse *= slope
-        inverse *= weight
-        yield x, inverse
+def _mobius_nodes(length: Floats) -> Callable[[Floats], tuple[Floats, Floats]]:
+    """x - 1 from 0 to `length` for t from 0 to 1, and dx / dt, by the fractional linear map with x(1/2)^2 = x(1)."""
+    root = np.sqrt(1 + length)
+    down, gain = 1 / root - 1, length / root
+
+    def place(t: Floats) -> tuple[Floats, Floats]:
+        inverse = t * down
+        inverse += 1
+        np.divide(1, inverse, out=inverse)
+        slope = inverse * gain
+        beyond = t * slope
+        slope *= inverse
+        return beyond, slope
+
+    return place
 
 
-def _log_nodes(end: Floats, n_nodes: int) -> Iterator[tuple[Floats, Floats]]:
-    """Nodes from 1 to `end` equally weighted in log x; beyond x = e^32 the factor 1 / x^2 leaves nothing."""
-    length = np.minimum(np.log(end), _REACH)
-    for node, weight in zip(*_RULES[n_nodes], strict=True):
-        x = np.exp(length * ((1 + node) / 2))
-        yield x, x * length * weight
+def _log_nodes(length: Floats) -> Callable[[Floats], tuple[Floats, Floats]]:
+    """The same with t proportional to log x; beyond x = e^32 the factor 1 / x^2 leaves nothing."""
+    log_end = np.minimum(np.log1p(length), _REACH)
+
+    def place(t: Floats) -> tuple[Floats, Floats]:
+        x = np.exp(t * log_end)
+        return x - 1, x * log_end
+
+    return place
 
 
 def log_box2(lower: Floats, upper: Floats, rho: float) -> Floats:

@@ -19,6 +19,7 @@ Floats = NDArray[np.float64]
 # Measures standardised boxes under correlations: log probabilities and relative errors.
 Measure = Callable[[Floats, Floats, Floats], tuple[Floats, Floats]]
 
+_FARTHEST = 1e6  # standard deviations, for three and more correlated variables
 _BLOCK = 1 << 18  # boxes times components held at a time
 
 
@@ -246,6 +247,8 @@ def _log_standard(lower: Floats, upper: Floats, corr: Floats, *, tolerance: floa
         return np.sum([log_interval(lower[:, u], upper[:, u]) for u in range(p)], axis=0), exact
     if p == 2:
         return log_box2(lower, upper, corr[0, 1]), exact
+    # Where squares of the sides leave no digits for the rest, farther makes no difference.
+    lower, upper = (np.where(np.isfinite(side), np.clip(side, -_FARTHEST, _FARTHEST), side) for side in (lower, upper))
     if p == 3:
         return log_box3(lower, upper, corr), exact
     if p > MAX_VARIABLES:

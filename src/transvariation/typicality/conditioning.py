@@ -17,10 +17,14 @@ LogIntegrand = Callable[[Floats, NDArray[np.intp]], Floats]
 _REACH = 32.0  # the integrand is followed down to e^-32 of its peak
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 _MAX_PANELS = 512
+_MAX_ROUNDS = 24
+_STRIDES = np.concatenate([-(3.0 ** np.arange(18, -3, -1)), [0.0], 3.0 ** np.arange(-2, 19)])
+_GRID = np.linspace(0, 1, 9)
+_DOUBLINGS = 2.0 ** np.arange(1, 9)
 
 
 def integrate_log_concave(f: LogIntegrand, lower: Floats, upper: Floats, *, tolerance: float = 1e-11) -> Floats:
-    """Compute the log of the integral of exp(f) from `lower` to `upper` for every row.
+    """Compute the log of the integral of exp(f) from `lower` to `upper` for every row, each as if it were alone.
 
     Examples
     --------
@@ -28,78 +32,70 @@ def integrate_log_concave(f: LogIntegrand, lower: Floats, upper: Floats, *, tole
     >>> bool(np.isclose(np.exp(half[0]), np.sqrt(np.pi) / 2, rtol=1e-12))
     True
     """
+    low, high, mode, peak = _peak(f, lower, upper)
+    left = _reach(f, mode, np.maximum(mode - low, high - mode), lower, peak, -1.0)
+    right = _reach(f, mode, np.maximum(mode - low, high - mode), upper, peak, 1.0)
     rows = np.arange(len(lower))
-    low, high = _bracket(f, lower, upper, rows)
-    mode, peak = _peak(f, low, high, rows)
-    left = _reach(f, mode, np.maximum(lower, _outside(f, mode, lower, peak, -1.0, rows)), peak, rows)
-    right = _reach(f, mode, np.minimum(upper, _outside(f, mode, upper, peak, 1.0, rows)), peak, rows)
-    result = np.full(len(rows), np.nan)
-    before = np.full(len(rows), np.inf)
+    result = np.full(len(rows), np.inf)
     panels = 2
     while len(rows) and panels <= _MAX_PANELS:
         value = _composite(f, left[rows], right[rows], peak[rows], rows, panels)
         with np.errstate(invalid="ignore"):
-            done = ~(np.abs(value - before[rows]) > tolerance)
+            going_on = np.abs(value - result[rows]) > tolerance
         result[rows] = value
-        before[rows] = value
-        rows, panels = rows[~done], 2 * panels
+        rows, panels = rows[going_on], 2 * panels
     return result
 
 
-def _at(f: LogIntegrand, x: Floats, rows: NDArray[np.intp]) -> Floats:
-    return f(x[:, None], rows)[:, 0]
+def _best(values: Floats, x: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """The largest of several values, where it is, and its two neighbours, between which the peak must lie."""
+    last = x.shape[1] - 1
+    best, final = np.argmax(values, axis=1), last - np.argmax(values[:, ::-1], axis=1)
+    each = np.arange(len(x))
+    return x[each, np.maximum(best - 1, 0)], x[each, np.minimum(final + 1, last)], x[each, best], values[each, best]
 
 
-def _bracket(f: LogIntegrand, lower: Floats, upper: Floats, rows: NDArray[np.intp]) -> tuple[Floats, Floats]:
-    """Two points around the peak: from the finite point nearest to zero, in steps that double, as long as f rises."""
+def _peak(f: LogIntegrand, lower: Floats, upper: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Bracket the peak on a wide grid about the finite point nearest to zero, then on ever narrower ones.
+
+    It is enough to know the peak as long as f varies little about it.
+    """
+    rows = np.arange(len(lower))
     start = np.clip(0.0, lower, upper)
-    ends = []
-    for side, limit in ((-1.0, lower), (1.0, upper)):
-        here, step = start, 1.0
-        value = _at(f, here, rows)
-        end, rising = start.copy(), np.ones(len(rows), dtype=bool)
-        while rising.any() and step < 1e10:
-            there = np.maximum(limit, here - step) if side < 0 else np.minimum(limit, here + step)
-            new = _at(f, there, rows)
-            end = np.where(rising, there, end)
-            rising &= (new > value) & (there != limit)
-            here, value, step = there, new, 2 * step
-        ends.append(end)
-    return ends[0], ends[1]
-
-
-def _peak(f: LogIntegrand, low: Floats, high: Floats, rows: NDArray[np.intp]) -> tuple[Floats, Floats]:
-    """Golden section, to about 1e-5 of the bracket."""
-    golden = (np.sqrt(5) - 1) / 2
-    for _ in range(26):
-        a, b = high - golden * (high - low), low + golden * (high - low)
-        up = _at(f, a, rows) < _at(f, b, rows)
-        low, high = np.where(up, a, low), np.where(up, high, b)
-    mode = (low + high) / 2
-    return mode, _at(f, mode, rows)
-
-
-def _outside(f: LogIntegrand, mode: Floats, limit: Floats, peak: Floats, side: float, rows: NDArray[np.intp]) -> Floats:
-    """A point beyond which the integrand no longer matters."""
-    step = np.full(len(rows), 1e-3)
-    for _ in range(60):
-        there = mode + side * step
-        near = (_at(f, np.clip(there, -1e150, 1e150), rows) > peak - _REACH) & (side * there < side * limit)
-        if not near.any():
+    x = np.clip(start[:, None] + _STRIDES, lower[:, None], upper[:, None])
+    low, high, mode, peak = _best(f(x, rows), x)
+    for _ in range(_MAX_ROUNDS):
+        x = low[rows, None] + (high - low)[rows, None] * _GRID
+        values = f(x, rows)
+        low[rows], high[rows], mode[rows], peak[rows] = _best(values, x)
+        with np.errstate(invalid="ignore"):
+            rows = rows[~(values.max(axis=1) - values.min(axis=1) < 1)]
+        if not len(rows):
             break
-        step = np.where(near, 2 * step, step)
-    return mode + side * step
+    return low, high, mode, peak
 
 
-def _reach(f: LogIntegrand, mode: Floats, outside: Floats, peak: Floats, rows: NDArray[np.intp]) -> Floats:
-    """Bisect for the point where the integrand has fallen by _REACH, or the end of the range."""
-    inside = mode
-    ended = _at(f, outside, rows) > peak - _REACH
-    for _ in range(6):
-        middle = (inside + outside) / 2
-        near = _at(f, middle, rows) > peak - _REACH
-        inside, outside = np.where(near, middle, inside), np.where(near | ended, outside, middle)
-    return outside
+def _reach(f: LogIntegrand, mode: Floats, width: Floats, limit: Floats, peak: Floats, side: float) -> Floats:
+    """Find a point where the integrand has fallen by _REACH, or the end of the range if that comes first."""
+    rows, inside, outside = np.arange(len(mode)), mode.copy(), mode.copy()
+    step = np.maximum(width, 1e-13 * (1 + np.abs(mode)))
+    for _ in range(_MAX_ROUNDS):
+        x = mode[rows, None] + side * step[rows, None] * _DOUBLINGS
+        x = np.maximum(x, limit[rows, None]) if side < 0 else np.minimum(x, limit[rows, None])
+        fallen = (f(x, rows) < peak[rows, None] - _REACH) | (x == limit[rows, None])
+        first = np.argmax(fallen, axis=1)
+        each = np.arange(len(rows))
+        first = np.where(fallen.any(axis=1), first, len(_DOUBLINGS) - 1)
+        inside[rows] = np.where(first > 0, x[each, np.maximum(first - 1, 0)], inside[rows])
+        outside[rows] = x[each, first]
+        step[rows] *= _DOUBLINGS[-1]
+        rows = rows[~fallen.any(axis=1)]
+        if not len(rows):
+            break
+    # The last doubling may have gone twice as far as needed: look in between.
+    x = inside[:, None] + (outside - inside)[:, None] * _GRID[1:]
+    fallen = f(x, np.arange(len(mode))) < peak[:, None] - _REACH
+    return np.where(fallen.any(axis=1), x[np.arange(len(mode)), np.argmax(fallen, axis=1)], outside)
 
 
 def _composite(
@@ -108,6 +104,8 @@ def _composite(
     width = (right - left) / panels
     offsets = (np.arange(panels)[:, None] + (1 + _NODES) / 2).reshape(-1)
     values = np.exp(f(left[:, None] + width[:, None] * offsets, rows) - peak[:, None])
+    # A sum, not a matrix product, whose rounding would depend on the number of rows.
+    total = (values * np.tile(_WEIGHTS / 2, panels)).sum(axis=1)
     with np.errstate(divide="ignore"):
-        log_integral: Floats = peak + np.log(values @ np.tile(_WEIGHTS / 2, panels) * width)
+        log_integral: Floats = peak + np.log(total * width)
     return log_integral

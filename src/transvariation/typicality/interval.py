@@ -7,6 +7,7 @@ from scipy.special import log_ndtr
 Floats = NDArray[np.float64]
 
 _LOG_ROOT_2PI = 0.5 * np.log(2 * np.pi)
+_FARTHEST = 1e150  # so that its square is a number
 _NODES, _WEIGHTS = (rule / 2 for rule in np.polynomial.legendre.leggauss(10))
 
 
@@ -22,15 +23,17 @@ def log_interval(lower: Floats, upper: Floats) -> Floats:
     array([ -1.075, -43.628])
     """
     a, b = np.broadcast_arrays(np.asarray(lower, dtype=float), np.asarray(upper, dtype=float))
+    empty = a >= b
     with np.errstate(invalid="ignore"):  # -inf + inf: the whole line, the same from either side
         flip = a + b > 0
     a, b = np.where(flip, -b, a), np.where(flip, -a, b)
+    b = np.maximum(b, -_FARTHEST)
     near = log_ndtr(b)
     result = np.array(near)
     both = np.isfinite(a)
     if both.any():
         result[both] = _difference(a[both], b[both], near[both])
-    result[a >= b] = -np.inf
+    result[empty] = -np.inf
     return result
 
 
@@ -42,6 +45,6 @@ def _difference(a: Floats, b: Floats, near: Floats) -> Floats:
         result: Floats = near + np.log(-np.expm1(log_ndtr(a) - near))
     w, m = width[thin, None], middle[thin, None]
     # Here Phi(a) and Phi(b) are close, and the density is as good as a polynomial: integrate it.
-    density = np.exp(-w * _NODES * (m + w * _NODES / 2)) @ _WEIGHTS
+    density = (np.exp(-w * _NODES * (m + w * _NODES / 2)) * _WEIGHTS).sum(axis=1)
     result[thin] = np.log(w[:, 0] * density) - m[:, 0] ** 2 / 2 - _LOG_ROOT_2PI
     return result

@@ -84,7 +84,7 @@ def _reorder(lower: Floats, upper: Floats, corr: Floats) -> _Boxes:
     for j in range(d):
         # A variable that the ones before determine has no spread of its own: rounding must not make it negative.
         spread = np.sqrt(np.maximum(np.einsum("mii->mi", sigma) - (chol**2).sum(axis=2), 1e-16))
-        shift = np.einsum("mik,mk->mi", chol, mean)
+        shift = (chol @ mean[:, :, None])[:, :, 0]
         log_p = log_interval((low - shift) / spread, (high - shift) / spread)
         log_p[:, :j] = np.inf
         k = np.argmin(log_p, axis=1)
@@ -92,7 +92,7 @@ def _reorder(lower: Floats, upper: Floats, corr: Floats) -> _Boxes:
             array[each, k], array[:, j] = array[:, j].copy(), array[each, k].copy()
         sigma[each, k], sigma[:, j] = sigma[:, j].copy(), sigma[each, k].copy()
         sigma[each, :, k], sigma[:, :, j] = sigma[:, :, j].copy(), sigma[each, :, k].copy()
-        below = sigma[:, j + 1 :, j] - np.einsum("mik,mk->mi", chol[:, j + 1 :, :j], chol[:, j, :j])
+        below = sigma[:, j + 1 :, j] - (chol[:, j + 1 :, :j] @ chol[:, j, :j, None])[:, :, 0]
         chol[:, j, j] = spread[:, j]
         chol[:, j + 1 :, j] = below / spread[:, [j]]
         a, b = ((side[:, j] - shift[:, j]) / spread[:, j] for side in (low, high))
@@ -117,7 +117,7 @@ def _tilt(boxes: _Boxes) -> Floats:
     m, d = boxes.lower.shape
     z = np.zeros((m, 2 * (d - 1)))
     gradient, jacobian = _saddle(boxes, z)
-    size = np.einsum("mi,mi->m", gradient, gradient)
+    size = (gradient * gradient).sum(axis=1)
     active = np.arange(m)
     for _ in range(60):
         active = active[size[active] > 1e-12]
@@ -129,7 +129,7 @@ def _tilt(boxes: _Boxes) -> Floats:
         for _ in range(25):
             trial = z[active[pending]] + length * step[pending]
             g, jac = _saddle(_take(here, pending), trial)
-            new = np.einsum("mi,mi->m", g, g)
+            new = (g * g).sum(axis=1)
             good = new < size[active[pending]] * (1 - 0.1 * length)
             rows = active[pending[good]]
             z[rows], gradient[rows], jacobian[rows], size[rows] = trial[good], g[good], jac[good], new[good]
@@ -145,19 +145,17 @@ def _saddle(boxes: _Boxes, z: Floats) -> tuple[Floats, Floats]:
     m, d = boxes.lower.shape
     x, mu = np.zeros((m, d)), np.zeros((m, d))
     x[:, :-1], mu[:, :-1] = z[:, : d - 1], z[:, d - 1 :]
-    shift = mu + np.einsum("mik,mk->mi", boxes.chol, x)
+    shift = mu + (boxes.chol @ x[:, :, None])[:, :, 0]
     a, b = boxes.lower - shift, boxes.upper - shift
     log_p = log_interval(a, b)
     with np.errstate(over="ignore", invalid="ignore"):
         at_a, at_b = _density_ratio(a, log_p), _density_ratio(b, log_p)
         mean = at_a - at_b
         change = -mean * mean + np.where(np.isfinite(a), a, 0) * at_a - np.where(np.isfinite(b), b, 0) * at_b
-    gradient = np.concatenate(
-        [(np.einsum("mi,mik->mk", mean, boxes.chol) - mu)[:, :-1], (mu - x + mean)[:, :-1]], axis=1
-    )
+    gradient = np.concatenate([((mean[:, None] @ boxes.chol)[:, 0] - mu)[:, :-1], (mu - x + mean)[:, :-1]], axis=1)
     cross = change[:, :, None] * boxes.chol - np.eye(d)
     jacobian = np.zeros((m, 2 * d - 2, 2 * d - 2))
-    jacobian[:, : d - 1, : d - 1] = np.einsum("mji,mjk->mik", boxes.chol, change[:, :, None] * boxes.chol)[:, :-1, :-1]
+    jacobian[:, : d - 1, : d - 1] = (boxes.chol.transpose(0, 2, 1) @ (change[:, :, None] * boxes.chol))[:, :-1, :-1]
     jacobian[:, d - 1 :, : d - 1] = cross[:, :-1, :-1]
     jacobian[:, : d - 1, d - 1 :] = cross[:, :-1, :-1].transpose(0, 2, 1)
     corner = np.arange(d - 1, 2 * d - 2)
@@ -178,7 +176,9 @@ def _average(boxes: _Boxes, mu: Floats, lattice: Floats) -> tuple[Floats, Floats
     log_weight = np.zeros((m, len(lattice)))
     z = np.empty((d - 1, m, len(lattice)))
     for j in range(d):
-        shift = np.einsum("mk,kmn->mn", boxes.chol[:, j, :j], z[:j]) + mu[:, [j]]
+        shift = np.repeat(mu[:, [j]], len(lattice), axis=1)
+        for k in range(j):  # one after the other: a box must not feel how many others there are
+            shift += boxes.chol[:, j, k, None] * z[k]
         a, b = boxes.lower[:, [j]] - shift, boxes.upper[:, [j]] - shift
         log_p = log_interval(a, b)
         log_weight += log_p
