@@ -11,6 +11,7 @@ from transvariation import (
     DensityTOCC,
     GaussianDensity,
     GaussianKernelDensity,
+    GaussianMixtureBIC,
     auc,
     density_transvariation_probability,
     load_glass,
@@ -21,7 +22,11 @@ from transvariation import (
 SAMPLE = np.random.default_rng(0).normal(size=(80, 2)) @ np.array([[1.0, 0.6], [0.0, 0.8]])
 
 
-@parametrize_with_checks([DensityTOCC(), DensityTOCC(density="kde", scale="log")])
+# A short search: the checks fit some hundred times.
+SHORT = GaussianMixtureBIC(n_components=(1, 2), models=("EII", "VVI"))
+
+
+@parametrize_with_checks([DensityTOCC(density=SHORT), DensityTOCC(density="kde", scale="log")])
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
