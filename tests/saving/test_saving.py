@@ -186,6 +186,22 @@ def test_remarks_are_kept_and_must_be_json(tmp_path):
     assert not (tmp_path / "other").exists()
 
 
+def test_results_of_ours_that_a_model_keeps(glass):
+    from transvariation.reduction.projections import Projections
+    from transvariation.table.cells import Cells
+
+    model = TOCC(calibration="loo").fit(glass[0])
+    model.report_ = model.coverage_report()
+    assert through_file(model).report_ == model.report_
+    model.report_ = Projections(*(np.arange(3.0) + i for i, _ in enumerate(Projections._fields)))
+    copy = through_file(model).report_
+    assert type(copy) is Projections
+    np.testing.assert_array_equal(copy, model.report_)
+    model.report_ = Cells(np.zeros(1), {}, {})  # from a room that holds no models
+    with pytest.raises(TypeError, match=r"TOCC.report_ is of type transvariation.table.cells.Cells"):
+        through_file(model)
+
+
 class TestHostile:
     """Files from a stranger."""
 

@@ -383,3 +383,8 @@ def test_folders_and_pipes(tmp_path):
     assert "no file but a folder" in problems(tmp_path)[0]
     os.mkfifo(tmp_path / "pipe")
     assert "no file but a folder" in problems(tmp_path / "pipe")[0]  # rather than waiting for ever
+
+
+def test_a_line_without_end(monkeypatch):
+    monkeypatch.setattr("transvariation.table.encoding.LONGEST_LINE", 2 << 20)
+    assert "a line is longer than" in problems(b"Na\n" + b"1" * (5 << 20))[0]

@@ -76,3 +76,7 @@ def test_align_tables_read_before():
     assert align(control, recovered).recovered.X.tolist() == [[4, 3]]
     with pytest.raises(TableError, match="there is no variable 'K'"):
         align(control, recovered, features=["K"])
+    gaps = [read_table(b"Na,Mg\n1,\n2,3\n", name=name, missing="keep") for name in ("c", "r")]
+    with pytest.raises(TableError) as caught:
+        align(*gaps, missing="error")
+    assert [(p.file, p.row, p.column) for p in caught.value.problems] == [("c", 2, "Mg"), ("r", 2, "Mg")]
