@@ -5,6 +5,7 @@ import pytest
 
 from transvariation.mixture import engine
 from transvariation.mixture.bic import search, starting_partitions
+from transvariation.mixture.em import log_density
 from transvariation.mixture.hierarchical import agglomerate
 from transvariation.mixture.models import MODELS, MODELS_1D
 
@@ -39,6 +40,15 @@ def test_same_fits(reference, compiled, name, vve_axes):
         assert fast[problem].n_iter == fit.n_iter
         np.testing.assert_allclose(fast[problem].means, fit.means, atol=1e-4 * X.std(axis=0).max())
         np.testing.assert_allclose(fast[problem].weights, fit.weights, atol=1e-5)
+
+
+@pytest.mark.parametrize("p", [2, 3])
+def test_log_likelihood_of_many_objects(compiled, p):
+    X = np.random.default_rng(0).normal(size=(3000, p)) ** 2
+    starts = starting_partitions(X, [4], "variables", np.arange(0, 3000, 10), compiled.merge)
+    for fit in search(X, ("EEE", "VVV"), starts, compiled.fit_mixtures).values():
+        by_density = log_density(X, fit.weights, fit.means, fit.covariances)[0].sum()
+        assert fit.loglik == pytest.approx(by_density, rel=1e-12)
 
 
 def test_exponential(compiled):

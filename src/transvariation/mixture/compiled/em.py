@@ -18,6 +18,30 @@ def _moments(XT, z, N, means, W, weighted):
     """Move the means and take the scatter about them; False if a component has no objects left."""
     p, n = XT.shape
     for k in range(len(z)):
+        if p == 2:  # the usual case, in one pass
+            x, y, u, v = XT[0], XT[1], means[k, 0], means[k, 1]
+            weight = z[k]
+            size, sx, sy, xx, xy, yy = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+            for i in range(n):
+                dx, dy = x[i] - u, y[i] - v
+                wx, wy = weight[i] * dx, weight[i] * dy
+                size += weight[i]
+                sx += wx
+                sy += wy
+                xx += wx * dx
+                xy += wx * dy
+                yy += wy * dy
+            if not size > SMALLEST_SIZE:
+                return False
+            N[k] = size
+            sx /= size
+            sy /= size
+            means[k, 0] += sx
+            means[k, 1] += sy
+            W[k, 0, 0] = xx - size * sx * sx
+            W[k, 1, 1] = yy - size * sy * sy
+            W[k, 0, 1] = W[k, 1, 0] = xy - size * sx * sy
+            continue
         N[k] = total_of(z[k])
         if not N[k] > SMALLEST_SIZE:
             return False
@@ -54,27 +78,35 @@ def _e_step(XT, z, weights, means, half, T, buffer, bits, power):
     """Fill in the memberships; return the log likelihood."""
     p, n = XT.shape
     G = len(z)
-    y, top, total = buffer[0], buffer[1], buffer[2]
+    part, top, total = buffer[0], buffer[1], buffer[2]
     for i in range(n):
         top[i] = -inf
         total[i] = 0.0
     for k in range(G):
         row = z[k]
+        constant = log(weights[k]) - half[k] - 0.5 * p * log(2 * np.pi)
+        if p == 2:  # the usual case, in one pass
+            x, y, u, v = XT[0], XT[1], means[k, 0], means[k, 1]
+            r, s, t = T[k, 0, 0], T[k, 1, 0], T[k, 1, 1]
+            for i in range(n):
+                dx = x[i] - u
+                a, b = r * dx, s * dx + t * (y[i] - v)
+                value = constant - 0.5 * (a * a + b * b)
+                row[i] = value
+                top[i] = max(top[i], value)
+            continue
         for i in range(n):
             row[i] = 0.0
-        for a in range(p):
-            t, m = T[k, a, 0], means[k, 0]
-            x = XT[0]
+        for j in range(p):
             for i in range(n):
-                y[i] = t * (x[i] - m)
-            for b in range(1, a + 1):
-                t, m = T[k, a, b], means[k, b]
-                x = XT[b]
+                part[i] = 0.0
+            for h in range(j + 1):
+                t, m = T[k, j, h], means[k, h]
+                x = XT[h]
                 for i in range(n):
-                    y[i] += t * (x[i] - m)
+                    part[i] += t * (x[i] - m)
             for i in range(n):
-                row[i] += y[i] * y[i]
-        constant = log(weights[k]) - half[k] - 0.5 * p * log(2 * np.pi)
+                row[i] += part[i] * part[i]
         for i in range(n):
             row[i] = constant - 0.5 * row[i]
             top[i] = max(top[i], row[i])
@@ -82,7 +114,9 @@ def _e_step(XT, z, weights, means, half, T, buffer, bits, power):
         row = z[k]
         for i in range(n):
             row[i] -= top[i]
-        exp_in_place(row, bits, power)
+    exp_in_place(z.reshape(-1), bits, power)
+    for k in range(G):
+        row = z[k]
         for i in range(n):
             total[i] += row[i]
     loglik = total_of(top)
@@ -125,7 +159,7 @@ def _fit(XT, labels, G, model, tol, max_iter, floor, weights, means, S):
     w, v = np.empty((G, p)), np.empty((G, p))
     weighted = np.empty((p, n))
     buffer = np.empty((3, n))
-    bits = np.empty(n, np.int64)
+    bits = np.empty(G * n, np.int64)
     power = bits.view(np.float64)
     scale, half = np.ones(G), np.empty(G)
     last = -inf

@@ -33,6 +33,17 @@ def _term(W, n, weight, d, alpha, A):
 
 
 @compiled()
+def _nearest(loss, left, s, m):
+    """The cluster behind the s-th of the m that are left with which it merges at the smallest loss."""
+    row = loss[left[s]]
+    best = left[s + 1]
+    for t in range(s + 2, m):
+        if row[left[t]] < row[best]:
+            best = left[t]
+    return best
+
+
+@compiled()
 def merge_clusters(mean, N, alpha):
     """Pair the clusters until one is left, as `hierarchical._merge` does. `mean` and `N` are used up."""
     K, p = mean.shape
@@ -50,19 +61,22 @@ def merge_clusters(mean, N, alpha):
                 d[h] = mean[j, h] - mean[i, h]
             n = N[i] + N[j]
             loss[i, j] = _term(W[i], n, N[i] * N[j] / n, d, alpha, A) - own[i] - own[j]
+    partner = np.zeros(K, np.int64)
+    for s in range(K - 1):
+        partner[s] = _nearest(loss, left, s, K)
     for step in range(K - 1):
-        m = K - step
-        a, b = 0, 1
-        for s in range(m):
-            i = left[s]
-            for t in range(s + 1, m):
-                if loss[i, left[t]] < loss[left[a], left[b]]:
-                    a, b = s, t
-        place = b
-        a, b = left[a], left[b]
+        m = K - step - 1  # how many are left afterwards
+        a = left[0]
+        for s in range(1, m):
+            if loss[left[s], partner[left[s]]] < loss[a, partner[a]]:
+                a = left[s]
+        b = partner[a]
         merges[step, 0], merges[step, 1] = a, b
-        for s in range(place, m - 1):
-            left[s] = left[s + 1]
+        s = m
+        while left[s] != b:
+            s -= 1
+        for t in range(s, m):
+            left[t] = left[t + 1]
         n = N[a] + N[b]
         for h in range(p):
             d[h] = mean[b, h] - mean[a, h]
@@ -73,7 +87,7 @@ def merge_clusters(mean, N, alpha):
             mean[a, h] += N[b] / n * d[h]
         N[a] = n
         own[a] = _term(W[a], n, 0.0, d, alpha, A)
-        for s in range(m - 1):
+        for s in range(m):
             c = left[s]
             if c == a:
                 continue
@@ -83,4 +97,13 @@ def merge_clusters(mean, N, alpha):
                     both[i, j] = W[c, i, j] + W[a, i, j]
             n = N[c] + N[a]
             loss[min(a, c), max(a, c)] = _term(both, n, N[a] * N[c] / n, d, alpha, A) - own[a] - own[c]
+        # Only who had a or b for partner, or now prefers the new a, has a new partner.
+        for s in range(m - 1):
+            c = left[s]
+            if c == a or partner[c] == a or partner[c] == b:
+                partner[c] = _nearest(loss, left, s, m)
+            elif c < a:
+                new, old = loss[c, a], loss[c, partner[c]]
+                if new < old or (new == old and a < partner[c]):
+                    partner[c] = a
     return merges
