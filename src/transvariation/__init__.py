@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from transvariation.classifiers import CalibratedOCC as CalibratedOCC
     from transvariation.classifiers import CoverageReport as CoverageReport
     from transvariation.classifiers import DensityTOCC as DensityTOCC
+    from transvariation.classifiers import KernelTOCC as KernelTOCC
     from transvariation.classifiers import ProjectionEnsemble as ProjectionEnsemble
     from transvariation.classifiers import choose as choose
     from transvariation.datasets import load_glass as load_glass
@@ -46,6 +47,7 @@ _HOME = {
     "GaussianDensity": "mixture",
     "GaussianKernelDensity": "mixture",
     "GaussianMixtureBIC": "mixture",
+    "KernelTOCC": "classifiers",
     "MinorComponents": "reduction",
     "PAMTOCC": "classifiers",
     "ProjectionEnsemble": "classifiers",
@@ -62,8 +64,8 @@ _HOME = {
     "make_scenario": "datasets",
     "random_projections": "reduction",
     "roc": "metrics",
-    "selection_stability": "reduction",
     "save": "saving",
+    "selection_stability": "reduction",
     "spatial_median": "typicality",
     "specificity_at_sensitivity": "metrics",
     "transvariation_probability": "typicality",

@@ -6,6 +6,7 @@ from transvariation.classifiers.calibration import CoverageReport
 from transvariation.classifiers.choose import Choice, choose
 from transvariation.classifiers.density import DensityTOCC
 from transvariation.classifiers.ensemble import ProjectionEnsemble
+from transvariation.classifiers.kernel import KernelTOCC
 from transvariation.classifiers.pam import PAMTOCC
 from transvariation.classifiers.tocc import TOCC
 
@@ -16,6 +17,7 @@ __all__ = [
     "Choice",
     "CoverageReport",
     "DensityTOCC",
+    "KernelTOCC",
     "OneClassClassifier",
     "ProjectionEnsemble",
     "choose",
