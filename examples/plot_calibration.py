@@ -54,5 +54,6 @@ for panel, shares, label in (
     panel.spines[["top", "right"]].set_visible(False)
 left.axvline(0.9, color="0.4", lw=1)
 left.set_yticks([-k for k in range(len(rules))], list(rules))
+left.set_ylim(0.5 - len(rules), 0.5)
 left.text(0.9, 0.55, "promised", ha="center", va="bottom", color="0.4", fontsize=9)
 plt.show()
