@@ -3,4 +3,5 @@
 Otherwise the first module it collects from a package is imported twice, and a class of it is no longer the same class.
 """
 
-import transvariation.classifiers  # noqa: F401
+import transvariation.classifiers
+import transvariation.rivals  # noqa: F401

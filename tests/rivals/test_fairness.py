@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from transvariation import PAMTOCC, TOCC
+from transvariation import PAMTOCC, TOCC, DensityTOCC
 from transvariation.classifiers import OneClassClassifier
 from transvariation.rivals import KDEOCC, SOMOCC, SVDD, GaussianOCC, KMeansOCC, MixtureOCC
 from transvariation.threshold import cut
 
-CLASSIFIERS = [TOCC, GaussianOCC, MixtureOCC, KDEOCC, KMeansOCC, SOMOCC, SVDD]
+CLASSIFIERS = [TOCC, DensityTOCC, GaussianOCC, MixtureOCC, KDEOCC, KMeansOCC, SOMOCC, SVDD]
 SHARED = ["fit", "predict", "decision_function", "score_samples", "set_sensitivity", "p_values", "_calibrate"]
 
 
