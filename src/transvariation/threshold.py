@@ -47,12 +47,16 @@ def cut(scores: ArrayLike, sensitivity: float, weights: ArrayLike | None = None,
     >>> cut([0.1, 0.2, 0.3, 0.4, 0.5], sensitivity=0.8, held_out=True)
     0.1
     """
+    alpha, more = 1 - check_sensitivity(sensitivity), 1 if held_out else 0
+    if weights is None and not held_out:  # one order statistic: no need to sort for it
+        plain = np.asarray(scores, dtype=float)
+        place = min(int(alpha * len(plain) + _ROUNDING), len(plain) - 1)
+        return float(np.partition(plain, place)[place])
     ordered, counted = _counted(scores, weights)
-    alpha, n = 1 - check_sensitivity(sensitivity), float(counted[-1])
+    n = float(counted[-1])
     if held_out and alpha * (n + 1) < 1 - _ROUNDING:
         warnings.warn(_too_few(sensitivity, n), stacklevel=2)
         return float(ordered[0])
-    more = 1 if held_out else 0
     index = np.searchsorted(counted, alpha * (n + more) - more + _ROUNDING, side="right")
     return float(ordered[min(int(index), len(ordered) - 1)])
 

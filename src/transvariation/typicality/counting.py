@@ -42,8 +42,9 @@ class Transvariations(NamedTuple):
 def count_transvariations(X: Floats, m: Floats, Z: Floats) -> Transvariations:
     """Count the units of X beyond and at each row of Z, and on its side of m and at m.
 
-    Pass the same array as `X` and `Z` where the objects are the sample itself: one sort then serves both.
+    Where `X` and `Z` are one array (or views of the same memory), one sort serves both.
     """
+    Z = X if _are_one(X, Z) else Z
     q, p = Z.shape
     closed = np.zeros(q, dtype=bool)
     for u in range(p):
@@ -59,6 +60,10 @@ def count_transvariations(X: Floats, m: Floats, Z: Floats) -> Transvariations:
             column[rows] = values
         counts.n_open[rows] = len(columns)
     return counts
+
+
+def _are_one(X: Floats, Z: Floats) -> bool:
+    return Z is X or (X.ctypes.data, X.shape, X.strides) == (Z.ctypes.data, Z.shape, Z.strides)
 
 
 def _count_one(X: Floats, m: Floats, c: Floats) -> tuple[int, int, int, int, int]:

@@ -1,0 +1,45 @@
+"""Draw what was measured: `python -m benchmarks.figures` reads benchmarks/results and writes into docs/_static."""
+
+import csv
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+from benchmarks.table import RESULTS
+
+IMAGES = Path(__file__).parent.parent / "docs" / "_static"
+
+
+def growth() -> Path:
+    """Time against n on log axes."""
+    with (RESULTS / "core_growth.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    figure, axes = plt.subplots(figsize=(7, 4.6), layout="constrained")
+    styles = {"compiled": "-", "plain": "--", "np.sort": ":"}
+    colours = {"2": "#1b6ca8", "3": "#c8553d", "5": "#588157"}
+    for kernels, p in dict.fromkeys((row["kernels"], row["p"]) for row in rows):
+        points = [row for row in rows if (row["kernels"], row["p"]) == (kernels, p)]
+        label = "np.sort of two columns" if kernels == "np.sort" else f"TOCC fit, {p} variables, {kernels}"
+        axes.loglog(
+            [int(row["n"]) for row in points],
+            [float(row["CPU s"]) for row in points],
+            styles[kernels],
+            color="0.4" if kernels == "np.sort" else colours[p],
+            marker="o",
+            markersize=4,
+            label=label,
+        )
+    axes.set(xlabel="target objects", ylabel="CPU seconds", title="Fitting TOCC: time against sample size")
+    axes.grid(True, which="major", color="0.9")
+    axes.legend(frameon=False)
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    path = IMAGES / "benchmark_growth.png"
+    figure.savefig(path, dpi=120)
+    return path
+
+
+if __name__ == "__main__":
+    print(growth())
