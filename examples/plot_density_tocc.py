@@ -72,7 +72,7 @@ left.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=3, fontsize=9
 shades = right.pcolormesh(x, y, level, cmap="Blues", norm=PowerNorm(0.4, vmin=0, vmax=1), shading="nearest")
 right.contour(x, y, level, levels=[rule.offset_], colors="tab:red")
 right.plot([], [], color="tab:red", label=f"accepted inside: tp at least {rule.offset_:.3f}")
-right.plot(*recovered.T, "x", color="tab:red", markersize=6, label="other glass; the rest lies outside the picture")
+right.plot(*recovered.T, "x", color="tab:red", markersize=6, label="other glass (most lies far outside)")
 rejected = int((rule.predict(recovered) == -1).sum())
 right.set_title(f"Levels of tp; {rejected} of {len(recovered)} other fragments are rejected")
 right.legend(
