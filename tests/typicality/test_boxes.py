@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import log_ndtr, ndtr
 
+from transvariation.typicality import bivariate
 from transvariation.typicality.boxes import mixture_box_error, mixture_box_probability, normal_box_probability
 from transvariation.typicality.interval import log_interval
 
@@ -218,3 +219,15 @@ def test_too_many_variables_are_named():
         normal_box_probability(np.zeros(30), corr, np.zeros(30), np.full(30, INF))
     with pytest.raises(ValueError, match="relative precision 1e-09"):
         normal_box_probability(np.zeros(4), corr[:4, :4], np.zeros(4), np.full(4, INF), tolerance=1e-9)
+
+
+def test_compiled_orthants_agree_with_plain_ones():
+    pytest.importorskip("numba")
+    rng = np.random.default_rng(7)
+    h = rng.normal(size=(2, 3000)) * rng.choice([1e-6, 0.1, 1, 5, 20, 60], size=3000)
+    h[1, :300] = -h[0, :300]
+    h[:, 300:310] = 0
+    h[0, 310:320] = INF
+    h[1, 315:330] = -INF
+    rho = np.tanh(rng.uniform(-3.8, 3.8, size=3000))
+    np.testing.assert_allclose(bivariate._compiled(*h, rho), bivariate._orthants(*h, rho), rtol=1e-11, atol=1e-11)

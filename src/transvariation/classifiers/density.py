@@ -97,7 +97,10 @@ class DensityTOCC(TransvariationClassifier):
         return np.median(X, axis=0) if self.tau_max == "product" else spatial_median(X)
 
     def _log_tp(self, X: Floats) -> Floats:
-        return density_transvariation_probability(self.density_, X, self.center_, tau_max=self.tau_max, log=True)
+        log_tp = density_transvariation_probability(self.density_, X, self.center_, tau_max=self.tau_max, log=True)
+        # Rounded, so that an object at the threshold is on the same side alone and among many: the last digits may
+        # depend on whether compiled code was worth its while.
+        return np.round(log_tp, 11)
 
     def _tp(self, X: Floats) -> Floats:
         return np.exp(self._log_tp(X))

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
+from transvariation.typicality.acceleration import worth_compiling
 from transvariation.typicality.conditioning import integrate_log_concave
 from transvariation.typicality.interval import log_interval
 
@@ -48,11 +49,27 @@ def log_orthant2(h: Floats, k: Floats, rho: Floats | float) -> Floats:
     array([0.33333333, 0.5       ])
     """
     h, k, rho = np.broadcast_arrays(*(np.asarray(v, dtype=float) for v in (h, k, rho)))
+    shape, (h, k, rho) = h.shape, (v.reshape(-1) for v in (h, k, rho))
+    if worth_compiling(h.size // 2):
+        return _compiled(h, k, rho).reshape(shape)
     result = np.empty(h.size)
     for start in range(0, h.size, _BLOCK):
         part = slice(start, start + _BLOCK)
-        result[part] = _orthants(h.reshape(-1)[part], k.reshape(-1)[part], rho.reshape(-1)[part])
-    return result.reshape(h.shape)
+        result[part] = _orthants(h[part], k[part], rho[part])
+    return result.reshape(shape)
+
+
+def _compiled(h: Floats, k: Floats, rho: Floats) -> Floats:
+    """The same in machine code, except for points so far out that their probability is hardly a number."""
+    from transvariation.typicality.compiled.orthants import compiled_log_orthants
+
+    rules = [(least, _RULES[n][0] / 2 + 0.5, _RULES[n][1]) for least, n in _CLASSES]
+    logarithmic_from = sum(least >= 0.01 for least, _ in _CLASSES)
+    result = compiled_log_orthants(h, k, rho, rules, _REACH, logarithmic_from)
+    far = np.flatnonzero(result > 0.5)
+    if len(far):
+        result[far] = _orthants(h[far], k[far], rho[far])
+    return result
 
 
 def _orthants(h: Floats, k: Floats, rho: Floats) -> Floats:
