@@ -61,6 +61,7 @@ def visit_displaymath(translator: HTML5Translator, node: nodes.math_block) -> No
 def plain(latex: str) -> str:
     """Drop the wrappers that only a page of LaTeX needs; several lines become one aligned block."""
     latex = " ".join(ENVIRONMENT.sub("", latex).split())
+    latex = re.sub(r"(\\\\|\\begin\{\w+\}) *\[", r"\1 {}[", latex)  # a bracket there would be taken for an option
     if re.search(r"\\\\", latex) and r"\begin" not in latex:
         latex = rf"\begin{{aligned}} {latex} \end{{aligned}}"
     return latex
