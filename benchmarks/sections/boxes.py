@@ -39,7 +39,7 @@ def _two_variables(n: int) -> Table:
         for mean, cov in zip(means, covs, strict=True):
             multivariate_normal(-mean, cov).cdf(-few)
 
-    scipy = cpu_seconds(peer, 1) * n / len(few)
+    scipy = cpu_seconds(peer, 5) * n / len(few)
     rows = [
         {"peer": f"np.exp on {len(exponents):.0e} numbers", "boxes s": boxes, "peer s": exp, "ratio": boxes / exp}
         | {"target": "at most 8", "reached": boxes <= 8 * exp},
