@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from transvariation.classifiers import KernelTOCC as KernelTOCC
     from transvariation.classifiers import ProjectionEnsemble as ProjectionEnsemble
     from transvariation.classifiers import choose as choose
+    from transvariation.classifiers import reasons as reasons
+    from transvariation.classifiers import tell_reasons as tell_reasons
     from transvariation.datasets import load_glass as load_glass
     from transvariation.datasets import make_scenario as make_scenario
     from transvariation.metrics import auc as auc
@@ -63,11 +65,13 @@ _HOME = {
     "load_glass": "datasets",
     "make_scenario": "datasets",
     "random_projections": "reduction",
+    "reasons": "classifiers",
     "roc": "metrics",
     "save": "saving",
     "selection_stability": "reduction",
     "spatial_median": "typicality",
     "specificity_at_sensitivity": "metrics",
+    "tell_reasons": "classifiers",
     "transvariation_probability": "typicality",
 }
 

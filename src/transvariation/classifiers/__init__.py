@@ -8,6 +8,7 @@ from transvariation.classifiers.density import DensityTOCC
 from transvariation.classifiers.ensemble import ProjectionEnsemble
 from transvariation.classifiers.kernel import KernelTOCC
 from transvariation.classifiers.pam import PAMTOCC
+from transvariation.classifiers.reasons import reasons, tell_reasons
 from transvariation.classifiers.tocc import TOCC
 
 __all__ = [
@@ -21,4 +22,6 @@ __all__ = [
     "OneClassClassifier",
     "ProjectionEnsemble",
     "choose",
+    "reasons",
+    "tell_reasons",
 ]
