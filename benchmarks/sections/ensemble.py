@@ -12,6 +12,7 @@ from transvariation import (
     PAMTOCC,
     TOCC,
     DensityTOCC,
+    GaussianMixtureBIC,
     ProjectionEnsemble,
     auc,
     load_glass,
@@ -24,6 +25,7 @@ MEMBERS: dict[str, tuple[Any, float, float, str]] = {
     "TOCC_df": (TOCC(), 1.0, 7.19, ".988/.980"),
     "PAM-TOCC_df": (PAMTOCC(n_clusters=4), 3.0, 2.30, "1.000/1.000"),
     "TOCC_db, mixtures by BIC": (DensityTOCC(), 8.0, 121.94, ".987/.980"),
+    "TOCC_db, up to 3 components": (DensityTOCC(density=GaussianMixtureBIC((1, 2, 3))), 8.0, 121.94, ".987/.980"),
     "TOCC_db, one Gaussian": (DensityTOCC(density="gaussian"), 8.0, 121.94, ".987/.980"),
 }
 
