@@ -30,3 +30,71 @@ def demo(out: Path) -> None:
     console = Console()
     path = run(out, console)
     console.print(f"Figure: {path}", soft_wrap=True, highlight=False)
+
+
+@main.group()
+def study() -> None:
+    """Reproduce the paper: its tables and figures, made afresh into a folder."""
+
+
+@study.command()
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="The folder to fill.")
+@click.option("--scenarios", default="a-i", show_default=True, help="Letters and ranges, such as a-d,i.")
+@click.option("--sizes", default="100,200,500", show_default=True, help="Numbers of target objects.")
+@click.option("--shifts", default="1,2", show_default=True, help="Shifts of the non-targets in scenarios a to d.")
+@click.option("--repeats", type=click.IntRange(min=1), default=100, show_default=True, help="Data sets per setting.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed, the same results."
+)
+@click.option(
+    "--jobs", default="1", show_default=True, help="Processes, -1 for all cores, or a Dask scheduler's address."
+)
+def simulation(out: Path, scenarios: str, sizes: str, shifts: str, repeats: int, seed: int, jobs: str) -> None:
+    """Compare nine methods in nine scenarios. Interrupted and called again, it goes on where it was."""
+    from rich.console import Console
+
+    from transvariation.report.commands import simulate
+    from transvariation.studies.journal import JournalError
+    from transvariation.studies.simulation import Study
+
+    try:
+        work = Study(
+            scenarios=_letters(scenarios),
+            sizes=tuple(_numbers(sizes, int, "--sizes")),
+            shifts=tuple(_numbers(shifts, float, "--shifts")),
+            repeats=repeats,
+            seed=seed,
+            jobs=int(jobs) if jobs.lstrip("-").isdigit() else jobs,
+        )
+        console = Console()
+        path = simulate(work, out, console)
+    except JournalError as error:
+        raise click.UsageError(str(error)) from error
+    except KeyboardInterrupt:
+        click.echo(f"\nStopped. What is done is kept in {out}: the same command goes on from there.", err=True)
+        raise SystemExit(130) from None
+    console.print(f"Page: {path}", soft_wrap=True, highlight=False)
+
+
+def _letters(text: str) -> str:
+    """Read a list of scenarios such as a-d,i."""
+    letters: list[str] = []
+    for part in text.replace(" ", "").split(","):
+        first, _, last = part.partition("-")
+        if not (len(first) == 1 and first in "abcdefghi" and (not last or (last in "abcdefghi" and last >= first))):
+            raise click.BadParameter(
+                f"{part!r} is no scenario; they are a to i, for example a-d,i", param_hint="--scenarios"
+            )
+        letters += [chr(code) for code in range(ord(first), ord(last or first) + 1)]
+    return "".join(sorted(set(letters)))
+
+
+def _numbers(text: str, kind: type, option: str) -> list:
+    """Read a list of positive numbers separated by commas."""
+    try:
+        numbers = [kind(part) for part in text.split(",")]
+    except ValueError:
+        numbers = []
+    if not numbers or min(numbers) <= 0:
+        raise click.BadParameter(f"{text!r} must be positive numbers separated by commas", param_hint=option)
+    return numbers

@@ -1,0 +1,36 @@
+"""The study commands: progress while they run, a page when they are done."""
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from transvariation.report.simulation import tell
+from transvariation.studies.provenance import command_line, provenance
+from transvariation.studies.simulation import Study
+
+
+def progress_bar(console: Console) -> Progress:
+    """A bar with what is done, the time it took and the time that is left."""
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("elapsed"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=console,
+    )
+
+
+def simulate(study: Study, directory: Path, console: Console) -> Path:
+    """Run what is missing of a simulation study, then write its tables, figures and page."""
+    journal = study.journal(directory)
+    tasks = study.tasks()
+    with progress_bar(console) as progress:
+        bar = progress.add_task("data sets", total=len(tasks), completed=len(tasks) - len(journal.missing(tasks)))
+        for _ in study.run(journal):
+            progress.advance(bar)
+    made_by = provenance(command_line(), seed=study.seed, data_sets=len(tasks))
+    return tell(study.table(journal), directory, made_by)

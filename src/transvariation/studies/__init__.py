@@ -1,0 +1,1 @@
+"""The paper's studies, computed: tidy tables in, nothing rendered here."""

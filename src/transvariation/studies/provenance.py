@@ -1,0 +1,24 @@
+"""What made a result: versions, machine kind, command."""
+
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+
+PACKAGES = ("transvariation", "numpy", "scipy", "scikit-learn", "pandas", "matplotlib", "numba")
+
+
+def provenance(command: str, **parameters: object) -> dict[str, str]:
+    """List the exact versions, the command and the parameters that a result came from."""
+    found = {name: str(value) for name, value in parameters.items()}
+    found = {"command": command} | found | {"python": platform.python_version(), "system": platform.system()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "not installed"
+    return found
+
+
+def command_line() -> str:
+    """Give the command as it was typed, without the path of the program."""
+    return " ".join(["transvariation", *sys.argv[1:]])

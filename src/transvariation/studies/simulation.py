@@ -1,0 +1,148 @@
+"""The simulation study: nine scenarios, three transvariation-based classifiers, six rivals.
+
+Every task is one data set of one scenario; it depends on nothing but its own name and the study's seed, so that it
+can be recomputed alone and comes out the same wherever and in whatever order it runs.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from time import process_time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from transvariation.classifiers import PAMTOCC, TOCC, DensityTOCC, OneClassClassifier
+from transvariation.datasets import make_scenario
+from transvariation.metrics import auc, specificity_at_sensitivity
+from transvariation.rivals import KDEOCC, SOMOCC, SVDD, GaussianOCC, KMeansOCC, MixtureOCC
+from transvariation.studies.journal import Journal
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SCENARIOS = "abcdefghi"
+SHIFTED = "abcd"  # only here do the non-targets have a shift
+N_FRESH = 1_000  # new target objects on which a rule is judged
+SENSITIVITY = 0.9
+
+
+def methods(random_state: int = 0) -> dict[str, OneClassClassifier]:
+    """List the classifiers of the study as the paper sets them."""
+    return {
+        "TOCC_df": TOCC(),
+        "TOCC_db": DensityTOCC(),
+        "PAM-TOCC_df": PAMTOCC(n_clusters=5),
+        "Gauss": GaussianOCC(),
+        "Mix-Gauss": MixtureOCC(),
+        "KDE": KDEOCC(),
+        "KM": KMeansOCC(random_state=random_state),
+        "SOM": SOMOCC(random_state=random_state),
+        "SVDD": SVDD(C=0.1),
+    }
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one method did on one data set. Shares are of objects; `seconds` is CPU time to fit and score."""
+
+    specificity: float  # of the rule that accepts 90 % of its own training targets, as in the paper
+    sensitivity: float  # of that rule, on the training targets
+    fresh_sensitivity: float  # of that rule, on new targets
+    fresh_specificity: float  # of the rule moved to where it accepts 90 % of new targets
+    auc: float  # of the scores of new targets against non-targets
+    seconds: float
+
+
+def tasks(
+    scenarios: Iterable[str], sizes: Iterable[int], shifts: Sequence[float], repeats: int
+) -> list[tuple[str, int, float, int]]:
+    """List the data sets of a study. Scenarios without a shift appear once, with shift 0."""
+    return [
+        (scenario, size, shift, repeat)
+        for scenario in scenarios
+        for shift in (shifts if scenario in SHIFTED else [0.0])
+        for size in sizes
+        for repeat in range(repeats)
+    ]
+
+
+def data_seed(seed: int, scenario: str, size: int, shift: float, repeat: int) -> np.random.SeedSequence:
+    """Give a data set's own source of randomness."""
+    return np.random.SeedSequence([seed, SCENARIOS.index(scenario), size, round(shift * 1000), repeat])
+
+
+def run_task(
+    seed: int, scenario: str, size: int, shift: float, repeat: int, only: Iterable[str] | None = None
+) -> dict[str, dict[str, float]]:
+    """Make one data set and judge it by every method (or by those named); one outcome per method."""
+    rng = np.random.default_rng(data_seed(seed, scenario, size, shift, repeat))
+    target, other = make_scenario(scenario, n_target=size, shift=shift, random_state=rng)
+    # Fresh targets come from the same law; a scenario's non-targets may depend on its targets, so they stay.
+    fresh, _ = make_scenario(scenario, n_target=N_FRESH, shift=shift, random_state=rng)
+    chosen = methods(random_state=repeat)
+    wanted = list(chosen) if only is None else list(only)
+    return {name: asdict(_outcome(chosen[name], target, other, fresh)) for name in wanted}
+
+
+def _outcome(rule: OneClassClassifier, target: np.ndarray, other: np.ndarray, fresh: np.ndarray) -> Outcome:
+    start = process_time()
+    rule.set_params(sensitivity=SENSITIVITY).fit(target)
+    sensitivity = float(np.mean(rule.predict(target) == 1))
+    scores_other, scores_fresh = rule.score_samples(other), rule.score_samples(fresh)
+    seconds = process_time() - start
+    return Outcome(
+        specificity=float(np.mean(scores_other < rule.offset_)),
+        sensitivity=sensitivity,
+        fresh_sensitivity=float(np.mean(scores_fresh >= rule.offset_)),
+        fresh_specificity=specificity_at_sensitivity(scores_fresh, scores_other, SENSITIVITY),
+        auc=auc(scores_fresh, scores_other),
+        seconds=seconds,
+    )
+
+
+@dataclass(frozen=True)
+class Study:
+    """What to simulate. `jobs` is a number of processes, -1 for all cores, or the address of a Dask scheduler."""
+
+    scenarios: str = SCENARIOS
+    sizes: tuple[int, ...] = (100, 200, 500)
+    shifts: tuple[float, ...] = (1.0, 2.0)
+    repeats: int = 100
+    seed: int = 0
+    jobs: int | str = 1
+
+    def tasks(self) -> list[tuple[str, int, float, int]]:
+        """List the data sets."""
+        return tasks(self.scenarios, self.sizes, self.shifts, self.repeats)
+
+    def journal(self, directory: Path) -> Journal:
+        """Open the journal of results in a folder."""
+        from transvariation import __version__
+
+        return Journal(directory / "journal.jsonl", {"study": "simulation", "version": __version__, "seed": self.seed})
+
+    def run(self, journal: Journal) -> Iterator[Any]:
+        """Do what is missing, yielding once per finished data set."""
+        return journal.run(self.tasks(), _Task(self.seed), self.jobs)
+
+    def table(self, journal: Journal) -> "pd.DataFrame":
+        """Collect the results of this study: one row per scenario, shift, size, repeat and method."""
+        import pandas as pd
+
+        rows = [
+            {"scenario": scenario, "shift": shift, "size": size, "repeat": repeat, "method": method, **outcome}
+            for scenario, size, shift, repeat in self.tasks()
+            for method, outcome in journal.results.get((scenario, size, shift, repeat), {}).items()
+        ]
+        return pd.DataFrame(rows).assign(seed=self.seed)
+
+
+@dataclass(frozen=True)
+class _Task:
+    """A task with the study's seed bound; a class, so that it travels to other processes."""
+
+    seed: int
+
+    def __call__(self, *task: Any) -> dict[str, dict[str, float]]:
+        return run_task(self.seed, *task)
