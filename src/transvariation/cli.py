@@ -1,6 +1,7 @@
 """The command line. Each command imports what it needs when it runs, so that --help answers at once."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -98,3 +99,28 @@ def _numbers(text: str, kind: type, option: str) -> list:
     if not numbers or min(numbers) <= 0:
         raise click.BadParameter(f"{text!r} must be positive numbers separated by commas", param_hint=option)
     return numbers
+
+
+@main.command()
+@click.argument("control", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("recovered", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--report", type=click.Path(dir_okay=False, path_type=Path), help="Write a report: .html or .pdf.")
+@click.option("--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Write everything as JSON.")
+@click.option("--method", default="kde", show_default=True, help="The rule: kde, tocc, pam, mixture or projections.")
+@click.option("--reduce", help="Fewer variables before the rule: minor, vip or varsel.")
+@click.option("--sensitivity", type=float, default=0.9, show_default=True, help="Share of the control's like to accept.")
+@click.option("--features", help="Variables to use, separated by commas; by default all that both tables have.")
+@click.option("--id-column", help="The column that names the objects; by default recognised.")
+@click.option("--source-column", help="The column that says which rows are replicates of one object.")
+@click.option("--missing", type=click.Choice(["error", "drop", "impute"]), default="error", show_default=True)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+def judge(control: Path, recovered: Path, report: Path | None, json_file: Path | None, **options: Any) -> None:
+    """Judge RECOVERED objects by CONTROL objects: could they come from the same source?"""
+    from rich.console import Console
+
+    from transvariation.report.commands import judge_case
+
+    try:
+        judge_case(control, recovered, report, json_file, Console(), **options)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error

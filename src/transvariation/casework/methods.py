@@ -1,0 +1,64 @@
+"""The rules that a case can be judged by, each in a name, a rule and a sentence."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from sklearn.pipeline import make_pipeline
+
+from transvariation.classifiers import PAMTOCC, TOCC, CalibratedOCC, DensityTOCC, OneClassClassifier, ProjectionEnsemble
+from transvariation.reduction import MinorComponents, VarSel, VIPSelector
+
+
+class Method(NamedTuple):
+    """A way to judge: how to make the rule, and what it does in plain words."""
+
+    make: Callable[[int], OneClassClassifier]
+    words: str
+
+
+METHODS: dict[str, Method] = {
+    "kde": Method(
+        lambda seed: DensityTOCC(density="kde", calibration="loo"),
+        "The control objects are described by a smooth density. An object's transvariation probability (tp) says how "
+        "much of that density lies farther from the centre than the object, in its direction.",
+    ),
+    "tocc": Method(
+        lambda seed: TOCC(calibration="loo"),
+        "An object's transvariation probability (tp) is the share of control objects that lie farther from the centre "
+        "than the object, in its direction and in every variable at once.",
+    ),
+    "pam": Method(
+        lambda seed: PAMTOCC(calibration="loo"),
+        "The control objects are grouped around typical ones. An object's transvariation probability (tp) is the share "
+        "of objects of the closest group that lie farther from its middle, in every variable at once.",
+    ),
+    "mixture": Method(
+        lambda seed: DensityTOCC(density="mixture", calibration="cv"),
+        "The control objects are described by a mixture of normal distributions. An object's transvariation "
+        "probability (tp) says how much of it lies farther from the centre than the object, in its direction.",
+    ),
+    "projections": Method(
+        lambda seed: ProjectionEnsemble(TOCC(), random_state=seed, calibration="cv"),
+        "The control objects are looked at in many planes in which they lie close together; the planes vote.",
+    ),
+}
+
+REDUCTIONS: dict[str, tuple[Callable[[int], Any], str]] = {
+    "minor": (lambda seed: MinorComponents(2), "the two combinations of variables in which the control varies least"),
+    "vip": (lambda seed: VIPSelector(2, kappa=0.5, random_state=seed), "the two most important variables in projection"),
+    "varsel": (lambda seed: VarSel(2), "the two variables that a mixture model singles out"),
+}
+
+
+def make_rule(method: str, reduce: str | None, sensitivity: float, seed: int) -> tuple[OneClassClassifier, str]:
+    """Make the rule that the names ask for, and its description."""
+    if method not in METHODS:
+        raise ValueError(f"method={method!r} is unknown; choose one of {', '.join(METHODS)}")
+    rule, words = METHODS[method].make(seed), METHODS[method].words
+    if reduce is not None:
+        if reduce not in REDUCTIONS:
+            raise ValueError(f"reduce={reduce!r} is unknown; choose one of {', '.join(REDUCTIONS)}")
+        step, what = REDUCTIONS[reduce]
+        words = f"The variables were first reduced to {what}, anew in every part of the calibration. {words}"
+        rule = CalibratedOCC(make_pipeline(step(seed), rule.set_params(calibration="paper")), calibration="cv")
+    return rule.set_params(sensitivity=sensitivity), words

@@ -1,0 +1,90 @@
+"""What a case came to: everything that the screen, the JSON file and the report say, and nothing that they compute."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from transvariation.classifiers.calibration import CoverageReport
+
+SCHEMA = "transvariation-case/1"
+
+
+@dataclass(frozen=True)
+class Reason:
+    """How one variable of one recovered object compares with the control objects."""
+
+    variable: str
+    value: float
+    median: float  # of the control objects
+    side: str  # below, at or above the median
+    tp: float  # in this variable alone
+    rejected_alone: bool  # whether this variable alone would have rejected the object
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer for one recovered object."""
+
+    id: str
+    source: str | None
+    accepted: bool  # could come from the control's source, at the sensitivity asked for
+    p_value: float
+    tp: float | None  # None where the method has no tp of its own
+    score: float
+    reasons: tuple[Reason, ...]  # most telling first
+
+    @property
+    def deciding(self) -> tuple[str, ...]:
+        """The variables that speak against the object, most telling first."""
+        return tuple(reason.variable for reason in self.reasons if reason.rejected_alone)
+
+
+@dataclass(frozen=True)
+class CaseResult:
+    """A judged case.
+
+    Attributes
+    ----------
+    question, propositions : the question put and the two answers weighed, in words
+    control, recovered : what was read from each table, with the SHA-256 of its bytes
+    features : the variables used
+    values : the control objects' measurements, one list per variable: what the figures show
+    method, method_words : the rule by name, and in plain words
+    sensitivity, threshold : the operating point
+    coverage : what the rule promises and on what grounds
+    verdicts : one per recovered object
+    false_discovery_rate, selected : the ids that can be called foreign with at most this expected share of errors
+    combined_p_value : of all recovered objects together, if they are said to come from one source
+    warnings : what the reader must know before relying on this
+    limitations : what the method does not say
+    made_by : versions, seed and command
+    """
+
+    question: str
+    propositions: tuple[str, str]
+    control: dict[str, Any]
+    recovered: dict[str, Any]
+    features: tuple[str, ...]
+    units: dict[str, str]
+    values: dict[str, tuple[float, ...]]
+    recovered_values: dict[str, tuple[float, ...]]
+    method: str
+    method_words: str
+    sensitivity: float
+    threshold: float
+    coverage: CoverageReport
+    verdicts: tuple[Verdict, ...]
+    false_discovery_rate: float
+    selected: tuple[str, ...]
+    combined_p_value: float
+    warnings: tuple[str, ...]
+    limitations: tuple[str, ...]
+    made_by: dict[str, str]
+
+    @property
+    def rejected(self) -> tuple[Verdict, ...]:
+        """The recovered objects that do not look like the control."""
+        return tuple(verdict for verdict in self.verdicts if not verdict.accepted)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as JSON values; the key ``schema`` names the format."""
+        return {"schema": SCHEMA} | asdict(self)

@@ -1,0 +1,52 @@
+"""A judged case on the screen: one line per recovered object."""
+
+from rich.markup import escape
+from rich.table import Table
+
+from transvariation.casework.result import CaseResult
+
+SHOWN = 4  # deciding variables per line
+
+
+def case_table(result: CaseResult) -> Table:
+    """Lay out the verdicts: id, verdict, p-value, tp, the variables that decide."""
+    table = Table(title=escape(result.question))
+    table.add_column("object", overflow="fold")
+    table.add_column("verdict")
+    table.add_column("p-value", justify="right")
+    table.add_column("tp", justify="right")
+    table.add_column("variables that speak against it", overflow="fold")
+    for verdict in result.verdicts:
+        style = "" if verdict.accepted else "bold red"
+        tp = "–" if verdict.tp is None else f"{verdict.tp:.3f}"
+        table.add_row(
+            escape(verdict.id),
+            f"[{style}]rejected[/]" if style else "accepted",
+            f"{verdict.p_value:.3g}",
+            tp,
+            escape(_deciding(verdict.deciding)) if not verdict.accepted else "",
+        )
+    return table
+
+
+def _deciding(names: tuple[str, ...]) -> str:
+    if not names:
+        return "none alone: their combination"
+    more = len(names) - SHOWN
+    return ", ".join(names[:SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def summary_lines(result: CaseResult) -> list[str]:
+    """Say in a few sentences what the table means and how far it can be trusted."""
+    rejected = len(result.rejected)
+    lines = [
+        f"{rejected} of {len(result.verdicts)} recovered objects rejected; judged by {len(result.features)} variables "
+        f"of {result.control['objects']} control objects, to accept {result.sensitivity:.0%} of their like.",
+        f"Smallest p-value that so many control objects allow: {result.coverage.smallest_p_value:.3g}.",
+    ]
+    if len(result.verdicts) > 1:
+        lines.append(
+            f"If all recovered objects come from one source, the combined p-value is {result.combined_p_value:.3g}. "
+            f"Named foreign with at most {result.false_discovery_rate:.0%} expected errors: {len(result.selected)}."
+        )
+    return lines + [f"Caution: {warning}" for warning in result.warnings]
