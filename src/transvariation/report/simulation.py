@@ -74,7 +74,7 @@ def tell(table: pd.DataFrame, directory: Path, made_by: dict[str, str]) -> Path:
     settings = table.groupby(["scenario", "shift", "size"]).ngroups
     html = page(
         "Simulation study of one-class classifiers",
-        [_claims_section(claims), pictures, *_table_sections(summaries), _origin(made_by)],
+        [_claims_section(claims), pictures, *_table_sections(summaries), origin(made_by)],
         lead=f"{table['repeat'].nunique()} repetitions, {settings} settings, {table['method'].nunique()} methods.",
     )
     path = directory / "index.html"
@@ -114,6 +114,7 @@ def _table_sections(summaries: dict[str, pd.DataFrame]) -> list[Section]:
     ]
 
 
-def _origin(made_by: dict[str, str]) -> Section:
+def origin(made_by: dict[str, str]) -> Section:
+    """Say which versions, seed and command made a page."""
     lines = "\n".join(f"{name}: {value}" for name, value in made_by.items())
     return Section("What made this page").code(lines)

@@ -1,0 +1,145 @@
+"""The figures of the paper's glass analysis."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from transvariation.report.plane import draw_plane
+from transvariation.typicality import transvariation_probability
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+WINDOW, OTHER = "window (target)", "not window (non-target)"
+INK = {WINDOW: "#1b4965", OTHER: "#c1121f"}
+RULE_INK = {"TOCC_df": "#1b4965", "TOCC_db": "#f4a261", "PAM-TOCC_df": "#2a9d8f"}
+
+
+def _scatter(ax: "Axes", control: pd.DataFrame, recovered: pd.DataFrame) -> None:
+    for label, table, marker in ((WINDOW, control, "^"), (OTHER, recovered, "o")):
+        ax.scatter(table.iloc[:, 0], table.iloc[:, 1], marker=marker, s=26, alpha=0.75, color=INK[label], label=label)
+    ax.set(xlabel=str(control.columns[0]), ylabel=str(control.columns[1]))
+
+
+def view(planes: dict[str, tuple[pd.DataFrame, pd.DataFrame]]) -> Figure:
+    """Draw both classes in one or several planes, side by side."""
+    figure = Figure(figsize=(5.6 * len(planes), 4.8), layout="constrained")
+    axes = figure.subplots(1, len(planes), squeeze=False)[0]
+    for ax, (title, (control, recovered)) in zip(axes, planes.items(), strict=True):
+        _scatter(ax, control, recovered)
+        ax.set_title(title)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
+    return figure
+
+
+def feature_boxes(control: pd.DataFrame, recovered: pd.DataFrame) -> Figure:
+    """Draw the distribution of every variable in both classes."""
+    figure = Figure(figsize=(10, 7.5), layout="constrained")
+    for ax, name in zip(figure.subplots(3, 3).ravel(), control.columns, strict=True):
+        boxes = ax.boxplot(
+            [control[name], recovered[name]],
+            widths=0.6,
+            patch_artist=True,
+            medianprops={"color": "black"},
+            flierprops={"markersize": 3},
+        )
+        for box, ink in zip(boxes["boxes"], INK.values(), strict=True):
+            box.set(facecolor=ink, alpha=0.45)
+        ax.set_xticks([1, 2], ["window", "not window"])
+        ax.set_title("refractive index RI" if name == "RI" else f"{name} (weight %)", fontsize=10)
+    return figure
+
+
+def levels(rule: Any, control: pd.DataFrame) -> Figure:
+    """Draw the level of tp in the target's plane and the targets that the rule rejects."""
+    figure = Figure(figsize=(7.4, 5.8), layout="constrained")
+    ax = figure.add_subplot()
+    shades = draw_plane(ax, rule, control)
+    figure.colorbar(shades, ax=ax, label="transvariation probability (tp)")
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
+    return figure
+
+
+def membership(rules: dict[str, Any], control: pd.DataFrame, recovered: pd.DataFrame) -> Figure:
+    """Draw, rule by rule, which objects of either class are accepted."""
+    figure = Figure(figsize=(5.9 * len(rules), 5.4), layout="constrained")
+    axes = figure.subplots(1, len(rules), sharex=True, sharey=True)
+    for ax, (name, rule) in zip(axes, rules.items(), strict=True):
+        draw_plane(ax, rule, control, recovered)
+        ax.set_title(name)
+        ax.legend(fontsize=8, loc="upper left")
+    return figure
+
+
+def roc_panels(scored: list[dict[str, Any]]) -> Figure:
+    """Draw the ROC curves of the three rules, one panel per reduction; of several seeds the first is drawn."""
+    figure = Figure(figsize=(9, 8.2), layout="constrained")
+    names = {"PCA": "last two principal components", "RP": "random projections"}
+    names |= {"varSel": "varSel: {K, Mg}", "kappa-VIP": "kappa-VIP: {Si, Mg}"}
+    for ax, (reduction, title) in zip(figure.subplots(2, 2).ravel(), names.items(), strict=True):
+        for entry in scored:
+            if entry["reduction"] == reduction and entry["seed"] == 0:
+                curve = entry["roc"]
+                ax.plot(
+                    1 - curve.specificity,
+                    curve.sensitivity,
+                    color=RULE_INK[entry["rule"]],
+                    label=f"{entry['rule']}, AUC {entry['auc']:.3f}",
+                )
+        ax.plot([0, 1], [0, 1], color="0.7", linestyle=":", linewidth=1)
+        ax.set(title=title, xlabel="1 - specificity", ylabel="sensitivity", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+        ax.legend(loc="lower right")
+    return figure
+
+
+def regions(control: pd.DataFrame, center: np.ndarray, c: np.ndarray) -> Figure:
+    """Draw the four regions about the median, and for one object the part beyond it and its whole quadrant."""
+    figure = Figure(figsize=(10.5, 4.8), layout="constrained")
+    left, right = figure.subplots(1, 2, sharex=True, sharey=True)
+    X = control.to_numpy()
+    side = np.sign(c - center)
+    quadrant = ((X - center) * side > 0).all(axis=1)
+    beyond = ((X - c) * side > 0).all(axis=1)
+    for ax in (left, right):
+        ax.axvline(center[0], color="0.4", linewidth=0.8)
+        ax.axhline(center[1], color="0.4", linewidth=0.8)
+    codes = (X > center) @ np.array([1, 2])
+    for code, ink in enumerate(("#1b4965", "#f4a261", "#2a9d8f", "#c1121f")):
+        left.scatter(*X[codes == code].T, s=24, color=ink, label=f"{(codes == code).sum()} objects")
+    left.set_title("the median divides the plane into 2² regions")
+    left.legend(fontsize=8)
+    right.scatter(*X[~quadrant].T, s=20, color="0.8", label="other regions")
+    right.scatter(*X[quadrant & ~beyond].T, s=24, color="#8ecae6", label=f"same region: {quadrant.sum()} in all")
+    right.scatter(*X[beyond].T, s=28, color="#1b4965", label=f"beyond the object: {beyond.sum()}")
+    right.scatter(*c, marker="^", s=90, color="#c1121f", label="object c")
+    tp = transvariation_probability(X, c[None], center)[0]
+    right.set_title(f"tp of one object: {tp:.2f}")
+    right.legend(fontsize=8)
+    for ax in (left, right):
+        ax.scatter(*center, marker="+", s=180, color="black", linewidth=2)
+        ax.set(xlabel=str(control.columns[0]), ylabel=str(control.columns[1]))
+    return figure
+
+
+def three_rows() -> Figure:
+    """Draw transvariation between an object and a group on one variable: two cases without it, one with."""
+    units = np.array([1.0, 1.8, 2.3, 3.1, 3.6, 4.0, 4.7, 5.2, 6.1, 6.6, 7.4])
+    m = float(np.median(units))
+    figure = Figure(figsize=(8, 4.2), layout="constrained")
+    rows = figure.subplots(3, 1, sharex=True)
+    for ax, (where, c) in zip(rows, {"left of": 0.2, "right of": 8.3, "within": 5.7}.items(), strict=True):
+        beyond = (units - c) * (m - c) < 0
+        ax.axhline(0, color="0.85", zorder=0)
+        ax.scatter(units[~beyond], 0 * units[~beyond], s=45, color="#8ecae6", label="unit of the group")
+        ax.scatter(units[beyond], 0 * units[beyond], s=45, color="#f4a261", label="unit beyond the object")
+        ax.scatter(m, 0, marker="s", s=130, facecolor="none", edgecolor="black", label="median")
+        ax.scatter(c, 0, marker="^", s=110, color="#c1121f", label="object c")
+        ax.set_title(f"object {where} the group: {beyond.sum()} of {len(units)} units beyond it", fontsize=10, loc="left")
+        ax.set(ylim=(-1, 1), yticks=[])
+        ax.spines[["left", "right", "top"]].set_visible(False)
+    figure.legend(*rows[-1].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
+    return figure
+
+
