@@ -9,10 +9,11 @@ import pandas as pd
 
 from transvariation.casework.methods import make_rule
 from transvariation.casework.result import CaseResult, Reason, Verdict
-from transvariation.classifiers import TOCC, OneClassClassifier
+from transvariation.classifiers import OneClassClassifier
 from transvariation.studies.provenance import provenance
 from transvariation.table import Pair, read_pair
-from transvariation.threshold import required
+from transvariation.threshold import p_values, required
+from transvariation.typicality import transvariation_probability
 
 LIMITATIONS = (
     "A rejected object differs from the control more than the control's own objects do from each other. It does not "
@@ -89,14 +90,13 @@ def judge(
         method=method if reduce is None else f"{reduce} + {method}",
         method_words=words,
         sensitivity=sensitivity,
-        threshold=float(rule.offset_),
         coverage=rule.coverage_report(),
-        verdicts=_verdicts(rule, known, unknown, pair, sensitivity),
+        verdicts=_verdicts(rule, known, unknown, pair),
         **_together(rule, unknown, pair, sensitivity),
         warnings=(*heard, *_cautions(len(known), sensitivity)),
         limitations=LIMITATIONS,
         made_by=provenance(command, seed=seed),
-    )
+    ).at(sensitivity)
 
 
 def _fit(
@@ -120,30 +120,39 @@ def _columns(table: pd.DataFrame) -> dict[str, tuple[float, ...]]:
 
 
 def _verdicts(
-    rule: OneClassClassifier, known: pd.DataFrame, unknown: pd.DataFrame, pair: Pair, sensitivity: float
+    rule: OneClassClassifier, known: pd.DataFrame, unknown: pd.DataFrame, pair: Pair
 ) -> tuple[Verdict, ...]:
-    # Whatever the rule, the reasons are those of single variables, counted on the control objects.
-    table = TOCC(sensitivity=sensitivity).fit(known).explain(unknown)
+    """Rate every recovered object; which are accepted is decided last, by `CaseResult.at`."""
     tp = rule.transvariation_probability(unknown) if hasattr(rule, "transvariation_probability") else None
-    p = len(pair.features)
-    scores, p_values, labels = rule.score_samples(unknown), rule.p_values(unknown), rule.predict(unknown)
+    scores, ranks, reasons = rule.score_samples(unknown), rule.p_values(unknown), _reasons(known, unknown)
+    sources = pair.recovered.sources
     return tuple(
         Verdict(
-            id=pair.recovered.ids[i],
-            source=None if pair.recovered.sources is None else pair.recovered.sources[i],
-            accepted=bool(labels[i] == 1),
-            p_value=float(p_values[i]),
+            id=name,
+            source=None if sources is None else sources[i],
+            accepted=False,
+            p_value=float(ranks[i]),
             tp=None if tp is None else float(tp[i]),
             score=float(scores[i]),
-            reasons=_reasons(table.iloc[i * p : (i + 1) * p]),
+            reasons=reasons[i],
         )
-        for i in range(len(unknown))
+        for i, name in enumerate(pair.recovered.ids)
     )
 
 
-def _reasons(table: pd.DataFrame) -> tuple[Reason, ...]:
-    ordered = table.sort_values("tp", kind="stable")
-    return tuple(
-        Reason(str(r.variable), float(r.value), float(r.median), str(r.side), float(r.tp), bool(r.rejected_alone))
-        for r in ordered.itertuples()
-    )
+def _reasons(known: pd.DataFrame, unknown: pd.DataFrame) -> list[tuple[Reason, ...]]:
+    """Compare every object with the control, one variable at a time, most telling first: whatever the rule."""
+    columns: list[list[Reason]] = []
+    for name in known.columns:
+        own, theirs = known[name].to_numpy(), unknown[name].to_numpy()
+        median = float(np.median(own))
+        tp = transvariation_probability(own, theirs, tau_max="half")
+        ranks = p_values(transvariation_probability(own, own, tau_max="half"), tp)
+        side = np.array(["below", "at", "above"])[np.sign(theirs - median).astype(int) + 1]
+        columns.append(
+            [
+                Reason(str(name), float(theirs[i]), median, str(side[i]), float(tp[i]), float(ranks[i]), False)
+                for i in range(len(theirs))
+            ]
+        )
+    return [tuple(sorted(row, key=lambda reason: reason.tp)) for row in zip(*columns, strict=True)]

@@ -1,11 +1,13 @@
 """What a case came to: everything that the screen, the JSON file and the report say, and nothing that they compute."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from transvariation.classifiers.calibration import CoverageReport
+from transvariation.threshold import check_sensitivity
 
 SCHEMA = "transvariation-case/1"
+ROUNDING = 1e-9  # 1 - 0.9 is a hair less than 0.1
 
 
 @dataclass(frozen=True)
@@ -17,6 +19,7 @@ class Reason:
     median: float  # of the control objects
     side: str  # below, at or above the median
     tp: float  # in this variable alone
+    p_value: float  # rank of that tp among the control objects' own
     rejected_alone: bool  # whether this variable alone would have rejected the object
 
 
@@ -49,7 +52,7 @@ class CaseResult:
     features : the variables used
     values : the control objects' measurements, one list per variable: what the figures show
     method, method_words : the rule by name, and in plain words
-    sensitivity, threshold : the operating point
+    sensitivity : the operating point; an object is accepted if its p-value exceeds 1 - sensitivity
     coverage : what the rule promises and on what grounds
     verdicts : one per recovered object
     false_discovery_rate, selected : the ids that can be called foreign with at most this expected share of errors
@@ -70,7 +73,6 @@ class CaseResult:
     method: str
     method_words: str
     sensitivity: float
-    threshold: float
     coverage: CoverageReport
     verdicts: tuple[Verdict, ...]
     false_discovery_rate: float
@@ -84,6 +86,21 @@ class CaseResult:
     def rejected(self) -> tuple[Verdict, ...]:
         """The recovered objects that do not look like the control."""
         return tuple(verdict for verdict in self.verdicts if not verdict.accepted)
+
+    def at(self, sensitivity: float) -> "CaseResult":
+        """Give the same case at another sensitivity. Nothing is refitted: the p-values stay, the line moves."""
+        alpha = 1 - check_sensitivity(sensitivity) + ROUNDING
+        verdicts = tuple(
+            replace(
+                verdict,
+                accepted=verdict.p_value > alpha,
+                reasons=tuple(replace(reason, rejected_alone=reason.p_value <= alpha) for reason in verdict.reasons),
+            )
+            for verdict in self.verdicts
+        )
+        return replace(
+            self, sensitivity=sensitivity, verdicts=verdicts, coverage=replace(self.coverage, sensitivity=sensitivity)
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Give everything as JSON values; the key ``schema`` names the format."""
