@@ -1,0 +1,223 @@
+"""The routes of the local page."""
+
+import asyncio
+import base64
+import secrets
+import time
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.datastructures import UploadFile
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from transvariation.web.guard import Guard
+from transvariation.web.workers import Cancelled, WorkError, work
+
+KINDS = {
+    "html": "text/html; charset=utf-8",
+    "pdf": "application/pdf",
+    "json": "application/json",
+    "csv": "text/csv; charset=utf-8",
+}
+STATIC = {"app.js": "text/javascript; charset=utf-8", "app.css": "text/css; charset=utf-8"}
+OPTIONS = ("method", "reduce", "features", "missing", "sensitivity")
+MISSING = ("error", "drop", "impute")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one person may ask of the page."""
+
+    max_bytes: int = 64 * 2**20
+    read_seconds: float = 60
+    fit_seconds: float = 600
+    memory: int = 6 * 2**30
+    cases: int = 8
+    at_once: int = 2  # workers
+
+
+@dataclass
+class Case:
+    """Two uploaded tables, and what was made of them. Kept in memory only, and only while among the newest."""
+
+    files: list[tuple[str, bytes]]
+    started: float = 0
+    stopped: bool = False
+    task: "asyncio.Task[None] | None" = None
+    result: dict[str, Any] | None = None
+    problems: list[dict[str, Any]] = field(default_factory=list)
+
+    def state(self) -> dict[str, Any]:
+        """Say how the judging goes."""
+        if self.task is not None and not self.task.done():
+            return {"state": "running", "seconds": round(time.monotonic() - self.started, 1)}
+        if self.result is not None:
+            return {"state": "done", "result": self.result}
+        return {"state": "cancelled" if self.stopped else "failed", "problems": self.problems}
+
+
+class Page:
+    """The page's memory and its answers."""
+
+    def __init__(self, limits: Limits):
+        self.limits = limits
+        self.cases: OrderedDict[str, Case] = OrderedDict()
+        self.slots = asyncio.Semaphore(limits.at_once)
+
+    async def index(self, request: Request) -> Response:
+        """Give the page itself, with the secret that its requests must carry."""
+        text = (files("transvariation.web") / "templates" / "index.html").read_text(encoding="utf-8")
+        return HTMLResponse(text.replace("{{ csrf }}", request.scope["csrf"]))
+
+    async def static(self, request: Request) -> Response:
+        """Give the page's own script and style, by name; no path from outside is ever opened."""
+        name = request.path_params["name"]
+        if name not in STATIC:
+            return PlainTextResponse("There is no such file.", 404)
+        content = (files("transvariation.web") / "static" / name).read_bytes()
+        return Response(content, headers={"content-type": STATIC[name]})
+
+    async def upload(self, request: Request) -> Response:
+        """Take two tables, say what was understood of them."""
+        form = await request.form(max_files=2, max_fields=4)
+        given = [form.get(name) for name in ("control", "recovered")]
+        if not all(isinstance(file, UploadFile) for file in given):
+            return _problem("Choose both tables: control and recovered.")
+        tables = [(_name(file.filename), await file.read()) for file in given if isinstance(file, UploadFile)]
+        return await self._understood(Case(tables), str(form.get("missing", "error")))
+
+    async def example(self, request: Request) -> Response:
+        """Take the packaged glass fragments as the two tables."""
+        from transvariation.web.work import example
+
+        return await self._understood(Case(example()), "error")
+
+    async def _understood(self, case: Case, missing: str) -> Response:
+        from transvariation.web.work import understand
+
+        if missing not in MISSING:
+            return _problem(f"missing={missing!r} is unknown; choose one of {', '.join(MISSING)}.")
+        try:
+            async with self.slots:
+                seen = await work(
+                    understand, case.files, missing, seconds=self.limits.read_seconds, memory=self.limits.memory
+                )
+        except WorkError as error:
+            return JSONResponse({"problems": error.problems}, 422)
+        name = secrets.token_urlsafe(12)
+        self.cases[name] = case
+        while len(self.cases) > self.limits.cases:
+            _, oldest = self.cases.popitem(last=False)
+            oldest.stopped = True
+        return JSONResponse({"case": name, **seen})
+
+    def _case(self, request: Request) -> Case | None:
+        return self.cases.get(request.path_params["case"])
+
+    async def judge(self, request: Request) -> Response:
+        """Begin to judge a case; the page then asks how it goes."""
+        case = self._case(request)
+        if case is None:
+            return _problem("These tables are no longer here; load them again.", 404)
+        try:
+            asked = await request.json()
+            options = {name: asked[name] for name in OPTIONS if asked.get(name) not in (None, "")}
+        except (ValueError, AttributeError, TypeError):
+            return _problem("The request could not be read; reload the page.")
+        await self._stop(case)
+        case.stopped, case.result, case.problems, case.started = False, None, [], time.monotonic()
+        case.task = asyncio.create_task(self._judge(case, options))
+        return JSONResponse(case.state(), 202)
+
+    async def _judge(self, case: Case, options: dict[str, Any]) -> None:
+        from transvariation.web.work import decide
+
+        try:
+            async with self.slots:
+                case.result = await work(
+                    decide,
+                    case.files,
+                    options,
+                    seconds=self.limits.fit_seconds,
+                    memory=self.limits.memory,
+                    stopped=lambda: case.stopped,
+                )
+        except WorkError as error:
+            case.problems = error.problems
+        except Cancelled:
+            case.stopped = True
+
+    @staticmethod
+    async def _stop(case: Case) -> None:
+        if case.task is not None and not case.task.done():
+            case.stopped = True
+            await asyncio.wait([case.task])
+
+    async def state(self, request: Request) -> Response:
+        """Say how the judging of a case goes."""
+        case = self._case(request)
+        return _problem("These tables are no longer here; load them again.", 404) if case is None else JSONResponse(case.state())
+
+    async def cancel(self, request: Request) -> Response:
+        """Stop judging a case."""
+        case = self._case(request)
+        if case is None:
+            return _problem("These tables are no longer here; load them again.", 404)
+        await self._stop(case)
+        return JSONResponse(case.state())
+
+    async def download(self, request: Request) -> Response:
+        """Give the result as a file."""
+        from transvariation.web.work import render
+
+        case, kind = self._case(request), request.path_params["kind"]
+        if case is None or case.result is None or kind not in KINDS:
+            return _problem("There is no result to take along yet.", 404)
+        try:
+            sensitivity = float(request.query_params.get("sensitivity", case.result["sensitivity"]))
+            async with self.slots:
+                content = await work(
+                    render, case.result, kind, sensitivity, seconds=self.limits.read_seconds, memory=self.limits.memory
+                )
+        except ValueError:
+            return _problem("The sensitivity must be a number such as 0.9.")
+        except WorkError as error:
+            return JSONResponse({"problems": error.problems}, 422)
+        headers = {
+            "content-type": KINDS[kind],
+            "content-disposition": f'attachment; filename="transvariation-case.{kind}"',
+            "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox",
+        }
+        return Response(base64.b64decode(content), headers=headers)
+
+
+def _problem(message: str, status: int = 422) -> Response:
+    return JSONResponse({"problems": [{"message": message}]}, status)
+
+
+def _name(name: str | None) -> str:
+    """A file's own name, without any folders that the sender put before it; it is shown, never opened."""
+    return (name or "table").replace("\\", "/").rsplit("/", 1)[-1][:120]
+
+
+def make_app(token: str, port: int, limits: Limits | None = None) -> Guard:
+    """Make the page, guarded."""
+    limits = limits or Limits()
+    page = Page(limits)
+    routes = [
+        Route("/", page.index),
+        Route("/static/{name}", page.static),
+        Route("/api/tables", page.upload, methods=["POST"]),
+        Route("/api/example", page.example, methods=["POST"]),
+        Route("/api/cases/{case}/judge", page.judge, methods=["POST"]),
+        Route("/api/cases/{case}/cancel", page.cancel, methods=["POST"]),
+        Route("/api/cases/{case}", page.state),
+        Route("/api/cases/{case}/file.{kind}", page.download),
+    ]
+    hosts = frozenset({f"127.0.0.1:{port}", f"localhost:{port}"})
+    return Guard(Starlette(routes=routes), token=token, hosts=hosts, max_bytes=limits.max_bytes)

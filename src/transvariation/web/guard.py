@@ -1,0 +1,119 @@
+"""Who may ask, and how much: the checks that every request passes before anything else happens."""
+
+import hmac
+import secrets
+from http.cookies import SimpleCookie
+from typing import Any
+from urllib.parse import parse_qs
+
+from starlette.responses import PlainTextResponse, RedirectResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+COOKIE = "transvariation"
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-store",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+
+
+class TooLarge(Exception):
+    """A request body went on beyond what is allowed."""
+
+
+class Guard:
+    """Let in only the person at this computer who opened the address that was printed.
+
+    The Host must be this computer's, or a stranger's page could reach us by a name of its own. The secret comes with
+    the first address and stays in a cookie that scripts cannot read. What changes anything must come from our own
+    page (Origin) and carry its second secret (CSRF). Bodies are cut off at `max_bytes`.
+    """
+
+    def __init__(self, app: ASGIApp, *, token: str, hosts: frozenset[str], max_bytes: int):
+        self.app = app
+        self.token = token
+        self.csrf = secrets.token_urlsafe(32)
+        self.hosts = hosts
+        self.max_bytes = max_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Check one request and pass it on."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            return
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        refusal = self._refusal(scope, headers)
+        if refusal is not None:
+            await refusal(scope, receive, self._with_headers(send))
+            return
+        scope["csrf"] = self.csrf
+        started = False
+
+        async def noting(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            await self.app(scope, self._counted(receive), self._with_headers(noting))
+        except TooLarge:
+            if not started:
+                text = f"The upload is larger than {self.max_bytes // 2**20} MB. Send fewer rows or columns."
+                await PlainTextResponse(text, 413)(scope, receive, self._with_headers(send))
+
+    def _refusal(self, scope: Scope, headers: dict[str, str]) -> Any:
+        host = headers.get("host", "")
+        if host not in self.hosts:
+            return PlainTextResponse("This page answers only to the address that was printed when it started.", 421)
+        if self._has_secret_in_address(scope):
+            response = RedirectResponse("/", 303)
+            response.set_cookie(COOKIE, self.token, httponly=True, samesite="strict", path="/")
+            return response
+        cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+        if cookie is None or not hmac.compare_digest(cookie.value.encode(), self.token.encode()):
+            return PlainTextResponse("Open the address that was printed when the page was started.", 403)
+        if scope["method"] not in ("GET", "HEAD"):
+            if headers.get("origin") != f"http://{host}":
+                return PlainTextResponse("This request came from another page.", 403)
+            if not hmac.compare_digest(headers.get("x-csrf-token", "").encode(), self.csrf.encode()):
+                return PlainTextResponse("This request did not come from the open page. Reload it.", 403)
+            if not headers.get("content-length", "0").isdigit() or int(headers.get("content-length", 0)) > self.max_bytes:
+                return PlainTextResponse(f"The upload is larger than {self.max_bytes // 2**20} MB.", 413)
+        return None
+
+    def _has_secret_in_address(self, scope: Scope) -> bool:
+        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
+        return scope["path"] == "/" and hmac.compare_digest(given.encode(), self.token.encode())
+
+    def _counted(self, receive: Receive) -> Receive:
+        total = 0
+
+        async def counted() -> Message:
+            nonlocal total
+            message = await receive()
+            total += len(message.get("body", b""))
+            if total > self.max_bytes:
+                raise TooLarge
+            return message
+
+        return counted
+
+    @staticmethod
+    def _with_headers(send: Send) -> Send:
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                present = {name.lower() for name, _ in message["headers"]}
+                more = [(n.encode(), v.encode()) for n, v in HEADERS.items() if n.encode() not in present]
+                message = {**message, "headers": [*message["headers"], *more]}
+            await send(message)
+
+        return sending

@@ -1,0 +1,35 @@
+"""Start the local page and open it."""
+
+import secrets
+import socket
+import webbrowser
+
+
+def serve(port: int, open_browser: bool) -> None:
+    """Serve the page on this computer only; print the address to open, and open it if asked."""
+    try:
+        import uvicorn
+
+        from transvariation.web.app import make_app
+    except ImportError as error:
+        raise ValueError("the page needs a web server: pip install 'transvariation[app]'") from error
+    from transvariation.web.workers import warm_up
+
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(("127.0.0.1", port))
+    except OSError as error:
+        raise ValueError(f"port {port} is taken ({error.strerror}); choose another with --port, or 0 for any") from error
+    port = listener.getsockname()[1]
+    token = secrets.token_urlsafe(24)
+    address = f"http://127.0.0.1:{port}/?token={token}"
+    print(address, flush=True)
+    print("Open this address in a browser on this computer. Ctrl-C ends the page.", flush=True)
+    warm_up()
+    if open_browser:
+        webbrowser.open(address)
+    config = uvicorn.Config(
+        make_app(token, port), log_level="warning", server_header=False, timeout_keep_alive=10, limit_concurrency=64
+    )
+    uvicorn.Server(config).run(sockets=[listener])
