@@ -6,6 +6,7 @@ from http.cookies import SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs
 
+from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -22,10 +23,6 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
-
-
-class TooLarge(Exception):
-    """A request body went on beyond what is allowed."""
 
 
 class Guard:
@@ -56,19 +53,7 @@ class Guard:
             await refusal(scope, receive, self._with_headers(send))
             return
         scope["csrf"] = self.csrf
-        started = False
-
-        async def noting(message: Message) -> None:
-            nonlocal started
-            started = True
-            await send(message)
-
-        try:
-            await self.app(scope, self._counted(receive), self._with_headers(noting))
-        except TooLarge:
-            if not started:
-                text = f"The upload is larger than {self.max_bytes // 2**20} MB. Send fewer rows or columns."
-                await PlainTextResponse(text, 413)(scope, receive, self._with_headers(send))
+        await self.app(scope, self._counted(receive), self._with_headers(send))
 
     def _refusal(self, scope: Scope, headers: dict[str, str]) -> Any:
         host = headers.get("host", "")
@@ -86,9 +71,13 @@ class Guard:
                 return PlainTextResponse("This request came from another page.", 403)
             if not hmac.compare_digest(headers.get("x-csrf-token", "").encode(), self.csrf.encode()):
                 return PlainTextResponse("This request did not come from the open page. Reload it.", 403)
-            if not headers.get("content-length", "0").isdigit() or int(headers.get("content-length", 0)) > self.max_bytes:
-                return PlainTextResponse(f"The upload is larger than {self.max_bytes // 2**20} MB.", 413)
+            length = headers.get("content-length", "0")
+            if not length.isdigit() or int(length) > self.max_bytes:
+                return PlainTextResponse(self._too_large(), 413)
         return None
+
+    def _too_large(self) -> str:
+        return f"The upload is larger than {self.max_bytes / 2**20:.3g} MB. Send fewer rows or columns."
 
     def _has_secret_in_address(self, scope: Scope) -> bool:
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
@@ -102,7 +91,7 @@ class Guard:
             message = await receive()
             total += len(message.get("body", b""))
             if total > self.max_bytes:
-                raise TooLarge
+                raise HTTPException(413, self._too_large())
             return message
 
         return counted
