@@ -54,7 +54,7 @@ def simulation(out: Path, scenarios: str, sizes: str, shifts: str, repeats: int,
     """Compare nine methods in nine scenarios. Interrupted and called again, it goes on where it was."""
     from rich.console import Console
 
-    from transvariation.report.commands import simulate
+    from transvariation.report.study import simulate
     from transvariation.studies.journal import JournalError
     from transvariation.studies.simulation import Study
 
@@ -118,9 +118,22 @@ def judge(control: Path, recovered: Path, report: Path | None, json_file: Path |
     """Judge RECOVERED objects by CONTROL objects: could they come from the same source?"""
     from rich.console import Console
 
-    from transvariation.report.commands import judge_case
+    from transvariation.report.judging import judge_case
 
     try:
         judge_case(control, recovered, report, json_file, Console(), **options)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+
+
+@main.command()
+@click.option("--port", type=click.IntRange(0, 65535), default=8377, show_default=True, help="0 takes any free one.")
+@click.option("--no-browser", is_flag=True, help="Only print the address.")
+def serve(port: int, no_browser: bool) -> None:
+    """Open the local page: the same work without typing commands. It answers this computer only."""
+    from transvariation.web.serve import serve as run
+
+    try:
+        run(port, not no_browser)
     except ValueError as error:
         raise click.UsageError(str(error)) from error

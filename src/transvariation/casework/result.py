@@ -102,6 +102,23 @@ class CaseResult:
             self, sensitivity=sensitivity, verdicts=verdicts, coverage=replace(self.coverage, sensitivity=sensitivity)
         )
 
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> "CaseResult":
+        """Build a result from what `to_dict` gave, or from the JSON file of a case."""
+        values = dict(content)
+        if values.pop("schema", None) != SCHEMA:
+            raise ValueError(f"this is not a case of this program: the key 'schema' should say {SCHEMA!r}")
+        coverage = {**values["coverage"], "n_per_part": tuple(values["coverage"]["n_per_part"])}
+        verdicts = [
+            Verdict(**{**verdict, "reasons": tuple(Reason(**reason) for reason in verdict["reasons"])})
+            for verdict in values["verdicts"]
+        ]
+        for name in ("propositions", "features", "selected", "warnings", "limitations"):
+            values[name] = tuple(values[name])
+        for name in ("values", "recovered_values"):
+            values[name] = {variable: tuple(column) for variable, column in values[name].items()}
+        return cls(**{**values, "coverage": CoverageReport(**coverage), "verdicts": tuple(verdicts)})
+
     def to_dict(self) -> dict[str, Any]:
         """Give everything as JSON values; the key ``schema`` names the format."""
         return {"schema": SCHEMA} | asdict(self)

@@ -2,6 +2,7 @@
 
 import secrets
 import socket
+import threading
 import webbrowser
 
 
@@ -19,6 +20,7 @@ def serve(port: int, open_browser: bool) -> None:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind(("127.0.0.1", port))
+        listener.listen(64)
     except OSError as error:
         raise ValueError(f"port {port} is taken ({error.strerror}); choose another with --port, or 0 for any") from error
     port = listener.getsockname()[1]
@@ -26,7 +28,7 @@ def serve(port: int, open_browser: bool) -> None:
     address = f"http://127.0.0.1:{port}/?token={token}"
     print(address, flush=True)
     print("Open this address in a browser on this computer. Ctrl-C ends the page.", flush=True)
-    warm_up()
+    threading.Thread(target=warm_up, daemon=True).start()  # the page may open while the heavy libraries load
     if open_browser:
         webbrowser.open(address)
     config = uvicorn.Config(

@@ -1,0 +1,36 @@
+"""The judge command: compute, then tell on the screen and in files."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from transvariation.casework import judge
+from transvariation.report.case import write_report
+from transvariation.report.screen import case_table, summary_lines
+from transvariation.studies.provenance import command_line
+
+
+def judge_case(
+    control: Path, recovered: Path, report: Path | None, json_file: Path | None, console: Console, **options: Any
+) -> None:
+    """Judge a case, show the verdicts and write the files asked for."""
+    features = options.pop("features")
+    with console.status("judging"):
+        result = judge(
+            control,
+            recovered,
+            features=[name.strip() for name in features.split(",")] if features else None,
+            command=command_line(),
+            **options,
+        )
+    console.print(case_table(result))
+    for line in summary_lines(result):
+        console.print(line, markup=False, highlight=False)
+    if report is not None:
+        write_report(result, report)
+        console.print(f"Report: {report}", markup=False, soft_wrap=True, highlight=False)
+    if json_file is not None:
+        json_file.write_text(json.dumps(result.to_dict(), indent=1) + "\n", encoding="utf-8")
+        console.print(f"JSON: {json_file}", markup=False, soft_wrap=True, highlight=False)
