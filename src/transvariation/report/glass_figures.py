@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from transvariation.report.plane import draw_plane
+from transvariation.report.selection import draw_features
 from transvariation.typicality import transvariation_probability
 
 if TYPE_CHECKING:
@@ -37,18 +38,7 @@ def view(planes: dict[str, tuple[pd.DataFrame, pd.DataFrame]]) -> Figure:
 def feature_boxes(control: pd.DataFrame, recovered: pd.DataFrame) -> Figure:
     """Draw the distribution of every variable in both classes."""
     figure = Figure(figsize=(10, 7.5), layout="constrained")
-    for ax, name in zip(figure.subplots(3, 3).ravel(), control.columns, strict=True):
-        boxes = ax.boxplot(
-            [control[name], recovered[name]],
-            widths=0.6,
-            patch_artist=True,
-            medianprops={"color": "black"},
-            flierprops={"markersize": 3},
-        )
-        for box, ink in zip(boxes["boxes"], INK.values(), strict=True):
-            box.set(facecolor=ink, alpha=0.45)
-        ax.set_xticks([1, 2], ["window", "not window"])
-        ax.set_title("refractive index RI" if name == "RI" else f"{name} (weight %)", fontsize=10)
+    draw_features(figure.subplots(3, 3), {"window": control, "not window": recovered})
     return figure
 
 
