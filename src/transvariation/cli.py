@@ -108,7 +108,9 @@ def _numbers(text: str, kind: type, option: str) -> list:
 @click.option("--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Write everything as JSON.")
 @click.option("--method", default="kde", show_default=True, help="The rule: kde, tocc, pam, mixture or projections.")
 @click.option("--reduce", help="Fewer variables before the rule: minor, vip or varsel.")
-@click.option("--sensitivity", type=float, default=0.9, show_default=True, help="Share of the control's like to accept.")
+@click.option(
+    "--sensitivity", type=float, default=0.9, show_default=True, help="Share of the control's like to accept."
+)
 @click.option("--features", help="Variables to use, separated by commas; by default all that both tables have.")
 @click.option("--id-column", help="The column that names the objects; by default recognised.")
 @click.option("--source-column", help="The column that says which rows are replicates of one object.")

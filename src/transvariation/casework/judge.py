@@ -119,9 +119,7 @@ def _columns(table: pd.DataFrame) -> dict[str, tuple[float, ...]]:
     return {str(name): tuple(map(float, table[name])) for name in table.columns}
 
 
-def _verdicts(
-    rule: OneClassClassifier, known: pd.DataFrame, unknown: pd.DataFrame, pair: Pair
-) -> tuple[Verdict, ...]:
+def _verdicts(rule: OneClassClassifier, known: pd.DataFrame, unknown: pd.DataFrame, pair: Pair) -> tuple[Verdict, ...]:
     """Rate every recovered object; which are accepted is decided last, by `CaseResult.at`."""
     tp = rule.transvariation_probability(unknown) if hasattr(rule, "transvariation_probability") else None
     scores, ranks, reasons = rule.score_samples(unknown), rule.p_values(unknown), _reasons(known, unknown)

@@ -173,7 +173,8 @@ class LikelihoodSystem:
         same = np.concatenate(labels).astype(int)
         bounder = _lir("lir.algorithms.bayeserror").ELUBBounder
         self.bounds_ = {
-            name: tuple(map(float, bounder().calculate_bounds(np.concatenate(llrs), same))) for name, llrs in seen.items()
+            name: tuple(map(float, bounder().calculate_bounds(np.concatenate(llrs), same)))
+            for name, llrs in seen.items()
         }
         self.systems_ = self._systems(repeated)
         return self

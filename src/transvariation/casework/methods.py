@@ -45,7 +45,10 @@ METHODS: dict[str, Method] = {
 
 REDUCTIONS: dict[str, tuple[Callable[[int], Any], str]] = {
     "minor": (lambda seed: MinorComponents(2), "the two combinations of variables in which the control varies least"),
-    "vip": (lambda seed: VIPSelector(2, kappa=0.5, random_state=seed), "the two most important variables in projection"),
+    "vip": (
+        lambda seed: VIPSelector(2, kappa=0.5, random_state=seed),
+        "the two most important variables in projection",
+    ),
     "varsel": (lambda seed: VarSel(2), "the two variables that a mixture model singles out"),
 }
 

@@ -61,7 +61,8 @@ def _paper(cells: pd.DataFrame, correlations: pd.DataFrame) -> list[Section]:
         .table(times, "Seconds beside the printed values"),
         Section("How the paper was read").table(cells[["rule", "reduction", "reading"]], "The reading of each cell"),
         Section("Correlation of the variables").table(
-            correlations.rename_axis("").reset_index(), "Correlations of the window fragments; equal to the printed ones"
+            correlations.rename_axis("").reset_index(),
+            "Correlations of the window fragments; equal to the printed ones",
         ),
     ]
 
@@ -75,7 +76,10 @@ def _figures(scored: list[dict[str, Any]]) -> dict[str, tuple[Figure, str]]:
     spot = minor.iloc[int(abs(tocc.transvariation_probability(minor) - 0.3).argmin())].to_numpy()
     return {
         "transvariation": (draw.three_rows(), "Transvariation on one variable"),
-        "components": (draw.view({"last two principal components": planes["PCA"]}), "The data by their last components"),
+        "components": (
+            draw.view({"last two principal components": planes["PCA"]}),
+            "The data by their last components",
+        ),
         "boxes": (draw.feature_boxes(glass.control, glass.recovered), "The variables by class"),
         "levels": (draw.levels(tocc, minor), "The level of tp, and rejected targets"),
         "membership": (

@@ -95,7 +95,7 @@ def regions(control: pd.DataFrame, center: np.ndarray, c: np.ndarray) -> Figure:
     for ax in (left, right):
         ax.axvline(center[0], color="0.4", linewidth=0.8)
         ax.axhline(center[1], color="0.4", linewidth=0.8)
-    codes = (X > center) @ np.array([1, 2])
+    codes = np.greater(X, center) @ np.array([1, 2])
     for code, ink in enumerate(("#1b4965", "#f4a261", "#2a9d8f", "#c1121f")):
         left.scatter(*X[codes == code].T, s=24, color=ink, label=f"{(codes == code).sum()} objects")
     left.set_title("the median divides the plane into 2² regions")
@@ -126,10 +126,10 @@ def three_rows() -> Figure:
         ax.scatter(units[beyond], 0 * units[beyond], s=45, color="#f4a261", label="unit beyond the object")
         ax.scatter(m, 0, marker="s", s=130, facecolor="none", edgecolor="black", label="median")
         ax.scatter(c, 0, marker="^", s=110, color="#c1121f", label="object c")
-        ax.set_title(f"object {where} the group: {beyond.sum()} of {len(units)} units beyond it", fontsize=10, loc="left")
+        ax.set_title(
+            f"object {where} the group: {beyond.sum()} of {len(units)} units beyond it", fontsize=10, loc="left"
+        )
         ax.set(ylim=(-1, 1), yticks=[])
         ax.spines[["left", "right", "top"]].set_visible(False)
     figure.legend(*rows[-1].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
     return figure
-
-

@@ -33,7 +33,10 @@ PRINTED = {
 
 READINGS = {
     ("TOCC_df", "PCA"): "last two components of the covariance matrix; no reading found gives .946",
-    ("TOCC_df", "kappa-VIP"): "{Si, Mg}; the exact spatial median is a data point, a median a hair beside it gives .986",
+    (
+        "TOCC_df",
+        "kappa-VIP",
+    ): "{Si, Mg}; the exact spatial median is a data point, a median a hair beside it gives .986",
     ("TOCC_df", "varSel"): "{K, Mg}",
     ("TOCC_db", "PCA"): "mixture by BIC over 14 models; median of the data",
     ("TOCC_db", "varSel"): "{K, Mg}",
@@ -128,7 +131,9 @@ def cells(scored: list[dict[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def held_out(repeats: int = 5, folds: int = 10, calibrations: tuple[str, ...] = ("paper", "cv")) -> Iterator[dict[str, Any]]:
+def held_out(
+    repeats: int = 5, folds: int = 10, calibrations: tuple[str, ...] = ("paper", "cv")
+) -> Iterator[dict[str, Any]]:
     """Fit on nine folds, judge the tenth and the recovered fragments; reduction and cut are redone in every fold."""
     glass = load_glass()
     control = glass.control

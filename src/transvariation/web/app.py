@@ -161,7 +161,11 @@ class Page:
     async def state(self, request: Request) -> Response:
         """Say how the judging of a case goes."""
         case = self._case(request)
-        return _problem("These tables are no longer here; load them again.", 404) if case is None else JSONResponse(case.state())
+        return (
+            _problem("These tables are no longer here; load them again.", 404)
+            if case is None
+            else JSONResponse(case.state())
+        )
 
     async def cancel(self, request: Request) -> Response:
         """Stop judging a case."""

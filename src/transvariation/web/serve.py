@@ -22,7 +22,9 @@ def serve(port: int, open_browser: bool) -> None:
         listener.bind(("127.0.0.1", port))
         listener.listen(64)
     except OSError as error:
-        raise ValueError(f"port {port} is taken ({error.strerror}); choose another with --port, or 0 for any") from error
+        raise ValueError(
+            f"port {port} is taken ({error.strerror}); choose another with --port, or 0 for any"
+        ) from error
     port = listener.getsockname()[1]
     token = secrets.token_urlsafe(24)
     address = f"http://127.0.0.1:{port}/?token={token}"

@@ -84,7 +84,9 @@ async def _answer(here: Connection, process: Any, deadline: float, stopped: Call
         if stopped():
             raise Cancelled
         if time.monotonic() > deadline:
-            raise WorkError([{"message": "This took longer than is allowed here; use fewer rows, or the command line."}])
+            raise WorkError(
+                [{"message": "This took longer than is allowed here; use fewer rows, or the command line."}]
+            )
         if not process.is_alive() and not here.poll():
             raise WorkError([{"message": "The worker stopped unexpectedly; try again with fewer rows."}])
         await anyio.sleep(POLL)
