@@ -1,5 +1,7 @@
 """The command line. Each command imports what it needs when it runs, so that --help answers at once."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -101,31 +103,107 @@ def _numbers(text: str, kind: type, option: str) -> list:
     return numbers
 
 
+def _judging(command: Any) -> Any:
+    """Give a command the options that say how to judge."""
+    options = [
+        click.option("--method", default="kde", show_default=True, help="kde, tocc, pam, mixture or projections."),
+        click.option("--reduce", help="Fewer variables before the rule: minor, vip or varsel."),
+        click.option(
+            "--sensitivity", type=float, default=0.9, show_default=True, help="Share of the control's like to accept."
+        ),
+        click.option("--features", help="Variables to use, separated by commas; by default all columns of numbers."),
+        click.option("--id-column", help="The column that names the objects; by default recognised."),
+        click.option("--source-column", help="The column that says which rows are replicates of one object."),
+        click.option("--missing", type=click.Choice(["error", "drop", "impute"]), default="error", show_default=True),
+        click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def _listed(options: dict[str, Any]) -> dict[str, Any]:
+    """Read the list of variables."""
+    names = options["features"]
+    return options | {"features": [name.strip() for name in names.split(",")] if names else None}
+
+
+@contextmanager
+def _usage_errors() -> Iterator[None]:
+    """Say in words what is wrong with the input or a parameter, and leave with status 2."""
+    try:
+        yield
+    except (ValueError, ImportError, OSError) as error:
+        raise click.UsageError(str(error)) from error
+
+
 @main.command()
 @click.argument("control", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("recovered", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--report", type=click.Path(dir_okay=False, path_type=Path), help="Write a report: .html or .pdf.")
 @click.option("--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Write everything as JSON.")
-@click.option("--method", default="kde", show_default=True, help="The rule: kde, tocc, pam, mixture or projections.")
-@click.option("--reduce", help="Fewer variables before the rule: minor, vip or varsel.")
 @click.option(
-    "--sensitivity", type=float, default=0.9, show_default=True, help="Share of the control's like to accept."
+    "--background",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A table of many sources, each measured repeatedly: adds likelihood ratios.",
 )
-@click.option("--features", help="Variables to use, separated by commas; by default all that both tables have.")
-@click.option("--id-column", help="The column that names the objects; by default recognised.")
-@click.option("--source-column", help="The column that says which rows are replicates of one object.")
-@click.option("--missing", type=click.Choice(["error", "drop", "impute"]), default="error", show_default=True)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-def judge(control: Path, recovered: Path, report: Path | None, json_file: Path | None, **options: Any) -> None:
+@_judging
+def judge(
+    control: Path,
+    recovered: Path,
+    report: Path | None,
+    json_file: Path | None,
+    background: Path | None,
+    **options: Any,
+) -> None:
     """Judge RECOVERED objects by CONTROL objects: could they come from the same source?"""
     from rich.console import Console
 
     from transvariation.report.judging import judge_case
 
-    try:
-        judge_case(control, recovered, report, json_file, Console(), **options)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from error
+    with _usage_errors():
+        judge_case(control, recovered, report, json_file, Console(), background=background, **_listed(options))
+
+
+@main.command()
+@click.argument("control", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("model", type=click.Path(dir_okay=False, path_type=Path))
+@_judging
+def fit(control: Path, model: Path, **options: Any) -> None:
+    """Fit a rule to CONTROL objects and keep it in the file MODEL."""
+    from transvariation.casework.keep import fit_model
+
+    with _usage_errors():
+        rule, table, heard = fit_model(control, model, **_listed(options))
+    click.echo(f"{len(table)} control objects, {len(table.features)} variables: {', '.join(table.features)}")
+    click.echo(str(rule.coverage_report()))
+    for warning in heard:
+        click.echo(f"Caution: {warning}", err=True)
+    click.echo(f"Rule: {model}")
+
+
+@main.command()
+@click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("table", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--out", type=click.Path(dir_okay=False, path_type=Path), help="The CSV file to write.  [TABLE.scores.csv]"
+)
+@click.option("--id-column", help="The column that names the objects; by default recognised.")
+@click.option("--missing", type=click.Choice(["error", "drop"]), default="error", show_default=True)
+def score(model: Path, table: Path, out: Path | None, **options: Any) -> None:
+    """Apply the rule in MODEL to the objects of TABLE, however many; one line per object into a CSV file."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from transvariation.casework.keep import score_table
+
+    out = out or table.with_name(f"{table.stem}.scores.csv")
+    with _usage_errors(), Progress(console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task("scoring", total=1.0)
+        judged, rejected = score_table(
+            model, table, out, progress=lambda share: progress.update(bar, completed=share), **options
+        )
+    click.echo(f"{judged} objects judged, {rejected} rejected: {out}")
 
 
 @main.command()
@@ -135,7 +213,5 @@ def serve(port: int, no_browser: bool) -> None:
     """Open the local page: the same work without typing commands. It answers this computer only."""
     from transvariation.web.serve import serve as run
 
-    try:
+    with _usage_errors():
         run(port, not no_browser)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from error

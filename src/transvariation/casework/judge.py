@@ -10,11 +10,13 @@ import pandas as pd
 from transvariation.casework.methods import make_rule
 from transvariation.casework.result import CaseResult, Reason, Verdict
 from transvariation.classifiers import OneClassClassifier
+from transvariation.multiplicity import benjamini_hochberg
 from transvariation.studies.provenance import provenance
 from transvariation.table import Pair, read_pair
 from transvariation.threshold import p_values, required
 from transvariation.typicality import transvariation_probability
 
+FALSE_DISCOVERY_RATE = 0.1
 LIMITATIONS = (
     "A rejected object differs from the control more than the control's own objects do from each other. It does not "
     "follow where it comes from.",
@@ -74,7 +76,8 @@ def judge(
     pair = read_pair(control, recovered, features=features, missing=missing, **options)
     rule, words = make_rule(method, reduce, sensitivity, seed)
     known, unknown = pair.control.to_frame(), pair.recovered.to_frame()
-    rule, heard = _fit(rule, known, pair.control.sources)
+    rule, heard = fit_rule(rule, known, pair.control.sources)
+    selected = benjamini_hochberg(rule.p_values(unknown), FALSE_DISCOVERY_RATE)
     return CaseResult(
         question="Could the recovered objects come from the same source as the control objects?",
         propositions=(
@@ -92,14 +95,16 @@ def judge(
         sensitivity=sensitivity,
         coverage=rule.coverage_report(),
         verdicts=_verdicts(rule, known, unknown, pair),
-        **_together(rule, unknown, pair, sensitivity),
+        false_discovery_rate=FALSE_DISCOVERY_RATE,
+        selected=tuple(name for name, foreign in zip(pair.recovered.ids, selected, strict=True) if foreign),
+        combined_p_value=rule.combined_p_value(unknown),
         warnings=(*heard, *_cautions(len(known), sensitivity)),
         limitations=LIMITATIONS,
         made_by=provenance(command, seed=seed),
     ).at(sensitivity)
 
 
-def _fit(
+def fit_rule(
     rule: OneClassClassifier, known: pd.DataFrame, sources: Sequence[str] | None
 ) -> tuple[OneClassClassifier, list[str]]:
     """Fit with replicates kept together; what the rule warns of is for the reader of the result."""

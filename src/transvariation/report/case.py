@@ -214,12 +214,17 @@ def _typst_strips(result: CaseResult, verdict: Verdict) -> dict[str, Any]:
     return strips
 
 
+def check_report_name(path: Path) -> str:
+    """Give the kind of report that a file's ending asks for, or say which there are."""
+    kind = path.suffix.lower()
+    if kind not in (".html", ".pdf"):
+        raise ValueError(f"the report {path.name!r} must end in .html or .pdf")
+    return kind
+
+
 def write_report(result: CaseResult, path: Path) -> None:
     """Write the report as the file's ending asks: .html or .pdf."""
-    kind = path.suffix.lower()
-    if kind in (".html", ".htm"):
-        path.write_text(case_html(result), encoding="utf-8")
-    elif kind == ".pdf":
+    if check_report_name(path) == ".pdf":
         path.write_bytes(case_pdf(result))
     else:
-        raise ValueError(f"the report {path.name!r} must end in .html or .pdf")
+        path.write_text(case_html(result), encoding="utf-8")

@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 
 from transvariation.casework import judge
-from transvariation.report.case import write_report
+from transvariation.report.case import check_report_name, write_report
 from transvariation.report.screen import case_table, summary_lines
 from transvariation.studies.provenance import command_line
 
@@ -16,15 +16,10 @@ def judge_case(
     control: Path, recovered: Path, report: Path | None, json_file: Path | None, console: Console, **options: Any
 ) -> None:
     """Judge a case, show the verdicts and write the files asked for."""
-    features = options.pop("features")
+    if report is not None:
+        check_report_name(report)
     with console.status("judging"):
-        result = judge(
-            control,
-            recovered,
-            features=[name.strip() for name in features.split(",")] if features else None,
-            command=command_line(),
-            **options,
-        )
+        result = judge(control, recovered, command=command_line(), **options)
     console.print(case_table(result))
     for line in summary_lines(result):
         console.print(line, markup=False, highlight=False)

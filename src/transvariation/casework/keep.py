@@ -1,0 +1,81 @@
+"""A rule kept in a file and applied later, to tables of any length."""
+
+import csv
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from transvariation.casework.judge import fit_rule
+from transvariation.casework.methods import make_rule
+from transvariation.classifiers import OneClassClassifier
+from transvariation.saving import load, save
+from transvariation.table import Table, read_chunks, read_table
+
+COLUMNS = ("id", "verdict", "p_value", "tp")
+
+
+def fit_model(
+    control: Any,
+    path: Path,
+    *,
+    method: str = "kde",
+    reduce: str | None = None,
+    sensitivity: float = 0.9,
+    features: Sequence[str] | None = None,
+    missing: str = "error",
+    seed: int = 0,
+    **options: Any,
+) -> tuple[OneClassClassifier, Table, list[str]]:
+    """Fit a rule to a table of control objects and save it; give the rule, the table read and what to be warned of."""
+    table = read_table(control, features=features, missing=missing, **options)
+    rule, _ = make_rule(method, reduce, sensitivity, seed)
+    rule, heard = fit_rule(rule, table.to_frame(), table.sources)
+    save(rule, path, about={"control": table.summary(), "method": method, "reduce": reduce})
+    return rule, table, heard
+
+
+def score_table(
+    model: Path,
+    table: Any,
+    out: Path,
+    *,
+    missing: str = "error",
+    id_column: str | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> tuple[int, int]:
+    """Apply a saved rule to a table, block by block; write one line per object. Gives the numbers judged and rejected.
+
+    The table may be larger than memory. The output appears under its name only when it is complete.
+    """
+    rule = load(model)
+    names = [str(name) for name in rule.feature_names_in_]
+    unfinished = out.with_name(f".{out.name}.unfinished")
+    judged = rejected = 0
+    try:
+        with unfinished.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(COLUMNS)
+            for block in read_chunks(table, names, id_column=id_column, missing=missing, progress=progress):
+                verdicts = _verdicts(rule, pd.DataFrame(block.X, columns=names))
+                writer.writerows(zip((_safe(name) for name in block.ids), *verdicts, strict=True))
+                judged += len(block)
+                rejected += int((verdicts[0] == "rejected").sum())
+        os.replace(unfinished, out)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return judged, rejected
+
+
+def _verdicts(rule: OneClassClassifier, rows: pd.DataFrame) -> tuple[np.ndarray, ...]:
+    words = np.where(rule.predict(rows) == 1, "accepted", "rejected")
+    tp = rule.transvariation_probability(rows) if hasattr(rule, "transvariation_probability") else [""] * len(rows)
+    return words, rule.p_values(rows), np.asarray(tp)
+
+
+def _safe(name: str) -> str:
+    """Keep a spreadsheet from taking an id for a formula."""
+    return f"'{name}" if name[:1] in ("=", "+", "-", "@", "\t", "\r") else name
