@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from transvariation.casework.likelihood import LikelihoodSystem, by_source
 from transvariation.casework.methods import make_rule
 from transvariation.casework.result import CaseResult, Reason, Verdict
 from transvariation.classifiers import OneClassClassifier
 from transvariation.multiplicity import benjamini_hochberg
 from transvariation.studies.provenance import provenance
-from transvariation.table import Pair, read_pair
+from transvariation.table import Pair, read_pair, read_table
 from transvariation.threshold import p_values, required
 from transvariation.typicality import transvariation_probability
 
@@ -39,6 +40,7 @@ def judge(
     features: Sequence[str] | None = None,
     missing: str = "error",
     seed: int = 0,
+    background: Any = None,
     command: str = "transvariation.casework.judge",
     **options: Any,
 ) -> CaseResult:
@@ -60,6 +62,9 @@ def judge(
         What becomes of missing and below-detection values.
     seed : int
         For methods that draw random numbers.
+    background : path, bytes or DataFrame, optional
+        Many sources of the same kind, each measured repeatedly, with a column that names the source. Adds likelihood
+        ratios.
     command : str
         What to name in the result as the command that made it.
     **options
@@ -101,6 +106,7 @@ def judge(
         warnings=(*heard, *_cautions(len(known), sensitivity)),
         limitations=LIMITATIONS,
         made_by=provenance(command, seed=seed),
+        **({} if background is None else _weighed(pair, background, missing, seed)),
     ).at(sensitivity)
 
 
@@ -113,6 +119,18 @@ def fit_rule(
         warnings.simplefilter("always")
         rule.fit(known, groups=np.asarray(sources) if several else None)
     return rule, list(dict.fromkeys(str(warning.message) for warning in caught))
+
+
+def _weighed(pair: Pair, background: Any, missing: str, seed: int) -> dict[str, Any]:
+    """Weigh the recovered sources against the control, which counts as one source."""
+    table = read_table(background, features=pair.features, missing=missing)
+    if table.sources is None:
+        raise ValueError(
+            f"{table.name} has no column that names the source of each row; a background needs one, such as 'source'"
+        )
+    system = LikelihoodSystem(seed).fit(table.X, np.asarray(table.sources))
+    recovered = by_source(pair.recovered.X, np.asarray(pair.recovered.sources or pair.recovered.ids))
+    return {"likelihood_ratios": system.weigh(pair.control.X, recovered), "likelihood_bounds": system.bounds_}
 
 
 def _cautions(n: int, sensitivity: float) -> list[str]:

@@ -1,8 +1,9 @@
 """What a case came to: everything that the screen, the JSON file and the report say, and nothing that they compute."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from transvariation.casework.likelihood import LikelihoodRatio
 from transvariation.classifiers.calibration import CoverageReport
 from transvariation.threshold import check_sensitivity
 
@@ -60,6 +61,8 @@ class CaseResult:
     warnings : what the reader must know before relying on this
     limitations : what the method does not say
     made_by : versions, seed and command
+    likelihood_ratios : one per recovered source, where a background population was given
+    likelihood_bounds : the lowest and highest log10 ratio that the background supports, per system
     """
 
     question: str
@@ -81,6 +84,8 @@ class CaseResult:
     warnings: tuple[str, ...]
     limitations: tuple[str, ...]
     made_by: dict[str, str]
+    likelihood_ratios: tuple[LikelihoodRatio, ...] = ()
+    likelihood_bounds: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def rejected(self) -> tuple[Verdict, ...]:
@@ -117,6 +122,8 @@ class CaseResult:
             values[name] = tuple(values[name])
         for name in ("values", "recovered_values"):
             values[name] = {variable: tuple(column) for variable, column in values[name].items()}
+        values["likelihood_ratios"] = tuple(LikelihoodRatio(**ratio) for ratio in values["likelihood_ratios"])
+        values["likelihood_bounds"] = {name: tuple(ends) for name, ends in values["likelihood_bounds"].items()}
         return cls(**{**values, "coverage": CoverageReport(**coverage), "verdicts": tuple(verdicts)})
 
     def to_dict(self) -> dict[str, Any]:

@@ -86,6 +86,7 @@ def case_html(result: CaseResult, today: date | None = None) -> str:
         Section("Verdicts").table(verdict_frame(result), "One row per recovered object"),
         Section("The most telling variables").figure(plane(result), f"Control and recovered objects by {names}."),
         *_reasons(result),
+        *_ratios(result),
         Section("Data").table(_data(result), "The two tables").table(_notes(result), "What was understood"),
         Section("Method")
         .text(result.method_words)
@@ -118,6 +119,37 @@ def _reasons(result: CaseResult) -> list[Section]:
     if len(ordered) > DETAILED:
         section.text(f"{len(ordered) - DETAILED} more objects are in the JSON file only.")
     return [section]
+
+
+def ratio_frame(result: CaseResult) -> pd.DataFrame:
+    """One row per recovered source: the likelihood ratios by both systems, on the log10 scale and in words."""
+    return pd.DataFrame(
+        [
+            {
+                "recovered": ratio.id,
+                "log10 LR, two-level": ratio.two_level,
+                "in words": ratio.two_level_words,
+                "log10 LR, from tp": ratio.score_based,
+                "in words ": ratio.score_based_words,
+            }
+            for ratio in result.likelihood_ratios
+        ]
+    )
+
+
+def _ratios(result: CaseResult) -> list[Section]:
+    if not result.likelihood_ratios:
+        return []
+    ends = {name: f"{low:.2f} to {high:.2f}" for name, (low, high) in result.likelihood_bounds.items()}
+    return [
+        Section("Likelihood ratios")
+        .text(
+            "How much more probable the measurements are if both sets share a source than if they do not, by the "
+            "two-level model of the forensic literature and by a score from tp. The background supports log10 values "
+            f"from {ends['two_level']} and from {ends['score_based']}; beyond that they are cut off."
+        )
+        .table(ratio_frame(result), "log10 likelihood ratios", digits=2)
+    ]
 
 
 def _strips(result: CaseResult, verdict: Verdict) -> dict[str, Any]:
@@ -192,6 +224,7 @@ def case_pdf(result: CaseResult, today: date | None = None) -> bytes:
         "summary": summary_lines(result),
         "verdicts": verdict_frame(result).astype(str).to_dict("records"),
         "reasons": [_typst_strips(result, verdict) for verdict in ordered],
+        "ratios": ratio_frame(result).round(2).astype(str).to_dict("records"),
         "data": _data(result).astype(str).to_dict("records"),
         "notes": _notes(result).to_dict("records"),
         "method": result.method_words,

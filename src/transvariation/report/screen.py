@@ -49,4 +49,9 @@ def summary_lines(result: CaseResult) -> list[str]:
             f"If all recovered objects come from one source, the combined p-value is {result.combined_p_value:.3g}. "
             f"Named foreign with at most {result.false_discovery_rate:.0%} expected errors: {len(result.selected)}."
         )
+    lines += [
+        f"{ratio.id}: log10 likelihood ratio {ratio.two_level:.2f} (two-level), {ratio.score_based:.2f} (from tp): "
+        f"{ratio.two_level_words}"
+        for ratio in result.likelihood_ratios
+    ]
     return lines + [f"Caution: {warning}" for warning in result.warnings]
