@@ -1,0 +1,194 @@
+"""From two tables to a verdict: the library face, the screen, the files."""
+
+import json
+from datetime import date
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from transvariation import load_glass
+from transvariation.casework import METHODS, REDUCTIONS, CaseResult, judge
+from transvariation.cli import main
+from transvariation.report.case import case_html, case_pdf
+from transvariation.table import TableError
+
+
+@pytest.fixture(scope="module")
+def tables():
+    glass = load_glass()
+    return glass.control[["K", "Mg", "Al"]], glass.recovered[["K", "Mg", "Al"]].iloc[::6]
+
+
+@pytest.fixture(scope="module")
+def result(tables):
+    return judge(*tables)
+
+
+@pytest.fixture
+def case(tmp_path, tables):
+    paths = tmp_path / "control.csv", tmp_path / "recovered.csv"
+    for path, table in zip(paths, tables, strict=True):
+        table.to_csv(path)
+    return paths
+
+
+def _run(*arguments):
+    return CliRunner().invoke(main, [str(a) for a in arguments], catch_exceptions=False)
+
+
+def test_most_glass_that_is_no_window_is_rejected_for_a_reason(result):
+    assert len(result.verdicts) == 9
+    assert len(result.rejected) >= 7
+    for verdict in result.rejected:
+        assert verdict.p_value <= 0.1 + 1e-9
+    assert {reason.variable for reason in result.verdicts[0].reasons} == {"K", "Mg", "Al"}
+    tps = [reason.tp for reason in result.verdicts[0].reasons]
+    assert tps == sorted(tps)
+
+
+def test_reasons_are_counted_on_the_control(tables, result):
+    control, recovered = tables
+    for verdict in result.verdicts:
+        row = recovered.loc[int(verdict.id)]
+        for reason in verdict.reasons:
+            column = control[reason.variable].to_numpy()
+            assert reason.value == row[reason.variable]
+            assert reason.median == np.median(column)
+            beyond = column < reason.value if reason.side == "below" else column > reason.value
+            if reason.side != "at":
+                assert reason.tp == pytest.approx(2 * (beyond.sum() + (column == reason.value).sum() / 2) / len(column))
+
+
+@pytest.mark.parametrize("sensitivity", [0.5, 0.8, 0.95])
+def test_another_sensitivity_without_refitting_equals_a_fit(tables, result, sensitivity):
+    moved, anew = result.at(sensitivity), judge(*tables, sensitivity=sensitivity)
+    assert [v.accepted for v in moved.verdicts] == [v.accepted for v in anew.verdicts]
+    assert moved.to_dict()["verdicts"] == anew.to_dict()["verdicts"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_decides_as_its_p_values_say(tables, method):
+    control, recovered = tables
+    found = judge(control, recovered, method=method)
+    assert all(v.accepted == (v.p_value > 0.1 + 1e-9) for v in found.verdicts)
+    assert found.coverage.calibration != "paper"
+
+
+@pytest.mark.parametrize("reduce", REDUCTIONS)
+def test_reductions_are_refitted_inside_the_calibration(reduce):
+    glass = load_glass()
+    found = judge(glass.control, glass.recovered.iloc[:3], method="tocc", reduce=reduce)
+    assert found.method == f"{reduce} + tocc"
+    assert found.coverage.calibration == "cv"
+
+
+def test_replicates_stay_together(tables):
+    control, recovered = tables
+    sources = [f"pane {i // 3}" for i in range(len(control))]
+    found = judge(control.assign(source=sources), recovered)
+    assert found.coverage.unit == "groups"
+    assert found.coverage.n == len(set(sources))
+
+
+def test_few_control_objects_are_said_to_be_few(tables):
+    control, recovered = tables
+    found = judge(control.iloc[:8], recovered)
+    assert any("cannot be promised" in warning for warning in found.warnings)
+    assert found.coverage.smallest_p_value == pytest.approx(1 / 9)
+
+
+def test_the_result_survives_json(result):
+    content = json.loads(json.dumps(result.to_dict()))
+    assert CaseResult.from_dict(content) == result
+    with pytest.raises(ValueError, match="not a case"):
+        CaseResult.from_dict(content | {"schema": "other"})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "magic"}, "method='magic' is unknown"),
+        ({"reduce": "magic"}, "reduce='magic' is unknown"),
+        ({"sensitivity": 1.2}, "must lie in"),
+        ({"features": ["Pb"]}, "no variable 'Pb'"),
+    ],
+)
+def test_wrong_parameters_are_named(tables, options, message):
+    with pytest.raises(ValueError, match=message):
+        judge(*tables, **options)
+
+
+def test_the_command_prints_one_line_per_object_and_writes_what_was_asked(case, tmp_path, tables):
+    report, file = tmp_path / "case.html", tmp_path / "case.json"
+    done = _run("judge", *case, "--report", report, "--json", file)
+    assert done.exit_code == 0
+    for name in tables[1].index:
+        assert f" {name} " in done.output
+    content = json.loads(file.read_text())
+    assert content["control"]["sha256"]
+    assert content["schema"] == "transvariation-case/1"
+    page = report.read_text()
+    assert content["control"]["sha256"] in page
+    assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_problems_leave_with_status_2_and_write_nothing(case, tmp_path):
+    control, recovered = case
+    recovered.write_text(recovered.read_text().replace("\n", "\nbad,x,y,z\n", 1))
+    report = tmp_path / "case.html"
+    done = _run("judge", control, recovered, "--report", report)
+    assert done.exit_code == 2
+    assert "recovered.csv, row 2, column 'K'" in done.output.replace("\n", " ")
+    assert not report.exists()
+
+
+def test_a_report_of_another_kind_is_refused_before_any_work(case, tmp_path):
+    done = _run("judge", *case, "--report", tmp_path / "case.doc")
+    assert done.exit_code == 2
+    assert ".html or .pdf" in done.output
+
+
+def test_the_same_inputs_give_the_same_bytes(tables, result):
+    again = judge(*tables)
+    day = date(2026, 1, 2)
+    assert case_html(result, day) == case_html(again, day)
+    pytest.importorskip("typst")
+    first = case_pdf(result, day)
+    assert first.startswith(b"%PDF")
+    assert first == case_pdf(again, day)
+
+
+def test_markup_in_ids_stays_text(tables):
+    control, recovered = tables
+    named = recovered.rename(index={recovered.index[0]: "<script>alert(1)</script>"})
+    page = case_html(judge(control, named))
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+
+
+def test_data_frames_and_files_give_the_same_verdicts(case, result):
+    from_files = judge(*case)
+    assert [v.p_value for v in from_files.verdicts] == [v.p_value for v in result.verdicts]
+    with pytest.raises(TableError):
+        judge(pd.DataFrame(), pd.DataFrame())
+
+
+def test_a_kept_rule_scores_as_it_judged(case, tmp_path, result):
+    model, out = tmp_path / "rule.tv", tmp_path / "out.csv"
+    assert _run("fit", case[0], model).exit_code == 0
+    done = _run("score", model, case[1], "--out", out)
+    assert done.exit_code == 0, done.output
+    scores = pd.read_csv(out)
+    assert scores["p_value"].tolist() == pytest.approx([v.p_value for v in result.verdicts], rel=1e-12)
+    assert scores["verdict"].tolist() == ["accepted" if v.accepted else "rejected" for v in result.verdicts]
+
+
+def test_a_table_that_cannot_be_scored_leaves_nothing_behind(case, tmp_path):
+    model, out = tmp_path / "rule.tv", tmp_path / "out.csv"
+    assert _run("fit", case[0], model).exit_code == 0
+    case[1].write_text(case[1].read_text() + "x,1,2\n")
+    assert _run("score", model, case[1], "--out", out).exit_code == 2
+    assert not out.exists()
+    assert list(tmp_path.glob("*.unfinished")) == []

@@ -1,0 +1,95 @@
+"""Likelihood ratios: known answers, bounds, refusals."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import multivariate_normal
+
+from transvariation.casework import judge
+from transvariation.casework.likelihood import LikelihoodSystem, TwoLevel, by_source, cllr, in_words, make_pairs
+
+pytest.importorskip("lir")
+
+N_SOURCES, WITHIN = 120, 0.1
+
+
+@pytest.fixture(scope="module")
+def background():
+    rng = np.random.default_rng(0)
+    means = rng.normal(size=(N_SOURCES, 2))
+    sources = np.repeat(np.arange(N_SOURCES), 4)
+    return means[sources] + WITHIN * rng.normal(size=(len(sources), 2)), sources
+
+
+@pytest.fixture(scope="module")
+def system(background):
+    return LikelihoodSystem().fit(*background)
+
+
+def _sets(seed, n=60, replicates=4):
+    rng = np.random.default_rng(seed)
+    return {i: rng.normal(size=2) + WITHIN * rng.normal(size=(replicates, 2)) for i in range(n)}
+
+
+def test_the_two_level_model_approaches_the_truth(background):
+    # Truth: normal within, normal between, both known. A kernel density between sources only smooths it.
+    model = TwoLevel().fit(*background)
+    pairs = make_pairs(_sets(1))
+    few = slice(0, 40)
+    found = model.log10_lr(pairs.first[few], pairs.second[few])
+    truth = []
+    for a, b in zip(pairs.first[few], pairs.second[few], strict=True):
+        x, y = a.mean(axis=0), b.mean(axis=0)
+        vx, vy = WITHIN**2 / len(a), WITHIN**2 / len(b)
+        eye = np.eye(2)
+        joint = np.block([[(1 + vx) * eye, eye], [eye, (1 + vy) * eye]])
+        same = multivariate_normal(np.zeros(4), joint).logpdf(np.concatenate([x, y]))
+        apart = multivariate_normal(np.zeros(2), (1 + vx) * eye).logpdf(x)
+        apart += multivariate_normal(np.zeros(2), (1 + vy) * eye).logpdf(y)
+        truth.append((same - apart) / np.log(10))
+    assert np.median(np.abs(found - truth)) < 0.25
+
+
+def test_unseen_pairs_are_told_apart_within_the_bounds(system):
+    pairs = make_pairs(_sets(2), seed=3)
+    for name, ratios in system.log10_lr(pairs.first, pairs.second).items():
+        low, high = system.bounds_[name]
+        assert ratios.min() >= low
+        assert ratios.max() <= high
+        assert cllr(ratios, pairs.same) < 0.35
+        assert np.mean(ratios[pairs.same] > 0) > 0.9
+        assert np.mean(ratios[~pairs.same] < 0) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("log10_lr", "words"),
+    [
+        (0.2, "no support for either proposition"),
+        (0.9, "weak support for a common source"),
+        (-3.5, "strong support for different sources"),
+        (7.0, "extremely strong support for a common source"),
+    ],
+)
+def test_the_verbal_scale(log10_lr, words):
+    assert in_words(log10_lr) == words
+
+
+def test_too_small_a_background_is_refused(background):
+    X, sources = background
+    with pytest.raises(ValueError, match="at least 30"):
+        LikelihoodSystem().fit(X[:40], sources[:40])
+
+
+def test_a_case_with_a_background_gets_ratios(background):
+    X, sources = background
+    table = pd.DataFrame(X, columns=["a", "b"]).assign(source=[f"s{i}" for i in sources])
+    mine = by_source(X, sources)
+    control = pd.DataFrame(np.repeat(mine[0], 5, axis=0), columns=["a", "b"])
+    control += 0.01 * np.random.default_rng(0).normal(size=control.shape)
+    recovered = pd.DataFrame(np.vstack([mine[0][:1], mine[1][:1]]), columns=["a", "b"], index=["same", "other"])
+    result = judge(control, recovered, background=table)
+    ratios = {ratio.id: ratio for ratio in result.likelihood_ratios}
+    assert ratios["same"].two_level > 0 > ratios["other"].two_level
+    assert ratios["same"].score_based > 0 > ratios["other"].score_based
+    with pytest.raises(ValueError, match="names the source"):
+        judge(control, recovered, background=table.drop(columns="source"))
