@@ -1,0 +1,128 @@
+"""The simulation study: every row from its own seed, the same for any number of workers, resumable by command."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from transvariation.cli import main
+from transvariation.report.simulation import tell
+from transvariation.studies.claims import check_claims
+from transvariation.studies.simulation import Study, methods, run_task, tasks
+
+SMALL = {"scenarios": "ai", "sizes": (60,), "shifts": (1.0,), "repeats": 2}
+
+
+def _table(directory, jobs):
+    study = Study(**SMALL, jobs=jobs)
+    journal = study.journal(directory)
+    for _ in study.run(journal):
+        pass
+    return study.table(journal).drop(columns="seconds")
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    return _table(tmp_path_factory.mktemp("one"), 1)
+
+
+def test_one_row_per_scenario_repeat_and_method(table):
+    assert len(table) == 2 * 2 * len(methods())
+    assert (table["sensitivity"] >= 0.9).all()
+    assert table[["specificity", "fresh_sensitivity", "fresh_specificity", "auc"]].stack().between(0, 1).all()
+
+
+def test_results_are_the_same_for_any_number_of_workers(table, tmp_path):
+    pd.testing.assert_frame_equal(_table(tmp_path, 2), table)
+
+
+def test_a_row_can_be_recomputed_alone(table):
+    row = table[(table["scenario"] == "i") & (table["repeat"] == 1) & (table["method"] == "SOM")].iloc[0]
+    alone = run_task(0, "i", 60, 0.0, 1, only=["SOM"])["SOM"]
+    assert alone["specificity"] == row["specificity"]
+    assert alone["auc"] == row["auc"]
+
+
+def test_shifts_only_where_there_are_some():
+    assert tasks("ae", [100], [1.0, 2.0], 1) == [("a", 100, 1.0, 0), ("a", 100, 2.0, 0), ("e", 100, 0.0, 0)]
+
+
+def _made_up(values):
+    """Results in which every method has a fixed specificity in every setting."""
+    rows = [
+        {
+            "scenario": s,
+            "shift": shift,
+            "size": 100,
+            "repeat": 0,
+            "method": m,
+            "specificity": v,
+            "fresh_sensitivity": 0.9,
+        }
+        for s, shift in [("a", 1.0), ("e", 0.0), ("i", 0.0)]
+        for m, v in values.items()
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_claims_are_judged_by_the_numbers():
+    good = {"TOCC_df": 0.9, "TOCC_db": 0.9, "PAM-TOCC_df": 0.99, "Mix-Gauss": 0.93, "SOM": 0.92}
+    good |= {"Gauss": 0.8, "KM": 0.8, "SVDD": 0.8, "KDE": 0.1}
+    assert check_claims(_made_up(good))["holds"].tolist() == [True] * 7 + [False, True]
+    bad = {name: 1 - value for name, value in good.items()}
+    verdicts = check_claims(_made_up(bad))
+    assert not verdicts["holds"][:3].any()
+    assert len(verdicts["evidence"].unique()) > 5
+
+
+def test_the_folder_ends_up_complete(table, tmp_path):
+    path = tell(table.assign(seconds=0.0), tmp_path, {"command": "x", "seed": "0"})
+    html = path.read_text()
+    assert "Scenario (a)" in html
+    assert "http" not in html.replace("http://www.w3.org/2000/svg", "")
+    names = {str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*") if p.is_file()}
+    assert {"index.html", "simulation.csv", "claims.csv", "provenance.json"} <= names
+    assert {"figures/scenario_a.png", "figures/scenario_a.svg"} <= names
+    assert np.isfinite(pd.read_csv(tmp_path / "simulation.csv")["auc"]).all()
+
+
+def _command(out, *more):
+    return ["study", "simulation", "--out", str(out), "--scenarios", "a", "--sizes", "60", "--shifts", "1", *more]
+
+
+def test_the_command_killed_and_called_again_goes_on(tmp_path):
+    out = tmp_path / "study"
+    arguments = _command(out, "--repeats", "6")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "transvariation", *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    journal, deadline = out / "journal.jsonl", time.monotonic() + 120
+    while time.monotonic() < deadline and (not journal.exists() or journal.read_bytes().count(b"\n") < 3):
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    before = journal.read_bytes().count(b"\n")
+    assert 3 <= before <= 7
+    assert not (out / "index.html").exists()
+    done = CliRunner().invoke(main, arguments, catch_exceptions=False)
+    assert done.exit_code == 0
+    assert journal.read_bytes().count(b"\n") == 7
+    assert (out / "index.html").exists()
+    again = CliRunner().invoke(main, _command(out, "--repeats", "6", "--seed", "1"))
+    assert again.exit_code == 2
+    assert "another seed" in again.output
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("--scenarios", "a-z"), ("--scenarios", "c-a"), ("--sizes", "0"), ("--shifts", "one")]
+)
+def test_wrong_lists_are_named(tmp_path, option, value):
+    done = CliRunner().invoke(main, ["study", "simulation", "--out", str(tmp_path), option, value])
+    assert done.exit_code == 2
+    assert value in done.output
