@@ -70,8 +70,7 @@ def test_another_sensitivity_without_refitting_equals_a_fit(tables, result, sens
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_decides_as_its_p_values_say(tables, method):
-    control, recovered = tables
-    found = judge(control, recovered, method=method)
+    found = judge(*tables, features=["K", "Mg"], method=method)
     assert all(v.accepted == (v.p_value > 0.1 + 1e-9) for v in found.verdicts)
     assert found.coverage.calibration != "paper"
 
@@ -112,7 +111,7 @@ def test_the_result_survives_json(result):
         ({"method": "magic"}, "method='magic' is unknown"),
         ({"reduce": "magic"}, "reduce='magic' is unknown"),
         ({"sensitivity": 1.2}, "must lie in"),
-        ({"features": ["Pb"]}, "no variable 'Pb'"),
+        ({"features": ["Pb"]}, "no column 'Pb'"),
     ],
 )
 def test_wrong_parameters_are_named(tables, options, message):

@@ -23,7 +23,7 @@ def background():
 
 @pytest.fixture(scope="module")
 def system(background):
-    return LikelihoodSystem().fit(*background)
+    return LikelihoodSystem(n_pairs=400).fit(*background)
 
 
 def _sets(seed, n=60, replicates=4):
@@ -34,7 +34,7 @@ def _sets(seed, n=60, replicates=4):
 def test_the_two_level_model_approaches_the_truth(background):
     # Truth: normal within, normal between, both known. A kernel density between sources only smooths it.
     model = TwoLevel().fit(*background)
-    pairs = make_pairs(_sets(1))
+    pairs = make_pairs(_sets(1), n_pairs=60)
     few = slice(0, 40)
     found = model.log10_lr(pairs.first[few], pairs.second[few])
     truth = []
@@ -51,7 +51,7 @@ def test_the_two_level_model_approaches_the_truth(background):
 
 
 def test_unseen_pairs_are_told_apart_within_the_bounds(system):
-    pairs = make_pairs(_sets(2), seed=3)
+    pairs = make_pairs(_sets(2), n_pairs=400, seed=3)
     for name, ratios in system.log10_lr(pairs.first, pairs.second).items():
         low, high = system.bounds_[name]
         assert ratios.min() >= low
@@ -80,7 +80,8 @@ def test_too_small_a_background_is_refused(background):
         LikelihoodSystem().fit(X[:40], sources[:40])
 
 
-def test_a_case_with_a_background_gets_ratios(background):
+def test_a_case_with_a_background_gets_ratios(background, system, monkeypatch):
+    monkeypatch.setattr(LikelihoodSystem, "fit", lambda self, X, sources: system)  # the fit is tested above
     X, sources = background
     table = pd.DataFrame(X, columns=["a", "b"]).assign(source=[f"s{i}" for i in sources])
     mine = by_source(X, sources)

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,7 @@ def judge(
     >>> len(result.verdicts), len(result.rejected) > 45
     (51, True)
     """
+    options.setdefault("names", tuple(_name(*given) for given in ((control, "control"), (recovered, "recovered"))))
     pair = read_pair(control, recovered, features=features, missing=missing, **options)
     rule, words = make_rule(method, reduce, sensitivity, seed)
     known, unknown = pair.control.to_frame(), pair.recovered.to_frame()
@@ -108,6 +110,11 @@ def judge(
         made_by=provenance(command, seed=seed),
         **({} if background is None else _weighed(pair, background, missing, seed)),
     ).at(sensitivity)
+
+
+def _name(source: Any, role: str) -> str | None:
+    """Files have names; tables in memory are called by their role."""
+    return None if isinstance(source, str | PathLike) else role
 
 
 def fit_rule(

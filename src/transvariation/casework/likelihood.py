@@ -26,7 +26,6 @@ SCALE = (
     (np.inf, "extremely strong support"),
 )
 MIN_SOURCES = 30  # fewer background sources say too little about how sources differ
-N_PAIRS = 4_000  # pairs of different sources drawn to calibrate and to bound
 
 
 @dataclass(frozen=True)
@@ -63,8 +62,10 @@ class Pairs:
     same: NDArray[np.bool_]
 
 
-def make_pairs(sets: dict[Any, Floats], others: dict[Any, Floats] | None = None, seed: int = 0) -> Pairs:
-    """Pair every source with itself and, N_PAIRS times, two different sources.
+def make_pairs(
+    sets: dict[Any, Floats], others: dict[Any, Floats] | None = None, *, n_pairs: int = 4_000, seed: int = 0
+) -> Pairs:
+    """Pair every source with itself and, `n_pairs` times, two different sources.
 
     Parameters
     ----------
@@ -77,8 +78,8 @@ def make_pairs(sets: dict[Any, Floats], others: dict[Any, Floats] | None = None,
         sets, others = {k: x[: len(x) // 2] for k, x in sets.items()}, {k: x[len(x) // 2 :] for k, x in sets.items()}
     names = list(sets)
     rng = np.random.default_rng(seed)
-    one = rng.integers(len(names), size=N_PAIRS)
-    two = (one + rng.integers(1, len(names), size=N_PAIRS)) % len(names)
+    one = rng.integers(len(names), size=n_pairs)
+    two = (one + rng.integers(1, len(names), size=n_pairs)) % len(names)
     first = [sets[name] for name in names] + [sets[names[i]] for i in one]
     second = [others[name] for name in names] + [others[names[j]] for j in two]
     return Pairs(first, second, np.arange(len(first)) < len(names))
@@ -137,6 +138,8 @@ class LikelihoodSystem:
     ----------
     seed : int
         For the drawing of pairs.
+    n_pairs : int
+        Pairs of different sources drawn to calibrate and to bound.
 
     Attributes
     ----------
@@ -147,8 +150,9 @@ class LikelihoodSystem:
 
     SYSTEMS = ("two_level", "score_based")
 
-    def __init__(self, seed: int = 0):
+    def __init__(self, seed: int = 0, n_pairs: int = 4_000):
         self.seed = seed
+        self.n_pairs = n_pairs
 
     def fit(self, X: Floats, sources: NDArray) -> "LikelihoodSystem":
         """Learn from a background: replicates (rows of `X`) of many sources."""
@@ -166,7 +170,7 @@ class LikelihoodSystem:
         labels = []
         for train, test in (halves, halves[::-1]):
             fitted = self._systems({name: repeated[name] for name in train})
-            pairs = make_pairs({name: repeated[name] for name in test}, seed=self.seed)
+            pairs = make_pairs({name: repeated[name] for name in test}, n_pairs=self.n_pairs, seed=self.seed)
             labels.append(pairs.same)
             for system, model in fitted.items():
                 seen[system].append(model.log10_lr(pairs.first, pairs.second))
@@ -182,7 +186,7 @@ class LikelihoodSystem:
     def _systems(self, sets: dict[Any, Floats]) -> dict[str, Any]:
         X = np.concatenate(list(sets.values()))
         sources = np.repeat(np.arange(len(sets)), [len(x) for x in sets.values()])
-        pairs = make_pairs(sets, seed=self.seed)
+        pairs = make_pairs(sets, n_pairs=self.n_pairs, seed=self.seed)
         return {"two_level": TwoLevel().fit(X, sources), "score_based": ScoreBased().fit(X, sources, pairs)}
 
     def log10_lr(self, first: list[Floats], second: list[Floats]) -> dict[str, Floats]:
