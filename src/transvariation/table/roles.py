@@ -182,7 +182,7 @@ def _guess_id(free: list[int], keys: list[str], looks: list[_Look]) -> list[int]
             return [i]
     for names in (OBJECTS, NUMBERINGS):
         for i in free:
-            if keys[i] in names and (looks[i].whole or not looks[i].numeric) and looks[i].unique():
+            if keys[i] in names and (looks[i].whole or looks[i].others) and looks[i].unique():
                 return [i]
     if (
         free[:1] == [0]
@@ -200,7 +200,7 @@ def _guess_source(free: list[int], keys: list[str], looks: list[_Look]) -> list[
         if keys[i] in SOURCES and not looks[i].empty:
             return [i]
     for i in free:
-        if keys[i] in OBJECTS and not looks[i].empty and (looks[i].whole or not looks[i].numeric):
+        if keys[i] in OBJECTS and (looks[i].whole or looks[i].others):
             return [i]  # not unique, or it would be the id: the same object measured again
     return []
 
