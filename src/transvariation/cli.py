@@ -79,6 +79,23 @@ def simulation(out: Path, scenarios: str, sizes: str, shifts: str, repeats: int,
     console.print(f"Page: {path}", soft_wrap=True, highlight=False)
 
 
+@study.command()
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="The folder to fill.")
+@click.option(
+    "--seeds", type=click.IntRange(min=1), default=20, show_default=True, help="Seeds for random projections."
+)
+@click.option("--repeats", type=click.IntRange(min=1), default=5, show_default=True, help="Ten-fold splits.")
+def glass(out: Path, seeds: int, repeats: int) -> None:
+    """Reproduce the analysis of the glass fragments, cell by cell, then try it on unseen fragments."""
+    from rich.console import Console
+
+    from transvariation.report.study import analyse_glass
+
+    console = Console()
+    path = analyse_glass(out, seeds, repeats, console)
+    console.print(f"Page: {path}", soft_wrap=True, highlight=False)
+
+
 def _letters(text: str) -> str:
     """Read a list of scenarios such as a-d,i."""
     letters: list[str] = []

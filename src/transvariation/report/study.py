@@ -5,7 +5,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from transvariation.report import glass as glass_report
 from transvariation.report.simulation import tell
+from transvariation.studies import glass
 from transvariation.studies.provenance import command_line, provenance
 from transvariation.studies.simulation import Study
 
@@ -34,3 +36,21 @@ def simulate(study: Study, directory: Path, console: Console) -> Path:
             progress.advance(bar)
     made_by = provenance(command_line(), seed=study.seed, data_sets=len(tasks))
     return tell(study.table(journal), directory, made_by)
+
+
+def analyse_glass(directory: Path, seeds: int, repeats: int, console: Console) -> Path:
+    """Run the paper's glass analysis and its cross-validation, then write tables, figures and page."""
+    with progress_bar(console) as progress:
+        bar = progress.add_task("the paper's cells", total=len(glass.RULES) * (len(glass.REDUCTIONS) + seeds))
+        scored = []
+        for entry in glass.paper_scores(seeds):
+            scored.append(entry)
+            progress.advance(bar)
+        folds = len(glass.RULES) * len(glass.REDUCTIONS) * len(glass.CALIBRATIONS) * glass.FOLDS * repeats
+        bar = progress.add_task("unseen fragments", total=folds)
+        rows = []
+        for row in glass.held_out(repeats):
+            rows.append(row)
+            progress.advance(bar)
+    made_by = provenance(command_line(), seeds=seeds, repeats=repeats)
+    return glass_report.tell(scored, glass.held_out_table(rows), directory, made_by)

@@ -58,6 +58,8 @@ REDUCTIONS: dict[str, Callable[[], Any]] = {
     "kappa-VIP": lambda: VIPSelector(2, kappa=0.5, random_state=0),
 }
 N_SEEDS = 20
+FOLDS = 10
+CALIBRATIONS = ("paper", "cv")
 
 
 def correlations() -> pd.DataFrame:
@@ -139,9 +141,9 @@ def held_out(
     control = glass.control
     for rule in RULES:
         for reduction, make in REDUCTIONS.items():
-            for calibration in calibrations:
+            for calibration in CALIBRATIONS:
                 pipeline = CalibratedOCC(make_pipeline(make(), RULES[rule]()), calibration=calibration)
-                for train, test in RepeatedKFold(n_splits=folds, n_repeats=repeats, random_state=0).split(control):
+                for train, test in RepeatedKFold(n_splits=FOLDS, n_repeats=repeats, random_state=0).split(control):
                     model = clone(pipeline).fit(control.iloc[train])
                     yield {
                         "rule": rule,
