@@ -85,14 +85,15 @@ def simulation(out: Path, scenarios: str, sizes: str, shifts: str, repeats: int,
     "--seeds", type=click.IntRange(min=1), default=20, show_default=True, help="Seeds for random projections."
 )
 @click.option("--repeats", type=click.IntRange(min=1), default=5, show_default=True, help="Ten-fold splits.")
-def glass(out: Path, seeds: int, repeats: int) -> None:
+@click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 for all cores.")
+def glass(out: Path, seeds: int, repeats: int, jobs: int) -> None:
     """Reproduce the analysis of the glass fragments, cell by cell, then try it on unseen fragments."""
     from rich.console import Console
 
     from transvariation.report.study import analyse_glass
 
     console = Console()
-    path = analyse_glass(out, seeds, repeats, console)
+    path = analyse_glass(out, seeds, repeats, jobs, console)
     console.print(f"Page: {path}", soft_wrap=True, highlight=False)
 
 

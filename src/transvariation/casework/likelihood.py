@@ -191,9 +191,11 @@ class LikelihoodSystem:
 
     def log10_lr(self, first: list[Floats], second: list[Floats]) -> dict[str, Floats]:
         """Compute bounded log10 likelihood ratios of pairs of sets, by either system."""
-        return {
-            name: np.clip(model.log10_lr(first, second), *self.bounds_[name]) for name, model in self.systems_.items()
-        }
+        ratios = {}
+        for name, model in self.systems_.items():
+            low, high = self.bounds_[name]
+            ratios[name] = np.clip(model.log10_lr(first, second), low, high)
+        return ratios
 
     def weigh(self, control: Floats, recovered: dict[str, Floats]) -> tuple[LikelihoodRatio, ...]:
         """Weigh every recovered object against the control, taken as one source."""
@@ -203,6 +205,10 @@ class LikelihoodSystem:
             LikelihoodRatio(name, float(a), float(b), in_words(a), in_words(b))
             for name, a, b in zip(names, ratios["two_level"], ratios["score_based"], strict=True)
         )
+
+
+def _ends(bounds: tuple[float, float]) -> tuple[float, float]:
+    return float(bounds[0]), float(bounds[1])
 
 
 def by_source(X: Floats, sources: NDArray) -> dict[Any, Floats]:

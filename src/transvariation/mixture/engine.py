@@ -43,6 +43,15 @@ def compiled_engine() -> Engine:
     return Engine(fit_mixtures, merge_clusters)
 
 
+def fetch_engine() -> None:
+    """Decide now, for the whole of this process: machine code if it can be had, else NumPy.
+
+    Who promises the same numbers whatever ran before in a process (studies, worker processes) calls this first.
+    """
+    if _installed():
+        compiled_engine()
+
+
 def choose_engine(work: float) -> Engine:
     """Choose by how much there is to do now and was before in this process."""
     global _asked_for

@@ -44,9 +44,9 @@ def tell(scored: list[dict[str, Any]], held_out: pd.DataFrame, directory: Path, 
 
 
 def _paper(cells: pd.DataFrame, correlations: pd.DataFrame) -> list[Section]:
-    areas = cells[["rule", "reduction", *[c for c in cells if "AUC" in c]]]
-    rates = cells[["rule", "reduction", *[c for c in cells if "specificity" in c]]]
-    times = cells[["rule", "reduction", *[c for c in cells if "seconds" in c]]]
+    areas = cells[["rule", "reduction", *[c for c in cells.columns if "AUC" in str(c)]]]
+    rates = cells[["rule", "reduction", *[c for c in cells.columns if "specificity" in str(c)]]]
+    times = cells[["rule", "reduction", *[c for c in cells.columns if "seconds" in str(c)]]]
     same = int((cells["difference in AUC"].abs() < 5e-4).sum())
     rates_same = int((cells["difference in specificity"].abs() < 5e-4).sum())
     return [

@@ -38,19 +38,17 @@ def simulate(study: Study, directory: Path, console: Console) -> Path:
     return tell(study.table(journal), directory, made_by)
 
 
-def analyse_glass(directory: Path, seeds: int, repeats: int, console: Console) -> Path:
+def analyse_glass(directory: Path, seeds: int, repeats: int, jobs: int, console: Console) -> Path:
     """Run the paper's glass analysis and its cross-validation, then write tables, figures and page."""
+    scored, rows = [], []
     with progress_bar(console) as progress:
         bar = progress.add_task("the paper's cells", total=len(glass.RULES) * (len(glass.REDUCTIONS) + seeds))
-        scored = []
-        for entry in glass.paper_scores(seeds):
+        for entry in glass.paper_scores(seeds, jobs):
             scored.append(entry)
             progress.advance(bar)
-        folds = len(glass.RULES) * len(glass.REDUCTIONS) * len(glass.CALIBRATIONS) * glass.FOLDS * repeats
-        bar = progress.add_task("unseen fragments", total=folds)
-        rows = []
-        for row in glass.held_out(repeats):
-            rows.append(row)
+        bar = progress.add_task("unseen fragments", total=glass.FOLDS * repeats)
+        for outcomes in glass.held_out(repeats, jobs):
+            rows += outcomes
             progress.advance(bar)
     made_by = provenance(command_line(), seeds=seeds, repeats=repeats)
     return glass_report.tell(scored, glass.held_out_table(rows), directory, made_by)

@@ -44,13 +44,13 @@ def _never_worse(medians: pd.DataFrame) -> list[Claim]:
     for method in TOCCS:
         ahead = medians[method] - best_rival
         fine = ahead >= -COMPARABLE
-        worst = ahead.idxmin()
+        scenario, shift, size = ahead.index[int(ahead.argmin())]
         claims.append(
             Claim(
                 f"{method} is better than or comparable with every rival in all settings",
                 bool(fine.all()),
                 f"in {fine.sum()} of {len(fine)} settings its median specificity is at most {COMPARABLE:.2f} below the "
-                f"best rival's; worst in scenario ({worst[0]}), shift {worst[1]:g}, n = {worst[2]}: {ahead.min():+.2f}",
+                f"best rival's; worst in scenario ({scenario}), shift {shift:g}, n = {size}: {ahead.min():+.2f}",
             )
         )
     return claims

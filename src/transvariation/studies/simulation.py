@@ -6,7 +6,6 @@ can be recomputed alone and comes out the same wherever and in whatever order it
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from time import process_time
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ import numpy as np
 from transvariation.classifiers import PAMTOCC, TOCC, DensityTOCC, OneClassClassifier
 from transvariation.datasets import make_scenario
 from transvariation.metrics import auc, specificity_at_sensitivity
-from transvariation.mixture.engine import compiled_engine
+from transvariation.mixture.engine import fetch_engine
 from transvariation.rivals import KDEOCC, SOMOCC, SVDD, GaussianOCC, KMeansOCC, MixtureOCC
 from transvariation.studies.journal import Journal
 
@@ -78,8 +77,7 @@ def run_task(
     seed: int, scenario: str, size: int, shift: float, repeat: int, only: Iterable[str] | None = None
 ) -> dict[str, dict[str, float]]:
     """Make one data set and judge it by every method (or by those named); one outcome per method."""
-    if find_spec("numba") is not None:
-        compiled_engine()  # the same engine for every task, whichever process it runs in and whatever ran before it
+    fetch_engine()  # the same for every task, whichever process it runs in and whatever ran before it
     rng = np.random.default_rng(data_seed(seed, scenario, size, shift, repeat))
     target, other = make_scenario(scenario, n_target=size, shift=shift, random_state=rng)
     # Fresh targets come from the same law; a scenario's non-targets may depend on its targets, so they stay.
