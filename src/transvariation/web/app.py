@@ -84,12 +84,13 @@ class Page:
 
     async def upload(self, request: Request) -> Response:
         """Take two tables, say what was understood of them."""
-        form = await request.form(max_files=2, max_fields=4)
-        given = [form.get(name) for name in ("control", "recovered")]
-        if not all(isinstance(file, UploadFile) for file in given):
+        async with request.form(max_files=2, max_fields=4) as form:
+            given = [form.get(name) for name in ("control", "recovered")]
+            tables = [(_name(file.filename), await file.read()) for file in given if isinstance(file, UploadFile)]
+            missing = str(form.get("missing", "error"))
+        if len(tables) < 2:
             return _problem("Choose both tables: control and recovered.")
-        tables = [(_name(file.filename), await file.read()) for file in given if isinstance(file, UploadFile)]
-        return await self._understood(Case(tables), str(form.get("missing", "error")))
+        return await self._understood(Case(tables), missing)
 
     async def example(self, request: Request) -> Response:
         """Take the packaged glass fragments as the two tables."""
