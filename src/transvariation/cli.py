@@ -132,8 +132,16 @@ def _judging(command: Any) -> Any:
         click.option("--features", help="Variables to use, separated by commas; by default all columns of numbers."),
         click.option("--id-column", help="The column that names the objects; by default recognised."),
         click.option("--source-column", help="The column that says which rows are replicates of one object."),
-        click.option("--missing", type=click.Choice(["error", "drop", "impute"]), default="error", show_default=True),
-        click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True),
+        click.option(
+            "--missing",
+            type=click.Choice(["error", "drop", "impute"]),
+            default="error",
+            show_default=True,
+            help="Missing and below-detection values: report them, leave the object out, or fill them in.",
+        ),
+        click.option(
+            "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For methods that draw lots."
+        ),
     ]
     for option in reversed(options):
         command = option(command)
@@ -207,7 +215,13 @@ def fit(control: Path, model: Path, **options: Any) -> None:
     "--out", type=click.Path(dir_okay=False, path_type=Path), help="The CSV file to write.  [TABLE.scores.csv]"
 )
 @click.option("--id-column", help="The column that names the objects; by default recognised.")
-@click.option("--missing", type=click.Choice(["error", "drop"]), default="error", show_default=True)
+@click.option(
+    "--missing",
+    type=click.Choice(["error", "drop"]),
+    default="error",
+    show_default=True,
+    help="Missing values: report them, or leave the object out.",
+)
 def score(model: Path, table: Path, out: Path | None, **options: Any) -> None:
     """Apply the rule in MODEL to the objects of TABLE, however many; one line per object into a CSV file."""
     from rich.console import Console
