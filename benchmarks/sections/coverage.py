@@ -68,7 +68,7 @@ def run(short: bool) -> Iterator[Table]:
     for name, target, other in datasets(short):
         for rule_name, rule in rules.items():
             for calibration in CALIBRATIONS:
-                se, sp = judge(rule, calibration, target, other, 1 if short else 5)
+                se, sp = judge(rule, calibration, target, other, 1 if short else 3)
                 rows.append({"data": name, "rule": rule_name, "calibration": calibration, "sensitivity": se})
                 rows[-1]["specificity"] = sp
     yield Table("coverage", f"Sensitivity on fresh targets, {NOMINAL} promised", rows, "two principal components")

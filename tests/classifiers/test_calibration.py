@@ -246,3 +246,18 @@ def test_a_set_from_one_source_gets_one_answer(normal):
     assert rule.combined_p_value(foreign) < 0.05 < rule.combined_p_value(fresh)
     grouped = Mean(calibration="loo").fit(normal, groups=np.repeat(np.arange(30), 2))
     assert grouped.combined_p_value(fresh) == pytest.approx(min(1, 2 * grouped.p_values(fresh).mean()))
+
+
+def test_margins_calibrate_what_raw_scores_cannot():
+    """The raw score of a support vector machine sums over its objects and so grows with their number."""
+    rng = np.random.default_rng(9)
+    accepted = {"score_samples": [], "decision_function": []}
+    for _ in range(20):
+        X, fresh = rng.normal(size=(100, 2)), rng.normal(size=(300, 2))
+        for rating, shares in accepted.items():
+            rule = CalibratedOCC(OneClassSVM(nu=0.1), rating=rating).fit(X)
+            shares.append(np.mean(rule.predict(fresh) == 1))
+    assert abs(np.mean(accepted["decision_function"]) - 0.9) < 0.03
+    assert np.mean(accepted["score_samples"]) > 0.93
+    with pytest.raises(ValueError, match="rating='loudness' is unknown"):
+        CalibratedOCC(OneClassSVM(), rating="loudness").fit(X)

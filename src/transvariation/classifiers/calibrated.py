@@ -9,6 +9,8 @@ from sklearn.utils import get_tags
 
 from transvariation.classifiers.base import OneClassClassifier
 
+RATINGS = ("score_samples", "decision_function")
+
 
 class CalibratedOCC(OneClassClassifier):
     """Calibrate a detector or a whole pipeline: every fold refits all of it, reduction and selection included.
@@ -22,6 +24,10 @@ class CalibratedOCC(OneClassClassifier):
         The share of target objects to accept.
     calibration : {"cv", "loo", "split", "paper"} or splitter, default="cv"
         Where the threshold comes from.
+    rating : {"score_samples", "decision_function"}, default="score_samples"
+        Which of the estimator's ratings to calibrate. `decision_function` is the margin over the estimator's own
+        threshold: for support vector methods, whose raw scores drift with the number of objects, so that the ratings of
+        folds and of all objects would not compare.
     n_jobs : int, optional
         How many folds to fit at a time.
 
@@ -43,10 +49,19 @@ class CalibratedOCC(OneClassClassifier):
     True
     """
 
-    def __init__(self, estimator: Any, *, sensitivity: float = 0.9, calibration: Any = "cv", n_jobs: int | None = None):
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        sensitivity: float = 0.9,
+        calibration: Any = "cv",
+        rating: str = "score_samples",
+        n_jobs: int | None = None,
+    ):
         self.estimator = estimator
         self.sensitivity = sensitivity
         self.calibration = calibration
+        self.rating = rating
         self.n_jobs = n_jobs
 
     def __sklearn_tags__(self) -> Any:
@@ -65,8 +80,10 @@ class CalibratedOCC(OneClassClassifier):
         return pd.DataFrame(X, columns=self.feature_names_in_)
 
     def _describe(self, X: NDArray[np.float64]) -> None:
+        if self.rating not in RATINGS:
+            raise ValueError(f"rating={self.rating!r} is unknown; choose one of {', '.join(RATINGS)}")
         self.estimator_ = clone(self.estimator).fit(self._named(X))
 
     def _score(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        rate = getattr(self.estimator_, "score_samples", None) or self.estimator_.decision_function
+        rate = getattr(self.estimator_, self.rating, None) or self.estimator_.decision_function
         return np.asarray(rate(self._named(X)), dtype=np.float64)
