@@ -13,14 +13,15 @@ def _run(*arguments):
     return CliRunner().invoke(main, [str(a) for a in arguments], catch_exceptions=False)
 
 
-def test_demo_prints_a_table_and_saves_a_figure(tmp_path):
+def test_demo_prints_a_table_and_saves_a_figure_and_a_report(tmp_path):
     result = _run("demo", "--out", tmp_path / "new" / "folder")
     assert result.exit_code == 0
-    assert "window (control)" in result.output
-    assert "headlamp (recovered)" in result.output
+    assert "headlamp" in result.output
+    assert "51 recovered objects" in result.output
     figure = tmp_path / "new" / "folder" / "glass.png"
     assert str(figure) in result.output.replace("\n", "")
     assert figure.read_bytes().startswith(b"\x89PNG")
+    assert "<title>" in (figure.parent / "report.html").read_text()
 
 
 @pytest.mark.parametrize("arguments", [[], ["demo"]])

@@ -22,7 +22,7 @@ def main() -> None:
     type=click.Path(file_okay=False, path_type=Path),
     default="transvariation-demo",
     show_default=True,
-    help="The folder for the figure.",
+    help="The folder for the report and the figure.",
 )
 def demo(out: Path) -> None:
     """Judge the packaged glass fragments: which could come from a window?"""
@@ -31,8 +31,8 @@ def demo(out: Path) -> None:
     from transvariation.report.demo import demo as run
 
     console = Console()
-    path = run(out, console)
-    console.print(f"Figure: {path}", soft_wrap=True, highlight=False)
+    for path in run(out, console):
+        console.print(f"Written: {path}", soft_wrap=True, highlight=False)
 
 
 @main.group()
@@ -124,7 +124,9 @@ def _numbers(text: str, kind: type, option: str) -> list:
 def _judging(command: Any) -> Any:
     """Give a command the options that say how to judge."""
     options = [
-        click.option("--method", default="kde", show_default=True, help="kde, tocc, pam, mixture or projections."),
+        click.option(
+            "--method", default="kernel", show_default=True, help="kernel, tocc, pam, mixture or projections."
+        ),
         click.option("--reduce", help="Fewer variables before the rule: minor, vip or varsel."),
         click.option(
             "--sensitivity", type=float, default=0.9, show_default=True, help="Share of the control's like to accept."

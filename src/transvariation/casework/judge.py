@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from transvariation.casework.likelihood import LikelihoodSystem, by_source
-from transvariation.casework.methods import make_rule
+from transvariation.casework.methods import DEFAULT, make_rule
 from transvariation.casework.result import CaseResult, Reason, Verdict
 from transvariation.classifiers import OneClassClassifier
 from transvariation.multiplicity import benjamini_hochberg
@@ -35,7 +35,7 @@ def judge(
     control: Any,
     recovered: Any,
     *,
-    method: str = "kde",
+    method: str = DEFAULT,
     reduce: str | None = None,
     sensitivity: float = 0.9,
     features: Sequence[str] | None = None,

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from transvariation.casework.judge import fit_rule
-from transvariation.casework.methods import make_rule
+from transvariation.casework.methods import DEFAULT, make_rule
 from transvariation.classifiers import OneClassClassifier
 from transvariation.saving import load, save
 from transvariation.table import Table, read_chunks, read_table
@@ -22,7 +22,7 @@ def fit_model(
     control: Any,
     path: Path,
     *,
-    method: str = "kde",
+    method: str = DEFAULT,
     reduce: str | None = None,
     sensitivity: float = 0.9,
     features: Sequence[str] | None = None,

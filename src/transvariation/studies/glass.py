@@ -11,7 +11,7 @@ from joblib import Memory, Parallel, delayed
 from sklearn.model_selection import RepeatedKFold
 from sklearn.pipeline import make_pipeline
 
-from transvariation.classifiers import PAMTOCC, TOCC, CalibratedOCC, DensityTOCC, ProjectionEnsemble
+from transvariation.classifiers import PAMTOCC, TOCC, CalibratedOCC, DensityTOCC, KernelTOCC, ProjectionEnsemble
 from transvariation.datasets import load_glass
 from transvariation.metrics import auc, roc, specificity_at_sensitivity
 from transvariation.mixture.engine import fetch_engine
@@ -54,7 +54,7 @@ RULES: dict[str, Callable[[], Any]] = {
     "TOCC_db": lambda: DensityTOCC(density="mixture"),
     "PAM-TOCC_df": lambda: PAMTOCC(n_clusters=4, ties="literal"),
 }
-CALIBRATED: dict[str, Callable[[], Any]] = {"kernel tp_f": lambda: DensityTOCC(density="kde")}  # beyond the paper
+CALIBRATED: dict[str, Callable[[], Any]] = {"KernelTOCC": KernelTOCC}  # beyond the paper
 REDUCTIONS: dict[str, Callable[[], Any]] = {
     "PCA": lambda: MinorComponents(2),
     "varSel": lambda: VarSel(2),
