@@ -44,7 +44,8 @@ def datasets(short: bool) -> Iterator[tuple[str, Any, Any]]:
     yield "water", sensors[normal], sensors[~normal]
     for path in sorted((DATA / "adbench").glob("*.npz")):
         with np.load(path) as file:
-            yield path.stem.split("_", 1)[1], file["X"][file["y"] == 0], file["X"][file["y"] == 1]
+            name = path.stem.split("_", 1)[1]
+            yield "ADBench glass" if name == "glass" else name, file["X"][file["y"] == 0], file["X"][file["y"] == 1]
 
 
 def judge(rule: Any, calibration: str, target: Any, other: Any, n_repeats: int) -> tuple[float, float]:
