@@ -4,7 +4,9 @@ Newton's method on the sum of distances, which converges quadratically, with the
 second derivative treated exactly: a data point, and a sample on one line.
 """
 
-from typing import NamedTuple
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +18,8 @@ Floats = NDArray[np.float64]
 
 _LARGE = 20_000  # from here on Newton starts from the median of a subsample
 _SUBSAMPLE = 4_000
-_BLOCK = 8_192  # rows of a pass in plain NumPy: their differences stay in the cache
+BLOCK = 16_384  # rows whose sums are taken together; fixed, so that rows in several places add up to the same bits
+_CACHED = 8_192  # rows of a pass in plain NumPy: their differences stay in the cache
 _HUGE, _TINY = 1e140, 1e-140
 _MAX_PASSES = 200  # never needed; a bound for every loop
 
@@ -47,10 +50,58 @@ def spatial_median(X: ArrayLike) -> Floats:
     return spatial_median_of_rows(as_rows(X, "X"))
 
 
-def spatial_median_of_rows(X: Floats) -> Floats:
-    """The same for rows that were checked already."""
+class BlockSums(NamedTuple):
+    """What `BLOCK` rows contribute to a pass: sums over the rows not at y, and the nearest of these rows."""
+
+    sums: Floats  # of distances d, 1/d, 1/d^2; and how many rows are at y
+    resultant: Floats  # of unit vectors
+    moment: Floats  # of their products over d
+    nearest: int  # within the block
+    square: float  # of the distance to that row
+    ties: int  # rows as near
+
+
+class PartedRows(ABC):
+    """A sample whose rows are not in one array. Its spatial median has the same bits as that of the one array."""
+
+    shape: tuple[int, int]
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    @abstractmethod
+    def max(self) -> float:
+        """Find the largest value."""
+
+    @abstractmethod
+    def min(self) -> float:
+        """Find the smallest value."""
+
+    @overload
+    def __getitem__(self, which: int) -> Floats: ...
+    @overload
+    def __getitem__(self, which: slice) -> Floats: ...
+    @abstractmethod
+    def __getitem__(self, which: int | slice) -> Floats:
+        """Fetch one row, or every k-th one for a slice ``[::k]``."""
+
+    @abstractmethod
+    def __mul__(self, unit: float) -> "PartedRows":
+        """Scale every value."""
+
+    @abstractmethod
+    def block_sums(self, y: Floats, compiled: bool) -> Iterable[BlockSums]:
+        """Give `sums_of_block` of rows 0 to BLOCK, BLOCK to 2 BLOCK and so on, in this order."""
+
+    @abstractmethod
+    def median_on_line(self) -> Floats:
+        """Find the median of rows that all lie on one line."""
+
+
+def spatial_median_of_rows(X: Floats | PartedRows) -> Floats:
+    """The same for rows that were checked already, be they in one place or in several."""
     if X.shape[1] == 1:
-        return np.median(X, axis=0)
+        return np.median(X, axis=0) if isinstance(X, np.ndarray) else X.median_on_line()
     size = max(float(X.max()), -float(X.min()))
     # Squares of such numbers overflow or vanish. A power of two changes nothing else.
     if not _TINY < size < _HUGE and size > 0:
@@ -58,12 +109,12 @@ def spatial_median_of_rows(X: Floats) -> Floats:
         return spatial_median_of_rows(X * unit) / unit
     if len(X) <= 2:
         return X[0] + (X[-1] - X[0]) / 2
-    sub = X[:: max(1, len(X) // _SUBSAMPLE)]
+    sub = np.ascontiguousarray(X[:: max(1, len(X) // _SUBSAMPLE)])
     compiled = worth_compiling(len(X))
     start = np.median(sub, axis=0)
     if len(X) > _LARGE:
-        start = _newton(np.ascontiguousarray(sub), start, compiled)
-    return _newton(np.ascontiguousarray(X), start, compiled)
+        start = _newton(sub, start, compiled)
+    return _newton(np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X, start, compiled)
 
 
 class _Pass(NamedTuple):
@@ -79,35 +130,51 @@ class _Pass(NamedTuple):
     at: int  # units at y itself
 
 
-def _pass(X: Floats, y: Floats, compiled: bool = False) -> _Pass:
-    if compiled:
-        from transvariation.typicality.compiled.spatial import fused_pass
-
-        (objective, weight, weight2, at), resultant, moment, nearest, square, ties = fused_pass(X, y)
+def _pass(X: Floats | PartedRows, y: Floats, compiled: bool = False) -> _Pass:
+    p = X.shape[1]
+    total, resultant, moment = np.zeros(4), np.zeros(p), np.zeros((p, p))
+    smallest, nearest, ties = np.inf, 0, 0
+    starts = range(0, len(X), BLOCK)
+    if isinstance(X, np.ndarray):
+        blocks: Iterable[BlockSums] = (sums_of_block(X[start : start + BLOCK], y, compiled) for start in starts)
     else:
-        (objective, weight, weight2, at), resultant, moment, nearest, square, ties = _blocked_pass(X, y)
+        blocks = X.block_sums(y, compiled)
+    for start, block in zip(starts, blocks, strict=True):
+        total += block.sums
+        resultant += block.resultant
+        moment += block.moment
+        if block.ties and block.square < smallest:
+            smallest, nearest, ties = block.square, start + block.nearest, block.ties
+        elif block.square == smallest:
+            ties += block.ties
+    objective, weight, weight2, at = total
     return _Pass(
         objective=float(objective),
         resultant=resultant,
-        hessian=weight * np.eye(X.shape[1]) - moment,
+        hessian=weight * np.eye(p) - moment,
         weight=float(weight),
         weight2=float(weight2),
         nearest=int(nearest),
-        pull=float(ties / np.sqrt(square)) if ties else 0.0,
+        pull=float(ties / np.sqrt(smallest)) if ties else 0.0,
         at=int(at),
     )
 
 
-def _blocked_pass(X: Floats, y: Floats) -> tuple[Floats, Floats, Floats, int, float, int]:
-    """Sum over the rows not at y: distances d, 1/d, 1/d^2 (and count those at y); unit vectors; their products over d.
+def sums_of_block(X: Floats, y: Floats, compiled: bool) -> BlockSums:
+    """Sum over at most `BLOCK` rows."""
+    if compiled:
+        from transvariation.typicality.compiled.spatial import fused_pass
 
-    Also the nearest of these rows, the square of its distance and how many are as near.
-    """
+        return BlockSums(*fused_pass(X, y))
+    return _plain_sums(X, y)
+
+
+def _plain_sums(X: Floats, y: Floats) -> BlockSums:
     p = X.shape[1]
     sums, resultant, moment = np.zeros(4), np.zeros(p), np.zeros((p, p))
     smallest, nearest, ties = np.inf, 0, 0
-    for start in range(0, len(X), _BLOCK):
-        difference = np.subtract(X[start : start + _BLOCK].T, y[:, None], order="C")
+    for start in range(0, len(X), _CACHED):
+        difference = np.subtract(X[start : start + _CACHED].T, y[:, None], order="C")
         square = np.einsum("ui,ui->i", difference, difference)
         at = np.flatnonzero(square == 0)
         square[at] = np.inf
@@ -123,10 +190,10 @@ def _blocked_pass(X: Floats, y: Floats) -> tuple[Floats, Floats, Floats, int, fl
         difference *= inverse
         resultant += difference.sum(axis=1)
         moment += (difference * inverse) @ difference.T
-    return sums, resultant, moment, nearest, smallest, ties
+    return BlockSums(sums, resultant, moment, nearest, smallest, ties)
 
 
-def _newton(X: Floats, y: Floats, compiled: bool = False) -> Floats:
+def _newton(X: Floats | PartedRows, y: Floats, compiled: bool = False) -> Floats:
     scale = max(float(np.abs(X[:: max(1, len(X) // _SUBSAMPLE)] - y).mean()), np.finfo(float).tiny)
     here = _pass(X, y, compiled)
     tried: set[bytes] = set()  # data points already known not to be the median
@@ -151,7 +218,7 @@ def _newton(X: Floats, y: Floats, compiled: bool = False) -> Floats:
                 continue
         step = _newton_step(here)
         if step is None:
-            return _median_on_line(X)
+            return _median_on_line(X) if isinstance(X, np.ndarray) else X.median_on_line()
         length = float(np.linalg.norm(step))
         # Newton squares the error: what is left after this step is about length^2 times the curvature's change.
         if length * length * here.weight2 / here.weight <= 1e-13 * scale or length <= 1e-15 * np.linalg.norm(y):
@@ -182,7 +249,7 @@ def _newton_step(here: _Pass) -> Floats | None:
     return vectors @ ((vectors.T @ here.resultant) / values)
 
 
-def _descend(X: Floats, y: Floats, here: _Pass, step: Floats, compiled: bool) -> tuple[Floats, _Pass]:
+def _descend(X: Floats | PartedRows, y: Floats, here: _Pass, step: Floats, compiled: bool) -> tuple[Floats, _Pass]:
     """Go along a descent direction, halving the step until the sum of distances is smaller."""
     for _ in range(60):
         there = _pass(X, y + step, compiled)
@@ -195,7 +262,23 @@ def _descend(X: Floats, y: Floats, here: _Pass, step: Floats, compiled: bool) ->
 
 def _median_on_line(X: Floats) -> Floats:
     """The median of a sample whose points all lie on one line."""
-    far = X[np.argmax(np.abs(X - X[0]).sum(axis=1))] - X[0]
-    order = np.argsort((X - X[0]) @ far, kind="stable")
-    middle = X[order[[(len(X) - 1) // 2, len(X) // 2]]]
-    return middle[0] if (middle[0] == middle[1]).all() else middle.mean(axis=0)
+    order = np.argsort(along_line(X, X[0], X[np.argmax(from_first(X, X[0]))]), kind="stable")
+    return between(*X[order[[(len(X) - 1) // 2, len(X) // 2]]])
+
+
+def from_first(X: Floats, first: Floats) -> Floats:
+    """How far each row is from the first one, by the sum of differences."""
+    return np.abs(X - first).sum(axis=1)
+
+
+def along_line(X: Floats, first: Floats, far: Floats) -> Floats:
+    """Where each row stands on the line from the first row to a far one. Sums column by column: the same in parts."""
+    position = np.zeros(len(X))
+    for u in range(X.shape[1]):
+        position += (X[:, u] - first[u]) * (far[u] - first[u])
+    return position
+
+
+def between(low: Floats, high: Floats) -> Floats:
+    """The middle of the two central points."""
+    return low if (low == high).all() else np.mean([low, high], axis=0)

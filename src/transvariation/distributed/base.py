@@ -1,0 +1,190 @@
+"""What the classifiers of this room share: fit on partitions, cut exactly, answer in kind."""
+
+from abc import ABCMeta, abstractmethod
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from transvariation.distributed.centre import rows_at
+from transvariation.distributed.local import Scratch
+from transvariation.distributed.pairs import answer, is_lazy, open_rows
+from transvariation.distributed.rows import Floats, Rows
+from transvariation.distributed.selection import kth_smallest, rank_of_cut
+from transvariation.typicality.medoids import closest
+
+
+class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
+    """A one-class classifier on rows in partitions.
+
+    A subclass says how to learn (`_describe`), how to rate the training rows, part by part (`_training_scores`), how to
+    rate others (`_ratings`), and to which part of the class an object belongs (`_part`).
+    """
+
+    sensitivity: Any
+    scratch: Any
+    _min_samples = 2
+
+    @abstractmethod
+    def _describe(self, rows: Rows) -> None:
+        """Learn the target class from inspected rows."""
+
+    @abstractmethod
+    def _training_scores(self, rows: Rows) -> list[tuple[Rows, int]]:
+        """Rate the training rows: for each part of the class their scores, in any order, and how many there are."""
+
+    @abstractmethod
+    def _ratings(self) -> tuple[list[Rows], Callable, Callable]:
+        """Say how others are rated: which rows are asked, what they count, and how a sum of counts becomes a score."""
+
+    def _part(self) -> Callable[[Floats], NDArray[np.intp]]:
+        """Give the function that tells to which part of the class objects belong."""
+        return only_part
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the target class.
+
+        Parameters
+        ----------
+        X : Dask array or DataFrame, array, memory map, or function
+            Target objects only. A function is called without arguments for each round and returns the blocks anew.
+        y : ignored
+            Present for scikit-learn's conventions.
+        """
+        scratch = None if is_lazy(X) else Scratch(getattr(self, "scratch", None))
+        try:
+            rows = open_rows(X, scratch).inspect()
+            if sum(rows.lengths) < self._min_samples:
+                raise ValueError(
+                    f"X has {sum(rows.lengths)} row; at least {self._min_samples} target objects are needed"
+                )
+            self._learn(rows)
+        except BaseException:
+            # Also when interrupted: a rule is either fitted or not, and no file is left behind.
+            if scratch is not None:
+                scratch.remove()
+            raise
+        return self
+
+    def _learn(self, rows: Rows) -> None:
+        """Learn into a fresh object, and take over what it learned only when all is done."""
+        fresh = type(self)(**self.get_params(deep=False))
+        fresh._rows, fresh.n_features_in_ = rows, rows.width
+        fresh._describe(rows)
+        fresh._scores = fresh._training_scores(rows)
+        fresh.set_sensitivity(self.sensitivity)
+        if rows.names is not None:
+            fresh.feature_names_in_ = rows.names
+        self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.update(fresh.__dict__)
+
+    def set_sensitivity(self, sensitivity: float | ArrayLike) -> Self:
+        """Move the operating point without refitting: an exact selection among the training scores.
+
+        Parameters
+        ----------
+        sensitivity : float in (0, 1], or one per part of the class
+        """
+        check_is_fitted(self, "_scores")
+        if np.ndim(sensitivity) and np.size(sensitivity) != len(self._scores):
+            raise ValueError(
+                f"sensitivity={sensitivity!r} has {np.size(sensitivity)} values for {len(self._scores)} parts of the "
+                "class; give one number, or one per part"
+            )
+        shares = np.broadcast_to(np.asarray(sensitivity, dtype=float), len(self._scores))
+        self.thresholds_ = np.array(
+            [kth_smallest(s, rank_of_cut(n, share)) for (s, n), share in zip(self._scores, shares, strict=True)]
+        )
+        self.offset_ = float(self.thresholds_[0]) if len(self._scores) == 1 else 0.0
+        self.sensitivity = sensitivity
+        return self
+
+    def _sample(self, rows: Rows, size: int) -> Floats:
+        """Evenly spaced rows, the same for every partitioning."""
+        n = sum(rows.lengths)
+        return rows_at(rows, np.unique(np.linspace(0, n - 1, min(n, size)).astype(np.int64)))
+
+    def _check_names(self, Z: Any) -> None:
+        check_is_fitted(self, "thresholds_")
+        names, known = getattr(Z, "columns", None), getattr(self, "feature_names_in_", None)
+        if names is not None and known is not None and list(names) != list(known):
+            raise ValueError(f"Z has the columns {list(names)}, the rule was fitted to {list(known)}, in this order")
+
+    def _rated(self, Z: Any, then: Callable, columns: int = 0, dtype: type = np.float64) -> Any:
+        """Rate objects and do something with the scores, in Z's own kind."""
+        self._check_names(Z)
+        against, count, finish = self._ratings()
+        whole = partial(_rate_then, finish=finish, then=then)
+        return answer(Z, against, count, whole, width=self.n_features_in_, columns=columns, dtype=dtype)
+
+    def score_samples(self, Z: Any) -> Any:
+        """Rate objects: high = typical of the target. A Dask collection gives a lazy Dask array, blocks an iterator."""
+        check_is_fitted(self, "thresholds_")
+        return self._rated(Z, partial(_margin, self._part(), self._levels()))
+
+    def decision_function(self, Z: Any) -> Any:
+        """Rate objects relative to the threshold: accepted where the value is not negative."""
+        check_is_fitted(self, "thresholds_")
+        return self._rated(Z, partial(_margin, self._part(), self.thresholds_))
+
+    def predict(self, Z: Any) -> Any:
+        """Decide: +1 = accepted as target, -1 = rejected."""
+        check_is_fitted(self, "thresholds_")
+        return self._rated(Z, partial(_decide, self._part(), self.thresholds_), dtype=np.int64)
+
+    def _levels(self) -> Floats:
+        """With several thresholds the score is the margin over the object's own one."""
+        return self.thresholds_ if len(self._scores) > 1 else np.zeros(1)
+
+    def p_values(self, Z: Any) -> Any:
+        """Rank objects among the training scores of their part; small = unlike the target.
+
+        The training rows were rated by the rule that they shaped: of these p-values hold no promise for fresh objects
+        beyond what many rows make small.
+        """
+        check_is_fitted(self, "thresholds_")
+        scored = self._rated(Z, partial(_with_part, self._part()), columns=2)
+        again = (lambda: scored) if callable(Z) else scored
+        sizes = np.array([n for _, n in self._scores])
+        against = [scores for scores, _ in self._scores]
+        return answer(again, against, _as_low, partial(_p_value, sizes=sizes), width=2, finite=False)
+
+
+def _rate_then(z: Floats, total: Any, finish: Callable, then: Callable) -> Floats:
+    return then(z, finish(z, total))
+
+
+def _margin(part: Callable, levels: Floats, z: Floats, scores: Floats) -> Floats:
+    return scores - levels[part(z)]
+
+
+def _decide(part: Callable, levels: Floats, z: Floats, scores: Floats) -> NDArray[np.int64]:
+    return np.where(scores >= levels[part(z)], 1, -1)
+
+
+def _with_part(part: Callable, z: Floats, scores: Floats) -> Floats:
+    return np.column_stack([scores, part(z)])
+
+
+def _as_low(scores: Floats, k: int, rated: Floats) -> NDArray[np.int64]:
+    """How many training scores of part k are as low as each object's, for objects of that part."""
+    counts = np.searchsorted(np.sort(scores[:, 0]), rated[:, 0], side="right")
+    return np.where(rated[:, 1] == k, counts, 0)
+
+
+def _p_value(rated: Floats, total: NDArray[np.int64], sizes: NDArray[np.int64]) -> Floats:
+    return (1.0 + total) / (sizes[rated[:, 1].astype(np.intp)] + 1.0)
+
+
+def only_part(z: Floats) -> NDArray[np.intp]:
+    """All objects belong to the one part."""
+    return np.zeros(len(z), dtype=np.intp)
+
+
+def closest_part(centers: Floats, z: Floats) -> NDArray[np.intp]:
+    """Each object belongs to the part whose centre is closest."""
+    return closest(z, centers)[0] if len(z) else np.zeros(0, dtype=np.intp)

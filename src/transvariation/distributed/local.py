@@ -1,0 +1,146 @@
+"""Rows on one machine that need not fit into its memory: blocks from anywhere, and files for what is in between."""
+
+import errno
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from transvariation.distributed.rows import Floats, Rows, checked
+
+BLOCK_ROWS = 1 << 20
+
+
+class Scratch:
+    """A folder for intermediate files that is gone when nobody needs it any more, or when anything fails."""
+
+    def __init__(self, parent: str | Path | None = None):
+        self._folder = Path(tempfile.mkdtemp(prefix="transvariation-", dir=parent))
+        self._numbers = count()
+        self.remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)  # or call it before
+
+    def __getstate__(self) -> dict:
+        raise TypeError("a rule fitted out of core keeps its scores in files and cannot be pickled")
+
+    def new(self, n_parts: int) -> list[Path]:
+        """Name files for the parts of one exchange."""
+        number = next(self._numbers)
+        return [self._folder / f"{number}-{part}" for part in range(n_parts)]
+
+    def append(self, path: Path, rows: Floats) -> None:
+        """Add rows to a file, or say what the disk lacks."""
+        try:
+            with path.open("ab") as file:
+                file.write(np.ascontiguousarray(rows).data)
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            self.remove()
+            raise OSError(
+                error.errno,
+                "the disk is full: fitting out of core needs about 48 bytes of scratch space per row, nothing was kept;"
+                " make room, or name another folder with scratch=",
+                str(path.parent),
+            ) from error
+
+
+class LocalRows(Rows):
+    """Blocks that a function gives anew for each round, one in memory at a time."""
+
+    def __init__(self, blocks: Callable[[], Iterable[Floats]], scratch: Scratch | None = None):
+        self.blocks = blocks
+        self._scratch = scratch
+
+    @property
+    def scratch(self) -> Scratch:
+        """A place for files, made when it is first needed."""
+        if self._scratch is None:
+            self._scratch = Scratch()
+        return self._scratch
+
+    def _numbered(self) -> Iterator[tuple[int, Floats]]:
+        number = -1
+        for number, rows in enumerate(self.blocks()):
+            if self.lengths and (number >= len(self.lengths) or len(rows) != self.lengths[number]):
+                break
+            yield number, rows
+        else:
+            if not self.lengths or number + 1 == len(self.lengths):
+                return
+            number += 1
+        raise ValueError(
+            f"block {number} is not what it was in the first round; a function given as X must give the same blocks, "
+            "in the same order, at every call"
+        )
+
+    def map(self, function: Callable, *arguments: Any) -> list:
+        """Ask each block in turn."""
+        return [function(rows, number, *arguments) for number, rows in self._numbered()]
+
+    def total(self, function: Callable, *arguments: Any) -> Any:
+        """Add as answers come."""
+        return sum(function(rows, number, *arguments) for number, rows in self._numbered())
+
+    def derive(self, function: Callable, *arguments: Any) -> "LocalRows":
+        """Transform when read."""
+        return LocalRows(lambda: (function(rows, i, *arguments) for i, rows in self._numbered()), self._scratch)
+
+    def against(self, asked: list[Rows], count: Callable, finish: Callable) -> "LocalRows":
+        """Put each block to all blocks."""
+
+        def blocks() -> Iterator[Floats]:
+            for _, z in self._numbered():
+                yield finish(z, sum(rows.total(_of_part, count, k, z) for k, rows in enumerate(asked)))
+
+        return LocalRows(blocks, self._scratch)
+
+    def exchange(self, function: Callable, n_parts: int, *arguments: Any) -> "LocalRows":
+        """Regroup by way of files."""
+        paths = self.scratch.new(n_parts)
+        width = 1
+        for number, rows in self._numbered():
+            for path, piece in zip(paths, function(rows, number, *arguments), strict=True):
+                width = piece.shape[1]
+                if len(piece):
+                    self.scratch.append(path, piece)
+        # Read once, then gone: the disk never holds more than two generations.
+        return LocalRows(lambda: (_read(path, width, True) for path in paths), self.scratch)
+
+    def store(self) -> "LocalRows":
+        """Keep in files."""
+        paths: list[Path] = []
+        for _, rows in self._numbered():
+            paths += self.scratch.new(1)
+            self.scratch.append(paths[-1], rows)
+            width = rows.shape[1]
+        return LocalRows(lambda: (_read(path, width, False) for path in paths), self.scratch)
+
+
+def _of_part(rows: Floats, number: int, count: Callable, k: int, z: Floats) -> Any:
+    return count(rows, k, z)
+
+
+def _read(path: Path, width: int, last_time: bool) -> Floats:
+    if not path.exists():
+        return np.empty((0, width))
+    rows = np.fromfile(path).reshape(-1, width)
+    if last_time:
+        path.unlink()
+    return rows
+
+
+def blocks_of(X: Any, width: int | None = None, finite: bool = True) -> Callable[[], Iterator[Floats]]:
+    """Give the rows of an array or table as checked blocks, or check those that a function gives."""
+    if callable(X):
+        return lambda: (checked(block, number, width, finite) for number, block in enumerate(X()))
+    table = X if hasattr(X, "shape") else np.asarray(X)
+    if len(table.shape) != 2:
+        raise ValueError(f"X has shape {table.shape}; give a table of shape (rows, columns)")
+    at = table.iloc if hasattr(table, "iloc") else table
+    starts = range(0, table.shape[0], BLOCK_ROWS)
+    return lambda: (checked(at[i : i + BLOCK_ROWS], i // BLOCK_ROWS, width, finite) for i in starts)

@@ -1,0 +1,112 @@
+"""Rows in partitions: what every algorithm of this room asks of its data, wherever they are.
+
+A `Rows` maps a function over its partitions and collects small answers, in order. It can be transformed lazily
+(`derive`), regrouped (`exchange`) and kept (`store`). One kind reads blocks on one machine, another lets Dask do it;
+the algorithms do not know which.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+class Rows(ABC):
+    """Partitions of rows. Functions given to it take a partition and its number first."""
+
+    lengths: Sequence[int] = ()  # rows per partition, known after `inspect`
+    names: NDArray | None = None  # of the columns, where the data have any
+    width: int | None = None  # columns, known after `inspect`
+    extremes: tuple[float, float] = (0.0, 0.0)  # the smallest and the largest value, known after `inspect`
+
+    @abstractmethod
+    def map(self, function: Callable, *arguments: Any) -> list:
+        """Compute ``function(rows, number, *arguments)`` of each partition, in order."""
+
+    @abstractmethod
+    def total(self, function: Callable, *arguments: Any) -> Any:
+        """Add up what `map` would give, without ever holding more than a few of the terms."""
+
+    @abstractmethod
+    def derive(self, function: Callable, *arguments: Any) -> "Rows":
+        """Transform each partition when it is read."""
+
+    @abstractmethod
+    def exchange(self, function: Callable, n_parts: int, *arguments: Any) -> "Rows":
+        """Regroup: the function cuts a partition into `n_parts` pieces; piece j of all make up the new partition j."""
+
+    @abstractmethod
+    def against(self, asked: list["Rows"], count: Callable, finish: Callable) -> "Rows":
+        """Put the rows z of each partition to every partition of each of `asked`, when they are read.
+
+        ``count(rows, k, z)`` is put to the partitions of the k-th of `asked`, the answers are added, and
+        ``finish(z, total)`` is the new partition.
+        """
+
+    @abstractmethod
+    def store(self) -> "Rows":
+        """Compute the partitions once and keep them, for several rounds of questions."""
+
+    def inspect(self) -> "Rows":
+        """Read everything once: how many rows, how many columns, and whether all are finite numbers."""
+        shapes = self.map(_look)
+        filled = [shape for shape in shapes if shape[0]]
+        if not filled:
+            raise ValueError("X has no rows; give at least two target objects")
+        self.width = filled[0][1]
+        for number, (length, width, *_) in enumerate(shapes):
+            check_width(width if length else self.width, number, self.width)
+        self.lengths = tuple(length for length, *_ in shapes)
+        self.extremes = min(shape[2] for shape in filled), max(shape[3] for shape in filled)
+        return self
+
+
+def _look(rows: Floats, number: int) -> tuple[int, int, float, float]:
+    return *rows.shape, float(rows.min(initial=np.inf)), float(rows.max(initial=-np.inf))
+
+
+def check_width(width: int | None, number: int, expected: int | None) -> None:
+    """Say which partition has another number of columns."""
+    if expected is not None and width != expected:
+        raise ValueError(f"partition {number} has {width} columns, the others {expected}; give all the same")
+
+
+def checked(block: Any, number: int, width: int | None = None, finite: bool = True) -> Floats:
+    """Turn one partition into rows of finite doubles, or say which partition is not that and why.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> checked(np.array([[1.0, 2.0], [3.0, np.nan]]), 7)
+    Traceback (most recent call last):
+    ValueError: partition 7 holds NaN in its row 1, column 1; drop or fill it before fitting or scoring
+    """
+    frame = hasattr(block, "dtypes") and hasattr(block, "to_numpy")
+    kinds = list(block.dtypes) if frame else [np.asarray(block).dtype]
+    for column, dtype in enumerate(kinds):
+        if getattr(dtype, "kind", "O") not in "fiub":
+            where = f"in column {block.columns[column]!r} " if frame else ""
+            raise ValueError(
+                f"partition {number} has values of dtype {dtype} {where}where numbers are needed; convert that "
+                "partition, for example with astype(float)"
+            )
+    rows = block.to_numpy(dtype=np.float64, na_value=np.nan) if frame else np.asarray(block)
+    if rows.ndim != 2:
+        raise ValueError(f"partition {number} has shape {rows.shape}; each must be a table of shape (rows, columns)")
+    check_width(rows.shape[1], number, width)
+    rows = np.ascontiguousarray(rows, dtype=np.float64)
+    # One sum tells that all is well; only if it does not is each value looked at.
+    with np.errstate(over="ignore", invalid="ignore"):
+        fine = not finite or np.isfinite(rows.sum())
+    if not fine and not (known := np.isfinite(rows)).all():
+        row, column = np.argwhere(~known)[0]
+        what = "NaN" if np.isnan(rows[row, column]) else "an infinite value"
+        raise ValueError(
+            f"partition {number} holds {what} in its row {row}, column {column}; drop or fill it before fitting or "
+            "scoring"
+        )
+    return rows

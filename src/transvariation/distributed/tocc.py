@@ -1,0 +1,200 @@
+"""TOCC and PAM-TOCC on rows in partitions: by counting."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from transvariation.distributed.base import PartitionedClassifier, closest_part
+from transvariation.distributed.centre import spatial_median_of_partitions
+from transvariation.distributed.local import BLOCK_ROWS
+from transvariation.distributed.pairs import count_about, tp_about
+from transvariation.distributed.rows import Floats, Rows
+from transvariation.distributed.slabs import training_tp
+from transvariation.typicality.medoids import medoids
+from transvariation.typicality.probability import TIES
+
+TAU_MAX = ("count", "half")
+_FOR_BORDERS = 4_000
+
+
+class CountingClassifier(PartitionedClassifier):
+    """What TOCC and PAM-TOCC share: tp by counting about one or several centres."""
+
+    ties: str
+    tau_max: str = "count"
+
+    def _centers(self) -> Floats:
+        raise NotImplementedError
+
+    def _check(self) -> None:
+        for name, value, known in (("tau_max", self.tau_max, TAU_MAX), ("ties", self.ties, TIES)):
+            if value not in known:
+                raise ValueError(f"{name}={value!r} is unknown here; choose one of {', '.join(known)}")
+
+    def _ratings(self) -> tuple[list[Rows], Callable, Callable]:
+        centers = self._centers()
+        finish = partial(tp_about, centers=centers, tau_max=self.tau_max, ties=self.ties)
+        return [self._rows], partial(count_about, centers=centers), finish
+
+    def transvariation_probability(self, Z: Any) -> Any:
+        """Compute tp of each object with respect to the target class: 1 at its centre, 0 beyond its edge."""
+        return self._rated(Z, _as_it_is)
+
+    def _training_scores(self, rows: Rows) -> list[tuple[Rows, int]]:
+        centers = self._centers()
+        if len(centers) == 1:
+            return [(self._tp_of_part(rows, centers[0], self._sample(rows, _FOR_BORDERS)), sum(rows.lengths))]
+        label = closest_part(centers, sample := self._sample(rows, _FOR_BORDERS))
+        sizes = rows.total(_sizes, centers)
+        found = []
+        for k, center in enumerate(centers):
+            own = rows.derive(_those_of, centers, k)
+            near = sample[label == k]
+            found.append((self._tp_of_part(own, center, near if len(near) else center[None]), int(sizes[k])))
+        return found
+
+    def _tp_of_part(self, rows: Rows, center: Floats, sample: Floats) -> Rows:
+        if len(center) <= 2:
+            n_slabs = max(len(self._rows.lengths), -(-sum(self._rows.lengths) // BLOCK_ROWS))
+            return training_tp(rows, center, sample, n_slabs, self.tau_max, self.ties).store()
+        centers = center[None]
+        tp = partial(tp_about, centers=centers, tau_max=self.tau_max, ties=self.ties)
+        return rows.against([rows], partial(count_about, centers=centers), tp).derive(_as_column).store()
+
+
+def _as_it_is(z: Floats, scores: Floats) -> Floats:
+    return scores
+
+
+def _sizes(rows: Floats, number: int, centers: Floats) -> NDArray[np.int64]:
+    return np.bincount(closest_part(centers, rows), minlength=len(centers))
+
+
+def _those_of(rows: Floats, number: int, centers: Floats, k: int) -> Floats:
+    return rows[closest_part(centers, rows) == k]
+
+
+def _as_column(tp: Floats, number: int) -> Floats:
+    return tp[:, None]
+
+
+class TOCC(CountingClassifier):
+    """Accept objects that lie deep enough among target objects that no memory, or no machine, holds at once.
+
+    The rule is that of :class:`transvariation.TOCC` with ``calibration="paper"``: centre, tp and threshold have the
+    same bits, however the rows are partitioned.
+
+    Parameters
+    ----------
+    sensitivity : float in (0, 1], default=0.9
+        The share of target objects to accept.
+    tau_max : {"count", "half"}, default="count"
+    ties : {"proper", "literal"}, default="proper"
+        See :func:`transvariation.transvariation_probability`.
+    scratch : path, optional
+        A folder for intermediate files when fitting without Dask: about 48 bytes per row in one or two variables. By
+        default the system's folder for temporary files. What is kept afterwards, 8 bytes per row, goes with the rule.
+
+    Attributes
+    ----------
+    center_ : ndarray of shape (p,)
+        The spatial median of the target objects.
+    offset_ : float
+        The threshold: objects with tp at or above it are accepted.
+
+    Examples
+    --------
+    Blocks of rows, given anew at each call, in place of one array:
+
+    >>> import numpy as np
+    >>> from transvariation import distributed
+    >>> def blocks():
+    ...     for seed in range(4):
+    ...         yield np.random.default_rng(seed).normal(size=(500, 2))
+    >>> rule = distributed.TOCC().fit(blocks)
+    >>> rule.predict(np.array([[0.1, 0.2], [4.0, 4.0]]))
+    array([ 1, -1])
+    """
+
+    def __init__(self, *, sensitivity: float = 0.9, tau_max: str = "count", ties: str = "proper", scratch: Any = None):
+        self.sensitivity = sensitivity
+        self.tau_max = tau_max
+        self.ties = ties
+        self.scratch = scratch
+
+    def _describe(self, rows: Rows) -> None:
+        self._check()
+        self.center_ = spatial_median_of_partitions(rows)
+
+    def _centers(self) -> Floats:
+        return self.center_[None]
+
+
+class PAMTOCC(CountingClassifier):
+    """Accept objects that lie deep enough within the closest of several clusters of target objects.
+
+    The medoids are those of `sample_size` evenly spaced rows, in the manner of CLARA; every row then belongs to the
+    cluster of its closest medoid, and counts and thresholds are exact given the medoids. With no more rows than
+    `sample_size`, the rule is that of :class:`transvariation.PAMTOCC`.
+
+    Parameters
+    ----------
+    n_clusters : int, default=5
+    sensitivity : float in (0, 1] or one per cluster, default=0.9
+    ties : {"proper", "literal"}, default="proper"
+    sample_size : int, default=2000
+        The rows among which the medoids are sought.
+    scratch : path, optional
+        See :class:`transvariation.distributed.TOCC`.
+
+    Attributes
+    ----------
+    centers_ : ndarray of shape (n_clusters, p)
+        The medoids.
+    thresholds_ : ndarray of shape (n_clusters,)
+        The tp at which each cluster begins to accept.
+    offset_ : float
+        Zero: `score_samples` is the margin over the threshold of the object's own cluster.
+
+    References
+    ----------
+    Kaufman, L. and Rousseeuw, P. J. (1990). Finding Groups in Data, chapter 3 (CLARA). Wiley.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from transvariation import distributed
+    >>> X = np.random.default_rng(0).normal(size=(1000, 2)) + np.repeat([[0.0], [9.0]], 500, axis=0)
+    >>> rule = distributed.PAMTOCC(n_clusters=2).fit(X)
+    >>> rule.predict(np.array([[0.1, 0.2], [4.5, 4.5], [9.0, 8.8]]))
+    array([ 1, -1,  1])
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 5,
+        *,
+        sensitivity: float | ArrayLike = 0.9,
+        ties: str = "proper",
+        sample_size: int = 2000,
+        scratch: Any = None,
+    ):
+        self.n_clusters = n_clusters
+        self.sensitivity = sensitivity
+        self.ties = ties
+        self.sample_size = sample_size
+        self.scratch = scratch
+
+    def _describe(self, rows: Rows) -> None:
+        self._check()
+        sample = self._sample(rows, self.sample_size)
+        self.centers_ = sample[medoids(sample, self.n_clusters).rows]
+
+    def _centers(self) -> Floats:
+        return self.centers_
+
+    def _part(self) -> Callable[[Floats], NDArray[np.intp]]:
+        return partial(closest_part, self.centers_)

@@ -1,0 +1,251 @@
+"""Out of core on one machine: the same centre, tp and threshold to the last bit, however the rows are cut."""
+
+import errno
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import transvariation as tv
+from transvariation import distributed
+from transvariation.distributed import local, selection
+from transvariation.distributed.centre import spatial_median_of_partitions
+from transvariation.distributed.local import LocalRows, Scratch
+from transvariation.threshold import cut
+from transvariation.typicality.median import BLOCK
+
+rng = np.random.default_rng(0)
+SAMPLES = {
+    "normal": rng.normal(size=(40_000, 2)),
+    "rounded, many ties, the centre a data point": np.round(rng.normal(size=(40_000, 2)), 1),
+    "compiled": rng.normal(size=(60_000, 2)),
+    "one variable": rng.normal(size=(20_001, 1)),
+    "one rounded variable": np.round(rng.normal(size=(20_000, 1)), 1),
+    "a constant variable": np.column_stack([np.ones(2_000), rng.normal(size=2_000)]),
+    "one line": np.column_stack([np.arange(2_001.0), 2 * np.arange(2_001.0)])[rng.permutation(2_001)],
+    "squares overflow": rng.normal(size=(2_000, 2)) * 1e200,
+    "all the same": np.full((100, 2), 3.0),
+    "two rows": np.array([[0.0, 1.0], [2.0, 5.0]]),
+    "three variables": np.round(rng.normal(size=(2_000, 3)), 1),
+    "more variables than rows": rng.normal(size=(5, 9)),
+}
+
+
+def blocks(X, sizes):
+    return lambda: iter(np.split(X, np.cumsum(sizes)[:-1]))
+
+
+def cuts(n):
+    yield [n]
+    yield [1, n - 1]
+    if n > BLOCK + 100:
+        yield [7, BLOCK, 0, n - BLOCK - 57, 50]
+        yield [BLOCK, BLOCK, n - 2 * BLOCK] if n > 2 * BLOCK else [BLOCK, n - BLOCK]
+    yield [n // 7] * 6 + [n - 6 * (n // 7)]
+
+
+@pytest.mark.parametrize("ties", ["proper", "literal"])
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_same_bits_for_any_partitioning(name, ties):
+    X = SAMPLES[name]
+    one, Z = tv.TOCC(ties=ties).fit(X), np.concatenate([X[:40], X[:40] * 1.5 + 0.1, X[:1] * 0 + X.mean()])
+    for sizes in cuts(len(X)):
+        rule = distributed.TOCC(ties=ties).fit(blocks(X, sizes))
+        np.testing.assert_array_equal(rule.center_, one.center_)
+        assert rule.offset_ == one.offset_
+        scores = np.concatenate(rule._scores[0][0].map(lambda rows, number: rows[:, 0]))
+        np.testing.assert_array_equal(np.sort(scores), np.sort(one._calibration_scores))
+        np.testing.assert_array_equal(rule.transvariation_probability(Z), one.transvariation_probability(Z))
+        np.testing.assert_array_equal(rule.predict(Z), one.predict(Z))
+        np.testing.assert_array_equal(rule.p_values(Z), one.p_values(Z))
+
+
+def test_half_and_another_sensitivity():
+    X = SAMPLES["rounded, many ties, the centre a data point"]
+    one = tv.TOCC(tau_max="half", sensitivity=0.75).fit(X)
+    rule = distributed.TOCC(tau_max="half", sensitivity=0.75).fit(X)
+    assert rule.offset_ == one.offset_
+    for share in (1.0, 0.99, 0.5, 0.001):
+        assert rule.set_sensitivity(share).offset_ == one.set_sensitivity(share).offset_
+
+
+@pytest.mark.parametrize("p", [1, 2, 3])
+def test_clusters_equal_one_machine_where_the_sample_is_everything(p):
+    X = rng.normal(size=(1_900, p))
+    one = tv.PAMTOCC(3).fit(X)
+    rule = distributed.PAMTOCC(3).fit(blocks(X, [1_000, 899, 1]))
+    np.testing.assert_array_equal(rule.centers_, one.centers_)
+    np.testing.assert_array_equal(rule.thresholds_, one.thresholds_)
+    np.testing.assert_array_equal(rule.score_samples(X), one.score_samples(X))
+    np.testing.assert_array_equal(rule.p_values(X), one.p_values(X))
+    assert rule.offset_ == 0.0
+    shares = [0.9, 0.8, 0.7]
+    np.testing.assert_array_equal(rule.set_sensitivity(shares).thresholds_, one.set_sensitivity(shares).thresholds_)
+
+
+def test_clusters_from_a_sample_do_not_depend_on_the_partitioning():
+    X = rng.normal(size=(6_000, 2)) + rng.choice([0.0, 8.0], size=(6_000, 1))
+    rules = [distributed.PAMTOCC(2).fit(blocks(X, sizes)) for sizes in cuts(len(X))]
+    for rule in rules:
+        np.testing.assert_array_equal(rule.centers_, rules[0].centers_)
+        np.testing.assert_array_equal(rule.thresholds_, rules[0].thresholds_)
+        assert np.mean(rule.predict(X) == 1) >= 0.9
+
+
+def test_density_from_a_sample_is_that_of_one_machine_where_the_sample_is_everything():
+    X = rng.normal(size=(3_000, 2))
+    one = tv.DensityTOCC(density="gaussian", scale="log").fit(X)
+    rule = distributed.DensityTOCC(density="gaussian", scale="log").fit(blocks(X, [2_000, 1_000]))
+    assert rule.offset_ == one.offset_
+    np.testing.assert_array_equal(rule.score_samples(X), one.score_samples(X))
+    np.testing.assert_array_equal(rule.transvariation_probability(X), one.transvariation_probability(X))
+
+
+def test_memory_maps_frames_and_functions_answer_in_kind(tmp_path):
+    import pandas as pd
+
+    X = rng.normal(size=(5_000, 2))
+    np.save(tmp_path / "x.npy", X)
+    one = tv.TOCC().fit(X)
+    rule = distributed.TOCC().fit(np.load(tmp_path / "x.npy", mmap_mode="r"))
+    assert rule.offset_ == one.offset_
+    parts = list(rule.score_samples(blocks(X, [10, 4_990])))
+    assert [len(part) for part in parts] == [10, 4_990]
+    np.testing.assert_array_equal(np.concatenate(parts), one.score_samples(X))
+    np.testing.assert_array_equal(np.concatenate(list(rule.p_values(blocks(X, [10, 4_990])))), one.p_values(X))
+    table = pd.DataFrame(X, columns=["a", "b"])
+    rule.fit(table)
+    assert list(rule.feature_names_in_) == ["a", "b"]
+    with pytest.raises(ValueError, match=r"\['b', 'a'\], the rule was fitted to \['a', 'b'\]"):
+        rule.predict(table[["b", "a"]])
+
+
+def test_memory_is_bounded_by_a_block(monkeypatch):
+    monkeypatch.setattr(local, "BLOCK_ROWS", 1 << 14)
+    monkeypatch.setattr("transvariation.distributed.tocc.BLOCK_ROWS", 1 << 14)
+    peaks = []
+    for n in (1 << 17, 1 << 19):
+
+        def make(n=n):
+            return (np.random.default_rng(i).normal(size=(1 << 14, 2)) for i in range(n >> 14))
+
+        distributed.TOCC().fit(make)  # what is compiled, imported and cached is so now
+        tracemalloc.start()
+        distributed.TOCC().fit(make)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.3 * peaks[0]
+
+
+def test_selection_is_exact():
+    values = np.concatenate([rng.normal(size=5_000), np.zeros(200), [-0.0, np.inf, -np.inf, 5e-324, -5e-324, 1e308]])
+    rows = LocalRows(blocks(values[:, None], [2_000, 0, 3_206]))
+    for gather in (selection._GATHER, 0):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(selection, "_GATHER", gather)
+            for k in (0, 1, 2_500, 2_700, 5_204, 5_205):
+                assert selection.kth_smallest(rows, k) == np.sort(values)[k]
+    for n in (1, 7, 10, 87, 1_000):
+        for share in (0.1, 0.9, 0.95, 0.999, 1.0):
+            assert np.arange(n)[selection.rank_of_cut(n, share)] == cut(np.arange(n), share)
+
+
+def test_median_alone():
+    X = SAMPLES["normal"]
+    rows = LocalRows(blocks(X, [100, len(X) - 100])).inspect()
+    np.testing.assert_array_equal(spatial_median_of_partitions(rows), tv.spatial_median(X))
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (np.array([[1.0, np.nan]]), "partition 1 holds NaN in its row 0, column 1"),
+        (np.array([[1.0, 2.0], [-np.inf, 1.0]]), "partition 1 holds an infinite value in its row 1, column 0"),
+        (np.array([["a", "b"]]), "partition 1 has values of dtype <U1"),
+        (np.array([[1j, 2.0]]), "partition 1 has values of dtype complex128"),
+        (np.array([[1.0, 2.0, 3.0]]), "partition 1 has 3 columns, the others 2"),
+        (np.array([1.0, 2.0]), r"partition 1 has shape \(2,\)"),
+    ],
+)
+def test_a_bad_block_is_named(tmp_path, bad, message):
+    rule = distributed.TOCC(scratch=tmp_path)
+    with pytest.raises(ValueError, match=message):
+        rule.fit(lambda: iter([np.zeros((3, 2)), bad]))
+    assert not hasattr(rule, "offset_")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_numbers_of_other_types_are_numbers():
+    X = rng.integers(-9, 10, size=(300, 2))
+    mixed = [X[:100], X[100:200].astype(np.float32), X[200:].astype(np.int8)]
+    assert distributed.TOCC().fit(lambda: iter(mixed)).offset_ == tv.TOCC().fit(X).offset_
+
+
+def test_what_cannot_be_fitted_is_refused():
+    X = rng.normal(size=(50, 2))
+    with pytest.raises(ValueError, match="read only once"):
+        distributed.TOCC().fit(iter([X]))
+    with pytest.raises(ValueError, match="no rows"):
+        distributed.TOCC().fit(lambda: iter([]))
+    with pytest.raises(ValueError, match="1 row; at least 2"):
+        distributed.TOCC().fit(X[:1])
+    with pytest.raises(ValueError, match="tau_max='product' is unknown here"):
+        distributed.TOCC(tau_max="product").fit(X)
+    with pytest.raises(ValueError, match=r"sensitivity=1\.2"):
+        distributed.TOCC(sensitivity=1.2).fit(X)
+    with pytest.raises(ValueError, match="3 columns, the others 2"):
+        distributed.TOCC().fit(X).predict(np.zeros((2, 3)))
+    calls = iter(range(99))
+    with pytest.raises(ValueError, match="block 1 is not what it was"):
+        distributed.TOCC().fit(lambda: iter([X, X[next(calls) :]]))
+    calls = iter(range(99))
+    with pytest.raises(ValueError, match="block 1 is not what it was"):
+        distributed.TOCC().fit(lambda: iter([X, X][: 2 - (next(calls) > 1)]))
+
+
+def test_a_full_disk_leaves_nothing_behind(tmp_path, monkeypatch):
+    def full(self, mode):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    X = rng.normal(size=(500, 2))
+    rule = distributed.TOCC(scratch=tmp_path).fit(X)
+    offset, kept = rule.offset_, len(list(tmp_path.iterdir()))
+    monkeypatch.setattr("pathlib.Path.open", full)
+    with pytest.raises(OSError, match="48 bytes of scratch space per row, nothing was kept"):
+        rule.fit(X * 2)
+    monkeypatch.undo()
+    # The rule is what it was before.
+    assert rule.offset_ == offset
+    assert len(rule.score_samples(X)) == 500
+    assert len(list(tmp_path.iterdir())) == kept == 1
+
+
+def test_an_interruption_leaves_nothing_behind(tmp_path):
+    X = rng.normal(size=(500, 2))
+    rounds = iter(range(99))
+
+    def make():
+        yield X
+        if next(rounds) == 5:
+            raise KeyboardInterrupt
+        yield X
+
+    rule = distributed.TOCC(scratch=tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        rule.fit(make)
+    assert vars(rule).keys() == {"sensitivity", "tau_max", "ties", "scratch"}
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_files_go_with_the_rule(tmp_path):
+    rule = distributed.TOCC(scratch=tmp_path).fit(rng.normal(size=(500, 2)))
+    assert len(list(tmp_path.rglob("*"))) > 1
+    del rule
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_scratch_says_that_it_cannot_travel():
+    import pickle
+
+    with pytest.raises(TypeError, match="cannot be pickled"):
+        pickle.dumps(Scratch())

@@ -1,0 +1,159 @@
+"""On Dask: the same bits as on one machine, a lost worker costs time and nothing else, errors name the partition."""
+
+import os
+import signal
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import transvariation as tv
+from transvariation import distributed
+
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+dask = pytest.importorskip("dask")
+client_of = pytest.importorskip("distributed")
+
+rng = np.random.default_rng(1)
+X = np.round(rng.normal(size=(60_000, 2)), 2)
+Z = rng.normal(size=(700, 2)) * 1.5
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    quiet = {"distributed.worker.profile.enabled": False, "distributed.comm.timeouts.connect": "30s"}
+    with (
+        dask.config.set(quiet),
+        client_of.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+        ) as cluster,
+        client_of.Client(cluster) as client,
+    ):
+        yield client
+
+
+def test_array_and_frame_equal_one_machine(cluster):
+    one = tv.TOCC().fit(X)
+    uneven = da.from_array(X, chunks=((7, 16_384, 20_000, 23_609), (1, 1)))
+    frame = dd.from_pandas(pd.DataFrame(X, columns=["a", "b"]), npartitions=5)
+    for target in (uneven, frame):
+        rule = distributed.TOCC().fit(target)
+        np.testing.assert_array_equal(rule.center_, one.center_)
+        assert rule.offset_ == one.offset_
+    scores = rule.score_samples(dd.from_pandas(pd.DataFrame(Z, columns=["a", "b"]), npartitions=2))
+    assert isinstance(scores, da.Array)
+    np.testing.assert_array_equal(scores.compute(), one.score_samples(Z))
+    labels = rule.predict(da.from_array(Z, chunks=(300, 2)))
+    assert labels.dtype == np.int64
+    np.testing.assert_array_equal(labels.compute(), one.predict(Z))
+    np.testing.assert_array_equal(rule.p_values(da.from_array(Z, chunks=(300, 2))).compute(), one.p_values(Z))
+    np.testing.assert_array_equal(rule.decision_function(Z), one.decision_function(Z))  # a small array, at once
+
+
+def test_clusters_and_density(cluster):
+    some = da.from_array(X[:1_900] + 0.001 * Z[0], chunks=(600, 2))
+    one, rule = tv.PAMTOCC(3).fit(some.compute()), distributed.PAMTOCC(3).fit(some)
+    np.testing.assert_array_equal(rule.thresholds_, one.thresholds_)
+    np.testing.assert_array_equal(rule.score_samples(da.from_array(Z, chunks=200)).compute(), one.score_samples(Z))
+    smooth = distributed.DensityTOCC(density="gaussian").fit(some)
+    expected = tv.DensityTOCC(density="gaussian").fit(some.compute())
+    assert smooth.offset_ == expected.offset_
+    np.testing.assert_array_equal(smooth.predict(da.from_array(Z, chunks=200)).compute(), expected.predict(Z))
+
+
+def test_three_variables(cluster):
+    many = np.round(rng.normal(size=(900, 3)), 1)
+    rule, one = distributed.TOCC().fit(da.from_array(many, chunks=(300, 3))), tv.TOCC().fit(many)
+    assert rule.offset_ == one.offset_
+    np.testing.assert_array_equal(rule.score_samples(many[:50]), one.score_samples(many[:50]))
+
+
+def spoil(block, what, block_info=None):
+    if block_info[0]["chunk-location"][0] != 2:
+        return block
+    if what == "lost":
+        time.sleep(0.7)  # the others are done by then and do not come under suspicion
+        os._exit(137)  # as the kernel ends a process that asked for too much memory
+    return block.astype(object) if what == "dtype" else np.where(block == block.max(), np.nan, block)
+
+
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [("nan", "partition 2 holds NaN in its row"), ("dtype", "partition 2 has values of dtype obj")],
+)
+def test_a_bad_partition_is_named(cluster, what, message):
+    bad = da.from_array(X[:8_000], chunks=(2_000, 2)).map_blocks(spoil, what, dtype=float)
+    rule = distributed.TOCC()
+    with pytest.raises(ValueError, match=message):
+        rule.fit(bad)
+    assert not hasattr(rule, "offset_")
+
+
+def once_in_a_while(block, marker, block_info=None):
+    """The worker of partition 1 dies the third time that this partition is read, once."""
+    if block_info[0]["chunk-location"][0] == 1:
+        with open(marker, "a") as file:
+            file.write("x")
+        if os.path.getsize(marker) == 3:
+            os._exit(1)
+    return block
+
+
+def test_a_killed_worker_costs_time_not_the_result(cluster, tmp_path):
+    marker = tmp_path / "reads"
+    rows = da.from_array(X, chunks=(20_000, 2)).map_blocks(once_in_a_while, str(marker), dtype=float)
+    before = set(cluster.scheduler_info()["workers"])
+    rule, one = distributed.TOCC().fit(rows), tv.TOCC().fit(X)
+    assert marker.stat().st_size > 3
+    assert rule.offset_ == one.offset_
+    np.testing.assert_array_equal(rule.center_, one.center_)
+    # The training scores that the lost worker kept are computed anew when they are asked for.
+    os.kill(next(iter(cluster.run(os.getpid).values())), signal.SIGKILL)
+    assert rule.set_sensitivity(0.8).offset_ == one.set_sensitivity(0.8).offset_
+    assert set(cluster.scheduler_info()["workers"]) != before
+
+
+def test_a_worker_out_of_memory_is_an_error_that_names_the_partition(cluster):
+    deadly = da.from_array(X[:8_000], chunks=(2_000, 2)).map_blocks(spoil, "lost", dtype=float)
+    cluster.run_on_scheduler(allow_failures, 1)
+    try:
+        rule = distributed.TOCC()
+        with pytest.raises(RuntimeError, match="every worker that took partition 2 was lost"):
+            rule.fit(deadly)
+        assert not hasattr(rule, "offset_")
+    finally:
+        cluster.run_on_scheduler(allow_failures, 3)
+        deadline = time.monotonic() + 30
+        while len(cluster.scheduler_info()["workers"]) < 2 and time.monotonic() < deadline:
+            time.sleep(0.1)
+
+
+def allow_failures(number, dask_scheduler=None):
+    dask_scheduler.allowed_failures = number
+
+
+@pytest.mark.parametrize("what", ["ensemble", "calibration"])
+def test_joblib_on_dask_changes_nothing(cluster, what):
+    from joblib import parallel_config
+
+    wide = rng.normal(size=(120, 6))
+    if what == "ensemble":
+        rule = tv.ProjectionEnsemble(
+            tv.DensityTOCC(density="gaussian"), n_projections=7, n_candidates=5, random_state=0
+        )
+    else:
+        rule = tv.CalibratedOCC(tv.DensityTOCC(density="gaussian"), calibration="cv")
+        wide = wide[:, :2]
+    alone = rule.fit(wide).score_samples(wide), rule.offset_
+    with parallel_config(backend="dask"):
+        together = rule.fit(wide).score_samples(wide), rule.offset_
+    np.testing.assert_array_equal(alone[0], together[0])
+    assert alone[1] == together[1]
+
+
+def test_out_of_core_rules_do_not_score_lazily():
+    rule = distributed.TOCC().fit(X[:500])
+    with pytest.raises(ValueError, match="without Dask; give it arrays or blocks"):
+        rule.score_samples(da.from_array(Z, chunks=200))
