@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from transvariation.reduction import selection_stability as selection_stability
     from transvariation.saving import load as load
     from transvariation.saving import save as save
+    from transvariation.streaming import DriftAlarm as DriftAlarm
     from transvariation.typicality import density_transvariation_probability as density_transvariation_probability
     from transvariation.typicality import spatial_median as spatial_median
     from transvariation.typicality import transvariation_probability as transvariation_probability
@@ -46,6 +47,7 @@ _HOME = {
     "CalibratedOCC": "classifiers",
     "CoverageReport": "classifiers",
     "DensityTOCC": "classifiers",
+    "DriftAlarm": "streaming",
     "GaussianDensity": "mixture",
     "GaussianKernelDensity": "mixture",
     "GaussianMixtureBIC": "mixture",

@@ -27,7 +27,7 @@ def cluster():
     with (
         dask.config.set(quiet),
         client_of.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
         ) as cluster,
         client_of.Client(cluster) as client,
     ):

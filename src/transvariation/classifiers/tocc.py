@@ -1,10 +1,17 @@
 """TOCC, the density-free transvariation-based one-class classifier."""
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import validate_data
 
 from transvariation.classifiers.transvariation import Floats, TransvariationClassifier
 from transvariation.typicality import spatial_median, transvariation_probability
+from transvariation.typicality.counting import count_transvariations
 from transvariation.typicality.leave_one_out import leave_one_out_probability
+from transvariation.typicality.probability import ratio
+from transvariation.typicality.running import moved_on
 
 
 class TOCC(TransvariationClassifier):
@@ -53,6 +60,70 @@ class TOCC(TransvariationClassifier):
         """Learn about a centre that is known already: an ensemble finds the centres of all its members together."""
         self.center_ = center
         self._X = X
+        self.__dict__.pop("_running", None)  # counts that a stream left behind
+
+    def partial_fit(self, X: ArrayLike, y: Any = None, *, window: int | None = None, recenter: bool = True) -> Self:
+        """Take in further target objects, forget old ones, and move the threshold.
+
+        The result is exact: the rule that a fit on the objects kept would give.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+            Target objects, in the order of their arrival.
+        y : ignored
+            Present for scikit-learn's conventions.
+        window : int, optional
+            Keep only so many of the latest objects. By default all.
+        recenter : bool, default=True
+            Whether the centre moves with the objects. If not, it stays that of the first objects, and counts are
+            updated instead of made anew: quicker where few objects come at a time, and what a reference state that
+            must not creep asks for. Needs ``calibration="paper"``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from transvariation import TOCC
+        >>> rng = np.random.default_rng(0)
+        >>> rule = TOCC().fit(rng.normal(size=(500, 2)))
+        >>> for _ in range(20):
+        ...     rule = rule.partial_fit(rng.normal(size=(10, 2)), window=500, recenter=False)
+        >>> round(float(np.mean(rule.predict(rng.normal(size=(1000, 2))) == 1)), 1)
+        0.9
+        """
+        if window is not None and window < self._min_samples:
+            raise ValueError(f"window={window} must be at least {self._min_samples} objects, or None for all")
+        if not recenter and (self.calibration != "paper" or self.tau_max == "product"):
+            raise ValueError(
+                f"recenter=False keeps the centre, but calibration={self.calibration!r} with tau_max={self.tau_max!r} "
+                'finds centres of its own; use calibration="paper" and another tau_max, or recenter=True'
+            )
+        if not hasattr(self, "_X"):
+            return self.fit(X if window is None else X[-window:])  # type: ignore[index]
+        if self._n_folds == 1 or self._calibration_groups is not None:
+            raise ValueError(
+                f"calibration={self.calibration!r} or groups set objects apart that a stream does not keep apart; use "
+                'calibration="paper", "loo" or "cv" without groups'
+            )
+        new: Floats = validate_data(self, X, dtype=np.float64, reset=False)
+        n_gone = 0 if window is None else max(len(self._X) + len(new) - window, 0)
+        if recenter:
+            names = self.__dict__.get("feature_names_in_")
+            self.fit(np.concatenate([self._X, new])[n_gone:])
+            if names is not None:
+                self.feature_names_in_ = names
+            return self
+        self._move_on(new[-window:] if window else new, min(n_gone, len(self._X)))
+        return self.set_sensitivity(self.sensitivity)
+
+    def _move_on(self, new: Floats, n_gone: int) -> None:
+        counts = self.__dict__.get("_running")
+        if counts is None:
+            counts = count_transvariations(self._X, self.center_, self._X)
+        self._X, self._running = moved_on(self._X, counts, self.center_, new, n_gone)
+        self._calibration_scores = ratio(self._running, len(self._X), self._X.shape[1], self.tau_max, self.ties)
+        self._calibration_strata = np.zeros(len(self._X), dtype=np.intp)
+        self._calibration_groups = None
 
     def _tp(self, X: Floats) -> Floats:
         # The product of univariate tp's is taken about each variable's own median.
