@@ -113,14 +113,14 @@ class ScoreBased:
         freedom = len(X) - len(np.unique(sources))
         self.whiten_ = np.linalg.cholesky(np.linalg.inv(residuals.T @ residuals / freedom))
         calibrator = _lir("lir.algorithms.logistic_regression").LogitCalibrator()
-        scores = self._scores(pairs.first, pairs.second)
+        scores = self.scores(pairs.first, pairs.second)
         # Scores of different sources run to minus thousands; beyond this they all say the same.
         self.floor_ = float(np.quantile(scores[pairs.same], 0.0)) * 10
         self.calibrator_ = calibrator.fit(np.maximum(scores, self.floor_), pairs.same.astype(int))
         return self
 
-    def _scores(self, first: list[Floats], second: list[Floats]) -> Floats:
-        """log10 tp of every pair's difference of means."""
+    def scores(self, first: list[Floats], second: list[Floats]) -> Floats:
+        """Compute log10 tp of every pair's difference of means."""
         scale = np.array([np.sqrt(1 / len(a) + 1 / len(b)) for a, b in zip(first, second, strict=True)])
         difference = np.array([a.mean(axis=0) - b.mean(axis=0) for a, b in zip(first, second, strict=True)])
         z = np.abs(difference @ self.whiten_) / scale[:, None]
@@ -128,7 +128,7 @@ class ScoreBased:
 
     def log10_lr(self, first: list[Floats], second: list[Floats]) -> Floats:
         """Compute log10 likelihood ratios of pairs of sets."""
-        return np.asarray(self.calibrator_.transform(np.maximum(self._scores(first, second), self.floor_))).ravel()
+        return np.asarray(self.calibrator_.transform(np.maximum(self.scores(first, second), self.floor_))).ravel()
 
 
 class LikelihoodSystem:
@@ -181,6 +181,7 @@ class LikelihoodSystem:
             for name, llrs in seen.items()
         }
         self.systems_ = self._systems(repeated)
+        self.X_, self.sources_ = X, np.asarray(sources)
         return self
 
     def _systems(self, sets: dict[Any, Floats]) -> dict[str, Any]:
