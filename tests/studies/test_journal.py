@@ -80,3 +80,13 @@ def test_killed_and_started_again_it_goes_on(tmp_path):
     _drain(journal)
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert sorted(line["task"][0] for line in lines[1:]) == list(range(12))
+
+
+def test_a_dask_scheduler_does_the_same(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None, protocol="inproc"
+    ) as cluster:
+        journal = Journal(tmp_path / "journal.jsonl", HEADER)
+        assert sorted(_drain(journal, cluster.scheduler_address)) == TASKS
+    assert journal.results[(5,)] == {"square": 25}
