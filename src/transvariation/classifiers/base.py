@@ -148,8 +148,10 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _pool(self, pool: int) -> tuple[Floats, Floats | None]:
         """The calibration scores of a pool and what each counts for."""
-        inside = self._pools[self._calibration_strata] == pool
         groups = self._calibration_groups
+        if self._n_strata == 1:
+            return self._calibration_scores, None if groups is None else group_weights(groups)
+        inside = self._pools[self._calibration_strata] == pool
         return self._calibration_scores[inside], None if groups is None else group_weights(groups[inside])
 
     def _n_units(self, inside: NDArray[np.bool_]) -> int:

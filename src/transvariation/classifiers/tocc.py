@@ -7,10 +7,11 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
 from transvariation.classifiers.transvariation import Floats, TransvariationClassifier
-from transvariation.typicality import spatial_median, transvariation_probability
+from transvariation.typicality import transvariation_probability
 from transvariation.typicality.counting import count_transvariations
 from transvariation.typicality.leave_one_out import leave_one_out_probability
-from transvariation.typicality.probability import ratio
+from transvariation.typicality.median import spatial_median_of_rows
+from transvariation.typicality.probability import TIES, ratio, tp_of_rows
 from transvariation.typicality.running import moved_on
 
 
@@ -54,7 +55,7 @@ class TOCC(TransvariationClassifier):
         self.ties = ties
 
     def _describe(self, X: Floats) -> None:
-        self._describe_about(X, spatial_median(X))
+        self._describe_about(X, spatial_median_of_rows(X))
 
     def _describe_about(self, X: Floats, center: Floats) -> None:
         """Learn about a centre that is known already: an ensemble finds the centres of all its members together."""
@@ -126,6 +127,8 @@ class TOCC(TransvariationClassifier):
         self._calibration_groups = None
 
     def _tp(self, X: Floats) -> Floats:
+        if self.tau_max == "count" and self.ties in TIES:  # the rows were checked by `fit` or `score_samples`
+            return tp_of_rows(self._X, X, self.center_, self.tau_max, self.ties)
         # The product of univariate tp's is taken about each variable's own median.
         center = None if self.tau_max == "product" else self.center_
         return transvariation_probability(self._X, X, center, tau_max=self.tau_max, ties=self.ties)

@@ -44,7 +44,7 @@ def count_transvariations(X: Floats, m: Floats, Z: Floats) -> Transvariations:
 
     Where `X` and `Z` are one array (or views of the same memory), one sort serves both.
     """
-    Z = X if _are_one(X, Z) else Z
+    Z = X if are_one(X, Z) else Z
     q, p = Z.shape
     closed = np.zeros(q, dtype=bool)
     for u in range(p):
@@ -62,8 +62,15 @@ def count_transvariations(X: Floats, m: Floats, Z: Floats) -> Transvariations:
     return counts
 
 
-def _are_one(X: Floats, Z: Floats) -> bool:
+def are_one(X: Floats, Z: Floats) -> bool:
+    """Say whether two arrays are one, or views of the same memory."""
     return Z is X or (X.ctypes.data, X.shape, X.strides) == (Z.ctypes.data, Z.shape, Z.strides)
+
+
+def compiled_plane(X: Floats, Z: Floats) -> bool:
+    """Say whether this is a problem for the compiled kernel in two variables."""
+    n, q = len(X), len(Z)
+    return X.shape[1] == 2 and q > _FEW and n * q > _SMALL and worth_compiling(n if are_one(X, Z) else n + q)
 
 
 def _count_one(X: Floats, m: Floats, c: Floats) -> tuple[int, int, int, int, int]:
@@ -93,11 +100,11 @@ def _count_open(X: Floats, m: Floats, Z: Floats) -> _Four:
     (n, p), q = X.shape, len(Z)
     if p == 0:
         return tuple(np.full(q, n) for _ in range(4))  # type: ignore[return-value]
-    centre = np.broadcast_to(np.int64(_count_at(X, m)), q)
+    centre = np.broadcast_to(np.int64(count_at(X, m)), q)
     if q <= _FEW or n * q <= _SMALL:
         return *_compare_all(X, m, Z), centre
     rows = n if Z is X else n + q
-    if p == 2 and worth_compiling(rows):
+    if compiled_plane(X, Z):
         from transvariation.typicality.compiled.plane import count_plane
 
         rows_x = np.ascontiguousarray(X)
@@ -106,7 +113,7 @@ def _count_open(X: Floats, m: Floats, Z: Floats) -> _Four:
     return *_count_by_orthant(X, m, Z, rows), centre
 
 
-def _count_at(X: Floats, m: Floats) -> int:
+def count_at(X: Floats, m: Floats) -> int:
     """How many units are at m. One variable usually settles it."""
     at = np.flatnonzero(X[:, 0] == m[0])
     return int((X[at] == m).all(axis=1).sum())

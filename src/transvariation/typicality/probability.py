@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from transvariation.typicality.counting import Transvariations, count_transvariations
+from transvariation.typicality.counting import Transvariations, are_one, compiled_plane, count_at, count_transvariations
 from transvariation.typicality.median import spatial_median
 from transvariation.typicality.rows import as_rows
 
@@ -76,15 +76,25 @@ def transvariation_probability(
             raise ValueError(f"center={center} must be {X.shape[1]} finite numbers, one per variable of X")
     if tau_max == "product":
         m = np.median(X, axis=0) if center is None else center
-        columns = [_tp(X[:, [u]], Z[:, [u]], m[[u]], "half", ties) for u in range(X.shape[1])]
+        columns = [tp_of_rows(X[:, [u]], Z[:, [u]], m[[u]], "half", ties) for u in range(X.shape[1])]
         return np.prod(columns, axis=0)
-    return _tp(X, Z, spatial_median(X) if center is None else center, tau_max, ties)
+    return tp_of_rows(X, Z, spatial_median(X) if center is None else center, tau_max, ties)
 
 
 _BLOCK = 16_384  # objects per round of arithmetic: what is in between stays in the cache
 
 
-def _tp(X: NDArray, Z: NDArray, m: NDArray, tau_max: str, ties: str) -> NDArray[np.float64]:
+def tp_of_rows(X: NDArray, Z: NDArray, m: NDArray, tau_max: str, ties: str) -> NDArray[np.float64]:
+    """Compute tp about m of rows that were checked already; any `tau_max` but ``"product"``."""
+    if tau_max == "count" and compiled_plane(X, Z):
+        from transvariation.typicality.compiled.plane import tp_plane
+
+        rows = np.ascontiguousarray(X)
+        same = are_one(X, Z)
+        tp, rest = tp_plane(rows, m, rows if same else np.ascontiguousarray(Z), same, count_at(X, m))
+        if len(rest):  # what shares a coordinate with the centre
+            tp[rest] = ratio(count_transvariations(X, m, Z[rest]), len(X), 2, tau_max, ties)
+        return tp
     return ratio(count_transvariations(X, m, Z), len(X), X.shape[1], tau_max, ties)
 
 

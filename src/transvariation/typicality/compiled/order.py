@@ -9,9 +9,6 @@ import numpy as np
 
 from transvariation.typicality.compiled import compiled
 
-_DIGIT = 11
-_BUCKETS = 1 << _DIGIT
-_MASK = np.uint64(_BUCKETS - 1)
 _INDEX = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
 
@@ -20,69 +17,80 @@ _HALF = np.uint64(32)
 def order(v, base, positions, tied, words, spare):
     """Sort v, all at or above base, ascending: the positions, and whether each value equals the one before it.
 
-    Equal values come in any order. `words` and `spare` are room to work in. All arrays are as long as v: the caller
-    keeps and reuses them, because fresh memory costs as much as the sorting.
+    Returns whether any two are equal; these come in any order. `words` and `spare` are room to work in. All arrays are
+    as long as v: the caller keeps and reuses them, because fresh memory costs as much as the sorting.
     """
-    if len(v) == 0:
-        return
-    passes = 2 if len(v) <= 1 << 16 else 3
-    counts = _pack(v, base, passes, spare, words)
+    n = len(v)
+    if n == 0:
+        return False
+    # So many bits of key that values seldom share one, and buckets that stay in the cache.
+    digit, passes = (11, 2) if n <= 1 << 16 else (12, 2) if n <= 1 << 19 else (11, 3)
+    counts = _pack(v, base, digit, passes, spare, words)
     for k in range(passes):
-        _scatter(words, words, 32 + k * _DIGIT, counts[k], spare)
+        _scatter(words, words, 32 + k * digit, counts[k], spare)
         words, spare = spare, words
-    if not _settle(words, v, positions, tied):
-        _order_all_bits(v, positions, tied, words, spare)
+    settled, ties = _settle(words, v, positions, tied)
+    return ties if settled else _order_all_bits(v, positions, tied, words, spare)
 
 
 @compiled
-def _pack(v, base, passes, keys, words):
-    """The upper bits of each distance over its position; 22 or 32 bits of the range that is in use."""
+def _pack(v, base, digit, passes, keys, words):
+    """The upper bits of each distance over its position: as many bits of the range in use as the passes sort."""
     distance = keys.view(np.float64)
     for i in range(len(v)):
         distance[i] = abs(v[i] - base)  # -0.0 - 0.0 would carry a sign
-    low, high = keys[0], keys[0]
+    signed = keys.view(np.int64)  # no distance has a sign: the same order, and machines compare signed numbers faster
+    low, high = signed[0], signed[0]
     for i in range(len(v)):
-        low, high = min(low, keys[i]), max(high, keys[i])
+        low, high = min(low, signed[i]), max(high, signed[i])
     shift = np.uint64(0)
-    while ((high - low) >> shift) >> np.uint64(min(passes * _DIGIT, 32)):
+    while (np.uint64(high - low) >> shift) >> np.uint64(min(passes * digit, 32)):
         shift += np.uint64(1)
-    counts = np.zeros((passes, _BUCKETS), np.uint32)
+    counts = np.zeros((passes, 1 << digit), np.uint32)
+    step, mask, least = np.uint64(digit), np.uint64((1 << digit) - 1), np.uint64(low)
+    first, second = counts[0], counts[1]
     for i in range(len(v)):
-        key = (keys[i] - low) >> shift
+        key = (keys[i] - least) >> shift
         words[i] = (key << _HALF) | np.uint64(i)
-        for k in range(passes):
-            counts[k, key & _MASK] += np.uint32(1)
-            key >>= np.uint64(_DIGIT)
+        first[key & mask] += np.uint32(1)
+        second[(key >> step) & mask] += np.uint32(1)
+    for k in range(2, passes):
+        for i in range(len(v)):
+            counts[k, (words[i] >> np.uint64(32 + k * digit)) & mask] += np.uint32(1)
     return counts
 
 
 @compiled
 def _scatter(keys, words, shift, counts, out):
     """One stable pass: words into out, by the digit of keys at this shift, whose counts are given and used up."""
-    shift = np.uint64(shift)
+    shift, mask = np.uint64(shift), np.uint64(len(counts) - 1)
     total = np.uint32(0)
-    for j in range(_BUCKETS):
+    for j in range(len(counts)):
         counts[j], total = total, total + counts[j]
     for i in range(len(keys)):
-        j = (keys[i] >> shift) & _MASK
+        j = (keys[i] >> shift) & mask
         out[counts[j]] = words[i]
         counts[j] += np.uint32(1)
 
 
 @compiled
 def _settle(words, v, positions, tied):
-    """Put values of equal key in order by insertion; False when that would take long."""
+    """Put values of equal key in order by insertion; whether that did not take too long, and whether any are equal."""
     n = len(words)
-    budget = 8 * n + 64
-    i = 0
-    while i < n:
-        key = words[i] >> _HALF
+    for i in range(n):
         positions[i] = np.int32(words[i] & _INDEX)
-        tied[i] = 0
-        start = i
-        i += 1
+    tied[:n] = 0
+    budget = 8 * n + 64
+    ties = False
+    i = 1
+    while i < n:
+        if words[i] >> _HALF != words[i - 1] >> _HALF:
+            i += 1
+            continue
+        start = i - 1
+        key = words[start] >> _HALF
         while i < n and words[i] >> _HALF == key:
-            position = np.int32(words[i] & _INDEX)
+            position = positions[i]
             x = v[position]
             k = i
             while k > start and v[positions[k - 1]] > x:
@@ -91,11 +99,12 @@ def _settle(words, v, positions, tied):
             positions[k] = position
             budget -= i - k
             if budget < 0:
-                return False
+                return False, False
             i += 1
         for k in range(start + 1, i):
             tied[k] = v[positions[k]] == v[positions[k - 1]]
-    return True
+            ties |= tied[k] != 0
+    return True, ties
 
 
 @compiled
@@ -110,13 +119,16 @@ def _order_all_bits(v, positions, tied, keys, spare):
         positions[i] = i
     index, spare_index = positions, np.empty_like(positions)
     for k in range(6):
-        counts = np.zeros(_BUCKETS, np.uint32)
+        counts = np.zeros(1 << 11, np.uint32)
         for i in range(n):
-            counts[(keys[i] >> np.uint64(k * _DIGIT)) & _MASK] += np.uint32(1)
-        _scatter(keys, index, k * _DIGIT, counts.copy(), spare_index)
-        _scatter(keys, keys, k * _DIGIT, counts, spare)
+            counts[(keys[i] >> np.uint64(k * 11)) & np.uint64(len(counts) - 1)] += np.uint32(1)
+        _scatter(keys, index, k * 11, counts.copy(), spare_index)
+        _scatter(keys, keys, k * 11, counts, spare)
         keys, spare = spare, keys
         index, spare_index = spare_index, index
     tied[0] = 0  # after six passes the index is back in `positions`
+    ties = False
     for i in range(1, n):
         tied[i] = keys[i] == keys[i - 1]
+        ties |= keys[i] == keys[i - 1]
+    return ties

@@ -6,124 +6,180 @@ from transvariation.typicality.compiled import compiled
 from transvariation.typicality.compiled.bits import add, count_before, new_set
 from transvariation.typicality.compiled.order import order
 
+_WORDS = 7  # machine words of room per item of the largest quadrant
+# A block of at least so many words, 8 MB, of which only what is used is ever touched: from 4 MB on it gets large pages.
+_AT_LEAST = 1 << 20
+_NONE = np.empty((0, 2), np.int32)
 
-@compiled
+
 def count_plane(X, m, Z, same):
     """Count the units beyond and at every row of Z that shares no coordinate with m; the others get zeros.
 
     With `same`, Z is X and each row is both a unit and an object. Also returned: the quadrant of each object and the
-    number of units in each quadrant. Quadrants from 4 on, with no units, are for rows that share a coordinate with m.
+    number of units in each quadrant. Quadrant 4, with no units, is for rows that share a coordinate with m.
     """
-    unit_quadrant, n_units = _quadrants(X, m)
-    if same:
-        quadrant, n_objects = unit_quadrant, np.zeros(8, np.int64)
-    else:
-        quadrant, n_objects = _quadrants(Z, m)
-    counts = np.zeros((len(Z), 2), np.int32)  # beyond and at side by side: one visit to memory writes both
-    room = (n_units + n_objects).max() + 1
-    floats, words = np.empty((3, room)), np.empty((2, room), np.uint64)
-    integers, flags = np.empty((5, room), np.int32), np.empty((2, room), np.uint8)
-    for k in range(4):
-        n = _mirror(X, unit_quadrant, k, 0, floats, integers[0])
-        first = 0 if same else n
-        n = n if same else _mirror(Z, quadrant, k, n, floats, integers[0])
-        if n > first:
-            base_a, base_b = -m[0] if k & 1 else m[0], -m[1] if k & 2 else m[1]
-            _sweep(n, first, n_units[k], base_a, base_b, floats, words, integers, flags, counts)
+    counts = np.zeros((len(Z), 2), np.int32)
+    quadrant, n_units = _run(X, m, Z, same, counts, np.empty(0))
+    n_units[4] = 0
     return counts, quadrant, n_units
 
 
+def tp_plane(X, m, Z, same, centre):
+    """Compute tp of every row of Z that shares no coordinate with m, where `centre` units are at m; and the others."""
+    tp = np.empty(len(Z))
+    quadrant, n_units = _run(X, m, Z, same, _NONE, tp, centre)
+    return tp, np.flatnonzero(quadrant == 4)
+
+
+def _run(X, m, Z, same, counts, tp, centre=0):
+    unit_quadrant = np.empty(len(X), np.uint8)
+    n_units = quadrants(X, m, unit_quadrant)
+    quadrant, n_objects = unit_quadrant, np.zeros(5, np.int64)
+    if not same:
+        quadrant = np.empty(len(Z), np.uint8)
+        n_objects = quadrants(Z, m, quadrant)
+    # NumPy's memory and not the compiled code's own: large arrays come in large pages, which cost less than the work.
+    items, room = int((n_units + n_objects)[:4].sum()), int((n_units + n_objects)[:4].max())
+    work = np.empty(max(2 * items + items // 2 + _WORDS * room + 8, _AT_LEAST), np.uint64)
+    fill(X, m, Z, same, unit_quadrant, quadrant, n_units, n_objects, room, work, counts, tp, centre)
+    return quadrant, n_units
+
+
 @compiled
-def _quadrants(X, m):
-    quadrant = np.empty(len(X), np.uint8)
+def quadrants(X, m, quadrant):
+    """Number the quadrant of each row, 4 for rows that share a coordinate with m; and count them."""
     x0, y0 = m[0], m[1]
     flat = X.reshape(-1)  # a step of two that the compiler can see
     for i in range(len(X)):
         x, y = flat[2 * i], flat[2 * i + 1]
-        quadrant[i] = np.uint8(x < x0) | np.uint8(y < y0) << 1 | np.uint8((x == x0) | (y == y0)) << 2
-    sizes = np.zeros(8, np.int64)
+        shared = (x == x0) | (y == y0)
+        quadrant[i] = np.uint8(4) if shared else np.uint8(x < x0) | np.uint8(y < y0) << 1
+    sizes = np.zeros(5, np.int64)
     for k in range(4):
         size = 0
         for i in range(len(X)):
             size += quadrant[i] == k
         sizes[k] = size
-    return quadrant, sizes
+    sizes[4] = len(X) - sizes[:4].sum()
+    return sizes
 
 
 @compiled
-def _mirror(X, quadrant, k, start, floats, who):
-    """Append the rows in quadrant k, mirrored so that beyond means greater; return where they end."""
-    stop = start
-    for i in range(len(X)):  # write always, advance when it counts: no branch to guess wrongly
-        who[stop] = i
-        stop += quadrant[i] == k
-    sx, sy = 1.0 - 2.0 * (k & 1), 1.0 - 2.0 * (k >> 1)
+def fill(X, m, Z, same, unit_quadrant, quadrant, n_units, n_objects, room, work, counts, tp, centre):
+    """Fill the counts, or tp where there is room for it, quadrant by quadrant."""
+    start = np.zeros(5, np.int64)
+    start[1:] = np.cumsum((n_units + n_objects)[:4])
+    items = start[4]
+    a, b = work[:items].view(np.float64), work[items : 2 * items].view(np.float64)
+    who = work[2 * items : 2 * items + items // 2 + 1].view(np.int32)
+    free = work[2 * items + items // 2 + 1 :]
+    _fold(X, unit_quadrant, start, a, b, who)
+    if not same:
+        _fold(Z, quadrant, start[:4] + n_units[:4], a, b, who)
+    for k in range(4):
+        base_a, base_b = -m[0] if k & 1 else m[0], -m[1] if k & 2 else m[1]
+        here, units, size = slice(start[k], start[k + 1]), n_units[k], start[k + 1] - start[k]
+        names, first = who[here], 0 if same else units
+        if first == size:
+            continue
+        beyond, at = _sweep(units, base_a, base_b, a[here], b[here], free[: _WORDS * size].reshape((_WORDS, size)))
+        if len(tp):
+            largest = units + centre * 0.5
+            largest = largest if largest > 0 else 1.0  # 0/0 is 0
+            for i in range(first, size):
+                tp[np.uint32(names[i])] = (beyond[i] + at[i] * 0.5) / largest
+        else:
+            for i in range(first, size):
+                counts[np.uint32(names[i]), 0] = beyond[i]
+                counts[np.uint32(names[i]), 1] = at[i]
+
+
+@compiled
+def _fold(X, quadrant, start, a, b, who):
+    """Put the rows of each quadrant side by side, mirrored so that beyond means greater."""
+    cursor = start.copy()
     flat = X.reshape(-1)
-    for t in range(start, stop):
-        floats[0, t] = sx * flat[2 * who[t]]
-        floats[1, t] = sy * flat[2 * who[t] + 1]
-    return stop
+    for i in range(len(X)):
+        k = np.uint64(quadrant[i])
+        if k == 4:
+            continue
+        t = np.uint64(cursor[k])
+        cursor[k] += 1
+        a[t] = flat[2 * i] * (1.0 - 2.0 * np.float64(k & np.uint64(1)))
+        b[t] = flat[2 * i + 1] * (1.0 - np.float64(k & np.uint64(2)))
+        who[t] = i
 
 
 @compiled
-def _sweep(n, first, n_units, base_a, base_b, floats, words, integers, flags, counts):
-    """Per item from `first` on, the units (items before n_units) greater in a and in b, and those equal in both."""
-    a, b, b_by_a = floats[0, :n], floats[1, :n], floats[2, :n]
-    who, by_a, by_b, place, edge = integers[0], integers[1, :n], integers[2, :n], integers[3, :n], integers[4, :n]
-    tied_a, tied_b = flags[0, :n], flags[1, :n]
-    order(a, base_a, by_a, tied_a, words[0, :n], words[1, :n])
+def _sweep(n_units, base_a, base_b, a, b, work):
+    """Per item, the units (the first n_units items) greater in a and in b, and those equal in both."""
+    n = len(a)
+    b_by_a = work[0].view(np.float64)
+    by_a, by_b = work[1].view(np.int32)[:n], work[2].view(np.int32)[:n]
+    tied_a, tied_b = work[5].view(np.uint8)[:n], work[6].view(np.uint8)[:n]
+    ties = order(a, base_a, by_a, tied_a, work[3], work[4])
     for t in range(n):
-        b_by_a[t] = b[by_a[t]]
-    order(b_by_a, base_b, by_b, tied_b, words[0, :n], words[1, :n])
-    # From here on items go by their order in a. Their places in the set: greatest b first.
-    for s in range(n):
-        place[by_b[n - 1 - s]] = s
-    if tied_b.any():
-        start = 0
-        for s in range(n):
-            if s > 0 and not tied_b[n - s]:
-                start = s
-            edge[by_b[n - 1 - s]] = start
+        b_by_a[t] = b[np.uint32(by_a[t])]
+    ties |= order(b_by_a, base_b, by_b, tied_b, work[3], work[4])
+    # From here on items go by their order in a.
+    beyond, at = work[3].view(np.int32)[:n], work[4].view(np.int32)[:n]
+    if ties:
+        _outside_in_ties(n_units, by_a, by_b, tied_a, tied_b, beyond, at)
     else:
-        edge = place
-    beyond, at = words[0].view(np.int32)[:n], words[1].view(np.int32)[:n]
-    _outside_in(n_units, by_a, tied_a, place, edge, beyond, at)
+        _outside_in(n_units, by_a, by_b, beyond)
     # Back to the order of the items before writing: going through memory out of order inside the sweep would stall it.
-    here, equal = place, by_b
+    here, equal = work[0].view(np.int32)[:n], work[2].view(np.int32)[:n]
     for t in range(n):
-        here[by_a[t]] = beyond[t]
-        equal[by_a[t]] = at[t]
-    for i in range(first, n):
-        counts[who[i], 0] = here[i]
-        counts[who[i], 1] = equal[i]
+        here[np.uint32(by_a[t])] = beyond[t]
+    if ties:
+        for t in range(n):
+            equal[np.uint32(by_a[t])] = at[t]
+    else:
+        for i in range(n):
+            equal[i] = i < n_units
+    return here, equal
 
 
 @compiled
-def _outside_in(n_units, by_a, tied_a, place, edge, beyond, at):
-    """Count for each item the units already in the set before its place, then add it, outermost first."""
-    n = len(place)
-    bits, sums, blocks, chunks = new_set(n)
-    seen = np.zeros(n if tied_a.any() else 0, np.int32)
+def _outside_in(n_units, by_a, by_b, beyond):
+    """From the largest b on: count for each item the units of larger a that are in the set, then add it."""
+    n = len(by_a)
+    bits, words, blocks, chunks, rooms = new_set(n)
+    for s in range(n - 1, -1, -1):
+        t = np.uint32(by_b[s])
+        place = np.uint32(n - 1) - t
+        beyond[t] = count_before(bits, words, blocks, chunks, rooms, place)
+        if n_units == n or by_a[t] < n_units:
+            add(bits, words, blocks, chunks, rooms, place)
+
+
+@compiled
+def _outside_in_ties(n_units, by_a, by_b, tied_a, tied_b, beyond, at):
+    """The same where values are equal: those of equal b are counted before any is added, those of equal a left out."""
+    n = len(by_a)
+    start = 0
+    edges = np.empty(n, np.int32)  # where the items of equal a begin, seen from the largest
+    for place in range(n):
+        t = n - 1 - place
+        if place > 0 and not tied_a[t + 1]:
+            start = place
+        edges[t] = start
+    bits, words, blocks, chunks, rooms = new_set(n)
+    seen = np.zeros(n, np.int32)
     stop = n
     while stop > 0:
         begin = stop - 1
-        if not tied_a[begin]:
-            beyond[begin] = count_before(bits, sums, blocks, chunks, edge[begin])
-            at[begin] = by_a[begin] < n_units
-            if by_a[begin] < n_units:
-                add(bits, sums, blocks, chunks, place[begin])
-            stop = begin
-            continue
-        # Items of equal a: none is beyond another, so all are counted before any is added.
-        while tied_a[begin]:
+        while tied_b[begin]:
             begin -= 1
-        for t in range(begin, stop):
-            seen[edge[t]] += by_a[t] < n_units
-        for t in range(begin, stop):
-            beyond[t] = count_before(bits, sums, blocks, chunks, edge[t])
-            at[t] = seen[edge[t]]
-        for t in range(begin, stop):
-            seen[edge[t]] = 0
+        for s in range(begin, stop):
+            seen[edges[by_b[s]]] += by_a[by_b[s]] < n_units
+        for s in range(begin, stop):
+            t = by_b[s]
+            beyond[t] = count_before(bits, words, blocks, chunks, rooms, edges[t])
+            at[t] = seen[edges[t]]
+        for s in range(begin, stop):
+            t = by_b[s]
+            seen[edges[t]] = 0
             if by_a[t] < n_units:
-                add(bits, sums, blocks, chunks, place[t])
+                add(bits, words, blocks, chunks, rooms, n - 1 - t)
         stop = begin

@@ -6,7 +6,7 @@ from transvariation.typicality.compiled import compiled
 from transvariation.typicality.compiled.bits import add, count_before, new_set
 from transvariation.typicality.compiled.permutation import permutations
 
-_BASE = 7  # stretches of 2^7 items are compared pair by pair
+_BASE = 10  # stretches of 2^10 items are compared pair by pair
 
 
 def greater_in_space(A, C):
@@ -39,18 +39,29 @@ def _count(V, n_units, first):
 
 @compiled
 def _compare_pairs(second, third, unit, count):
+    """In each stretch of 2^_BASE items, count the earlier units beyond each item by comparing ranks in the stretch."""
     n = len(second)
-    rank2, rank3 = np.empty(n, np.int32), np.empty(n, np.int32)
+    rank2, rank3 = np.empty(n, np.int16), np.empty(n, np.int16)  # narrow numbers: sixteen comparisons at once
+    cursor2, cursor3 = np.zeros((n >> _BASE) + 1, np.int16), np.zeros((n >> _BASE) + 1, np.int16)
     for s in range(n):
-        rank2[second[s]] = s
-        rank3[third[s]] = s
-    as_unit = np.where(unit, rank2, n).astype(np.int32)  # an object that is no unit lies beyond nothing
+        t = np.uint32(second[s])
+        rank2[t] = cursor2[t >> np.uint32(_BASE)]
+        cursor2[t >> np.uint32(_BASE)] += np.int16(1)
+        t = np.uint32(third[s])
+        rank3[t] = cursor3[t >> np.uint32(_BASE)]
+        cursor3[t >> np.uint32(_BASE)] += np.int16(1)
+    as_unit = np.where(unit, rank2, np.int16(1 << _BASE)).astype(np.int16)  # an object that is no unit is beyond nothing
     for t in range(n):
-        r2, r3 = rank2[t], rank3[t]
-        total = 0
-        for s in range(t >> _BASE << _BASE, t):
-            total += (as_unit[s] < r2) & (rank3[s] < r3)
-        count[t] = total
+        start = t >> _BASE << _BASE
+        count[t] = _both_less(as_unit[start:t], rank3[start:t], rank2[t], rank3[t])
+
+
+@compiled
+def _both_less(u, v, a, b):
+    total = np.int16(0)
+    for s in range(len(u)):
+        total = np.int16(total + np.int16((u[s] < a) & (v[s] < b)))
+    return total
 
 
 @compiled
@@ -71,7 +82,7 @@ def _first_half_on_second(second, third, unit, level, local, items, count):
         k = t >> level
         items[cursor[k]] = t
         cursor[k] += 1
-    bits, sums, blocks, chunks = new_set(min(n, 1 << level))
+    bits, sums, blocks, chunks, rooms = new_set(min(n, 1 << level))
     for k in range(n_stretches):
         start, middle, stop = k << level, (k << level) + (1 << (level - 1)), min(n, (k + 1) << level)
         if middle >= stop:
@@ -81,9 +92,10 @@ def _first_half_on_second(second, third, unit, level, local, items, count):
             sums[:] = 0
             blocks[:] = 0
             chunks[:] = 0
+            rooms[:] = 0
         for s in range(start, stop):
             t = items[s]
             if t >= middle:
-                count[t] += count_before(bits, sums, blocks, chunks, local[t])
+                count[t] += count_before(bits, sums, blocks, chunks, rooms, local[t])
             elif unit[t]:
-                add(bits, sums, blocks, chunks, local[t])
+                add(bits, sums, blocks, chunks, rooms, local[t])
