@@ -26,6 +26,7 @@ Counts = NDArray[np.int64]
 _FEW = 50  # so many objects are compared with every unit one by one: sorting would take longer
 _SMALL = 1 << 17  # units times objects up to which comparing all is quickest
 _SMALL_GROUP = 1 << 12  # the same inside one orthant
+_NUMBERED = 12  # variables up to which every orthant has a number; beyond, only those that occur are listed
 _CELLS = 1 << 18  # comparisons held at once
 
 
@@ -46,9 +47,7 @@ def count_transvariations(X: Floats, m: Floats, Z: Floats) -> Transvariations:
     """
     Z = X if are_one(X, Z) else Z
     q, p = Z.shape
-    closed = np.zeros(q, dtype=bool)
-    for u in range(p):
-        closed |= Z[:, u] == m[u]
+    closed = is_closed(Z, m)
     every = _count_open(X, m, Z) if not closed.all() else _nothing(q)
     counts = Transvariations(*every, n_open=np.broadcast_to(np.int64(p), q))
     if not closed.any():
@@ -62,6 +61,14 @@ def count_transvariations(X: Floats, m: Floats, Z: Floats) -> Transvariations:
     return counts
 
 
+def is_closed(Z: Floats, m: Floats) -> NDArray[np.bool_]:
+    """Say which rows share a coordinate with m."""
+    closed = np.zeros(len(Z), dtype=bool)
+    for u in range(Z.shape[1]):
+        closed |= Z[:, u] == m[u]
+    return closed
+
+
 def are_one(X: Floats, Z: Floats) -> bool:
     """Say whether two arrays are one, or views of the same memory."""
     return Z is X or (X.ctypes.data, X.shape, X.strides) == (Z.ctypes.data, Z.shape, Z.strides)
@@ -71,6 +78,12 @@ def compiled_plane(X: Floats, Z: Floats) -> bool:
     """Say whether this is a problem for the compiled kernel in two variables."""
     n, q = len(X), len(Z)
     return X.shape[1] == 2 and q > _FEW and n * q > _SMALL and worth_compiling(n if are_one(X, Z) else n + q)
+
+
+def compiled_space(X: Floats, Z: Floats) -> bool:
+    """Say whether this is a problem for the compiled kernels in more variables, few enough to number the orthants."""
+    n, q, p = len(X), len(Z), X.shape[1]
+    return 3 <= p <= _NUMBERED and q > _FEW and n * q > _SMALL and worth_compiling(n if are_one(X, Z) else n + q)
 
 
 def _count_one(X: Floats, m: Floats, c: Floats) -> tuple[int, int, int, int, int]:
@@ -110,6 +123,11 @@ def _count_open(X: Floats, m: Floats, Z: Floats) -> _Four:
         rows_x = np.ascontiguousarray(X)
         counts, quadrant, sides = count_plane(rows_x, m, rows_x if Z is X else np.ascontiguousarray(Z), Z is X)
         return counts[:, 0], counts[:, 1], sides[quadrant], centre
+    if compiled_space(X, Z):
+        beyond, at, side = (np.zeros(q, dtype=np.int64) for _ in range(3))
+        for group in by_compiled_orthant(X, m, Z):
+            beyond[group.objects], at[group.objects], side[group.objects] = group.beyond, group.at, group.side
+        return beyond, at, side, centre
     return *_count_by_orthant(X, m, Z, rows), centre
 
 
@@ -159,13 +177,40 @@ def _kernel(p: int, rows: int) -> Callable[[Floats, Floats], Counts]:
         return dominance.on_line if p == 1 else dominance.in_plane
     if not worth_compiling(rows):
         return dominance.by_bits
-    if p == 3:
-        from transvariation.typicality.compiled.space import greater_in_space
-
-        return greater_in_space
     from transvariation.typicality.compiled.scan import greater_by_scan
 
-    return greater_by_scan
+    return lambda A, C: greater_by_scan(A, C)[0]
+
+
+class Orthant(NamedTuple):
+    """What was counted in one orthant for the objects there."""
+
+    objects: Counts
+    beyond: Counts
+    at: Counts | int
+    side: int
+
+
+def by_compiled_orthant(X: Floats, m: Floats, Z: Floats) -> Iterator[Orthant]:
+    """Count in each orthant that holds a unit and an object; all other counts are zero."""
+    from transvariation.typicality.compiled.fold import fold
+    from transvariation.typicality.compiled.scan import greater_by_scan
+    from transvariation.typicality.compiled.space import greater_in_space
+
+    kernel = greater_in_space if X.shape[1] == 3 else greater_by_scan
+    same = are_one(X, Z)
+    units, rows, start = fold(X, m)
+    objects, names, first = (units, rows, start) if same else fold(Z, m)
+    for k in range(2 ** X.shape[1]):
+        here = slice(first[k], first[k + 1])
+        A, C = units[start[k] : start[k + 1]], objects[here]
+        C = A if same else C
+        if not len(A) or not len(C):
+            continue
+        few = len(A) * len(C) <= _SMALL_GROUP
+        beyond, ties = (dominance.by_comparing(A, C), True) if few else kernel(A, C)
+        # Where no two share a first value, none are equal.
+        yield Orthant(names[here], beyond, count_equal(A, C) if ties else int(same), len(A))
 
 
 def _orthants(X: Floats, m: Floats, Z: Floats) -> tuple[dict[int, Counts], dict[int, Counts]]:

@@ -3,9 +3,20 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from transvariation.typicality.counting import Transvariations, are_one, compiled_plane, count_at, count_transvariations
+from transvariation.typicality.counting import (
+    Transvariations,
+    are_one,
+    by_compiled_orthant,
+    compiled_plane,
+    compiled_space,
+    count_at,
+    count_transvariations,
+    is_closed,
+)
 from transvariation.typicality.median import spatial_median
 from transvariation.typicality.rows import as_rows
+
+Floats = NDArray[np.float64]
 
 TAU_MAX = ("count", "half", "product")
 TIES = ("proper", "literal")
@@ -84,7 +95,7 @@ def transvariation_probability(
 _BLOCK = 16_384  # objects per round of arithmetic: what is in between stays in the cache
 
 
-def tp_of_rows(X: NDArray, Z: NDArray, m: NDArray, tau_max: str, ties: str) -> NDArray[np.float64]:
+def tp_of_rows(X: Floats, Z: Floats, m: Floats, tau_max: str, ties: str) -> Floats:
     """Compute tp about m of rows that were checked already; any `tau_max` but ``"product"``."""
     if tau_max == "count" and compiled_plane(X, Z):
         from transvariation.typicality.compiled.plane import tp_plane
@@ -92,10 +103,21 @@ def tp_of_rows(X: NDArray, Z: NDArray, m: NDArray, tau_max: str, ties: str) -> N
         rows = np.ascontiguousarray(X)
         same = are_one(X, Z)
         tp, rest = tp_plane(rows, m, rows if same else np.ascontiguousarray(Z), same, count_at(X, m))
-        if len(rest):  # what shares a coordinate with the centre
-            tp[rest] = ratio(count_transvariations(X, m, Z[rest]), len(X), 2, tau_max, ties)
-        return tp
+        return _with_shared(tp, rest, X, Z, m, ties)
+    if tau_max == "count" and compiled_space(X, Z):
+        tp, centre = np.zeros(len(Z)), count_at(X, m)
+        for group in by_compiled_orthant(X, m, Z):
+            tau = group.beyond + np.multiply(group.at, 0.5)
+            tp[group.objects] = tau / (group.side + centre * 0.5)
+        return _with_shared(tp, np.flatnonzero(is_closed(Z, m)), X, Z, m, ties)
     return ratio(count_transvariations(X, m, Z), len(X), X.shape[1], tau_max, ties)
+
+
+def _with_shared(tp: Floats, rest: NDArray, X: Floats, Z: Floats, m: Floats, ties: str) -> Floats:
+    """Put in the objects that share a coordinate with the centre."""
+    if len(rest):
+        tp[rest] = ratio(count_transvariations(X, m, Z[rest]), len(X), X.shape[1], "count", ties)
+    return tp
 
 
 def ratio(counts: Transvariations, n: int, p: int, tau_max: str, ties: str) -> NDArray[np.float64]:

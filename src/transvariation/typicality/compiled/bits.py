@@ -2,8 +2,8 @@
 
 The set is a row of bits in words of 64. Sixteen words make a block, sixteen blocks a chunk, four chunks a room, eight
 rooms a house. Per word the members before it in its block, per block those before it in its chunk and per chunk those
-before it in its room are kept as 16-bit numbers, four to a machine word; per room those before it as 32-bit numbers, two
-to a word. Adding a member is then a dozen additions, always the same ones, and counting is five look-ups and a popcount.
+before it in its room are kept as 16-bit numbers, four to a machine word; per room those before it as 32-bit numbers,
+two to a word. Adding a member is then a dozen additions, always the same ones; counting is five look-ups and a popcount.
 """
 
 import numpy as np

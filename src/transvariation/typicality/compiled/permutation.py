@@ -13,7 +13,7 @@ from transvariation.typicality.compiled.order import order
 
 @compiled
 def permutations(V):
-    """The items in sequence; and per further variable, greatest first, their places in the sequence."""
+    """The items in sequence; per further variable, greatest first, their places in it; whether first values repeat."""
     n, p = V.shape
     room = np.empty((2, n), np.uint64)
     tied, scratch = np.empty(n, np.uint8), np.empty(n, np.int32)
@@ -21,7 +21,8 @@ def permutations(V):
     column = np.empty(n)
     _ascending(V, 0, column, orders[0], tied, room)
     _reverse(orders[0], tied)
-    if tied.any():
+    ties = tied.any()
+    if ties:
         _ascending(V, 1, column, orders[1], np.empty(n, np.uint8), room)
         _arrange(orders[0], tied, orders[1], scratch)
     place = np.empty(n, np.int32)
@@ -35,7 +36,7 @@ def permutations(V):
             _arrange(orders[u], tied, backwards, scratch)
         for t in range(n):
             orders[u, t] = place[orders[u, t]]
-    return orders
+    return orders, ties
 
 
 @compiled

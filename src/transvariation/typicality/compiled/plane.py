@@ -27,7 +27,7 @@ def count_plane(X, m, Z, same):
 def tp_plane(X, m, Z, same, centre):
     """Compute tp of every row of Z that shares no coordinate with m, where `centre` units are at m; and the others."""
     tp = np.empty(len(Z))
-    quadrant, n_units = _run(X, m, Z, same, _NONE, tp, centre)
+    quadrant, _ = _run(X, m, Z, same, _NONE, tp, centre)
     return tp, np.flatnonzero(quadrant == 4)
 
 

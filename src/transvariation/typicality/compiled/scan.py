@@ -12,7 +12,7 @@ _ONE = np.uint64(1)
 
 
 def greater_by_scan(A, C):
-    """Count the rows of A that are greater than each row of C in every variable."""
+    """Count the rows of A that are greater than each row of C in every variable; whether first values repeat."""
     V, first = (A, 0) if C is A else (np.concatenate([A, C]), len(A))
     return _count(V, len(A), first)
 
@@ -20,7 +20,7 @@ def greater_by_scan(A, C):
 @compiled
 def _count(V, n_units, first):
     n, p = V.shape
-    orders = permutations(V)
+    orders, ties = permutations(V)
     sequence = orders[0]
     count = np.zeros(n, np.int64)
     sets = np.zeros((p - 1, _BLOCK + 1, _WORDS), np.uint64)
@@ -43,7 +43,7 @@ def _count(V, n_units, first):
     for t in range(n):
         if sequence[t] >= first:
             out[sequence[t] - first] = count[t]
-    return out
+    return out, ties
 
 
 @compiled

@@ -10,7 +10,7 @@ _BASE = 10  # stretches of 2^10 items are compared pair by pair
 
 
 def greater_in_space(A, C):
-    """Count the rows of A that are greater than each row of C in all three variables."""
+    """Count the rows of A that are greater than each row of C in all three variables; whether first values repeat."""
     V, first = (A, 0) if C is A else (np.concatenate([A, C]), len(A))
     return _count(V, len(A), first)
 
@@ -18,7 +18,7 @@ def greater_in_space(A, C):
 @compiled
 def _count(V, n_units, first):
     n = len(V)
-    orders = permutations(V)
+    orders, ties = permutations(V)
     sequence, second, third = orders[0], orders[1], orders[2]
     unit = np.empty(n, np.uint8)
     for t in range(n):
@@ -34,7 +34,7 @@ def _count(V, n_units, first):
     for t in range(n):
         if sequence[t] >= first:
             out[sequence[t] - first] = count[t]
-    return out
+    return out, ties
 
 
 @compiled
@@ -50,7 +50,7 @@ def _compare_pairs(second, third, unit, count):
         t = np.uint32(third[s])
         rank3[t] = cursor3[t >> np.uint32(_BASE)]
         cursor3[t >> np.uint32(_BASE)] += np.int16(1)
-    as_unit = np.where(unit, rank2, np.int16(1 << _BASE)).astype(np.int16)  # an object that is no unit is beyond nothing
+    as_unit = np.where(unit, rank2, np.int16(1 << _BASE)).astype(np.int16)  # an object only is beyond nothing
     for t in range(n):
         start = t >> _BASE << _BASE
         count[t] = _both_less(as_unit[start:t], rank3[start:t], rank2[t], rank3[t])
