@@ -3,10 +3,12 @@
 import numpy as np
 
 from transvariation.typicality.compiled import compiled
-from transvariation.typicality.compiled.bits import add, count_before, new_set
+from transvariation.typicality.compiled.bits import add, add_in_row, count_before, count_in_row, new_set
 from transvariation.typicality.compiled.permutation import permutations
 
 _BASE = 10  # stretches of 2^10 items are compared pair by pair
+_STRETCH = 15  # in stretches of 2^15, a tree over these blocks has a set for each node
+_NODES = 1 << (_STRETCH - _BASE)
 
 
 def greater_in_space(A, C):
@@ -26,7 +28,8 @@ def _count(V, n_units, first):
     count = np.zeros(n, np.int32)
     _compare_pairs(second, third, unit, count)
     local, items = np.empty(n, np.int32), np.empty(n, np.int32)
-    level = _BASE
+    _earlier_blocks(second, third, unit, local, items, count)
+    level = _STRETCH
     while (1 << level) < n:
         level += 1
         _first_half_on_second(second, third, unit, level, local, items, count)
@@ -65,23 +68,65 @@ def _both_less(u, v, a, b):
 
 
 @compiled
+def _earlier_blocks(second, third, unit, local, items, count):
+    """In each stretch of 2^_STRETCH items, count the units of earlier blocks beyond each item.
+
+    The blocks are the leaves of a Fenwick tree. Its nodes are sets of places in the third variable; items come in the
+    order of the second.
+    """
+    n = len(second)
+    _within(second, third, _STRETCH, local, items)
+    bits = np.zeros(_NODES << (_STRETCH - 6), np.uint64)
+    words, blocks = np.zeros(_NODES << (_STRETCH - 8), np.uint64), np.zeros(_NODES << (_STRETCH - 12), np.uint64)
+    halves = np.zeros(_NODES << (_STRETCH - 14), np.uint32)
+    for start in range(0, n, 1 << _STRETCH):
+        if start > 0:
+            bits[:] = 0
+            words[:] = 0
+            blocks[:] = 0
+            halves[:] = 0
+        for s in range(start, min(n, start + (1 << _STRETCH))):
+            t = np.uint32(items[s])
+            place = np.uint32(local[t])
+            block = (t >> np.uint32(_BASE)) & np.uint32(_NODES - 1)
+            node = block
+            total = np.int32(0)
+            while node:
+                total += count_in_row(bits, words, blocks, halves, node << np.uint32(_STRETCH) | place)
+                node &= node - np.uint32(1)
+            count[t] += total
+            if unit[t]:
+                node = block + np.uint32(1)
+                while node < np.uint32(_NODES):
+                    add_in_row(bits, words, blocks, halves, node << np.uint32(_STRETCH) | place)
+                    node += node & (~node + np.uint32(1))
+
+
+@compiled
+def _within(second, third, level, local, items):
+    """In stretches of 2^level items: each one's place in the third variable; and the items by the second."""
+    n = len(second)
+    cursor = np.zeros((n >> level) + 1, np.int32)
+    for s in range(n):
+        t = np.uint32(third[s])
+        k = t >> np.uint32(level)
+        local[t] = cursor[k]
+        cursor[k] += 1
+    for k in range(len(cursor)):
+        cursor[k] = k << level
+    for s in range(n):
+        t = np.uint32(second[s])
+        k = t >> np.uint32(level)
+        items[np.uint32(cursor[k])] = t
+        cursor[k] += 1
+
+
+@compiled
 def _first_half_on_second(second, third, unit, level, local, items, count):
     """In each stretch of 2^level items, count the units of its first half beyond each item of its second half."""
     n = len(second)
     n_stretches = (n >> level) + 1
-    cursor = np.zeros(n_stretches, np.int32)
-    for s in range(n):  # places in the third variable, counted within the stretch
-        t = third[s]
-        k = t >> level
-        local[t] = cursor[k]
-        cursor[k] += 1
-    for k in range(n_stretches):
-        cursor[k] = k << level
-    for s in range(n):  # each stretch's items by the second variable
-        t = second[s]
-        k = t >> level
-        items[cursor[k]] = t
-        cursor[k] += 1
+    _within(second, third, level, local, items)
     bits, sums, blocks, chunks, rooms = new_set(min(n, 1 << level))
     for k in range(n_stretches):
         start, middle, stop = k << level, (k << level) + (1 << (level - 1)), min(n, (k + 1) << level)
