@@ -29,7 +29,8 @@ docs: $(VENV)/.docs
 
 # The picture of the README is the demo's own figure.
 picture: $(VENV)/.core
-	$(BIN)/transvariation demo --out docs/_static
+	$(BIN)/transvariation demo --out build/demo
+	cp build/demo/glass.png docs/_static/glass.png
 
 # One stamp per set of extras: a second call installs nothing while pyproject.toml stays as it is.
 $(VENV)/.core: EXTRAS :=
