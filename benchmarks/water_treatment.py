@@ -5,7 +5,7 @@ normal days are the target class. Sensors fail too: values are missing, and what
 hidden. Sensors that miss more than a tenth of the days are set aside; the remaining gaps get the sensor's median over
 the normal days, inside every fold. Each rule is calibrated to accept nine normal days in ten.
 
-Run as: python examples/water_treatment.py FOLDER-OF-THE-DATA OUTPUT-FOLDER
+Run as: python -m benchmarks.water_treatment FOLDER-OF-THE-DATA OUTPUT-FOLDER
 """
 
 import sys
