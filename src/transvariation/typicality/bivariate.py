@@ -20,7 +20,9 @@ References
 Plackett, R. L. (1954). A reduction formula for normal multivariate integrals. Biometrika 41, 351-360.
 """
 
+import sys
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +40,7 @@ _BLOCK = 1 << 17  # points at a time, to bound the memory
 _FEW = 512  # fewer points than this are quicker with all nodes in one go
 _CACHED = 1 << 13  # points at a time in the quadrature, so that the working arrays stay in the cache
 _LOG_2PI = np.log(2 * np.pi)
+_KERNEL = "transvariation.typicality.compiled.orthants"
 
 
 def log_orthant2(h: Floats, k: Floats, rho: Floats | float) -> Floats:
@@ -63,13 +66,23 @@ def _compiled(h: Floats, k: Floats, rho: Floats) -> Floats:
     """The same in machine code, except for points so far out that their probability is hardly a number."""
     from transvariation.typicality.compiled.orthants import compiled_log_orthants
 
-    rules = [(least, _RULES[n][0] / 2 + 0.5, _RULES[n][1]) for least, n in _CLASSES]
-    logarithmic_from = sum(least >= 0.01 for least, _ in _CLASSES)
-    result = compiled_log_orthants(h, k, rho, rules, _REACH, logarithmic_from)
+    result = compiled_log_orthants(h, k, rho, *_rules())
     far = np.flatnonzero(result > 0.5)
     if len(far):
         result[far] = _orthants(h[far], k[far], rho[far])
     return result
+
+
+def compiled_mixture(weights: Floats, means: Floats, covs: Floats, lower: Floats, upper: Floats) -> Floats | None:
+    """Compute log probabilities of boxes of shape (q, 2) under a mixture in one compiled pass; 1 where it cannot.
+
+    None where machine code is not worth its while: for few boxes, unless something larger has fetched it before.
+    """
+    if not (_KERNEL in sys.modules or worth_compiling(len(lower) * len(means) // 2)):
+        return None
+    from transvariation.typicality.compiled.orthants import compiled_log_mixture_boxes
+
+    return compiled_log_mixture_boxes(weights, means, covs, lower, upper, *_rules())
 
 
 def _orthants(h: Floats, k: Floats, rho: Floats) -> Floats:
@@ -106,6 +119,13 @@ def _finite(h: Floats, k: Floats, rho: Floats) -> Floats:
 # From which A on how many Gauss-Legendre nodes give eleven digits. A small A leaves a long range of x.
 _CLASSES = ((0.5, 16), (0.1, 20), (0.03, 24), (0.01, 28), (1e-4, 36), (0.0, 72))
 _RULES = {n: np.polynomial.legendre.leggauss(n) for _, n in _CLASSES}
+
+
+@cache
+def _rules() -> tuple[list[tuple[float, Floats, Floats]], float, int]:
+    """The quadrature as the compiled kernels want it: classes of A, the reach, from which class on to take log x."""
+    rules = [(least, _RULES[n][0] / 2 + 0.5, _RULES[n][1]) for least, n in _CLASSES]
+    return rules, _REACH, sum(least >= 0.01 for least, _ in _CLASSES)
 
 
 def _integral(A: Floats, B: Floats, w2: Floats) -> Floats:

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from transvariation.typicality.bivariate import log_box2
+from transvariation.typicality.bivariate import compiled_mixture, log_box2
 from transvariation.typicality.interval import log_interval
 from transvariation.typicality.tilting import MAX_VARIABLES, log_box_tilted
 from transvariation.typicality.trivariate import log_box3
@@ -143,6 +143,20 @@ def _log_mixture_boxes(
     means, covs = np.atleast_2d(np.asarray(means, dtype=float)), np.asarray(covs, dtype=float)
     lower, upper = _sides(lower, upper, means.shape[1])
     _check_components(weights, means, covs)
+    if means.shape[1] == 2:
+        whole = np.broadcast_to(covs, (len(means), 2, 2))
+        fused = compiled_mixture(weights, means, whole, lower, upper)
+        if fused is not None:
+            rest = np.flatnonzero(fused > 0.5)  # no log probability: boxes with two sides, and far ones
+            if len(rest):
+                fused[rest] = _log_boxes(weights, means, covs, lower[rest], upper[rest], tolerance, seed)[0]
+            return fused, np.zeros(len(lower))
+    return _log_boxes(weights, means, covs, lower, upper, tolerance, seed)
+
+
+def _log_boxes(
+    weights: Floats, means: Floats, covs: Floats, lower: Floats, upper: Floats, tolerance: float, seed: int
+) -> tuple[Floats, Floats]:
     with np.errstate(divide="ignore"):
         log_weights = np.log(weights)
     log_p, error = np.empty(len(lower)), np.empty(len(lower))
