@@ -1,9 +1,12 @@
 """tp against R's counts, its invariances, its limits, its door."""
 
+import sys
+
 import numpy as np
 import pytest
 
 from transvariation import transvariation_probability as tp
+from transvariation.typicality import acceleration, counting
 from transvariation.typicality.counting import count_transvariations
 from transvariation.typicality.probability import TAU_MAX
 
@@ -113,3 +116,21 @@ def test_one_unit_constant_columns_and_more_variables_than_units():
     wide = np.random.default_rng(0).normal(size=(5, 80))
     assert tp(wide, wide).shape == (5,)
     assert (tp([1e308, -1e308, 1e308], [1e308]) >= 0).all()  # sums of such numbers overflow; they are finite
+
+
+@pytest.mark.parametrize("ties", ["proper", "literal"])
+@pytest.mark.parametrize("p", [2, 3, 5])
+def test_compiled_tp_is_the_ratio_of_the_plain_counts(p, ties, monkeypatch):
+    pytest.importorskip("numba")
+    rng = np.random.default_rng(p)
+    X, Z = np.round(rng.normal(size=(400, p)), 1), np.round(rng.normal(size=(90, p)) * 1.5, 1)
+    m = np.median(X, axis=0)  # on the lattice: some objects share coordinates with it, some all of them
+    Z[0] = m
+    results = []
+    for size in (0, sys.maxsize):
+        monkeypatch.setattr(acceleration, "COMPILE_FROM", size)
+        monkeypatch.setattr(counting, "_FEW", 0)
+        monkeypatch.setattr(counting, "_SMALL", 0)
+        results.append([tp(X, objects, m, ties=ties) for objects in (X, Z)])
+    for compiled, plain in zip(*results, strict=True):
+        np.testing.assert_array_equal(compiled, plain)
