@@ -30,12 +30,18 @@ def ratio(job: Callable[[], Any], peer: Callable[[], Any], best_of: int = 3) -> 
 
 def peak_memory(function: str, **arguments: Any) -> float:
     """Peak resident megabytes of a fresh process that calls ``"module:function"`` once, its imports included."""
+    return cost(function, **arguments)[2]
+
+
+def cost(function: str, **arguments: Any) -> tuple[float, float, float]:
+    """CPU seconds and seconds by the clock of one such call, and the peak memory of its process."""
     command = [sys.executable, "-m", "benchmarks.measure", function, json.dumps(arguments)]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if done.returncode:
         raise RuntimeError(f"{function}({arguments}) failed in its own process:\n{done.stderr}")
-    return float(done.stdout.splitlines()[-1])
+    cpu, wall, peak = done.stdout.splitlines()[-1].split()
+    return float(cpu), float(wall), float(peak)
 
 
 def _own_peak() -> float:
@@ -49,5 +55,7 @@ def _own_peak() -> float:
 
 if __name__ == "__main__":
     module, _, name = sys.argv[1].partition(":")
-    getattr(import_module(module), name)(**json.loads(sys.argv[2]))
-    print(_own_peak())
+    job = getattr(import_module(module), name)
+    begun, started = time.process_time(), time.perf_counter()
+    job(**json.loads(sys.argv[2]))
+    print(time.process_time() - begun, time.perf_counter() - started, _own_peak())

@@ -29,7 +29,7 @@ def days():
             return plant.sort_values("DAY")[["PH-E", "COND-E"]].to_numpy(float), "Water treatment plant"
     rng = np.random.default_rng(0)
     drift = np.clip(np.arange(400) - 200, 0, None)[:, None] / 100
-    return rng.normal([7.8, 1500], [0.2, 300], size=(400, 2)) + drift * [0.1, 150], "Simulated plant"
+    return rng.normal([7.8, 1500], [0.2, 300], size=(400, 2)) + drift * [0.4, 600], "Simulated plant"
 
 
 # %%
@@ -55,8 +55,8 @@ below.annotate(
 )
 if alarm.alarm_:
     below.axvline(day[alarm.alarm_at_], color="C3", linewidth=1)
-    below.annotate(
-        f"day {day[alarm.alarm_at_]} ", (day[alarm.alarm_at_], alarm.log10_evidence_.max()), ha="right", color="C3"
-    )
+    top = (day[alarm.alarm_at_], alarm.log10_evidence_.max())
+    below.annotate(f"day {day[alarm.alarm_at_]} ", top, ha="right", va="top", color="C3")
+below.margins(y=0.15)
 below.set(xlabel="day", ylabel="evidence of a change\n(powers of ten)")
 plt.show()

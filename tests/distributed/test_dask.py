@@ -48,6 +48,8 @@ def test_array_and_frame_equal_one_machine(cluster):
     labels = rule.predict(da.from_array(Z, chunks=(300, 2)))
     assert labels.dtype == np.int64
     np.testing.assert_array_equal(labels.compute(), one.predict(Z))
+    with pytest.raises(ValueError, match=r"\['b', 'a'\], the rule was fitted to \['a', 'b'\]"):
+        rule.predict(frame[["b", "a"]])
     np.testing.assert_array_equal(rule.p_values(da.from_array(Z, chunks=(300, 2))).compute(), one.p_values(Z))
     np.testing.assert_array_equal(rule.decision_function(Z), one.decision_function(Z))  # a small array, at once
 

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from transvariation.distributed.centre import rows_at
 from transvariation.distributed.local import Scratch
@@ -55,6 +55,9 @@ class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         y : ignored
             Present for scikit-learn's conventions.
         """
+        fresh = type(self)(**self.get_params(deep=False))
+        if _in_memory(X):
+            X = validate_data(fresh, X, dtype=np.float64, ensure_min_samples=self._min_samples)
         scratch = None if is_lazy(X) else Scratch(getattr(self, "scratch", None))
         try:
             rows = open_rows(X, scratch).inspect()
@@ -62,25 +65,25 @@ class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
                 raise ValueError(
                     f"X has {sum(rows.lengths)} row; at least {self._min_samples} target objects are needed"
                 )
-            self._learn(rows)
+            fresh._learn(rows)
         except BaseException:
             # Also when interrupted: a rule is either fitted or not, and no file is left behind.
             if scratch is not None:
                 scratch.remove()
             raise
+        # Everything was learned into a fresh object, and is taken over only now that all is done.
+        self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.update(fresh.__dict__)
         return self
 
     def _learn(self, rows: Rows) -> None:
-        """Learn into a fresh object, and take over what it learned only when all is done."""
-        fresh = type(self)(**self.get_params(deep=False))
-        fresh._rows, fresh.n_features_in_ = rows, rows.width
-        fresh._describe(rows)
-        fresh._scores = fresh._training_scores(rows)
-        fresh.set_sensitivity(self.sensitivity)
+        assert rows.width is not None
+        self._rows, self.n_features_in_ = rows, rows.width
         if rows.names is not None:
-            fresh.feature_names_in_ = rows.names
-        self.__dict__.pop("feature_names_in_", None)
-        self.__dict__.update(fresh.__dict__)
+            self.feature_names_in_ = rows.names
+        self._describe(rows)
+        self._scores = self._training_scores(rows)
+        self.set_sensitivity(self.sensitivity)
 
     def set_sensitivity(self, sensitivity: float | ArrayLike) -> Self:
         """Move the operating point without refitting: an exact selection among the training scores.
@@ -97,7 +100,7 @@ class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
             )
         shares = np.broadcast_to(np.asarray(sensitivity, dtype=float), len(self._scores))
         self.thresholds_ = np.array(
-            [kth_smallest(s, rank_of_cut(n, share)) for (s, n), share in zip(self._scores, shares, strict=True)]
+            [kth_smallest(s, rank_of_cut(n, share), n) for (s, n), share in zip(self._scores, shares, strict=True)]
         )
         self.offset_ = float(self.thresholds_[0]) if len(self._scores) == 1 else 0.0
         self.sensitivity = sensitivity
@@ -116,6 +119,8 @@ class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _rated(self, Z: Any, then: Callable, columns: int = 0, dtype: type = np.float64) -> Any:
         """Rate objects and do something with the scores, in Z's own kind."""
+        if _in_memory(Z):
+            Z = validate_data(self, Z, dtype=np.float64, reset=False)
         self._check_names(Z)
         against, count, finish = self._ratings()
         whole = partial(_rate_then, finish=finish, then=then)
@@ -152,6 +157,11 @@ class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         sizes = np.array([n for _, n in self._scores])
         against = [scores for scores, _ in self._scores]
         return answer(again, against, _as_low, partial(_p_value, sizes=sizes), width=2, finite=False)
+
+
+def _in_memory(X: Any) -> bool:
+    """Say whether scikit-learn's own checks, which look at everything at once, are for X."""
+    return not (is_lazy(X) or callable(X) or isinstance(X, np.memmap) or hasattr(X, "__next__"))
 
 
 def _rate_then(z: Floats, total: Any, finish: Callable, then: Callable) -> Floats:

@@ -76,7 +76,7 @@ class _Parted(PartedRows):
     def median_on_line(self) -> Floats:
         n = len(self)
         if self.shape[1] == 1:
-            low, high = (np.array([kth_smallest(self._rows, k)]) for k in ((n - 1) // 2, n // 2))
+            low, high = (np.array([kth_smallest(self._rows, k, n)]) for k in ((n - 1) // 2, n // 2))
             return between(low, high)
         first = self[0]
         found = self._rows.map(_farthest, first)
@@ -86,7 +86,7 @@ class _Parted(PartedRows):
 
     def _at_rank(self, placed: Rows, k: int) -> Floats:
         """The row of rank k along the line: of equals, the first ones come first."""
-        value = kth_smallest(placed, k)
+        value = kth_smallest(placed, k, len(self))
         below, equal = np.transpose(placed.map(_below_and_at, value))
         k -= int(below.sum())
         part = int(np.searchsorted(np.cumsum(equal), k, side="right"))

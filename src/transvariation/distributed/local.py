@@ -24,9 +24,6 @@ class Scratch:
         self._numbers = count()
         self.remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)  # or call it before
 
-    def __getstate__(self) -> dict:
-        raise TypeError("a rule fitted out of core keeps its scores in files and cannot be pickled")
-
     def new(self, n_parts: int) -> list[Path]:
         """Name files for the parts of one exchange."""
         number = next(self._numbers)
@@ -55,6 +52,10 @@ class LocalRows(Rows):
     def __init__(self, blocks: Callable[[], Iterable[Floats]], scratch: Scratch | None = None):
         self.blocks = blocks
         self._scratch = scratch
+
+    def __reduce__(self) -> tuple:
+        # A pickle cannot lean on files and functions of this process: it holds the rows themselves.
+        return _kept, (list(self.blocks()), self.lengths, self.width, self.names, self.extremes)
 
     @property
     def scratch(self) -> Scratch:
@@ -119,6 +120,12 @@ class LocalRows(Rows):
             self.scratch.append(paths[-1], rows)
             width = rows.shape[1]
         return LocalRows(lambda: (_read(path, width, False) for path in paths), self.scratch)
+
+
+def _kept(blocks: list[Floats], *known: Any) -> LocalRows:
+    rows = LocalRows(lambda: blocks)
+    rows.lengths, rows.width, rows.names, rows.extremes = known
+    return rows
 
 
 def _of_part(rows: Floats, number: int, count: Callable, k: int, z: Floats) -> Any:

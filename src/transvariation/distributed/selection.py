@@ -26,30 +26,30 @@ def rank_of_cut(n: int, sensitivity: float) -> int:
     return min(int((1 - check_sensitivity(sensitivity)) * n + 1e-9), n - 1)
 
 
-def kth_smallest(values: Rows, k: int, column: int = 0) -> float:
-    """Find the number of rank k, from 0, in one column of all partitions.
+def kth_smallest(values: Rows, k: int, n: int) -> float:
+    """Find the number of rank k, from 0, among the n in the first column of all partitions.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from transvariation.distributed.local import LocalRows, Scratch
+    >>> from transvariation.distributed.local import LocalRows
     >>> parts = [np.array([[3.0], [1.0]]), np.array([[2.0], [-5.0]])]
-    >>> kth_smallest(LocalRows(lambda: parts, Scratch()), 2)
+    >>> kth_smallest(LocalRows(lambda: parts), 2, 4)
     2.0
     """
     known, prefix = 0, np.uint64(0)  # so many leading bits are known
-    while True:
-        counts = values.total(_histogram, column, known, prefix)
+    while n > _GATHER and known < 64:
+        counts = values.total(_histogram, known, prefix)
         upto = np.cumsum(counts)
         bin_ = int(np.searchsorted(upto, k, side="right"))
-        k -= int(upto[bin_] - counts[bin_])
+        n = int(counts[bin_])
+        k -= int(upto[bin_]) - n
         prefix = (prefix << np.uint64(_BITS)) | np.uint64(bin_)
         known += _BITS
-        if known == 64:
-            return float(_doubles(np.array([prefix]))[0])
-        if counts[bin_] <= _GATHER:
-            rest = np.concatenate(values.map(_within, column, known, prefix))
-            return float(_doubles(np.partition(rest, k)[k : k + 1])[0])
+    if known == 64:
+        return float(_doubles(np.array([prefix]))[0])
+    rest = np.concatenate(values.map(_within, known, prefix))
+    return float(_doubles(np.partition(rest, k)[k : k + 1])[0])
 
 
 def _integers(values: Floats) -> NDArray[np.uint64]:
@@ -64,11 +64,11 @@ def _doubles(integers: NDArray[np.uint64]) -> Floats:
     return np.where(positive, integers & np.uint64((1 << 63) - 1), ~integers).view(np.float64)
 
 
-def _within(rows: Floats, number: int, column: int, known: int, prefix: np.uint64) -> NDArray[np.uint64]:
-    integers = _integers(rows[:, column])
+def _within(rows: Floats, number: int, known: int, prefix: np.uint64) -> NDArray[np.uint64]:
+    integers = _integers(rows[:, 0])
     return integers if known == 0 else integers[integers >> np.uint64(64 - known) == prefix]
 
 
-def _histogram(rows: Floats, number: int, column: int, known: int, prefix: np.uint64) -> NDArray[np.int64]:
-    rest = _within(rows, number, column, known, prefix) << np.uint64(known)
+def _histogram(rows: Floats, number: int, known: int, prefix: np.uint64) -> NDArray[np.int64]:
+    rest = _within(rows, number, known, prefix) << np.uint64(known)
     return np.bincount((rest >> np.uint64(64 - _BITS)).astype(np.int64), minlength=1 << _BITS)
