@@ -12,6 +12,7 @@ import benchmarks_page
 import extras
 import import_graph
 import matplotlib
+import scaling_charts
 import topics
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -48,6 +49,7 @@ api_reference.write(HERE / "api" / "index.rst")
 benchmarks_page.write(HERE / "_generated" / "benchmarks.md")
 extras.write(HERE / "_generated" / "extras.md")
 topics.write(HERE / "_generated" / "topics.md")
+scaling_charts.write(HERE / "_generated")
 import_graph.draw(HERE / "_generated" / "import_graph.svg")
 
 autosummary_generate = True

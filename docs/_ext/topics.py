@@ -10,7 +10,18 @@ ELSEWHERE |= {"project", "quickstart"}
 
 # The order in which the guide is best read; pages that are not named follow in alphabetical order.
 READING_ORDER = ["measure", "classifiers", "density", "densities", "mixture", "mixtures", "reduction", "calibration"]
-READING_ORDER += ["coverage", "explain", "rivals", "tables", "saving", "casework", "paper", "studies", "benchmarks"]
+READING_ORDER += [
+    "coverage",
+    "explain",
+    "rivals",
+    "tables",
+    "saving",
+    "casework",
+    "paper",
+    "studies",
+    "scaling",
+    "benchmarks",
+]
 
 
 def topics() -> list[str]:

@@ -1,0 +1,80 @@
+"""The charts and tables of the page on scaling, from the numbers that `make bench` last kept in benchmarks/results."""
+
+import csv
+from pathlib import Path
+
+import benchmarks_page
+import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
+
+RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
+
+
+def rows(name: str, results: Path = RESULTS) -> list[dict[str, str]]:
+    with (results / f"scaling_{name}.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def size_chart() -> Figure:
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
+    for how, style in (("in memory", "o--"), ("out of core", "s-")):
+        some = [row for row in rows("size") if row["fit"] == how]
+        n = [float(row["n"]) for row in some]
+        left.loglog(n, [float(row["CPU s"]) for row in some], style, label=how)
+        right.loglog(n, [float(row["peak MB"]) for row in some], style, label=how)
+    some = [row for row in rows("size") if row["fit"] == "out of core"]
+    right.loglog(
+        *zip(*((float(r["n"]), float(r["data MB"])) for r in some), strict=True), ":", color="0.5", label="the data"
+    )
+    left.set(xlabel="rows", ylabel="CPU seconds", title="Time to fit")
+    right.set(xlabel="rows", ylabel="megabytes", title="Peak memory of the process")
+    right.legend(frameon=False)
+    return figure
+
+
+def work_chart() -> Figure:
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
+    some = rows("partitions")
+    count = [int(row["partitions"]) for row in some]
+    left.plot(count, [float(row["CPU us per row"]) for row in some], "s-")
+    left.set(
+        xlabel="partitions of one size",
+        ylabel="CPU microseconds per row",
+        title="More partitions, more rows",
+        ylim=(0, None),
+    )
+    some = rows("processes")
+    right.bar([row["processes"] for row in some], [float(row["wall s"]) for row in some], width=0.5)
+    right.set(xlabel="worker processes", ylabel="seconds by the clock", title="The same rows, more processes")
+    return figure
+
+
+def peers_chart() -> Figure:
+    some = rows("peers")[::-1]
+    figure, axes = plt.subplots(figsize=(8, 3.6), layout="constrained")
+    places = range(len(some))
+    axes.barh([p + 0.2 for p in places], [float(r["fit CPU s"]) for r in some], height=0.4, label="fit")
+    axes.barh(
+        [p - 0.2 for p in places], [float(r["score CPU s"]) for r in some], height=0.4, label="score as many new rows"
+    )
+    axes.set(
+        xscale="log", xlabel="CPU seconds", title=f"{int(some[-1]['n']):,} rows of two variables".replace(",", " ")
+    )
+    axes.set_yticks(list(places), [r["rule"].replace(", fitted", ",\nfitted") for r in some])
+    axes.legend(frameon=False)
+    return figure
+
+
+def write(folder: Path) -> None:
+    """Draw the charts, and write the table of messages, where there are results."""
+    folder.mkdir(parents=True, exist_ok=True)
+    charts = {"size": size_chart, "work": work_chart, "peers": peers_chart}
+    for name, draw in charts.items():
+        figure = draw()
+        figure.savefig(folder / f"scaling_{name}.svg")
+        plt.close(figure)
+    for name in ("messages", "size"):
+        found = rows(name)
+        lines = [list(found[0]), ["---"] * len(found[0]), *(list(row.values()) for row in found)]
+        text = "\n".join(benchmarks_page._line(line) for line in lines)
+        (folder / f"scaling_{name}.md").write_text(text + "\n", encoding="utf-8")
