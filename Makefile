@@ -3,13 +3,23 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test fuzz lint bench docs picture clean
+.PHONY: demo test test-page fuzz lint bench docs picture picture-page clean
 
 demo: $(VENV)/.core
 	$(BIN)/transvariation demo
 
 test: lint
 	$(BIN)/python -m pytest -n auto --cov --cov-report=term
+
+# The local page in a real browser; its screenshots are left in build/screenshots. Without a browser, and without the right
+# to install one, it says so and leaves the page untested.
+CHROMIUM := { command -v chromium || command -v chromium-browser; }
+test-page: $(VENV)/.page
+	@$(CHROMIUM) > /dev/null \
+	  || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium > /dev/null; } \
+	  || true
+	@if $(CHROMIUM) > /dev/null; then $(BIN)/python -m pytest -m browser tests/web_browser; \
+	  else echo "NOT TESTED: the page needs Chromium; install it (Debian: apt-get install chromium) and try again" >&2; fi
 
 # The table reader against five thousand hostile files of each kind (some minutes); the tests themselves run a brief one.
 fuzz: $(VENV)/.dev
@@ -32,9 +42,13 @@ picture: $(VENV)/.core
 	$(BIN)/transvariation demo --out build/demo
 	cp build/demo/glass.png docs/_static/glass.png
 
+picture-page: test-page
+	cp build/screenshots/page.png docs/_static/page.png
+
 # One stamp per set of extras: a second call installs nothing while pyproject.toml stays as it is.
 $(VENV)/.core: EXTRAS :=
 $(VENV)/.dev: EXTRAS := [dev]
+$(VENV)/.page: EXTRAS := [page]
 $(VENV)/.bench: EXTRAS := [bench]
 $(VENV)/.docs: EXTRAS := [docs]
 $(VENV)/.%: pyproject.toml

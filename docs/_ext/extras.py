@@ -18,6 +18,7 @@ ABILITY = {
     "bench": "`make bench`",
     "docs": "`make docs`",
     "dev": "`make test`",
+    "page": "`make test-page`",
 }
 
 

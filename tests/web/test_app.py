@@ -1,30 +1,45 @@
 """The page's answers, without a browser: the flow, hostile uploads, many at once."""
 
+import asyncio
 import io
 import json
+import subprocess
+import sys
 import time
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
+import pandas as pd
 import pytest
+from click.testing import CliRunner
 from starlette.testclient import TestClient
 
 from transvariation import load_glass
 from transvariation.casework import judge
-from transvariation.web.app import Limits, make_app
+from transvariation.cli import main
+from transvariation.web import workers
+from transvariation.web.app import STATIC, Limits, make_app
 from transvariation.web.guard import COOKIE
 
 PORT = 8377
 ORIGIN = f"http://127.0.0.1:{PORT}"
+ROLES = ("control", "recovered")
 LIMITS = Limits(max_bytes=4 * 2**20, read_seconds=60, fit_seconds=60)
+
+
+def _opened(limits):
+    app = make_app("secret", PORT, limits)
+    client = TestClient(app, base_url=ORIGIN)
+    client.cookies.set(f"{COOKIE}-{PORT}", "secret")
+    client.headers.update({"origin": ORIGIN, "x-csrf-token": app.csrf})
+    return client
 
 
 @pytest.fixture(scope="module")
 def client():
-    app = make_app("secret", PORT, LIMITS)
-    with TestClient(app, base_url=ORIGIN) as client:
-        client.cookies.set(COOKIE, "secret")
-        client.headers.update({"origin": ORIGIN, "x-csrf-token": app.csrf})
+    workers.warm_up()  # as `serve` does: every worker then starts in milliseconds
+    with _opened(LIMITS) as client:
         yield client
 
 
@@ -61,7 +76,8 @@ def test_the_page_itself_has_no_inline_script_and_nothing_from_outside(client):
     assert "<script src=" in page
     assert "onclick" not in page
     assert "http" not in page
-    for name in ("app.js", "app.css"):
+    assert "style=" not in page
+    for name in STATIC:
         assert client.get(f"/static/{name}").status_code == 200
 
 
@@ -70,6 +86,19 @@ def test_the_page_decides_as_the_library(judged, tables):
     expected = judge(*tables)
     assert [v["p_value"] for v in result["verdicts"]] == [v.p_value for v in expected.verdicts]
     assert [v["accepted"] for v in result["verdicts"]] == [v.accepted for v in expected.verdicts]
+
+
+def test_the_page_decides_as_the_command_line(judged, tables, tmp_path):
+    _, result = judged
+    paths = [tmp_path / "control.csv", tmp_path / "recovered.csv"]
+    for path, content in zip(paths, tables, strict=True):
+        path.write_bytes(content)
+    answer = CliRunner().invoke(main, ["judge", *map(str, paths), "--json", str(tmp_path / "case.json")])
+    assert answer.exit_code == 0, answer.output
+    theirs = json.loads((tmp_path / "case.json").read_text())
+    for key in ("verdicts", "features", "method", "coverage", "warnings", "values", "combined_p_value", "selected"):
+        assert result[key] == theirs[key]
+    assert [result[role]["sha256"] for role in ROLES] == [theirs[role]["sha256"] for role in ROLES]
 
 
 @pytest.mark.parametrize("kind", ["html", "json", "csv", "pdf"])
@@ -122,7 +151,7 @@ def test_an_excel_bomb_is_refused(client, tables):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as bomb:
         bomb.writestr("[Content_Types].xml", "<Types/>")
-        bomb.writestr("xl/worksheets/sheet1.xml", b"0" * 700_000_000)
+        bomb.writestr("xl/worksheets/sheet1.xml", b"0" * 110_000_000)
     assert len(buffer.getvalue()) < LIMITS.max_bytes
     answer = _upload(client, buffer.getvalue(), tables[1], names=("bomb.xlsx", "recovered.csv"))
     assert answer.status_code == 422
@@ -133,7 +162,7 @@ def test_markup_in_cells_and_headers_comes_back_as_text(client, tables):
     answer = _upload(client, tables[0], evil)
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "application/json"
-    assert answer.json()["tables"][1]["ids"] == ["<script>alert(1)</script>"]
+    assert answer.json()["tables"][1]["rows"][0]["cells"][0] == "<script>alert(1)</script>"
 
 
 def test_oversize_is_refused(client, tables):
@@ -181,7 +210,7 @@ def test_many_requests_at_once_are_all_answered(client, tables):
 
 
 def test_a_dead_worker_is_reported_and_does_no_harm(client, tables, monkeypatch):
-    monkeypatch.setattr("transvariation.web.work.understand", _die)
+    monkeypatch.setattr("transvariation.web.app.UNDERSTAND", "os:abort")  # called with arguments: an unforeseen error
     answer = _upload(client, *tables)
     assert answer.status_code == 422
     assert "unexpectedly" in json.dumps(answer.json())
@@ -189,7 +218,136 @@ def test_a_dead_worker_is_reported_and_does_no_harm(client, tables, monkeypatch)
     assert _upload(client, *tables).status_code == 200
 
 
-def _die(*_):
-    import os
+@pytest.fixture
+def long_case(client):
+    """A case that takes minutes to judge."""
+    table = pd.DataFrame(np.random.default_rng(0).normal(size=(6000, 8))).add_prefix("v").to_csv().encode()
+    case = _upload(client, table, table[: table.index(b"\n99,") + 1]).json()["case"]
+    yield case
+    client.post(f"/api/cases/{case}/cancel")
 
-    os._exit(1)
+
+def _begin(client, case):
+    assert client.post(f"/api/cases/{case}/judge", json={"method": "projections"}).status_code == 202
+
+
+def test_a_worker_killed_amid_a_fit_is_reported_and_others_are_answered_meanwhile(
+    client, tables, long_case, monkeypatch
+):
+    begun, make_process = [], workers.CONTEXT.Process
+
+    def remembered(**options):
+        begun.append(make_process(**options))
+        return begun[-1]
+
+    monkeypatch.setattr(workers.CONTEXT, "Process", remembered)
+    _begin(client, long_case)
+    deadline = time.monotonic() + 30
+    while not (begun and begun[0].pid) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert _upload(client, *tables).status_code == 200
+    assert client.get(f"/api/cases/{long_case}").json()["state"] == "running"
+    begun[0].kill()
+    final = _wait(client, long_case)
+    assert final["state"] == "failed"
+    assert "unexpectedly" in final["problems"][0]["message"]
+    assert _upload(client, *tables).status_code == 200
+
+
+def test_who_waits_for_another_s_fit_may_change_their_mind(client, tables):
+    case = _upload(client, *tables).json()["case"]
+    page = client.app.app.router.routes[0].endpoint.__self__
+    for _ in range(LIMITS.at_once):
+        client.portal.call(page.fits.acquire)  # as many fits run as may
+    try:
+        _begin(client, case)
+        answer = client.get(f"/api/cases/{case}").json()
+        assert (answer["state"], answer["waiting"]) == ("running", True)
+        assert _upload(client, *tables).status_code == 200
+        assert client.post(f"/api/cases/{case}/cancel").json()["state"] == "cancelled"
+    finally:
+        for _ in range(LIMITS.at_once):
+            page.fits.release()
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "words"),
+    [(50_001, 2, "rows"), (2, 2_001, "2,001 columns are more than the 2,000 allowed"), (600, 1_000, "rows")],
+)
+def test_too_many_rows_or_columns_are_refused_in_words(client, tables, rows, columns, words):
+    large = ",".join(f"v{j}" for j in range(columns)) + "\n" + (",".join(["1"] * columns) + "\n") * rows
+    answer = _upload(client, large.encode(), tables[1])
+    assert answer.status_code == 422
+    message = answer.json()["problems"][0]["message"]
+    assert words in message
+    assert "`" not in message
+
+
+def test_a_fit_beyond_its_time_or_memory_ends_in_words(tables):
+    with _opened(Limits(read_seconds=60, fit_seconds=0.2)) as client:
+        table = b"a\n" + b"1\n2\n4\n7\n" * 5000
+        case = _upload(client, table, table[:200]).json()["case"]
+        client.post(f"/api/cases/{case}/judge", json={})
+        assert "longer than is allowed" in _wait(client, case)["problems"][0]["message"]
+    with _opened(Limits(memory=2**20)) as client:
+        answer = _upload(client, b"a,b,c\n" + b"1,2,3\n4,5,6\n" * 20_000, tables[1])
+        assert answer.status_code == 422
+        assert "memory" in answer.json()["problems"][0]["message"]
+        assert client.get("/").status_code == 200
+
+
+def test_an_upload_that_never_ends_is_broken_off():
+    """Nor may it trickle in for ever, however little it sends."""
+    app = make_app("secret", PORT, Limits(read_seconds=0.3))
+    headers = {
+        "host": f"127.0.0.1:{PORT}",
+        "origin": ORIGIN,
+        "cookie": f"{COOKIE}-{PORT}=secret",
+        "x-csrf-token": app.csrf,
+        "content-type": "multipart/form-data; boundary=b",
+    }
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/api/tables",
+        "query_string": b"",
+        "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+    }
+    sent = []
+
+    async def trickle():
+        await asyncio.sleep(0.05)
+        return {"type": "http.request", "body": b"", "more_body": True}
+
+    async def send(message):
+        sent.append(message)
+
+    asyncio.run(asyncio.wait_for(app(scope, trickle, send), 20))
+    assert sent[0]["status"] == 408
+
+
+@pytest.mark.parametrize("body", [b"", b"--b", b"--b\r\nnonsense\r\n\r\n--b--", b"\x00" * 100])
+@pytest.mark.parametrize("kind", ["multipart/form-data; boundary=b", "multipart/form-data", "text/plain", None])
+def test_an_upload_that_is_none_is_refused_in_words(client, body, kind):
+    answer = client.post("/api/tables", content=body, headers={"content-type": kind} if kind else {})
+    assert answer.status_code == 422
+    assert answer.json()["problems"][0]["message"]
+
+
+def test_two_tables_of_one_name_are_told_apart(client, tables):
+    answer = _upload(client, tables[0], b"id,K,Mg\nA,1,x\n", names=("glass.csv", "glass.csv"))
+    assert answer.json()["problems"][0]["file"] == answer.json()["files"][1]
+
+
+def test_the_place_of_a_problem_is_shown(client, tables):
+    answer = _upload(client, tables[0], b"id,K,Mg\nA,1,2\nB,1,x\n").json()
+    assert answer["tables"][1]["header"] == ["id", "K", "Mg"]
+    (row,) = answer["tables"][1]["rows"]
+    assert (row["row"], row["cells"], list(row["marked"])) == (3, ["B", "1", "x"], ["2"])
+
+
+def test_the_server_itself_stays_light():
+    """Only the workers load the scientific libraries, so that the page opens in about a second."""
+    code = "import sys, transvariation.cli, transvariation.web.serve, transvariation.web.app; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"numpy", "scipy", "pandas", "sklearn", "matplotlib"} & set(loaded)

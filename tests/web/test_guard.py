@@ -27,7 +27,7 @@ def guard():
 def _client(guard, cookie=TOKEN, host=HOST):
     client = TestClient(guard, base_url=f"http://{host}", follow_redirects=False)
     if cookie:
-        client.cookies.set(COOKIE, cookie)
+        client.cookies.set(f"{COOKIE}-8000", cookie)
     return client
 
 
@@ -49,6 +49,14 @@ def test_the_printed_address_opens_the_page_and_hides_the_secret(guard):
 @pytest.mark.parametrize("cookie", [None, "", "wrong", TOKEN + "x"])
 def test_without_the_secret_nothing_is_shown(guard, cookie):
     assert _client(guard, cookie=cookie).get("/").status_code == 403
+
+
+@pytest.mark.parametrize("other", ["a/b=1", "=;;=", '"', "x[]=1; @=2", "jupyter=ä".encode().decode("latin-1")])
+def test_cookies_of_other_programs_do_no_harm(guard, other):
+    client = _client(guard, cookie=None)
+    cookie = f"{other}; {COOKIE}-8000={TOKEN}"
+    assert client.get("/", headers={"cookie": cookie.encode("latin-1")}).status_code == 200
+    assert client.get("/", headers={"cookie": other.encode("latin-1")}).status_code == 403
 
 
 @pytest.mark.parametrize("query", ["?token=wrong", "?token=", "?token=%00", "?other=" + TOKEN])

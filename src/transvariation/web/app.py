@@ -11,12 +11,13 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.datastructures import UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from transvariation.web.guard import Guard
-from transvariation.web.workers import Cancelled, WorkError, work
+from transvariation.web.workers import POLL, Cancelled, WorkError, work
 
 KINDS = {
     "html": "text/html; charset=utf-8",
@@ -24,7 +25,9 @@ KINDS = {
     "json": "application/json",
     "csv": "text/csv; charset=utf-8",
 }
-STATIC = {"app.js": "text/javascript; charset=utf-8", "app.css": "text/css; charset=utf-8"}
+SCRIPTS = ("app.js", "base.js", "plane.js", "reasons.js", "tables.js", "verdict.js")
+STATIC = dict.fromkeys(SCRIPTS, "text/javascript; charset=utf-8") | {"app.css": "text/css; charset=utf-8"}
+UNDERSTAND, DECIDE, RENDER = (f"transvariation.web.work:{name}" for name in ("understand", "decide", "render"))
 OPTIONS = ("method", "reduce", "features", "missing", "sensitivity")
 MISSING = ("error", "drop", "impute")
 
@@ -38,14 +41,15 @@ class Limits:
     fit_seconds: float = 600
     memory: int = 6 * 2**30
     cases: int = 8
-    at_once: int = 2  # workers
+    at_once: int = 2  # fits, and as many workers again for what is quick
 
 
 @dataclass
 class Case:
     """Two uploaded tables, and what was made of them. Kept in memory only, and only while among the newest."""
 
-    files: list[tuple[str, bytes]]
+    files: list[tuple[str, bytes]] | None  # None is the packaged example
+    waiting: bool = False
     started: float = 0
     stopped: bool = False
     task: "asyncio.Task[None] | None" = None
@@ -55,7 +59,8 @@ class Case:
     def state(self) -> dict[str, Any]:
         """Say how the judging goes."""
         if self.task is not None and not self.task.done():
-            return {"state": "running", "seconds": round(time.monotonic() - self.started, 1)}
+            seconds = round(time.monotonic() - self.started, 1)
+            return {"state": "running", "waiting": self.waiting, "seconds": seconds}
         if self.result is not None:
             return {"state": "done", "result": self.result}
         return {"state": "cancelled" if self.stopped else "failed", "problems": self.problems}
@@ -67,12 +72,14 @@ class Page:
     def __init__(self, limits: Limits):
         self.limits = limits
         self.cases: OrderedDict[str, Case] = OrderedDict()
-        self.slots = asyncio.Semaphore(limits.at_once)
+        self.fits = asyncio.Semaphore(limits.at_once)
+        self.quick = asyncio.Semaphore(limits.at_once)  # long fits never keep others from loading their tables
 
     async def index(self, request: Request) -> Response:
         """Give the page itself, with the secret that its requests must carry."""
         text = (files("transvariation.web") / "templates" / "index.html").read_text(encoding="utf-8")
-        return HTMLResponse(text.replace("{{ csrf }}", request.scope["csrf"]))
+        filled = text.replace("{{ csrf }}", request.scope["csrf"])
+        return HTMLResponse(filled.replace("{{ max_bytes }}", str(self.limits.max_bytes)))
 
     async def static(self, request: Request) -> Response:
         """Give the page's own script and style, by name; no path from outside is ever opened."""
@@ -84,38 +91,46 @@ class Page:
 
     async def upload(self, request: Request) -> Response:
         """Take two tables, say what was understood of them."""
-        async with request.form(max_files=2, max_fields=4) as form:
-            given = [form.get(name) for name in ("control", "recovered")]
-            tables = [(_name(file.filename), await file.read()) for file in given if isinstance(file, UploadFile)]
-            missing = str(form.get("missing", "error"))
+        parser = MultiPartParser(request.headers, request.stream(), max_files=2, max_fields=4)
+        parser.spool_max_size = self.limits.max_bytes + 1  # in memory, so that no temporary file ever holds a table
+        try:
+            async with asyncio.timeout(self.limits.read_seconds):
+                form = await parser.parse()
+        except TimeoutError:
+            return _problem("The upload took too long and was broken off; try again with smaller tables.", 408)
+        except (MultiPartException, KeyError, ValueError):
+            return _problem("The upload could not be read; reload the page and choose the tables again.")
+        given = [form.get(name) for name in ("control", "recovered")]
+        tables = [(_name(file.filename), await file.read()) for file in given if isinstance(file, UploadFile)]
+        missing = str(form.get("missing", "error"))
+        await form.close()
         if len(tables) < 2:
             return _problem("Choose both tables: control and recovered.")
         return await self._understood(Case(tables), missing)
 
     async def example(self, request: Request) -> Response:
         """Take the packaged glass fragments as the two tables."""
-        from transvariation.web.work import example
-
-        return await self._understood(Case(example()), "error")
+        return await self._understood(Case(None), "error")
 
     async def _understood(self, case: Case, missing: str) -> Response:
-        from transvariation.web.work import understand
-
         if missing not in MISSING:
             return _problem(f"missing={missing!r} is unknown; choose one of {', '.join(MISSING)}.")
         try:
-            async with self.slots:
-                seen = await work(
-                    understand, case.files, missing, seconds=self.limits.read_seconds, memory=self.limits.memory
-                )
+            seen = await self._quick(UNDERSTAND, case.files, missing)
         except WorkError as error:
             return JSONResponse({"problems": error.problems}, 422)
+        if "problems" in seen:
+            return JSONResponse(seen, 422)
         name = secrets.token_urlsafe(12)
         self.cases[name] = case
         while len(self.cases) > self.limits.cases:
             _, oldest = self.cases.popitem(last=False)
             oldest.stopped = True
         return JSONResponse({"case": name, **seen})
+
+    async def _quick(self, job: str, *arguments: Any) -> Any:
+        async with self.quick:
+            return await work(job, *arguments, seconds=self.limits.read_seconds, memory=self.limits.memory)
 
     def _case(self, request: Request) -> Case | None:
         return self.cases.get(request.path_params["case"])
@@ -136,12 +151,16 @@ class Page:
         return JSONResponse(case.state(), 202)
 
     async def _judge(self, case: Case, options: dict[str, Any]) -> None:
-        from transvariation.web.work import decide
-
         try:
-            async with self.slots:
+            case.waiting = True
+            while self.fits.locked():  # a person who waits for others to end may still change their mind
+                if case.stopped:
+                    raise Cancelled
+                await asyncio.sleep(POLL)
+            async with self.fits:
+                case.waiting = False
                 case.result = await work(
-                    decide,
+                    DECIDE,
                     case.files,
                     options,
                     seconds=self.limits.fit_seconds,
@@ -152,6 +171,9 @@ class Page:
             case.problems = error.problems
         except Cancelled:
             case.stopped = True
+        except Exception:
+            case.problems = [{"message": "The program failed at this, which is its own fault; try another method."}]
+            raise  # for the screen that the program was started from
 
     @staticmethod
     async def _stop(case: Case) -> None:
@@ -178,17 +200,12 @@ class Page:
 
     async def download(self, request: Request) -> Response:
         """Give the result as a file."""
-        from transvariation.web.work import render
-
         case, kind = self._case(request), request.path_params["kind"]
         if case is None or case.result is None or kind not in KINDS:
             return _problem("There is no result to take along yet.", 404)
         try:
             sensitivity = float(request.query_params.get("sensitivity", case.result["sensitivity"]))
-            async with self.slots:
-                content = await work(
-                    render, case.result, kind, sensitivity, seconds=self.limits.read_seconds, memory=self.limits.memory
-                )
+            content = await self._quick(RENDER, case.result, kind, sensitivity)
         except ValueError:
             return _problem("The sensitivity must be a number such as 0.9.")
         except WorkError as error:

@@ -2,11 +2,11 @@
 
 import hmac
 import secrets
-from http.cookies import SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs
 
 from starlette.exceptions import HTTPException
+from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -23,6 +23,11 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
+
+
+def _cookie(host: str) -> str:
+    """Name the cookie by port: browsers give the cookies of one port to all, and two pages may be open at once."""
+    return f"{COOKIE}-{host.rpartition(':')[2]}"
 
 
 class Guard:
@@ -61,10 +66,11 @@ class Guard:
             return PlainTextResponse("This page answers only to the address that was printed when it started.", 421)
         if self._has_secret_in_address(scope):
             response = RedirectResponse("/", 303)
-            response.set_cookie(COOKIE, self.token, httponly=True, samesite="strict", path="/")
+            response.set_cookie(_cookie(host), self.token, httponly=True, samesite="strict", path="/")
             return response
-        cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-        if cookie is None or not hmac.compare_digest(cookie.value.encode(), self.token.encode()):
+        # Other programs on this computer share its cookies, whatever they look like: this reader never stumbles.
+        given = cookie_parser(headers.get("cookie", "")).get(_cookie(host), "")
+        if not hmac.compare_digest(given.encode(), self.token.encode()):
             return PlainTextResponse("Open the address that was printed when the page was started.", 403)
         if scope["method"] not in ("GET", "HEAD"):
             if headers.get("origin") != f"http://{host}":

@@ -1,16 +1,21 @@
 """What the workers do. It calls `casework` and the reader, nothing else, and gives JSON values."""
 
 import base64
+import inspect
 import json
 from typing import Any
 
-from transvariation.casework import CaseResult, judge
+from transvariation.casework import METHODS, REDUCTIONS, CaseResult, judge
 from transvariation.datasets import load_glass
 from transvariation.report.case import case_html, case_pdf, verdict_frame
-from transvariation.table import Limits, read_pair
+from transvariation.table import Limits, TableError, read_pair
+from transvariation.web.preview import told, troubled, understood
 
-SHOWN = 8  # rows of each table that are shown back
-LIMITS = Limits()
+# A browser shows all of this at once, and anybody may drop anything: far less than the command line takes.
+LIMITS = Limits(rows=50_000, columns=2_000, cells=500_000, unpacked=100_000_000)
+SHOWN = 200  # problems
+
+Files = list[tuple[str, bytes]] | None  # two named tables; None is the packaged example
 
 
 def example() -> list[tuple[str, bytes]]:
@@ -20,24 +25,39 @@ def example() -> list[tuple[str, bytes]]:
     return [(name, table.to_csv().encode()) for name, table in tables]
 
 
-def understand(files: list[tuple[str, bytes]], missing: str) -> dict[str, Any]:
-    """Read both tables and say what was understood."""
-    names = tuple(name for name, _ in files)
-    pair = read_pair(*[content for _, content in files], missing=missing, names=names, limits=LIMITS)
+def _taken(files: Files) -> tuple[tuple[bytes, bytes], tuple[str, str]]:
+    (one, control), (other, recovered) = files or example()
+    names = (one, other) if one != other else (f"{one} (control)", f"{other} (recovered)")
+    return (control, recovered), names
+
+
+def understand(files: Files, missing: str) -> dict[str, Any]:
+    """Read both tables and say what was understood, or what is wrong and where."""
+    contents, names = _taken(files)
+    try:
+        pair = read_pair(*contents, missing=missing, names=names, limits=LIMITS)
+    except TableError as error:
+        return {
+            "files": names,
+            "problems": [told(problem) for problem in error.problems[:SHOWN]],
+            "tables": [
+                troubled(content, name, error.problems, LIMITS) for content, name in zip(contents, names, strict=True)
+            ],
+        }
     return {
+        "files": names,
         "features": list(pair.features),
-        "tables": [
-            table.summary() | {"ids": list(table.ids[:SHOWN]), "values": table.X[:SHOWN].tolist()}
-            for table in (pair.control, pair.recovered)
-        ],
+        "tables": [understood(pair.control), understood(pair.recovered)],
+        "methods": {name: method.words for name, method in METHODS.items()},
+        "reductions": {name: words for name, (_, words) in REDUCTIONS.items()},
+        "recommended": inspect.signature(judge).parameters["method"].default,
     }
 
 
-def decide(files: list[tuple[str, bytes]], options: dict[str, Any]) -> dict[str, Any]:
+def decide(files: Files, options: dict[str, Any]) -> dict[str, Any]:
     """Judge the case."""
-    names = tuple(name for name, _ in files)
-    control, recovered = [content for _, content in files]
-    return judge(control, recovered, names=names, limits=LIMITS, command="transvariation serve", **options).to_dict()
+    contents, names = _taken(files)
+    return judge(*contents, names=names, limits=LIMITS, command="transvariation serve", **options).to_dict()
 
 
 def render(result: dict[str, Any], kind: str, sensitivity: float) -> str:

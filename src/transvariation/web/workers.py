@@ -2,6 +2,7 @@
 
 import json
 import multiprocessing
+import pkgutil
 import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
@@ -11,6 +12,7 @@ import anyio
 import anyio.to_thread
 
 CONTEXT = multiprocessing.get_context("forkserver")
+TOO_MUCH = "This needs more memory than is allowed here; use fewer rows or columns."
 POLL = 0.05  # seconds between looks at a running worker
 
 
@@ -32,34 +34,41 @@ def warm_up() -> None:
     CONTEXT.Process(target=int).start()
 
 
-def _child(connection: Connection, function: Callable[..., Any], arguments: tuple, memory: int) -> None:
+def _child(connection: Connection, job: str, arguments: tuple, memory: int) -> None:
     """Do the work and send the outcome as JSON: nothing that could run code travels back."""
     import resource
 
     from transvariation.table import TableError
+    from transvariation.web.preview import told
 
+    function = pkgutil.resolve_name(job)
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     try:
         outcome = {"result": function(*arguments)}
     except TableError as error:
-        outcome = {"problems": [problem.to_dict() for problem in error.problems[:200]]}
+        outcome = {"problems": [told(problem) for problem in error.problems[:200]]}
     except MemoryError:
-        outcome = {"problems": [{"message": "This needs more memory than is allowed here; use fewer rows or columns."}]}
+        outcome = {"problems": [{"message": TOO_MUCH}]}
     except (ValueError, ImportError) as error:
-        outcome = {"problems": [{"message": str(error)}]}
+        no_room = "failed to map" in str(error)  # a library that was to be loaded found none
+        outcome = {"problems": [{"message": TOO_MUCH if no_room else str(error)}]}
     connection.send_bytes(json.dumps(outcome).encode())
 
 
 async def work(
-    function: Callable[..., Any],
+    job: str,
     *arguments: Any,
     seconds: float,
     memory: int,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Any:
-    """Run a function in a worker; give its result, or raise `WorkError` or `Cancelled`."""
+    """Run a function in a worker; give its result, or raise `WorkError` or `Cancelled`.
+
+    The job is a function's name, as in ``"transvariation.web.work:decide"``: only the worker loads what it needs, and
+    the process that answers the browser stays light.
+    """
     here, there = CONTEXT.Pipe(duplex=False)
-    process = CONTEXT.Process(target=_child, args=(there, function, arguments, memory), daemon=True)
+    process = CONTEXT.Process(target=_child, args=(there, job, arguments, memory), daemon=True)
     await anyio.to_thread.run_sync(process.start)
     there.close()
     try:

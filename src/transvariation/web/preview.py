@@ -1,0 +1,94 @@
+"""What the page shows of a table: its first rows, and every place that something was found about."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from transvariation.table import Limits, Problem, Table, TableError
+from transvariation.table.opening import opened
+
+FIRST = 8  # rows shown of a table that was understood
+PLACES = 12  # further rows shown because something was found in them
+COLUMNS = 40  # a wider table shows only its first column and those that something was found in
+CELL = 60  # characters of a cell
+
+# The reader speaks to people who type options; the page has the same choices under other names.
+PLAIN = {
+    'choose missing="drop" or missing="impute"': "choose under “Missing values” to leave the object out or to fill in",
+    'try missing="impute"': "choose under “Missing values” to fill in",
+    "read it in blocks (`score` does)": "the command “transvariation score” takes tables of any length",
+}
+
+
+def plain(message: str) -> str:
+    """Say a message in the page's words.
+
+    >>> print(plain('the value is missing; fill it in, or choose missing="drop" or missing="impute"'))
+    the value is missing; fill it in, or choose under “Missing values” to leave the object out or to fill in
+    """
+    for theirs, ours in PLAIN.items():
+        message = message.replace(theirs, ours)
+    return message
+
+
+def told(problem: Problem) -> dict[str, Any]:
+    """Give a problem as JSON values, in the page's words."""
+    return problem.to_dict() | {"message": plain(problem.message)}
+
+
+def understood(table: Table) -> dict[str, Any]:
+    """Show the first rows of a table as it was read, with the cells that a note is about marked."""
+    noted = {note.row for note in table.notes if note.row is not None}
+    chosen = [i for i, row in enumerate(table.rows.tolist()) if i < FIRST or row in noted][: FIRST + PLACES]
+    headers = [table.header(name) for name in table.features]
+    notes = [told(note) for note in table.notes if not note.message.startswith("taken for")]  # the roles say it
+    summary = table.summary() | {"notes": notes}
+    rows = [
+        _row(int(table.rows[i]), [table.ids[i], *map(_number, table.X[i])], ["", *headers], table.notes) for i in chosen
+    ]
+    return summary | {"header": ["object", *headers], "rows": rows}
+
+
+def troubled(content: bytes, name: str, problems: Sequence[Problem], limits: Limits) -> dict[str, Any]:
+    """Show the rows of a table, as they stand in the file, that a problem is about; none if it cannot be opened."""
+    ours = [problem for problem in problems if problem.file == name]
+    wanted = sorted({problem.row for problem in ours if problem.row is not None})[:PLACES]
+    header: list[str] = []
+    rows: list[dict[str, Any]] = []
+    try:
+        with opened(content, name, limits, sheet=None, delimiter=None, decimal=None, encoding=None) as (grid, _):
+            header = [str(cell) for cell in grid.header]
+            seen = [j for j in range(len(header)) if _shown(j, header, ours)]
+            for block in grid.blocks(1000) if wanted else ():
+                for i in np.flatnonzero(np.isin(block.rows, wanted)):
+                    cells = [_text(block.columns[j][int(i)]) for j in seen]
+                    rows.append(_row(int(block.rows[i]), cells, [header[j] for j in seen], ours))
+                if block.rows[-1] >= wanted[-1]:
+                    break
+            header = [header[j] for j in seen]
+    except TableError:
+        pass  # what is wrong is known already; this only looks for the place
+    faulty = [j for j, title in enumerate(header) if any(p.column == title and p.row in (None, 1) for p in ours)]
+    return {"file": name, "header": [title[:CELL] for title in header], "faulty": faulty, "rows": rows}
+
+
+def _shown(j: int, header: list[str], problems: Sequence[Problem]) -> bool:
+    return len(header) <= COLUMNS or j == 0 or any(problem.column == header[j] for problem in problems)
+
+
+def _row(number: int, cells: list[str], header: Sequence[str], found: Sequence[Problem]) -> dict[str, Any]:
+    """Say which cells of a row something was found in; a finding without a column is about the whole row."""
+    here = [problem for problem in found if problem.row == number]
+    marked = {j: plain(p.message) for p in here for j, title in enumerate(header) if p.column == title}
+    whole = [plain(problem.message) for problem in here if problem.column is None]
+    return {"row": number, "cells": cells, "marked": marked, "whole": whole}
+
+
+def _number(value: float) -> str:
+    return "" if np.isnan(value) else f"{value:.7g}"
+
+
+def _text(cell: object) -> str:
+    text = "" if cell is None else str(cell)
+    return text if len(text) <= CELL else text[: CELL - 1] + "…"

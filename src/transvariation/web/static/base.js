@@ -1,0 +1,58 @@
+// What every part of the page uses. Text is always set as text, never as markup.
+
+export const $ = (id) => document.getElementById(id);
+const csrf = document.querySelector("meta[name=csrf]").content;
+const ROUNDING = 1e-9; // 1 - 0.9 is a hair less than 0.1
+
+// The open case: its name on the server, what was understood, the result, the object whose reasons are shown.
+export const open = { case: null, result: null, chosen: null };
+
+export function make(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== false && value !== null && value !== undefined) node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...children.map((child) => (child instanceof Node ? child : String(child))));
+  return node;
+}
+
+export function shape(tag, attributes, text) {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  if (text !== undefined && tag === "text") node.textContent = text;
+  else if (text !== undefined) node.append(Object.assign(document.createElementNS(node.namespaceURI, "title"), { textContent: text }));
+  return node;
+}
+
+export const number = (value, digits = 4) => (value === null ? "–" : Number(value.toPrecision(digits)).toString());
+
+export const named = (variable) => {
+  const unit = open.result.units[variable];
+  return unit ? `${variable} (${unit})` : variable;
+};
+
+// The line between accepted and rejected moves with the slider; the p-values stay.
+export const sensitivity = () => Number($("sensitivity").value);
+export const alpha = () => 1 - sensitivity() + ROUNDING;
+export const accepted = (verdict) => verdict.p_value > alpha();
+
+export function showProblems(box, problems, more = []) {
+  box.replaceChildren();
+  if (!problems || !problems.length) return;
+  const lines = problems.map((problem) => {
+    const place = [problem.row && `row ${problem.row}`, problem.column && `column ${problem.column}`].filter(Boolean).join(", ");
+    return make("li", {}, place ? `${place}: ${problem.message}` : problem.message);
+  });
+  box.append(make("strong", {}, problems.length > 1 ? `${problems.length} problems` : "A problem"), make("ul", {}, ...lines), ...more);
+}
+
+export async function ask(path, options = {}) {
+  try {
+    const response = await fetch(path, { ...options, headers: { "X-CSRF-Token": csrf, ...(options.headers || {}) } });
+    const isJson = (response.headers.get("content-type") || "").startsWith("application/json");
+    const body = isJson ? await response.json() : { problems: [{ message: await response.text() }] };
+    return response.ok || body.problems ? body : { problems: [{ message: "Something went wrong; try again." }] };
+  } catch {
+    return { problems: [{ message: "The program no longer answers. Start it again and open the new address." }] };
+  }
+}

@@ -1,0 +1,114 @@
+// Steps 3 and 4: the verdicts, which move with the slider, and the files to take along.
+
+import { $, accepted, alpha, make, number, open, sensitivity, showProblems } from "./base.js";
+import { drawPlane, resetPlane } from "./plane.js";
+import { drawReasons } from "./reasons.js";
+
+const PAGE = 300; // rows drawn at once: a browser chokes on fifty thousand
+let sorting = { key: null, up: true };
+let shown = PAGE;
+
+export function showVerdict(result) {
+  Object.assign(open, { result, chosen: null });
+  sort(null, true);
+  $("only-rejected").checked = false;
+  $("sensitivity").value = result.sensitivity;
+  $("verdict").hidden = $("take").hidden = false;
+  $("method-used").textContent = `The method used was “${result.method}”. ${result.method_words}`;
+  const words = [result.method_words, result.coverage.guarantee, `The smallest p-value that ${result.coverage.n} ${result.coverage.unit} allow is ${number(result.coverage.smallest_p_value)}.`, ...result.limitations];
+  $("trust").replaceChildren(...words.map((text) => make("p", {}, text)));
+  resetPlane(choose);
+  refresh();
+  $("verdict-title").focus();
+}
+
+function refresh() {
+  const { verdicts, warnings, coverage } = open.result;
+  const percent = `${Math.round(sensitivity() * 100)} %`;
+  const rejected = verdicts.filter((verdict) => !accepted(verdict)).length;
+  $("sensitivity-value").textContent = percent;
+  $("sensitivity").setAttribute("aria-valuetext", percent);
+  $("summary").textContent = `At a sensitivity of ${percent}, ${rejected} of ${verdicts.length} recovered objects ${rejected === 1 ? "is" : "are"} rejected and ${verdicts.length - rejected} accepted.`;
+  const cautions = [...warnings];
+  if (alpha() < coverage.smallest_p_value) cautions.push(`${coverage.n} control objects cannot support a sensitivity above ${(1 - coverage.smallest_p_value).toFixed(2)}: nothing can be rejected there.`);
+  $("cautions").replaceChildren(...cautions.map((text) => make("li", {}, text)));
+  for (const link of $("downloads").querySelectorAll("a")) link.href = `/api/cases/${open.case}/file.${link.dataset.kind}?sensitivity=${sensitivity()}`;
+  draw();
+}
+
+function draw() {
+  drawTable();
+  drawPlane();
+  drawReasons();
+}
+
+$("sensitivity").addEventListener("input", refresh);
+$("only-rejected").addEventListener("change", () => { shown = PAGE; drawTable(); });
+$("more").addEventListener("click", () => { shown += PAGE; drawTable(); });
+
+function sort(key, up) {
+  sorting = { key, up };
+  shown = PAGE;
+  for (const button of document.querySelectorAll("#verdicts th button")) {
+    button.parentElement.setAttribute("aria-sort", button.dataset.key !== key ? "none" : up ? "ascending" : "descending");
+  }
+}
+
+for (const button of document.querySelectorAll("#verdicts th button")) {
+  button.addEventListener("click", () => {
+    const key = button.dataset.key;
+    sort(key, sorting.key === key ? !sorting.up : true);
+    drawTable();
+  });
+}
+
+function drawTable() {
+  const value = (verdict) => (sorting.key === "accepted" ? Number(accepted(verdict)) : verdict[sorting.key]);
+  let verdicts = open.result.verdicts.filter((verdict) => !$("only-rejected").checked || !accepted(verdict));
+  if (sorting.key) {
+    const order = new Intl.Collator(undefined, { numeric: true }).compare;
+    const compare = (a, b) => (sorting.key === "id" ? order(value(a), value(b)) : value(a) - value(b));
+    verdicts = [...verdicts].sort((a, b) => (sorting.up ? compare(a, b) : compare(b, a)));
+  }
+  $("verdicts").tBodies[0].replaceChildren(...verdicts.slice(0, shown).map(tableRow));
+  $("none").hidden = verdicts.length > 0;
+  $("more").hidden = verdicts.length <= shown;
+  $("more").textContent = `Show more (${verdicts.length - shown} left)`;
+}
+
+function tableRow(verdict) {
+  const fine = accepted(verdict);
+  const alone = verdict.reasons.filter((reason) => reason.p_value <= alpha()).map((reason) => reason.variable);
+  const against = fine ? "" : alone.slice(0, 6).join(", ") + (alone.length > 6 ? ` and ${alone.length - 6} more` : "") || "none alone: their combination";
+  const button = make("button", { type: "button", class: "id", "aria-label": `${verdict.id}: show the reasons`, "aria-current": verdict.id === open.chosen ? "true" : null }, verdict.id);
+  button.addEventListener("click", () => choose(verdict.id));
+  const cells = [make("th", { scope: "row", class: "text" }, button), make("td", { class: "word text" }, fine ? "accepted" : "rejected"), make("td", {}, number(verdict.p_value)), make("td", {}, verdict.tp === null ? "–" : verdict.tp.toFixed(3)), make("td", { class: "wrap" }, against)];
+  return make("tr", { class: `${fine ? "accepted" : "rejected"}${verdict.id === open.chosen ? " on" : ""}` }, ...cells);
+}
+
+function choose(id) {
+  open.chosen = id;
+  draw();
+  $("reasons").querySelector("h3").focus();
+}
+
+// A download that fails says why, instead of saving an error message as a report.
+
+for (const link of $("downloads").querySelectorAll("a")) {
+  link.addEventListener("click", async (event) => {
+    event.preventDefault();
+    showProblems($("take-problems"), []);
+    $("taking").textContent = "Preparing the file…";
+    try {
+      const response = await fetch(link.href);
+      if (!response.ok) return showProblems($("take-problems"), (await response.json()).problems);
+      const address = URL.createObjectURL(await response.blob());
+      make("a", { href: address, download: `transvariation-case.${link.dataset.kind}` }).click();
+      setTimeout(() => URL.revokeObjectURL(address), 60000);
+    } catch {
+      showProblems($("take-problems"), [{ message: "The program no longer answers. Start it again and open the new address." }]);
+    } finally {
+      $("taking").textContent = "";
+    }
+  });
+}
