@@ -4,6 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
 from transvariation.classifiers.transvariation import Floats, TransvariationClassifier
@@ -13,6 +14,11 @@ from transvariation.typicality.leave_one_out import leave_one_out_probability
 from transvariation.typicality.median import spatial_median_of_rows
 from transvariation.typicality.probability import TIES, ratio, tp_of_rows
 from transvariation.typicality.running import moved_on
+
+
+def _streams(rule: "TOCC") -> bool:
+    """A split sets objects apart that a stream could not keep apart: such a rule has no `partial_fit`."""
+    return not (isinstance(rule.calibration, str) and rule.calibration == "split")
 
 
 class TOCC(TransvariationClassifier):
@@ -63,6 +69,7 @@ class TOCC(TransvariationClassifier):
         self._X = X
         self.__dict__.pop("_running", None)  # counts that a stream left behind
 
+    @available_if(_streams)
     def partial_fit(self, X: ArrayLike, y: Any = None, *, window: int | None = None, recenter: bool = True) -> Self:
         """Take in further target objects, forget old ones, and move the threshold.
 
