@@ -231,3 +231,32 @@ def test_compiled_orthants_agree_with_plain_ones():
     h[1, 315:330] = -INF
     rho = np.tanh(rng.uniform(-3.8, 3.8, size=3000))
     np.testing.assert_allclose(bivariate._compiled(*h, rho), bivariate._orthants(*h, rho), rtol=1e-11, atol=1e-11)
+
+
+def test_many_boxes_of_a_mixture_in_one_compiled_pass_equal_scipy_and_the_plain_way():
+    pytest.importorskip("numba")
+    from scipy.stats import multivariate_normal
+
+    from transvariation.typicality import boxes
+
+    rng = np.random.default_rng(11)
+    weights, means = np.array([0.2, 0.3, 0.1, 0.4]), rng.normal(size=(4, 2))
+    covs = np.array([[[1, r], [r, 0.5 + r * r]] for r in (-0.9, 0.0, 0.4, 0.6)])
+    n = 30_000  # boxes x components beyond the size from which the compiled pass is used
+    corner = rng.normal(scale=2, size=(n, 2))
+    below = rng.random((n, 2)) < 0.5  # all four kinds of quadrant in one call
+    lower, upper = np.where(below, -np.inf, corner), np.where(below, corner, np.inf)
+    found = boxes.mixture_box_probability(weights, means, covs, lower, upper)
+    plain = sum(
+        w * boxes.normal_box_probability(m, c, lower, upper) for w, m, c in zip(weights, means, covs, strict=True)
+    )
+    np.testing.assert_allclose(found, plain, rtol=1e-10)
+    some = slice(0, 200)
+    sign = np.where(below[some], 1.0, -1.0)
+    for i in range(200):
+        turn = np.diag(sign[i])  # an upper quadrant is a lower one of the mirrored variable
+        expected = sum(
+            w * multivariate_normal(turn @ m, turn @ c @ turn).cdf(turn @ corner[i])
+            for w, m, c in zip(weights, means, covs, strict=True)
+        )
+        assert found[i] == pytest.approx(expected, rel=1e-8, abs=1e-13)
