@@ -138,7 +138,9 @@ def test_an_unbounded_variable_leaves_the_marginal():
     lower = np.array([[1.0, -INF, -INF], [1.0, 0.2, -INF], [-INF, -INF, -INF]])
     values = normal_box_probability([0.5, 0, 0], cov, lower, np.full(3, INF))
     assert values[0] == pytest.approx(ndtr(-0.5 / np.sqrt(2)), rel=1e-14)
-    assert values[1] == normal_box_probability([0.5, 0], cov[:2, :2], lower[1, :2], [INF, INF])[0]
+    # The compiled pass, where another test has loaded it, may round the last bit of the second value differently.
+    marginal = normal_box_probability([0.5, 0], cov[:2, :2], lower[1, :2], [INF, INF])[0]
+    assert values[1] == pytest.approx(marginal, rel=1e-15)
     assert values[2] == 1
 
 
