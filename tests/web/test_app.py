@@ -1,6 +1,7 @@
 """The page's answers, without a browser: the flow, hostile uploads, many at once."""
 
 import asyncio
+import base64
 import io
 import json
 import subprocess
@@ -351,3 +352,13 @@ def test_the_server_itself_stays_light():
     code = "import sys, transvariation.cli, transvariation.web.serve, transvariation.web.app; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"numpy", "scipy", "pandas", "sklearn", "matplotlib"} & set(loaded)
+
+
+def test_no_id_becomes_a_formula_in_the_verdicts_file():
+    from transvariation.web.work import render
+
+    glass = load_glass()
+    other = glass.recovered[["K", "Mg"]].iloc[:2].rename(index={glass.recovered.index[0]: "=cmd|' /C calc'!A0"})
+    result = judge(glass.control[["K", "Mg"]], other).to_dict()
+    lines = base64.b64decode(render(result, "csv", 0.9)).decode().splitlines()
+    assert lines[1].startswith("'=cmd")

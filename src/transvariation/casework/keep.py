@@ -61,7 +61,7 @@ def score_table(
             writer.writerow(COLUMNS)
             for block in read_chunks(table, names, id_column=id_column, missing=missing, progress=progress):
                 verdicts = _verdicts(rule, pd.DataFrame(block.X, columns=names))
-                writer.writerows(zip((_safe(name) for name in block.ids), *verdicts, strict=True))
+                writer.writerows(zip((spreadsheet_safe(name) for name in block.ids), *verdicts, strict=True))
                 judged += len(block)
                 rejected += int((verdicts[0] == "rejected").sum())
         os.replace(unfinished, out)
@@ -76,6 +76,6 @@ def _verdicts(rule: OneClassClassifier, rows: pd.DataFrame) -> tuple[np.ndarray,
     return words, rule.p_values(rows), np.asarray(tp)
 
 
-def _safe(name: str) -> str:
+def spreadsheet_safe(name: str) -> str:
     """Keep a spreadsheet from taking an id for a formula."""
     return f"'{name}" if name[:1] in ("=", "+", "-", "@", "\t", "\r") else name

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from transvariation.casework import METHODS, REDUCTIONS, CaseResult, judge
+from transvariation.casework.keep import spreadsheet_safe
 from transvariation.datasets import load_glass
 from transvariation.report.case import case_html, case_pdf, verdict_frame
 from transvariation.table import Limits, TableError, read_pair
@@ -67,6 +68,13 @@ def render(result: dict[str, Any], kind: str, sensitivity: float) -> str:
         "html": lambda: case_html(case).encode(),
         "pdf": lambda: case_pdf(case),
         "json": lambda: (json.dumps(case.to_dict(), indent=1) + "\n").encode(),
-        "csv": lambda: verdict_frame(case).to_csv(index=False).encode(),
+        "csv": lambda: _csv(case).encode(),
     }
     return base64.b64encode(makers[kind]()).decode()
+
+
+def _csv(case: CaseResult) -> str:
+    """Lay out the verdicts so that a spreadsheet takes no id or variable for a formula."""
+    table = verdict_frame(case)
+    words = ["object", table.columns[-1]]
+    return table.assign(**{name: table[name].map(spreadsheet_safe) for name in words}).to_csv(index=False)
