@@ -4,7 +4,7 @@ The paper selects by an algorithm named varSel whose description we could not fi
 selection in the manner of Raftery and Dean, which chooses the same two variables on the glass data.
 """
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,9 +14,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from transvariation.mixture import GaussianMixtureBIC
 from transvariation.reduction.projections import check_count
-
-if TYPE_CHECKING:
-    pass
 
 Floats = NDArray[np.float64]
 

@@ -11,8 +11,9 @@ from transvariation.classifiers import PAMTOCC, TOCC
 from transvariation.datasets import load_glass
 from transvariation.report import glass_figures as draw
 from transvariation.report.page import Section, page, save_figure
-from transvariation.report.simulation import origin
+from transvariation.report.simulation import claims_section, origin
 from transvariation.studies import glass as study
+from transvariation.studies.claims import check_glass_claims
 
 
 def tell(scored: list[dict[str, Any]], held_out: pd.DataFrame, directory: Path, made_by: dict[str, str]) -> Path:
@@ -20,17 +21,22 @@ def tell(scored: list[dict[str, Any]], held_out: pd.DataFrame, directory: Path, 
     directory.mkdir(parents=True, exist_ok=True)
     correlations = study.correlations()
     cells = study.cells(scored)
+    planes = {name: (control, others) for name, (_, control, others) in study.planes().items()}
+    claims = check_glass_claims(
+        cells, held_out, {name: control.columns.tolist() for name, (control, _) in planes.items()}
+    )
     runs = pd.DataFrame([{k: v for k, v in entry.items() if k != "roc"} for entry in scored])
     correlations.to_csv(directory / "correlations.csv")
-    for name, table in (("cells", cells), ("runs", runs), ("held_out", held_out)):
+    for name, table in (("cells", cells), ("runs", runs), ("held_out", held_out), ("claims", claims)):
         table.to_csv(directory / f"{name}.csv", index=False)
     (directory / "provenance.json").write_text(json.dumps(made_by, indent=1) + "\n")
-    figures = _figures(scored)
+    figures = _figures(scored, planes)
     for name, (figure, _) in figures.items():
         save_figure(figure, directory / "figures", name)
     html = page(
         "Glass fragments: the paper's analysis, reproduced",
         [
+            claims_section(claims),
             *_paper(cells, correlations),
             *[Section(caption).figure(figure, caption) for figure, caption in figures.values()],
             _unseen(held_out),
@@ -67,9 +73,10 @@ def _paper(cells: pd.DataFrame, correlations: pd.DataFrame) -> list[Section]:
     ]
 
 
-def _figures(scored: list[dict[str, Any]]) -> dict[str, tuple[Figure, str]]:
+def _figures(
+    scored: list[dict[str, Any]], planes: dict[str, tuple[pd.DataFrame, pd.DataFrame]]
+) -> dict[str, tuple[Figure, str]]:
     glass = load_glass()
-    planes = {name: (control, recovered) for name, (_, control, recovered) in study.planes().items()}
     minor, minor_other = planes["PCA"]
     tocc, pam = TOCC().fit(minor), PAMTOCC(n_clusters=4).fit(minor)
     chosen = {f"{name}: {', '.join(planes[name][0].columns)}": planes[name] for name in ("varSel", "kappa-VIP")}
@@ -98,7 +105,12 @@ def _unseen(held_out: pd.DataFrame) -> Section:
         .text(
             "Ten-fold cross-validation: reduction, rule and cut are made on nine folds and tried on the tenth. The "
             "paper's cut keeps 90 % of the fragments that it was made from, and fewer of new ones; a calibrated cut "
-            "keeps what it promises."
+            "keeps what it promises. It leaves the counting rules with little: held-out windows at the edge have "
+            "tp = 0, the honest threshold is 0, and nothing is rejected. KernelTOCC, whose tp does not end there, is "
+            "the answer."
         )
-        .table(held_out, "Sensitivity on unseen window fragments, specificity on the others")
+        .table(
+            held_out.assign(calibration=held_out["calibration"].map({"paper": "as in the paper", "cv": "calibrated"})),
+            "Sensitivity on unseen window fragments, specificity on the others",
+        )
     )

@@ -74,7 +74,7 @@ def tell(table: pd.DataFrame, directory: Path, made_by: dict[str, str]) -> Path:
     settings = table.groupby(["scenario", "shift", "size"]).ngroups
     html = page(
         "Simulation study of one-class classifiers",
-        [_claims_section(claims), pictures, *_table_sections(summaries), origin(made_by)],
+        [claims_section(claims), pictures, *_table_sections(summaries), origin(made_by)],
         lead=f"{table['repeat'].nunique()} repetitions, {settings} settings, {table['method'].nunique()} methods.",
     )
     path = directory / "index.html"
@@ -88,11 +88,12 @@ def _summary(table: pd.DataFrame, value: str) -> pd.DataFrame:
     return wide.reset_index().rename_axis(columns=None)
 
 
-def _claims_section(claims: pd.DataFrame) -> Section:
+def claims_section(claims: pd.DataFrame) -> Section:
+    """Show each claim of the paper, whether it holds, and the numbers."""
     shown = claims.assign(holds=["holds" if h else "does not hold" for h in claims["holds"]])
     return (
         Section("What the paper claims, what came out")
-        .text("Each claim is judged by the results below, by a rule fixed beforehand; the numbers stand beside it.")
+        .text("Each claim is judged by the results below; the numbers stand beside it.")
         .table(shown, "The paper's claims")
     )
 

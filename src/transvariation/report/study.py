@@ -1,6 +1,7 @@
 """The study commands: compute, a bar while it takes long, then tell."""
 
 from pathlib import Path
+from time import perf_counter
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -30,17 +31,21 @@ def simulate(study: Study, directory: Path, console: Console) -> Path:
     """Run what is missing of a simulation study, then write its tables, figures and page."""
     journal = study.journal(directory)
     tasks = study.tasks()
+    missing, start = len(journal.missing(tasks)), perf_counter()
     with progress_bar(console) as progress:
-        bar = progress.add_task("data sets", total=len(tasks), completed=len(tasks) - len(journal.missing(tasks)))
+        bar = progress.add_task("data sets", total=len(tasks), completed=len(tasks) - missing)
         for _ in study.run(journal):
             progress.advance(bar)
-    made_by = provenance(command_line(), seed=study.seed, data_sets=len(tasks))
+    took = _duration(perf_counter() - start)
+    if missing < len(tasks):
+        took += f" for the last {missing} data sets"
+    made_by = provenance(command_line(), seed=study.seed, data_sets=len(tasks), time=took)
     return tell(study.table(journal), directory, made_by)
 
 
 def analyse_glass(directory: Path, seeds: int, repeats: int, jobs: int, console: Console) -> Path:
     """Run the paper's glass analysis and its cross-validation, then write tables, figures and page."""
-    scored, rows = [], []
+    scored, rows, start = [], [], perf_counter()
     with progress_bar(console) as progress:
         bar = progress.add_task("the paper's cells", total=len(glass.RULES) * (len(glass.REDUCTIONS) + seeds))
         for entry in glass.paper_scores(seeds, jobs):
@@ -50,5 +55,10 @@ def analyse_glass(directory: Path, seeds: int, repeats: int, jobs: int, console:
         for outcomes in glass.held_out(repeats, jobs):
             rows += outcomes
             progress.advance(bar)
-    made_by = provenance(command_line(), seeds=seeds, repeats=repeats)
+    took = _duration(perf_counter() - start)
+    made_by = provenance(command_line(), seeds=seeds, repeats=repeats, time=took)
     return glass_report.tell(scored, glass.held_out_table(rows), directory, made_by)
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds // 60:.0f} min {seconds % 60:.0f} s"

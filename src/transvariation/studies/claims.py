@@ -1,8 +1,9 @@
-"""What the paper says about the simulation, held against the results."""
+"""What the paper says, held against the results: of the simulation, and of the glass analysis."""
 
 from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 TOCCS = ["TOCC_df", "TOCC_db", "PAM-TOCC_df"]
@@ -56,48 +57,34 @@ def _never_worse(medians: pd.DataFrame) -> list[Claim]:
     return claims
 
 
-def _best_count(medians: pd.DataFrame, method: str) -> tuple[int, int]:
-    return int((medians[method] >= medians.max(axis=1)).sum()), len(medians)
+def _pam_best(claim: str, medians: pd.DataFrame) -> list[Claim]:
+    if medians.empty:
+        return []
+    best, of = int((medians["PAM-TOCC_df"] >= medians.max(axis=1)).sum()), len(medians)
+    return [Claim(claim, best > of / 2, f"highest median specificity in {best} of {of} settings")]
 
 
 def _pam_best_where_hard(medians: pd.DataFrame) -> list[Claim]:
-    hard = _of(medians, "abcd", 1.0)
-    if hard.empty:
-        return []
-    best, of = _best_count(hard, "PAM-TOCC_df")
-    return [
-        Claim(
-            "PAM-TOCC_df outperforms the other methods where non-targets mix with targets (a-d, small shift)",
-            best > of / 2,
-            f"highest median specificity in {best} of {of} settings",
-        )
-    ]
+    return _pam_best(
+        "PAM-TOCC_df outperforms the other methods where non-targets mix with targets (a-d, small shift)",
+        _of(medians, "abcd", 1.0),
+    )
+
+
+def _pam_best_uniform(medians: pd.DataFrame) -> list[Claim]:
+    return _pam_best("PAM-TOCC_df finds the most non-targets in (e)-(h)", _of(medians, "efgh"))
 
 
 def _uniform_above(medians: pd.DataFrame) -> list[Claim]:
     uniform = _of(medians, "efgh")
     if uniform.empty:
         return []
-    overall = uniform.median(axis=1)
+    settings, overall = uniform.median(axis=1), float(np.median(uniform))
     return [
         Claim(
             "With non-targets scattered uniformly (e-h) the median specificity is above 75 % overall",
-            bool((overall > 0.75).all()),
-            f"the median over methods lies between {overall.min():.2f} and {overall.max():.2f}",
-        )
-    ]
-
-
-def _pam_best_uniform(medians: pd.DataFrame) -> list[Claim]:
-    uniform = _of(medians, "efgh")
-    if uniform.empty:
-        return []
-    best, of = _best_count(uniform, "PAM-TOCC_df")
-    return [
-        Claim(
-            "PAM-TOCC_df finds the most non-targets in (e)-(h)",
-            best > of / 2,
-            f"highest median specificity in {best} of {of} settings",
+            overall > 0.75,
+            f"{overall:.2f} over all methods and settings; {settings.min():.2f} to {settings.max():.2f} by setting",
         )
     ]
 
@@ -125,15 +112,71 @@ def _banana_adaptive(medians: pd.DataFrame) -> list[Claim]:
         Claim(
             "In (i) the adaptive methods (PAM-TOCC_df, Mix-Gauss, SOM) do better than the others",
             bool(center[adaptive].min() > others.max()),
-            "; ".join(f"{name} {value:.2f}" for name, value in center.sort_values(ascending=False).items()),
+            _listed(center),
         )
     ]
 
 
 def _promised_sensitivity(table: pd.DataFrame) -> Claim:
-    reached = table.groupby("method")["fresh_sensitivity"].mean().sort_values()
+    reached = table.groupby("method")["fresh_sensitivity"].mean()
     return Claim(
         "A rule that keeps 90 % of its training targets keeps 90 % of new ones (implied, not tested, in the paper)",
         bool((reached >= 0.89).all()),
-        "; ".join(f"{name} {value:.2f}" for name, value in reached.items()),
+        _listed(reached),
     )
+
+
+def check_glass_claims(cells: pd.DataFrame, held_out: pd.DataFrame, chosen: dict[str, list[str]]) -> pd.DataFrame:
+    """Judge what the paper says about the glass by our cells, by unseen fragments and by the variables chosen."""
+    area = cells.pivot(index="rule", columns="reduction", values="AUC")
+    rate = cells.pivot(index="rule", columns="reduction", values="specificity")
+    seconds = cells.pivot(index="rule", columns="reduction", values="seconds")
+    selecting, reducing = area[["varSel", "kappa-VIP"]].to_numpy().mean(), area[["PCA", "RP"]].to_numpy().mean()
+    fresh = held_out[held_out["calibration"] == "paper"].pivot(index="rule", columns="reduction", values="sensitivity")
+    quickest, middle = seconds.idxmin(), float(np.median(rate))
+    pam = "PAM-TOCC_df"
+    accepted, rejected = float(fresh["PCA"][pam]), float(rate["RP"][pam])
+    return pd.DataFrame(
+        [
+            Claim(
+                "Almost all of the fragments that are not from windows are recognised",
+                bool(middle >= 0.95),
+                f"specificity from {rate.min().min():.3f} to {rate.max().max():.3f}, median {middle:.3f}",
+            ),
+            Claim(
+                "Selecting variables does slightly better than reducing dimensions",
+                bool(selecting > reducing),
+                f"mean AUC {selecting:.3f} (varSel, kappa-VIP) against {reducing:.3f} (PCA, RP)",
+            ),
+            Claim(
+                "varSel chooses potassium and magnesium, kappa-VIP silicon and magnesium",
+                set(chosen["varSel"]) == {"K", "Mg"} and set(chosen["kappa-VIP"]) == {"Si", "Mg"},
+                f"varSel {', '.join(chosen['varSel'])}; kappa-VIP {', '.join(chosen['kappa-VIP'])}",
+            ),
+            Claim(
+                "Where the classes overlap (PCA), PAM-TOCC_df is to be preferred",
+                bool(area["PCA"].idxmax() == pam),
+                f"AUC {_listed(area['PCA'])}; but it accepts {accepted:.2f} of unseen windows where it promises 0.90",
+            ),
+            Claim(
+                "PAM-TOCC_df with random projections finds every fragment that is not from a window",
+                rejected == 1,
+                f"specificity {rejected:.3f} (median over seeds) with the threshold at 0.9 of the very "
+                "fragments it learned from",
+            ),
+            Claim(
+                "PAM-TOCC_df takes the least time",
+                bool((quickest == pam).all()),
+                "quickest: " + "; ".join(f"{reduction} {rule}" for reduction, rule in quickest.items()),
+            ),
+            Claim(
+                "A rule that keeps 90 % of its training fragments keeps 90 % of new ones (implied, not tested)",
+                bool((fresh >= 0.89).all(axis=None)),
+                "unseen windows accepted, mean over reductions: " + _listed(fresh.mean(axis=1)),
+            ),
+        ]
+    )
+
+
+def _listed(values: pd.Series) -> str:
+    return "; ".join(f"{name} {value:.2f}" for name, value in values.sort_values(ascending=False).items())

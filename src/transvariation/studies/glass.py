@@ -1,21 +1,21 @@
 """The paper's glass analysis, cell by cell, beside what it prints; then the same with cuts that hold."""
 
 from collections.abc import Callable, Iterator
-from tempfile import TemporaryDirectory
 from time import process_time
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from joblib import Memory, Parallel, delayed
+from joblib import Parallel, delayed
 from sklearn.model_selection import RepeatedKFold
-from sklearn.pipeline import make_pipeline
 
-from transvariation.classifiers import PAMTOCC, TOCC, CalibratedOCC, DensityTOCC, KernelTOCC, ProjectionEnsemble
+from transvariation.classifiers import PAMTOCC, TOCC, DensityTOCC, KernelTOCC, ProjectionEnsemble
+from transvariation.classifiers.calibration import folds_of
 from transvariation.datasets import load_glass
 from transvariation.metrics import auc, roc, specificity_at_sensitivity
 from transvariation.mixture.engine import fetch_engine
 from transvariation.reduction import MinorComponents, VarSel, VIPSelector
+from transvariation.threshold import cut
 
 # What the paper prints: AUC, specificity at sensitivity >= 0.9, seconds.
 PRINTED = {
@@ -54,7 +54,8 @@ RULES: dict[str, Callable[[], Any]] = {
     "TOCC_db": lambda: DensityTOCC(density="mixture"),
     "PAM-TOCC_df": lambda: PAMTOCC(n_clusters=4, ties="literal"),
 }
-CALIBRATED: dict[str, Callable[[], Any]] = {"KernelTOCC": KernelTOCC}  # beyond the paper
+# Beyond the paper. The cut is made about the whole pipeline, so that the rule needs none of its own.
+CALIBRATED: dict[str, Callable[[], Any]] = {"KernelTOCC": lambda: KernelTOCC(calibration="paper")}
 REDUCTIONS: dict[str, Callable[[], Any]] = {
     "PCA": lambda: MinorComponents(2),
     "varSel": lambda: VarSel(2),
@@ -62,7 +63,7 @@ REDUCTIONS: dict[str, Callable[[], Any]] = {
 }
 N_SEEDS = 20
 FOLDS = 10
-CALIBRATIONS = ("paper", "cv")
+SENSITIVITY = 0.9
 
 
 def correlations() -> pd.DataFrame:
@@ -155,28 +156,43 @@ def held_out(repeats: int = 5, jobs: int = 1) -> Iterator[list[dict[str, Any]]]:
 
 
 def _fold(train: np.ndarray, test: np.ndarray) -> list[dict[str, Any]]:
+    """What :class:`CalibratedOCC` does with a pipeline, the reductions fitted once and shared by the rules."""
     fetch_engine()
     glass = load_glass()
-    known, unseen = glass.control.iloc[train], glass.control.iloc[test]
+    known, unseen, others = glass.control.iloc[train], glass.control.iloc[test], glass.recovered
+    parts = [(known.iloc[kept], known.iloc[rated]) for kept, rated in folds_of("cv", known.to_numpy(), None)]
     outcomes = []
-    with TemporaryDirectory() as folder:  # rules share the reductions that were fitted to the same objects
-        memory = Memory(folder, verbose=0)
-        for reduction, make in REDUCTIONS.items():
-            for name, rule in (RULES | CALIBRATED).items():
-                for calibration in CALIBRATIONS:
-                    pipeline = make_pipeline(make(), rule(), memory=memory)
-                    model = CalibratedOCC(pipeline, calibration=calibration).fit(known)
-                    outcomes.append(
-                        {
-                            "rule": name,
-                            "reduction": reduction,
-                            "calibration": calibration,
-                            "accepted": int((model.predict(unseen) == 1).sum()),
-                            "targets": len(test),
-                            "specificity": float(np.mean(model.predict(glass.recovered) == -1)),
-                        }
-                    )
+    for reduction, make in REDUCTIONS.items():
+        whole = _reduced(make(), known, known, unseen, others)
+        inner = [_reduced(make(), kept, kept, rated) for kept, rated in parts]
+        for name, rule in (RULES | CALIBRATED).items():
+            model = rule().fit(whole[0])
+            ratings, of_unseen, of_others = (model.score_samples(table) for table in whole)
+            held_out = np.concatenate([_ratings(rule(), *part) for part in inner])
+            thresholds = {"paper": cut(ratings, SENSITIVITY), "cv": cut(held_out, SENSITIVITY, held_out=True)}
+            for calibration, threshold in thresholds.items():
+                outcomes.append(
+                    {
+                        "rule": name,
+                        "reduction": reduction,
+                        "calibration": calibration,
+                        "accepted": int((of_unseen >= threshold).sum()),
+                        "targets": len(test),
+                        "specificity": float(np.mean(of_others < threshold)),
+                    }
+                )
     return outcomes
+
+
+def _reduced(reducer: Any, target: pd.DataFrame, *tables: pd.DataFrame) -> list[np.ndarray]:
+    reducer.fit(target)
+    return [reducer.transform(table) for table in tables]
+
+
+def _ratings(rule: Any, kept: np.ndarray, rated: np.ndarray) -> np.ndarray:
+    if np.ptp(kept, axis=0).min() == 0:  # kappa-VIP may choose barium, found in four fragments, and leave all four out
+        return np.full(len(rated), -np.inf)  # nothing was described: nobody can be called typical
+    return rule.fit(kept).score_samples(rated)
 
 
 def held_out_table(rows: list[dict[str, Any]]) -> pd.DataFrame:

@@ -1,5 +1,6 @@
-"""What made a result: versions, machine kind, command."""
+"""What made a result: command, versions, kind of machine."""
 
+import os
 import platform
 import sys
 from importlib.metadata import PackageNotFoundError, version
@@ -10,7 +11,8 @@ PACKAGES = ("transvariation", "numpy", "scipy", "scikit-learn", "pandas", "matpl
 def provenance(command: str, **parameters: object) -> dict[str, str]:
     """List the exact versions, the command and the parameters that a result came from."""
     found = {name: str(value) for name, value in parameters.items()}
-    found = {"command": command} | found | {"python": platform.python_version(), "system": platform.system()}
+    found = {"command": command} | found | {"cores": str(os.cpu_count())}
+    found |= {"python": platform.python_version(), "system": platform.system()}
     for package in PACKAGES:
         try:
             found[package] = version(package)
