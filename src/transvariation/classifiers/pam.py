@@ -5,7 +5,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from transvariation.classifiers.transvariation import Floats, TransvariationClassifier
 from transvariation.typicality import transvariation_probability
-from transvariation.typicality.medoids import closest, medoids
+from transvariation.typicality.medoids import LARGE, closest, medoids
+from transvariation.typicality.medoids_without_each import pam_leave_one_out_probability
 
 
 class PAMTOCC(TransvariationClassifier):
@@ -23,7 +24,9 @@ class PAMTOCC(TransvariationClassifier):
         The share of target objects to accept in each cluster.
     calibration : {"paper", "loo", "cv", "split"} or splitter, default="paper"
         Where the thresholds come from. ``"paper"`` cuts at the quantile of the training objects' own tp; the others at
-        ratings that each object got without itself, and clusters too small for that share one threshold.
+        ratings that each object got without itself, and clusters too small for that share one threshold. ``"loo"``
+        partitions all samples with one object less together, up to 2000 objects at the cost of some fits; beyond, one
+        by one: take ``"cv"`` there.
     ties : {"proper", "literal"}, default="proper"
         See :func:`transvariation.transvariation_probability`.
 
@@ -67,6 +70,10 @@ class PAMTOCC(TransvariationClassifier):
 
     def _stratum(self, X: Floats) -> NDArray[np.intp]:
         return closest(X, self.centers_)[0]
+
+    def _loo_scores(self, X: Floats) -> Floats | None:
+        # In larger samples the medoids are sought among evenly spaced rows, other ones without each object.
+        return pam_leave_one_out_probability(X, self.n_clusters, ties=self.ties) if len(X) <= LARGE else None
 
     def _tp(self, X: Floats) -> Floats:
         tp, label = np.empty(len(X)), self._stratum(X)

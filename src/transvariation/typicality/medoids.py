@@ -4,6 +4,7 @@ Small samples get Kaufman and Rousseeuw's BUILD and SWAP, every swap the best of
 of a subsample and take improving swaps as they come, with distances computed on the fly: memory grows with n, not n^2.
 """
 
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,9 +16,11 @@ from transvariation.typicality.rows import as_rows
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-_LARGE = 2_000  # from here on no table of all distances is made
+LARGE = 2_000  # from here on no table of all distances is made
 _BLOCK = 2_000_000  # distances held at a time
+_CACHED = 20_000  # distances worked on at a time
 _WORTHWHILE = 1e-4  # of the sum of distances: what a swap must save in a large sample
+EQUAL = 1e-9  # sums that differ by less than this share are equal: on rounded data rounding must not choose the medoid
 
 
 class Medoids(NamedTuple):
@@ -46,14 +49,9 @@ def medoids(X: ArrayLike, n_clusters: int) -> Medoids:
     array([1, 4])
     """
     X = as_rows(X, "X")
-    candidates = np.unique(np.linspace(0, len(X) - 1, min(len(X), _LARGE)).astype(np.intp))
-    distinct = len(np.unique(X[candidates], axis=0))
-    if not 1 <= n_clusters <= distinct:
-        raise ValueError(
-            f"n_clusters={n_clusters} must lie between 1 and the number of distinct target objects, here {distinct}"
-        )
-    distances = cdist(X[candidates], X[candidates])
-    rows = candidates[_swap(distances, _build(distances, n_clusters))]
+    candidates = np.unique(np.linspace(0, len(X) - 1, min(len(X), LARGE)).astype(np.intp))
+    check_n_clusters(n_clusters, len(np.unique(X[candidates], axis=0)))
+    rows = candidates[medoid_rows(cdist(X[candidates], X[candidates]), n_clusters)]
     if len(X) > len(candidates):
         rows = _swap_eagerly(X, candidates, rows)
     labels, distance = closest(X, X[rows])
@@ -61,6 +59,14 @@ def medoids(X: ArrayLike, n_clusters: int) -> Medoids:
     _, first = np.unique(labels, return_index=True)
     order = np.argsort(first)
     return Medoids(rows[order], np.argsort(order)[labels], float(distance.mean()))
+
+
+def check_n_clusters(n_clusters: int, distinct: int) -> None:
+    """Say so if there are not enough distinct objects for so many clusters."""
+    if not 1 <= n_clusters <= distinct:
+        raise ValueError(
+            f"n_clusters={n_clusters} must lie between 1 and the number of distinct target objects, here {distinct}"
+        )
 
 
 def closest(X: Floats, centers: Floats) -> tuple[Indices, Floats]:
@@ -71,30 +77,45 @@ def closest(X: Floats, centers: Floats) -> tuple[Indices, Floats]:
     return labels, np.concatenate([part.min(axis=1) for part in parts])
 
 
+def medoid_rows(distances: Floats, k: int) -> Indices:
+    """Find the medoids from the table of all distances: BUILD, then SWAP."""
+    return _swap(distances, _build(distances, k))
+
+
 def _build(distances: Floats, k: int) -> Indices:
     """Add, k times, the object that lowers the sum of distances the most; the last of equals."""
-    n = len(distances)
-    nearest = np.full(n, distances.max() * 1.1 + 1)
     chosen: list[int] = []
     for _ in range(k):
-        gain = np.maximum(nearest - distances, 0).sum(axis=1)
-        gain[chosen] = -1
-        best = n - 1 - int(np.argmax(gain[::-1]))
-        chosen.append(best)
-        nearest = np.minimum(nearest, distances[best])
-    return np.array(chosen, dtype=np.intp)
+        change = build_terms(distances, chosen).sum(axis=1)
+        change[chosen] = np.inf
+        best = change.min()
+        chosen.append(int(np.flatnonzero(change <= best + EQUAL * abs(best))[-1]))
+    return np.array(sorted(chosen), dtype=np.intp)
+
+
+def build_terms(distances: Floats, chosen: Sequence[int]) -> Floats:
+    """What each object (column) adds to the sum of distances when a candidate (row) joins those chosen."""
+    if not len(chosen):
+        return distances
+    nearest = distances[list(chosen)].min(axis=0)
+    terms = np.minimum(distances, nearest)
+    terms -= nearest
+    return terms
 
 
 def _swap(distances: Floats, rows: Indices) -> Indices:
-    """Exchange a medoid for another object, the best pair each time, until no exchange helps."""
+    """Exchange a medoid for another object, the best pair each time and the first of equals, until none helps."""
     rows = rows.copy()
     while True:
-        change = _changes(distances, *_two_closest(distances[rows]), len(rows))
+        label, first, second = two_closest(distances[rows])
+        change = _changes(distances, label, first, second, len(rows))
         change[rows] = np.inf
-        other, cluster = np.unravel_index(np.argmin(change), change.shape)
-        if change[other, cluster] >= -16 * np.finfo(float).eps * distances[rows].min(axis=0).sum():
+        best, scale = change.min(), EQUAL * first.sum()
+        if best >= -scale:
             return rows
+        other, cluster = divmod(int(np.argmax(change.ravel() <= best + scale)), len(rows))
         rows[cluster] = other
+        rows.sort()  # so that nothing that follows depends on the way by which these medoids were found
 
 
 def _swap_eagerly(X: Floats, candidates: Indices, rows: Indices) -> Indices:
@@ -102,7 +123,7 @@ def _swap_eagerly(X: Floats, candidates: Indices, rows: Indices) -> Indices:
     rows = rows.copy()
     step = max(1, _BLOCK // len(X))
     blocks = [candidates[start : start + step] for start in range(0, len(candidates), step)]
-    state = _two_closest(cdist(X[rows], X))
+    state = two_closest(cdist(X[rows], X))
     idle = 0
     while idle < len(blocks):
         block = blocks[0]
@@ -112,14 +133,14 @@ def _swap_eagerly(X: Floats, candidates: Indices, rows: Indices) -> Indices:
         other, cluster = np.unravel_index(np.argmin(change), change.shape)
         if change[other, cluster] < -_WORTHWHILE * state[1].sum():
             rows[cluster] = block[other]
-            state = _two_closest(cdist(X[rows], X))
+            state = two_closest(cdist(X[rows], X))
             idle = 0
         else:
             idle += 1
     return rows
 
 
-def _two_closest(to_medoids: Floats) -> tuple[Indices, Floats, Floats]:
+def two_closest(to_medoids: Floats) -> tuple[Indices, Floats, Floats]:
     """For every object: its closest medoid, the distance to it, and the distance to the second closest."""
     label = to_medoids.argmin(axis=0)
     first = to_medoids.min(axis=0)
@@ -130,7 +151,25 @@ def _two_closest(to_medoids: Floats) -> tuple[Indices, Floats, Floats]:
 
 def _changes(distances: Floats, label: Indices, first: Floats, second: Floats, k: int) -> Floats:
     """How the sum of distances changes when a candidate (row) takes the place of a medoid (column)."""
-    gain = np.minimum(distances - first, 0)
-    loss = np.minimum(distances, second) - first - gain  # only for those whose medoid goes
     members = (label[:, None] == np.arange(k)).astype(float)
-    return gain.sum(axis=1)[:, None] + loss @ members
+    change = np.empty((len(distances), k))
+    for some in in_cache(distances):
+        gain, loss = swap_terms(distances[some], first, second)
+        np.add(gain.sum(axis=1)[:, None], loss @ members, out=change[some])
+    return change
+
+
+def in_cache(distances: Floats) -> Iterator[slice]:
+    """Cut a table into blocks of rows that stay near the processor."""
+    step = max(1, _CACHED // distances.shape[1])
+    return (slice(start, start + step) for start in range(0, len(distances), step))
+
+
+def swap_terms(distances: Floats, first: Floats, second: Floats) -> tuple[Floats, Floats]:
+    """What a candidate (row) gains for each object (column), and loses for it if its medoid goes."""
+    gain = np.minimum(distances, first)
+    gain -= first
+    loss = np.minimum(distances, second)
+    loss -= first
+    loss -= gain
+    return gain, loss
