@@ -1,5 +1,6 @@
 """One base for every one-class classifier here: describe, calibrate, cut."""
 
+import time
 from abc import ABCMeta, abstractmethod
 from typing import Any, Self
 
@@ -78,12 +79,16 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         labels = check_groups(groups, rows)
         folds = folds_of(self.calibration, rows, labels)
         described = folds[0][0] if len(folds) == 1 else slice(None)
+        started = time.perf_counter()
         self._describe(rows[described])
-        self._calibrate(rows, labels, folds)
+        self._calibrate(rows, labels, folds, time.perf_counter() - started)
         return self.set_sensitivity(self.sensitivity)
 
-    def _calibrate(self, X: Floats, groups: NDArray | None, folds: list) -> None:
-        """Rate the objects that the threshold is counted from; remember their parts, their groups and the folds."""
+    def _calibrate(self, X: Floats, groups: NDArray | None, folds: list, seconds: float) -> None:
+        """Rate the objects that the threshold is counted from; remember their parts, their groups and the folds.
+
+        `seconds` is what describing the class took.
+        """
         self._n_folds = len(folds)
         rated: Any = slice(None)
         if not folds:
@@ -93,7 +98,7 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
             scores, strata = self._score(X[rated]), self._stratum(X[rated])
         else:
             quick = self._loo_scores(X) if len(folds) == len(X) else None
-            rated, scores = rate_held_out(self, X, folds) if quick is None else (rated, quick)
+            rated, scores = rate_held_out(self, X, folds, seconds) if quick is None else (rated, quick)
             strata = self._stratum(X[rated])
         self._calibration_scores, self._calibration_strata = scores, strata
         self._calibration_groups = None if groups is None else groups[rated]

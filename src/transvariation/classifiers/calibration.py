@@ -4,12 +4,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import beta
 from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, GroupShuffleSplit, KFold, LeaveOneGroupOut, LeaveOneOut, ShuffleSplit
 from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from transvariation.workers import in_processes
 
 if TYPE_CHECKING:
     from transvariation.classifiers.base import OneClassClassifier
@@ -72,14 +73,16 @@ def folds_of(calibration: Any, X: NDArray[np.float64], groups: NDArray | None) -
 
 
 def rate_held_out(
-    rule: "OneClassClassifier", X: NDArray[np.float64], folds: list[Fold]
+    rule: "OneClassClassifier", X: NDArray[np.float64], folds: list[Fold], seconds: float | None = None
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Describe the class anew in every fold and rate the objects left out of it.
 
     Returns the rated objects' indices, in order, and their ratings. Folds run in parallel where the rule has an
-    `n_jobs` or under ``joblib.parallel_config``; the result is the same.
+    `n_jobs` or under ``joblib.parallel_config``, unless `seconds`, what one fold is likely to take, says that it would
+    be a loss; the result is the same.
     """
-    ratings = Parallel(n_jobs=getattr(rule, "n_jobs", None))(delayed(_rate)(rule, X, *fold) for fold in folds)
+    pieces = [(rule, X, *fold) for fold in folds]
+    ratings = in_processes(_rate, pieces, getattr(rule, "n_jobs", None), seconds)
     rated = np.concatenate([test for _, test in folds])
     order = np.argsort(rated)
     return rated[order], np.concatenate(ratings)[order]
@@ -89,6 +92,8 @@ def _rate(
     rule: "OneClassClassifier", X: NDArray[np.float64], train: NDArray[np.intp], test: NDArray[np.intp]
 ) -> NDArray[np.float64]:
     stand_in = clone(rule)
+    if hasattr(rule, "n_jobs"):
+        stand_in.n_jobs = 1  # the folds are what workers share
     stand_in.n_features_in_ = rule.n_features_in_
     if hasattr(rule, "feature_names_in_"):
         stand_in.feature_names_in_ = rule.feature_names_in_

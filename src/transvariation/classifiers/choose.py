@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t as student
 from sklearn.base import clone
@@ -13,6 +12,7 @@ from sklearn.model_selection import RepeatedKFold
 from sklearn.utils.validation import check_array
 
 from transvariation.threshold import check_sensitivity, cut
+from transvariation.workers import in_processes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,6 +90,7 @@ def choose(
         The number of reference points, the same for every candidate.
     random_state : int or Generator, default=0
     n_jobs : int, optional
+        The number of processes; the result is the same for every number.
 
     Returns
     -------
@@ -119,8 +120,8 @@ def choose(
     folds = list(
         RepeatedKFold(n_splits=n_folds, n_repeats=n_repeats, random_state=int(rng.integers(2**31))).split(rows)
     )
-    work = (delayed(_rate)(estimator, table, reference, *fold) for estimator in named.values() for fold in folds)
-    rated = Parallel(n_jobs=n_jobs)(work)
+    pieces = [(estimator, table, reference, *fold) for estimator in named.values() for fold in folds]
+    rated = in_processes(_rate, pieces, n_jobs)
     accepted = np.array(
         [_accepted(rated[e * len(folds) : (e + 1) * len(folds)], n_folds, sensitivity) for e in range(len(named))]
     )

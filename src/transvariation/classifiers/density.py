@@ -13,6 +13,7 @@ from transvariation.typicality.density import (
     log_box_probability,
     univariate_log_tp,
 )
+from transvariation.workers import by_chunks
 
 DENSITIES = ("mixture", "gaussian", "kde")
 CENTERS = ("sample", "density")
@@ -42,6 +43,9 @@ class DensityTOCC(TransvariationClassifier):
     scale : {"tp", "log"}, default="tp"
         What `score_samples` returns: tp, or log tp, by which far objects still rank among each other. Both make the
         same decisions wherever tp is a positive number.
+    n_jobs : int, optional
+        The number of workers: threads to rate many objects and to search for a mixture, processes to rate held-out
+        objects where that takes long. The result is the same for every number.
 
     Attributes
     ----------
@@ -70,6 +74,7 @@ class DensityTOCC(TransvariationClassifier):
         center: str = "sample",
         tau_max: str = "integral",
         scale: str = "tp",
+        n_jobs: int | None = None,
     ):
         self.sensitivity = sensitivity
         self.calibration = calibration
@@ -77,12 +82,13 @@ class DensityTOCC(TransvariationClassifier):
         self.center = center
         self.tau_max = tau_max
         self.scale = scale
+        self.n_jobs = n_jobs
 
     def _describe(self, X: Floats) -> None:
         for name, value, known in (("center", self.center, CENTERS), ("scale", self.scale, SCALES)):
             if value not in known:
                 raise ValueError(f"{name}={value!r} is unknown; choose one of {', '.join(known)}")
-        self.density_ = _fitted(self.density, X)
+        self.density_ = _fitted(self.density, X, self.n_jobs)
         self.center_ = self._center(X)
         self._X = X
 
@@ -97,7 +103,7 @@ class DensityTOCC(TransvariationClassifier):
         return np.median(X, axis=0) if self.tau_max == "product" else spatial_median(X)
 
     def _log_tp(self, X: Floats) -> Floats:
-        log_tp = density_transvariation_probability(self.density_, X, self.center_, tau_max=self.tau_max, log=True)
+        log_tp = density_tp_on_workers(self.density_, X, self.center_, self.tau_max, self.n_jobs)
         # Rounded, so that an object at the threshold is on the same side alone and among many: the last digits may
         # depend on whether compiled code was worth its while.
         return np.round(log_tp, 11)
@@ -116,7 +122,17 @@ class DensityTOCC(TransvariationClassifier):
         return self._log_tp(self._validated(Z))
 
 
-def _fitted(density: Any, X: Floats) -> Any:
+def density_tp_on_workers(density: Any, X: Floats, center: Floats, tau_max: str, n_jobs: int | None) -> Floats:
+    """Compute log tp of checked rows, in chunks that workers share."""
+    n_components = len(getattr(density, "means_", ())) or 1
+
+    def log_tp(rows: Floats) -> Floats:
+        return density_transvariation_probability(density, rows, center, tau_max=tau_max, log=True)
+
+    return by_chunks(log_tp, X, n_components, n_jobs)
+
+
+def _fitted(density: Any, X: Floats, n_jobs: int | None = None) -> Any:
     """Fit the named or given density to the target objects, or take it as it is."""
     if not isinstance(density, str):
         return clone(density).fit(X, None) if hasattr(density, "fit") and hasattr(density, "get_params") else density
@@ -131,7 +147,7 @@ def _fitted(density: Any, X: Floats) -> Any:
     if density == "mixture":
         from transvariation.mixture import GaussianMixtureBIC
 
-        return GaussianMixtureBIC(random_state=0).fit(X)
+        return GaussianMixtureBIC(random_state=0, n_jobs=n_jobs).fit(X)
     raise ValueError(f"density={density!r} is unknown; choose one of {', '.join(DENSITIES)}, or give a density object")
 
 

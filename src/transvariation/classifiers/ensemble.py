@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from transvariation.classifiers.base import OneClassClassifier
 from transvariation.classifiers.pam import PAMTOCC
 from transvariation.classifiers.tocc import TOCC
+from transvariation.mixture.engine import Lot, lot_of, part_of
 from transvariation.reduction.projections import check_count, generator, project, random_projections
 from transvariation.reduction.vip import importance_coefficients
 from transvariation.threshold import check_sensitivity
@@ -117,7 +118,13 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
         self._X = X
         check_count("n_components", self.n_components, X.shape[1])
         self.projections_, self.spread_ = random_projections(
-            X, self.n_projections, self.n_candidates, self.n_components, criterion=self.criterion, rng=rng
+            X,
+            self.n_projections,
+            self.n_candidates,
+            self.n_components,
+            criterion=self.criterion,
+            rng=rng,
+            n_jobs=self.n_jobs,
         )
         self.feature_importances_ = np.median(importance_coefficients(self.projections_, X.std(axis=0, ddof=1)), axis=0)
         prototype = TOCC() if self.estimator is None else self.estimator
@@ -132,12 +139,12 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
 
     def _each(self, work: Any, members: list[Any], X: Floats) -> list[Any]:
         """Apply `work` to blocks of members and their images of X, one block per process; one result per member."""
-        n_blocks = min(effective_n_jobs(self.n_jobs), len(members))
+        lot, n_blocks = lot_of(len(members)), min(effective_n_jobs(self.n_jobs), len(members))
         edges = np.linspace(0, len(members), n_blocks + 1).astype(int)
         blocks = [(members[start:stop], self.projections_[start:stop]) for start, stop in pairwise(edges)]
         if n_blocks == 1:
-            return _work_through(work, *blocks[0], X)
-        done = Parallel(n_jobs=self.n_jobs)(delayed(_work_through)(work, *block, X) for block in blocks)
+            return _work_through(work, *blocks[0], X, lot)
+        done = Parallel(n_jobs=self.n_jobs)(delayed(_work_through)(work, *block, X, lot) for block in blocks)
         return [result for block in done for result in block]
 
     def member_ranks(self, X: ArrayLike) -> Floats:
@@ -210,39 +217,53 @@ def _ranks(known: _Ratings, new: _Ratings) -> Floats:
     return ranks
 
 
-def _work_through(work: Any, members: list[Any], projections: Floats, X: Floats) -> list[Any]:
+def _work_through(work: Any, members: list[Any], projections: Floats, X: Floats, lot: Lot) -> list[Any]:
     results = []
     # As many members at a time as fit into 32 MB: their images come out of one product.
     step = max(1, 4_000_000 // max(1, len(X) * projections.shape[2]))
     for start in range(0, len(members), step):
         block = projections[start : start + step]
         images = project(X, block.swapaxes(0, 1).reshape(X.shape[1], -1)).reshape(len(X), len(block), -1)
-        results += work(members[start : start + step], np.ascontiguousarray(images.swapaxes(0, 1)))
+        results += work(members[start : start + step], np.ascontiguousarray(images.swapaxes(0, 1)), lot)
     return results
 
 
-def _fit_block(members: list[Any], images: Floats) -> list[tuple[Any, _Ratings]]:
+def _fit_block(members: list[Any], images: Floats, lot: Lot) -> list[tuple[Any, _Ratings]]:
     centers = stacked_spatial_median(images) if type(members[0]) is TOCC and images.shape[1] ** 2 <= SMALL else None
     for i, (member, T) in enumerate(zip(members, images, strict=True)):
-        if not isinstance(member, OneClassClassifier):
-            member.fit(T)
-            continue
-        # The rows are validated already and the member's own threshold is not wanted.
-        if centers is None:
-            member._describe(T)
-        else:
+        if centers is not None:
             member._describe_about(T, centers[i])
-        member.n_features_in_ = T.shape[1]
-    ratings = _rate_stack(members, images) or [_training(m, T) for m, T in zip(members, images, strict=True)]
+            member.n_features_in_ = T.shape[1]
+            continue
+        with part_of(lot):
+            _describe(member, T)
+    ratings = _rate_stack(members, images) or _one_by_one(_training, members, images, lot)
     return list(zip(members, ratings, strict=True))
+
+
+def _describe(member: Any, T: Floats) -> None:
+    if not isinstance(member, OneClassClassifier):
+        member.fit(T)
+        return
+    # The rows are validated already and the member's own threshold is not wanted.
+    member._describe(T)
+    member.n_features_in_ = T.shape[1]
+
+
+def _one_by_one(work: Any, members: list[Any], images: Floats, lot: Lot) -> list[Any]:
+    results = []
+    for member, T in zip(members, images, strict=True):
+        with part_of(lot):
+            results.append(work(member, T))
+    return results
 
 
 def _training(member: Any, T: Floats) -> _Ratings:
     return _Ratings(*member._training_scores(T)) if isinstance(member, OneClassClassifier) else _rate(member, T)
 
 
-def _rate_block(members: list[Any], images: Floats) -> list[_Ratings]:
-    return _rate_stack(members, images) or [_rate(m, T) for m, T in zip(members, images, strict=True)]
+def _rate_block(members: list[Any], images: Floats, lot: Lot) -> list[_Ratings]:
+    return _rate_stack(members, images) or _one_by_one(_rate, members, images, lot)
 
 
 def _rate_stack(members: list[Any], images: Floats) -> list[_Ratings] | None:
@@ -275,8 +296,12 @@ def _rate(member: Any, T: Floats) -> _Ratings:
     return _Ratings(np.asarray(rate(T), dtype=np.float64), np.zeros(len(T), dtype=np.intp))
 
 
-def _tp_block(members: list[Any], images: Floats) -> list[Floats]:
-    return [member._tp(T) for member, T in zip(members, images, strict=True)]
+def _tp_block(members: list[Any], images: Floats, lot: Lot) -> list[Floats]:
+    return _one_by_one(_tp, members, images, lot)
+
+
+def _tp(member: Any, T: Floats) -> Floats:
+    return member._tp(T)
 
 
 def _seeded(member: Any, seed: int) -> Any:

@@ -1,16 +1,19 @@
 """KernelTOCC: a smooth tp that does not end at the edge of the sample, with a threshold that holds."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from transvariation.classifiers.density import density_tp_on_workers
 from transvariation.classifiers.transvariation import Floats, TransvariationClassifier
 from transvariation.mixture.bandwidth import MAX_DIMENSION, plug_in_bandwidth
 from transvariation.mixture.kernel_density import GaussianKernelDensity, rule_bandwidth
 from transvariation.mixture.kernel_sum import log_kernel_density
 from transvariation.mixture.spread import check_full_spread
-from transvariation.typicality import density_transvariation_probability, spatial_median
+from transvariation.typicality import spatial_median
 from transvariation.typicality.density import univariate_log_tp
+from transvariation.workers import by_chunks
 
 
 class KernelTOCC(TransvariationClassifier):
@@ -34,6 +37,9 @@ class KernelTOCC(TransvariationClassifier):
         Where the threshold comes from; see :class:`transvariation.TOCC`.
     crowding : float in [0, 1], default=0.5
         The weight w of the log density; 0 is tp alone.
+    n_jobs : int, optional
+        The number of workers: threads to rate many objects, processes to rate held-out objects where that takes long.
+        The result is the same for every number.
 
     Attributes
     ----------
@@ -57,10 +63,13 @@ class KernelTOCC(TransvariationClassifier):
     87
     """
 
-    def __init__(self, *, sensitivity: float = 0.9, calibration: Any = "cv", crowding: float = 0.5):
+    def __init__(
+        self, *, sensitivity: float = 0.9, calibration: Any = "cv", crowding: float = 0.5, n_jobs: int | None = None
+    ):
         self.sensitivity = sensitivity
         self.calibration = calibration
         self.crowding = crowding
+        self.n_jobs = n_jobs
 
     def _describe(self, X: Floats) -> None:
         if not 0 <= self.crowding <= 1:
@@ -72,7 +81,7 @@ class KernelTOCC(TransvariationClassifier):
         self._X = X
 
     def _log_tp(self, X: Floats) -> Floats:
-        return density_transvariation_probability(self.density_, X, self.center_, log=True)
+        return density_tp_on_workers(self.density_, X, self.center_, "integral", self.n_jobs)
 
     def _tp(self, X: Floats) -> Floats:
         return np.exp(self._log_tp(X))
@@ -82,7 +91,8 @@ class KernelTOCC(TransvariationClassifier):
         if self.crowding < 1:
             score += (1 - self.crowding) * self._log_tp(X)
         if self.crowding > 0:
-            score += self.crowding * log_kernel_density(self._X, self.bandwidth_, X)
+            density = partial(log_kernel_density, self._X, self.bandwidth_)
+            score += self.crowding * by_chunks(density, X, len(self._X), self.n_jobs)
         return score
 
     def _univariate_tp(self, X: Floats) -> Floats:

@@ -1,12 +1,16 @@
 """PAM-TOCC: the target class in clusters, each with its own centre and threshold."""
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from transvariation.classifiers.sides import MANY
 from transvariation.classifiers.transvariation import Floats, TransvariationClassifier
 from transvariation.typicality import transvariation_probability
 from transvariation.typicality.medoids import LARGE, closest, medoids
 from transvariation.typicality.medoids_without_each import pam_leave_one_out_probability
+from transvariation.workers import in_threads
 
 
 class PAMTOCC(TransvariationClassifier):
@@ -29,6 +33,9 @@ class PAMTOCC(TransvariationClassifier):
         by one: take ``"cv"`` there.
     ties : {"proper", "literal"}, default="proper"
         See :func:`transvariation.transvariation_probability`.
+    n_jobs : int, optional
+        The number of workers: threads to find the medoids of many objects and to count, processes to rate held-out
+        objects where that takes long. The result is the same for every number.
 
     Attributes
     ----------
@@ -58,14 +65,16 @@ class PAMTOCC(TransvariationClassifier):
         sensitivity: float | ArrayLike = 0.9,
         calibration: str = "paper",
         ties: str = "proper",
+        n_jobs: int | None = None,
     ):
         self.n_clusters = n_clusters
         self.sensitivity = sensitivity
         self.calibration = calibration
         self.ties = ties
+        self.n_jobs = n_jobs
 
     def _describe(self, X: Floats) -> None:
-        found = medoids(X, self.n_clusters)
+        found = medoids(X, self.n_clusters, each=partial(in_threads, n_jobs=self.n_jobs))
         self.centers_, self.labels_, self._X = X[found.rows], found.labels, X
 
     def _stratum(self, X: Floats) -> NDArray[np.intp]:
@@ -77,9 +86,13 @@ class PAMTOCC(TransvariationClassifier):
 
     def _tp(self, X: Floats) -> Floats:
         tp, label = np.empty(len(X)), self._stratum(X)
-        for k in np.unique(label):
-            own = self._X[self.labels_ == k]
-            tp[label == k] = transvariation_probability(own, X[label == k], self.centers_[k], ties=self.ties)
+
+        def fill(k: int) -> None:
+            own, objects = self._X[self.labels_ == k], np.flatnonzero(label == k)
+            tp[objects] = transvariation_probability(own, X[objects], self.centers_[k], ties=self.ties)
+
+        pieces = [(k,) for k in np.unique(label)]
+        in_threads(fill, pieces, self.n_jobs if len(X) + len(self._X) >= MANY else 1)
         return tp
 
     def _univariate_tp(self, X: Floats) -> Floats:

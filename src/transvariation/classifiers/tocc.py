@@ -7,12 +7,13 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
+from transvariation.classifiers.sides import tp_on_workers
 from transvariation.classifiers.transvariation import Floats, TransvariationClassifier
 from transvariation.typicality import transvariation_probability
 from transvariation.typicality.counting import count_transvariations
 from transvariation.typicality.leave_one_out import leave_one_out_probability
 from transvariation.typicality.median import spatial_median_of_rows
-from transvariation.typicality.probability import TIES, ratio, tp_of_rows
+from transvariation.typicality.probability import TIES, ratio
 from transvariation.typicality.running import moved_on
 
 
@@ -35,6 +36,9 @@ class TOCC(TransvariationClassifier):
     tau_max : {"count", "half", "product"}, default="count"
     ties : {"proper", "literal"}, default="proper"
         See :func:`transvariation.transvariation_probability`.
+    n_jobs : int, optional
+        The number of workers: threads to count, from some hundred thousand objects on, and processes to rate held-out
+        objects where that takes long. The result is the same for every number.
 
     Attributes
     ----------
@@ -53,12 +57,19 @@ class TOCC(TransvariationClassifier):
     """
 
     def __init__(
-        self, *, sensitivity: float = 0.9, calibration: str = "paper", tau_max: str = "count", ties: str = "proper"
+        self,
+        *,
+        sensitivity: float = 0.9,
+        calibration: str = "paper",
+        tau_max: str = "count",
+        ties: str = "proper",
+        n_jobs: int | None = None,
     ):
         self.sensitivity = sensitivity
         self.calibration = calibration
         self.tau_max = tau_max
         self.ties = ties
+        self.n_jobs = n_jobs
 
     def _describe(self, X: Floats) -> None:
         self._describe_about(X, spatial_median_of_rows(X))
@@ -135,7 +146,7 @@ class TOCC(TransvariationClassifier):
 
     def _tp(self, X: Floats) -> Floats:
         if self.tau_max == "count" and self.ties in TIES:  # the rows were checked by `fit` or `score_samples`
-            return tp_of_rows(self._X, X, self.center_, self.tau_max, self.ties)
+            return tp_on_workers(self._X, X, self.center_, self.tau_max, self.ties, self.n_jobs)
         # The product of univariate tp's is taken about each variable's own median.
         center = None if self.tau_max == "product" else self.center_
         return transvariation_probability(self._X, X, center, tau_max=self.tau_max, ties=self.ties)

@@ -14,6 +14,7 @@ from transvariation.mixture.engine import FitMixtures, choose_engine
 from transvariation.mixture.hierarchical import Merge, agglomerate, quantile_classes, scaled_by_svd
 from transvariation.mixture.models import MODELS, MODELS_1D, VVE_BY_LIKELIHOOD, Array, n_parameters
 from transvariation.typicality.boxes import mixture_box_probability
+from transvariation.workers import in_threads
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,6 +77,7 @@ def search(
     tol: float = 1e-5,
     max_iter: int = 1000,
     vve_axes: str = "mclust",
+    n_jobs: int | None = None,
 ) -> dict[tuple[str, int], Mixture]:
     """Fit every model with every number of components that has a start.
 
@@ -90,6 +92,8 @@ def search(
     tol, max_iter
         When EM stops; see `fit_mixtures`.
     vve_axes : {"mclust", "likelihood"}
+    n_jobs : int, optional
+        The number of threads that share the batches of fits; the batches do not depend on it.
 
     Returns
     -------
@@ -98,13 +102,19 @@ def search(
     """
     wanted = {(m, G): (_same_alone(m) if G == 1 else m, G) for m in models for G in starts}
     todo = list(dict.fromkeys(wanted.values()))
-    fits: dict[tuple[str, int], Mixture] = {}
+    batches = []
     while todo:
         total = np.cumsum([G for _, G in todo]) * len(X)
         cut = max(1, int(np.searchsorted(total, _BATCH, side="right")))
-        batch, todo = todo[:cut], todo[cut:]
+        batches.append(todo[:cut])
+        todo = todo[cut:]
+
+    def fitted(batch: list[tuple[str, int]]) -> "list[Mixture | None]":
         names = [(VVE_BY_LIKELIHOOD if m == "VVE" and vve_axes == "likelihood" else m, G) for m, G in batch]
-        done = fit_mixtures(X, names, starts, tol=tol, max_iter=max_iter)
+        return fit_mixtures(X, names, starts, tol=tol, max_iter=max_iter)
+
+    fits: dict[tuple[str, int], Mixture] = {}
+    for batch, done in zip(batches, in_threads(fitted, [(batch,) for batch in batches], n_jobs), strict=True):
         fits |= {problem: fit for problem, fit in zip(batch, done, strict=True) if fit is not None}
     return {problem: fits[same] for problem, same in wanted.items() if same in fits}
 
@@ -138,6 +148,8 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
         The hierarchical partition is made of at most so many objects, drawn at random; its cost grows as their square.
     random_state : int, RandomState or None, default=None
         Draws those objects, and `sample`.
+    n_jobs : int, optional
+        The number of threads that share the fits where there are many objects. The result is the same for every number.
 
     Attributes
     ----------
@@ -184,6 +196,7 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
         vve_axes: str = "mclust",
         max_start: int = 1000,
         random_state: Any = None,
+        n_jobs: int | None = None,
     ):
         self.n_components = n_components
         self.models = models
@@ -193,6 +206,7 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
         self.vve_axes = vve_axes
         self.max_start = max_start
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Try every model with every number of components and keep the best by BIC.
@@ -212,7 +226,14 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
         engine = choose_engine(len(models) * sum(sizes) * rows.size)
         starts = starting_partitions(rows, sizes, self.start, used, engine.merge)
         fits = search(
-            rows, models, starts, engine.fit_mixtures, tol=self.tol, max_iter=self.max_iter, vve_axes=self.vve_axes
+            rows,
+            models,
+            starts,
+            engine.fit_mixtures,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            vve_axes=self.vve_axes,
+            n_jobs=self.n_jobs,
         )
         self.bic_ = self._table(fits, sizes, models, rows)
         if not fits:

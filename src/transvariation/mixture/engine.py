@@ -4,16 +4,23 @@ NumPy answers a single search on a small table in a few tenths of a second; nobo
 fits mixtures by the hundred (projections, simulations, leave-one-out) should not wait for NumPy. So the work that this
 process has asked for is counted, and once it would have paid for the machine code, the machine code is fetched: from
 the cache on disk after a few searches, from the compiler after some dozens.
+
+The two agree to many digits, not to the last. Where many fits are shared out among workers, the choice in each
+therefore depends on what was known before any began and on itself alone: not on what others did before it in the same
+process.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 
 from transvariation.mixture import em
 from transvariation.mixture.hierarchical import Merge
+from transvariation.typicality.acceleration import kernels_at_hand, kernels_before
 
 FitMixtures = Callable[..., "list[em.Mixture | None]"]
 
@@ -52,13 +59,57 @@ def fetch_engine() -> None:
         compiled_engine()
 
 
+@dataclass(frozen=True)
+class Lot:
+    """What was known before many alike pieces of work were shared out."""
+
+    n_pieces: int
+    asked_for: float
+    at_hand: bool
+    on_disk: bool
+    kernels: frozenset[str]  # of the measures: those at hand
+
+
+_lot: ContextVar[Lot | None] = ContextVar("lot", default=None)
+_asked_in_piece: ContextVar[float] = ContextVar("asked_in_piece", default=0.0)
+
+
+def lot_of(n_pieces: int) -> Lot:
+    """Take note of what is known now; within a piece of another lot, what was known before that."""
+    outer = _lot.get()
+    if outer is not None:
+        asked_for = outer.asked_for + _asked_in_piece.get() * outer.n_pieces
+        return replace(outer, n_pieces=outer.n_pieces * n_pieces, asked_for=asked_for)
+    return Lot(n_pieces, _asked_for, bool(compiled_engine.cache_info().currsize), _is_on_disk(), kernels_at_hand())
+
+
+@contextmanager
+def part_of(lot: Lot) -> Iterator[None]:
+    """Do one piece of a lot: the same engine is chosen in it wherever, and after whatever else, it is done."""
+    tokens = (_lot, _lot.set(lot)), (_asked_in_piece, _asked_in_piece.set(0.0))
+    kernels = kernels_before.set(lot.kernels)
+    try:
+        yield
+    finally:
+        kernels_before.reset(kernels)
+        for variable, token in tokens:
+            variable.reset(token)  # type: ignore[arg-type]
+
+
 def choose_engine(work: float) -> Engine:
     """Choose by how much there is to do now and was before in this process."""
     global _asked_for
     _asked_for += work
-    if compiled_engine.cache_info().currsize:
+    lot = _lot.get()
+    if lot is None:
+        at_hand, asked_for, on_disk = bool(compiled_engine.cache_info().currsize), _asked_for, _is_on_disk
+    else:
+        _asked_in_piece.set(_asked_in_piece.get() + work)
+        at_hand, asked_for = lot.at_hand, lot.asked_for + _asked_in_piece.get() * lot.n_pieces
+        on_disk = partial(getattr, lot, "on_disk")
+    if at_hand:
         return compiled_engine()
-    if _asked_for < LOAD_FROM or not _installed() or (_asked_for < COMPILE_FROM and not _is_on_disk()):
+    if asked_for < LOAD_FROM or not _installed() or (asked_for < COMPILE_FROM and not on_disk()):
         return _NUMPY
     return compiled_engine()
 

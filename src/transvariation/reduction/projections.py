@@ -10,6 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from transvariation.workers import in_threads
+
 Floats = NDArray[np.float64]
 
 _CHUNK = 4_000_000  # numbers held at a time while candidates are compared: 32 MB
@@ -94,6 +96,7 @@ def random_projections(
     *,
     criterion: str = "mad",
     rng: np.random.Generator | int | None = None,
+    n_jobs: int | None = None,
 ) -> Projections:
     """Find `n_projections` random projections in which the target is compact.
 
@@ -116,6 +119,8 @@ def random_projections(
         ``"volume"``: the determinant of their covariance matrix.
     rng : Generator, int or None
         A generator, or the seed of one.
+    n_jobs : int, optional
+        The number of threads; the result is the same for every number.
 
     Returns
     -------
@@ -152,10 +157,11 @@ def random_projections(
     streams = np.random.default_rng(rng).spawn(n_projections)
     per_candidate = n_components * max(X.shape)
     step = max(1, _CHUNK // (n_candidates * per_candidate))
-    chosen = [
-        _best(deviations, streams[i : i + step], n_candidates, n_components, criterion)
+    pieces = [
+        (deviations, streams[i : i + step], n_candidates, n_components, criterion)
         for i in range(0, n_projections, step)
     ]
+    chosen = in_threads(_best, pieces, n_jobs)
     return Projections(*(np.concatenate(parts) for parts in zip(*chosen, strict=True)))
 
 

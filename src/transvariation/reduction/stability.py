@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from transvariation.reduction.projections import check_count
+from transvariation.workers import in_processes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,7 +90,7 @@ def selection_stability(
         )
     names = [str(name) for name in X.columns] if isinstance(X, pd.DataFrame) else None
     streams = np.random.default_rng(rng).spawn(n_repeats)
-    supports = Parallel(n_jobs=n_jobs)(delayed(_once)(selector, X, resample, stream) for stream in streams)
+    supports = in_processes(_once, [(selector, X, resample, stream) for stream in streams], n_jobs)
     return _count([support for support in supports if support is not None], names, np.shape(X)[1], n_repeats)
 
 

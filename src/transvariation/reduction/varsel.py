@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from transvariation.mixture import GaussianMixtureBIC
 from transvariation.reduction.projections import check_count
+from transvariation.workers import in_processes
 
 Floats = NDArray[np.float64]
 
@@ -74,6 +75,8 @@ class VarSel(SelectorMixin, BaseEstimator):
         Set a variable aside if more than this share of the objects have the same value in it.
     mixture : estimator, default=None
         What is fitted: a :class:`GaussianMixtureBIC`, by default as it comes.
+    n_jobs : int, optional
+        The number of processes that share the candidates of a step. The result is the same for every number.
 
     Attributes
     ----------
@@ -100,10 +103,18 @@ class VarSel(SelectorMixin, BaseEstimator):
     (['K', 'Mg'], ['Ba', 'Fe'])
     """
 
-    def __init__(self, n_features_to_select: int | None = 2, *, max_repeated: float = 0.5, mixture: Any = None):
+    def __init__(
+        self,
+        n_features_to_select: int | None = 2,
+        *,
+        max_repeated: float = 0.5,
+        mixture: Any = None,
+        n_jobs: int | None = None,
+    ):
         self.n_features_to_select = n_features_to_select
         self.max_repeated = max_repeated
         self.mixture = mixture
+        self.n_jobs = n_jobs
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Select variables of the target objects."""
@@ -139,9 +150,10 @@ class VarSel(SelectorMixin, BaseEstimator):
         while len(taken) < min(wanted, len(candidates)):
             differences = np.full(X.shape[1], np.nan)
             joint = {}
-            for u in candidates:
-                if u not in taken:
-                    joint[u], differences[u] = self._evidence(X, taken, u, current)
+            left = [u for u in candidates if u not in taken]
+            pieces = [(X, taken, u, current) for u in left]
+            for u, found in zip(left, in_processes(self._evidence, pieces, self.n_jobs), strict=True):
+                joint[u], differences[u] = found
             steps.append(differences)
             best = max(joint, key=lambda u: differences[u])
             if self.n_features_to_select is None and differences[best] <= 0:

@@ -96,6 +96,8 @@ class VIPSelector(SelectorMixin, BaseEstimator):
         See :func:`transvariation.random_projections`.
     random_state : int, Generator, RandomState or None
         The seed of the projections.
+    n_jobs : int, optional
+        The number of threads; the result is the same for every number.
 
     Attributes
     ----------
@@ -127,6 +129,7 @@ class VIPSelector(SelectorMixin, BaseEstimator):
         n_components: int = 2,
         criterion: str = "mad",
         random_state: Any = None,
+        n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.kappa = kappa
@@ -135,6 +138,7 @@ class VIPSelector(SelectorMixin, BaseEstimator):
         self.n_components = n_components
         self.criterion = criterion
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Rank the variables of the target objects and select."""
@@ -149,6 +153,7 @@ class VIPSelector(SelectorMixin, BaseEstimator):
             self.n_components,
             criterion=self.criterion,
             rng=generator(self.random_state),
+            n_jobs=self.n_jobs,
         )
         self.ci_ = importance_coefficients(found.matrices, rows.std(axis=0, ddof=1))
         self.vip_ = np.median(self.ci_, axis=0)

@@ -42,6 +42,9 @@ class GaussianOCC(OneClassClassifier):
         The share of target objects to accept.
     calibration : {"paper", "loo", "cv", "split"} or splitter, default="paper"
         Where the threshold comes from; see :class:`transvariation.TOCC`.
+    n_jobs : int, optional
+        The number of processes to rate held-out objects, where that takes long. The result is the same for every
+        number.
 
     Attributes
     ----------
@@ -65,9 +68,10 @@ class GaussianOCC(OneClassClassifier):
     50
     """
 
-    def __init__(self, *, sensitivity: float = 0.9, calibration: str = "paper"):
+    def __init__(self, *, sensitivity: float = 0.9, calibration: str = "paper", n_jobs: int | None = None):
         self.sensitivity = sensitivity
         self.calibration = calibration
+        self.n_jobs = n_jobs
 
     def _describe(self, X: Floats) -> None:
         self.center_, self._root = _centre_and_root(X)

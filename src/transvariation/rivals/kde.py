@@ -1,5 +1,6 @@
 """The kernel density estimate with a plug-in bandwidth matrix."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from transvariation.mixture.bandwidth import MAX_DIMENSION, plug_in_bandwidth
 from transvariation.mixture.kernel_density import rule_bandwidth
 from transvariation.mixture.kernel_sum import log_kernel_density
 from transvariation.mixture.spread import check_full_spread
+from transvariation.workers import by_chunks
 
 Floats = NDArray[np.float64]
 
@@ -31,6 +33,9 @@ class KDEOCC(OneClassClassifier):
         hundred objects. ``"plugin-ks"``: the same with the numbers of the R package ks, which the paper used.
         ``"scott"``, ``"silverman"``: the covariance of the objects, scaled. A number, or one per variable: the kernels'
         standard deviation. A matrix: the kernels' covariance.
+    n_jobs : int, optional
+        The number of workers: threads to rate many objects, processes to rate held-out objects where that takes long.
+        The result is the same for every number.
 
     Attributes
     ----------
@@ -57,18 +62,24 @@ class KDEOCC(OneClassClassifier):
     """
 
     def __init__(
-        self, *, sensitivity: float = 0.9, calibration: str = "paper", bandwidth: str | float | ArrayLike = "plugin"
+        self,
+        *,
+        sensitivity: float = 0.9,
+        calibration: str = "paper",
+        bandwidth: str | float | ArrayLike = "plugin",
+        n_jobs: int | None = None,
     ):
         self.sensitivity = sensitivity
         self.calibration = calibration
         self.bandwidth = bandwidth
+        self.n_jobs = n_jobs
 
     def _describe(self, X: Floats) -> None:
         self.bandwidth_ = bandwidth_matrix(X, self.bandwidth)
         self._X = X
 
     def _score(self, X: Floats) -> Floats:
-        return log_kernel_density(self._X, self.bandwidth_, X)
+        return by_chunks(partial(log_kernel_density, self._X, self.bandwidth_), X, len(self._X), self.n_jobs)
 
 
 def bandwidth_matrix(X: Floats, bandwidth: Any) -> Floats:

@@ -27,6 +27,9 @@ class KMeansOCC(OneClassClassifier):
     n_init : int, default=50
         How many starts; 50 reach the best value known on samples such as the glass data to within 0.2 %.
     random_state : int, RandomState or None, default=None
+    n_jobs : int, optional
+        The number of processes to rate held-out objects, where that takes long. The result is the same for every
+        number.
 
     Attributes
     ----------
@@ -54,12 +57,14 @@ class KMeansOCC(OneClassClassifier):
         n_clusters: int = 5,
         n_init: int = 50,
         random_state: Any = None,
+        n_jobs: int | None = None,
     ):
         self.sensitivity = sensitivity
         self.calibration = calibration
         self.n_clusters = n_clusters
         self.n_init = n_init
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def _describe(self, X: Floats) -> None:
         from sklearn.cluster import KMeans

@@ -28,6 +28,9 @@ class MixtureOCC(OneClassClassifier):
         The covariance models to try; see :class:`transvariation.GaussianMixtureBIC`.
     random_state : int, RandomState or None, default=None
         Used beyond 1000 objects, where the start is found on a sample of them.
+    n_jobs : int, optional
+        The number of workers: threads to search, processes to rate held-out objects where that takes long. The result
+        is the same for every number.
 
     Attributes
     ----------
@@ -52,15 +55,18 @@ class MixtureOCC(OneClassClassifier):
         n_components: int | Iterable[int] = (1, 2, 3, 4, 5, 6, 7, 8, 9),
         models: Iterable[str] = MODELS,
         random_state: Any = None,
+        n_jobs: int | None = None,
     ):
         self.sensitivity = sensitivity
         self.calibration = calibration
         self.n_components = n_components
         self.models = models
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def _describe(self, X: Floats) -> None:
-        self.mixture_ = GaussianMixtureBIC(self.n_components, self.models, random_state=self.random_state).fit(X)
+        search = GaussianMixtureBIC(self.n_components, self.models, random_state=self.random_state, n_jobs=self.n_jobs)
+        self.mixture_ = search.fit(X)
 
     def _score(self, X: Floats) -> Floats:
         return self.mixture_.score_samples(X)

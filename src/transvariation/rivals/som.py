@@ -102,6 +102,9 @@ class SOMOCC(OneClassClassifier):
     n_epochs : int, default=100
         How often each object is shown, on average.
     random_state : int, RandomState or None, default=None
+    n_jobs : int, optional
+        The number of processes to rate held-out objects, where that takes long. The result is the same for every
+        number.
 
     Attributes
     ----------
@@ -141,6 +144,7 @@ class SOMOCC(OneClassClassifier):
         learning_rate: tuple[float, float] = (0.5, 0.3),
         n_epochs: int = 100,
         random_state: Any = None,
+        n_jobs: int | None = None,
     ):
         self.sensitivity = sensitivity
         self.calibration = calibration
@@ -148,6 +152,7 @@ class SOMOCC(OneClassClassifier):
         self.learning_rate = learning_rate
         self.n_epochs = n_epochs
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def _describe(self, X: Floats) -> None:
         self._check()

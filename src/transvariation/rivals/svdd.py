@@ -8,6 +8,7 @@ from scipy.spatial.distance import cdist
 
 from transvariation.classifiers import OneClassClassifier
 from transvariation.mixture.rowwise import squared_norms
+from transvariation.workers import by_chunks
 
 Floats = NDArray[np.float64]
 
@@ -128,6 +129,9 @@ class SVDD(OneClassClassifier):
     gamma : "variance" or float, default="variance"
         Of the RBF kernel ``exp(-gamma |x - y|^2)``. ``"variance"`` is one over the sum of the variables' variances;
         other than scikit-learn's ``"scale"`` it does not change when the data are shifted.
+    n_jobs : int, optional
+        The number of workers: threads to rate many objects, processes to rate held-out objects where that takes long.
+        The result is the same for every number.
 
     Attributes
     ----------
@@ -171,12 +175,14 @@ class SVDD(OneClassClassifier):
         C: float = 0.1,
         kernel: str = "rbf",
         gamma: str | float = "variance",
+        n_jobs: int | None = None,
     ):
         self.sensitivity = sensitivity
         self.calibration = calibration
         self.C = C
         self.kernel = kernel
         self.gamma = gamma
+        self.n_jobs = n_jobs
 
     def _describe(self, X: Floats) -> None:
         self._check(len(X))
@@ -232,4 +238,5 @@ class SVDD(OneClassClassifier):
     def _score(self, X: Floats) -> Floats:
         if self.kernel == "linear":
             return -squared_norms(X - self.center_)
-        return -(1 - 2 * self._similarity(X) + self._spread)
+        similarity = by_chunks(self._similarity, X, len(self._objects), self.n_jobs)
+        return -(1 - 2 * similarity + self._spread)

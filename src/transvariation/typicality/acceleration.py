@@ -1,5 +1,7 @@
 """When the compiled kernels take over."""
 
+import sys
+from contextvars import ContextVar
 from functools import cache
 from importlib.util import find_spec
 
@@ -16,3 +18,15 @@ def _installed() -> bool:
 def worth_compiling(rows: int) -> bool:
     """Say whether a problem of this many rows should go to the compiled kernels (the extra ``fast``)."""
     return rows >= COMPILE_FROM and _installed()
+
+
+# Where work is shared out among workers: the kernels that were at hand before any of it began.
+kernels_before: ContextVar[frozenset[str] | None] = ContextVar("kernels_before", default=None)
+
+
+def kernels_at_hand() -> frozenset[str]:
+    """Name the compiled modules that someone has fetched; within shared work, those fetched before all of it."""
+    before = kernels_before.get()
+    if before is not None:
+        return before
+    return frozenset(name for name in tuple(sys.modules) if name.startswith("transvariation.typicality.compiled."))

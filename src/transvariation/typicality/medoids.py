@@ -4,8 +4,8 @@ Small samples get Kaufman and Rousseeuw's BUILD and SWAP, every swap the best of
 of a subsample and take improving swaps as they come, with distances computed on the fly: memory grows with n, not n^2.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +23,14 @@ _WORTHWHILE = 1e-4  # of the sum of distances: what a swap must save in a large 
 EQUAL = 1e-9  # sums that differ by less than this share are equal: on rounded data rounding must not choose the medoid
 
 
+Each = Callable[[Callable, Iterable[tuple]], list]
+
+
+def in_turn(function: Callable, pieces: Iterable[tuple]) -> list:
+    """Call the function for each tuple of arguments, one after the other."""
+    return [function(*piece) for piece in pieces]
+
+
 class Medoids(NamedTuple):
     """The rows that are medoids, the cluster of every row, and the mean distance to the closest medoid."""
 
@@ -31,12 +39,15 @@ class Medoids(NamedTuple):
     objective: float
 
 
-def medoids(X: ArrayLike, n_clusters: int) -> Medoids:
+def medoids(X: ArrayLike, n_clusters: int, *, each: Each = in_turn) -> Medoids:
     """Partition a sample around `n_clusters` of its own objects, by Euclidean distance.
 
     Clusters are numbered in the order in which their first members stand in `X`. From 2000 objects on, the medoids
     are sought among 2000 evenly spaced rows only, and a swap must save a ten-thousandth of the sum of distances; every
     object counts in that sum.
+
+    `each` calls a function with the arguments in each of several tuples and lists the results: in turn by default;
+    someone else may let several workers do it. The result is the same.
 
     References
     ----------
@@ -53,7 +64,7 @@ def medoids(X: ArrayLike, n_clusters: int) -> Medoids:
     check_n_clusters(n_clusters, len(np.unique(X[candidates], axis=0)))
     rows = candidates[medoid_rows(cdist(X[candidates], X[candidates]), n_clusters)]
     if len(X) > len(candidates):
-        rows = _swap_eagerly(X, candidates, rows)
+        rows = _swap_eagerly(X, candidates, rows, each)
     labels, distance = closest(X, X[rows])
     # Clusters in order of appearance; a medoid stands in its own cluster even among duplicates of another one.
     _, first = np.unique(labels, return_index=True)
@@ -70,11 +81,21 @@ def check_n_clusters(n_clusters: int, distinct: int) -> None:
 
 
 def closest(X: Floats, centers: Floats) -> tuple[Indices, Floats]:
-    """Find the closest centre of every row, the first of equals, and the distance to it."""
+    """Find the closest centre of every row and the distance to it.
+
+    Of equally close centres, the one that comes first when they are sorted by their coordinates: the same one in
+    whatever order they are given.
+
+    Examples
+    --------
+    >>> closest(np.array([[0.0], [1.0], [5.0]]), np.array([[2.0], [0.0]]))[0]
+    array([1, 1, 0])
+    """
+    order = np.lexsort(centers.T[::-1])
     step = max(1, _BLOCK // len(centers))
-    parts = [cdist(X[start : start + step], centers) for start in range(0, len(X), step)]
+    parts = [cdist(X[start : start + step], centers[order]) for start in range(0, len(X), step)]
     labels = np.concatenate([part.argmin(axis=1) for part in parts])
-    return labels, np.concatenate([part.min(axis=1) for part in parts])
+    return order[labels], np.concatenate([part.min(axis=1) for part in parts])
 
 
 def medoid_rows(distances: Floats, k: int) -> Indices:
@@ -118,7 +139,7 @@ def _swap(distances: Floats, rows: Indices) -> Indices:
         rows.sort()  # so that nothing that follows depends on the way by which these medoids were found
 
 
-def _swap_eagerly(X: Floats, candidates: Indices, rows: Indices) -> Indices:
+def _swap_eagerly(X: Floats, candidates: Indices, rows: Indices, each: Each) -> Indices:
     """Try candidates block by block, take the best swap of a block at once, stop after a full round without one."""
     rows = rows.copy()
     step = max(1, _BLOCK // len(X))
@@ -128,7 +149,7 @@ def _swap_eagerly(X: Floats, candidates: Indices, rows: Indices) -> Indices:
     while idle < len(blocks):
         block = blocks[0]
         blocks = blocks[1:] + blocks[:1]
-        change = _changes(cdist(X[block], X), *state, len(rows))
+        change = np.concatenate(each(_changes_of, [(X, some, *state, len(rows)) for some in np.array_split(block, 4)]))
         change[np.isin(block, rows)] = np.inf
         other, cluster = np.unravel_index(np.argmin(change), change.shape)
         if change[other, cluster] < -_WORTHWHILE * state[1].sum():
@@ -147,6 +168,10 @@ def two_closest(to_medoids: Floats) -> tuple[Indices, Floats, Floats]:
     if len(to_medoids) == 1:
         return label, first, np.full(len(first), np.inf)
     return label, first, np.partition(to_medoids, 1, axis=0)[1]
+
+
+def _changes_of(X: Floats, some: Indices, *state: Any) -> Floats:
+    return _changes(cdist(X[some], X), *state)
 
 
 def _changes(distances: Floats, label: Indices, first: Floats, second: Floats, k: int) -> Floats:
