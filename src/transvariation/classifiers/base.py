@@ -84,7 +84,7 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         self._calibrate(rows, labels, folds, time.perf_counter() - started)
         return self.set_sensitivity(self.sensitivity)
 
-    def _calibrate(self, X: Floats, groups: NDArray | None, folds: list, seconds: float) -> None:
+    def _calibrate(self, X: Floats, groups: NDArray | None, folds: list, seconds: float | None = None) -> None:
         """Rate the objects that the threshold is counted from; remember their parts, their groups and the folds.
 
         `seconds` is what describing the class took.

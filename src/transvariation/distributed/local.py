@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from transvariation.distributed.rows import Floats, Rows, checked
+from transvariation.distributed.rows import Floats, Rows, checked, within
 
 BLOCK_ROWS = 1 << 20
 
@@ -81,15 +81,17 @@ class LocalRows(Rows):
 
     def map(self, function: Callable, *arguments: Any) -> list:
         """Ask each block in turn."""
-        return [function(rows, number, *arguments) for number, rows in self._numbered()]
+        return [within("block", function, rows, number, *arguments) for number, rows in self._numbered()]
 
     def total(self, function: Callable, *arguments: Any) -> Any:
         """Add as answers come."""
-        return sum(function(rows, number, *arguments) for number, rows in self._numbered())
+        return sum(within("block", function, rows, number, *arguments) for number, rows in self._numbered())
 
     def derive(self, function: Callable, *arguments: Any) -> "LocalRows":
         """Transform when read."""
-        return LocalRows(lambda: (function(rows, i, *arguments) for i, rows in self._numbered()), self._scratch)
+        return LocalRows(
+            lambda: (within("block", function, rows, i, *arguments) for i, rows in self._numbered()), self._scratch
+        )
 
     def against(self, asked: list[Rows], count: Callable, finish: Callable) -> "LocalRows":
         """Put each block to all blocks."""
@@ -105,7 +107,7 @@ class LocalRows(Rows):
         paths = self.scratch.new(n_parts)
         width = 1
         for number, rows in self._numbered():
-            for path, piece in zip(paths, function(rows, number, *arguments), strict=True):
+            for path, piece in zip(paths, within("block", function, rows, number, *arguments), strict=True):
                 width = piece.shape[1]
                 if len(piece):
                     self.scratch.append(path, piece)

@@ -1,6 +1,5 @@
 """Rows that Dask holds: each question is one task per partition, answered where the partition is."""
 
-import re
 import uuid
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -9,16 +8,21 @@ import dask
 import numpy as np
 from dask.delayed import Delayed, delayed
 
-from transvariation.distributed.rows import Floats, Rows, checked
+from transvariation.distributed.loss import naming_partitions
+from transvariation.distributed.rows import Floats, Rows, checked, within
 
 _FAN_IN = 8  # answers added in one task: no worker holds more at a time
 
 
 class DaskRows(Rows):
-    """Partitions as delayed arrays; whatever scheduler is active computes them."""
+    """Partitions as delayed arrays; whatever scheduler is active computes them.
 
-    def __init__(self, parts: Iterable[Delayed]):
-        self.parts = list(parts)
+    Tasks are named after the partition that they are for, or after the slab where rows were regrouped: when one fails,
+    its name says which.
+    """
+
+    def __init__(self, parts: Iterable[Delayed], kind: str = "partition"):
+        self.parts, self.kind = list(parts), kind
 
     def map(self, function: Callable, *arguments: Any) -> list:
         """Ask each partition where it is."""
@@ -31,22 +35,25 @@ class DaskRows(Rows):
     def _tasks(self, function: Callable, arguments: tuple) -> list:
         # A delayed constant travels once, not once with each task.
         fixed = [delayed(a, pure=False) if isinstance(a, np.ndarray) and a.nbytes > 1 << 16 else a for a in arguments]
-        token = f"{getattr(function, '__name__', 'task').strip('_')}-{uuid.uuid4().hex[:12]}"
-        call = delayed(function, pure=False, traverse=False)
-        return [
-            call(part, i, *fixed, dask_key_name=f"transvariation-{token}-partition-{i}")
-            for i, part in enumerate(self.parts)
-        ]
+        name = self._names(getattr(function, "__name__", "task"))
+        call = delayed(within, pure=False, traverse=False)
+        return [call(self.kind, function, part, i, *fixed, dask_key_name=name(i)) for i, part in enumerate(self.parts)]
+
+    def _names(self, what: str) -> Callable[[int], str]:
+        token = f"{what.strip('_')}-{uuid.uuid4().hex[:12]}"
+        return lambda i: f"transvariation-{token}-{self.kind}-{i}"
 
     def derive(self, function: Callable, *arguments: Any) -> "DaskRows":
         """Transform where it is."""
-        return DaskRows(self._tasks(function, arguments))
+        return DaskRows(self._tasks(function, arguments), self.kind)
 
     def exchange(self, function: Callable, n_parts: int, *arguments: Any) -> "DaskRows":
         """Regroup over the network."""
         cut: list[Any] = self._tasks(function, arguments)
-        joined = delayed(_join, pure=False)
-        return DaskRows(joined([pieces[j] for pieces in cut]) for j in range(n_parts))
+        regrouped = DaskRows([], "slab")
+        joined, name = delayed(_join, pure=False), regrouped._names("join")
+        regrouped.parts = [joined([p[j] for p in cut], j, dask_key_name=name(j)) for j in range(n_parts)]
+        return regrouped
 
     def against(self, asked: list[Rows], count: Callable, finish: Callable) -> "DaskRows":
         """Put each partition to all partitions."""
@@ -54,15 +61,20 @@ class DaskRows(Rows):
             raise ValueError("the rule was fitted on one machine without Dask; give it arrays or blocks to score")
         question, end = delayed(count, pure=False), delayed(finish, pure=False)
         finished = []
-        for z in self.parts:
-            totals = [question(part, k, z) for k, rows in enumerate(asked) for part in rows.parts]  # type: ignore[attr-defined]
-            finished.append(end(z, _added(totals)))
-        return DaskRows(finished)
+        name = self._names("rate")
+        for i, z in enumerate(self.parts):
+            pairs = [(part, k) for k, rows in enumerate(asked) for part in rows.parts]  # type: ignore[attr-defined]
+            names = (self._names(f"count-{j}-for")(i) for j in range(len(pairs)))
+            totals = [question(part, k, z, dask_key_name=key) for (part, k), key in zip(pairs, names, strict=True)]
+            finished.append(end(z, _added(totals), dask_key_name=name(i)))
+        return DaskRows(finished, self.kind)
 
     def store(self) -> "DaskRows":
         """Keep in the workers' memory."""
-        with naming_partitions():
-            return DaskRows(dask.persist(*self.parts))
+        with naming_partitions(self.parts):
+            kept = dask.persist(*self.parts)
+            _settle(kept)
+        return DaskRows(kept, self.kind)
 
 
 def _added(terms: list[Delayed]) -> Any:
@@ -75,29 +87,27 @@ def _added(terms: list[Delayed]) -> Any:
 
 def computed(tasks: list[Delayed]) -> tuple:
     """Compute several tasks together."""
-    with naming_partitions():
+    with naming_partitions(tasks):
         return dask.compute(*tasks)
 
 
-class naming_partitions:
-    """Turn the loss of a worker, again and again at the same task, into an error that names the partition."""
+def _settle(kept: Iterable[Delayed]) -> None:
+    """Wait for what workers keep: what goes wrong there is said here."""
+    if not (futures := [value for part in kept for value in part.dask.values() if hasattr(value, "exception")]):
+        return  # another scheduler than the distributed one has computed them already
+    from distributed import wait
 
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if error is None or type(error).__name__ != "KilledWorker":
-            return
-        task = str(getattr(error, "task", error.args[0] if error.args else ""))
-        number = re.search(r"partition-(\d+)$|, (\d+)(?:, 0)?\)$", task)
-        which = f"partition {number[1] or number[2]}" if number else f"the task {task}"
-        raise RuntimeError(
-            f"every worker that took {which} was lost, most likely because it ran out of memory; use smaller "
-            "partitions (rechunk or repartition), fewer threads per worker, or workers with more memory"
-        ) from error
+    wait(futures)
+    for future in futures:
+        if future.status == "error":
+            future.result()
 
 
-def _join(pieces: list[Floats]) -> Floats:
+def _join(pieces: list[Floats], number: int) -> Floats:
+    return within("slab", _concatenated, pieces, number)
+
+
+def _concatenated(pieces: list[Floats], number: int) -> Floats:
     return np.concatenate(pieces)
 
 

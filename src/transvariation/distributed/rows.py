@@ -65,6 +65,17 @@ class Rows(ABC):
         return self
 
 
+def within(kind: str, function: Callable, rows: Any, number: int, *arguments: Any) -> Any:
+    """Call a function for a partition; should the memory not suffice, say for which."""
+    try:
+        return function(rows, number, *arguments)
+    except MemoryError as error:
+        raise MemoryError(
+            f"the memory does not suffice for {kind} {number} ({error}); use smaller partitions or blocks, or more "
+            "memory"
+        ) from error
+
+
 def _look(rows: Floats, number: int) -> tuple[int, int, float, float]:
     return *rows.shape, float(rows.min(initial=np.inf)), float(rows.max(initial=-np.inf))
 
