@@ -49,33 +49,19 @@ def pam_leave_one_out_probability(X: Floats, n_clusters: int, *, ties: str = "pr
     tp = np.empty(len(X))
     for rows, left_out in medoids_without_each(X, n_clusters):
         labels = closest(X, X[rows])[0]
-        nearest = _clusters_without_themselves(X, rows, labels, left_out)
-        for k in np.unique(nearest):
-            objects = left_out[nearest == k]
+        for k in np.unique(labels[left_out]):
+            objects = left_out[labels[left_out] == k]
             units = X[labels == k]
             counts = count_transvariations(units, X[rows[k]], X[objects])
-            # Of equally close medoids an object may have gone to another one before: there it does not count itself.
-            itself = (labels[objects] == k).astype(np.int64)
-            at_medoid = itself * (counts.n_open == 0)
+            at_medoid = (counts.n_open == 0).astype(np.int64)
             counts = counts._replace(
                 beyond=counts.beyond - at_medoid,
-                at=counts.at - itself,
-                side=counts.side - itself,
+                at=counts.at - 1,
+                side=counts.side - 1,
                 centre=counts.centre - at_medoid,
             )
             tp[objects] = ratio(counts, len(units), X.shape[1], "count", ties)
     return tp
-
-
-def _clusters_without_themselves(X: Floats, rows: Indices, labels: Indices, left_out: Indices) -> Indices:
-    """The cluster of the closest medoid; of equals the one whose first other member stands first."""
-    distance = cdist(X[left_out], X[rows])
-    nearest = distance.argmin(axis=1)
-    equal = distance == distance.min(axis=1)[:, None]
-    for i in np.flatnonzero(equal.sum(axis=1) > 1):
-        others = np.flatnonzero(np.arange(len(X)) != left_out[i])
-        nearest[i] = min(np.flatnonzero(equal[i]), key=lambda k: others[np.argmax(labels[others] == k)])
-    return nearest
 
 
 def medoids_without_each(X: Floats, n_clusters: int) -> list[tuple[Indices, Indices]]:
