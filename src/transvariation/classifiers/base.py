@@ -102,8 +102,9 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
             strata = self._stratum(X[rated])
         self._calibration_scores, self._calibration_strata = scores, strata
         self._calibration_groups = None if groups is None else groups[rated]
+        divided = type(self)._stratum is not OneClassClassifier._stratum
         # A part that no calibrating object fell into still has to have a threshold.
-        self._n_strata = int(max(strata.max(), self._stratum(X).max())) + 1
+        self._n_strata = int(max(strata.max(), self._stratum(X).max())) + 1 if divided else 1
 
     def set_sensitivity(self, sensitivity: float | ArrayLike) -> Self:
         """Move the operating point without refitting.

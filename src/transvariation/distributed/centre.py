@@ -5,8 +5,6 @@ so on. A partition sums the blocks that lie within it. Rows of a block that stra
 summed here. The sums of the blocks are then added in the order of the rows, as on one machine.
 """
 
-from collections.abc import Iterable, Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,13 +12,12 @@ from transvariation.distributed.rows import Floats, Rows
 from transvariation.distributed.selection import kth_smallest
 from transvariation.typicality.median import (
     BLOCK,
-    BlockSums,
     PartedRows,
     along_line,
     between,
     from_first,
     spatial_median_of_rows,
-    sums_of_block,
+    sums_of_blocks,
 )
 
 
@@ -52,18 +49,14 @@ class _Parted(PartedRows):
             return rows_at(self._rows, np.arange(*which.indices(len(self))))
         return rows_at(self._rows, np.array([which % len(self)]))[0]
 
-    def block_sums(self, y: Floats, compiled: bool) -> Iterator[BlockSums]:
+    def block_sums(self, y: Floats, compiled: bool) -> Floats:
         if self._edges is None:
             self._edges = self._straddling()
-        inside = iter(self._rows.map(_sums_inside, self._starts, y, compiled))
-        ready: Iterator[BlockSums] = iter(())
-        for block in range(-(-len(self) // BLOCK)):
-            if block in self._edges:
-                yield sums_of_block(self._edges[block], y, compiled)
-                continue
-            while (here := next(ready, None)) is None:
-                ready = map(BlockSums._make, zip(*next(inside), strict=True))
-            yield here
+        parts = {block: sums_of_blocks(rows, y, compiled) for block, rows in self._edges.items()}
+        for start, inside in zip(self._starts, self._rows.map(_sums_inside, self._starts, y, compiled), strict=False):
+            if inside is not None:
+                parts[-(-int(start) // BLOCK)] = inside
+        return np.concatenate([parts[block] for block in sorted(parts)])
 
     def _straddling(self) -> dict[int, Floats]:
         """The rows of each block that lies in several partitions."""
@@ -117,12 +110,9 @@ def _whole_blocks(starts: NDArray[np.int64], number: int) -> tuple[int, int]:
     return (first - begin, last - begin) if last > first else (end - begin, end - begin)
 
 
-def _sums_inside(
-    rows: Floats, number: int, starts: NDArray[np.int64], y: Floats, compiled: bool
-) -> tuple[Iterable, ...]:
+def _sums_inside(rows: Floats, number: int, starts: NDArray[np.int64], y: Floats, compiled: bool) -> Floats | None:
     low, high = _whole_blocks(starts, number)
-    blocks = [sums_of_block(rows[i : min(i + BLOCK, high)], y, compiled) for i in range(low, high, BLOCK)]
-    return tuple(np.array(column) for column in zip(*blocks, strict=True)) if blocks else ([],) * 6
+    return sums_of_blocks(rows[low:high], y, compiled) if high > low else None
 
 
 def _edges(rows: Floats, number: int, starts: NDArray[np.int64]) -> list[tuple[int, Floats]]:

@@ -5,7 +5,6 @@ second derivative treated exactly: a data point, and a sample on one line.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from typing import NamedTuple, overload
 
 import numpy as np
@@ -18,6 +17,7 @@ Floats = NDArray[np.float64]
 
 _LARGE = 20_000  # from here on Newton starts from the median of a subsample
 _SUBSAMPLE = 4_000
+_BY_CHANCE, _ROUNDING = 5e-3, 1e-13  # of the mean distance: what a subsample errs by anyway, and what a double can tell
 BLOCK = 16_384  # rows whose sums are taken together; fixed, so that rows in several places add up to the same bits
 _CACHED = 8_192  # rows of a pass in plain NumPy: their differences stay in the cache
 _HUGE, _TINY = 1e140, 1e-140
@@ -50,17 +50,6 @@ def spatial_median(X: ArrayLike) -> Floats:
     return spatial_median_of_rows(as_rows(X, "X"))
 
 
-class BlockSums(NamedTuple):
-    """What `BLOCK` rows contribute to a pass: sums over the rows not at y, and the nearest of these rows."""
-
-    sums: Floats  # of distances d, 1/d, 1/d^2; and how many rows are at y
-    resultant: Floats  # of unit vectors
-    moment: Floats  # of their products over d
-    nearest: int  # within the block
-    square: float  # of the distance to that row
-    ties: int  # rows as near
-
-
 class PartedRows(ABC):
     """A sample whose rows are not in one array. Its spatial median has the same bits as that of the one array."""
 
@@ -90,8 +79,8 @@ class PartedRows(ABC):
         """Scale every value."""
 
     @abstractmethod
-    def block_sums(self, y: Floats, compiled: bool) -> Iterable[BlockSums]:
-        """Give `sums_of_block` of rows 0 to BLOCK, BLOCK to 2 BLOCK and so on, in this order."""
+    def block_sums(self, y: Floats, compiled: bool) -> Floats:
+        """Give `sums_of_blocks` of all rows in one array."""
 
     @abstractmethod
     def median_on_line(self) -> Floats:
@@ -111,9 +100,11 @@ def spatial_median_of_rows(X: Floats | PartedRows) -> Floats:
         return X[0] + (X[-1] - X[0]) / 2
     sub = np.ascontiguousarray(X[:: max(1, len(X) // _SUBSAMPLE)])
     compiled = worth_compiling(len(X))
-    start = np.median(sub, axis=0)
     if len(X) > _LARGE:
-        start = _newton(sub, start, compiled)
+        few = np.sort(sub[::4], axis=0)
+        start = _newton(sub, few[len(few) // 2], compiled, exact=False)
+    else:
+        start = np.median(sub, axis=0)
     return _newton(np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X, start, compiled)
 
 
@@ -131,45 +122,41 @@ class _Pass(NamedTuple):
 
 
 def _pass(X: Floats | PartedRows, y: Floats, compiled: bool = False) -> _Pass:
-    p = X.shape[1]
-    total, resultant, moment = np.zeros(4), np.zeros(p), np.zeros((p, p))
-    smallest, nearest, ties = np.inf, 0, 0
-    starts = range(0, len(X), BLOCK)
-    if isinstance(X, np.ndarray):
-        blocks: Iterable[BlockSums] = (sums_of_block(X[start : start + BLOCK], y, compiled) for start in starts)
-    else:
-        blocks = X.block_sums(y, compiled)
-    for start, block in zip(starts, blocks, strict=True):
-        total += block.sums
-        resultant += block.resultant
-        moment += block.moment
-        if block.ties and block.square < smallest:
-            smallest, nearest, ties = block.square, start + block.nearest, block.ties
-        elif block.square == smallest:
-            ties += block.ties
-    objective, weight, weight2, at = total
+    p = len(y)
+    blocks = sums_of_blocks(X, y, compiled) if isinstance(X, np.ndarray) else X.block_sums(y, compiled)
+    # One after the other: NumPy's own sums would take an order that depends on how many there are.
+    sums = np.add.accumulate(blocks[:, :-3])[-1]
+    objective, weight, weight2, at = sums[:4].tolist()
+    nearest, square, ties = blocks[:, -3:].T
+    k = int(square.argmin())
+    hessian = sums[4 + p :].reshape(p, p) * -1.0
+    hessian.flat[:: p + 1] += weight
     return _Pass(
-        objective=float(objective),
-        resultant=resultant,
-        hessian=weight * np.eye(p) - moment,
-        weight=float(weight),
-        weight2=float(weight2),
-        nearest=int(nearest),
-        pull=float(ties / np.sqrt(smallest)) if ties else 0.0,
+        objective=objective,
+        resultant=sums[4 : 4 + p],
+        hessian=hessian,
+        weight=weight,
+        weight2=weight2,
+        nearest=k * BLOCK + int(nearest[k]),
+        pull=float(ties[square == square[k]].sum() / np.sqrt(square[k])),
         at=int(at),
     )
 
 
-def sums_of_block(X: Floats, y: Floats, compiled: bool) -> BlockSums:
-    """Sum over at most `BLOCK` rows."""
+def sums_of_blocks(X: Floats, y: Floats, compiled: bool) -> Floats:
+    """Sum over the rows that are not at y, of rows 0 to BLOCK, BLOCK to 2 BLOCK and so on: one block per row.
+
+    The columns: the sums of distances d, 1/d and 1/d^2 and how many rows are at y; p sums of unit vectors; p x p sums
+    of their products over d; the nearest row within the block, the square of its distance, and how many are as near.
+    """
     if compiled:
         from transvariation.typicality.compiled.spatial import fused_pass
 
-        return BlockSums(*fused_pass(X, y))
-    return _plain_sums(X, y)
+        return fused_pass(X, y, BLOCK)
+    return np.array([_plain_sums(X[start : start + BLOCK], y) for start in range(0, len(X), BLOCK)])
 
 
-def _plain_sums(X: Floats, y: Floats) -> BlockSums:
+def _plain_sums(X: Floats, y: Floats) -> Floats:
     p = X.shape[1]
     sums, resultant, moment = np.zeros(4), np.zeros(p), np.zeros((p, p))
     smallest, nearest, ties = np.inf, 0, 0
@@ -190,12 +177,12 @@ def _plain_sums(X: Floats, y: Floats) -> BlockSums:
         difference *= inverse
         resultant += difference.sum(axis=1)
         moment += (difference * inverse) @ difference.T
-    return BlockSums(sums, resultant, moment, nearest, smallest, ties)
+    return np.concatenate([sums, resultant, moment.ravel(), [nearest, smallest, ties]])
 
 
-def _newton(X: Floats | PartedRows, y: Floats, compiled: bool = False) -> Floats:
-    scale = max(float(np.abs(X[:: max(1, len(X) // _SUBSAMPLE)] - y).mean()), np.finfo(float).tiny)
+def _newton(X: Floats | PartedRows, y: Floats, compiled: bool = False, exact: bool = True) -> Floats:
     here = _pass(X, y, compiled)
+    close = (_ROUNDING if exact else _BY_CHANCE) * max(here.objective / len(X), np.finfo(float).tiny)
     tried: set[bytes] = set()  # data points already known not to be the median
     for _ in range(_MAX_PASSES):
         if here.at:
@@ -207,7 +194,7 @@ def _newton(X: Floats | PartedRows, y: Floats, compiled: bool = False) -> Floats
             continue
         candidate = X[here.nearest]
         # The closest unit bends the sum of distances noticeably: the minimum may be that very point.
-        if here.pull > 0.01 * here.weight and candidate.tobytes() not in tried:
+        if exact and here.pull > 0.01 * here.weight and candidate.tobytes() not in tried:
             there = _pass(X, candidate, compiled)
             leave = _step_off(there)
             if leave is None:
@@ -221,7 +208,7 @@ def _newton(X: Floats | PartedRows, y: Floats, compiled: bool = False) -> Floats
             return _median_on_line(X) if isinstance(X, np.ndarray) else X.median_on_line()
         length = float(np.linalg.norm(step))
         # Newton squares the error: what is left after this step is about length^2 times the curvature's change.
-        if length * length * here.weight2 / here.weight <= 1e-13 * scale or length <= 1e-15 * np.linalg.norm(y):
+        if length * length * here.weight2 / here.weight <= close or length <= 1e-15 * np.linalg.norm(y):
             return y + step
         y_new, there = _descend(X, y, here, step, compiled)
         if y_new is y:

@@ -102,7 +102,7 @@ def tp_of_rows(X: Floats, Z: Floats, m: Floats, tau_max: str, ties: str) -> Floa
 
         rows = np.ascontiguousarray(X)
         same = are_one(X, Z)
-        tp, rest = tp_plane(rows, m, rows if same else np.ascontiguousarray(Z), same, count_at(X, m))
+        tp, rest = tp_plane(rows, m, rows if same else np.ascontiguousarray(Z), same)
         return _with_shared(tp, rest, X, Z, m, ties)
     if tau_max == "count" and compiled_space(X, Z):
         tp, centre = np.zeros(len(Z)), count_at(X, m)

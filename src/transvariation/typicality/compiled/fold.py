@@ -29,15 +29,15 @@ def fill(X, m, label, folded, who):
         label[i] = 1 << p if shared else k
         start[label[i] + 1] += 1
     start = np.cumsum(start)
-    cursor = start.copy()
+    cursor = start.astype(np.uint32)
     sign = np.ones(((1 << p) + 1, p))
     for k in range(1 << p):
         for u in range(p):
             sign[k, u] = 1.0 - 2.0 * (k >> u & 1)
     for i in range(n):
         k = np.uint32(label[i])
-        t = np.uint64(cursor[k])
-        cursor[k] += 1
+        t = cursor[k]
+        cursor[k] = t + np.uint32(1)
         who[t] = i
         for u in range(p):
             folded[t, u] = X[i, u] * sign[k, u]

@@ -1,8 +1,10 @@
 """Order numbers in linear time: a radix sort on shortened keys, then the few that it left in the wrong order.
 
-A key is the upper part of the bits of |x - m|. Bits of positive floats sort as the floats do, and rounding keeps the
-order, so two values with different keys are in the right order; those with equal keys lie side by side and are
-compared themselves. Only values crowded far from m could make long stretches of equal keys: then all bits are sorted.
+A key is the upper part of the bits of |x - base| + spread. Bits of positive floats sort as the floats do, and rounding
+keeps the order, so two values with different keys are in the right order; those with equal keys lie side by side and
+are compared themselves. The spread is a typical distance: keys are then evenly spaced up to it and spaced by ratios
+beyond it, so that few values share one, in a bell as in a heavy tail. Only values crowded far from the base could make
+long stretches of equal keys: then all bits are sorted.
 """
 
 import numpy as np
@@ -11,6 +13,7 @@ from transvariation.typicality.compiled import compiled
 
 _INDEX = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
+_FEW = 64
 
 
 @compiled
@@ -36,18 +39,24 @@ def order(v, base, positions, tied, words, spare):
 @compiled
 def _pack(v, base, digit, passes, keys, words):
     """The upper bits of each distance over its position: as many bits of the range in use as the passes sort."""
-    distance = keys.view(np.float64)
-    for i in range(len(v)):
-        distance[i] = abs(v[i] - base)  # -0.0 - 0.0 would carry a sign
-    signed = keys.view(np.int64)  # no distance has a sign: the same order, and machines compare signed numbers faster
-    low, high = signed[0], signed[0]
-    for i in range(len(v)):
-        low, high = min(low, signed[i]), max(high, signed[i])
+    n = len(v)
+    distance, signed = keys.view(np.float64), keys.view(np.int64)
+    some = 0  # the mean of the upper bits of a few distances: about their geometric mean
+    for i in range(_FEW):
+        distance[0] = abs(v[i * (n - 1) // (_FEW - 1)] - base)
+        some += signed[0] >> 32
+    signed[0] = some // _FEW << 32
+    spread, least = distance[0], keys[0]
+    high = signed[0]  # no distance has a sign: the same order, and machines compare signed numbers faster
+    for i in range(n):
+        bits = np.float64(abs(v[i] - base) + spread).view(np.int64)
+        signed[i] = bits
+        high = max(high, bits)
     shift = np.uint64(0)
-    while (np.uint64(high - low) >> shift) >> np.uint64(min(passes * digit, 32)):
+    while ((np.uint64(high) - least) >> shift) >> np.uint64(min(passes * digit, 32)):
         shift += np.uint64(1)
     counts = np.zeros((passes, 1 << digit), np.uint32)
-    step, mask, least = np.uint64(digit), np.uint64((1 << digit) - 1), np.uint64(low)
+    step, mask = np.uint64(digit), np.uint64((1 << digit) - 1)
     first, second = counts[0], counts[1]
     for i in range(len(v)):
         key = (keys[i] - least) >> shift
@@ -69,41 +78,38 @@ def _scatter(keys, words, shift, counts, out):
         counts[j], total = total, total + counts[j]
     for i in range(len(keys)):
         j = (keys[i] >> shift) & mask
-        out[counts[j]] = words[i]
-        counts[j] += np.uint32(1)
+        place = counts[j]
+        counts[j] = place + np.uint32(1)
+        out[place] = words[i]
 
 
 @compiled
 def _settle(words, v, positions, tied):
     """Put values of equal key in order by insertion; whether that did not take too long, and whether any are equal."""
     n = len(words)
-    for i in range(n):
-        positions[i] = np.int32(words[i] & _INDEX)
     tied[:n] = 0
     budget = 8 * n + 64
     ties = False
-    i = 1
-    while i < n:
-        if words[i] >> _HALF != words[i - 1] >> _HALF:
-            i += 1
+    before, start = ~words[0], 0
+    for i in range(n):
+        word = words[i]
+        position = np.int32(word & _INDEX)
+        positions[i] = position
+        if (word ^ before) >> _HALF:
+            before, start = word, i
             continue
-        start = i - 1
-        key = words[start] >> _HALF
-        while i < n and words[i] >> _HALF == key:
-            position = positions[i]
-            x = v[position]
-            k = i
-            while k > start and v[positions[k - 1]] > x:
-                positions[k] = positions[k - 1]
-                k -= 1
-            positions[k] = position
-            budget -= i - k
-            if budget < 0:
-                return False, False
-            i += 1
-        for k in range(start + 1, i):
-            tied[k] = v[positions[k]] == v[positions[k - 1]]
-            ties |= tied[k] != 0
+        x = v[position]
+        k = i
+        while k > start and v[positions[k - 1]] > x:
+            positions[k] = positions[k - 1]
+            tied[k] = tied[k - 1]
+            k -= 1
+        positions[k] = position
+        budget -= i - k
+        if budget < 0:
+            return False, False
+        tied[k] = k > start and v[positions[k - 1]] == x
+        ties |= tied[k] != 0
     return True, ties
 
 

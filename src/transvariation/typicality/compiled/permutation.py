@@ -19,19 +19,17 @@ def permutations(V):
     tied, scratch = np.empty(n, np.uint8), np.empty(n, np.int32)
     orders = np.empty((p, n), np.int32)
     column = np.empty(n)
-    _ascending(V, 0, column, orders[0], tied, room)
-    _reverse(orders[0], tied)
+    _order_by(V, 0, -1.0, column, orders[0], tied, room)
     ties = tied.any()
     if ties:
-        _ascending(V, 1, column, orders[1], np.empty(n, np.uint8), room)
+        _order_by(V, 1, 1.0, column, orders[1], np.empty(n, np.uint8), room)
         _arrange(orders[0], tied, orders[1], scratch)
     place = np.empty(n, np.int32)
     for t in range(n):
         place[orders[0, t]] = t
     backwards = orders[0, ::-1].copy()
     for u in range(1, p):
-        _ascending(V, u, column, orders[u], tied, room)
-        _reverse(orders[u], tied)
+        _order_by(V, u, -1.0, column, orders[u], tied, room)
         if tied.any():
             _arrange(orders[u], tied, backwards, scratch)
         for t in range(n):
@@ -40,24 +38,13 @@ def permutations(V):
 
 
 @compiled
-def _ascending(V, u, column, positions, tied, room):
-    low = high = V[0, u]
+def _order_by(V, u, sign, column, positions, tied, room):
+    """Order by one variable: sign -1 puts the greatest first."""
+    low = np.inf
     for i in range(len(V)):
-        x = V[i, u]
-        column[i] = x
-        low, high = min(low, x), max(high, x)
-    # Measured from a little below the smallest, the distances share a few leading bits and differ in the next ones.
-    order(column, low - 0.25 * (high - low), positions, tied, room[0], room[1])
-
-
-@compiled
-def _reverse(positions, tied):
-    """Greatest first; `tied` then says again whether an item equals the one before it."""
-    n = len(positions)
-    for i in range(n // 2):
-        positions[i], positions[n - 1 - i] = positions[n - 1 - i], positions[i]
-    for i in range(1, n // 2 + 1):  # the link between places i - 1 and i was between n - 1 - i and n - i
-        tied[i], tied[n - i] = tied[n - i], tied[i]
+        column[i] = sign * V[i, u]
+        low = min(low, column[i])
+    order(column, low, positions, tied, room[0], room[1])
 
 
 @compiled

@@ -6,7 +6,7 @@ from transvariation.typicality.compiled import compiled
 from transvariation.typicality.compiled.bits import add, count_before, new_set
 from transvariation.typicality.compiled.order import order
 
-_WORDS = 7  # machine words of room per item of the largest quadrant
+_WORDS = 5  # machine words of room per item of the largest quadrant
 # A block of at least so many words, 8 MB, of which only what is used is ever touched: from 4 MB on it gets large pages.
 _AT_LEAST = 1 << 20
 _NONE = np.empty((0, 2), np.int32)
@@ -24,16 +24,17 @@ def count_plane(X, m, Z, same):
     return counts, quadrant, n_units
 
 
-def tp_plane(X, m, Z, same, centre):
-    """Compute tp of every row of Z that shares no coordinate with m, where `centre` units are at m; and the others."""
+def tp_plane(X, m, Z, same):
+    """Compute tp of every row of Z that shares no coordinate with m; and which are the others."""
     tp = np.empty(len(Z))
-    quadrant, _ = _run(X, m, Z, same, _NONE, tp, centre)
+    quadrant, _ = _run(X, m, Z, same, _NONE, tp)
     return tp, np.flatnonzero(quadrant == 4)
 
 
-def _run(X, m, Z, same, counts, tp, centre=0):
+def _run(X, m, Z, same, counts, tp):
     unit_quadrant = np.empty(len(X), np.uint8)
     n_units = quadrants(X, m, unit_quadrant)
+    centre = int((X[unit_quadrant == 4] == m).all(axis=1).sum()) if n_units[4] else 0
     quadrant, n_objects = unit_quadrant, np.zeros(5, np.int64)
     if not same:
         quadrant = np.empty(len(Z), np.uint8)
@@ -41,7 +42,7 @@ def _run(X, m, Z, same, counts, tp, centre=0):
     # NumPy's memory and not the compiled code's own: large arrays come in large pages, which cost less than the work.
     items, room = int((n_units + n_objects)[:4].sum()), int((n_units + n_objects)[:4].max())
     work = np.empty(max(2 * items + items // 2 + _WORDS * room + 8, _AT_LEAST), np.uint64)
-    fill(X, m, Z, same, unit_quadrant, quadrant, n_units, n_objects, room, work, counts, tp, centre)
+    fill(X, m, Z, same, unit_quadrant, quadrant, n_units, n_objects, work, centre, counts, tp)
     return quadrant, n_units
 
 
@@ -65,12 +66,12 @@ def quadrants(X, m, quadrant):
 
 
 @compiled
-def fill(X, m, Z, same, unit_quadrant, quadrant, n_units, n_objects, room, work, counts, tp, centre):
+def fill(X, m, Z, same, unit_quadrant, quadrant, n_units, n_objects, work, centre, counts, tp):
     """Fill the counts, or tp where there is room for it, quadrant by quadrant."""
     start = np.zeros(5, np.int64)
     start[1:] = np.cumsum((n_units + n_objects)[:4])
     items = start[4]
-    a, b = work[:items].view(np.float64), work[items : 2 * items].view(np.float64)
+    a, b = work[:items], work[items : 2 * items]
     who = work[2 * items : 2 * items + items // 2 + 1].view(np.int32)
     free = work[2 * items + items // 2 + 1 :]
     _fold(X, unit_quadrant, start, a, b, who)
@@ -82,7 +83,9 @@ def fill(X, m, Z, same, unit_quadrant, quadrant, n_units, n_objects, room, work,
         names, first = who[here], 0 if same else units
         if first == size:
             continue
-        beyond, at = _sweep(units, base_a, base_b, a[here], b[here], free[: _WORDS * size].reshape((_WORDS, size)))
+        folded_a, folded_b = a[here].view(np.float64), b[here].view(np.float64)
+        room = free[: _WORDS * size].reshape((_WORDS, size))
+        beyond, at = _sweep(units, base_a, base_b, folded_a, folded_b, room)
         if len(tp):
             largest = units + centre * 0.5
             largest = largest if largest > 0 else 1.0  # 0/0 is 0
@@ -97,16 +100,16 @@ def fill(X, m, Z, same, unit_quadrant, quadrant, n_units, n_objects, room, work,
 @compiled
 def _fold(X, quadrant, start, a, b, who):
     """Put the rows of each quadrant side by side, mirrored so that beyond means greater."""
-    cursor = start.copy()
-    flat = X.reshape(-1)
+    cursor = start.astype(np.uint32)
+    flat = X.reshape(-1).view(np.uint64)  # to mirror a number is to turn its first bit
     for i in range(len(X)):
         k = np.uint64(quadrant[i])
         if k == 4:
             continue
-        t = np.uint64(cursor[k])
-        cursor[k] += 1
-        a[t] = flat[2 * i] * (1.0 - 2.0 * np.float64(k & np.uint64(1)))
-        b[t] = flat[2 * i + 1] * (1.0 - np.float64(k & np.uint64(2)))
+        t = cursor[k]
+        cursor[k] = t + np.uint32(1)
+        a[t] = flat[2 * i] ^ k << np.uint64(63)
+        b[t] = flat[2 * i + 1] ^ k >> np.uint64(1) << np.uint64(63)
         who[t] = i
 
 
@@ -115,20 +118,20 @@ def _sweep(n_units, base_a, base_b, a, b, work):
     """Per item, the units (the first n_units items) greater in a and in b, and those equal in both."""
     n = len(a)
     b_by_a = work[0].view(np.float64)
-    by_a, by_b = work[1].view(np.int32)[:n], work[2].view(np.int32)[:n]
-    tied_a, tied_b = work[5].view(np.uint8)[:n], work[6].view(np.uint8)[:n]
-    ties = order(a, base_a, by_a, tied_a, work[3], work[4])
+    by_a, by_b = work[1].view(np.int32)[:n], work[1].view(np.int32)[n:]
+    tied_a, tied_b = work[4].view(np.uint8)[:n], work[4].view(np.uint8)[n : 2 * n]
+    ties = order(a, base_a, by_a, tied_a, work[2], work[3])
     for t in range(n):
         b_by_a[t] = b[np.uint32(by_a[t])]
-    ties |= order(b_by_a, base_b, by_b, tied_b, work[3], work[4])
+    ties |= order(b_by_a, base_b, by_b, tied_b, work[2], work[3])
     # From here on items go by their order in a.
-    beyond, at = work[3].view(np.int32)[:n], work[4].view(np.int32)[:n]
+    beyond, at = work[2].view(np.int32)[:n], work[2].view(np.int32)[n:]
     if ties:
         _outside_in_ties(n_units, by_a, by_b, tied_a, tied_b, beyond, at)
     else:
         _outside_in(n_units, by_a, by_b, beyond)
     # Back to the order of the items before writing: going through memory out of order inside the sweep would stall it.
-    here, equal = work[0].view(np.int32)[:n], work[2].view(np.int32)[:n]
+    here, equal = work[0].view(np.int32)[:n], work[0].view(np.int32)[n:]
     for t in range(n):
         here[np.uint32(by_a[t])] = beyond[t]
     if ties:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from transvariation.typicality.compiled import compiled
-from transvariation.typicality.compiled.bits import add, add_in_row, count_before, count_in_row, new_set
+from transvariation.typicality.compiled.bits import add, add_in_chunk, count_before, count_in_chunk, new_set
 from transvariation.typicality.compiled.permutation import permutations
 
 _BASE = 10  # stretches of 2^10 items are compared pair by pair
@@ -45,14 +45,8 @@ def _compare_pairs(second, third, unit, count):
     """In each stretch of 2^_BASE items, count the earlier units beyond each item by comparing ranks in the stretch."""
     n = len(second)
     rank2, rank3 = np.empty(n, np.int16), np.empty(n, np.int16)  # narrow numbers: sixteen comparisons at once
-    cursor2, cursor3 = np.zeros((n >> _BASE) + 1, np.int16), np.zeros((n >> _BASE) + 1, np.int16)
-    for s in range(n):
-        t = np.uint32(second[s])
-        rank2[t] = cursor2[t >> np.uint32(_BASE)]
-        cursor2[t >> np.uint32(_BASE)] += np.int16(1)
-        t = np.uint32(third[s])
-        rank3[t] = cursor3[t >> np.uint32(_BASE)]
-        cursor3[t >> np.uint32(_BASE)] += np.int16(1)
+    _rank_within(second, _BASE, rank2)
+    _rank_within(third, _BASE, rank3)
     as_unit = np.where(unit, rank2, np.int16(1 << _BASE)).astype(np.int16)  # an object only is beyond nothing
     for t in range(n):
         start = t >> _BASE << _BASE
@@ -77,8 +71,8 @@ def _earlier_blocks(second, third, unit, local, items, count):
     n = len(second)
     _within(second, third, _STRETCH, local, items)
     bits = np.zeros(_NODES << (_STRETCH - 6), np.uint64)
-    words, blocks = np.zeros(_NODES << (_STRETCH - 8), np.uint64), np.zeros(_NODES << (_STRETCH - 12), np.uint64)
-    halves = np.zeros(_NODES << (_STRETCH - 14), np.uint32)
+    words, blocks = np.zeros(_NODES << (_STRETCH - 6), np.uint16), np.zeros(_NODES << (_STRETCH - 10), np.uint16)
+    halves = np.zeros(_NODES << (_STRETCH - 14), np.uint32)  # at each second chunk, the members in the first
     for start in range(0, n, 1 << _STRETCH):
         if start > 0:
             bits[:] = 0
@@ -92,33 +86,40 @@ def _earlier_blocks(second, third, unit, local, items, count):
             node = block
             total = np.int32(0)
             while node:
-                total += count_in_row(bits, words, blocks, halves, node << np.uint32(_STRETCH) | place)
+                e = node << np.uint32(_STRETCH) | place
+                total += np.int32(count_in_chunk(bits, words, blocks, e) + halves[e >> np.uint32(14)])
                 node &= node - np.uint32(1)
             count[t] += total
             if unit[t]:
                 node = block + np.uint32(1)
                 while node < np.uint32(_NODES):
-                    add_in_row(bits, words, blocks, halves, node << np.uint32(_STRETCH) | place)
+                    e = node << np.uint32(_STRETCH) | place
+                    add_in_chunk(bits, words, blocks, e)
+                    halves[e >> np.uint32(14) | np.uint32(1)] += np.uint32(1) - (e >> np.uint32(14) & np.uint32(1))
                     node += node & (~node + np.uint32(1))
 
 
 @compiled
 def _within(second, third, level, local, items):
     """In stretches of 2^level items: each one's place in the third variable; and the items by the second."""
-    n = len(second)
-    cursor = np.zeros((n >> level) + 1, np.int32)
-    for s in range(n):
-        t = np.uint32(third[s])
-        k = t >> np.uint32(level)
-        local[t] = cursor[k]
-        cursor[k] += 1
-    for k in range(len(cursor)):
-        cursor[k] = k << level
-    for s in range(n):
+    _rank_within(third, level, local)
+    cursor = np.arange((len(second) >> level) + 1).astype(np.uint32) << np.uint32(level)
+    for s in range(len(second)):
         t = np.uint32(second[s])
-        k = t >> np.uint32(level)
-        items[np.uint32(cursor[k])] = t
-        cursor[k] += 1
+        place = np.uint32(cursor[t >> np.uint32(level)])
+        cursor[t >> np.uint32(level)] = place + np.uint32(1)
+        items[place] = t
+
+
+@compiled
+def _rank_within(order, level, rank):
+    """Each item's rank in an order among the items of its stretch of 2^level."""
+    cursor = np.zeros((len(order) >> level) + 1, rank.dtype)
+    for s in range(len(order)):
+        t = np.uint32(order[s])
+        place = cursor[t >> np.uint32(level)]
+        cursor[t >> np.uint32(level)] = place + 1
+        rank[t] = place
 
 
 @compiled

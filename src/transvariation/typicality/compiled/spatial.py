@@ -5,43 +5,44 @@ import math
 import numpy as np
 from numba import njit
 
-_BLOCK = 512
+_ROWS = 512  # what is in between stays in the nearest cache
 
 # Sums may be taken in any order, which lets them run several abreast; the data are known to hold no NaN.
 _LOOSE = {"reassoc", "contract", "nnan", "nsz"}
 
 
-@njit(cache=True, nogil=True, fastmath=_LOOSE, error_model="numpy")
-def fused_pass(X, y):
-    """Sum over the rows not at y: distances d, unit vectors, their products over d, 1/d, 1/d^2.
-
-    Also: the nearest of these rows, the square of its distance, how many are as near, and how many rows are at y.
-    """
+@njit(cache=True, nogil=True)
+def fused_pass(X, y, size):
+    """Sum over the rows not at y in blocks of so many rows; the columns are those of `median.sums_of_blocks`."""
     n, p = X.shape
-    sums, resultant, moment = np.zeros(4), np.zeros(p), np.zeros((p, p))
-    squares, difference, inverse = np.empty(_BLOCK), np.empty((p, _BLOCK)), np.empty(_BLOCK)
-    smallest, nearest, ties = np.inf, 0, 0
-    for start in range(0, n, _BLOCK):
-        rows = X[start : min(start + _BLOCK, n)]
-        if p == 2:
-            _block_of_two(rows.reshape(-1), y, squares, sums, resultant, moment)
-        else:
-            _block(rows, y, squares, difference, inverse, sums, resultant, moment)
-        least = _least(squares[: len(rows)])
-        if least <= np.float64(smallest).view(np.uint64):
+    out = np.zeros((-(-n // size), 7 + p + p * p))
+    squares, difference, inverse = np.empty(_ROWS), np.empty((p, _ROWS)), np.empty(_ROWS)
+    for k in range(len(out)):
+        block = X[k * size : (k + 1) * size]
+        sums, resultant, moment = out[k, :4], out[k, 4 : 4 + p], out[k, 4 + p : -3].reshape((p, p))
+        nearest, square, ties = 0, np.inf, 0
+        for start in range(0, len(block), _ROWS):
+            rows = block[start : start + _ROWS]
+            if p == 2:
+                _rows_of_two(rows.reshape(-1), y, squares, sums, resultant, moment)
+            else:
+                _rows(rows, y, squares, difference, inverse, sums, resultant, moment)
+            if _least(squares[: len(rows)]) > np.float64(square).view(np.uint64):
+                continue
             for i in range(len(rows)):
-                if 0.0 < squares[i] < smallest:
-                    smallest, nearest, ties = squares[i], start + i, 1
-                elif squares[i] == smallest:
+                if 0.0 < squares[i] < square:
+                    nearest, square, ties = start + i, squares[i], 1
+                elif squares[i] == square:
                     ties += 1
-    for u in range(p):
-        for v in range(u):
-            moment[v, u] = moment[u, v]
-    return sums, resultant, moment, nearest, smallest, ties
+        for u in range(p):
+            for v in range(u):
+                moment[v, u] = moment[u, v]
+        out[k, -3], out[k, -2], out[k, -1] = nearest, square, ties
+    return out
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE, error_model="numpy")
-def _block_of_two(flat, y, squares, sums, resultant, moment):
+def _rows_of_two(flat, y, squares, sums, resultant, moment):
     y0, y1 = y[0], y[1]
     objective, weight, weight2, at = 0.0, 0.0, 0.0, 0.0
     r0, r1, m00, m10, m11 = 0.0, 0.0, 0.0, 0.0, 0.0
@@ -74,7 +75,7 @@ def _block_of_two(flat, y, squares, sums, resultant, moment):
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE, error_model="numpy")
-def _block(X, y, squares, difference, inverse, sums, resultant, moment):
+def _rows(X, y, squares, difference, inverse, sums, resultant, moment):
     n, p = X.shape
     squares[:n] = 0.0
     for u in range(p):
