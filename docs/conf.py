@@ -13,6 +13,7 @@ import extras
 import import_graph
 import matplotlib
 import scaling_charts
+import study_results
 import topics
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -50,6 +51,7 @@ benchmarks_page.write(HERE / "_generated" / "benchmarks.md")
 extras.write(HERE / "_generated" / "extras.md")
 topics.write(HERE / "_generated" / "topics.md")
 scaling_charts.write(HERE / "_generated")
+study_results.write(HERE / "_generated")
 import_graph.draw(HERE / "_generated" / "import_graph.svg")
 
 autosummary_generate = True

@@ -2,6 +2,7 @@
 
 import ast
 import importlib.util
+import json
 import re
 from pathlib import Path
 from types import ModuleType
@@ -128,3 +129,16 @@ def test_import_graph_is_drawn_from_the_code(tmp_path):
     assert graph.imports()["typicality"] == set()
     graph.draw(tmp_path / "graph.svg")
     assert (tmp_path / "graph.svg").read_text(encoding="utf-8").count("<path") > 20
+
+
+def test_the_kept_studies_are_whole_and_fit_a_page():
+    results = extension("study_results")
+    cells = results.cells()
+    assert len(cells) == 1 + 12
+    assert ["TOCC_db, varSel", "0.997 / 0.980", "0.997 / 0.980"] in [row[:3] for row in cells]
+    for summary in results.SUMMARIES:
+        header, *settings = results.medians(summary)
+        assert len(header) == 1 + 9
+        assert len(settings) == 39
+    made_by = json.loads((results.RESULTS / "simulation" / "provenance.json").read_text())
+    assert made_by["data_sets"] == str(39 * 100)

@@ -18,7 +18,9 @@ READING_ORDER += [
     "saving",
     "casework",
     "paper",
+    "claims",
     "studies",
+    "water",
     "scaling",
     "benchmarks",
 ]

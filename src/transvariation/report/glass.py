@@ -11,7 +11,7 @@ from transvariation.classifiers import PAMTOCC, TOCC
 from transvariation.datasets import load_glass
 from transvariation.report import glass_figures as draw
 from transvariation.report.page import Section, page, save_figure
-from transvariation.report.simulation import claims_section, origin
+from transvariation.report.simulation import THOUSANDTHS, claims_section, origin, worded
 from transvariation.studies import glass as study
 from transvariation.studies.claims import check_glass_claims
 
@@ -27,8 +27,9 @@ def tell(scored: list[dict[str, Any]], held_out: pd.DataFrame, directory: Path, 
     )
     runs = pd.DataFrame([{k: v for k, v in entry.items() if k != "roc"} for entry in scored])
     correlations.to_csv(directory / "correlations.csv")
-    for name, table in (("cells", cells), ("runs", runs), ("held_out", held_out), ("claims", claims)):
-        table.to_csv(directory / f"{name}.csv", index=False)
+    runs.to_csv(directory / "runs.csv", index=False)
+    for name, table in (("cells", cells), ("held_out", held_out), ("claims", worded(claims))):
+        table.to_csv(directory / f"{name}.csv", index=False, float_format=THOUSANDTHS)
     (directory / "provenance.json").write_text(json.dumps(made_by, indent=1) + "\n")
     figures = _figures(scored, planes)
     for name, (figure, _) in figures.items():

@@ -13,6 +13,7 @@ from transvariation.studies.simulation import N_FRESH
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+THOUSANDTHS = "%.3f"  # summaries are read by people; the rows that they sum up are kept in full
 LAWS = {
     "a": "bivariate normal, shifted",
     "b": "squared normal, shifted",
@@ -58,10 +59,10 @@ def tell(table: pd.DataFrame, directory: Path, made_by: dict[str, str]) -> Path:
     directory.mkdir(parents=True, exist_ok=True)
     table.to_csv(directory / "simulation.csv", index=False)
     claims = check_claims(table)
-    claims.to_csv(directory / "claims.csv", index=False)
+    worded(claims).to_csv(directory / "claims.csv", index=False)
     summaries = {value: _summary(table, value) for value in ("specificity", "fresh_sensitivity", "fresh_specificity")}
     for value, summary in summaries.items():
-        summary.to_csv(directory / f"median_{value}.csv", index=False)
+        summary.to_csv(directory / f"median_{value}.csv", index=False, float_format=THOUSANDTHS)
     (directory / "provenance.json").write_text(json.dumps(made_by, indent=1) + "\n")
     pictures = Section("Box plots").text(
         "Specificity of the rule that accepts at least 90 % of its own training targets, as the paper draws it. "
@@ -85,17 +86,21 @@ def tell(table: pd.DataFrame, directory: Path, made_by: dict[str, str]) -> Path:
 def _summary(table: pd.DataFrame, value: str) -> pd.DataFrame:
     order = list(dict.fromkeys(table["method"]))
     wide = table.groupby(["scenario", "shift", "size", "method"])[value].median().unstack()[order]
-    return wide.reset_index().rename_axis(columns=None)
+    return wide.reset_index().rename_axis(columns=None).assign(shift=lambda rows: rows["shift"].map("{:g}".format))
 
 
 def claims_section(claims: pd.DataFrame) -> Section:
     """Show each claim of the paper, whether it holds, and the numbers."""
-    shown = claims.assign(holds=["holds" if h else "does not hold" for h in claims["holds"]])
     return (
         Section("What the paper claims, what came out")
         .text("Each claim is judged by the results below; the numbers stand beside it.")
-        .table(shown, "The paper's claims")
+        .table(worded(claims), "The paper's claims")
     )
+
+
+def worded(claims: pd.DataFrame) -> pd.DataFrame:
+    """Say yes or no."""
+    return claims.assign(holds=claims["holds"].map({True: "yes", False: "no"}))
 
 
 def _table_sections(summaries: dict[str, pd.DataFrame]) -> list[Section]:

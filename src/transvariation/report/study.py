@@ -36,9 +36,8 @@ def simulate(study: Study, directory: Path, console: Console) -> Path:
         bar = progress.add_task("data sets", total=len(tasks), completed=len(tasks) - missing)
         for _ in study.run(journal):
             progress.advance(bar)
-    took = _duration(perf_counter() - start)
-    if missing < len(tasks):
-        took += f" for the last {missing} data sets"
+    # What an earlier call did, which was stopped, nobody timed.
+    took = f"{_duration(perf_counter() - start)} for {missing} of the data sets" if missing else "drawn again"
     made_by = provenance(command_line(), seed=study.seed, data_sets=len(tasks), time=took)
     return tell(study.table(journal), directory, made_by)
 

@@ -1,0 +1,44 @@
+"""The results of the two studies that `make results` keeps in docs/results, as tables that fit a page."""
+
+import csv
+from pathlib import Path
+
+RESULTS = Path(__file__).parents[1] / "results"
+SUMMARIES = ("median_specificity", "median_fresh_sensitivity", "median_fresh_specificity")
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def cells() -> list[list[str]]:
+    """Lay AUC and specificity, the printed and ours, side by side: one row per rule and reduction."""
+    lines = [["rule, reduction", "paper", "here", "reading"]]
+    for row in _rows(RESULTS / "glass" / "cells.csv"):
+        spread = f" [{row['AUC, lowest']}, {row['AUC, highest']}]" if row["AUC, lowest"] else ""
+        printed = f"{float(row['AUC, paper']):.3f} / {float(row['specificity, paper']):.3f}"
+        ours = f"{row['AUC']}{spread} / {row['specificity']}"
+        lines.append([f"{row['rule']}, {row['reduction']}", printed, ours, row["reading"]])
+    return lines
+
+
+def medians(summary: str) -> list[list[str]]:
+    """Round medians to hundredths, one row per setting, one column per method."""
+    rows = _rows(RESULTS / "simulation" / f"{summary}.csv")
+    methods = [name for name in rows[0] if name not in ("scenario", "shift", "size")]
+    lines = [["setting", *methods]]
+    for row in rows:
+        shift = "" if row["shift"] == "0" else f", shift {row['shift']}"
+        setting = f"({row['scenario']}){shift}, n = {row['size']}"
+        lines.append([setting, *[f"{float(row[name]):.2f}" for name in methods]])
+    return lines
+
+
+def write(folder: Path) -> None:
+    """Write the tables as CSV, to be shown by the pages on the paper."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tables = {"cells": cells()} | {summary: medians(summary) for summary in SUMMARIES}
+    for name, lines in tables.items():
+        with (folder / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows(lines)
