@@ -55,7 +55,7 @@ def cut(scores: ArrayLike, sensitivity: float, weights: ArrayLike | None = None,
     ordered, counted = _counted(scores, weights)
     n = float(counted[-1])
     if held_out and alpha * (n + 1) < 1 - _ROUNDING:
-        warnings.warn(_too_few(sensitivity, n), stacklevel=2)
+        warnings.warn(too_few(sensitivity, n), stacklevel=2)
         return float(ordered[0])
     index = np.searchsorted(counted, alpha * (n + more) - more + _ROUNDING, side="right")
     return float(ordered[min(int(index), len(ordered) - 1)])
@@ -107,6 +107,35 @@ def required(sensitivity: float) -> float:
     return float(math.ceil(1 / alpha - _ROUNDING) - 1) if alpha > 0 else math.inf
 
 
+def pools_of(sizes: ArrayLike, sensitivity: float) -> NDArray[np.intp]:
+    """Give each part of a class its pool: parts too small to promise the sensitivity share one threshold.
+
+    The smallest parts join until they are large enough together.
+
+    Parameters
+    ----------
+    sizes : array-like of int
+        How many held-out objects (or groups) each part has.
+    sensitivity : float in (0, 1]
+
+    Examples
+    --------
+    >>> pools_of([30, 5, 40, 6], 0.9)
+    array([0, 1, 2, 1])
+    """
+    sizes = np.asarray(sizes)
+    pools = np.arange(len(sizes))
+    ascending = np.argsort(sizes, kind="stable")
+    together = np.cumsum(sizes[ascending])
+    need = min(required(sensitivity), together[-1])
+    if sizes[ascending[0]] < need:
+        joined = ascending[: int(np.searchsorted(together, need)) + 1]
+        # The rest may still hold parts that are too small; they are larger than those joined, and join as well.
+        joined = np.union1d(joined, np.flatnonzero(sizes < need))
+        pools[joined] = joined[0]
+    return np.unique(pools, return_inverse=True)[1]
+
+
 def _counted(scores: ArrayLike, weights: ArrayLike | None) -> tuple[Floats, Floats]:
     """The scores in order, and how much lies at or below each."""
     scores = np.asarray(scores, dtype=float)
@@ -117,7 +146,8 @@ def _counted(scores: ArrayLike, weights: ArrayLike | None) -> tuple[Floats, Floa
     return scores[order], np.round(np.cumsum(np.asarray(weights, dtype=float)[order]), 10)
 
 
-def _too_few(sensitivity: float, n: float) -> str:
+def too_few(sensitivity: float, n: float) -> str:
+    """Say that so many held-out objects cannot promise the sensitivity, and what would."""
     need = required(sensitivity)
     remedy = f"calibrate with at least {need:.0f}" if math.isfinite(need) else "no number of them can"
     return (

@@ -3,6 +3,7 @@
 import errno
 import pickle
 import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
@@ -12,14 +13,15 @@ import transvariation as tv
 from transvariation import distributed
 from transvariation.distributed import local, selection
 from transvariation.distributed.centre import spatial_median_of_partitions
+from transvariation.distributed.halves import describes
 from transvariation.distributed.local import LocalRows
 from transvariation.threshold import cut
 from transvariation.typicality.median import BLOCK
 
 rng = np.random.default_rng(0)
 SAMPLES = {
-    "normal": rng.normal(size=(40_000, 2)),
-    "rounded, many ties, the centre a data point": np.round(rng.normal(size=(40_000, 2)), 1),
+    "normal": rng.normal(size=(34_000, 2)),
+    "rounded, many ties, the centre a data point": np.round(rng.normal(size=(34_000, 2)), 1),
     "compiled": rng.normal(size=(60_000, 2)),
     "one variable": rng.normal(size=(20_001, 1)),
     "one rounded variable": np.round(rng.normal(size=(20_000, 1)), 1),
@@ -46,8 +48,10 @@ def cuts(n):
     yield [n // 7] * 6 + [n - 6 * (n // 7)]
 
 
-@pytest.mark.parametrize("ties", ["proper", "literal"])
-@pytest.mark.parametrize("name", SAMPLES)
+# Only rounded values meet the centre, where the readings of ties differ.
+@pytest.mark.parametrize(
+    ("name", "ties"), [(name, "proper") for name in SAMPLES] + [(n, "literal") for n in SAMPLES if "rounded" in n]
+)
 def test_the_same_bits_for_any_partitioning(name, ties):
     X = SAMPLES[name]
     one, Z = tv.TOCC(ties=ties).fit(X), np.concatenate([X[:40], X[:40] * 1.5 + 0.1, X[:1] * 0 + X.mean()])
@@ -83,6 +87,75 @@ def test_clusters_equal_one_machine_where_the_sample_is_everything(p):
     assert rule.offset_ == 0.0
     shares = [0.9, 0.8, 0.7]
     np.testing.assert_array_equal(rule.set_sensitivity(shares).thresholds_, one.set_sensitivity(shares).thresholds_)
+
+
+class Halves:
+    """The halves of rows in partitions, for a rule on one machine."""
+
+    def split(self, X, y=None, groups=None):
+        describing = describes(np.arange(len(X), dtype=np.uint64))
+        yield np.flatnonzero(describing), np.flatnonzero(~describing)
+
+    def get_n_splits(self, X=None, y=None, groups=None):
+        return 1
+
+
+@pytest.mark.parametrize("name", [name for name in SAMPLES if name not in ("all the same", "two rows", "compiled")])
+def test_half_describes_and_half_calibrates(name):
+    X = SAMPLES[name]
+    one, Z = tv.TOCC(calibration=Halves(), sensitivity=0.7).fit(X), np.concatenate([X[:40], X[:40] * 1.5 + 0.1])
+    for sizes in list(cuts(len(X)))[1:3]:
+        rule = distributed.TOCC(calibration="split", sensitivity=0.7).fit(blocks(X, sizes))
+        np.testing.assert_array_equal(rule.center_, one.center_)
+        scores = np.concatenate(rule._scores[0][0].map(lambda rows, number: rows[:, 0]))
+        np.testing.assert_array_equal(np.sort(scores), np.sort(one._calibration_scores))
+        assert rule.offset_ == one.offset_
+        np.testing.assert_array_equal(rule.predict(Z), one.predict(Z))
+        np.testing.assert_array_equal(rule.p_values(Z), one.p_values(Z))
+
+
+@pytest.mark.parametrize("p", [1, 2, 3])
+def test_halves_in_clusters_some_of_which_share_a_threshold(p):
+    X = np.concatenate([rng.normal(size=(1_500, p)), 99 + rng.normal(size=(12, p))])
+    one = tv.PAMTOCC(3, calibration=Halves()).fit(X)
+    rule = distributed.PAMTOCC(3, calibration="split").fit(blocks(X, [1_000, 512]))
+    np.testing.assert_array_equal(rule.centers_, one.centers_)
+    np.testing.assert_array_equal(rule.thresholds_, one.thresholds_)
+    np.testing.assert_array_equal(rule._pools, one._pools)
+    assert rule._pools.max() < 2  # the few far ones are too few
+    np.testing.assert_array_equal(rule.p_values(X), one.p_values(X))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # one share for each cluster: the small one is too small for its own
+        shares = [0.9, 0.8, 0.7]
+        np.testing.assert_array_equal(rule.set_sensitivity(shares).thresholds_, one.set_sensitivity(shares).thresholds_)
+
+
+def test_halves_under_a_density():
+    X = rng.normal(size=(2_000, 2))
+    one = tv.DensityTOCC(density="gaussian", calibration=Halves()).fit(X)
+    rule = distributed.DensityTOCC(density="gaussian", calibration="split").fit(blocks(X, [700, 1_300]))
+    assert rule.offset_ == one.offset_
+    np.testing.assert_array_equal(rule.p_values(X), one.p_values(X))
+
+
+def test_halves_are_halves():
+    bits = describes(np.arange(1 << 16, dtype=np.uint64))
+    assert abs(bits.mean() - 0.5) < 0.01
+    for lag in (1, 2, 3, 64, 1000):
+        assert abs(np.mean(bits[lag:] == bits[:-lag]) - 0.5) < 0.01
+
+
+def test_equally_close_medoids_on_a_lattice():
+    X, between = np.round(np.random.default_rng(3).normal(size=(900, 2)) * 2), 0
+    for k in (2, 3, 6):
+        one, rule = tv.PAMTOCC(k).fit(X), distributed.PAMTOCC(k).fit(blocks(X, [500, 400]))
+        distance = np.sort(np.linalg.norm(X[:, None] - one.centers_, axis=2), axis=1)
+        between += np.sum(distance[:, 0] == distance[:, 1])
+        np.testing.assert_array_equal(one.labels_, one._stratum(X))
+        np.testing.assert_array_equal(rule.centers_, one.centers_)
+        np.testing.assert_array_equal(rule.thresholds_, one.thresholds_)
+        np.testing.assert_array_equal(rule.score_samples(X), one.score_samples(X))
+    assert between > 20  # there are objects in question
 
 
 def test_clusters_from_a_sample_do_not_depend_on_the_partitioning():
@@ -150,6 +223,11 @@ def test_selection_is_exact():
     for n in (1, 7, 10, 87, 1_000):
         for share in (0.1, 0.9, 0.95, 0.999, 1.0):
             assert np.arange(n)[selection.rank_of_cut(n, share)] == cut(np.arange(n), share)
+            with warnings.catch_warnings(record=True, action="always") as here:
+                rank = selection.rank_of_cut(n, share, held_out=True)
+            with warnings.catch_warnings(record=True, action="always") as there:
+                assert np.arange(n)[rank] == cut(np.arange(n), share, held_out=True)
+            assert [str(w.message) for w in here] == [str(w.message) for w in there]
 
 
 def test_median_alone():
@@ -195,6 +273,12 @@ def test_what_cannot_be_fitted_is_refused():
         distributed.TOCC().fit(lambda: iter([X[:1]]))
     with pytest.raises(ValueError, match="tau_max='product' is unknown here"):
         distributed.TOCC(tau_max="product").fit(X)
+    with pytest.raises(ValueError, match=r"calibration='loo' is not for rows in partitions: every row would be"):
+        distributed.TOCC(calibration="loo").fit(X)
+    with pytest.raises(ValueError, match="calibration=5 is not for rows in partitions: choose one of paper, split"):
+        distributed.TOCC(calibration=5).fit(X)
+    with pytest.raises(ValueError, match="lets 1 of the 2 rows describe"):
+        distributed.TOCC(calibration="split").fit(X[:2])
     with pytest.raises(ValueError, match=r"sensitivity=1\.2"):
         distributed.TOCC(sensitivity=1.2).fit(X)
     with pytest.raises(ValueError, match="3 columns, the others 2"):
@@ -237,7 +321,7 @@ def test_an_interruption_leaves_nothing_behind(tmp_path):
     rule = distributed.TOCC(scratch=tmp_path)
     with pytest.raises(KeyboardInterrupt):
         rule.fit(make)
-    assert vars(rule).keys() == {"sensitivity", "tau_max", "ties", "scratch"}
+    assert vars(rule).keys() == {"sensitivity", "calibration", "tau_max", "ties", "scratch"}
     assert list(tmp_path.iterdir()) == []
 
 

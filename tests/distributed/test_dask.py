@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import types
+from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
@@ -21,8 +22,15 @@ from transvariation.distributed import loss  # noqa: E402  these need Dask
 from transvariation.distributed.on_dask import DaskRows, parts_of  # noqa: E402
 
 rng = np.random.default_rng(1)
-X = np.round(rng.normal(size=(60_000, 2)), 2)
+X = np.round(rng.normal(size=(36_000, 2)), 2)
 Z = rng.normal(size=(700, 2)) * 1.5
+
+
+@contextmanager
+def preloaded(*modules):
+    context = client_of.utils.get_mp_context()
+    context.set_forkserver_preload(list(modules))
+    yield
 
 
 @pytest.fixture(scope="module")
@@ -32,9 +40,12 @@ def cluster():
         "distributed.comm.timeouts.connect": "30s",
         # A name whose worker is away when this is over is given up for good, and here workers are lost often.
         "distributed.deploy.lost-worker-timeout": "1h",
+        # Workers that take the place of lost ones need not import everything anew.
+        "distributed.worker.multiprocessing-method": "forkserver",
     }
     with (
         dask.config.set(quiet),
+        preloaded("distributed", "dask.dataframe", "transvariation.distributed", "sklearn.utils.validation"),
         client_of.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
         ) as cluster,
@@ -45,8 +56,8 @@ def cluster():
 
 def test_array_and_frame_equal_one_machine(cluster):
     one = tv.TOCC().fit(X)
-    uneven = da.from_array(X, chunks=((7, 16_384, 20_000, 23_609), (1, 1)))
-    frame = dd.from_pandas(pd.DataFrame(X, columns=["a", "b"]), npartitions=5)
+    uneven = da.from_array(X, chunks=((7, 16_384, 10_000, 9_609), (1, 1)))
+    frame = dd.from_pandas(pd.DataFrame(X, columns=["a", "b"]), npartitions=3)
     for target in (uneven, frame):
         rule = distributed.TOCC().fit(target)
         np.testing.assert_array_equal(rule.center_, one.center_)
@@ -69,6 +80,8 @@ def test_clusters_and_density(cluster):
     one, rule = tv.PAMTOCC(3).fit(some.compute()), distributed.PAMTOCC(3).fit(some)
     np.testing.assert_array_equal(rule.thresholds_, one.thresholds_)
     np.testing.assert_array_equal(rule.score_samples(da.from_array(Z, chunks=200)).compute(), one.score_samples(Z))
+    held_out = [distributed.PAMTOCC(3, calibration="split").fit(rows).thresholds_ for rows in (some, some.compute())]
+    np.testing.assert_array_equal(*held_out)
     smooth = distributed.DensityTOCC(density="gaussian").fit(some)
     expected = tv.DensityTOCC(density="gaussian").fit(some.compute())
     assert smooth.offset_ == expected.offset_
@@ -112,7 +125,7 @@ def once_in_a_while(block, marker, block_info=None):
 
 def test_a_killed_worker_costs_time_not_the_result(cluster, tmp_path):
     marker = tmp_path / "reads"
-    rows = da.from_array(X, chunks=(20_000, 2)).map_blocks(once_in_a_while, str(marker), dtype=float)
+    rows = da.from_array(X, chunks=(12_000, 2)).map_blocks(once_in_a_while, str(marker), dtype=float)
     before = set(cluster.scheduler_info()["workers"])
     rule, one = distributed.TOCC().fit(rows), tv.TOCC().fit(X)
     assert marker.stat().st_size > 3
@@ -138,7 +151,7 @@ def deadly_from(block, marker, reading, block_info=None):
 @pytest.mark.parametrize("reading", [1, 4, 6])
 def test_a_worker_out_of_memory_is_an_error_that_names_the_partition(few_failures, tmp_path, reading):
     marker = tmp_path / "reads"
-    deadly = da.from_array(X[:8_000], chunks=(1_000, 2)).map_blocks(deadly_from, str(marker), reading, dtype=float)
+    deadly = da.from_array(X[:8_000], chunks=(2_000, 2)).map_blocks(deadly_from, str(marker), reading, dtype=float)
     rule = distributed.TOCC()
     with pytest.raises(RuntimeError, match=r"every worker that took partition 2 was lost.*smaller partitions"):
         rule.fit(deadly)
@@ -227,6 +240,26 @@ def test_joblib_on_dask_changes_nothing(cluster, what, monkeypatch):
         together = rule.fit(wide).score_samples(wide), rule.offset_
     np.testing.assert_array_equal(alone[0], together[0])
     assert alone[1] == together[1]
+
+
+def test_the_simulation_study_on_dask(cluster, tmp_path):
+    from joblib import parallel_config
+
+    from transvariation.studies.simulation import Study
+
+    def table(folder, jobs):
+        study = Study(scenarios="a", sizes=(40,), shifts=(1.0,), repeats=2, jobs=jobs)
+        journal = study.journal(tmp_path / folder)
+        for _ in study.run(journal):
+            pass
+        return study.table(journal).drop(columns="seconds")
+
+    for folder in ("one", "scheduler", "joblib"):
+        (tmp_path / folder).mkdir()
+    alone = table("one", 1)
+    pd.testing.assert_frame_equal(table("scheduler", cluster.scheduler.address), alone)
+    with parallel_config(backend="dask"):
+        pd.testing.assert_frame_equal(table("joblib", 2), alone)
 
 
 def test_out_of_core_rules_do_not_score_lazily():

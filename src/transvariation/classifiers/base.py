@@ -20,7 +20,7 @@ from transvariation.classifiers.calibration import (
     rate_held_out,
 )
 from transvariation.multiplicity import combine_p_values, combine_ranks
-from transvariation.threshold import check_sensitivity, cut, group_weights, p_values, required
+from transvariation.threshold import check_sensitivity, cut, group_weights, p_values, pools_of
 
 Floats = NDArray[np.float64]
 
@@ -133,24 +133,10 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         return self
 
     def _pooled(self, sensitivity: float | None) -> NDArray[np.intp]:
-        """Give each part its pool: parts too small to promise the sensitivity share one threshold.
-
-        The smallest parts join until they are large enough together. Parts with sensitivities of their own, and all
-        parts in the paper's mode, stay alone.
-        """
-        pools = np.arange(self._n_strata)
+        """Give each part its pool. Parts with sensitivities of their own, and all in the paper's mode, stay alone."""
         if sensitivity is None or not self._n_folds:
-            return pools
-        sizes = np.array([self._n_units(self._calibration_strata == k) for k in pools])
-        ascending = np.argsort(sizes, kind="stable")
-        together = np.cumsum(sizes[ascending])
-        need = min(required(sensitivity), together[-1])
-        if sizes[ascending[0]] < need:
-            joined = ascending[: int(np.searchsorted(together, need)) + 1]
-            # The rest may still hold parts that are too small; they are larger than those joined, and join as well.
-            joined = np.union1d(joined, np.flatnonzero(sizes < need))
-            pools[joined] = joined[0]
-        return np.unique(pools, return_inverse=True)[1]
+            return np.arange(self._n_strata)
+        return pools_of([self._n_units(self._calibration_strata == k) for k in range(self._n_strata)], sensitivity)
 
     def _pool(self, pool: int) -> tuple[Floats, Floats | None]:
         """The calibration scores of a pool and what each counts for."""

@@ -11,21 +11,25 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from transvariation.distributed.centre import rows_at
+from transvariation.distributed.halves import check_calibration, half, starts_of
 from transvariation.distributed.local import Scratch
 from transvariation.distributed.pairs import answer, is_lazy, open_rows
 from transvariation.distributed.rows import Floats, Rows
 from transvariation.distributed.selection import kth_smallest, rank_of_cut
+from transvariation.threshold import check_sensitivity, pools_of
 from transvariation.typicality.medoids import closest
 
 
 class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
     """A one-class classifier on rows in partitions.
 
-    A subclass says how to learn (`_describe`), how to rate the training rows, part by part (`_training_scores`), how to
-    rate others (`_ratings`), and to which part of the class an object belongs (`_part`).
+    A subclass says how to learn (`_describe`), how to rate the training rows, part by part (`_training_scores`), or
+    those that were held out (`_held_out_scores`), how to rate others (`_ratings`), and to which part of the class an
+    object belongs (`_part`).
     """
 
     sensitivity: Any
+    calibration: Any
     scratch: Any
     _min_samples = 2
 
@@ -36,6 +40,10 @@ class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
     @abstractmethod
     def _training_scores(self, rows: Rows) -> list[tuple[Rows, int]]:
         """Rate the training rows: for each part of the class their scores, in any order, and how many there are."""
+
+    @abstractmethod
+    def _held_out_scores(self, rows: Rows) -> list[tuple[Rows, int]]:
+        """The same for the calibrating half of the rows, which the describing half rates."""
 
     @abstractmethod
     def _ratings(self) -> tuple[list[Rows], Callable, Callable]:
@@ -81,12 +89,27 @@ class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         self._rows, self.n_features_in_ = rows, rows.width
         if rows.names is not None:
             self.feature_names_in_ = rows.names
-        self._describe(rows)
-        self._scores = self._training_scores(rows)
+        if check_calibration(self.calibration) == "paper":
+            self._describe(rows)
+            self._scores = self._training_scores(rows)
+        else:
+            self._rows = self._describing_half(rows)
+            self._describe(self._rows)
+            self._scores = self._held_out_scores(rows)
         self.set_sensitivity(self.sensitivity)
 
+    def _describing_half(self, rows: Rows) -> Rows:
+        n, describing = sum(rows.lengths), rows.derive(half, starts_of(rows), True)
+        lengths = describing.map(_length)
+        if not self._min_samples <= sum(lengths) < n:
+            raise ValueError(
+                f'calibration="split" lets {sum(lengths)} of the {n} rows describe the class and {n - sum(lengths)} '
+                'calibrate, which is too few; give more rows, or use calibration="paper"'
+            )
+        return describing.inspect()
+
     def set_sensitivity(self, sensitivity: float | ArrayLike) -> Self:
-        """Move the operating point without refitting: an exact selection among the training scores.
+        """Move the operating point without refitting: an exact selection among the calibration scores.
 
         Parameters
         ----------
@@ -99,12 +122,26 @@ class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
                 "class; give one number, or one per part"
             )
         shares = np.broadcast_to(np.asarray(sensitivity, dtype=float), len(self._scores))
-        self.thresholds_ = np.array(
-            [kth_smallest(s, rank_of_cut(n, share), n) for (s, n), share in zip(self._scores, shares, strict=True)]
-        )
+        for share in shares:
+            check_sensitivity(share)
+        held_out = self.calibration == "split"
+        # Parts too small to promise the sensitivity share one threshold.
+        small = held_out and not np.ndim(sensitivity)
+        pools = pools_of([n for _, n in self._scores], shares[0]) if small else np.arange(len(self._scores))
+        self._pools, self.thresholds_ = pools, np.empty(len(pools))
+        for pool in range(pools.max() + 1):
+            parts = np.flatnonzero(pools == pool)
+            scores, n = self._pool(pool)
+            self.thresholds_[parts] = kth_smallest(scores, rank_of_cut(n, shares[parts[0]], held_out), n)
         self.offset_ = float(self.thresholds_[0]) if len(self._scores) == 1 else 0.0
         self.sensitivity = sensitivity
         return self
+
+    def _pool(self, pool: int) -> tuple[Rows, int]:
+        """The scores that a threshold is selected from, and how many there are."""
+        those = [self._scores[k] for k in np.flatnonzero(self._pools == pool)]
+        first, *others = (scores for scores, _ in those)
+        return first.joined(others) if others else first, sum(n for _, n in those)
 
     def _sample(self, rows: Rows, size: int) -> Floats:
         """Evenly spaced rows, the same for every partitioning."""
@@ -146,17 +183,19 @@ class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         return self.thresholds_ if len(self._scores) > 1 else np.zeros(1)
 
     def p_values(self, Z: Any) -> Any:
-        """Rank objects among the training scores of their part; small = unlike the target.
+        """Rank objects among the calibration scores of their part; small = unlike the target.
 
-        The training rows were rated by the rule that they shaped: of these p-values hold no promise for fresh objects
-        beyond what many rows make small.
+        With ``calibration="split"`` a fresh target object gets a p-value of at most alpha with probability at most
+        alpha, for every alpha. With ``"paper"`` the training rows were rated by the rule that they shaped: there these
+        p-values promise nothing for fresh objects beyond what many rows make small.
         """
         check_is_fitted(self, "thresholds_")
         scored = self._rated(Z, partial(_with_part, self._part()), columns=2)
         again = (lambda: scored) if callable(Z) else scored
-        sizes = np.array([n for _, n in self._scores])
-        against = [scores for scores, _ in self._scores]
-        return answer(again, against, _as_low, partial(_p_value, sizes=sizes), width=2, finite=False)
+        pools = [self._pool(pool) for pool in range(self._pools.max() + 1)]
+        against, sizes = [scores for scores, _ in pools], np.array([n for _, n in pools])
+        count, finish = partial(_as_low, pools=self._pools), partial(_p_value, pools=self._pools, sizes=sizes)
+        return answer(again, against, count, finish, width=2, finite=False)
 
 
 def _in_memory(X: Any) -> bool:
@@ -180,14 +219,18 @@ def _with_part(part: Callable, z: Floats, scores: Floats) -> Floats:
     return np.column_stack([scores, part(z)])
 
 
-def _as_low(scores: Floats, k: int, rated: Floats) -> NDArray[np.int64]:
-    """How many training scores of part k are as low as each object's, for objects of that part."""
+def _length(rows: Floats, number: int) -> int:
+    return len(rows)
+
+
+def _as_low(scores: Floats, k: int, rated: Floats, pools: NDArray[np.intp]) -> NDArray[np.int64]:
+    """How many calibration scores of pool k are as low as each object's, for objects of that pool."""
     counts = np.searchsorted(np.sort(scores[:, 0]), rated[:, 0], side="right")
-    return np.where(rated[:, 1] == k, counts, 0)
+    return np.where(pools[rated[:, 1].astype(np.intp)] == k, counts, 0)
 
 
-def _p_value(rated: Floats, total: NDArray[np.int64], sizes: NDArray[np.int64]) -> Floats:
-    return (1.0 + total) / (sizes[rated[:, 1].astype(np.intp)] + 1.0)
+def _p_value(rated: Floats, total: NDArray[np.int64], pools: NDArray[np.intp], sizes: NDArray[np.int64]) -> Floats:
+    return (1.0 + total) / (sizes[pools[rated[:, 1].astype(np.intp)]] + 1.0)
 
 
 def only_part(z: Floats) -> NDArray[np.intp]:

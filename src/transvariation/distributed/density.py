@@ -9,6 +9,7 @@ import numpy as np
 from transvariation.classifiers.density import DensityTOCC as OnOneMachine
 from transvariation.distributed.base import PartitionedClassifier
 from transvariation.distributed.centre import spatial_median_of_partitions
+from transvariation.distributed.halves import half, starts_of
 from transvariation.distributed.rows import Floats, Rows
 
 
@@ -21,6 +22,8 @@ class DensityTOCC(PartitionedClassifier):
     Parameters
     ----------
     sensitivity : float in (0, 1], default=0.9
+    calibration : {"paper", "split"}, default="paper"
+        See :class:`transvariation.distributed.TOCC`.
     density : {"mixture", "gaussian", "kde"} or object, default="mixture"
     tau_max : {"integral", "half"}, default="integral"
     scale : {"tp", "log"}, default="tp"
@@ -50,6 +53,7 @@ class DensityTOCC(PartitionedClassifier):
         self,
         *,
         sensitivity: float = 0.9,
+        calibration: str = "paper",
         density: Any = "mixture",
         tau_max: str = "integral",
         scale: str = "tp",
@@ -57,6 +61,7 @@ class DensityTOCC(PartitionedClassifier):
         scratch: Any = None,
     ):
         self.sensitivity = sensitivity
+        self.calibration = calibration
         self.density = density
         self.tau_max = tau_max
         self.scale = scale
@@ -74,6 +79,10 @@ class DensityTOCC(PartitionedClassifier):
 
     def _training_scores(self, rows: Rows) -> list[tuple[Rows, int]]:
         return [(rows.derive(_score_column, self._rule).store(), sum(rows.lengths))]
+
+    def _held_out_scores(self, rows: Rows) -> list[tuple[Rows, int]]:
+        scores = rows.derive(half, starts_of(rows), False).derive(_score_column, self._rule).store()
+        return [(scores, sum(rows.lengths) - sum(self._rows.lengths))]
 
     def _ratings(self) -> tuple[list[Rows], Callable, Callable]:
         return [], _score_column, partial(_score, self._rule)

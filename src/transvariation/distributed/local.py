@@ -4,8 +4,8 @@ import errno
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Iterator
-from itertools import count
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +113,10 @@ class LocalRows(Rows):
                     self.scratch.append(path, piece)
         # Read once, then gone: the disk never holds more than two generations.
         return LocalRows(lambda: (_read(path, width, True) for path in paths), self.scratch)
+
+    def joined(self, others: Sequence[Rows]) -> "LocalRows":
+        """One after the other."""
+        return LocalRows(lambda: chain(self.blocks(), *(rows.blocks() for rows in others)), self._scratch)  # type: ignore[attr-defined]
 
     def store(self) -> "LocalRows":
         """Keep in files."""

@@ -1,7 +1,7 @@
 """Rows that Dask holds: each question is one task per partition, answered where the partition is."""
 
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import dask
@@ -68,6 +68,10 @@ class DaskRows(Rows):
             totals = [question(part, k, z, dask_key_name=key) for (part, k), key in zip(pairs, names, strict=True)]
             finished.append(end(z, _added(totals), dask_key_name=name(i)))
         return DaskRows(finished, self.kind)
+
+    def joined(self, others: Sequence[Rows]) -> "DaskRows":
+        """All partitions, wherever they are."""
+        return DaskRows([*self.parts, *(part for rows in others for part in rows.parts)], self.kind)  # type: ignore[attr-defined]
 
     def store(self) -> "DaskRows":
         """Keep in the workers' memory."""

@@ -48,6 +48,10 @@ class Rows(ABC):
         """
 
     @abstractmethod
+    def joined(self, others: Sequence["Rows"]) -> "Rows":
+        """Put the partitions of others after one's own."""
+
+    @abstractmethod
     def store(self) -> "Rows":
         """Compute the partitions once and keep them, for several rounds of questions."""
 

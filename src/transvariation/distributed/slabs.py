@@ -8,9 +8,12 @@ centre on a border of each. For a row in slab a of the first and slab b of the s
   with the number of the slab in place of the first variable;
 - those in its own slab a and beyond it in both variables: counted within slab a.
 
-Every row is therefore moved twice, and counted twice within a slab, whatever the number of slabs. With three variables
-and more, counts are added over all pairs of partitions.
+Some rows may be marked as objects only: they are rated by the others and do not count. Every row is moved twice, and
+counted twice within a slab, whatever the number of slabs. With three variables and more, counts are added over all
+pairs of partitions.
 """
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +28,8 @@ Integers = NDArray[np.int64]
 def training_tp(rows: Rows, m: Floats, sample: Floats, n_slabs: int, tau_max: str, ties: str) -> Rows:
     """Compute tp of every row about m, in one or two variables, as partitions of one column in no particular order.
 
-    `sample` is any sample of the rows: slabs of about equal size are cut at its quantiles.
+    `sample` is any sample of the rows: slabs of about equal size are cut at its quantiles. Rows may have one column
+    more than m: 1 marks a unit, and 0 an object that the units rate; then the tp of objects alone are returned.
     """
     borders = [_borders(column, centre, n_slabs) for column, centre in zip(_plane(sample).T, _about(m), strict=True)]
     table = rows.total(_tile_counts, m, borders)
@@ -33,6 +37,11 @@ def training_tp(rows: Rows, m: Floats, sample: Floats, n_slabs: int, tau_max: st
     by_second = rows.exchange(_split_by_second, sizes[1], m, borders)
     by_first = by_second.exchange(_count_in_second, max(sizes), m, borders, farther(table, borders, m))
     return by_first.derive(_finish, m, _by_side(table, borders, m), int(table.sum()), tau_max, ties)
+
+
+def _units_and_objects(rows: Floats, p: int, marked: bool) -> tuple[Any, Any]:
+    """Which rows count and which are rated: all are both where none is marked."""
+    return (rows[:, p] == 1, rows[:, p] == 0) if marked else (slice(None), slice(None))
 
 
 def _plane(X: Floats) -> Floats:
@@ -72,13 +81,15 @@ def _cells(rows: Floats, m: Floats, borders: list[Floats]) -> list[tuple[Integer
 
 
 def _tile_counts(rows: Floats, number: int, m: Floats, borders: list[Floats]) -> Integers:
-    (a, a0), (b, b0) = _cells(rows, m, borders)
+    p = len(m)
+    units, _ = _units_and_objects(rows, p, rows.shape[1] > p)
+    (a, a0), (b, b0) = _cells(rows[units, :p], m, borders)
     shape = len(borders[0]) + 2, len(borders[1]) + 2
     return np.bincount((a + a0) * shape[1] + b + b0, minlength=shape[0] * shape[1]).reshape(shape)
 
 
 def _split_by_second(rows: Floats, number: int, m: Floats, borders: list[Floats]) -> list[Floats]:
-    _, (b, b0) = _cells(rows, m, borders)
+    _, (b, b0) = _cells(rows[:, : len(m)], m, borders)
     return _split(rows, b + b0, len(borders[1]) + 2)
 
 
@@ -106,12 +117,16 @@ def farther(table: Integers, borders: list[Floats], m: Floats) -> Integers:
 
 def _count_in_second(rows: Floats, number: int, m: Floats, borders: list[Floats], outside: Integers) -> list[Floats]:
     """What a slab of the second variable knows; rows at the centre in the first one are then done."""
-    (a, a0), (b, b0) = _cells(rows, m, borders)
+    p = len(m)
+    units, objects = _units_and_objects(rows, p, rows.shape[1] > p)
+    (a, a0), (b, b0) = _cells(rows[:, :p], m, borders)
     n_parts = max(outside.shape)
-    plane, about = _plane(rows), _about(m)
+    plane, about = _plane(rows[:, :p]), _about(m)
     coded = np.column_stack([a.astype(float), plane[:, 1]])
-    counts = count_transvariations(coded, np.array([0.0, about[1]]), coded) if len(rows) else None
-    beyond, at = (np.zeros(len(rows)), np.zeros(len(rows))) if counts is None else (counts.beyond, counts.at)
+    beyond, at = np.zeros(len(rows)), np.zeros(len(rows))
+    if len(known := coded[units]) and len(coded[objects]):
+        counts = count_transvariations(known, np.array([0.0, about[1]]), coded[objects])
+        beyond[objects], at[objects] = counts.beyond, counts.at
     # A row at the centre in the second variable is compared in the first one alone, in its slab of that.
     beyond = np.where(b != 0, beyond, 0) + outside[a + a0, b + b0]
     # Rows that are done need no place with others; they stay spread over the parts.
@@ -131,17 +146,21 @@ def _by_side(table: Integers, borders: list[Floats], m: Floats) -> Integers:
 def _finish(rows: Floats, number: int, m: Floats, sides: Integers, n: int, tau_max: str, ties: str) -> Floats:
     """Count within a slab of the first variable, and divide."""
     p = len(m)
-    rows, beyond, at = rows[:, :p], rows[:, p].copy(), rows[:, p + 1].copy()
-    plane, about = _plane(rows), _about(m)
+    known, objects = _units_and_objects(rows, p, rows.shape[1] == p + 3)
+    plane, about = _plane(rows[:, :p]), _about(m)
+    units = plane[known]
+    units = np.ascontiguousarray(units[units[:, 0] != about[0]])
+    plane, beyond, at = plane[objects], rows[objects, -2].copy(), rows[objects, -1].copy()
     sign = np.sign((plane > about) * 1 - (plane < about) * 1)
     doing = np.flatnonzero(sign[:, 0] != 0)
-    if len(doing):
-        units = np.ascontiguousarray(plane[doing])
-        counts = count_transvariations(units, about, units)
+    at[doing] = 0
+    if len(doing) and len(units):
+        rated = units if isinstance(objects, slice) else np.ascontiguousarray(plane[doing])
+        counts = count_transvariations(units, about, rated)
         beyond[doing] += counts.beyond
         at[doing] = counts.at
     # In a variable in which the row is at the centre, every side counts.
-    side, centre = np.empty(len(rows), dtype=np.int64), np.empty(len(rows), dtype=np.int64)
+    side, centre = np.empty(len(plane), dtype=np.int64), np.empty(len(plane), dtype=np.int64)
     for i in (-1, 0, 1):
         for j in (-1, 0, 1):
             those = (sign[:, 0] == i) & (sign[:, 1] == j)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from transvariation.distributed.base import PartitionedClassifier, closest_part
 from transvariation.distributed.centre import spatial_median_of_partitions
+from transvariation.distributed.halves import half, marked, starts_of
 from transvariation.distributed.local import BLOCK_ROWS
 from transvariation.distributed.pairs import count_about, tp_about
 from transvariation.distributed.rows import Floats, Rows
@@ -44,25 +45,36 @@ class CountingClassifier(PartitionedClassifier):
         return self._rated(Z, _as_it_is)
 
     def _training_scores(self, rows: Rows) -> list[tuple[Rows, int]]:
+        return self._scores_of_parts(rows, rows, self._sizes(rows, sum(rows.lengths)))
+
+    def _held_out_scores(self, rows: Rows) -> list[tuple[Rows, int]]:
+        starts = starts_of(rows)
+        sizes = self._sizes(rows.derive(half, starts, False), sum(rows.lengths) - sum(self._rows.lengths))
+        return self._scores_of_parts(rows, rows.derive(marked, starts), sizes)
+
+    def _sizes(self, rows: Rows, n: int) -> NDArray[np.int64]:
+        """How many of the n rows belong to each part."""
+        return np.array([n]) if len(self._centers()) == 1 else rows.total(_sizes, self._centers())
+
+    def _scores_of_parts(self, rows: Rows, counted: Rows, sizes: NDArray[np.int64]) -> list[tuple[Rows, int]]:
+        """Rate the rows part by part, where `counted` are the same rows, marked if some only rate others."""
         centers = self._centers()
-        if len(centers) == 1:
-            return [(self._tp_of_part(rows, centers[0], self._sample(rows, _FOR_BORDERS)), sum(rows.lengths))]
         label = closest_part(centers, sample := self._sample(rows, _FOR_BORDERS))
-        sizes = rows.total(_sizes, centers)
         found = []
         for k, center in enumerate(centers):
-            own = rows.derive(_those_of, centers, k)
+            own = counted.derive(_those_of, centers, k) if len(centers) > 1 else counted
             near = sample[label == k]
-            found.append((self._tp_of_part(own, center, near if len(near) else center[None]), int(sizes[k])))
+            n_slabs = max(len(rows.lengths), -(-sum(rows.lengths) // BLOCK_ROWS))
+            found.append((self._tp_of_part(own, center, near if len(near) else center[None], n_slabs), int(sizes[k])))
         return found
 
-    def _tp_of_part(self, rows: Rows, center: Floats, sample: Floats) -> Rows:
+    def _tp_of_part(self, rows: Rows, center: Floats, sample: Floats, n_slabs: int) -> Rows:
         if len(center) <= 2:
-            n_slabs = max(len(self._rows.lengths), -(-sum(self._rows.lengths) // BLOCK_ROWS))
             return training_tp(rows, center, sample, n_slabs, self.tau_max, self.ties).store()
         centers = center[None]
         tp = partial(tp_about, centers=centers, tau_max=self.tau_max, ties=self.ties)
-        return rows.against([rows], partial(count_about, centers=centers), tp).derive(_as_column).store()
+        units, objects = (rows.derive(_side, len(center), describing) for describing in (True, False))
+        return objects.against([units], partial(count_about, centers=centers), tp).derive(_as_column).store()
 
 
 def _as_it_is(z: Floats, scores: Floats) -> Floats:
@@ -74,7 +86,12 @@ def _sizes(rows: Floats, number: int, centers: Floats) -> NDArray[np.int64]:
 
 
 def _those_of(rows: Floats, number: int, centers: Floats, k: int) -> Floats:
-    return rows[closest_part(centers, rows) == k]
+    return rows[closest_part(centers, rows[:, : centers.shape[1]]) == k]
+
+
+def _side(rows: Floats, number: int, p: int, describing: bool) -> Floats:
+    """The rows that rate or those that are rated; all are both where none is marked."""
+    return rows if rows.shape[1] == p else rows[rows[:, p] == describing, :p]
 
 
 def _as_column(tp: Floats, number: int) -> Floats:
@@ -84,13 +101,17 @@ def _as_column(tp: Floats, number: int) -> Floats:
 class TOCC(CountingClassifier):
     """Accept objects that lie deep enough among target objects that no memory, or no machine, holds at once.
 
-    The rule is that of :class:`transvariation.TOCC` with ``calibration="paper"``: centre, tp and threshold have the
-    same bits, however the rows are partitioned.
+    The rule is that of :class:`transvariation.TOCC`: centre, tp and threshold have the same bits, however the rows are
+    partitioned. With ``calibration="split"`` it is that of the same halves, which are others than those that one
+    machine would draw.
 
     Parameters
     ----------
     sensitivity : float in (0, 1], default=0.9
         The share of target objects to accept.
+    calibration : {"paper", "split"}, default="paper"
+        ``"paper"`` cuts at the quantile of the training objects' own scores. ``"split"`` lets about half of the rows
+        describe the class and cuts at the scores of the others, so that the sensitivity holds on fresh objects.
     tau_max : {"count", "half"}, default="count"
     ties : {"proper", "literal"}, default="proper"
         See :func:`transvariation.transvariation_probability`.
@@ -119,8 +140,17 @@ class TOCC(CountingClassifier):
     array([ 1, -1])
     """
 
-    def __init__(self, *, sensitivity: float = 0.9, tau_max: str = "count", ties: str = "proper", scratch: Any = None):
+    def __init__(
+        self,
+        *,
+        sensitivity: float = 0.9,
+        calibration: str = "paper",
+        tau_max: str = "count",
+        ties: str = "proper",
+        scratch: Any = None,
+    ):
         self.sensitivity = sensitivity
+        self.calibration = calibration
         self.tau_max = tau_max
         self.ties = ties
         self.scratch = scratch
@@ -144,6 +174,8 @@ class PAMTOCC(CountingClassifier):
     ----------
     n_clusters : int, default=5
     sensitivity : float in (0, 1] or one per cluster, default=0.9
+    calibration : {"paper", "split"}, default="paper"
+        See :class:`transvariation.distributed.TOCC`; clusters too small for the sensitivity share one threshold.
     ties : {"proper", "literal"}, default="proper"
     sample_size : int, default=2000
         The rows among which the medoids are sought.
@@ -178,12 +210,14 @@ class PAMTOCC(CountingClassifier):
         n_clusters: int = 5,
         *,
         sensitivity: float | ArrayLike = 0.9,
+        calibration: str = "paper",
         ties: str = "proper",
         sample_size: int = 2000,
         scratch: Any = None,
     ):
         self.n_clusters = n_clusters
         self.sensitivity = sensitivity
+        self.calibration = calibration
         self.ties = ties
         self.sample_size = sample_size
         self.scratch = scratch
