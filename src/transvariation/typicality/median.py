@@ -4,6 +4,7 @@ Newton's method on the sum of distances, which converges quadratically, with the
 second derivative treated exactly: a data point, and a sample on one line.
 """
 
+import math
 from abc import ABC, abstractmethod
 from typing import NamedTuple, overload
 
@@ -20,7 +21,7 @@ _SUBSAMPLE = 4_000
 _BY_CHANCE, _ROUNDING = 5e-3, 1e-13  # of the mean distance: what a subsample errs by anyway, and what a double can tell
 BLOCK = 16_384  # rows whose sums are taken together; fixed, so that rows in several places add up to the same bits
 _CACHED = 8_192  # rows of a pass in plain NumPy: their differences stay in the cache
-_HUGE, _TINY = 1e140, 1e-140
+_HUGE, _TINY, _TINIEST = 1e140, 1e-140, float(np.finfo(float).tiny)
 _MAX_PASSES = 200  # never needed; a bound for every loop
 
 
@@ -91,7 +92,9 @@ def spatial_median_of_rows(X: Floats | PartedRows) -> Floats:
     """The same for rows that were checked already, be they in one place or in several."""
     if X.shape[1] == 1:
         return np.median(X, axis=0) if isinstance(X, np.ndarray) else X.median_on_line()
-    size = max(float(X.max()), -float(X.min()))
+    compiled = worth_compiling(len(X))
+    X = np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X
+    size = _size(X, compiled)
     # Squares of such numbers overflow or vanish. A power of two changes nothing else.
     if not _TINY < size < _HUGE and size > 0:
         unit = 2.0 ** min(-int(np.log2(size)), 1023)
@@ -99,13 +102,20 @@ def spatial_median_of_rows(X: Floats | PartedRows) -> Floats:
     if len(X) <= 2:
         return X[0] + (X[-1] - X[0]) / 2
     sub = np.ascontiguousarray(X[:: max(1, len(X) // _SUBSAMPLE)])
-    compiled = worth_compiling(len(X))
     if len(X) > _LARGE:
         few = np.sort(sub[::4], axis=0)
         start = _newton(sub, few[len(few) // 2], compiled, exact=False)
     else:
         start = np.median(sub, axis=0)
-    return _newton(np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X, start, compiled)
+    return _newton(X, start, compiled)
+
+
+def _size(X: Floats | PartedRows, compiled: bool) -> float:
+    if compiled and isinstance(X, np.ndarray):
+        from transvariation.typicality.compiled.spatial import largest
+
+        return largest(X)
+    return max(float(X.max()), -float(X.min()))
 
 
 class _Pass(NamedTuple):
@@ -113,7 +123,8 @@ class _Pass(NamedTuple):
 
     objective: float
     resultant: Floats  # sum of unit vectors from y to the data
-    hessian: NDArray[np.float64]
+    hessian: Floats
+    step: Floats | None  # Newton's; None where the curvature is zero in some direction: only a line of points does that
     weight: float  # sum of 1 / distance
     weight2: float  # sum of 1 / distance^2
     nearest: int  # the closest unit not at y
@@ -122,32 +133,44 @@ class _Pass(NamedTuple):
 
 
 def _pass(X: Floats | PartedRows, y: Floats, compiled: bool = False) -> _Pass:
-    p = len(y)
     blocks = sums_of_blocks(X, y, compiled) if isinstance(X, np.ndarray) else X.block_sums(y, compiled)
-    # One after the other: NumPy's own sums would take an order that depends on how many there are.
-    sums = np.add.accumulate(blocks[:, :-3])[-1]
-    objective, weight, weight2, at = sums[:4].tolist()
-    nearest, square, ties = blocks[:, -3:].T
-    k = int(square.argmin())
-    hessian = sums[4 + p :].reshape(p, p) * -1.0
-    hessian.flat[:: p + 1] += weight
+    if compiled:
+        from transvariation.typicality.compiled.spatial import concluded
+
+        *sums, resultant, hessian, step = concluded(blocks, len(y))
+    else:
+        *sums, resultant, hessian, step = _concluded(blocks, len(y))
+    objective, weight, weight2, at, k, pull = sums
     return _Pass(
         objective=objective,
-        resultant=sums[4 : 4 + p],
+        resultant=resultant,
         hessian=hessian,
+        step=step if len(step) else None,
         weight=weight,
         weight2=weight2,
-        nearest=k * BLOCK + int(nearest[k]),
-        pull=float(ties[square == square[k]].sum() / np.sqrt(square[k])),
+        nearest=int(k) * BLOCK + int(blocks[int(k), -3]),
+        pull=pull,
         at=int(at),
     )
+
+
+def _concluded(blocks: Floats, p: int) -> tuple:
+    """Add up the blocks: the four sums, the block of the nearest row, its pull; resultant, Hessian, Newton's step."""
+    # One after the other: NumPy's own sums would take an order that depends on how many there are.
+    sums = np.add.accumulate(blocks[:, :-3])[-1]
+    square, ties = blocks[:, -2:].T
+    k = int(square.argmin())
+    resultant, hessian = sums[4 : 4 + p], sums[4 + p :].reshape(p, p)
+    values, vectors = np.linalg.eigh(hessian)
+    step = vectors @ ((vectors.T @ resultant) / values) if values[0] > 1e-12 * values[-1] else np.empty(0)
+    return *sums[:4].tolist(), k, float(ties[square == square[k]].sum() / np.sqrt(square[k])), resultant, hessian, step
 
 
 def sums_of_blocks(X: Floats, y: Floats, compiled: bool) -> Floats:
     """Sum over the rows that are not at y, of rows 0 to BLOCK, BLOCK to 2 BLOCK and so on: one block per row.
 
-    The columns: the sums of distances d, 1/d and 1/d^2 and how many rows are at y; p sums of unit vectors; p x p sums
-    of their products over d; the nearest row within the block, the square of its distance, and how many are as near.
+    The columns: the sums of distances d, 1/d and 1/d^2 and how many rows are at y; the sum of unit vectors (p); the
+    Hessian (p x p); the nearest row within the block, the square of its distance, and how many are as near.
     """
     if compiled:
         from transvariation.typicality.compiled.spatial import fused_pass
@@ -177,12 +200,13 @@ def _plain_sums(X: Floats, y: Floats) -> Floats:
         difference *= inverse
         resultant += difference.sum(axis=1)
         moment += (difference * inverse) @ difference.T
-    return np.concatenate([sums, resultant, moment.ravel(), [nearest, smallest, ties]])
+    hessian = sums[1] * np.eye(p) - moment
+    return np.concatenate([sums, resultant, hessian.ravel(), [nearest, smallest, ties]])
 
 
 def _newton(X: Floats | PartedRows, y: Floats, compiled: bool = False, exact: bool = True) -> Floats:
     here = _pass(X, y, compiled)
-    close = (_ROUNDING if exact else _BY_CHANCE) * max(here.objective / len(X), np.finfo(float).tiny)
+    close = (_ROUNDING if exact else _BY_CHANCE) * max(here.objective / len(X), _TINIEST)
     tried: set[bytes] = set()  # data points already known not to be the median
     for _ in range(_MAX_PASSES):
         if here.at:
@@ -203,10 +227,10 @@ def _newton(X: Floats | PartedRows, y: Floats, compiled: bool = False, exact: bo
             if there.objective < here.objective:
                 y, here = _descend(X, candidate, there, leave, compiled)
                 continue
-        step = _newton_step(here)
+        step = here.step
         if step is None:
             return _median_on_line(X) if isinstance(X, np.ndarray) else X.median_on_line()
-        length = float(np.linalg.norm(step))
+        length = math.sqrt(step @ step)
         # Newton squares the error: what is left after this step is about length^2 times the curvature's change.
         if length * length * here.weight2 / here.weight <= close or length <= 1e-15 * np.linalg.norm(y):
             return y + step
@@ -226,14 +250,6 @@ def _step_off(here: _Pass) -> Floats | None:
     curvature = float(direction @ here.hessian @ direction)
     # Along this ray the kink at the data point is linear, so that one Newton step accounts for it exactly.
     return direction * (pull - here.at) / (curvature if curvature > 0 else here.weight)
-
-
-def _newton_step(here: _Pass) -> Floats | None:
-    """The Newton step; None where the curvature is zero in some direction, which only a line of points brings about."""
-    values, vectors = np.linalg.eigh(here.hessian)
-    if values[0] <= 1e-12 * values[-1]:
-        return None
-    return vectors @ ((vectors.T @ here.resultant) / values)
 
 
 def _descend(X: Floats | PartedRows, y: Floats, here: _Pass, step: Floats, compiled: bool) -> tuple[Floats, _Pass]:

@@ -19,7 +19,7 @@ def count_plane(X, m, Z, same):
     number of units in each quadrant. Quadrant 4, with no units, is for rows that share a coordinate with m.
     """
     counts = np.zeros((len(Z), 2), np.int32)
-    quadrant, n_units = _run(X, m, Z, same, counts, np.empty(0))
+    quadrant, n_units, _ = _run(X, m, Z, same, counts, np.empty(0))
     n_units[4] = 0
     return counts, quadrant, n_units
 
@@ -27,8 +27,8 @@ def count_plane(X, m, Z, same):
 def tp_plane(X, m, Z, same):
     """Compute tp of every row of Z that shares no coordinate with m; and which are the others."""
     tp = np.empty(len(Z))
-    quadrant, _ = _run(X, m, Z, same, _NONE, tp)
-    return tp, np.flatnonzero(quadrant == 4)
+    quadrant, _, n_shared = _run(X, m, Z, same, _NONE, tp)
+    return tp, np.flatnonzero(quadrant == 4) if n_shared else _NONE[:, 0]
 
 
 def _run(X, m, Z, same, counts, tp):
@@ -43,7 +43,7 @@ def _run(X, m, Z, same, counts, tp):
     items, room = int((n_units + n_objects)[:4].sum()), int((n_units + n_objects)[:4].max())
     work = np.empty(max(2 * items + items // 2 + _WORDS * room + 8, _AT_LEAST), np.uint64)
     fill(X, m, Z, same, unit_quadrant, quadrant, n_units, n_objects, work, centre, counts, tp)
-    return quadrant, n_units
+    return quadrant, n_units, int(n_units[4] if same else n_objects[4])
 
 
 @compiled
@@ -51,18 +51,17 @@ def quadrants(X, m, quadrant):
     """Number the quadrant of each row, 4 for rows that share a coordinate with m; and count them."""
     x0, y0 = m[0], m[1]
     flat = X.reshape(-1)  # a step of two that the compiler can see
+    left, below, both, shared = 0, 0, 0, 0
     for i in range(len(X)):
         x, y = flat[2 * i], flat[2 * i + 1]
-        shared = (x == x0) | (y == y0)
-        quadrant[i] = np.uint8(4) if shared else np.uint8(x < x0) | np.uint8(y < y0) << 1
-    sizes = np.zeros(5, np.int64)
-    for k in range(4):
-        size = 0
-        for i in range(len(X)):
-            size += quadrant[i] == k
-        sizes[k] = size
-    sizes[4] = len(X) - sizes[:4].sum()
-    return sizes
+        outside = (x == x0) | (y == y0)
+        k = 4 if outside else (x < x0) | (y < y0) << 1
+        quadrant[i] = np.uint8(k)
+        left += k == 1
+        below += k == 2
+        both += k == 3
+        shared += k == 4
+    return np.array([len(X) - left - below - both - shared, left, below, both, shared])
 
 
 @compiled

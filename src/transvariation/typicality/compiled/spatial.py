@@ -19,7 +19,7 @@ def fused_pass(X, y, size):
     squares, difference, inverse = np.empty(_ROWS), np.empty((p, _ROWS)), np.empty(_ROWS)
     for k in range(len(out)):
         block = X[k * size : (k + 1) * size]
-        sums, resultant, moment = out[k, :4], out[k, 4 : 4 + p], out[k, 4 + p : -3].reshape((p, p))
+        sums, resultant, moment = out[k, :4], out[k, 4 : 4 + p], np.zeros((p, p))
         nearest, square, ties = 0, np.inf, 0
         for start in range(0, len(block), _ROWS):
             rows = block[start : start + _ROWS]
@@ -34,9 +34,11 @@ def fused_pass(X, y, size):
                     nearest, square, ties = start + i, squares[i], 1
                 elif squares[i] == square:
                     ties += 1
+        hessian = out[k, 4 + p : -3].reshape((p, p))
         for u in range(p):
             for v in range(u):
-                moment[v, u] = moment[u, v]
+                hessian[u, v] = hessian[v, u] = -moment[u, v]
+            hessian[u, u] = sums[1] - moment[u, u]
         out[k, -3], out[k, -2], out[k, -1] = nearest, square, ties
     return out
 
@@ -112,6 +114,53 @@ def _rows(X, y, squares, difference, inverse, sums, resultant, moment):
             for i in range(n):
                 total += d[i] * e[i] * inverse[i]
             moment[u, v] += total
+
+
+@njit(cache=True, nogil=True)
+def concluded(blocks, p):
+    """The same as `median._concluded`, but for the way to solve for the step: Gauss's."""
+    sums = np.zeros(4 + p + p * p)
+    nearest, ties = 0, 0.0
+    for k in range(len(blocks)):
+        for j in range(len(sums)):
+            sums[j] += blocks[k, j]
+        if blocks[k, -2] < blocks[nearest, -2]:
+            nearest, ties = k, 0.0
+        if blocks[k, -2] == blocks[nearest, -2]:
+            ties += blocks[k, -1]
+    resultant, hessian = sums[4 : 4 + p], sums[4 + p :].reshape((p, p))
+    pull = ties / math.sqrt(blocks[nearest, -2])
+    return sums[0], sums[1], sums[2], sums[3], nearest, pull, resultant, hessian, _solve(hessian, resultant)
+
+
+@njit(cache=True, nogil=True)
+def _solve(hessian, resultant):
+    """Eliminate without exchanging rows, as a positive definite matrix allows; nothing where a pivot vanishes."""
+    A, x = hessian.copy(), resultant.copy()
+    p = len(x)
+    for k in range(p):
+        if not A[k, k] > 1e-12 * hessian[k, k]:
+            return x[:0]
+        for i in range(k + 1, p):
+            share = A[i, k] / A[k, k]
+            for j in range(k, p):
+                A[i, j] -= share * A[k, j]
+            x[i] -= share * x[k]
+    for k in range(p - 1, -1, -1):
+        for j in range(k + 1, p):
+            x[k] -= A[k, j] * x[j]
+        x[k] /= A[k, k]
+    return x
+
+
+@njit(cache=True, nogil=True)
+def largest(X):
+    """The largest absolute value: of numbers without their sign, the bits sort as they do."""
+    bits = X.reshape(-1).view(np.int64)
+    most = 0
+    for i in range(len(bits)):
+        most = max(most, bits[i] & 0x7FFFFFFFFFFFFFFF)
+    return np.int64(most).view(np.float64)
 
 
 @njit(cache=True, nogil=True)
