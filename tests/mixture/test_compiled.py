@@ -54,10 +54,9 @@ def test_log_likelihood_of_many_objects(compiled, p):
 def test_exponential(compiled):
     from transvariation.mixture.compiled.algebra import exp_in_place
 
-    x = -np.concatenate([[0.0, 1e-300, 1e-10], np.linspace(0, 690, 9973)])
-    bits = np.empty(len(x), np.int64)
+    x = np.concatenate([[0.0, 1e-300, 1e-10], np.linspace(-400, 690, 9973)])
     ours = x.copy()
-    exp_in_place(ours, bits, bits.view(float))
+    exp_in_place(ours)
     np.testing.assert_allclose(ours, np.exp(x), rtol=1e-15)
 
 

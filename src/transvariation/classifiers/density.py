@@ -85,12 +85,19 @@ class DensityTOCC(TransvariationClassifier):
         self.n_jobs = n_jobs
 
     def _describe(self, X: Floats) -> None:
+        self._describe_about(X, None)
+
+    def _describe_about(self, X: Floats, center: Floats | None) -> None:
+        """Learn about a spatial median that is known already: an ensemble finds those of all its members together."""
         for name, value, known in (("center", self.center, CENTERS), ("scale", self.scale, SCALES)):
             if value not in known:
                 raise ValueError(f"{name}={value!r} is unknown; choose one of {', '.join(known)}")
         self.density_ = _fitted(self.density, X, self.n_jobs)
-        self.center_ = self._center(X)
+        self.center_ = self._center(X) if center is None else center
         self._X = X
+
+    def _takes_spatial_median(self) -> bool:
+        return self.center == "sample" and self.tau_max != "product"
 
     def _center(self, X: Floats) -> Floats:
         if self.center == "density":

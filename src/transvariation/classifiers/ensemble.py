@@ -10,6 +10,7 @@ from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils.metaestimators import available_if
 
 from transvariation.classifiers.base import OneClassClassifier
+from transvariation.classifiers.density import DensityTOCC
 from transvariation.classifiers.pam import PAMTOCC
 from transvariation.classifiers.tocc import TOCC
 from transvariation.mixture.engine import Lot, lot_of, part_of
@@ -229,24 +230,24 @@ def _work_through(work: Any, members: list[Any], projections: Floats, X: Floats,
 
 
 def _fit_block(members: list[Any], images: Floats, lot: Lot) -> list[tuple[Any, _Ratings]]:
-    centers = stacked_spatial_median(images) if type(members[0]) is TOCC and images.shape[1] ** 2 <= SMALL else None
+    median = type(members[0]) is TOCC or (type(members[0]) is DensityTOCC and members[0]._takes_spatial_median())
+    centers = stacked_spatial_median(images) if median and images.shape[1] ** 2 <= SMALL else None
     for i, (member, T) in enumerate(zip(members, images, strict=True)):
-        if centers is not None:
-            member._describe_about(T, centers[i])
-            member.n_features_in_ = T.shape[1]
-            continue
         with part_of(lot):
-            _describe(member, T)
+            _describe(member, T, None if centers is None else centers[i])
     ratings = _rate_stack(members, images) or _one_by_one(_training, members, images, lot)
     return list(zip(members, ratings, strict=True))
 
 
-def _describe(member: Any, T: Floats) -> None:
+def _describe(member: Any, T: Floats, center: Floats | None) -> None:
     if not isinstance(member, OneClassClassifier):
         member.fit(T)
         return
     # The rows are validated already and the member's own threshold is not wanted.
-    member._describe(T)
+    if center is None:
+        member._describe(T)
+    else:
+        member._describe_about(T, center)
     member.n_features_in_ = T.shape[1]
 
 

@@ -1,6 +1,7 @@
 """The estimator: every model with every number of components, and the one that BIC prefers."""
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -119,6 +120,18 @@ def search(
     return {problem: fits[same] for problem, same in wanted.items() if same in fits}
 
 
+def _bic(fits: dict[tuple[str, int], Mixture], sizes: list[int], models: list[str], X: Array) -> Array:
+    """BIC of every fit, (models, sizes); NaN where there is none."""
+    n, p = X.shape
+    log_n = float(np.log(n))
+    return np.array(
+        [
+            [2 * fits[m, G].loglik - n_parameters(m, G, p) * log_n if (m, G) in fits else np.nan for G in sizes]
+            for m in models
+        ]
+    )
+
+
 class GaussianMixtureBIC(DensityMixin, BaseEstimator):
     """Describe data by a mixture of Gaussians whose form and size are chosen by BIC, in the manner of R's mclust.
 
@@ -235,7 +248,9 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
             vve_axes=self.vve_axes,
             n_jobs=self.n_jobs,
         )
-        self.bic_ = self._table(fits, sizes, models, rows)
+        self._tried = sizes, models
+        self._bic = _bic(fits, sizes, models, rows)
+        self.__dict__.pop("bic_", None)  # the table of an earlier fit
         if not fits:
             raise ValueError(
                 f"no mixture could be fitted to {rows.shape[0]} objects of {rows.shape[1]} variables: in every one a "
@@ -243,7 +258,7 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
                 "the number of variables, or allow n_components=1 and the models EII and VII, which need least."
             )
         # Of equal values (one component is the same in several models) the first column's first row: the simplest.
-        column, row = divmod(int(np.nanargmax(self.bic_.to_numpy().T)), len(models))
+        column, row = divmod(int(np.nanargmax(self._bic.T)), len(models))
         best = models[row], sizes[column]
         self._keep(best, fits[best])
         return self
@@ -271,16 +286,15 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
             raise ValueError(f"tol={self.tol} must be positive and max_iter={self.max_iter} at least 1")
         return sizes, list(dict.fromkeys(name[0] for name in names)) if p == 1 else list(dict.fromkeys(names))
 
-    @staticmethod
-    def _table(fits: dict[tuple[str, int], Mixture], sizes: list[int], models: list[str], X: Array) -> "pd.DataFrame":
+    @cached_property
+    def bic_(self) -> "pd.DataFrame":
+        """BIC by model (rows) and number of components (columns); a table only once somebody looks at it."""
         import pandas as pd
 
-        n, p = X.shape
-        bic = np.full((len(models), len(sizes)), np.nan)
-        for (model, G), fit in fits.items():
-            penalty = n_parameters(model, G, p) * np.log(n)
-            bic[models.index(model), sizes.index(G)] = 2 * fit.loglik - penalty
-        return pd.DataFrame(bic, index=pd.Index(models, name="model"), columns=pd.Index(sizes, name="n_components"))
+        check_is_fitted(self, "_bic")
+        sizes, models = self._tried
+        index, columns = pd.Index(models, name="model"), pd.Index(sizes, name="n_components")
+        return pd.DataFrame(self._bic, index=index, columns=columns)
 
     def _keep(self, best: tuple[str, int], fit: Mixture) -> None:
         self.model_name_, self.n_components_ = best

@@ -5,8 +5,8 @@ side, the components of all fits are rows of the same arrays and a call serves t
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,7 @@ COLLAPSED = 1e-14
 SMALLEST_SIZE = float(np.sqrt(_EPS))
 
 
-@dataclass(frozen=True)
-class Mixture:
+class Mixture(NamedTuple):
     """One fitted mixture; `loglik` is that of its parameters."""
 
     weights: Array

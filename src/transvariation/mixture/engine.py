@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -43,7 +44,11 @@ _asked_for = 0.0
 
 @cache
 def compiled_engine() -> Engine:
-    """Load the compiled search, compiling it if no cache holds it. Whoever knows that much is coming calls it first."""
+    """Load the compiled search, compiling it if no cache holds it. Whoever knows that much is coming calls it first.
+
+    Who fits mixtures by the hundred also measures boxes by the hundred: from now on by machine code, however few.
+    """
+    import_module("transvariation.typicality.compiled.orthants")
     from transvariation.mixture.compiled.em import fit_mixtures
     from transvariation.mixture.compiled.merging import merge_clusters
 
@@ -123,4 +128,4 @@ def _is_on_disk() -> bool:
     """Whether an earlier process has left machine code that is younger than its source."""
     folder = Path(__file__).parent / "compiled"
     source = max(path.stat().st_mtime for path in folder.glob("*.py"))
-    return any(index.stat().st_mtime > source for index in folder.glob("__pycache__/em._fit-*.nbi"))
+    return any(index.stat().st_mtime > source for index in folder.glob("__pycache__/em._fit_all-*.nbi"))

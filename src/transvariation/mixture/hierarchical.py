@@ -64,11 +64,18 @@ def agglomerate(X: Array, n_clusters: int, merge: Merge | None = None) -> dict[i
     first, member, N = _distinct_rows(X)
     alpha = max(float(((X - X.mean(axis=0)) ** 2).sum()) / X.size, np.finfo(float).tiny)
     merges = (merge or _merge)(X[first], N, alpha)
-    name = np.arange(len(first))
+    K = len(first)
+    many = max(K - n_clusters, 0)
+    # b loses its own to a, which may later lose them to another: after the first merges follow the way to its end.
+    name = np.arange(K)
+    name[merges[:many, 1]] = merges[:many, 0]
+    while not np.array_equal(name, name[name]):
+        name = name[name]
     partitions = {}
-    for left, (a, b) in zip(range(len(first), 0, -1), [*merges, (0, 0)], strict=True):
-        if left <= n_clusters:
-            partitions[left] = np.unique(name, return_inverse=True)[1][member]
+    for left, (a, b) in zip(range(K - many, 0, -1), [*merges[many:], (0, 0)], strict=True):
+        used = np.zeros(K, dtype=bool)
+        used[name] = True
+        partitions[left] = (np.cumsum(used) - 1)[name][member]
         name[name == b] = a
     return partitions
 

@@ -16,6 +16,7 @@ References
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,7 @@ _AXES_ROUNDS = {2: 100}
 _AXES_ROUNDS_MANY_VARIABLES = 5
 
 
+@cache
 def n_parameters(model: str, n_components: int, n_features: int) -> int:
     """Count the free parameters of a mixture: weights, means and what the covariances do not share.
 

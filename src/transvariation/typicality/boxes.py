@@ -190,7 +190,7 @@ def _check_components(weights: Floats, means: Floats, covs: Floats) -> None:
             f"weights of shape {weights.shape}, means of shape {means.shape} and covariances of shape {covs.shape} do "
             "not belong together; give (G,), (G, p) and (G, p, p)"
         )
-    if not np.isclose(weights.sum(), 1.0, rtol=0, atol=1e-6) or (weights < 0).any():
+    if not abs(weights.sum() - 1.0) <= 1e-6 or (weights < 0).any():
         raise ValueError(f"the weights {weights} must not be negative and must sum to one")
     smallest = np.linalg.eigvalsh(covs)[..., 0]
     if not (smallest > 0).all():

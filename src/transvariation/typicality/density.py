@@ -1,5 +1,7 @@
 """The density-based transvariation probability, tp_f: probabilities in place of counts."""
 
+from collections.abc import Callable
+from functools import lru_cache
 from inspect import signature
 from typing import Any
 
@@ -102,7 +104,7 @@ def _log_ratio(density: Any, Z: Floats, m: Floats) -> Floats:
 def log_box_probability(density: Any, lower: Floats, upper: Floats) -> Floats:
     """Ask a density for the log probabilities of boxes, in the way that it understands."""
     if hasattr(density, "box_probability"):
-        if "log" in signature(density.box_probability).parameters:
+        if _takes_log(getattr(density.box_probability, "__func__", density.box_probability)):
             return np.asarray(density.box_probability(lower, upper, log=True), dtype=np.float64)
         with np.errstate(divide="ignore"):
             return np.log(np.asarray(density.box_probability(lower, upper), dtype=np.float64))
@@ -116,3 +118,8 @@ def log_box_probability(density: Any, lower: Floats, upper: Floats) -> Floats:
     a, b = lower[:, 0], upper[:, 0]
     # Of the boxes asked for here at least one side is infinite.
     return np.where(b == np.inf, log_tail(a), density.logcdf(b))
+
+
+@lru_cache(maxsize=64)
+def _takes_log(box_probability: Callable) -> bool:
+    return "log" in signature(box_probability).parameters

@@ -18,31 +18,31 @@ def total_of(a):
 
 
 @compiled(fastmath={"contract", "nsz"})
-def exp_in_place(a, bits, power):
-    """Exponentiate numbers <= 0 in place. Branch-free, so that the compiler can do four at a time; accurate to 2 ulp.
+def exp_of(x):
+    """Exponentiate a number below 700; one below -400 counts as that. No branches: a loop can do several at once.
 
-    `power` is the memory of `bits` read as floats: an integer shifted to where the exponent stands is a power of two.
+    Accurate to 2 ulp. Added to 1.5 x 2^52, a number is rounded to an integer, whose last bits stand where they can be
+    shifted to the exponent of another number. Products of e^-400 are still far from where arithmetic becomes slow.
     """
+    x = x if x > -400.0 else -400.0
+    shifted = x * 1.4426950408889634 + 6755399441055744.0
+    k = shifted - 6755399441055744.0
+    r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10
+    # The terms in groups of four, which need not wait for one another.
+    r2 = r * r
+    r4 = r2 * r2
+    low = (1.0 + r) + r2 * (1 / 2 + r * (1 / 6))
+    middle = (1 / 24 + r * (1 / 120)) + r2 * (1 / 720 + r * (1 / 5040))
+    high = (1 / 40320 + r * (1 / 362880)) + r2 * (1 / 3628800 + r * (1 / 39916800))
+    q = low + r4 * (middle + r4 * (high + r4 * (1 / 479001600)))
+    return np.int64(np.float64(q).view(np.int64) + (np.float64(shifted).view(np.int64) << 52)).view(np.float64)
+
+
+@compiled(fastmath={"contract", "nsz"})
+def exp_in_place(a):
+    """Exponentiate numbers, see `exp_of`."""
     for i in range(a.size):
-        x = max(a[i], -700.0)
-        k = np.floor(x * 1.4426950408889634 + 0.5)
-        r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10
-        q = 1 / 479001600
-        q = q * r + 1 / 39916800
-        q = q * r + 1 / 3628800
-        q = q * r + 1 / 362880
-        q = q * r + 1 / 40320
-        q = q * r + 1 / 5040
-        q = q * r + 1 / 720
-        q = q * r + 1 / 120
-        q = q * r + 1 / 24
-        q = q * r + 1 / 6
-        q = q * r + 1 / 2
-        q = q * r + 1.0
-        a[i] = q * r + 1.0
-        bits[i] = (np.int64(np.int32(k)) + 1023) << 52
-    for i in range(a.size):
-        a[i] *= power[i]
+        a[i] = exp_of(a[i])
 
 
 @compiled()
@@ -56,6 +56,21 @@ def turn(a, d, o):
 def eigen(A, values, vectors):
     """Diagonalise a symmetric matrix by Jacobi's rotations, largest eigenvalue first. A is used up."""
     p = A.shape[0]
+    if p == 2:
+        a, d, o = A[0, 0], A[1, 1], A[0, 1]
+        t = 0.0
+        if o != 0.0:
+            tau = (d - a) / (2 * o)
+            t = (1.0 if tau >= 0 else -1.0) / (abs(tau) + sqrt(1 + tau * tau))
+        c = 1 / sqrt(1 + t * t)
+        s = t * c
+        a -= t * o
+        d += t * o
+        first = 0 if a >= d else 1
+        values[first], values[1 - first] = a, d
+        vectors[0, first], vectors[1, first] = c, -s
+        vectors[0, 1 - first], vectors[1, 1 - first] = s, c
+        return
     for i in range(p):
         for j in range(p):
             vectors[i, j] = 1.0 if i == j else 0.0
