@@ -91,6 +91,19 @@ def test_a_large_sample_on_one_line(passes):
     np.testing.assert_array_equal(spatial_median(np.column_stack([t, 2 * t, -t])), 0.0)
 
 
+@pytest.mark.parametrize("p", [2, 3, 8])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_middle_of_the_two_central_points_of_a_large_sample_on_one_line(passes, p, seed):
+    rng = np.random.default_rng(seed)
+    t = rng.normal(size=80_000)
+    low, high = np.sort(t)[len(t) // 2 - 1 : len(t) // 2 + 1]
+    along_axis = np.column_stack([t, *np.zeros((p - 1, len(t)))])
+    np.testing.assert_allclose(spatial_median(along_axis)[0], (low + high) / 2, rtol=1e-14)
+    origin, direction = rng.normal(size=(2, p))
+    expected = origin + direction * (low + high) / 2
+    np.testing.assert_allclose(spatial_median(origin + np.outer(t, direction)), expected, rtol=0, atol=1e-14)
+
+
 @pytest.mark.parametrize("power", [-1060, -1000, -600, 600, 1020])
 def test_numbers_whose_squares_overflow_or_vanish(passes, power):
     X = np.random.default_rng(2).integers(-8, 9, size=(99, 2)) / 4.0

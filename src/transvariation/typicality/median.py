@@ -209,6 +209,9 @@ def _newton(X: Floats | PartedRows, y: Floats, compiled: bool = False, exact: bo
     close = (_ROUNDING if exact else _BY_CHANCE) * max(here.objective / len(X), _TINIEST)
     tried: set[bytes] = set()  # data points already known not to be the median
     for _ in range(_MAX_PASSES):
+        step = here.step
+        if step is None:
+            return _on_line(X)
         if here.at:
             leave = _step_off(here)
             if leave is None:
@@ -221,15 +224,14 @@ def _newton(X: Floats | PartedRows, y: Floats, compiled: bool = False, exact: bo
         if exact and here.pull > 0.01 * here.weight and candidate.tobytes() not in tried:
             there = _pass(X, candidate, compiled)
             leave = _step_off(there)
+            if there.step is None:  # on a line it may be only one end of a stretch of equally good points
+                return _on_line(X)
             if leave is None:
                 return candidate.copy()
             tried.add(candidate.tobytes())
             if there.objective < here.objective:
                 y, here = _descend(X, candidate, there, leave, compiled)
                 continue
-        step = here.step
-        if step is None:
-            return _median_on_line(X) if isinstance(X, np.ndarray) else X.median_on_line()
         length = math.sqrt(step @ step)
         # Newton squares the error: what is left after this step is about length^2 times the curvature's change.
         if length * length * here.weight2 / here.weight <= close or length <= 1e-15 * np.linalg.norm(y):
@@ -263,8 +265,10 @@ def _descend(X: Floats | PartedRows, y: Floats, here: _Pass, step: Floats, compi
     return y, here
 
 
-def _median_on_line(X: Floats) -> Floats:
+def _on_line(X: Floats | PartedRows) -> Floats:
     """The median of a sample whose points all lie on one line."""
+    if not isinstance(X, np.ndarray):
+        return X.median_on_line()
     order = np.argsort(along_line(X, X[0], X[np.argmax(from_first(X, X[0]))]), kind="stable")
     return between(*X[order[[(len(X) - 1) // 2, len(X) // 2]]])
 

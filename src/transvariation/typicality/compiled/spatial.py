@@ -138,8 +138,9 @@ def _solve(hessian, resultant):
     """Eliminate without exchanging rows, as a positive definite matrix allows; nothing where a pivot vanishes."""
     A, x = hessian.copy(), resultant.copy()
     p = len(x)
+    none = 1e-12 * np.diag(hessian).max()
     for k in range(p):
-        if not A[k, k] > 1e-12 * hessian[k, k]:
+        if not A[k, k] > none:
             return x[:0]
         for i in range(k + 1, p):
             share = A[i, k] / A[k, k]
