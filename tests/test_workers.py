@@ -13,7 +13,6 @@ from transvariation import rivals, workers
 from transvariation.classifiers import pam, sides
 from transvariation.mixture import bic, engine
 from transvariation.reduction import projections
-from transvariation.typicality import medoids
 from transvariation.typicality.probability import tp_of_rows
 
 rng = np.random.default_rng(5)
@@ -28,9 +27,9 @@ def shared_out(monkeypatch):
     monkeypatch.setattr(sides, "MANY", 0)
     monkeypatch.setattr(pam, "MANY", 0)
     monkeypatch.setattr(workers, "_CHUNK", 50_000)
+    monkeypatch.setattr(workers, "_FEW", 2)
     monkeypatch.setattr(bic, "_BATCH", 2_000)
     monkeypatch.setattr(projections, "_CHUNK", 20_000)
-    monkeypatch.setattr(medoids, "_BLOCK", 500_000)
 
 
 RULES = {

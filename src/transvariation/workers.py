@@ -19,6 +19,7 @@ Floats = NDArray[np.float64]
 
 PAYS = 2.0  # seconds of work from which on starting processes is no loss
 _CHUNK = 1 << 18  # rows times the cost of each that one worker takes at a time: some milliseconds
+_FEW = 4  # chunks; fewer are done before threads have started
 
 
 def in_threads(function: Callable, pieces: Iterable[Sequence[Any]], n_jobs: int | None) -> list[Any]:
@@ -50,7 +51,8 @@ def by_chunks(function: Callable[[Floats], Floats], X: Floats, per_row: int, n_j
     if n_chunks < 2:
         return function(X)
     edges = np.linspace(0, len(X), n_chunks + 1).astype(int)
-    return np.concatenate(in_threads(function, [(X[a:b],) for a, b in pairwise(edges)], n_jobs))
+    pieces = [(X[a:b],) for a, b in pairwise(edges)]
+    return np.concatenate(in_threads(function, pieces, n_jobs if n_chunks >= _FEW else 1))
 
 
 def in_processes(

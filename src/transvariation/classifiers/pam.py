@@ -1,7 +1,5 @@
 """PAM-TOCC: the target class in clusters, each with its own centre and threshold."""
 
-from functools import partial
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -34,8 +32,8 @@ class PAMTOCC(TransvariationClassifier):
     ties : {"proper", "literal"}, default="proper"
         See :func:`transvariation.transvariation_probability`.
     n_jobs : int, optional
-        The number of workers: threads to find the medoids of many objects and to count, processes to rate held-out
-        objects where that takes long. The result is the same for every number.
+        The number of workers: threads to count in the clusters, from some hundred thousand objects on, and processes to
+        rate held-out objects where that takes long. The result is the same for every number.
 
     Attributes
     ----------
@@ -74,7 +72,7 @@ class PAMTOCC(TransvariationClassifier):
         self.n_jobs = n_jobs
 
     def _describe(self, X: Floats) -> None:
-        found = medoids(X, self.n_clusters, each=partial(in_threads, n_jobs=self.n_jobs))
+        found = medoids(X, self.n_clusters)
         self.centers_, self.labels_, self._X = X[found.rows], found.labels, X
 
     def _stratum(self, X: Floats) -> NDArray[np.intp]:

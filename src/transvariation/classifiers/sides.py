@@ -6,6 +6,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
+from transvariation.typicality.acceleration import worth_compiling
 from transvariation.typicality.counting import are_one
 from transvariation.typicality.probability import tp_of_rows
 from transvariation.workers import in_threads
@@ -22,7 +23,10 @@ def tp_on_workers(X: Floats, Z: Floats, m: Floats, tau_max: str, ties: str, n_jo
     Counts are whole numbers and every object gets all of its own: the result does not depend on the workers.
     """
     same = are_one(X, Z)
-    n_workers = effective_n_jobs(n_jobs) if len(X) + (0 if same else len(Z)) >= MANY else 1
+    rows = len(X) + (0 if same else len(Z))
+    # In up to three variables the compiled count takes hardly longer than cutting the rows into pieces for it.
+    soon = rows < MANY or (X.shape[1] <= 3 and worth_compiling(rows))
+    n_workers = 1 if soon else effective_n_jobs(n_jobs)
     if n_workers == 1 or tau_max != "count":
         return tp_of_rows(X, Z, m, tau_max, ties)
     tp = np.empty(len(Z))

@@ -37,8 +37,8 @@ class TOCC(TransvariationClassifier):
     ties : {"proper", "literal"}, default="proper"
         See :func:`transvariation.transvariation_probability`.
     n_jobs : int, optional
-        The number of workers: threads to count, from some hundred thousand objects on, and processes to rate held-out
-        objects where that takes long. The result is the same for every number.
+        The number of workers: threads to count in four and more variables, from some hundred thousand objects on, and
+        processes to rate held-out objects where that takes long. The result is the same for every number.
 
     Attributes
     ----------

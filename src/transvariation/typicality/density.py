@@ -95,10 +95,25 @@ def _log_tau(density: Any, corner: Floats, above: NDArray[np.bool_]) -> Floats:
 def _log_ratio(density: Any, Z: Floats, m: Floats) -> Floats:
     above = m <= Z
     # The denominator depends on the orthant only: one probability for each that is met, never 2^p of them.
-    met, orthant = np.unique(above, axis=0, return_inverse=True)
-    largest = _log_tau(density, np.broadcast_to(m, met.shape), met)[orthant.reshape(-1)]
+    met, orthant = _orthants(above)
+    largest = _log_tau(density, np.broadcast_to(m, met.shape), met)[orthant]
     tau = _log_tau(density, Z, above)
     return np.minimum(np.subtract(tau, largest, out=np.full(len(Z), -np.inf), where=tau > -np.inf), 0.0)
+
+
+def _orthants(above: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
+    """The orthants that are met, and which of them each object is in."""
+    p = above.shape[1]
+    if p > 62:
+        met, orthant = np.unique(above, axis=0, return_inverse=True)
+        return met, orthant.reshape(-1)
+    # Small numbers are sorted in a few passes, rows of truth values one comparison at a time.
+    dtype: type[np.integer] = np.uint8 if p <= 8 else np.uint16 if p <= 16 else np.int64
+    label: NDArray[np.integer] = np.zeros(len(above), dtype=dtype)
+    for u in range(p):
+        label = label | above[:, u].astype(dtype) << dtype(u)
+    _, first, orthant = np.unique(label, return_index=True, return_inverse=True)
+    return above[first], orthant
 
 
 def log_box_probability(density: Any, lower: Floats, upper: Floats) -> Floats:

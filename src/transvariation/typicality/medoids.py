@@ -4,8 +4,8 @@ Small samples get Kaufman and Rousseeuw's BUILD and SWAP, every swap the best of
 of a subsample and take improving swaps as they come, with distances computed on the fly: memory grows with n, not n^2.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,14 +23,6 @@ _WORTHWHILE = 1e-4  # of the sum of distances: what a swap must save in a large 
 EQUAL = 1e-9  # sums that differ by less than this share are equal: on rounded data rounding must not choose the medoid
 
 
-Each = Callable[[Callable, Iterable[tuple]], list]
-
-
-def in_turn(function: Callable, pieces: Iterable[tuple]) -> list:
-    """Call the function for each tuple of arguments, one after the other."""
-    return [function(*piece) for piece in pieces]
-
-
 class Medoids(NamedTuple):
     """The rows that are medoids, the cluster of every row, and the mean distance to the closest medoid."""
 
@@ -39,15 +31,12 @@ class Medoids(NamedTuple):
     objective: float
 
 
-def medoids(X: ArrayLike, n_clusters: int, *, each: Each = in_turn) -> Medoids:
+def medoids(X: ArrayLike, n_clusters: int) -> Medoids:
     """Partition a sample around `n_clusters` of its own objects, by Euclidean distance.
 
     Clusters are numbered in the order in which their first members stand in `X`. From 2000 objects on, the medoids
     are sought among 2000 evenly spaced rows only, and a swap must save a ten-thousandth of the sum of distances; every
     object counts in that sum.
-
-    `each` calls a function with the arguments in each of several tuples and lists the results: in turn by default;
-    someone else may let several workers do it. The result is the same.
 
     References
     ----------
@@ -64,7 +53,7 @@ def medoids(X: ArrayLike, n_clusters: int, *, each: Each = in_turn) -> Medoids:
     check_n_clusters(n_clusters, len(np.unique(X[candidates], axis=0)))
     rows = candidates[medoid_rows(cdist(X[candidates], X[candidates]), n_clusters)]
     if len(X) > len(candidates):
-        rows = _swap_eagerly(X, candidates, rows, each)
+        rows = _swap_eagerly(X, candidates, rows)
     labels, distance = closest(X, X[rows])
     # Clusters in order of appearance; a medoid stands in its own cluster even among duplicates of another one.
     _, first = np.unique(labels, return_index=True)
@@ -139,7 +128,7 @@ def _swap(distances: Floats, rows: Indices) -> Indices:
         rows.sort()  # so that nothing that follows depends on the way by which these medoids were found
 
 
-def _swap_eagerly(X: Floats, candidates: Indices, rows: Indices, each: Each) -> Indices:
+def _swap_eagerly(X: Floats, candidates: Indices, rows: Indices) -> Indices:
     """Try candidates block by block, take the best swap of a block at once, stop after a full round without one."""
     rows = rows.copy()
     step = max(1, _BLOCK // len(X))
@@ -149,7 +138,7 @@ def _swap_eagerly(X: Floats, candidates: Indices, rows: Indices, each: Each) -> 
     while idle < len(blocks):
         block = blocks[0]
         blocks = blocks[1:] + blocks[:1]
-        change = np.concatenate(each(_changes_of, [(X, some, *state, len(rows)) for some in np.array_split(block, 4)]))
+        change = _changes(cdist(X[block], X), *state, len(rows))
         change[np.isin(block, rows)] = np.inf
         other, cluster = np.unravel_index(np.argmin(change), change.shape)
         if change[other, cluster] < -_WORTHWHILE * state[1].sum():
@@ -168,10 +157,6 @@ def two_closest(to_medoids: Floats) -> tuple[Indices, Floats, Floats]:
     if len(to_medoids) == 1:
         return label, first, np.full(len(first), np.inf)
     return label, first, np.partition(to_medoids, 1, axis=0)[1]
-
-
-def _changes_of(X: Floats, some: Indices, *state: Any) -> Floats:
-    return _changes(cdist(X[some], X), *state)
 
 
 def _changes(distances: Floats, label: Indices, first: Floats, second: Floats, k: int) -> Floats:

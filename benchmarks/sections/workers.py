@@ -1,0 +1,80 @@
+"""More cores: what one and two workers take, by the clock."""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from benchmarks.table import Table
+from transvariation import (
+    PAMTOCC,
+    TOCC,
+    DensityTOCC,
+    GaussianMixtureBIC,
+    KernelTOCC,
+    ProjectionEnsemble,
+    VIPSelector,
+)
+from transvariation.rivals import KDEOCC, MixtureOCC
+
+Rule = Callable[[int], Any]
+
+
+def cases(short: bool) -> Iterator[tuple[str, Rule, np.ndarray, np.ndarray | None]]:
+    """What is done, the rule for a number of workers, what it is fitted to, and what it scores then, if that is it."""
+    rng = np.random.default_rng(0)
+    n = 100_000 if short else 2_000_000
+    plane, others = rng.normal(size=(n, 2)), rng.normal(size=(n, 2))
+    five = rng.normal(size=(n // 4, 5))
+    yield "TOCC, five variables, fit", lambda jobs: TOCC(n_jobs=jobs), five, None
+    yield "PAMTOCC, score", lambda jobs: PAMTOCC(n_jobs=jobs), plane[: n // 200], others
+    yield "DensityTOCC, one Gaussian, score", lambda jobs: DensityTOCC(density="gaussian", n_jobs=jobs), plane, others
+    kernels = plane[: n // 1_000]
+    yield "KernelTOCC, fit in ten folds", lambda jobs: KernelTOCC(n_jobs=jobs), plane[: n // 500], None
+    yield "KernelTOCC, score", lambda jobs: KernelTOCC(n_jobs=jobs, calibration="split"), kernels, others[: n // 50]
+    yield "KDEOCC, score", lambda jobs: KDEOCC(n_jobs=jobs), kernels, others[: n // 20]
+    skew = plane[: n // 200] ** 2
+    yield "GaussianMixtureBIC, fit", lambda jobs: GaussianMixtureBIC(n_jobs=jobs, random_state=0), skew, None
+    yield "MixtureOCC, fit in ten folds", lambda jobs: _mixture(jobs), skew[: n // 1_000], None
+    wide = rng.normal(size=(n // 500, 10))
+    yield "VIPSelector, fit", lambda jobs: VIPSelector(n_jobs=jobs, random_state=0), wide, None
+    yield "ProjectionEnsemble of mixtures, fit", lambda jobs: _ensemble(jobs), wide[: max(n // 10_000, 60)], None
+
+
+def _mixture(jobs: int) -> MixtureOCC:
+    return MixtureOCC(calibration="cv", n_jobs=jobs, random_state=0)
+
+
+def _ensemble(jobs: int) -> ProjectionEnsemble:
+    return ProjectionEnsemble(DensityTOCC(), n_jobs=jobs, random_state=0)
+
+
+def seconds(job: Callable[[], Any], best_of: int) -> float:
+    best = float("inf")
+    for _ in range(best_of):
+        start = time.perf_counter()
+        job()
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def run(short: bool) -> Iterator[Table]:
+    rows = []
+    for what, rule, X, Z in cases(short):
+        taken = []
+        for jobs in (1, 2):
+            fitted = rule(jobs).fit(X)  # imports, machine code and processes are there now
+            job = (
+                (lambda fitted=fitted, X=X: fitted.fit(X)) if Z is None else (lambda r=fitted, Z=Z: r.score_samples(Z))
+            )
+            taken.append(seconds(job, 3))
+        row = {"what": what, "n": len(X if Z is None else Z), "one worker, s": taken[0], "two workers, s": taken[1]}
+        rows.append(row | {"speed-up": taken[0] / taken[1], "load average": os.getloadavg()[0]})
+    yield Table(
+        "workers",
+        "One and two workers, by the clock",
+        rows,
+        f"On {os.cpu_count()} cores. By the clock: other work on the machine slows it down.",
+    )
