@@ -36,12 +36,14 @@ def work_chart() -> Figure:
     figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
     some = rows("partitions")
     count = [int(row["partitions"]) for row in some]
-    left.plot(count, [float(row["CPU us per row"]) for row in some], "s-")
+    work = [float(row["CPU us per row"]) for row in some]
+    left.plot(count, work, "s-")
+    left.set_xticks(count)
     left.set(
         xlabel="partitions of one size",
         ylabel="CPU microseconds per row",
         title="More partitions, more rows",
-        ylim=(0, None),
+        ylim=(0, 1.15 * max(work)),
     )
     some = rows("processes")
     right.bar([row["processes"] for row in some], [float(row["wall s"]) for row in some], width=0.5)
@@ -61,7 +63,7 @@ def peers_chart() -> Figure:
         xscale="log", xlabel="CPU seconds", title=f"{int(some[-1]['n']):,} rows of two variables".replace(",", " ")
     )
     axes.set_yticks(list(places), [r["rule"].replace(", fitted", ",\nfitted") for r in some])
-    axes.legend(frameon=False)
+    figure.legend(frameon=False, loc="outside lower center", ncols=2)
     return figure
 
 
