@@ -54,3 +54,10 @@ def test_words():
     assert all(" rejected: " in line for line in text.splitlines())
     inside = tell_reasons(reasons(rule, GLASS.control[["K", "Mg"]].iloc[:1]))
     assert inside == "1 accepted" or "rejected" in inside
+
+
+def test_of_equally_clear_variables_the_farthest_is_named():
+    """Beyond the sample tp is 0 in every variable: the reader expects the one that is farthest out."""
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    table = reasons(TOCC().fit(X), [[3.5, 9.0, 4.0]])
+    assert table["needed"].tolist() == [False, True, False]

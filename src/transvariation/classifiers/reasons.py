@@ -52,7 +52,7 @@ def reasons(rule: TransvariationClassifier, Z: ArrayLike) -> "pd.DataFrame":
     needed, nearest = np.zeros(rows.shape, dtype=bool), rows.copy()
     for i in np.flatnonzero(~accepted):
         centre = _centre(rule, rows[i])
-        needed[i] = smallest_rejected_set(rule, rows[i], centre)
+        needed[i] = smallest_rejected_set(rule, rows[i], centre, scale)
         nearest[i] = nearest_accepted(rule, rows[i], centre, scale)
     table["accepted"] = np.repeat(accepted, rows.shape[1])
     table["needed"] = needed.ravel()
@@ -60,10 +60,13 @@ def reasons(rule: TransvariationClassifier, Z: ArrayLike) -> "pd.DataFrame":
     return table
 
 
-def smallest_rejected_set(rule: TransvariationClassifier, z: Floats, centre: Floats) -> NDArray[np.bool_]:
+def smallest_rejected_set(
+    rule: TransvariationClassifier, z: Floats, centre: Floats, scale: Floats
+) -> NDArray[np.bool_]:
     """Find the fewest variables whose values reject an object even if all others were the centre's.
 
-    Sets are tried in order of size, all of one size together; of several, the one that is rejected most clearly. With
+    Sets are tried in order of size, all of one size together; of several, the one that is rejected most clearly, and
+    of equally clear ones (tp is 0 everywhere beyond the sample) the one whose values lie farthest from the centre. With
     too many variables for that, they are dropped one at a time, each time the one that matters least.
     """
     p = len(z)
@@ -71,10 +74,10 @@ def smallest_rejected_set(rule: TransvariationClassifier, z: Floats, centre: Flo
     for size in range(1, p):
         sets = _sets(p, size, _EXHAUSTIVE - tried)
         if sets is None:
-            return _dropped(rule, z, centre)
+            return _dropped(rule, z, centre, scale)
         margin = _margin(rule, np.where(sets, z, centre))
         if margin.min() < 0:
-            return sets[np.argmin(margin)]
+            return sets[_clearest(margin, sets, z, centre, scale)]
         tried += len(sets)
     return np.ones(p, dtype=bool)
 
@@ -154,7 +157,12 @@ def _sets(p: int, size: int, room: int) -> NDArray[np.bool_] | None:
     return np.array(rows)
 
 
-def _dropped(rule: TransvariationClassifier, z: Floats, centre: Floats) -> NDArray[np.bool_]:
+def _clearest(margin: Floats, sets: NDArray[np.bool_], z: Floats, centre: Floats, scale: Floats) -> int:
+    distance = (sets * ((z - centre) / scale) ** 2).sum(axis=1)
+    return int(np.lexsort((-distance, margin))[0])
+
+
+def _dropped(rule: TransvariationClassifier, z: Floats, centre: Floats, scale: Floats) -> NDArray[np.bool_]:
     kept = np.ones(len(z), dtype=bool)
     while kept.sum() > 1:
         inside = np.flatnonzero(kept)
@@ -162,7 +170,7 @@ def _dropped(rule: TransvariationClassifier, z: Floats, centre: Floats) -> NDArr
         margin = _margin(rule, np.where(fewer, z, centre))
         if margin.min() >= 0:
             break
-        kept = fewer[np.argmin(margin)]
+        kept = fewer[_clearest(margin, fewer, z, centre, scale)]
     return kept
 
 
