@@ -84,7 +84,7 @@ def simulation(out: Path, scenarios: str, sizes: str, shifts: str, repeats: int,
 @click.option(
     "--seeds", type=click.IntRange(min=1), default=20, show_default=True, help="Seeds for random projections."
 )
-@click.option("--repeats", type=click.IntRange(min=1), default=5, show_default=True, help="Ten-fold splits.")
+@click.option("--repeats", type=click.IntRange(min=1), default=3, show_default=True, help="Ten-fold splits.")
 @click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 for all cores.")
 def glass(out: Path, seeds: int, repeats: int, jobs: int) -> None:
     """Reproduce the analysis of the glass fragments, cell by cell, then try it on unseen fragments."""

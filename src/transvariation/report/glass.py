@@ -31,15 +31,16 @@ def tell(scored: list[dict[str, Any]], held_out: pd.DataFrame, directory: Path, 
     for name, table in (("cells", cells), ("held_out", held_out), ("claims", worded(claims))):
         table.to_csv(directory / f"{name}.csv", index=False, float_format=THOUSANDTHS)
     (directory / "provenance.json").write_text(json.dumps(made_by, indent=1) + "\n")
-    figures = _figures(scored, planes)
-    for name, (figure, _) in figures.items():
-        save_figure(figure, directory / "figures", name)
+    pictures = [
+        Section(caption).figure(save_figure(figure, directory / "figures", name), caption)
+        for name, (figure, caption) in _figures(scored, planes).items()
+    ]
     html = page(
         "Glass fragments: the paper's analysis, reproduced",
         [
             claims_section(claims),
             *_paper(cells, correlations),
-            *[Section(caption).figure(figure, caption) for figure, caption in figures.values()],
+            *pictures,
             _unseen(held_out),
             origin(made_by),
         ],

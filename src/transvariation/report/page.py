@@ -36,9 +36,10 @@ class Section:
         self.parts.append({"kind": "table", "columns": columns, "rows": rows, "caption": caption})
         return self
 
-    def figure(self, figure: "Figure", caption: str) -> "Section":
-        """Add a figure."""
-        source = "data:image/svg+xml;base64," + base64.b64encode(render(figure, "svg")).decode()
+    def figure(self, figure: "Figure | bytes", caption: str) -> "Section":
+        """Add a figure, or the SVG that was drawn of it."""
+        drawn = figure if isinstance(figure, bytes) else render(figure, "svg")
+        source = "data:image/svg+xml;base64," + base64.b64encode(drawn).decode()
         self.parts.append({"kind": "figure", "source": source, "caption": caption})
         return self
 
@@ -62,11 +63,13 @@ def render(figure: "Figure", kind: str) -> bytes:
     return buffer.getvalue()
 
 
-def save_figure(figure: "Figure", directory: Path, name: str) -> None:
-    """Save a figure as SVG and PNG."""
+def save_figure(figure: "Figure", directory: Path, name: str) -> bytes:
+    """Save a figure as SVG and PNG; give the SVG."""
     directory.mkdir(parents=True, exist_ok=True)
-    for kind in ("svg", "png"):
-        (directory / f"{name}.{kind}").write_bytes(render(figure, kind))
+    drawn = {kind: render(figure, kind) for kind in ("svg", "png")}
+    for kind, content in drawn.items():
+        (directory / f"{name}.{kind}").write_bytes(content)
+    return drawn["svg"]
 
 
 def page(title: str, sections: list[Section], lead: str = "") -> str:

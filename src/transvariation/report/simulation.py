@@ -69,9 +69,8 @@ def tell(table: pd.DataFrame, directory: Path, made_by: dict[str, str]) -> Path:
         "Blue: transvariation-based; grey: rivals. The red line is the median of TOCC_df."
     )
     for scenario in dict.fromkeys(table["scenario"]):
-        figure = box_plots(table, scenario)
-        save_figure(figure, directory / "figures", f"scenario_{scenario}")
-        pictures.figure(figure, f"Scenario ({scenario}): {LAWS[scenario]}.")
+        drawn = save_figure(box_plots(table, scenario), directory / "figures", f"scenario_{scenario}")
+        pictures.figure(drawn, f"Scenario ({scenario}): {LAWS[scenario]}.")
     settings = table.groupby(["scenario", "shift", "size"]).ngroups
     html = page(
         "Simulation study of one-class classifiers",

@@ -145,7 +145,7 @@ def cells(scored: list[dict[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def held_out(repeats: int = 5, jobs: int = 1) -> Iterator[list[dict[str, Any]]]:
+def held_out(repeats: int = 3, jobs: int = 1) -> Iterator[list[dict[str, Any]]]:
     """Fit on nine folds, judge the tenth and the recovered fragments: one list of outcomes per fold.
 
     Reduction, rule and cut are made anew in every fold, and the reduction also in every part of the calibration.

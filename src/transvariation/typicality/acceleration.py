@@ -24,8 +24,14 @@ def worth_compiling(rows: int) -> bool:
 kernels_before: ContextVar[frozenset[str] | None] = ContextVar("kernels_before", default=None)
 
 
+def kernel_at_hand(name: str) -> bool:
+    """Say whether someone has fetched this compiled module; within shared work, whether before all of it."""
+    before = kernels_before.get()
+    return name in (sys.modules if before is None else before)
+
+
 def kernels_at_hand() -> frozenset[str]:
-    """Name the compiled modules that someone has fetched; within shared work, those fetched before all of it."""
+    """Name the compiled modules at hand."""
     before = kernels_before.get()
     if before is not None:
         return before

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
-from transvariation.typicality.acceleration import kernels_at_hand, worth_compiling
+from transvariation.typicality.acceleration import kernel_at_hand, worth_compiling
 from transvariation.typicality.conditioning import integrate_log_concave
 from transvariation.typicality.interval import log_interval
 
@@ -77,7 +77,7 @@ def compiled_mixture(weights: Floats, means: Floats, covs: Floats, lower: Floats
 
     None where machine code is not worth its while: for few boxes, unless something larger has fetched it before.
     """
-    if not (_KERNEL in kernels_at_hand() or worth_compiling(len(lower) * len(means) // 2)):
+    if not (kernel_at_hand(_KERNEL) or worth_compiling(len(lower) * len(means) // 2)):
         return None
     from transvariation.typicality.compiled.orthants import compiled_log_mixture_boxes
 
