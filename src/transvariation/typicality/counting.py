@@ -165,8 +165,8 @@ def _count_by_orthant(X: Floats, m: Floats, Z: Floats, rows: int) -> tuple[Count
         if units is None:
             continue
         sign = np.where(Z[objects[0]] > m, 1.0, -1.0)
-        A = X[units] * sign
-        C = A if Z is X else Z[objects] * sign
+        A = X.take(units, axis=0) * sign
+        C = A if Z is X else Z.take(objects, axis=0) * sign
         beyond[objects] = kernel(A, C) if len(A) * len(C) > _SMALL_GROUP else dominance.by_comparing(A, C)
         side[objects] = len(units)
     return beyond, count_equal(X, Z), side
@@ -239,7 +239,9 @@ def _in_orthant(labels: NDArray[np.integer], X: Floats, m: Floats) -> dict[int, 
     inside = np.ones(len(X), dtype=bool)
     for u in range(len(m)):
         inside &= X[:, u] != m[u]
-    rows = np.flatnonzero(inside)
-    rows = rows[np.argsort(labels[rows], kind="stable")]
-    present, starts = np.unique(labels[rows], return_index=True)
-    return dict(zip(present.tolist(), np.split(rows, starts[1:]), strict=True)) if len(rows) else {}
+    rows = None if inside.all() else np.flatnonzero(inside)
+    order = np.argsort(labels if rows is None else labels[rows], kind="stable")
+    rows = order if rows is None else rows[order]
+    ordered = labels[rows]
+    starts = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
+    return {int(labels[here[0]]): here for here in np.split(rows, starts)} if len(rows) else {}

@@ -43,7 +43,7 @@ def on_line(A: Floats, C: Floats) -> Integers:
 def in_plane(A: Floats, C: Floats) -> Integers:
     """Count by going through the first variable outside in, while the ranks in the second are sorted bit by bit."""
     V, unit = (A, None) if C is A else (np.concatenate([A, C]), np.arange(len(A) + len(C)) < len(A))
-    (inward, first), (upward, second) = _ranks(V[:, 0]), _ranks(V[:, 1])
+    (inward, first), (upward, second) = (_ranks(column) for column in np.ascontiguousarray(V.T))
     size = len(V)
     if first is None and second is None:
         sequence, rank = inward[::-1], np.empty(size, dtype=np.int64)
@@ -63,7 +63,8 @@ def in_plane(A: Floats, C: Floats) -> Integers:
 def _ranks(values: Floats) -> tuple[Integers, Integers | None]:
     """Positions in ascending order, and the rank that equal values share; None where no two are equal."""
     order = np.argsort(values)
-    step = np.diff(values[order]) != 0 if len(values) < 2 else values[order[1:]] != values[order[:-1]]
+    ordered = values[order]
+    step = ordered[1:] != ordered[:-1]
     if step.all():
         return order, None
     rank = np.empty(len(values), dtype=np.int64)

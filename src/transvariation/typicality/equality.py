@@ -16,12 +16,10 @@ def count_equal(X: NDArray[np.float64], Z: NDArray[np.float64]) -> NDArray[np.in
     same = Z is X
     V = X if same else np.concatenate([X, Z])
     count = np.full(len(V), int(same), dtype=np.int64)
-    rest = np.arange(len(V))
-    for u in range(V.shape[1]):  # a row that is alone with its value in some variable is alone
+    rest = np.flatnonzero(_repeated(V[:, 0]))
+    for u in range(1, V.shape[1]):  # a row that is alone with its value in some variable is alone
         rest = rest[_repeated(V[rest, u])]
-        if not len(rest):
-            break
-    else:
+    if len(rest):
         count[rest] = _equal_among(V[rest], rest < len(X))
     return count if same else count[len(X) :]
 
