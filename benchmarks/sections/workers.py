@@ -1,12 +1,12 @@
 """More cores: what one and two workers take, by the clock."""
 
 import os
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
+from benchmarks.measure import wall_seconds
 from benchmarks.table import Table
 from transvariation import (
     PAMTOCC,
@@ -51,15 +51,6 @@ def _ensemble(jobs: int) -> ProjectionEnsemble:
     return ProjectionEnsemble(DensityTOCC(), n_jobs=jobs, random_state=0)
 
 
-def seconds(job: Callable[[], Any], best_of: int) -> float:
-    best = float("inf")
-    for _ in range(best_of):
-        start = time.perf_counter()
-        job()
-        best = min(best, time.perf_counter() - start)
-    return best
-
-
 def run(short: bool) -> Iterator[Table]:
     rows = []
     for what, rule, X, Z in cases(short):
@@ -69,7 +60,7 @@ def run(short: bool) -> Iterator[Table]:
             job = (
                 (lambda fitted=fitted, X=X: fitted.fit(X)) if Z is None else (lambda r=fitted, Z=Z: r.score_samples(Z))
             )
-            taken.append(seconds(job, 3))
+            taken.append(wall_seconds(job))
         row = {"what": what, "n": len(X if Z is None else Z), "one worker, s": taken[0], "two workers, s": taken[1]}
         rows.append(row | {"speed-up": taken[0] / taken[1], "load average": os.getloadavg()[0]})
     yield Table(

@@ -1,5 +1,6 @@
 """TOCC and PAM-TOCC on rows in partitions: by counting."""
 
+from abc import abstractmethod
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -27,8 +28,9 @@ class CountingClassifier(PartitionedClassifier):
     ties: str
     tau_max: str = "count"
 
+    @abstractmethod
     def _centers(self) -> Floats:
-        raise NotImplementedError
+        """Give the centres about which parts of the class are counted, one per row."""
 
     def _check(self) -> None:
         for name, value, known in (("tau_max", self.tau_max, TAU_MAX), ("ties", self.ties, TIES)):
