@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from transvariation.typicality.dominance import earlier_and_larger
+from transvariation.typicality.precedence import earlier_in_both
 
 pytest.importorskip("numba")
 
@@ -43,4 +43,5 @@ def test_a_set_of_any_size_counts_its_members(n):
     rank = np.random.default_rng(n).permutation(n).astype(np.int32)
     beyond = np.empty(n, np.int32)
     _outside_in(n, rank, rank, beyond)  # takes in the last one first
-    np.testing.assert_array_equal(beyond[rank[::-1]], earlier_and_larger(rank[::-1].astype(np.int64)))
+    from_largest = n - 1 - rank[::-1].astype(np.int64)
+    np.testing.assert_array_equal(beyond[::-1], earlier_in_both(from_largest))

@@ -74,16 +74,18 @@ def are_one(X: Floats, Z: Floats) -> bool:
     return Z is X or (X.ctypes.data, X.shape, X.strides) == (Z.ctypes.data, Z.shape, Z.strides)
 
 
+def by_sorting(X: Floats, Z: Floats) -> bool:
+    """Say whether the problem is too large to compare every object with every unit."""
+    return len(Z) > _FEW and len(X) * len(Z) > _SMALL
+
+
 def compiled_plane(X: Floats, Z: Floats) -> bool:
     """Say whether this is a problem for the compiled kernel in two variables."""
-    n, q = len(X), len(Z)
-    return X.shape[1] == 2 and q > _FEW and n * q > _SMALL and worth_compiling(n if are_one(X, Z) else n + q)
+    return X.shape[1] == 2 and by_sorting(X, Z) and worth_compiling(_n_rows(X, Z))
 
 
-def compiled_space(X: Floats, Z: Floats) -> bool:
-    """Say whether this is a problem for the compiled kernels in more variables, few enough to number the orthants."""
-    n, q, p = len(X), len(Z), X.shape[1]
-    return 3 <= p <= _NUMBERED and q > _FEW and n * q > _SMALL and worth_compiling(n if are_one(X, Z) else n + q)
+def _n_rows(X: Floats, Z: Floats) -> int:
+    return len(X) if are_one(X, Z) else len(X) + len(Z)
 
 
 def _count_one(X: Floats, m: Floats, c: Floats) -> tuple[int, int, int, int, int]:
@@ -114,21 +116,18 @@ def _count_open(X: Floats, m: Floats, Z: Floats) -> _Four:
     if p == 0:
         return tuple(np.full(q, n) for _ in range(4))  # type: ignore[return-value]
     centre = np.broadcast_to(np.int64(count_at(X, m)), q)
-    if q <= _FEW or n * q <= _SMALL:
+    if not by_sorting(X, Z):
         return *_compare_all(X, m, Z), centre
-    rows = n if Z is X else n + q
     if compiled_plane(X, Z):
         from transvariation.typicality.compiled.plane import count_plane
 
         rows_x = np.ascontiguousarray(X)
         counts, quadrant, sides = count_plane(rows_x, m, rows_x if Z is X else np.ascontiguousarray(Z), Z is X)
         return counts[:, 0], counts[:, 1], sides[quadrant], centre
-    if compiled_space(X, Z):
-        beyond, at, side = (np.zeros(q, dtype=np.int64) for _ in range(3))
-        for group in by_compiled_orthant(X, m, Z):
-            beyond[group.objects], at[group.objects], side[group.objects] = group.beyond, group.at, group.side
-        return beyond, at, side, centre
-    return *_count_by_orthant(X, m, Z, rows), centre
+    beyond, at, side = (np.zeros(q, dtype=np.int64) for _ in range(3))
+    for group in by_orthant(X, m, Z):
+        beyond[group.objects], at[group.objects], side[group.objects] = group.beyond, group.at, group.side
+    return beyond, at, side, centre
 
 
 def count_at(X: Floats, m: Floats) -> int:
@@ -155,33 +154,6 @@ def _compare_all(X: Floats, m: Floats, Z: Floats) -> tuple[Counts, Counts, Count
     return counts[0], counts[1], counts[2]
 
 
-def _count_by_orthant(X: Floats, m: Floats, Z: Floats, rows: int) -> tuple[Counts, Counts, Counts]:
-    """One dominance count per orthant about m that holds an object."""
-    kernel = _kernel(X.shape[1], rows)
-    beyond, side = np.zeros(len(Z), dtype=np.int64), np.zeros(len(Z), dtype=np.int64)
-    units_in, objects_in = _orthants(X, m, Z)
-    for label, objects in objects_in.items():
-        units = units_in.get(label)
-        if units is None:
-            continue
-        sign = np.where(Z[objects[0]] > m, 1.0, -1.0)
-        A = X.take(units, axis=0) * sign
-        C = A if Z is X else Z.take(objects, axis=0) * sign
-        beyond[objects] = kernel(A, C) if len(A) * len(C) > _SMALL_GROUP else dominance.by_comparing(A, C)
-        side[objects] = len(units)
-    return beyond, count_equal(X, Z), side
-
-
-def _kernel(p: int, rows: int) -> Callable[[Floats, Floats], Counts]:
-    if p <= 2:
-        return dominance.on_line if p == 1 else dominance.in_plane
-    if not worth_compiling(rows):
-        return dominance.by_bits
-    from transvariation.typicality.compiled.scan import greater_by_scan
-
-    return lambda A, C: greater_by_scan(A, C)[0]
-
-
 class Orthant(NamedTuple):
     """What was counted in one orthant for the objects there."""
 
@@ -191,54 +163,91 @@ class Orthant(NamedTuple):
     side: int
 
 
-def by_compiled_orthant(X: Floats, m: Floats, Z: Floats) -> Iterator[Orthant]:
-    """Count in each orthant that holds a unit and an object; all other counts are zero."""
-    from transvariation.typicality.compiled.fold import fold
+def by_orthant(X: Floats, m: Floats, Z: Floats) -> Iterator[Orthant]:
+    """Count in each orthant about m that holds a unit and an object; all other counts are zero."""
+    p, same = X.shape[1], are_one(X, Z)
+    fast = p > 2 and worth_compiling(_n_rows(X, Z))
+    kernel = _kernel(p, fast)
+    for A, C, objects in (_folded if fast and p <= _NUMBERED else _labelled)(X, m, Z):
+        few = len(A) * len(C) <= _SMALL_GROUP
+        beyond, ties = dominance.by_comparing(A, C) if few else kernel(A, C)
+        yield Orthant(objects, beyond, count_equal(A, C) if ties else int(same), len(A))
+
+
+def _kernel(p: int, fast: bool) -> Callable[[Floats, Floats], dominance.Counted]:
+    if p <= 2:
+        return dominance.on_line if p == 1 else dominance.in_plane
+    if not fast:
+        return dominance.by_bits
     from transvariation.typicality.compiled.scan import greater_by_scan
     from transvariation.typicality.compiled.space import greater_in_space
 
-    kernel = greater_in_space if X.shape[1] == 3 else greater_by_scan
-    same = are_one(X, Z)
+    return greater_in_space if p == 3 else greater_by_scan
+
+
+_Mirrored = tuple[Floats, Floats, Counts]  # units and objects of an orthant, beyond being greater; which objects
+
+
+def _folded(X: Floats, m: Floats, Z: Floats) -> Iterator[_Mirrored]:
+    """Compiled, for variables so few that every orthant has a number."""
+    from transvariation.typicality.compiled.fold import fold
+
     units, rows, start = fold(X, m)
-    objects, names, first = (units, rows, start) if same else fold(Z, m)
+    objects, names, first = (units, rows, start) if are_one(X, Z) else fold(Z, m)
     for k in range(2 ** X.shape[1]):
         here = slice(first[k], first[k + 1])
-        A, C = units[start[k] : start[k + 1]], objects[here]
-        C = A if same else C
-        if not len(A) or not len(C):
-            continue
-        few = len(A) * len(C) <= _SMALL_GROUP
-        beyond, ties = (dominance.by_comparing(A, C), True) if few else kernel(A, C)
-        # Where no two share a first value, none are equal.
-        yield Orthant(names[here], beyond, count_equal(A, C) if ties else int(same), len(A))
+        A = units[start[k] : start[k + 1]]
+        C = A if objects is units else objects[here]
+        if len(A) and len(C):
+            yield A, C, names[here]
 
 
-def _orthants(X: Floats, m: Floats, Z: Floats) -> tuple[dict[int, Counts], dict[int, Counts]]:
-    """The rows of X and of Z in each orthant about m; a row that shares a coordinate with m is in none."""
+def _labelled(X: Floats, m: Floats, Z: Floats) -> Iterator[_Mirrored]:
+    """Plain."""
+    units = _columns(X)
+    objects = units if are_one(X, Z) else _columns(Z)
+    units_in, objects_in = _orthants(units, m, objects)
+    for label, who in objects_in.items():
+        if label in units_in:
+            sign = np.where(objects[:, who[:1]] > m[:, None], 1.0, -1.0)
+            A = (units.take(units_in[label], axis=1) * sign).T
+            yield A, A if objects is units else (objects.take(who, axis=1) * sign).T, who
+
+
+def _columns(X: Floats) -> Floats:
+    """The transpose in memory of its own, where each step through a variable goes straight on."""
+    # At least 8 MB, of which only what is used is ever touched: once such a block was given back, the C library keeps
+    # what temporary arrays leave behind, and each new one need not be fetched page by page.
+    columns = np.empty(max(X.size, 1 << 20))[: X.size].reshape(X.shape[::-1])
+    columns[:] = X.T
+    return columns
+
+
+def _orthants(units: Floats, m: Floats, objects: Floats) -> tuple[dict[int, Counts], dict[int, Counts]]:
+    """The units and objects in each orthant about m; one that shares a coordinate with m is in none."""
     p = len(m)
     if p <= 62:
-        units = _in_orthant(_labels(X, m), X, m)
-        return units, units if Z is X else _in_orthant(_labels(Z, m), Z, m)
+        rows = _in_orthant(_labels(units, m), units, m)
+        return rows, rows if objects is units else _in_orthant(_labels(objects, m), objects, m)
     # Too many orthants to number: number those that occur.
-    sides = np.packbits(np.concatenate([X, Z]) > m, axis=1)
-    labels = np.unique(sides, axis=0, return_inverse=True)[1].ravel()
-    return _in_orthant(labels[: len(X)], X, m), _in_orthant(labels[len(X) :], Z, m)
+    sides = np.packbits(np.concatenate([units, objects], axis=1) > m[:, None], axis=0)
+    labels = np.unique(sides, axis=1, return_inverse=True)[1].ravel()
+    n = units.shape[1]
+    return _in_orthant(labels[:n], units, m), _in_orthant(labels[n:], objects, m)
 
 
-def _labels(X: Floats, m: Floats) -> NDArray[np.integer]:
+def _labels(columns: Floats, m: Floats) -> NDArray[np.integer]:
     p = len(m)
     # The narrowest type sorts fastest.
     dtype: type[np.integer] = np.uint8 if p <= 8 else np.uint16 if p <= 16 else np.int64
-    labels: NDArray[np.integer] = np.zeros(len(X), dtype=dtype)
+    labels: NDArray[np.integer] = np.zeros(columns.shape[1], dtype=dtype)
     for u in range(p):
-        labels = labels | (X[:, u] > m[u]).astype(dtype) << dtype(u)
+        labels |= (columns[u] > m[u]).astype(dtype) << dtype(u)
     return labels
 
 
-def _in_orthant(labels: NDArray[np.integer], X: Floats, m: Floats) -> dict[int, Counts]:
-    inside = np.ones(len(X), dtype=bool)
-    for u in range(len(m)):
-        inside &= X[:, u] != m[u]
+def _in_orthant(labels: NDArray[np.integer], columns: Floats, m: Floats) -> dict[int, Counts]:
+    inside = ~is_closed(columns.T, m)
     rows = None if inside.all() else np.flatnonzero(inside)
     order = np.argsort(labels if rows is None else labels[rows], kind="stable")
     rows = order if rows is None else rows[order]

@@ -6,9 +6,9 @@ from numpy.typing import ArrayLike, NDArray
 from transvariation.typicality.counting import (
     Transvariations,
     are_one,
-    by_compiled_orthant,
+    by_orthant,
+    by_sorting,
     compiled_plane,
-    compiled_space,
     count_at,
     count_transvariations,
     is_closed,
@@ -104,9 +104,9 @@ def tp_of_rows(X: Floats, Z: Floats, m: Floats, tau_max: str, ties: str) -> Floa
         same = are_one(X, Z)
         tp, rest = tp_plane(rows, m, rows if same else np.ascontiguousarray(Z), same)
         return _with_shared(tp, rest, X, Z, m, ties)
-    if tau_max == "count" and compiled_space(X, Z):
+    if tau_max == "count" and by_sorting(X, Z):
         tp, centre = np.zeros(len(Z)), count_at(X, m)
-        for group in by_compiled_orthant(X, m, Z):
+        for group in by_orthant(X, m, Z):
             tau = group.beyond + np.multiply(group.at, 0.5)
             tp[group.objects] = tau / (group.side + centre * 0.5)
         return _with_shared(tp, np.flatnonzero(is_closed(Z, m)), X, Z, m, ties)
