@@ -51,13 +51,28 @@ def test_log_likelihood_of_many_objects(compiled, p):
         assert fit.loglik == pytest.approx(by_density, rel=1e-12)
 
 
-def test_exponential(compiled):
-    from transvariation.mixture.compiled.algebra import exp_in_place
+def test_powers_of_two(compiled):
+    from transvariation.mixture.compiled.algebra import exp2_in_place
 
-    x = np.concatenate([[0.0, 1e-300, 1e-10], np.linspace(-400, 690, 9973)])
+    x = np.concatenate([[0.0, 1e-300, 1e-10, 0.5, -0.5], np.linspace(-577, 1000, 9973)])
     ours = x.copy()
-    exp_in_place(ours)
-    np.testing.assert_allclose(ours, np.exp(x), rtol=1e-15)
+    exp2_in_place(ours)
+    np.testing.assert_allclose(ours, np.exp2(x), rtol=1e-15)
+    beyond = np.array([-1e308, -np.inf])
+    exp2_in_place(beyond)
+    np.testing.assert_array_equal(beyond, 2.0**-577)
+
+
+@pytest.mark.parametrize("unit", [1e-60, 1.0, 1e60])
+def test_densities_beyond_the_range_of_numbers(compiled, unit):
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(40, 2)), [[1e4, -1e4], [1e4, 2e4], [2e4, 0.0]]]) * unit
+    starts = starting_partitions(X, [1, 2], "variables", np.arange(40))  # no component begins at the far ones
+    slow = search(X, MODELS, starts)
+    fast = search(X, MODELS, starts, compiled.fit_mixtures)
+    assert set(slow) == set(fast)
+    for problem, fit in slow.items():
+        assert fast[problem].loglik == pytest.approx(fit.loglik, abs=1e-4), problem
 
 
 def test_fetched_only_when_it_pays(monkeypatch):
