@@ -7,8 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
-from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from transvariation.classifiers.calibration import (
     CoverageReport,
@@ -19,6 +18,7 @@ from transvariation.classifiers.calibration import (
     likely_sensitivity,
     rate_held_out,
 )
+from transvariation.classifiers.door import rows_of
 from transvariation.multiplicity import combine_p_values, combine_ranks
 from transvariation.threshold import check_sensitivity, cut, group_weights, p_values, pools_of
 
@@ -72,10 +72,7 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
             the sensitivity is meant for objects of items not seen before.
         """
         check_calibration(self.calibration)
-        finite = "allow-nan" if get_tags(self).input_tags.allow_nan else True
-        rows: Floats = validate_data(
-            self, X, dtype=np.float64, ensure_min_samples=self._min_samples, ensure_all_finite=finite
-        )
+        rows = rows_of(self, X, reset=True, at_least=self._min_samples)
         labels = check_groups(groups, rows)
         folds = folds_of(self.calibration, rows, labels)
         described = folds[0][0] if len(folds) == 1 else slice(None)
@@ -152,8 +149,7 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _validated(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)
-        finite = "allow-nan" if get_tags(self).input_tags.allow_nan else True
-        return validate_data(self, X, dtype=np.float64, reset=False, ensure_all_finite=finite)
+        return rows_of(self, X, reset=False)
 
     def score_samples(self, X: ArrayLike) -> Floats:
         """Rate objects: high = typical of the target."""

@@ -5,8 +5,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import validate_data
 
+from transvariation.classifiers.door import rows_of
 from transvariation.classifiers.sides import tp_on_workers
 from transvariation.classifiers.transvariation import Floats, TransvariationClassifier
 from transvariation.typicality import transvariation_probability
@@ -124,7 +124,7 @@ class TOCC(TransvariationClassifier):
                 f"calibration={self.calibration!r} or groups set objects apart that a stream does not keep apart; use "
                 'calibration="paper", "loo" or "cv" without groups'
             )
-        new: Floats = validate_data(self, X, dtype=np.float64, reset=False)
+        new = rows_of(self, X, reset=False)
         n_gone = 0 if window is None else max(len(self._X) + len(new) - window, 0)
         if recenter:
             names = self.__dict__.get("feature_names_in_")
