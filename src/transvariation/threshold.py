@@ -48,17 +48,17 @@ def cut(scores: ArrayLike, sensitivity: float, weights: ArrayLike | None = None,
     0.1
     """
     alpha, more = 1 - check_sensitivity(sensitivity), 1 if held_out else 0
-    if weights is None and not held_out:  # one order statistic: no need to sort for it
-        plain = np.asarray(scores, dtype=float)
-        place = min(int(alpha * len(plain) + _ROUNDING), len(plain) - 1)
-        return float(np.partition(plain, place)[place])
-    ordered, counted = _counted(scores, weights)
-    n = float(counted[-1])
+    plain = np.asarray(scores, dtype=float)
+    n = float(len(plain) if weights is None else np.sum(weights))
     if held_out and alpha * (n + 1) < 1 - _ROUNDING:
         warnings.warn(too_few(sensitivity, n), stacklevel=2)
-        return float(ordered[0])
-    index = np.searchsorted(counted, alpha * (n + more) - more + _ROUNDING, side="right")
-    return float(ordered[min(int(index), len(ordered) - 1)])
+        return float(plain.min())
+    below = alpha * (n + more) - more + _ROUNDING
+    if weights is None:  # one order statistic: no need to sort for it
+        place = min(int(below), len(plain) - 1)
+        return float(np.partition(plain, place)[place])
+    ordered, counted = _counted(plain, weights)
+    return float(ordered[min(int(np.searchsorted(counted, below, side="right")), len(ordered) - 1)])
 
 
 def p_values(calibration: ArrayLike, scores: ArrayLike, weights: ArrayLike | None = None) -> Floats:

@@ -1,10 +1,13 @@
 """Leaving one out, quickly: the same numbers as n descriptions from scratch."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
-from transvariation import load_glass, spatial_median, transvariation_probability
-from transvariation.typicality.leave_one_out import leave_one_out_probability, medians_without_each
+from transvariation import TOCC, load_glass, spatial_median, transvariation_probability
+from transvariation.typicality.leave_one_out import leave_one_out_probability
+from transvariation.typicality.medians_without_each import medians_without_each
 
 
 def by_hand(X, rows, **options):
@@ -17,6 +20,10 @@ def samples():
     yield "plane", rng.normal(size=(400, 2))
     yield "rounded", rng.normal(size=(400, 2)).round(1)
     yield "skew", rng.lognormal(size=(300, 3))
+    yield "many variables", rng.normal(size=(420, 18))
+    yield "lattice", rng.integers(0, 5, size=(600, 2)).astype(float)
+    yield "mirrored", np.vstack([half := rng.normal(size=(200, 2)), -half])
+    yield "one off the line", np.vstack([np.outer(rng.normal(size=80), [1.0, 2.0]), [[0.0, 1.0]]])
     yield "five", rng.normal(size=(260, 5)) * [1, 10, 0.1, 1, 1000]
     yield "line", rng.normal(size=(250, 1)) @ np.ones((1, 2))
     yield "heavy point", np.vstack([np.zeros((150, 2)), rng.normal(size=(151, 2))])
@@ -39,8 +46,26 @@ def test_every_option(options):
     np.testing.assert_array_equal(leave_one_out_probability(X, **options), by_hand(X, range(90), **options))
 
 
-def test_medians_are_the_medians():
-    X = np.random.default_rng(2).standard_t(3, size=(1000, 3))
+@pytest.mark.parametrize("p", [2, 3, 14])
+def test_medians_lie_between_the_same_values_as_the_medians(p):
+    X = np.random.default_rng(2).standard_t(3, size=(1000, p))
     M = medians_without_each(X)
     for i in range(0, 1000, 50):
-        np.testing.assert_allclose(M[i], spatial_median(np.delete(X, i, axis=0)), atol=1e-7)
+        median = spatial_median(np.delete(X, i, axis=0))
+        np.testing.assert_array_equal((M[i] > X).sum(axis=0), (median > X).sum(axis=0))
+        np.testing.assert_allclose(M[i], median, atol=1e-4)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_at_the_ends_of_the_range(scale):
+    X = np.random.default_rng(3).normal(size=(60, 2))
+    np.testing.assert_array_equal(leave_one_out_probability(X * scale), by_hand(X, range(60)))
+
+
+def test_memory_does_not_grow_with_the_square():
+    X = np.random.default_rng(4).normal(size=(20_000, 2))
+    tracemalloc.start()
+    TOCC(calibration="loo").fit(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 200 * X.nbytes

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from transvariation.classifiers.calibration import (
     CoverageReport,
+    Fold,
     check_calibration,
     check_groups,
     folds_of,
@@ -71,31 +72,37 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
             Which objects are replicates of one item. Calibration then leaves out and counts whole groups, so that
             the sensitivity is meant for objects of items not seen before.
         """
-        check_calibration(self.calibration)
+        mode = check_calibration(self.calibration)
         rows = rows_of(self, X, reset=True, at_least=self._min_samples)
         labels = check_groups(groups, rows)
-        folds = folds_of(self.calibration, rows, labels)
-        described = folds[0][0] if len(folds) == 1 else slice(None)
+        in_turn = mode == "loo" and labels is None
+        folds = None if in_turn else folds_of(self.calibration, rows, labels)
+        described = folds[0][0] if folds is not None and len(folds) == 1 else slice(None)
         started = time.perf_counter()
         self._describe(rows[described])
         self._calibrate(rows, labels, folds, time.perf_counter() - started)
         return self.set_sensitivity(self.sensitivity)
 
-    def _calibrate(self, X: Floats, groups: NDArray | None, folds: list, seconds: float | None = None) -> None:
+    def _calibrate(
+        self, X: Floats, groups: NDArray | None, folds: list[Fold] | None, seconds: float | None = None
+    ) -> None:
         """Rate the objects that the threshold is counted from; remember their parts, their groups and the folds.
 
-        `seconds` is what describing the class took.
+        Without folds each object is left out in turn. `seconds` is what describing the class took.
         """
-        self._n_folds = len(folds)
         rated: Any = slice(None)
-        if not folds:
+        quick = self._loo_scores(X) if folds is None else None
+        folds = folds_of("loo", X, None) if folds is None and quick is None else folds
+        self._n_folds = len(X) if folds is None else len(folds)
+        if quick is not None:
+            scores, strata = quick, self._stratum(X)
+        elif not folds:
             scores, strata = self._training_scores(X)
         elif len(folds) == 1:
             rated = np.sort(folds[0][1])
             scores, strata = self._score(X[rated]), self._stratum(X[rated])
         else:
-            quick = self._loo_scores(X) if len(folds) == len(X) else None
-            rated, scores = rate_held_out(self, X, folds, seconds) if quick is None else (rated, quick)
+            rated, scores = rate_held_out(self, X, folds, seconds)
             strata = self._stratum(X[rated])
         self._calibration_scores, self._calibration_strata = scores, strata
         self._calibration_groups = None if groups is None else groups[rated]

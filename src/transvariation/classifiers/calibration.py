@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import beta
 from sklearn.base import clone
-from sklearn.model_selection import GroupKFold, GroupShuffleSplit, KFold, LeaveOneGroupOut, LeaveOneOut, ShuffleSplit
+from sklearn.model_selection import GroupKFold, GroupShuffleSplit, KFold, LeaveOneGroupOut, ShuffleSplit
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from transvariation.workers import in_processes
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from transvariation.classifiers.base import OneClassClassifier
 
 CALIBRATIONS = ("paper", "loo", "cv", "split")
-Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
+# Who describes and who is then rated. None describes by all others: lists of these would grow with n^2.
+Fold = tuple[Any, NDArray[np.intp]]
 
 _N_FOLDS = 10
 
@@ -52,10 +53,11 @@ def folds_of(calibration: Any, X: NDArray[np.float64], groups: NDArray | None) -
     mode = check_calibration(calibration)
     if mode == "paper":
         return []
+    if mode == "loo" and groups is None:
+        return [(None, rated) for rated in np.arange(len(X))[:, None]]
     n_units = len(X) if groups is None else len(np.unique(groups))
     n_folds = min(_N_FOLDS, n_units)
     plain = {
-        "loo": LeaveOneOut(),
         "cv": KFold(n_folds, shuffle=True, random_state=0),
         "split": ShuffleSplit(1, test_size=0.5, random_state=0),
     }
@@ -89,7 +91,7 @@ def rate_held_out(
 
 
 def _rate(
-    rule: "OneClassClassifier", X: NDArray[np.float64], train: NDArray[np.intp], test: NDArray[np.intp]
+    rule: "OneClassClassifier", X: NDArray[np.float64], train: NDArray[np.intp] | None, test: NDArray[np.intp]
 ) -> NDArray[np.float64]:
     stand_in = clone(rule)
     if hasattr(rule, "n_jobs"):
@@ -97,7 +99,7 @@ def _rate(
     stand_in.n_features_in_ = rule.n_features_in_
     if hasattr(rule, "feature_names_in_"):
         stand_in.feature_names_in_ = rule.feature_names_in_
-    stand_in._describe(X[train])
+    stand_in._describe(np.delete(X, test, axis=0) if train is None else X[train])
     return stand_in._score(X[test])
 
 

@@ -152,7 +152,7 @@ class TOCC(TransvariationClassifier):
         return transvariation_probability(self._X, X, center, tau_max=self.tau_max, ties=self.ties)
 
     def _loo_scores(self, X: Floats) -> Floats:
-        return leave_one_out_probability(X, tau_max=self.tau_max, ties=self.ties)
+        return leave_one_out_probability(X, self.center_, tau_max=self.tau_max, ties=self.ties)
 
     def _univariate_tp(self, X: Floats) -> Floats:
         columns = range(X.shape[1])

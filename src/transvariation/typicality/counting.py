@@ -227,8 +227,8 @@ def _orthants(units: Floats, m: Floats, objects: Floats) -> tuple[dict[int, Coun
     """The units and objects in each orthant about m; one that shares a coordinate with m is in none."""
     p = len(m)
     if p <= 62:
-        rows = _in_orthant(_labels(units, m), units, m)
-        return rows, rows if objects is units else _in_orthant(_labels(objects, m), objects, m)
+        rows = _in_orthant(orthant_labels(units, m), units, m)
+        return rows, rows if objects is units else _in_orthant(orthant_labels(objects, m), objects, m)
     # Too many orthants to number: number those that occur.
     sides = np.packbits(np.concatenate([units, objects], axis=1) > m[:, None], axis=0)
     labels = np.unique(sides, axis=1, return_inverse=True)[1].ravel()
@@ -236,7 +236,8 @@ def _orthants(units: Floats, m: Floats, objects: Floats) -> tuple[dict[int, Coun
     return _in_orthant(labels[:n], units, m), _in_orthant(labels[n:], objects, m)
 
 
-def _labels(columns: Floats, m: Floats) -> NDArray[np.integer]:
+def orthant_labels(columns: Floats, m: Floats) -> NDArray[np.integer]:
+    """Number the orthant about m that each unit is in, by the variables in which it is greater; up to 62 of them."""
     p = len(m)
     # The narrowest type sorts fastest.
     dtype: type[np.integer] = np.uint8 if p <= 8 else np.uint16 if p <= 16 else np.int64

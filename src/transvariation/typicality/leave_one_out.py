@@ -1,28 +1,39 @@
 """tp of every target unit with respect to the others, at about the cost of tp with respect to all.
 
-Leaving out one unit moves the spatial median by about 1/n. So all n medians are found together, by Newton steps from
-the common median with a Taylor expansion of the far units' pull; and all n counts differ only by units in the thin
-slabs through which the medians move.
+Whether a unit lies beyond another depends on the centre through sides alone, and the centres without each unit are so
+close together that few units stand on other sides of one than of another. All n counts are those about the common
+centre, corrected for these few.
 """
+
+import functools
+import math
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from transvariation.typicality.counting import Transvariations, count_transvariations
-from transvariation.typicality.median import _newton, spatial_median
+from transvariation.typicality.counting import Transvariations, count_transvariations, orthant_labels
+from transvariation.typicality.median import spatial_median_of_rows
+from transvariation.typicality.medians_without_each import medians_without_each
 from transvariation.typicality.probability import ratio
 
 Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Indices = NDArray[np.intp]
 
-_SMALL = 40  # units; up to here one Newton search for each costs no more
-_MANY_VARIABLES = 12  # from here on third derivatives cost more than they save
-_FAR = 30.0  # moves of the median away: there the pull of a unit is expanded
+_SMALL = 1 << 17  # units squared up to which comparing all is quickest
+_CELLS = 1 << 18  # comparisons held at once
+_NUMBERED = 16  # variables up to which every orthant has a number; beyond, only those that occur
+_FEW = 16  # values up to which comparing with each is quicker than a search
 
 
-def leave_one_out_probability(X: Floats, *, tau_max: str = "count", ties: str = "proper") -> Floats:
+def leave_one_out_probability(
+    X: Floats, center: Floats | None = None, *, tau_max: str = "count", ties: str = "proper"
+) -> Floats:
     """Compute tp of each row of `X` with respect to the other rows, about the centre of those others.
 
-    The result equals ``transvariation_probability(others, row, tau_max=tau_max, ties=ties)`` for every row.
+    The result equals ``transvariation_probability(others, row, tau_max=tau_max, ties=ties)`` for every row. `center`
+    is the spatial median of all rows, if it is known already.
 
     Examples
     --------
@@ -32,135 +43,132 @@ def leave_one_out_probability(X: Floats, *, tau_max: str = "count", ties: str = 
     """
     if tau_max == "product":
         return np.prod([leave_one_out_probability(x[:, None], tau_max="half", ties=ties) for x in X.T], axis=0)
-    counts = count_without_each(X, medians_without_each(X))
+    center = spatial_median_of_rows(X) if center is None else center
+    counts = count_without_each(X, center, medians_without_each(X, center))
     return ratio(counts, len(X) - 1, X.shape[1], tau_max, ties)
 
 
-def medians_without_each(X: Floats) -> Floats:
-    """Find the spatial median of the other rows, for every row of `X`: shape (n, p)."""
+def count_without_each(X: Floats, m: Floats, M: Floats) -> Transvariations:
+    """Count the other units beyond and at each unit, on its side of its own centre `M[i]` and at that centre.
+
+    `m` is any centre close to all of these.
+    """
     n, p = X.shape
-    if p == 1:
-        return _middles(X[:, 0])[:, None]
-    m = spatial_median(X)
-    if n <= _SMALL or p >= _MANY_VARIABLES:
-        return np.array([_newton(np.delete(X, i, axis=0), m) if n > 3 else _few(X, i) for i in range(n)])
-    M, doubtful = _held(X, m) if (m == X).all(axis=1).any() else _moved(X, m)
-    for i in np.flatnonzero(doubtful):
-        M[i] = _newton(np.delete(X, i, axis=0), m)
-    return M
-
-
-def count_without_each(X: Floats, M: Floats) -> Transvariations:
-    """Count the other units beyond and at each unit, on its side of its own centre `M[i]` and at that centre."""
-    m = M[0]
-    counts = count_transvariations(X, m, X)
-    below = X < M
-    # The count of units beyond depends on the centre through the side alone, and few units change sides.
-    odd = (below != (m > X)).any(axis=1) | (X == M).any(axis=1) | (m == X).any(axis=1)
-    side, centre = _on_side(X, M, below)
-    result = Transvariations(
-        counts.beyond.copy(), counts.at - 1, side - 1, centre, np.full(len(X), X.shape[1], dtype=np.int64)
-    )
-    for i in np.flatnonzero(odd):
-        one = count_transvariations(np.delete(X, i, axis=0), M[i], X[[i]])
-        for kept, new in zip(result, one, strict=True):
-            kept[i] = new[0]
+    if n * n <= _SMALL:
+        return count_others(X, np.arange(n), M)
+    common = count_transvariations(X, m, X)
+    slabs = [(min(own.min(), u), max(own.max(), u)) for own, u in zip(M.T, m, strict=True)]
+    moving = np.flatnonzero(_any((low <= x) & (x <= high) for x, (low, high) in zip(X.T, slabs, strict=True)))
+    side, centre = _about_own_centres(X, m, M, slabs, moving)
+    result = Transvariations(np.array(common.beyond), common.at - 1, side, centre, np.full(n, p))
+    # Units that stand on another side of their own centre, or share a coordinate with it, are counted one by one,
+    here, own = X[moving], M[moving]
+    odd = ((here > own) != (here > m)) | ((here < own) != (here < m)) | (here == own)
+    odd = moving[odd.any(axis=1)]
+    # unless that centre is the common one.
+    same = (M[odd] == m).all(axis=1)
+    _put(result, odd[same], _without_itself(common, odd[same]))
+    _put(result, odd[~same], count_others(X, odd[~same], M[odd[~same]]))
     return result
 
 
-def _on_side(X: Floats, M: Floats, below: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """How many units lie strictly on each unit's side of its centre, the unit itself included, and at the centre."""
-    moving = ((M.min(axis=0) <= X) & (M.max(axis=0) >= X)).any(axis=1)
-    orthant = np.unique(below, axis=0, return_inverse=True)[1].ravel()
+def _any(tests: Iterable[NDArray[np.bool_]]) -> NDArray[np.bool_]:
+    return functools.reduce(np.logical_or, tests)
+
+
+def _put(counts: Transvariations, rows: Indices, new: Iterable[Counts]) -> None:
+    for column, values in zip(counts, new, strict=True):
+        column[rows] = values
+
+
+def _without_itself(counts: Iterable[Counts], rows: Indices | slice) -> Transvariations:
+    """Take each unit out of its own counts: it is at its place, on its side; if the centre is its place, anywhere."""
+    beyond, at, side, centre, n_open = (column[rows] for column in counts)
+    shut = n_open == 0
+    return Transvariations(beyond - shut, at - 1, side - 1, centre - shut, n_open)
+
+
+def count_others(X: Floats, rows: Indices, M: Floats) -> Transvariations:
+    """Compare some rows with all others, each about its own row of `M`; in blocks."""
+    n, p = X.shape
+    columns = np.ascontiguousarray(X.T)
+    counts = Transvariations(*np.empty((5, len(rows)), dtype=np.int64))
+    step = max(1, _CELLS // n)
+    for some in (slice(start, start + step) for start in range(0, len(rows), step)):
+        C, centres = X[rows[some]], M[some]
+        shut = centres == C
+        signs = np.where(centres > C, -1.0, 1.0)
+        four = np.ones((4, len(C), n), dtype=bool)
+        for x, c, m, sign, closed in zip(columns, C.T, centres.T, signs.T, shut.T, strict=True):
+            outwards, at, middle = sign[:, None] * x, (sign * c)[:, None], (sign * m)[:, None]
+            tests = np.array([outwards > at, outwards == at, outwards > middle, outwards == middle])
+            tests[:, closed] = True
+            four &= tests
+        sums = np.count_nonzero(four, axis=2)
+        every = (*sums, p - np.count_nonzero(shut, axis=1))
+        for kept, new in zip(counts, _without_itself(every, slice(None)), strict=True):
+            kept[some] = new
+    return counts
+
+
+def _about_own_centres(
+    X: Floats, m: Floats, M: Floats, slabs: list[tuple[float, float]], moving: Indices
+) -> tuple[Counts, Counts]:
+    """How many other units lie strictly on each unit's side of its own centre, and how many at that centre.
+
+    The centres lie in the slabs, one per variable, and only the moving units do so too. Meant for units that share no
+    coordinate with their centres, and lie on the same sides of them as of m.
+    """
+    # Where a centre or a unit stands among the values in the slabs: odd numbers are values, even ones gaps.
+    places, units, sizes = [], [], []
+    for x, own, (low, high) in zip(X[moving].T, M.T, slabs, strict=True):
+        values = np.unique(x[(low <= x) & (x <= high)])
+        places.append(_place(values, own) + 1)
+        units.append(np.where(x < low, 0, np.where(x > high, 2 * len(values) + 2, _place(values, x) + 1)))
+        sizes.append(2 * len(values) + 3)
+    orthant = _orthants(X, m)
+    first, kind = _kinds([orthant, *places], [int(orthant.max()) + 1, *sizes])
     # Outside the slabs a unit lies in the same orthant about every centre.
-    side = np.bincount(orthant[~moving], minlength=orthant.max() + 1)[orthant]
-    centre = np.zeros(len(X), dtype=np.int64)
-    for x in X[moving]:
-        side += (np.where(below, x < M, x > M)).all(axis=1)
-        centre += (x == M).all(axis=1)
-    return side, centre
+    settled = np.bincount(orthant)
+    settled -= np.bincount(orthant[moving], minlength=len(settled))
+    side, centre = settled[orthant[first]] - 1, np.zeros(len(first), dtype=np.int64)
+    own, upwards = np.column_stack([place[first] for place in places]), X[first] > m
+    alike, which = _kinds(units, sizes)
+    for *unit, how_many in zip(*(place[alike] for place in units), np.bincount(which), strict=True):
+        side += how_many * np.where(upwards, own < unit, own > unit).all(axis=1)
+        centre += how_many * (own == unit).all(axis=1)
+    return side[kind], centre[kind]
 
 
-def _few(X: Floats, i: int) -> Floats:
-    return spatial_median(np.delete(X, i, axis=0))
+def _orthants(X: Floats, m: Floats) -> NDArray[np.integer]:
+    """Number the orthants about m, and which each unit is in."""
+    if len(m) <= _NUMBERED:
+        return orthant_labels(X.T, m)
+    return np.unique(np.packbits(m < X, axis=1), axis=0, return_inverse=True)[1].ravel()
 
 
-def _middles(x: Floats) -> Floats:
-    """The median of the others, for every value of one variable."""
-    if len(x) < 2:
-        return x.copy()
-    order = np.argsort(x, kind="stable")
-    s, rank, k = x[order], np.arange(len(x)), len(x) // 2
-    if len(x) % 2 == 0:
-        middles = np.where(rank < k, s[k], s[k - 1])
-    else:
-        low, high = np.where(rank <= k - 1, s[k], s[k - 1]), np.where(rank <= k, s[min(k + 1, len(x) - 1)], s[k])
-        middles = (low + high) / 2
-    result = np.empty_like(x)
-    result[order] = middles
-    return result
+def _place(values: Floats, y: Floats) -> NDArray[np.integer]:
+    """Twice the number of values below each y, and one more if y is itself a value."""
+    if len(values) > _FEW:
+        return np.searchsorted(values, y) + np.searchsorted(values, y, side="right")
+    place = np.zeros(len(y), dtype=np.int8)
+    for value in values:
+        place += y > value
+        place += y >= value
+    return place
 
 
-def _held(X: Floats, m: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-    """The median is a unit: it stays so while it holds the pull of the others; where not, the search must decide."""
-    v = X - m
-    r = np.linalg.norm(v, axis=1)
-    u = np.divide(v, r[:, None], out=np.zeros_like(v), where=r[:, None] > 0)
-    at = np.count_nonzero(r == 0)
-    pull = np.linalg.norm(u.sum(axis=0) - u, axis=1)
-    return np.tile(m, (len(X), 1)), pull > np.where(r == 0, at - 1, at) * (1 - 1e-12)
-
-
-def _moved(X: Floats, m: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-    """Newton steps for all medians at once, and which of them are not certain to have found their cell of the grid."""
-    n, p = X.shape
-    v = X - m
-    r = np.linalg.norm(v, axis=1)
-    u = v / r[:, None]
-    hessian = np.eye(p) * (1 / r).sum() - (u / r[:, None]).T @ u
-    softest = float(np.linalg.eigvalsh(hessian)[0])
-    if softest <= 0:
-        return np.tile(m, (n, 1)), np.ones(n, dtype=bool)
-    far = r > _FAR / softest
-    pull, bend, twist = _expand(u[far], r[far])
-    near = v[~far]
-    D = np.zeros((n, p))
-    for _ in range(8):
-        gradient = pull + D @ bend + np.einsum("abc,nb,nc->na", twist, D, D) / 2
-        curvature = bend + np.einsum("abc,nc->nab", twist, D)
-        for w in near:
-            _add(gradient, curvature, w - D, 1.0)
-        _add(gradient, curvature, v - D, -1.0)
-        step = np.linalg.solve(curvature + 1e-300 * np.eye(p), -gradient[:, :, None])[:, :, 0]
-        D += step
-        if np.abs(step).max() <= 1e-14 * r.mean():
-            break
-    # What the expansion leaves out, with a margin; and Newton's own last step.
-    left = 4 * np.linalg.norm(D, axis=1) ** 3 * (r[far] ** -3.0).sum() / softest + 4 * np.linalg.norm(step, axis=1)
-    M, margin = m + D, left[:, None] + 1e-13 * r.mean()
-    doubtful = ~np.isfinite(M).all(axis=1) | (np.linalg.norm(D, axis=1) > 3 / softest)
-    for column in range(p):
-        values = np.sort(X[:, column])
-        low, high = M[:, column] - margin[:, 0], M[:, column] + margin[:, 0]
-        doubtful |= np.searchsorted(values, low) < np.searchsorted(values, high, side="right")
-    return M, doubtful
-
-
-def _expand(u: Floats, r: Floats) -> tuple[Floats, Floats, Floats]:
-    """Derivatives of a sum of distances, to third order, at a point from which the units lie in directions u."""
-    p = u.shape[1]
-    eye, w2 = np.eye(p), u / r[:, None] ** 2
-    first = w2.sum(axis=0)
-    third = -3 * np.einsum("na,nb,nc->abc", w2, u, u, optimize=True)
-    third += (
-        np.einsum("a,bc->abc", first, eye) + np.einsum("b,ac->abc", first, eye) + np.einsum("c,ab->abc", first, eye)
-    )
-    return -u.sum(axis=0), eye * (1 / r).sum() - (u / r[:, None]).T @ u, third
-
-
-def _add(gradient: Floats, curvature: Floats, v: Floats, sign: float) -> None:
-    """Add the distance to one unit per row, at offsets v, to the derivatives of each row."""
-    r = np.maximum(np.linalg.norm(v, axis=1), np.finfo(float).tiny)
-    u = v / r[:, None]
-    gradient -= sign * u
-    curvature += sign * (np.eye(v.shape[1]) - u[:, :, None] * u[:, None, :]) / r[:, None, None]
+def _kinds(codes: list[NDArray[np.integer]], sizes: list[int]) -> tuple[Indices, Indices]:
+    """Where there is one of each kind of columns of small numbers, and the kind of every column."""
+    if math.prod(sizes) >= 1 << 62:
+        return np.unique(np.column_stack(codes), axis=0, return_index=True, return_inverse=True)[1:]
+    code = codes[0].astype(np.int64)
+    for more, size in zip(codes[1:], sizes[1:], strict=True):
+        code *= size
+        code += more
+    if math.prod(sizes) > 4 * len(code):
+        return np.unique(code, return_index=True, return_inverse=True)[1:]
+    example = np.full(math.prod(sizes), -1)
+    example[code] = np.arange(len(code))
+    number = np.cumsum(example >= 0) - 1
+    return example[example >= 0], number[code]
