@@ -56,3 +56,18 @@ def test_group_p_values_hold_for_an_object_of_a_new_group():
 def test_required_numbers():
     assert required(0.5) == 1
     assert required(1.0) == np.inf
+
+
+@pytest.mark.parametrize("kind", ["spread", "tied", "constant", "every 64th low", "every 64th high", "falling"])
+@pytest.mark.parametrize("sensitivity", [0.1, 0.7, 0.8, 0.9, 0.99, 1.0])
+def test_the_cut_among_many_scores_is_the_same_order_statistic(kind, sensitivity):
+    scores = np.random.default_rng(0).random(30_011)
+    if kind == "tied":
+        scores = np.round(scores, 2)
+    elif kind == "constant":
+        scores[:] = 0.5
+    elif kind.startswith("every 64th"):  # a first look at these would mislead
+        scores[::64] += -1 if kind.endswith("low") else 1
+    elif kind == "falling":
+        scores = np.sort(scores)[::-1]
+    assert cut(scores, sensitivity) == np.sort(scores)[int((1 - sensitivity) * len(scores) + 1e-9)]

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 
+_MANY, _THIN = 20_000, 64  # from so many scores on, a first look at every 64th saves time
 _ROUNDING = 1e-9  # undoes (1 - 0.9) * 10 = 0.9999999999999998 and sums of thirds that miss a whole number
 
 
@@ -56,9 +57,20 @@ def cut(scores: ArrayLike, sensitivity: float, weights: ArrayLike | None = None,
     below = alpha * (n + more) - more + _ROUNDING
     if weights is None:  # one order statistic: no need to sort for it
         place = min(int(below), len(plain) - 1)
-        return float(np.partition(plain, place)[place])
+        return _order_statistic(plain, place)
     ordered, counted = _counted(plain, weights)
     return float(ordered[min(int(np.searchsorted(counted, below, side="right")), len(ordered) - 1)])
+
+
+def _order_statistic(scores: Floats, k: int) -> float:
+    """The k-th smallest, counted from zero."""
+    if len(scores) >= _MANY and k < len(scores) // 4:
+        # A thin sample in order has a bound that most scores exceed and, nearly surely, more than k do not.
+        thin = np.sort(scores[::_THIN])
+        about = k // _THIN
+        few = scores.take(np.flatnonzero(scores <= thin[min(about + 4 * math.isqrt(about) + 4, len(thin) - 1)]))
+        scores = few if len(few) > k else scores
+    return float(np.partition(scores, k)[k])
 
 
 def p_values(calibration: ArrayLike, scores: ArrayLike, weights: ArrayLike | None = None) -> Floats:

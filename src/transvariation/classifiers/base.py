@@ -49,7 +49,7 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _stratum(self, X: Floats) -> NDArray[np.intp]:
         """Name the part of the target class, 0, 1, ..., whose threshold applies to each object."""
-        return np.zeros(len(X), dtype=np.intp)
+        return np.broadcast_to(np.intp(0), len(X))  # as many zeros, in no memory
 
     def _training_scores(self, X: Floats) -> tuple[Floats, NDArray[np.intp]]:
         """Rate the training objects themselves; a subclass that has the answer at hand gives it here."""

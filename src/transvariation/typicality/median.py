@@ -234,7 +234,7 @@ def _newton(X: Floats | PartedRows, y: Floats, compiled: bool = False, exact: bo
                 continue
         length = math.sqrt(step @ step)
         # Newton squares the error: what is left after this step is about length^2 times the curvature's change.
-        if length * length * here.weight2 / here.weight <= close or length <= 1e-15 * np.linalg.norm(y):
+        if length * length * here.weight2 / here.weight <= close or length <= 1e-15 * math.hypot(*y):
             return y + step
         y_new, there = _descend(X, y, here, step, compiled)
         if y_new is y:
@@ -259,7 +259,7 @@ def _descend(X: Floats | PartedRows, y: Floats, here: _Pass, step: Floats, compi
     for _ in range(60):
         there = _pass(X, y + step, compiled)
         # Rounding of the sum must not refuse a step that is right.
-        if there.objective <= here.objective * (1 + 1e-15 * np.sqrt(len(X))):
+        if there.objective <= here.objective * (1 + 1e-15 * math.sqrt(len(X))):
             return y + step, there
         step = step / 2
     return y, here
