@@ -71,12 +71,14 @@ def agglomerate(X: Array, n_clusters: int, merge: Merge | None = None) -> dict[i
     name[merges[:many, 1]] = merges[:many, 0]
     while not np.array_equal(name, name[name]):
         name = name[name]
-    partitions = {}
-    for left, (a, b) in zip(range(K - many, 0, -1), [*merges[many:], (0, 0)], strict=True):
-        used = np.zeros(K, dtype=bool)
-        used[name] = True
-        partitions[left] = (np.cumsum(used) - 1)[name][member]
-        name[name == b] = a
+    names, label = np.unique(name[member], return_inverse=True)
+    partitions, places = {K - many: label}, names.tolist()
+    for a, b in merges[many:].tolist():
+        # Clusters are numbered in the order of their first objects; behind the one that goes the others move up.
+        to, gone = places.index(a), places.index(b)
+        label = np.where(label == gone, to, label - (label > gone))
+        del places[gone]
+        partitions[len(places)] = label
     return partitions
 
 
@@ -134,11 +136,16 @@ def _determinant(W: Array) -> Array:
 
 def _distinct_rows(X: Array) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
     """Number distinct rows as they appear: where each is first met, which one every row is, how often it occurs."""
-    _, first, member, count = np.unique(X, axis=0, return_index=True, return_inverse=True, return_counts=True)
-    order = np.argsort(first)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    return first[order], rank[member.ravel()], count[order].astype(float)
+    order = np.lexsort(X.T)  # stable: of equal rows the first one comes first
+    ordered = X[order]
+    new = np.ones(len(X), dtype=bool)
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    if new.all():
+        return np.arange(len(X)), np.arange(len(X)), np.ones(len(X))
+    first_met = np.empty(len(X), dtype=np.intp)
+    first_met[order] = order[new][np.cumsum(new) - 1]
+    first, member, count = np.unique(first_met, return_inverse=True, return_counts=True)
+    return first, member, count.astype(float)
 
 
 def quantile_classes(x: Array, n_clusters: int) -> NDArray[np.intp]:

@@ -112,13 +112,17 @@ def _whiten_all(S, weights, floor, common, L, T, constant):
     p = S.shape[1]
     for k in range(len(S)):
         if k > 0 and common:
-            T[k] = T[0]
+            for i in range(p):
+                for j in range(i + 1):
+                    T[k, i, j] = T[0, i, j]
             constant[k] = constant[0] + log2(weights[k] / weights[0])
         else:
             half = whiten(S[k], floor, L, T[k])
             if np.isnan(half):
                 return False
-            T[k] *= WHITE
+            for i in range(p):
+                for j in range(i + 1):
+                    T[k, i, j] *= WHITE
             constant[k] = log2(weights[k]) - half / LOG_2 - 0.5 * p * _LOG2_2PI
     return True
 
@@ -151,7 +155,8 @@ def _fit(XT, labels, G, model, tol, max_iter, floor, weights, means, S):
     weighted = np.empty((p, n))
     buffer = np.empty((3, n))
     share = np.zeros(n)
-    share[: len(labels)] = 1.0
+    for i in range(len(labels)):
+        share[i] = 1.0
     scale, constant = np.ones(G), np.empty(G)
     common = COMMON_COVARIANCE[model]
     last = -inf

@@ -6,70 +6,97 @@ import numpy as np
 
 from transvariation.mixture.compiled import compiled
 
+_WORST = 1e300
+
 
 @compiled()
-def _term(W, n, weight, d, alpha, A):
-    """What a cluster of n objects contributes whose scatter is W plus weight d d'."""
-    p = len(d)
+def _determinant(A):
+    """By elimination, which uses A up."""
+    result = 1.0
+    for i in range(len(A)):
+        if not A[i, i] > 0:
+            return 0.0
+        result *= A[i, i]
+        for j in range(i + 1, len(A)):
+            x = A[j, i] / A[i, i]
+            for h in range(i + 1, len(A)):
+                A[j, h] -= x * A[i, h]
+    return result
+
+
+@compiled()
+def _alone(W, n, alpha, A):
+    """What a cluster of n objects contributes whose scatter is W."""
+    p = len(W)
     trace = 0.0
     for i in range(p):
+        trace += W[i, i]
         for j in range(p):
-            A[i, j] = W[i, j] + weight * d[i] * d[j]
-        trace += A[i, i]
-    if p == 2:
-        determinant = A[0, 0] * A[1, 1] - A[0, 1] * A[1, 0]
-    else:
-        determinant = 1.0
-        for i in range(p):
-            if not A[i, i] > 0:
-                determinant = 0.0
-                break
-            determinant *= A[i, i]
-            for j in range(i + 1, p):
-                x = A[j, i] / A[i, i]
-                for h in range(i + 1, p):
-                    A[j, h] -= x * A[i, h]
+            A[i, j] = W[i, j]
+    determinant = W[0, 0] * W[1, 1] - W[0, 1] * W[1, 0] if p == 2 else _determinant(A)
     return n * log(max(determinant / n**p, 0.0) + (trace + alpha) / n)
 
 
-@compiled()
-def _nearest(loss, left, s, m):
-    """The cluster behind the s-th of the m that are left with which it merges at the smallest loss."""
-    row = loss[left[s]]
-    best = left[s + 1]
-    for t in range(s + 2, m):
-        if row[left[t]] < row[best]:
-            best = left[t]
-    return best
+@compiled(inline="always")
+def _merged(mean, W, N, a, b, alpha, A):
+    """What the clusters a and b contribute as one."""
+    n = N[a] + N[b]
+    weight = N[a] * N[b] / n
+    if mean.shape[1] == 2:  # the same without a matrix
+        x, y = mean[b, 0] - mean[a, 0], mean[b, 1] - mean[a, 1]
+        wx, wy = weight * x, weight * y
+        xx, xy = W[b, 0, 0] + W[a, 0, 0] + wx * x, W[b, 0, 1] + W[a, 0, 1] + wx * y
+        yx, yy = W[b, 1, 0] + W[a, 1, 0] + wy * x, W[b, 1, 1] + W[a, 1, 1] + wy * y
+        return n * log(max((xx * yy - xy * yx) / (n * n), 0.0) + (xx + yy + alpha) / n)
+    p = mean.shape[1]
+    for i in range(p):
+        x = weight * (mean[b, i] - mean[a, i])
+        for j in range(p):
+            A[i, j] = W[b, i, j] + W[a, i, j] + x * (mean[b, j] - mean[a, j])
+    return _alone(A, n, alpha, A)
+
+
+@compiled(inline="always")
+def _loss(mean, W, N, own, a, b, alpha, A):
+    """What merging a and b costs: a number, even where squares are none."""
+    value = _merged(mean, W, N, a, b, alpha, A) - own[a] - own[b]
+    return value if value < _WORST else _WORST
+
+
+@compiled(fastmath={"nnan"})
+def _first_smallest(a):
+    """The place of the smallest number, the first of several; two plain passes are quicker than one that compares."""
+    least = a[0]
+    for i in range(1, len(a)):
+        least = min(least, a[i])
+    for i in range(len(a)):
+        if a[i] == least:
+            return i
+    return 0
 
 
 @compiled()
 def merge_clusters(mean, N, alpha):
     """Pair the clusters until one is left, as `hierarchical._merge` does. `mean` and `N` are used up."""
     K, p = mean.shape
-    W = np.zeros((K, p, p))
-    A, both, d = np.empty((p, p)), np.empty((p, p)), np.zeros(p)
+    W, A = np.zeros((K, p, p)), np.empty((p, p))
     own = np.empty(K)
-    loss = np.empty((K, K))
-    left = np.arange(K)
+    loss = np.full((K, K), np.inf)  # of a merger with a later cluster; infinite if one of the two is gone
     merges = np.empty((max(K - 1, 0), 2), np.int64)
     for i in range(K):
-        own[i] = _term(W[i], N[i], 0.0, d, alpha, A)
+        own[i] = _alone(W[i], N[i], alpha, A)
     for i in range(K):
         for j in range(i + 1, K):
-            for h in range(p):
-                d[h] = mean[j, h] - mean[i, h]
-            n = N[i] + N[j]
-            loss[i, j] = _term(W[i], n, N[i] * N[j] / n, d, alpha, A) - own[i] - own[j]
-    partner = np.zeros(K, np.int64)
-    for s in range(K - 1):
-        partner[s] = _nearest(loss, left, s, K)
+            loss[i, j] = _loss(mean, W, N, own, i, j, alpha, A)
+    # The later cluster with which each merges at the smallest loss, and that.
+    partner, least = np.zeros(K, np.int64), np.full(K, np.inf)
+    for c in range(K - 1):
+        partner[c] = c + 1 + _first_smallest(loss[c, c + 1 :])
+        least[c] = loss[c, partner[c]]
+    left = np.arange(K)
     for step in range(K - 1):
         m = K - step - 1  # how many are left afterwards
-        a = left[0]
-        for s in range(1, m):
-            if loss[left[s], partner[left[s]]] < loss[a, partner[a]]:
-                a = left[s]
+        a = _first_smallest(least)
         b = partner[a]
         merges[step, 0], merges[step, 1] = a, b
         s = m
@@ -78,32 +105,32 @@ def merge_clusters(mean, N, alpha):
         for t in range(s, m):
             left[t] = left[t + 1]
         n = N[a] + N[b]
-        for h in range(p):
-            d[h] = mean[b, h] - mean[a, h]
         for i in range(p):
+            x = N[a] * N[b] / n * (mean[b, i] - mean[a, i])
             for j in range(p):
-                W[a, i, j] += W[b, i, j] + N[a] * N[b] / n * d[i] * d[j]
-        for h in range(p):
-            mean[a, h] += N[b] / n * d[h]
+                W[a, i, j] += W[b, i, j] + x * (mean[b, j] - mean[a, j])
+        for i in range(p):
+            mean[a, i] += N[b] / n * (mean[b, i] - mean[a, i])
         N[a] = n
-        own[a] = _term(W[a], n, 0.0, d, alpha, A)
-        for s in range(m):
-            c = left[s]
-            if c == a:
-                continue
-            for i in range(p):
-                d[i] = mean[c, i] - mean[a, i]
-                for j in range(p):
-                    both[i, j] = W[c, i, j] + W[a, i, j]
-            n = N[c] + N[a]
-            loss[min(a, c), max(a, c)] = _term(both, n, N[a] * N[c] / n, d, alpha, A) - own[a] - own[c]
+        own[a] = _alone(W[a], n, alpha, A)
+        least[b] = np.inf
+        for t in range(m):
+            c = left[t]
+            if c < a:
+                loss[c, a] = _loss(mean, W, N, own, a, c, alpha, A)
+            elif c > a:
+                loss[a, c] = _loss(mean, W, N, own, a, c, alpha, A)
+            if c < b:
+                loss[c, b] = np.inf
         # Only who had a or b for partner, or now prefers the new a, has a new partner.
-        for s in range(m - 1):
-            c = left[s]
+        for t in range(m):
+            c = left[t]
             if c == a or partner[c] == a or partner[c] == b:
-                partner[c] = _nearest(loss, left, s, m)
-            elif c < a:
-                new, old = loss[c, a], loss[c, partner[c]]
-                if new < old or (new == old and a < partner[c]):
-                    partner[c] = a
+                if t < m - 1:
+                    partner[c] = c + 1 + _first_smallest(loss[c, c + 1 :])
+                    least[c] = loss[c, partner[c]]
+                else:
+                    least[c] = np.inf  # nobody is left behind it
+            elif c < a and (loss[c, a] < least[c] or (loss[c, a] == least[c] and a < partner[c])):
+                partner[c], least[c] = a, loss[c, a]
     return merges

@@ -5,7 +5,7 @@ from math import inf, log, log2, nan, pi, sqrt
 import numpy as np
 
 from transvariation.mixture.compiled import compiled, compiled_sums
-from transvariation.mixture.compiled.algebra import LOG_2, WHITE, exp2_in_place
+from transvariation.mixture.compiled.algebra import LOG_2, WHITE, exp2_in_place, total_of
 from transvariation.mixture.compiled.m_steps import COMMON_COVARIANCE
 from transvariation.mixture.compiled.plane_steps import m_step
 from transvariation.mixture.em import COLLAPSED, SMALLEST_SIZE
@@ -49,9 +49,7 @@ def _moments(x, y, z, share, gain, N, means, W):
 @compiled()
 def _whiten(S, N, floor, common, T, gain):
     """Invert the Cholesky factors: a component's density is ``gain * 2^-|T d|^2``. False if one has collapsed."""
-    n = 0.0
-    for k in range(len(N)):
-        n += N[k]
+    n = total_of(N)
     r, s, t = 0.0, 0.0, 0.0
     for k in range(len(N)):
         if k == 0 or not common:
@@ -120,12 +118,11 @@ def _log_sum(total, share, least):
 def _e_step(x, y, z, means, T, gain, total, share, n):
     """Fill in densities and one over their sums; return the log likelihood. From the n-th on objects do not count."""
     _exponents(x, y, z, means, T)
-    if gain.min() > _LOW and gain.max() < _HIGH:
-        exp2_in_place(z.reshape(-1))
-        _totals(z, gain, total)
-        total[n:] = 1.0
-        loglik = _log_sum(total, share, _SMALL * gain.max())
-        share[n:] = 0.0
+    lowest, highest = gain[0], gain[0]
+    for k in range(1, len(gain)):
+        lowest, highest = min(lowest, gain[k]), max(highest, gain[k])
+    if lowest > _LOW and highest < _HIGH:
+        loglik = _sum_up(z, gain, total, share, n, _SMALL * highest)
         if loglik > -inf:
             return loglik
         _exponents(x, y, z, means, T)
@@ -133,23 +130,35 @@ def _e_step(x, y, z, means, T, gain, total, share, n):
 
 
 @compiled()
+def _sum_up(z, gain, total, share, n, least):
+    """Turn exponents into powers and sum these over the components, and the logarithms of the sums over the objects."""
+    exp2_in_place(z.reshape(-1))
+    _totals(z, gain, total)
+    for i in range(n, len(total)):
+        total[i] = 1.0
+    loglik = _log_sum(total, share, least)
+    for i in range(n, len(total)):
+        share[i] = 0.0
+    return loglik
+
+
+@compiled()
 def _far_e_step(z, gain, total, share, n):
     """The same where densities leave the range of numbers: relative to the largest of each object."""
     for k in range(len(z)):
-        z[k] += log2(gain[k])
+        height = log2(gain[k])
         gain[k] = 1.0
+        for i in range(n):
+            z[k, i] += height
     loglik = 0.0
     for i in range(n):
-        top = z[:, i].max()
+        top = z[0, i]
+        for k in range(1, len(z)):
+            top = max(top, z[k, i])
         loglik += top * LOG_2
-        z[:, i] -= top
-    z[:, n:] = 0.0
-    exp2_in_place(z.reshape(-1))
-    _totals(z, gain, total)
-    total[n:] = 1.0
-    loglik += _log_sum(total, share, 0.0)
-    share[n:] = 0.0
-    return loglik
+        for k in range(len(z)):
+            z[k, i] -= top
+    return loglik + _sum_up(z, gain, total, share, n, 0.0)
 
 
 @compiled()
@@ -166,7 +175,8 @@ def fit(XT, labels, G, model, tol, max_iter, floor, weights, means, covariances)
             centres[0, k] += x[i]
             centres[1, k] += y[i]
     for k in range(G):
-        centres[:, k] /= max(N[k], 1.0)
+        centres[0, k] /= max(N[k], 1.0)
+        centres[1, k] /= max(N[k], 1.0)
     W, S, T = np.empty((3, G)), np.empty((3, G)), np.empty((3, G))
     w, v, turned, axes = np.empty((2, G)), np.empty((2, G)), np.empty((2, G)), np.zeros(2)
     total, share = np.empty(len(x)), np.ones(len(x))
@@ -181,7 +191,7 @@ def fit(XT, labels, G, model, tol, max_iter, floor, weights, means, covariances)
         last, loglik = loglik, _e_step(x, y, z, centres, T, gain, total, share, n)
         if abs(loglik - last) < tol * (1 + abs(loglik)):
             break
-    size = N.sum()
+    size = total_of(N)
     for k in range(G):
         weights[k] = N[k] / size
         means[k, 0], means[k, 1] = centres[0, k], centres[1, k]

@@ -7,18 +7,11 @@ the double angle, whose cosine and sine are ratios. The rows of `W` and `S` are 
 
 from math import sqrt
 
-from transvariation.mixture.compiled import compiled, compiled_sums
+from transvariation.mixture.compiled import compiled
+from transvariation.mixture.compiled.algebra import total_of
 from transvariation.mixture.compiled.m_steps import AXES, CODES, COMMON_SHAPE, COMMON_VOLUME, INNER_TOL, VVE_ML
 
 _EII, _VII, _EEE, _VEE, _EVV, _VVV = (CODES[m] for m in ("EII", "VII", "EEE", "VEE", "EVV", "VVV"))
-
-
-@compiled_sums
-def _sum(a):
-    total = 0.0
-    for k in range(len(a)):
-        total += a[k]
-    return total
 
 
 @compiled()
@@ -48,15 +41,16 @@ def _volumes_and_shape(w, N, scale, v):
 def _variances(w, N, common_volume, common_shape, scale, v):
     """Turn scatter along the axes, (2, G), into variances along them by what the components share."""
     if common_volume and common_shape:
-        n = _sum(N)
-        v[0] = _sum(w[0]) / n
-        v[1] = _sum(w[1]) / n
+        n = total_of(N)
+        first, second = total_of(w[0]) / n, total_of(w[1]) / n
+        for k in range(len(N)):
+            v[0, k], v[1, k] = first, second
     elif common_volume:
         total = 0.0
         for k in range(len(N)):
             v[0, k] = sqrt(w[0, k] * w[1, k])
             total += v[0, k]
-        total /= _sum(N)
+        total /= total_of(N)
         for k in range(len(N)):
             per = total / v[0, k]
             v[0, k] = w[0, k] * per
@@ -82,7 +76,7 @@ def _turned(c, s, a, d, o):
 def _common_axes(W, N, axes, fresh, by_likelihood, w):
     """Turn the common axes, from where they are, to those of the criterion; w is the scatter along them."""
     if fresh:
-        half, o = (_sum(W[0]) - _sum(W[1])) / 2, _sum(W[2])
+        half, o = (total_of(W[0]) - total_of(W[1])) / 2, total_of(W[2])
         radius = sqrt(half * half + o * o)
         axes[0], axes[1] = (half / radius, o / radius) if radius > 0 else (1.0, 0.0)
     c, s = axes[0], axes[1]
@@ -146,16 +140,18 @@ def m_step(model, W, N, S, scale, axes, fresh, w, v, turned):
     """Turn scatter W of components of size N into covariances S; the rest is state and room to work in."""
     G = len(N)
     if model == _EII:
-        S[:2] = (_sum(W[0]) + _sum(W[1])) / (2 * _sum(N))
-        S[2] = 0.0
+        value = (total_of(W[0]) + total_of(W[1])) / (2 * total_of(N))
+        for k in range(G):
+            S[0, k], S[1, k], S[2, k] = value, value, 0.0
     elif model == _VII:
         for k in range(G):
             S[0, k] = S[1, k] = (W[0, k] + W[1, k]) / (2 * N[k])
             S[2, k] = 0.0
     elif model == _EEE:
-        n = _sum(N)
-        for j in range(3):
-            S[j] = _sum(W[j]) / n
+        n = total_of(N)
+        a, d, o = total_of(W[0]) / n, total_of(W[1]) / n, total_of(W[2]) / n
+        for k in range(G):
+            S[0, k], S[1, k], S[2, k] = a, d, o
     elif model == _VEE:
         _proportional(W, N, scale, S)
     elif model == _EVV:  # the axes are the scatter's own and the volume needs none
@@ -163,7 +159,7 @@ def m_step(model, W, N, S, scale, axes, fresh, w, v, turned):
         for k in range(G):
             v[0, k] = sqrt(W[0, k] * W[1, k] - W[2, k] * W[2, k])
             total += v[0, k]
-        total /= _sum(N)
+        total /= total_of(N)
         for k in range(G):
             per = total / v[0, k]
             S[0, k], S[1, k], S[2, k] = W[0, k] * per, W[1, k] * per, W[2, k] * per
@@ -173,7 +169,8 @@ def m_step(model, W, N, S, scale, axes, fresh, w, v, turned):
             S[0, k], S[1, k], S[2, k] = W[0, k] * per, W[1, k] * per, W[2, k] * per
     elif AXES[model] == 0:
         _variances(W, N, COMMON_VOLUME[model], COMMON_SHAPE[model], scale, S)
-        S[2] = 0.0
+        for k in range(G):
+            S[2, k] = 0.0
     else:
         own = AXES[model] == 2
         if own:
