@@ -154,7 +154,7 @@ def _fitted(density: Any, X: Floats, n_jobs: int | None = None) -> Any:
     if density == "mixture":
         from transvariation.mixture import GaussianMixtureBIC
 
-        return GaussianMixtureBIC(random_state=0, n_jobs=n_jobs).fit(X)
+        return GaussianMixtureBIC(random_state=0, n_jobs=n_jobs)._fit_rows(X)
     raise ValueError(f"density={density!r} is unknown; choose one of {', '.join(DENSITIES)}, or give a density object")
 
 

@@ -130,7 +130,8 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
         self.feature_importances_ = np.median(importance_coefficients(self.projections_, X.std(axis=0, ddof=1)), axis=0)
         prototype = TOCC() if self.estimator is None else self.estimator
         seeds = rng.integers(2**31 - 1, size=self.n_projections).tolist()
-        members = [_seeded(clone(prototype), seed) for seed in seeds]
+        random_parts = [name for name in prototype.get_params() if f"__{name}".endswith("__random_state")]
+        members = [clone(prototype).set_params(**dict.fromkeys(random_parts, seed)) for seed in seeds]
         fitted = self._each(_fit_block, members, X)
         self.estimators_ = [member for member, _ in fitted]
         # Plain arrays, one row per member: they can be kept in any file.
@@ -303,9 +304,3 @@ def _tp_block(members: list[Any], images: Floats, lot: Lot) -> list[Floats]:
 
 def _tp(member: Any, T: Floats) -> Floats:
     return member._tp(T)
-
-
-def _seeded(member: Any, seed: int) -> Any:
-    """Give every random part of a member the same seed of its own."""
-    names = [name for name in member.get_params() if name == "random_state" or name.endswith("__random_state")]
-    return member.set_params(**dict.fromkeys(names, seed)) if names else member

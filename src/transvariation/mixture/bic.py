@@ -1,7 +1,7 @@
 """The estimator: every model with every number of components, and the one that BIC prefers."""
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -69,6 +69,12 @@ def _same_alone(model: str) -> str:
     return "EII" if model.endswith("II") else "EEI" if model.endswith("I") else "EEE"
 
 
+@lru_cache(maxsize=64)
+def _fits_of(models: tuple[str, ...], sizes: tuple[int, ...]) -> dict[tuple[str, int], tuple[str, int]]:
+    """Say for each model and number of components which fit answers for it."""
+    return {(m, G): (_same_alone(m) if G == 1 else m, G) for m in models for G in sizes}
+
+
 def search(
     X: Array,
     models: Sequence[str],
@@ -101,7 +107,7 @@ def search(
     dict
         The fits by (model, number of components), without those in which a component has collapsed.
     """
-    wanted = {(m, G): (_same_alone(m) if G == 1 else m, G) for m in models for G in starts}
+    wanted = _fits_of(tuple(models), tuple(starts))
     todo = list(dict.fromkeys(wanted.values()))
     batches = []
     while todo:
@@ -123,13 +129,13 @@ def search(
 def _bic(fits: dict[tuple[str, int], Mixture], sizes: list[int], models: list[str], X: Array) -> Array:
     """BIC of every fit, (models, sizes); NaN where there is none."""
     n, p = X.shape
-    log_n = float(np.log(n))
-    return np.array(
-        [
-            [2 * fits[m, G].loglik - n_parameters(m, G, p) * log_n if (m, G) in fits else np.nan for G in sizes]
-            for m in models
-        ]
-    )
+    loglik = np.array([[fits[m, G].loglik if (m, G) in fits else np.nan for G in sizes] for m in models])
+    return 2 * loglik - _n_parameters(tuple(models), tuple(sizes), p) * np.log(n)
+
+
+@lru_cache(maxsize=64)
+def _n_parameters(models: tuple[str, ...], sizes: tuple[int, ...], p: int) -> Array:
+    return np.array([[n_parameters(m, G, p) for G in sizes] for m in models], dtype=float)
 
 
 class GaussianMixtureBIC(DensityMixin, BaseEstimator):
@@ -231,7 +237,11 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
         y : ignored
             Present for scikit-learn's conventions.
         """
-        rows: Array = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        return self._fit_rows(validate_data(self, X, dtype=np.float64, ensure_min_samples=2))
+
+    def _fit_rows(self, rows: Array) -> Self:
+        """Do the same with rows that are validated already, as those inside of an estimator are."""
+        self.n_features_in_ = rows.shape[1]
         sizes, models = self._checked(rows.shape[1])
         used = np.arange(len(rows))
         if len(rows) > self.max_start:

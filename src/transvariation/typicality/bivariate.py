@@ -121,10 +121,16 @@ _RULES = {n: np.polynomial.legendre.leggauss(n) for _, n in _CLASSES}
 
 
 @cache
-def _rules() -> tuple[list[tuple[float, Floats, Floats]], float, int]:
-    """The quadrature as the compiled kernels want it: classes of A, the reach, from which class on to take log x."""
-    rules = [(least, _RULES[n][0] / 2 + 0.5, _RULES[n][1]) for least, n in _CLASSES]
-    return rules, _REACH, sum(least >= 0.01 for least, _ in _CLASSES)
+def _rules() -> tuple[Floats, NDArray[np.intp], Floats, Floats, float, int]:
+    """The quadrature as the compiled kernels want it.
+
+    From which A on each class of nodes serves and where these begin; all nodes on (0, 1) and their weights, end to end;
+    the reach; from which class on to take log x.
+    """
+    first = np.cumsum([0] + [n for _, n in _CLASSES])
+    nodes, weights = (np.concatenate([_RULES[n][i] for _, n in _CLASSES]) for i in (0, 1))
+    least = np.array([least for least, _ in _CLASSES])
+    return least, first, nodes / 2 + 0.5, weights, _REACH, int((least >= 0.01).sum())
 
 
 def _integral(A: Floats, B: Floats, w2: Floats) -> Floats:

@@ -96,8 +96,11 @@ def _log_ratio(density: Any, Z: Floats, m: Floats) -> Floats:
     above = m <= Z
     # The denominator depends on the orthant only: one probability for each that is met, never 2^p of them.
     met, orthant = _orthants(above)
-    largest = _log_tau(density, np.broadcast_to(m, met.shape), met)[orthant]
-    tau = _log_tau(density, Z, above)
+    corners = np.concatenate([np.broadcast_to(m, met.shape), Z])
+    log_tau = _log_tau(
+        density, corners, np.concatenate([met, above])
+    )  # in one call, whose cost counts with few objects
+    largest, tau = log_tau[: len(met)][orthant], log_tau[len(met) :]
     return np.minimum(np.subtract(tau, largest, out=np.full(len(Z), -np.inf), where=tau > -np.inf), 0.0)
 
 
@@ -107,13 +110,14 @@ def _orthants(above: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.i
     if p > 62:
         met, orthant = np.unique(above, axis=0, return_inverse=True)
         return met, orthant.reshape(-1)
-    # Small numbers are sorted in a few passes, rows of truth values one comparison at a time.
-    dtype: type[np.integer] = np.uint8 if p <= 8 else np.uint16 if p <= 16 else np.int64
-    label: NDArray[np.integer] = np.zeros(len(above), dtype=dtype)
-    for u in range(p):
-        label = label | above[:, u].astype(dtype) << dtype(u)
-    _, first, orthant = np.unique(label, return_index=True, return_inverse=True)
-    return above[first], orthant
+    bit = np.left_shift(1, np.arange(p))
+    label = above @ bit
+    if p <= 10:  # so few orthants that all are counted
+        is_met = np.bincount(label, minlength=1 << p) > 0
+        labels, orthant = np.flatnonzero(is_met), (np.cumsum(is_met) - 1)[label]
+    else:
+        labels, orthant = np.unique(label, return_inverse=True)
+    return (labels[:, None] & bit) > 0, orthant
 
 
 def log_box_probability(density: Any, lower: Floats, upper: Floats) -> Floats:

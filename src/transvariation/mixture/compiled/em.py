@@ -202,7 +202,8 @@ def fit_mixtures(
     n, p = X.shape
     centre = X.mean(axis=0)
     XT = np.zeros((p, -(-n // _PADDED) * _PADDED))
-    XT[:, :n] = (X - centre).T
+    deviations = X - centre
+    XT[:, :n] = deviations.T
     place = {size: row for row, size in enumerate(starts)}
     labels = np.array(list(starts.values()), dtype=np.int64)
     sizes = np.array([G for _, G in problems], dtype=np.int64)
@@ -211,7 +212,7 @@ def fit_mixtures(
     total = int(sizes.sum())
     weights, means, covariances = np.zeros(total), np.zeros((total, p)), np.zeros((total, p, p))
     loglik, n_iter = np.empty(len(problems)), np.empty(len(problems), dtype=np.int64)
-    floor = variance_floor(X - centre)
+    floor = variance_floor(deviations)
     _fit_all(XT, labels, label_of, sizes, models, tol, max_iter, floor, weights, means, covariances, loglik, n_iter)
     means += centre
     results: list[Mixture | None] = []

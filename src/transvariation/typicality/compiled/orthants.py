@@ -215,40 +215,24 @@ def log_mixture_orthants(
             out[start + i] = log(total[i]) if lacking[i] < _NEGLIGIBLE * total[i] else 1.0
 
 
-def compiled_log_orthants(
-    h: Floats, k: Floats, rho: Floats, rules: list[tuple[float, Floats, Floats]], reach: float, logarithmic_from: int
-) -> Floats:
+def compiled_log_orthants(h: Floats, k: Floats, rho: Floats, *rules: Any) -> Floats:
     """Compute log P(X > h, Y > k), or 1, which is no log probability, where plain NumPy has to.
 
-    `rules` lists from which A on which nodes on (0, 1) and weights serve; from `logarithmic_from` on for log x.
+    `rules` are those of `bivariate`.
     """
     out = np.empty(len(h))
     arrays = (np.ascontiguousarray(v) for v in (h, k, rho))
-    log_orthants(*arrays, *_flat(rules), reach, logarithmic_from, out)
+    log_orthants(*arrays, *rules, out)
     return out
 
 
 def compiled_log_mixture_boxes(
-    shares: Floats,
-    means: Floats,
-    covs: Floats,
-    lower: Floats,
-    upper: Floats,
-    rules: list[tuple[float, Floats, Floats]],
-    reach: float,
-    logarithmic_from: int,
+    shares: Floats, means: Floats, covs: Floats, lower: Floats, upper: Floats, *rules: Any
 ) -> Floats:
     """Compute the log probabilities of boxes (q, 2) under a mixture, or 1 where plain NumPy has to; no box is NaN."""
     out = np.empty(len(lower))
     scales = np.sqrt(np.diagonal(covs, axis1=1, axis2=2))
     rho = covs[:, 0, 1] / (scales[:, 0] * scales[:, 1])
     lower, upper = np.ascontiguousarray(lower), np.ascontiguousarray(upper)  # they may be broadcast
-    log_mixture_orthants(lower, upper, shares, means, 1 / scales, rho, *_flat(rules), reach, logarithmic_from, out)
+    log_mixture_orthants(lower, upper, shares, means, 1 / scales, rho, *rules, out)
     return out
-
-
-def _flat(rules: list[tuple[float, Floats, Floats]]) -> tuple[Floats, NDArray[np.intp], Floats, Floats]:
-    """The rules end to end, and where each begins."""
-    first = np.cumsum([0] + [len(rule[1]) for rule in rules])
-    nodes, weights = (np.concatenate([rule[i] for rule in rules]) for i in (1, 2))
-    return np.array([rule[0] for rule in rules]), first, nodes, weights
