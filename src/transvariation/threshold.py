@@ -161,8 +161,8 @@ def _counted(scores: ArrayLike, weights: ArrayLike | None) -> tuple[Floats, Floa
 def too_few(sensitivity: float, n: float) -> str:
     """Say that so many held-out objects cannot promise the sensitivity, and what would."""
     need = required(sensitivity)
-    remedy = f"calibrate with at least {need:.0f}" if math.isfinite(need) else "no number of them can"
+    remedy = f"calibrate with at least {need:.0f}, or" if math.isfinite(need) else "no number of them can;"
     return (
         f"sensitivity={sensitivity} cannot be promised from {n:.0f} held-out objects or groups; the most they support "
-        f"is {n / (n + 1):.3g}, used instead: {remedy}, or ask for less"
+        f"is {n / (n + 1):.3g}, used instead: {remedy} ask for less"
     )

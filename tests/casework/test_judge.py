@@ -98,6 +98,27 @@ def test_few_control_objects_are_said_to_be_few(tables):
     assert found.coverage.smallest_p_value == pytest.approx(1 / 9)
 
 
+@pytest.mark.parametrize("n", [2, 5, 12])
+def test_a_small_case_with_an_element_that_does_not_vary_is_judged(n):
+    glass = load_glass()
+    result = judge(glass.control[:n], glass.recovered[::10])
+    assert len(result.features) == 9
+    assert result.warnings
+    json.dumps(result.to_dict(), allow_nan=False)
+
+
+def test_one_control_object_is_too_few_in_words(tables):
+    with pytest.raises(ValueError, match=r"control: one control object does not show .* at least 2, and 9 for"):
+        judge(tables[0].iloc[:1], tables[1])
+
+
+def test_the_screen_tells_of_columns_that_were_not_used(case, tables):
+    tables[1].drop(columns="Mg").to_csv(case[1])
+    done = _run("judge", *case)
+    assert done.exit_code == 0
+    assert "control.csv,column'Mg':notused" in "".join(done.output.split())
+
+
 def test_the_result_survives_json(result):
     content = json.loads(json.dumps(result.to_dict()))
     assert CaseResult.from_dict(content) == result

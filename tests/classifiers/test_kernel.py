@@ -1,5 +1,7 @@
 """KernelTOCC: its formula from SciPy's parts, its contract, and the promise on fresh objects."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.special import log_ndtr, logsumexp
@@ -56,10 +58,50 @@ def test_nine_variables_and_explanations():
     assert len(rule.explain(glass.recovered)) == 51 * 9
 
 
-@pytest.mark.parametrize("X", [np.ones((20, 2)), np.column_stack([np.arange(20.0), np.zeros(20)])])
-def test_no_spread_is_named(X):
-    with pytest.raises(ValueError, match=r"constant|singular|determined|spread"):
-        KernelTOCC().fit(X)
+@pytest.mark.parametrize("calibration", ["paper", "loo", "cv", "split"])
+def test_a_variable_that_does_not_vary_rejects_what_differs_there(calibration):
+    x = np.random.default_rng(0).normal(size=(40, 1))
+    alone = KernelTOCC(calibration=calibration).fit(x)
+    rule = KernelTOCC(calibration=calibration).fit(np.column_stack([x, np.full(40, 0.3)]))
+    Z = np.linspace(-4, 4, 17)[:, None]
+    same, other = np.column_stack([Z, np.full(17, 0.1 + 0.2)]), np.column_stack([Z, np.full(17, 0.31)])
+    np.testing.assert_array_equal(rule.score_samples(same), alone.score_samples(Z))
+    np.testing.assert_array_equal(rule.p_values(same), alone.p_values(Z))
+    assert (rule.predict(other) == -1).all()
+    assert (rule.transvariation_probability(other) == 0).all()
+    assert np.isfinite(rule.score_samples(other)).all()
+    table = rule.explain(other)
+    assert (table.tp[table.variable == "x1"] == 0).all()
+
+
+def test_nothing_varies():
+    rule = KernelTOCC().fit(np.ones((20, 2)))
+    assert rule.predict([[1.0, 1.0], [1.0, 1.1]]).tolist() == [1, -1]
+
+
+def test_a_value_that_one_object_alone_has():
+    """Without that object the variable is constant."""
+    X = np.column_stack([np.random.default_rng(1).normal(size=60), np.zeros(60)])
+    X[7, 1] = 0.4
+    rule = KernelTOCC(calibration="loo").fit(X)
+    assert rule.p_values(X[[7]])[0] <= 3 / 61
+    assert np.mean(rule.predict(np.column_stack([np.linspace(-1, 1, 9), np.zeros(9)])) == 1) == 1
+
+
+@pytest.mark.parametrize("n", [3, 5, 9, 12])
+def test_fewer_objects_than_variables(n):
+    glass = load_glass()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # so few cannot promise 0.9
+        rule = KernelTOCC().fit(glass.control[:n])
+    assert np.isfinite(rule.score_samples(glass.recovered)).all()
+    assert (rule.p_values(glass.control[:n]) > 1 / (n + 1)).mean() >= 0.5
+
+
+def test_variables_that_determine_each_other():
+    x = np.random.default_rng(2).normal(size=(50, 1))
+    rule = KernelTOCC().fit(np.hstack([x, 2 * x]))
+    assert rule.predict([[0.1, 0.2], [9.0, 18.0]]).tolist() == [1, -1]
 
 
 def test_crowding_is_checked():

@@ -1,6 +1,6 @@
 """From two tables to a verdict that can be defended: control and recovered objects in, a frozen result out."""
 
-from transvariation.casework.judge import judge
+from transvariation.casework.judging import judge
 from transvariation.casework.methods import METHODS, REDUCTIONS
 from transvariation.casework.result import CaseResult, Reason, Verdict
 

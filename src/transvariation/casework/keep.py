@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from transvariation.casework.judge import fit_rule
+from transvariation.casework.judging import fit_rule
 from transvariation.casework.methods import DEFAULT, make_rule
 from transvariation.classifiers import OneClassClassifier
 from transvariation.saving import load, save

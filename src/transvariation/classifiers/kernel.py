@@ -4,16 +4,19 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from transvariation.classifiers.density import density_tp_on_workers
 from transvariation.classifiers.transvariation import Floats, TransvariationClassifier
 from transvariation.mixture.bandwidth import MAX_DIMENSION, plug_in_bandwidth
 from transvariation.mixture.kernel_density import GaussianKernelDensity, rule_bandwidth
 from transvariation.mixture.kernel_sum import log_kernel_density
-from transvariation.mixture.spread import check_full_spread
+from transvariation.mixture.spread import differing, varying, why_singular
 from transvariation.typicality import spatial_median
 from transvariation.typicality.density import univariate_log_tp
 from transvariation.workers import by_chunks
+
+_LOWEST = -1e300  # below every logarithm, and finite: it can be subtracted and written to files
 
 
 class KernelTOCC(TransvariationClassifier):
@@ -28,6 +31,9 @@ class KernelTOCC(TransvariationClassifier):
     the depth of the object and the crowding about it. Depth is better for classes with long tails and for
     foreign objects that are shifted, crowding for classes with a sharp edge or a bend; half of each is never far from
     the better one.
+
+    A variable that does not vary among the target objects says one thing only: an object that differs there has tp = 0
+    and the lowest rating of all.
 
     Parameters
     ----------
@@ -46,9 +52,10 @@ class KernelTOCC(TransvariationClassifier):
     center_ : ndarray of shape (p,)
         The spatial median of the target objects.
     density_ : GaussianKernelDensity
-        The kernels of tp: parallel to the axes, as wide as is best for normal data.
+        The kernels of tp: parallel to the axes, as wide as is best for normal data; in the variables that vary.
     bandwidth_ : ndarray of shape (p, p)
-        The kernels' covariance for the density: plug-in in up to three variables, the normal rule in more.
+        The kernels' covariance for the density, in the variables that vary: plug-in in up to three, the normal rule in
+        more, and that of each variable alone where objects are too few or variables determine each other.
     offset_ : float
         The threshold.
 
@@ -74,26 +81,47 @@ class KernelTOCC(TransvariationClassifier):
     def _describe(self, X: Floats) -> None:
         if not 0 <= self.crowding <= 1:
             raise ValueError(f"crowding={self.crowding} must lie in [0, 1]; 0.5 weighs depth and density alike")
-        check_full_spread(X)
-        self.center_ = spatial_median(X)
-        self.density_ = GaussianKernelDensity().fit(X)
-        self.bandwidth_ = plug_in_bandwidth(X) if X.shape[1] <= MAX_DIMENSION else rule_bandwidth(X)
-        self._X = X
+        self._X, varies = X, varying(X)
+        self.center_ = X[0].copy()
+        if varies.any():
+            rows = X[:, varies]
+            self.center_[varies] = spatial_median(rows)
+            self.density_ = GaussianKernelDensity().fit(rows)
+            self.bandwidth_ = _bandwidth(rows)
+
+    def _apart(self, X: Floats) -> NDArray[np.bool_]:
+        """Say which objects differ from the target objects where these do not differ from each other."""
+        fixed = ~varying(self._X)
+        return np.asarray(differing(X[:, fixed], self.center_[fixed]).any(axis=1))
 
     def _log_tp(self, X: Floats) -> Floats:
-        return density_tp_on_workers(self.density_, X, self.center_, "integral", self.n_jobs)
+        varies = varying(self._X)
+        if not varies.any():
+            return np.zeros(len(X))
+        return density_tp_on_workers(self.density_, X[:, varies], self.center_[varies], "integral", self.n_jobs)
 
     def _tp(self, X: Floats) -> Floats:
-        return np.exp(self._log_tp(X))
+        return np.where(self._apart(X), 0.0, np.exp(self._log_tp(X)))
 
     def _score(self, X: Floats) -> Floats:
-        score = np.zeros(len(X))
+        score, varies = np.zeros(len(X)), varying(self._X)
         if self.crowding < 1:
             score += (1 - self.crowding) * self._log_tp(X)
-        if self.crowding > 0:
-            density = partial(log_kernel_density, self._X, self.bandwidth_)
-            score += self.crowding * by_chunks(density, X, len(self._X), self.n_jobs)
+        if self.crowding > 0 and varies.any():
+            density = partial(log_kernel_density, self._X[:, varies], self.bandwidth_)
+            score += self.crowding * by_chunks(density, X[:, varies], len(self._X), self.n_jobs)
+        score[self._apart(X)] = _LOWEST
         return score
 
     def _univariate_tp(self, X: Floats) -> Floats:
-        return np.exp(univariate_log_tp(self.density_, X, np.median(self._X, axis=0)))
+        tp, varies = np.where(differing(X, self.center_), 0.0, 1.0), varying(self._X)
+        if varies.any():
+            medians = np.median(self._X[:, varies], axis=0)
+            tp[:, varies] = np.exp(univariate_log_tp(self.density_, X[:, varies], medians))
+        return tp
+
+
+def _bandwidth(X: Floats) -> Floats:
+    if why_singular(X):
+        return rule_bandwidth(X, diagonal=True)
+    return plug_in_bandwidth(X) if X.shape[1] <= MAX_DIMENSION else rule_bandwidth(X)

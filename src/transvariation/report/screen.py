@@ -4,8 +4,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from transvariation.casework.result import CaseResult
+from transvariation.table.problems import Problem
 
 SHOWN = 4  # deciding variables per line
+NOTES = 6  # notes about the tables
 
 
 def case_table(result: CaseResult) -> Table:
@@ -54,4 +56,7 @@ def summary_lines(result: CaseResult) -> list[str]:
         f"{ratio.two_level_words}"
         for ratio in result.likelihood_ratios
     ]
-    return lines + [f"Caution: {warning}" for warning in result.warnings]
+    lines += [f"Caution: {warning}" for warning in result.warnings]
+    notes = [str(Problem(**note)) for table in (result.control, result.recovered) for note in table["notes"]]
+    lines += [f"Note: {note}" for note in notes[:NOTES]]
+    return [*lines, f"and {len(notes) - NOTES} more notes, all in the report"] if len(notes) > NOTES else lines
