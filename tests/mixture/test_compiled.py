@@ -25,7 +25,7 @@ def test_same_partitions(reference, compiled, name):
         np.testing.assert_array_equal(fast[size], slow[size])
 
 
-@pytest.mark.parametrize("name", ["glass_k_mg", "glass_si_mg", "skew2", "blobs3", "mix1", "glass9"])
+@pytest.mark.parametrize("name", ["glass_k_mg", "glass_si_mg", "glass_pc89", "skew2", "blobs3", "mix1", "glass9"])
 @pytest.mark.parametrize("vve_axes", ["mclust", "likelihood"])
 def test_same_fits(reference, compiled, name, vve_axes):
     X = reference.table(name)

@@ -5,9 +5,20 @@ from math import inf, log, log2, nan, pi, sqrt
 import numpy as np
 
 from transvariation.mixture.compiled import compiled, compiled_sums
-from transvariation.mixture.compiled.algebra import LOG_2, WHITE, exp2_in_place, total_of
+from transvariation.mixture.compiled.algebra import LOG_2, WHITE, exp2_in_place
 from transvariation.mixture.compiled.m_steps import COMMON_COVARIANCE
-from transvariation.mixture.compiled.plane_steps import m_step
+from transvariation.mixture.compiled.plane_steps import (
+    COVARIANCE,
+    GAIN,
+    MEAN,
+    N_ROWS,
+    SCALE,
+    SCATTER,
+    SIZE,
+    WHITENER,
+    m_step,
+    row_sum,
+)
 from transvariation.mixture.em import COLLAPSED, SMALLEST_SIZE
 
 _LOW, _HIGH = 1e-100, 1e200  # how high densities may be at their means for sums and products to be numbers
@@ -15,13 +26,14 @@ _SMALL = 1e-150  # of the highest density: what powers of two are cut off at is 
 
 
 @compiled_sums
-def _moments(x, y, z, share, gain, N, means, W):
+def _moments(XT, z, share, c):
     """Move the means and take the scatter about them; False if a component has no objects left.
 
-    An object's membership in component k is ``gain[k] * z[k] * share``.
+    An object's membership in component k is ``c[GAIN, k] * z[k] * share``.
     """
+    x, y = XT[0], XT[1]
     for k in range(len(z)):
-        row, u, v = z[k], means[0, k], means[1, k]
+        row, u, v, gain = z[k], c[MEAN, k], c[MEAN + 1, k], c[GAIN, k]
         size, sx, sy, xx, xy, yy = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         for i in range(len(x)):
             dx, dy = x[i] - u, y[i] - v
@@ -33,27 +45,26 @@ def _moments(x, y, z, share, gain, N, means, W):
             xx += wx * dx
             xy += wx * dy
             yy += wy * dy
-        N[k] = size * gain[k]
-        if not N[k] > SMALLEST_SIZE:
+        c[SIZE, k] = size * gain
+        if not size * gain > SMALLEST_SIZE:
             return False
         sx /= size
         sy /= size
-        means[0, k] = u + sx
-        means[1, k] = v + sy
-        W[0, k] = (xx - size * sx * sx) * gain[k]
-        W[1, k] = (yy - size * sy * sy) * gain[k]
-        W[2, k] = (xy - size * sx * sy) * gain[k]
+        c[MEAN, k], c[MEAN + 1, k] = u + sx, v + sy
+        c[SCATTER, k] = (xx - size * sx * sx) * gain
+        c[SCATTER + 1, k] = (yy - size * sy * sy) * gain
+        c[SCATTER + 2, k] = (xy - size * sx * sy) * gain
     return True
 
 
 @compiled()
-def _whiten(S, N, floor, common, T, gain):
-    """Invert the Cholesky factors: a component's density is ``gain * 2^-|T d|^2``. False if one has collapsed."""
-    n = total_of(N)
+def _whiten(c, floor, common):
+    """Invert the Cholesky factors T: a component's density is ``gain * 2^-|T d|^2``. False if one has collapsed."""
+    n = row_sum(c, SIZE)
     r, s, t = 0.0, 0.0, 0.0
-    for k in range(len(N)):
+    for k in range(c.shape[1]):
         if k == 0 or not common:
-            a, d, o = S[0, k], S[1, k], S[2, k]
+            a, d, o = c[COVARIANCE, k], c[COVARIANCE + 1, k], c[COVARIANCE + 2, k]
             if not a > floor[0]:
                 return False
             r = 1 / sqrt(a)
@@ -63,17 +74,18 @@ def _whiten(S, N, floor, common, T, gain):
                 return False
             t = 1 / sqrt(left)
             s = -o * r * t
-        T[0, k], T[1, k], T[2, k] = WHITE * r, WHITE * s, WHITE * t
-        gain[k] = N[k] * r * t / (2 * pi * n)
+        c[WHITENER, k], c[WHITENER + 1, k], c[WHITENER + 2, k] = WHITE * r, WHITE * s, WHITE * t
+        c[GAIN, k] = c[SIZE, k] * r * t / (2 * pi * n)
     return True
 
 
 @compiled(fastmath={"contract", "nsz"})
-def _exponents(x, y, z, means, T):
+def _exponents(XT, z, c):
     """Fill in the binary logarithms of the densities, but for the gain."""
+    x, y = XT[0], XT[1]
     for k in range(len(z)):
-        row, u, v = z[k], means[0, k], means[1, k]
-        r, s, t = T[0, k], T[1, k], T[2, k]
+        row, u, v = z[k], c[MEAN, k], c[MEAN + 1, k]
+        r, s, t = c[WHITENER, k], c[WHITENER + 1, k], c[WHITENER + 2, k]
         for i in range(len(x)):
             dx = x[i] - u
             a, b = r * dx, s * dx + t * (y[i] - v)
@@ -81,14 +93,15 @@ def _exponents(x, y, z, means, T):
 
 
 @compiled(fastmath={"contract", "nsz"})
-def _totals(z, gain, total):
+def _totals(z, c, total):
     """Sum the densities of each object."""
+    first = c[GAIN, 0]
     for i in range(len(total)):
-        total[i] = gain[0] * z[0, i]
+        total[i] = first * z[0, i]
     for k in range(1, len(z)):
-        row, g = z[k], gain[k]
+        row, gain = z[k], c[GAIN, k]
         for i in range(len(total)):
-            total[i] += g * row[i]
+            total[i] += gain * row[i]
 
 
 @compiled(fastmath={"reassoc", "contract", "nsz", "nnan"})
@@ -115,25 +128,10 @@ def _log_sum(total, share, least):
 
 
 @compiled()
-def _e_step(x, y, z, means, T, gain, total, share, n):
-    """Fill in densities and one over their sums; return the log likelihood. From the n-th on objects do not count."""
-    _exponents(x, y, z, means, T)
-    lowest, highest = gain[0], gain[0]
-    for k in range(1, len(gain)):
-        lowest, highest = min(lowest, gain[k]), max(highest, gain[k])
-    if lowest > _LOW and highest < _HIGH:
-        loglik = _sum_up(z, gain, total, share, n, _SMALL * highest)
-        if loglik > -inf:
-            return loglik
-        _exponents(x, y, z, means, T)
-    return _far_e_step(z, gain, total, share, n)
-
-
-@compiled()
-def _sum_up(z, gain, total, share, n, least):
+def _sum_up(z, c, total, share, n, least):
     """Turn exponents into powers and sum these over the components, and the logarithms of the sums over the objects."""
     exp2_in_place(z.reshape(-1))
-    _totals(z, gain, total)
+    _totals(z, c, total)
     for i in range(n, len(total)):
         total[i] = 1.0
     loglik = _log_sum(total, share, least)
@@ -143,58 +141,76 @@ def _sum_up(z, gain, total, share, n, least):
 
 
 @compiled()
-def _far_e_step(z, gain, total, share, n):
-    """The same where densities leave the range of numbers: relative to the largest of each object."""
+def _e_step(XT, z, c, total, share, n):
+    """Fill in densities and one over their sums; return the log likelihood. From the n-th on objects do not count."""
+    _exponents(XT, z, c)
+    lowest, highest = c[GAIN, 0], c[GAIN, 0]
+    for k in range(1, len(z)):
+        lowest, highest = min(lowest, c[GAIN, k]), max(highest, c[GAIN, k])
+    loglik = -inf
+    if lowest > _LOW and highest < _HIGH:
+        loglik = _sum_up(z, c, total, share, n, _SMALL * highest)
+    if loglik == -inf:
+        _exponents(XT, z, c)
+        loglik = _relative_to_largest(z, c, n)
+        loglik += _sum_up(z, c, total, share, n, 0.0)
+    return loglik
+
+
+@compiled()
+def _relative_to_largest(z, c, n):
+    """Divide densities that leave the range of numbers by the largest of each object; return what the logarithms lose.
+
+    The gains are taken up in the exponents.
+    """
     for k in range(len(z)):
-        height = log2(gain[k])
-        gain[k] = 1.0
+        height = log2(c[GAIN, k])
+        c[GAIN, k] = 1.0
         for i in range(n):
             z[k, i] += height
-    loglik = 0.0
+    lost = 0.0
     for i in range(n):
         top = z[0, i]
         for k in range(1, len(z)):
             top = max(top, z[k, i])
-        loglik += top * LOG_2
+        lost += top * LOG_2
         for k in range(len(z)):
             z[k, i] -= top
-    return loglik + _sum_up(z, gain, total, share, n, 0.0)
+    return lost
 
 
 @compiled()
 def fit(XT, labels, G, model, tol, max_iter, floor, weights, means, covariances):
     """Fit one mixture, as `em._fit` does."""
-    x, y, n = XT[0], XT[1], len(labels)
-    z = np.zeros((G, len(x)))
-    N, gain, scale, centres = np.zeros(G), np.ones(G), np.ones(G), np.zeros((2, G))
+    n = len(labels)
+    z, c = np.zeros((G, XT.shape[1])), np.zeros((N_ROWS, G))
+    total, share = np.empty(XT.shape[1]), np.ones(XT.shape[1])
     for i in range(n):
         k = labels[i]
         if k >= 0:
             z[k, i] = 1.0
-            N[k] += 1.0
-            centres[0, k] += x[i]
-            centres[1, k] += y[i]
+            c[SIZE, k] += 1.0
+            c[MEAN, k] += XT[0, i]
+            c[MEAN + 1, k] += XT[1, i]
     for k in range(G):
-        centres[0, k] /= max(N[k], 1.0)
-        centres[1, k] /= max(N[k], 1.0)
-    W, S, T = np.empty((3, G)), np.empty((3, G)), np.empty((3, G))
-    w, v, turned, axes = np.empty((2, G)), np.empty((2, G)), np.empty((2, G)), np.zeros(2)
-    total, share = np.empty(len(x)), np.ones(len(x))
+        c[MEAN, k] /= max(c[SIZE, k], 1.0)
+        c[MEAN + 1, k] /= max(c[SIZE, k], 1.0)
+        c[GAIN, k] = c[SCALE, k] = 1.0
     common = COMMON_COVARIANCE[model]
     loglik = -inf
     for iteration in range(1, max_iter + 1):
-        if not _moments(x, y, z, share, gain, N, centres, W):
+        if not _moments(XT, z, share, c):
             return nan, iteration
-        m_step(model, W, N, S, scale, axes, iteration == 1, w, v, turned)
-        if not _whiten(S, N, floor, common, T, gain):
+        m_step(model, c, iteration == 1)
+        if not _whiten(c, floor, common):
             return nan, iteration
-        last, loglik = loglik, _e_step(x, y, z, centres, T, gain, total, share, n)
+        last, loglik = loglik, _e_step(XT, z, c, total, share, n)
         if abs(loglik - last) < tol * (1 + abs(loglik)):
             break
-    size = total_of(N)
+    size = row_sum(c, SIZE)
     for k in range(G):
-        weights[k] = N[k] / size
-        means[k, 0], means[k, 1] = centres[0, k], centres[1, k]
-        covariances[k, 0, 0], covariances[k, 1, 1] = S[0, k], S[1, k]
-        covariances[k, 0, 1] = covariances[k, 1, 0] = S[2, k]
+        weights[k] = c[SIZE, k] / size
+        means[k, 0], means[k, 1] = c[MEAN, k], c[MEAN + 1, k]
+        covariances[k, 0, 0], covariances[k, 1, 1] = c[COVARIANCE, k], c[COVARIANCE + 1, k]
+        covariances[k, 0, 1] = covariances[k, 1, 0] = c[COVARIANCE + 2, k]
     return loglik, iteration

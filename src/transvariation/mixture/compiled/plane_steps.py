@@ -2,183 +2,212 @@
 
 A symmetric matrix (a, o; o, d) has the middle (a + d) / 2 and, seen from axes turned by an angle t, the difference from
 it h cos 2t + o sin 2t along them and o cos 2t - h sin 2t beside them, where h = (a - d) / 2: whatever turns, turns by
-the double angle, whose cosine and sine are ratios. The rows of `W` and `S` are a, d and o of every component.
+the double angle, whose cosine and sine are ratios.
+
+All that is known of the components stands in one array, a column for each: every array that is handed over costs as
+much as a step of the arithmetic.
 """
 
 from math import sqrt
 
-from transvariation.mixture.compiled import compiled
-from transvariation.mixture.compiled.algebra import total_of
+from transvariation.mixture.compiled import compiled, compiled_sums
 from transvariation.mixture.compiled.m_steps import AXES, CODES, COMMON_SHAPE, COMMON_VOLUME, INNER_TOL, VVE_ML
+
+# The rows: one number, two along the axes (or a double angle's cosine and sine), or a, d and o of a matrix.
+SIZE, GAIN, SCALE = 0, 1, 2
+MEAN, _ALONG, _VARIANCE, _TURN = 3, 5, 7, 9
+SCATTER, COVARIANCE, WHITENER = 11, 14, 17
+N_ROWS = 20
 
 _EII, _VII, _EEE, _VEE, _EVV, _VVV = (CODES[m] for m in ("EII", "VII", "EEE", "VEE", "EVV", "VVV"))
 
 
+@compiled_sums
+def row_sum(c, row):
+    """Sum a row."""
+    total = 0.0
+    for k in range(c.shape[1]):
+        total += c[row, k]
+    return total
+
+
 @compiled()
-def _volumes_and_shape(w, N, scale, v):
+def _set_covariance(c, k, a, d, o):
+    c[COVARIANCE, k], c[COVARIANCE + 1, k], c[COVARIANCE + 2, k] = a, d, o
+
+
+@compiled()
+def _volumes_and_shape(c, w, v):
     """Variances of components that share a shape but not a volume, from their scatter along the axes."""
+    first, second = 1.0, 1.0
     for _ in range(100):
         first, second = 0.0, 0.0
-        for k in range(len(N)):
-            per = 1 / scale[k]
-            first += w[0, k] * per
-            second += w[1, k] * per
+        for k in range(c.shape[1]):
+            per = 1 / c[SCALE, k]
+            first += c[w, k] * per
+            second += c[w + 1, k] * per
         size = sqrt(first * second)
         first, second = size / first, size / second
         moved = False
-        for k in range(len(N)):
-            new = (w[0, k] * first + w[1, k] * second) / (2 * N[k])
-            moved |= abs(new - scale[k]) > INNER_TOL * new
-            scale[k] = new
+        for k in range(c.shape[1]):
+            new = (c[w, k] * first + c[w + 1, k] * second) / (2 * c[SIZE, k])
+            moved |= abs(new - c[SCALE, k]) > INNER_TOL * new
+            c[SCALE, k] = new
         if not moved:
             break
-    for k in range(len(N)):
-        v[0, k] = scale[k] / first
-        v[1, k] = scale[k] / second
+    for k in range(c.shape[1]):
+        c[v, k] = c[SCALE, k] / first
+        c[v + 1, k] = c[SCALE, k] / second
 
 
 @compiled()
-def _variances(w, N, common_volume, common_shape, scale, v):
-    """Turn scatter along the axes, (2, G), into variances along them by what the components share."""
+def _variances(c, w, v, common_volume, common_shape):
+    """Turn scatter along the axes, in row w and the next, into variances along them by what the components share."""
     if common_volume and common_shape:
-        n = total_of(N)
-        first, second = total_of(w[0]) / n, total_of(w[1]) / n
-        for k in range(len(N)):
-            v[0, k], v[1, k] = first, second
+        n = row_sum(c, SIZE)
+        first, second = row_sum(c, w) / n, row_sum(c, w + 1) / n
+        for k in range(c.shape[1]):
+            c[v, k], c[v + 1, k] = first, second
     elif common_volume:
         total = 0.0
-        for k in range(len(N)):
-            v[0, k] = sqrt(w[0, k] * w[1, k])
-            total += v[0, k]
-        total /= total_of(N)
-        for k in range(len(N)):
-            per = total / v[0, k]
-            v[0, k] = w[0, k] * per
-            v[1, k] = w[1, k] * per
+        for k in range(c.shape[1]):
+            size = sqrt(c[w, k] * c[w + 1, k])
+            c[v, k] = size
+            total += size
+        total /= row_sum(c, SIZE)
+        for k in range(c.shape[1]):
+            per = total / c[v, k]
+            c[v, k] = c[w, k] * per
+            c[v + 1, k] = c[w + 1, k] * per
     elif common_shape:
-        _volumes_and_shape(w, N, scale, v)
+        _volumes_and_shape(c, w, v)
     else:
-        for k in range(len(N)):
-            per = 1 / N[k]
-            v[0, k] = w[0, k] * per
-            v[1, k] = w[1, k] * per
+        for k in range(c.shape[1]):
+            per = 1 / c[SIZE, k]
+            c[v, k] = c[w, k] * per
+            c[v + 1, k] = c[w + 1, k] * per
 
 
 @compiled()
-def _turned(c, s, a, d, o):
-    """See (a, o; o, d) from axes with the double angle's cosine c and sine s: along them, and beside."""
+def _seen(c, k, cosine, sine):
+    """See a component's scatter from axes turned by a double angle: along them, and beside."""
+    a, d, o = c[SCATTER, k], c[SCATTER + 1, k], c[SCATTER + 2, k]
     middle, half = (a + d) / 2, (a - d) / 2
-    along, beside = half * c + o * s, o * c - half * s
+    along, beside = half * cosine + o * sine, o * cosine - half * sine
     return middle + along, middle - along, beside
 
 
 @compiled()
-def _common_axes(W, N, axes, fresh, by_likelihood, w):
-    """Turn the common axes, from where they are, to those of the criterion; w is the scatter along them."""
+def _common_axes(c, fresh, by_likelihood):
+    """Turn the common axes, from where they are, to those of the criterion, and see the scatter along them."""
+    cosine, sine = c[_TURN, 0], c[_TURN + 1, 0]
     if fresh:
-        half, o = (total_of(W[0]) - total_of(W[1])) / 2, total_of(W[2])
+        half, o = (row_sum(c, SCATTER) - row_sum(c, SCATTER + 1)) / 2, row_sum(c, SCATTER + 2)
         radius = sqrt(half * half + o * o)
-        axes[0], axes[1] = (half / radius, o / radius) if radius > 0 else (1.0, 0.0)
-    c, s = axes[0], axes[1]
+        cosine, sine = (half / radius, o / radius) if radius > 0 else (1.0, 0.0)
     for _ in range(100):
         across, beside = 0.0, 0.0
-        for k in range(len(N)):
-            x, y, xy = _turned(c, s, W[0, k], W[1, k], W[2, k])
-            weight = (N[k] / (x * y) if by_likelihood else 1 / sqrt(x * y)) * (y - x)
+        for k in range(c.shape[1]):
+            x, y, xy = _seen(c, k, cosine, sine)
+            weight = (c[SIZE, k] / (x * y) if by_likelihood else 1 / sqrt(x * y)) * (y - x)
             across += weight * (y - x)
             beside += weight * xy
         radius = sqrt(across * across + 4 * beside * beside)
         turn_c, turn_s = (across / radius, -2 * beside / radius) if radius > 0 else (1.0, 0.0)
-        c, s = c * turn_c - s * turn_s, s * turn_c + c * turn_s
-        length = sqrt(c * c + s * s)  # of many turns the rounding would add up
-        c, s = c / length, s / length
+        cosine, sine = cosine * turn_c - sine * turn_s, sine * turn_c + cosine * turn_s
+        length = sqrt(cosine * cosine + sine * sine)  # of many turns the rounding would add up
+        cosine, sine = cosine / length, sine / length
         if not abs(turn_s) >= 1e-4:
             break
-    axes[0], axes[1] = c, s
-    for k in range(len(N)):
-        w[0, k], w[1, k], _ = _turned(c, s, W[0, k], W[1, k], W[2, k])
+    for k in range(c.shape[1]):
+        c[_TURN, k], c[_TURN + 1, k] = cosine, sine
+        c[_ALONG, k], c[_ALONG + 1, k], _ = _seen(c, k, cosine, sine)
 
 
 @compiled()
-def _own_axes(W, w, turned):
-    """Scatter along each component's own axes, and the double angle that these are turned by."""
-    for k in range(W.shape[1]):
-        a, d, o = W[0, k], W[1, k], W[2, k]
+def _own_axes(c):
+    """See each component's scatter along its own axes, and find the double angle that these are turned by."""
+    for k in range(c.shape[1]):
+        a, d, o = c[SCATTER, k], c[SCATTER + 1, k], c[SCATTER + 2, k]
         half = (a - d) / 2
         radius = sqrt(half * half + o * o)
-        w[0, k] = (a + d) / 2 + radius
-        w[1, k] = (a * d - o * o) / w[0, k] if w[0, k] > 0 else 0.0  # a component may consist of one object
-        turned[0, k], turned[1, k] = (half / radius, o / radius) if radius > 0 else (1.0, 0.0)
+        largest = (a + d) / 2 + radius
+        c[_ALONG, k] = largest
+        c[_ALONG + 1, k] = (a * d - o * o) / largest if largest > 0 else 0.0  # a component may consist of one object
+        c[_TURN, k], c[_TURN + 1, k] = (half / radius, o / radius) if radius > 0 else (1.0, 0.0)
 
 
 @compiled()
-def _proportional(W, N, scale, S):
+def _proportional(c):
     """VEE: one matrix, volumes of their own."""
     a, d, o = 0.0, 0.0, 0.0
     for _ in range(100):
         a, d, o = 0.0, 0.0, 0.0
-        for k in range(len(N)):
-            per = 1 / scale[k]
-            a += W[0, k] * per
-            d += W[1, k] * per
-            o += W[2, k] * per
+        for k in range(c.shape[1]):
+            per = 1 / c[SCALE, k]
+            a += c[SCATTER, k] * per
+            d += c[SCATTER + 1, k] * per
+            o += c[SCATTER + 2, k] * per
         size = sqrt(a * d - o * o)
         a, d, o = a / size, d / size, o / size
         moved = False
-        for k in range(len(N)):
-            new = (W[0, k] * d - 2 * W[2, k] * o + W[1, k] * a) / (2 * N[k])
-            moved |= abs(new - scale[k]) > INNER_TOL * new
-            scale[k] = new
+        for k in range(c.shape[1]):
+            new = (c[SCATTER, k] * d - 2 * c[SCATTER + 2, k] * o + c[SCATTER + 1, k] * a) / (2 * c[SIZE, k])
+            moved |= abs(new - c[SCALE, k]) > INNER_TOL * new
+            c[SCALE, k] = new
         if not moved:
             break
-    for k in range(len(N)):
-        S[0, k], S[1, k], S[2, k] = scale[k] * a, scale[k] * d, scale[k] * o
+    for k in range(c.shape[1]):
+        _set_covariance(c, k, c[SCALE, k] * a, c[SCALE, k] * d, c[SCALE, k] * o)
 
 
 @compiled()
-def m_step(model, W, N, S, scale, axes, fresh, w, v, turned):
-    """Turn scatter W of components of size N into covariances S; the rest is state and room to work in."""
-    G = len(N)
-    if model == _EII:
-        value = (total_of(W[0]) + total_of(W[1])) / (2 * total_of(N))
-        for k in range(G):
-            S[0, k], S[1, k], S[2, k] = value, value, 0.0
+def _scaled_scatter(c, common_volume):
+    """EVV and VVV: the scatter's own shape and axes."""
+    total = 0.0
+    for k in range(c.shape[1]):
+        size = c[SIZE, k]
+        if common_volume:
+            size = sqrt(c[SCATTER, k] * c[SCATTER + 1, k] - c[SCATTER + 2, k] * c[SCATTER + 2, k])
+        c[_VARIANCE, k] = size
+        total += size
+    factor = total / row_sum(c, SIZE) if common_volume else 1.0
+    for k in range(c.shape[1]):
+        per = factor / c[_VARIANCE, k]
+        _set_covariance(c, k, c[SCATTER, k] * per, c[SCATTER + 1, k] * per, c[SCATTER + 2, k] * per)
+
+
+@compiled()
+def m_step(model, c, fresh):
+    """Turn the scatter of the components into covariances."""
+    axes = AXES[model]
+    if model in (_EII, _EEE):
+        n = row_sum(c, SIZE)
+        a, d, o = row_sum(c, SCATTER) / n, row_sum(c, SCATTER + 1) / n, row_sum(c, SCATTER + 2) / n
+        if model == _EII:
+            a = d = (a + d) / 2
+            o = 0.0
+        for k in range(c.shape[1]):
+            _set_covariance(c, k, a, d, o)
     elif model == _VII:
-        for k in range(G):
-            S[0, k] = S[1, k] = (W[0, k] + W[1, k]) / (2 * N[k])
-            S[2, k] = 0.0
-    elif model == _EEE:
-        n = total_of(N)
-        a, d, o = total_of(W[0]) / n, total_of(W[1]) / n, total_of(W[2]) / n
-        for k in range(G):
-            S[0, k], S[1, k], S[2, k] = a, d, o
+        for k in range(c.shape[1]):
+            value = (c[SCATTER, k] + c[SCATTER + 1, k]) / (2 * c[SIZE, k])
+            _set_covariance(c, k, value, value, 0.0)
     elif model == _VEE:
-        _proportional(W, N, scale, S)
-    elif model == _EVV:  # the axes are the scatter's own and the volume needs none
-        total = 0.0
-        for k in range(G):
-            v[0, k] = sqrt(W[0, k] * W[1, k] - W[2, k] * W[2, k])
-            total += v[0, k]
-        total /= total_of(N)
-        for k in range(G):
-            per = total / v[0, k]
-            S[0, k], S[1, k], S[2, k] = W[0, k] * per, W[1, k] * per, W[2, k] * per
-    elif model == _VVV:
-        for k in range(G):
-            per = 1 / N[k]
-            S[0, k], S[1, k], S[2, k] = W[0, k] * per, W[1, k] * per, W[2, k] * per
-    elif AXES[model] == 0:
-        _variances(W, N, COMMON_VOLUME[model], COMMON_SHAPE[model], scale, S)
-        for k in range(G):
-            S[2, k] = 0.0
+        _proportional(c)
+    elif model in (_EVV, _VVV):
+        _scaled_scatter(c, model == _EVV)
+    elif axes == 0:
+        _variances(c, SCATTER, COVARIANCE, COMMON_VOLUME[model], COMMON_SHAPE[model])
+        for k in range(c.shape[1]):
+            c[COVARIANCE + 2, k] = 0.0
     else:
-        own = AXES[model] == 2
-        if own:
-            _own_axes(W, w, turned)
+        if axes == 2:
+            _own_axes(c)
         else:
-            _common_axes(W, N, axes, fresh, model == VVE_ML, w)
-        _variances(w, N, COMMON_VOLUME[model], COMMON_SHAPE[model], scale, v)
-        for k in range(G):
-            c, s = (turned[0, k], turned[1, k]) if own else (axes[0], axes[1])
-            middle, half = (v[0, k] + v[1, k]) / 2, (v[0, k] - v[1, k]) / 2
-            S[0, k], S[1, k], S[2, k] = middle + half * c, middle - half * c, half * s
+            _common_axes(c, fresh, model == VVE_ML)
+        _variances(c, _ALONG, _VARIANCE, COMMON_VOLUME[model], COMMON_SHAPE[model])
+        for k in range(c.shape[1]):
+            middle, half = (c[_VARIANCE, k] + c[_VARIANCE + 1, k]) / 2, (c[_VARIANCE, k] - c[_VARIANCE + 1, k]) / 2
+            along = half * c[_TURN, k]
+            _set_covariance(c, k, middle + along, middle - along, half * c[_TURN + 1, k])
