@@ -98,6 +98,11 @@ def test_fewer_objects_than_variables(n):
     assert (rule.p_values(glass.control[:n]) > 1 / (n + 1)).mean() >= 0.5
 
 
+def test_one_object_far_beyond_all_others():
+    X = np.vstack([np.random.default_rng(3).normal(size=(30, 2)), [[1e12, 1e12]]])
+    assert np.isfinite(KernelTOCC().fit(X).score_samples(X)).all()
+
+
 def test_variables_that_determine_each_other():
     x = np.random.default_rng(2).normal(size=(50, 1))
     rule = KernelTOCC().fit(np.hstack([x, 2 * x]))

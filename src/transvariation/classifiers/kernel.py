@@ -11,7 +11,7 @@ from transvariation.classifiers.transvariation import Floats, TransvariationClas
 from transvariation.mixture.bandwidth import MAX_DIMENSION, plug_in_bandwidth
 from transvariation.mixture.kernel_density import GaussianKernelDensity, rule_bandwidth
 from transvariation.mixture.kernel_sum import log_kernel_density
-from transvariation.mixture.spread import differing, varying, why_singular
+from transvariation.mixture.spread import check_full_spread, differing, varying
 from transvariation.typicality import spatial_median
 from transvariation.typicality.density import univariate_log_tp
 from transvariation.workers import by_chunks
@@ -122,6 +122,10 @@ class KernelTOCC(TransvariationClassifier):
 
 
 def _bandwidth(X: Floats) -> Floats:
-    if why_singular(X):
+    try:
+        check_full_spread(X)
+        H = plug_in_bandwidth(X) if X.shape[1] <= MAX_DIMENSION else rule_bandwidth(X)
+        np.linalg.cholesky(H)
+    except ValueError:  # or a matrix that is singular to the last digit, which is a ValueError too
         return rule_bandwidth(X, diagonal=True)
-    return plug_in_bandwidth(X) if X.shape[1] <= MAX_DIMENSION else rule_bandwidth(X)
+    return H

@@ -45,7 +45,8 @@ def why_singular(X: Floats) -> str:
         )
     centred = X - X.mean(axis=0)
     directions, sizes, _ = np.linalg.svd((centred / np.linalg.norm(centred, axis=0)).T, full_matrices=False)
-    if sizes[-1] > 4 * max(n, p) * np.finfo(float).eps:
+    spread = np.linalg.eigvalsh(np.atleast_2d(np.cov(X, rowvar=False)))
+    if sizes[-1] > 4 * max(n, p) * np.finfo(float).eps and spread[0] > 0:
         return ""
     tied = np.flatnonzero(np.abs(directions[:, -1]) > 1e-6).tolist()
     return (
