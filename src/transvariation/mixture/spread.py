@@ -26,35 +26,6 @@ def varying(X: Floats) -> NDArray[np.bool_]:
     return np.asarray(differing(X, X[0]).any(axis=0))
 
 
-def why_singular(X: Floats) -> str:
-    """Say which columns keep the sample covariance from being inverted; nothing if it can be.
-
-    Examples
-    --------
-    >>> why_singular(np.array([[1.0, 2.0], [2.0, 4.0], [3.0, 6.0], [5.0, 10.0]]))
-    'columns 0, 1 determine each other; drop one of them, or reduce the variables first, ...with MinorComponents'
-    """
-    n, p = X.shape
-    flat = np.flatnonzero(~varying(X)).tolist()
-    if flat:
-        return f"{_several(flat)} constant; drop what does not vary"
-    if n <= p:
-        return (
-            f"n_samples={n} objects cannot span p={p} variables; reduce the variables below {n} first, for instance "
-            "with MinorComponents"
-        )
-    centred = X - X.mean(axis=0)
-    directions, sizes, _ = np.linalg.svd((centred / np.linalg.norm(centred, axis=0)).T, full_matrices=False)
-    spread = np.linalg.eigvalsh(np.atleast_2d(np.cov(X, rowvar=False)))
-    if sizes[-1] > 4 * max(n, p) * np.finfo(float).eps and spread[0] > 0:
-        return ""
-    tied = np.flatnonzero(np.abs(directions[:, -1]) > 1e-6).tolist()
-    return (
-        f"{_several(tied)} determine each other; drop one of them, or reduce the variables first, for instance with "
-        "MinorComponents"
-    )
-
-
 def check_full_spread(X: Floats) -> None:
     """Raise unless the sample covariance can be inverted; say which columns stand in the way.
 
@@ -65,8 +36,24 @@ def check_full_spread(X: Floats) -> None:
     ...
     ValueError: the covariance matrix is singular: columns 0, 1 determine each other; drop one of them, or reduce ...
     """
-    if why := why_singular(X):
-        raise ValueError(f"the covariance matrix is singular: {why}")
+    n, p = X.shape
+    flat = np.flatnonzero(~varying(X)).tolist()
+    if flat:
+        raise ValueError(f"the covariance matrix is singular: {_several(flat)} constant; drop what does not vary")
+    if n <= p:
+        raise ValueError(
+            f"the covariance matrix is singular: n_samples={n} objects cannot span p={p} variables; reduce the "
+            f"variables below {n} first, for instance with MinorComponents"
+        )
+    centred = X - X.mean(axis=0)
+    directions, sizes, _ = np.linalg.svd((centred / np.linalg.norm(centred, axis=0)).T, full_matrices=False)
+    spread = np.linalg.eigvalsh(np.atleast_2d(np.cov(X, rowvar=False)))
+    if sizes[-1] <= 4 * max(n, p) * np.finfo(float).eps or spread[0] <= 0:
+        tied = np.flatnonzero(np.abs(directions[:, -1]) > 1e-6).tolist()
+        raise ValueError(
+            f"the covariance matrix is singular: {_several(tied)} determine each other; drop one of them, or reduce "
+            "the variables first, for instance with MinorComponents"
+        )
 
 
 def covariance_root(X: Floats) -> tuple[Floats, Floats]:
