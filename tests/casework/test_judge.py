@@ -108,7 +108,7 @@ def test_a_small_case_with_an_element_that_does_not_vary_is_judged(n):
 
 
 def test_one_control_object_is_too_few_in_words(tables):
-    with pytest.raises(ValueError, match=r"control: one control object does not show .* at least 2, and 9 for"):
+    with pytest.raises(ValueError, match=r"one control object does not show .* at least 2, and 9 for"):
         judge(tables[0].iloc[:1], tables[1])
 
 

@@ -82,11 +82,6 @@ def judge(
     options.setdefault("names", tuple(_name(*given) for given in ((control, "control"), (recovered, "recovered"))))
     pair = read_pair(control, recovered, features=features, missing=missing, **options)
     rule, words = make_rule(method, reduce, sensitivity, seed)
-    if len(pair.control.ids) < 2:
-        raise ValueError(
-            f"{pair.control.name}: one control object does not show how much objects from one source differ; give at "
-            f"least 2, and {required(0.9):.0f} for a sensitivity of 0.9"
-        )
     known, unknown = pair.control.to_frame(), pair.recovered.to_frame()
     rule, heard = fit_rule(rule, known, pair.control.sources)
     selected = benjamini_hochberg(rule.p_values(unknown), FALSE_DISCOVERY_RATE)
@@ -126,6 +121,11 @@ def fit_rule(
     rule: OneClassClassifier, known: pd.DataFrame, sources: Sequence[str] | None
 ) -> tuple[OneClassClassifier, list[str]]:
     """Fit with replicates kept together; what the rule warns of is for the reader of the result."""
+    if len(known) < 2:
+        raise ValueError(
+            "one control object does not show how much objects from one source differ; give at least 2, and "
+            f"{required(0.9):.0f} for a sensitivity of 0.9"
+        )
     several = sources is not None and 1 < len(set(sources)) < len(sources)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
