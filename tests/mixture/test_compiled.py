@@ -17,7 +17,7 @@ def compiled():
     return engine.compiled_engine()
 
 
-@pytest.mark.parametrize("name", ["glass_k_mg", "skew2", "blobs3", "glass9", "ties3"])
+@pytest.mark.parametrize("name", ["glass_k_mg", "glass_pc89", "skew2", "blobs3", "glass9", "ties3"])
 def test_same_partitions(reference, compiled, name):
     X = reference.table(name)
     slow, fast = agglomerate(X, 9), agglomerate(X, 9, compiled.merge)

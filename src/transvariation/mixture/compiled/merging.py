@@ -10,50 +10,55 @@ _WORST = 1e300
 
 
 @compiled()
-def _determinant(A):
-    """By elimination, which uses A up."""
-    result = 1.0
-    for i in range(len(A)):
-        if not A[i, i] > 0:
-            return 0.0
-        result *= A[i, i]
-        for j in range(i + 1, len(A)):
-            x = A[j, i] / A[i, i]
-            for h in range(i + 1, len(A)):
-                A[j, h] -= x * A[i, h]
-    return result
+def _contribution(A, n, alpha):
+    """What a cluster of n objects contributes whose scatter is A, which is used up."""
+    p = A.shape[1]
+    trace, determinant = 0.0, 1.0
+    for i in range(p):
+        trace += A[i, i]
+    if p == 2:
+        determinant = A[0, 0] * A[1, 1] - A[0, 1] * A[1, 0]
+    else:
+        for i in range(p):
+            if not A[i, i] > 0:
+                determinant = 0.0
+                break
+            determinant *= A[i, i]
+            for j in range(i + 1, p):
+                x = A[j, i] / A[i, i]
+                for h in range(i + 1, p):
+                    A[j, h] -= x * A[i, h]
+    return n * log(max(determinant / n**p, 0.0) + (trace + alpha) / n)
 
 
 @compiled()
 def _alone(W, n, alpha, A):
     """What a cluster of n objects contributes whose scatter is W."""
-    p = len(W)
-    trace = 0.0
-    for i in range(p):
-        trace += W[i, i]
-        for j in range(p):
+    for i in range(len(W)):
+        for j in range(len(W)):
             A[i, j] = W[i, j]
-    determinant = W[0, 0] * W[1, 1] - W[0, 1] * W[1, 0] if p == 2 else _determinant(A)
-    return n * log(max(determinant / n**p, 0.0) + (trace + alpha) / n)
+    return _contribution(A, n, alpha)
 
 
 @compiled(inline="always")
 def _merged(mean, W, N, a, b, alpha, A):
-    """What the clusters a and b contribute as one."""
+    """What the clusters a and b contribute as one; the last row of A is for their distance."""
     n = N[a] + N[b]
     weight = N[a] * N[b] / n
-    if mean.shape[1] == 2:  # the same without a matrix
+    p = mean.shape[1]
+    if p == 2:  # the same without a matrix
         x, y = mean[b, 0] - mean[a, 0], mean[b, 1] - mean[a, 1]
         wx, wy = weight * x, weight * y
         xx, xy = W[b, 0, 0] + W[a, 0, 0] + wx * x, W[b, 0, 1] + W[a, 0, 1] + wx * y
         yx, yy = W[b, 1, 0] + W[a, 1, 0] + wy * x, W[b, 1, 1] + W[a, 1, 1] + wy * y
         return n * log(max((xx * yy - xy * yx) / (n * n), 0.0) + (xx + yy + alpha) / n)
-    p = mean.shape[1]
     for i in range(p):
-        x = weight * (mean[b, i] - mean[a, i])
+        A[p, i] = mean[b, i] - mean[a, i]
+    for i in range(p):
+        x = weight * A[p, i]
         for j in range(p):
-            A[i, j] = W[b, i, j] + W[a, i, j] + x * (mean[b, j] - mean[a, j])
-    return _alone(A, n, alpha, A)
+            A[i, j] = W[b, i, j] + W[a, i, j] + x * A[p, j]
+    return _contribution(A, n, alpha)
 
 
 @compiled(inline="always")
@@ -79,7 +84,7 @@ def _first_smallest(a):
 def merge_clusters(mean, N, alpha):
     """Pair the clusters until one is left, as `hierarchical._merge` does. `mean` and `N` are used up."""
     K, p = mean.shape
-    W, A = np.zeros((K, p, p)), np.empty((p, p))
+    W, A = np.zeros((K, p, p)), np.empty((p + 1, p))
     own = np.empty(K)
     loss = np.full((K, K), np.inf)  # of a merger with a later cluster; infinite if one of the two is gone
     merges = np.empty((max(K - 1, 0), 2), np.int64)
