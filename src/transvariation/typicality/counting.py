@@ -98,9 +98,12 @@ def _count_one(X: Floats, m: Floats, c: Floats) -> tuple[int, int, int, int, int
 
 def _by_open_coordinates(Z: Floats, m: Floats, rows: Counts) -> Iterator[tuple[Counts, Counts]]:
     """Rows of Z with the same open coordinates, and which these are."""
-    patterns, group = np.unique(Z[rows] != m, axis=0, return_inverse=True)
-    for k, pattern in enumerate(patterns):
-        yield rows[group.ravel() == k], np.flatnonzero(pattern)
+    open_ = Z[rows] != m
+    codes = np.packbits(open_, axis=1)
+    # Bytes sort faster than rows.
+    _, first, group = np.unique(codes[:, 0] if len(m) <= 8 else codes, axis=0, return_index=True, return_inverse=True)
+    for k, i in enumerate(first):
+        yield rows[group.ravel() == k], np.flatnonzero(open_[i])
 
 
 _Four = tuple[Counts, Counts, Counts, Counts]
