@@ -2,7 +2,10 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from transvariation.typicality.medoids import medoids
+from transvariation.typicality import medoid_sums
+from transvariation.typicality import medoids as module
+from transvariation.typicality.medoid_few import medoids_of_few
+from transvariation.typicality.medoids import find_medoids, medoids
 
 
 def test_medoids_and_labels_are_those_of_r(reference):
@@ -44,3 +47,31 @@ def test_duplicates_stay_together():
     found = medoids(X, 2)
     assert found.labels.tolist() == [0] * 4 + [1] * 4
     assert found.objective == 0
+
+
+@pytest.mark.parametrize("few", [0, 1_000])
+def test_the_search_by_bounds_finds_what_the_obvious_one_finds(monkeypatch, few):
+    monkeypatch.setattr(module, "FEW", 0)
+    monkeypatch.setattr(medoid_sums, "FEW", few)
+    rng = np.random.default_rng(1)
+    far = np.vstack([rng.normal(size=(80, 2)), [[1e6, 1e6]] * 3])
+    for X in (rng.normal(size=(120, 3)), rng.integers(0, 5, size=(90, 2)).astype(float), far, 1e-200 * far, 1e30 * far):
+        for k in (1, 2, 5, 8):
+            assert sorted(find_medoids(X, k)) == sorted(medoids_of_few(cdist(X, X), k)), (X[:2], k)
+
+
+def test_in_large_samples_the_order_of_the_rows_does_not_matter():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(4_000, 2)).round(2)
+    order = rng.permutation(len(X))
+    first, second = X[medoids(X, 4).rows], X[order][medoids(X[order], 4).rows]
+    assert sorted(map(tuple, first)) == sorted(map(tuple, second))
+
+
+def test_large_samples_of_few_values():
+    X = np.repeat([[0.0, 0], [0, 1], [9, 9]], 1_000, axis=0)
+    found = medoids(X, 3)
+    assert sorted(map(tuple, X[found.rows])) == [(0, 0), (0, 1), (9, 9)]
+    assert found.objective == 0
+    with pytest.raises(ValueError, match="here 3"):
+        medoids(X, 4)

@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 
 from transvariation import PAMTOCC, load_glass, transvariation_probability
-from transvariation.typicality.medoids import closest, medoids
-from transvariation.typicality.medoids_without_each import medoids_without_each, pam_leave_one_out_probability
+from transvariation.typicality import medoid_step, medoid_sums
+from transvariation.typicality import medoids as module
+from transvariation.typicality.medoids import closest, find_medoids_without_each, medoids
+from transvariation.typicality.medoids_without_each import pam_leave_one_out_probability
 
 
-def by_hand(X, k, ties="proper"):
+def by_hand(X, k, ties="proper", rows=None):
     tp = []
-    for i in range(len(X)):
+    for i in range(len(X)) if rows is None else rows:
         rest = np.delete(X, i, axis=0)
         found = medoids(rest, k)
         centers = rest[found.rows]
@@ -44,13 +46,52 @@ def test_equals_n_partitions(name, X):
             np.testing.assert_array_equal(pam_leave_one_out_probability(X, k, ties=ties), by_hand(X, k, ties))
 
 
+@pytest.fixture
+def bounds_in_small_samples(monkeypatch):
+    """Let samples of some tens of objects go the way of those of some hundreds, in small blocks."""
+    monkeypatch.setattr(module, "FEW", 20)
+    monkeypatch.setattr(medoid_sums, "FEW", 20)
+    monkeypatch.setattr(medoid_sums, "_CACHED", 300)
+    monkeypatch.setattr(medoid_sums, "_BLOCK", 900)
+    monkeypatch.setattr(medoid_sums, "_KEPT", 3_000)
+    monkeypatch.setattr(medoid_step, "_PAIRS", 500)
+
+
+@pytest.mark.parametrize(("name", "X"), list(samples()), ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize("large", [2_000, 25])
+def test_equals_n_partitions_where_bounds_are_used(bounds_in_small_samples, monkeypatch, name, X, large):
+    monkeypatch.setattr(module, "LARGE", large)
+    rows = np.arange(len(X))[:: max(1, len(X) // 15)]
+    for k in (1, 3, 5):
+        np.testing.assert_array_equal(pam_leave_one_out_probability(X, k)[rows], by_hand(X, k, rows=rows))
+
+
+def test_a_sample_that_is_large_with_but_not_without_an_object(bounds_in_small_samples, monkeypatch):
+    X = np.random.default_rng(2).integers(0, 6, size=(41, 2)).astype(float)
+    monkeypatch.setattr(module, "LARGE", 40)
+    np.testing.assert_array_equal(pam_leave_one_out_probability(X, 3), by_hand(X, 3))
+    assert sorted(find_medoids_without_each(X, 3)[0]) == sorted(medoids(X, 3).rows)
+
+
+def test_equals_n_partitions_of_a_large_sample():
+    rng = np.random.default_rng(3)
+    X = np.concatenate([rng.normal(size=(1_500, 2)), rng.normal(4, 1, size=(900, 2)).round(1)])
+    rows, found = find_medoids_without_each(X, 4)
+    assert rows.tolist() == sorted(medoids(X, 4).rows)
+    assert sorted(np.concatenate([left_out for _, left_out in found])) == list(range(len(X)))
+    odd = np.concatenate([left_out[:1] for _, left_out in sorted(found, key=lambda pair: len(pair[1]))[:3]])
+    some = [*odd, 0, 2_000]
+    tp = pam_leave_one_out_probability(X, 4, found=found)
+    np.testing.assert_array_equal(tp[some], by_hand(X, 4, rows=some))
+
+
 def test_equals_n_partitions_on_the_cases_from_r(reference):
     for name, case in reference.case("case01_pam").items():
         X = reference.table(name)
         for run in case["runs"]:
             if len(X) > 200:
                 continue
-            for rows, left_out in medoids_without_each(X, run["K"]):
+            for rows, left_out in find_medoids_without_each(X, run["K"])[1]:
                 for i in left_out[::7]:
                     rest = np.delete(np.arange(len(X)), i)
                     assert sorted(rest[medoids(X[rest], run["K"]).rows]) == rows.tolist()
@@ -58,13 +99,21 @@ def test_equals_n_partitions_on_the_cases_from_r(reference):
 
 def test_every_object_is_left_out_once():
     X = np.random.default_rng(1).normal(size=(70, 2))
-    assert sorted(np.concatenate([left_out for _, left_out in medoids_without_each(X, 5)])) == list(range(70))
+    assert sorted(np.concatenate([left_out for _, left_out in find_medoids_without_each(X, 5)[1]])) == list(range(70))
 
 
 def test_the_classifier_uses_it():
     control = load_glass().control[["Si", "Mg"]]
     rule = PAMTOCC(4, calibration="loo").fit(control)
     np.testing.assert_array_equal(rule._calibration_scores, by_hand(control.to_numpy(), 4))
+
+
+def test_groups_are_left_out_whole():
+    X = np.random.default_rng(4).normal(size=(40, 2))
+    groups = np.repeat(np.arange(20), 2)
+    rule = PAMTOCC(2, calibration="loo", sensitivity=0.8).fit(X, groups=groups)
+    alone = PAMTOCC(2).fit(X[2:])
+    np.testing.assert_array_equal(rule._calibration_scores[:2], alone.transvariation_probability(X[:2]))
 
 
 def test_an_object_without_which_there_are_too_few_says_so():

@@ -1,12 +1,14 @@
 """PAM-TOCC: the target class in clusters, each with its own centre and threshold."""
 
+from typing import Any, Self
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from transvariation.classifiers.sides import MANY
 from transvariation.classifiers.transvariation import Floats, TransvariationClassifier
 from transvariation.typicality import transvariation_probability
-from transvariation.typicality.medoids import LARGE, closest, medoids
+from transvariation.typicality.medoids import closest, find_medoids, find_medoids_without_each, partition
 from transvariation.typicality.medoids_without_each import pam_leave_one_out_probability
 from transvariation.workers import in_threads
 
@@ -27,8 +29,7 @@ class PAMTOCC(TransvariationClassifier):
     calibration : {"paper", "loo", "cv", "split"} or splitter, default="paper"
         Where the thresholds come from. ``"paper"`` cuts at the quantile of the training objects' own tp; the others at
         ratings that each object got without itself, and clusters too small for that share one threshold. ``"loo"``
-        partitions all samples with one object less together, up to 2000 objects at the cost of some fits; beyond, one
-        by one: take ``"cv"`` there.
+        partitions all samples with one object less in one run, at the cost of one to five fits.
     ties : {"proper", "literal"}, default="proper"
         See :func:`transvariation.transvariation_probability`.
     n_jobs : int, optional
@@ -56,6 +57,8 @@ class PAMTOCC(TransvariationClassifier):
     ((4, 2), 50)
     """
 
+    _alone = False
+
     def __init__(
         self,
         n_clusters: int = 5,
@@ -71,16 +74,25 @@ class PAMTOCC(TransvariationClassifier):
         self.ties = ties
         self.n_jobs = n_jobs
 
+    def fit(self, X: ArrayLike, y: Any = None, groups: ArrayLike | None = None) -> Self:  # noqa: D102 - said in the base
+        # Medoids without each object are found in the same run as those of all.
+        self._alone = groups is None and self.calibration == "loo"
+        return super().fit(X, y, groups)
+
     def _describe(self, X: Floats) -> None:
-        found = medoids(X, self.n_clusters)
+        if self._alone:
+            rows, self._without_each = find_medoids_without_each(X, self.n_clusters)
+        else:
+            rows = find_medoids(X, self.n_clusters)
+        found = partition(X, rows)
         self.centers_, self.labels_, self._X = X[found.rows], found.labels, X
 
     def _stratum(self, X: Floats) -> NDArray[np.intp]:
         return closest(X, self.centers_)[0]
 
     def _loo_scores(self, X: Floats) -> Floats | None:
-        # In larger samples the medoids are sought among evenly spaced rows, other ones without each object.
-        return pam_leave_one_out_probability(X, self.n_clusters, ties=self.ties) if len(X) <= LARGE else None
+        found = self.__dict__.pop("_without_each", None)
+        return pam_leave_one_out_probability(X, self.n_clusters, ties=self.ties, found=found)
 
     def _tp(self, X: Floats) -> Floats:
         tp, label = np.empty(len(X)), self._stratum(X)
