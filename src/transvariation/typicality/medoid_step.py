@@ -4,6 +4,7 @@ A search has to find the lowest of many sums, each less the term of the object t
 lowest for anybody is settled by bounds, before any search looks at its own terms.
 """
 
+import itertools
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -49,7 +50,7 @@ class Step:
         self.tables = sums.tables(list(number))
         self.reach = np.array([table.reach for table in self.tables])
         self.differences = save is None and all(number)
-        self.taken = [list(state) for state in states]
+        self.taken = np.array(list(states), dtype=np.intp)
         self.searches = np.concatenate(list(states.values()))
         self.begin = np.cumsum([0, *map(len, states.values())])
         self.at = np.repeat(np.arange(len(states)), np.diff(self.begin))
@@ -93,8 +94,7 @@ class Step:
     def _lows(self) -> Floats:
         """Lower bounds of all sums: state by set by candidate."""
         low = (np.array([table.low for table in self.tables]) - self._less()[:, None])[self.row]
-        for own, taken in zip(low, self.taken, strict=True):
-            own[:, taken] = np.inf
+        low[np.arange(len(low))[:, None], :, self.taken] = np.inf
         return low
 
     def _terms(self, candidate: Indices, row: Indices, some: Indices) -> Floats:
@@ -109,20 +109,22 @@ class Step:
         limit = np.full(len(self.searches), np.inf)
         if self.save is not None:
             limit = self.stay * (1 - self.save + 2 * EQUAL * _MARGIN)
-        # A search can do no worse than with the two candidates that look best; one of them may be barred.
+        # A search can do no worse than with the candidate that looks best or, if that one is barred, with the second.
         for again in range(2):
             j, candidate = np.divmod(low.reshape(len(low), -1).argmin(axis=1), self.sums.m)
             row = self.row[every, j]
             value = self.sums.exactly(candidate, self.reach, row, self.differences)
             value[np.isinf(low[every, j, candidate])] = np.inf
             own = value[self.at] - self._terms(candidate[self.at], row[self.at], everyone)
-            own[candidate[self.at] == self.barred] = np.inf
+            barred = candidate[self.at] == self.barred
+            own[barred] = np.inf
             limit = np.minimum(limit, own)
-            if not again:
-                if self.save is None:
-                    self.size = np.abs(value)
-                low = low.copy()
-                low[every, :, candidate] = np.inf
+            if self.save is None and not again:
+                self.size = np.abs(value)
+            if not barred.any():
+                break
+            low = low.copy()
+            low[every, :, candidate] = np.inf
         limit += 2 * EQUAL * (np.abs(limit) if self.save is None else self.stay)
         # What is left out is no larger than reach.
         most = np.zeros((1, 1)) if self.differences else self.reach[self.row[self.at], self.searches[:, None]]
@@ -162,5 +164,6 @@ class Step:
 
 def _stretches(count: Indices) -> Iterator[slice]:
     """Cut searches into stretches with a bounded number of pairs."""
-    cuts = np.flatnonzero(np.diff(np.cumsum(count) // _PAIRS)) + 1
-    return (slice(*pair) for pair in zip([0, *cuts.tolist()], [*cuts.tolist(), len(count)], strict=True))
+    part = np.cumsum(count) // _PAIRS
+    cuts = (np.flatnonzero(np.diff(part)) + 1).tolist() if part[-1] else []
+    return (slice(*pair) for pair in itertools.pairwise([0, *cuts, len(count)]))

@@ -17,10 +17,10 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 State = tuple[int, ...]
 
-FEW = 400  # candidates up to which bounding costs more than it saves
+FEW = 700  # candidates up to which bounding costs more than it saves
 _MOST = 0.25  # of the candidates: if so many are to be summed, all are
 _FIRST = 6  # tables to begin with
-_BLOCK = 500_000  # distances worked on at a time
+_BLOCK = 500_000  # distances worked on at a time; those of FEW candidates and objects are not more
 _CACHED = 50_000  # the same where each is used once
 _KEPT = 20_000_000  # numbers that tables may hold
 _ROUNDING = 1e-11  # more than is lost in a sum of many distances
@@ -50,8 +50,8 @@ class Sums:
         self._unit = 1.0 if self._held is None else self._held.max() or 1.0
         self._single = None if self._held is None else (self._held / self._unit).astype(np.float32)
         # Fresh memory for every block would cost more than what is done in it.
-        wide = min(self.m, max(1, _BLOCK // self.n))
-        self._room = np.empty((wide, self.n), dtype=np.float32 if held else np.float64)
+        self._ones = np.ones(self.n, dtype=np.float32 if held else np.float64)
+        self._room = np.empty((max(1, _BLOCK // self.n), self.n), dtype=self._ones.dtype)
 
     def distances(self, candidates: Indices) -> Floats:
         """Distances of candidates (rows) to all objects (columns)."""
@@ -85,28 +85,41 @@ class Sums:
         kept = {medoids: self._tables[medoids] for medoids in sets if medoids in self._tables}
         new = [medoids for medoids in dict.fromkeys(sets) if medoids not in kept]
         if new:
-            kept.update(zip(new, self._bounded(self._to_closest(new)), strict=True))
+            kept.update(zip(new, self._made(self._to_closest(new)), strict=True))
             if (len(self._tables) + len(kept)) * self.n > _KEPT:
                 self._tables.clear()
             self._tables.update(kept)
         return [kept[medoids] for medoids in sets]
 
     def _to_closest(self, sets: Sequence[State]) -> Floats:
-        """For sets of medoids, the distance of every object to the closest; 0 for nobody."""
-        reach = np.zeros((len(sets), self.n + 1))
-        for row, medoids in zip(reach, sets, strict=True):
-            if medoids:
-                self.distances(np.array(medoids)).min(axis=0, out=row[:-1])
-            else:  # no less than any distance
-                row[:-1] = self.distances(np.array([0]))[0]
-                row[:-1] += row.max()
+        """For sets of equally many medoids, the distance of every object to the closest; 0 for nobody."""
+        reach, medoids = np.zeros((len(sets), self.n + 1)), np.array(sets, dtype=np.intp)
+        if not medoids.size:  # no less than any distance
+            one = self.distances(np.array([0]))
+            reach[:, :-1] = one + one.max()
+            return reach
+        near = self._held
+        if near is None:
+            different, number = np.unique(medoids, return_inverse=True)
+            near, medoids = self.distances(different), number.reshape(medoids.shape)
+        reach[:, :-1] = near[medoids[:, 0]]
+        for other in medoids.T[1:]:
+            np.minimum(reach[:, :-1], near[other], out=reach[:, :-1])
         return reach
 
-    def _bounded(self, reach: Floats) -> list[Table]:
+    def _made(self, reach: Floats) -> list[Table]:
         """Make a table for every row of `reach`."""
         low, summed = np.empty((len(reach), self.m)), np.zeros((len(reach), self.m), dtype=bool)
         tables = [Table(*rows) for rows in zip(reach, low, summed, strict=True)]
-        if not self.bounded or not self._references:
+        if not self.bounded and self._single is not None:
+            # So few candidates that several tables are summed at a time.
+            step = max(1, min(_CACHED, self._room.size) // self._single.size)
+            for start in range(0, len(reach), step):
+                own = self._scaled(reach[start : start + step, :-1])[:, None]
+                room = self._room[: len(own) * self.m].reshape(len(own), self.m, self.n)
+                low[start : start + step] = self._less_rounding(np.minimum(self._single, own, out=room) @ self._ones)
+            return tables
+        if not self._references:
             first = tables[:_FIRST] if self.bounded else tables
             self._sum_up(first, [np.arange(self.m)] * len(first))
             reach, low = reach[len(first) :], low[len(first) :]
@@ -133,11 +146,7 @@ class Sums:
         """Sum for the candidates wanted in each table: never more than the sum, but for rounding not less."""
         if not tables:
             return
-        dtype, (wide, n) = self._room.dtype, self._room.shape
-        ones = np.ones(n, dtype=dtype)
-        scaled = [(table.reach[:-1] / self._unit).astype(dtype) for table in tables]
-        # However the terms are added up, no more than this is lost; nor by numbers too small for single precision.
-        share = 1 - (n + 8) * float(np.spacing(dtype.type(1)))
+        scaled, wide = [self._scaled(table.reach[:-1]) for table in tables], len(self._room)
         # Every distance is fetched once for all tables.
         rows = np.arange(self.m) if self._held is not None else np.unique(np.concatenate(wanted))
         for start in range(0, len(rows), wide):
@@ -151,11 +160,19 @@ class Sums:
                 else:
                     np.take(near, np.searchsorted(block, some), axis=0, out=terms, mode="clip")
                     np.minimum(terms, reach, out=terms)
-                table.low[some] = ((terms @ ones) * share - 1e-35) * self._unit
+                table.low[some] = self._less_rounding(terms @ self._ones)
         for table, own in zip(tables, wanted, strict=True):
             table.summed[own] = True
             if len(own) == self.m and self.bounded:
                 self._references.append(table)
+
+    def _scaled(self, reach: Floats) -> NDArray[np.floating]:
+        return (reach / self._unit).astype(self._ones.dtype)
+
+    def _less_rounding(self, sums: NDArray[np.floating]) -> Floats:
+        """However terms are added up, no more than this is lost; nor by numbers too small for single precision."""
+        share = 1 - (self.n + 8) * float(np.spacing(self._ones[0]))
+        return (sums * np.float64(share) - 1e-35) * self._unit
 
     def _near(self, block: Indices) -> NDArray[np.floating]:
         """Distances of some candidates; if they are held, of successive ones, in units of the largest."""

@@ -13,12 +13,13 @@ from scipy.spatial.distance import cdist
 from transvariation.typicality.lot import by_lot
 from transvariation.typicality.medoid_few import medoids_of_few
 from transvariation.typicality.medoid_search import Searches, States, join
-from transvariation.typicality.medoid_sums import FEW, Sums
+from transvariation.typicality.medoid_sums import Sums
 from transvariation.typicality.rows import as_rows
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
+FEW = 500  # objects; up to here the obvious search is as quick
 LARGE = 2_000  # objects; beyond, no table of all distances is made
 _BLOCK = 2_000_000  # distances held at a time
 _WORTHWHILE = 1e-4  # of the sum of distances: what a swap must save in a large sample
