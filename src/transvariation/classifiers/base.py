@@ -59,6 +59,11 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         """Rate each training object by the class described without it, where that is cheaper than n descriptions."""
         return None
 
+    def _describe_in_turn(self, X: Floats) -> Floats | None:
+        """Learn the target class and rate each of its objects without it; a subclass may do both in one go."""
+        self._describe(X)
+        return self._loo_scores(X)
+
     def fit(self, X: ArrayLike, y: Any = None, groups: ArrayLike | None = None) -> Self:
         """Learn the target class.
 
@@ -76,26 +81,35 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         rows = rows_of(self, X, reset=True, at_least=self._min_samples)
         labels = check_groups(groups, rows)
         in_turn = mode == "loo" and labels is None
-        folds = None if in_turn else folds_of(self.calibration, rows, labels)
-        described = folds[0][0] if folds is not None and len(folds) == 1 else slice(None)
+        folds = [] if in_turn else folds_of(self.calibration, rows, labels)
         started = time.perf_counter()
-        self._describe(rows[described])
-        self._calibrate(rows, labels, folds, time.perf_counter() - started)
+        ratings = None
+        if in_turn:
+            ratings = self._describe_in_turn(rows)
+        else:
+            self._describe(rows[folds[0][0]] if len(folds) == 1 else rows)
+        seconds = time.perf_counter() - started
+        if in_turn and ratings is None:
+            folds = folds_of(self.calibration, rows, labels)
+        self._calibrate(rows, labels, folds, seconds, ratings)
         return self.set_sensitivity(self.sensitivity)
 
     def _calibrate(
-        self, X: Floats, groups: NDArray | None, folds: list[Fold] | None, seconds: float | None = None
+        self,
+        X: Floats,
+        groups: NDArray | None,
+        folds: list[Fold],
+        seconds: float | None = None,
+        ratings: Floats | None = None,
     ) -> None:
         """Rate the objects that the threshold is counted from; remember their parts, their groups and the folds.
 
-        Without folds each object is left out in turn. `seconds` is what describing the class took.
+        `seconds` is what describing the class took, `ratings` those of each object without itself if they are known.
         """
+        self._n_folds = len(folds) if ratings is None else len(X)
         rated: Any = slice(None)
-        quick = self._loo_scores(X) if folds is None else None
-        folds = folds_of("loo", X, None) if folds is None and quick is None else folds
-        self._n_folds = len(X) if folds is None else len(folds)
-        if quick is not None:
-            scores, strata = quick, self._stratum(X)
+        if ratings is not None:
+            scores, strata = ratings, self._stratum(X)
         elif not folds:
             scores, strata = self._training_scores(X)
         elif len(folds) == 1:

@@ -1,7 +1,5 @@
 """PAM-TOCC: the target class in clusters, each with its own centre and threshold."""
 
-from typing import Any, Self
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -57,8 +55,6 @@ class PAMTOCC(TransvariationClassifier):
     ((4, 2), 50)
     """
 
-    _alone = False
-
     def __init__(
         self,
         n_clusters: int = 5,
@@ -74,25 +70,21 @@ class PAMTOCC(TransvariationClassifier):
         self.ties = ties
         self.n_jobs = n_jobs
 
-    def fit(self, X: ArrayLike, y: Any = None, groups: ArrayLike | None = None) -> Self:  # noqa: D102 - said in the base
-        # Medoids without each object are found in the same run as those of all.
-        self._alone = groups is None and self.calibration == "loo"
-        return super().fit(X, y, groups)
-
     def _describe(self, X: Floats) -> None:
-        if self._alone:
-            rows, self._without_each = find_medoids_without_each(X, self.n_clusters)
-        else:
-            rows = find_medoids(X, self.n_clusters)
+        self._partition(X, find_medoids(X, self.n_clusters))
+
+    def _describe_in_turn(self, X: Floats) -> Floats:
+        # The medoids without each object are found in the same run as those of all.
+        rows, without_each = find_medoids_without_each(X, self.n_clusters)
+        self._partition(X, rows)
+        return pam_leave_one_out_probability(X, self.n_clusters, ties=self.ties, found=without_each)
+
+    def _partition(self, X: Floats, rows: NDArray[np.intp]) -> None:
         found = partition(X, rows)
         self.centers_, self.labels_, self._X = X[found.rows], found.labels, X
 
     def _stratum(self, X: Floats) -> NDArray[np.intp]:
         return closest(X, self.centers_)[0]
-
-    def _loo_scores(self, X: Floats) -> Floats | None:
-        found = self.__dict__.pop("_without_each", None)
-        return pam_leave_one_out_probability(X, self.n_clusters, ties=self.ties, found=found)
 
     def _tp(self, X: Floats) -> Floats:
         tp, label = np.empty(len(X)), self._stratum(X)
