@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
+from transvariation import PAMTOCC
 from transvariation.typicality import medoid_sums
 from transvariation.typicality import medoids as module
 from transvariation.typicality.medoid_few import medoids_of_few
@@ -55,7 +56,7 @@ def test_the_search_by_bounds_finds_what_the_obvious_one_finds(monkeypatch, few)
     monkeypatch.setattr(medoid_sums, "FEW", few)
     rng = np.random.default_rng(1)
     far = np.vstack([rng.normal(size=(80, 2)), [[1e6, 1e6]] * 3])
-    for X in (rng.normal(size=(120, 3)), rng.integers(0, 5, size=(90, 2)).astype(float), far, 1e-200 * far, 1e30 * far):
+    for X in (rng.normal(size=(120, 3)), rng.integers(0, 5, size=(90, 2)).astype(float), far, 1e-60 * far, 1e30 * far):
         for k in (1, 2, 5, 8):
             assert sorted(find_medoids(X, k)) == sorted(medoids_of_few(cdist(X, X), k)), (X[:2], k)
 
@@ -75,3 +76,13 @@ def test_large_samples_of_few_values():
     assert found.objective == 0
     with pytest.raises(ValueError, match="here 3"):
         medoids(X, 4)
+
+
+@pytest.mark.parametrize("scale", [2.0**-700, 2.0**700])
+def test_units_at_the_ends_of_the_range_change_nothing(scale):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    found, expected = medoids(X * scale, 3), medoids(X, 3)
+    np.testing.assert_array_equal(found.labels, expected.labels)
+    assert found.objective == expected.objective * scale
+    rules = [PAMTOCC(3, calibration="loo").fit(sample) for sample in (X, X * scale)]
+    np.testing.assert_array_equal(rules[0].score_samples(X), rules[1].score_samples(X * scale))

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from transvariation.typicality.median import along_line, from_first, spatial_median_of_rows
+from transvariation.typicality.rows import exponent_of
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -23,7 +24,6 @@ _FAR = 30.0  # moves of the median away: there the pull of an object is expanded
 _CELLS = 1 << 15  # differences worked on at a time
 _CACHED = 32_768  # objects whose arithmetic stays in the cache
 _FEW = 16  # values up to which comparing with each is quicker than a search
-_HUGE = 300  # powers of two
 _STEPS = 12  # of Newton's; where it converges half as many do
 
 
@@ -57,8 +57,7 @@ def medians_without_each(X: Floats, m: Floats | None = None) -> Floats:
     if p == 1:
         return _middles(X, np.argsort(X[:, 0], kind="stable"))
     m = spatial_median_of_rows(X) if m is None else m
-    exponent = np.frexp(np.abs(X).max())[1]
-    if abs(exponent) > _HUGE:  # squares would overflow or vanish; a power of two changes nothing else
+    if exponent := exponent_of(X):
         return np.ldexp(medians_without_each(np.ldexp(X, -exponent), np.ldexp(m, -exponent)), exponent)
     about = _seen_from(X, m)
     if about.softest <= 1e-12 * about.stiffest:

@@ -14,7 +14,7 @@ from transvariation.typicality.lot import by_lot
 from transvariation.typicality.medoid_few import medoids_of_few
 from transvariation.typicality.medoid_search import Searches, States, join
 from transvariation.typicality.medoid_sums import Sums
-from transvariation.typicality.rows import as_rows
+from transvariation.typicality.rows import as_rows, exponent_of
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -74,6 +74,9 @@ def closest(X: Floats, centers: Floats) -> tuple[Indices, Floats]:
     >>> closest(np.array([[0.0], [1.0], [5.0]]), np.array([[2.0], [0.0]]))[0]
     array([1, 1, 0])
     """
+    if exponent := exponent_of(X, centers):
+        labels, distance = closest(np.ldexp(X, -exponent), np.ldexp(centers, -exponent))
+        return labels, np.ldexp(distance, exponent)
     order = np.lexsort(centers.T[::-1])
     step = max(1, _BLOCK // len(centers))
     parts = [cdist(X[start : start + step], centers[order]) for start in range(0, len(X), step)]
@@ -89,6 +92,8 @@ def find_medoids(X: Floats, n_clusters: int) -> Indices:
     >>> find_medoids(np.array([[0.0], [1.0], [2.0], [4.0]]), 1)
     array([2])
     """
+    if exponent := exponent_of(X):
+        X = np.ldexp(X, -exponent)
     drawn = X if len(X) <= LARGE else X[by_lot(X, LARGE)[0]]
     _check_n_clusters(n_clusters, len(np.unique(drawn, axis=0)))
     if len(X) <= FEW:
@@ -107,6 +112,8 @@ def find_medoids_without_each(X: Floats, n_clusters: int) -> tuple[Indices, list
     >>> find_medoids_without_each(np.array([[0.0], [1.0], [2.0], [4.0]]), 1)
     (array([2]), [(array([1]), array([2, 3])), (array([2]), array([0, 1]))])
     """
+    if exponent := exponent_of(X):
+        X = np.ldexp(X, -exponent)
     n, large = len(X), len(X) - 1 > LARGE
     drawn = X[by_lot(X, LARGE + 1)[0]] if large else X
     occurrences = np.unique(drawn, axis=0, return_counts=True)[1]

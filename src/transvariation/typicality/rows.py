@@ -1,7 +1,11 @@
 """The door of every measure: numbers in, one object per row."""
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+_HUGE = 300  # powers of two
 
 
 def as_rows(A: ArrayLike, name: str) -> NDArray[np.float64]:
@@ -22,3 +26,18 @@ def as_rows(A: ArrayLike, name: str) -> NDArray[np.float64]:
             f"{name} has {A[row, column]} in row {row}, column {column}; drop or fill missing and infinite values first"
         )
     return A
+
+
+def exponent_of(*arrays: NDArray[np.float64]) -> int:
+    """By which power of two to divide numbers so that squares neither overflow nor vanish: 0 if none is needed.
+
+    Such a power changes the exponents alone, so that nothing is lost to rounding.
+
+    Examples
+    --------
+    >>> exponent_of(np.array([1e200, 1.0])), exponent_of(np.array([7.0]))
+    (665, 0)
+    """
+    largest = max(max(float(values.max()), -float(values.min())) for values in arrays)
+    exponent = math.frexp(largest)[1]
+    return exponent if abs(exponent) > _HUGE else 0
