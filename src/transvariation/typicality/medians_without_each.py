@@ -23,7 +23,7 @@ _SMALL = 300  # objects up to which Newton's steps take all of them as they are
 _FAR = 30.0  # moves of the median away: there the pull of an object is expanded
 _CELLS = 1 << 15  # differences worked on at a time
 _CACHED = 32_768  # objects whose arithmetic stays in the cache
-_FEW = 16  # values up to which comparing with each is quicker than a search
+_FEW = 16  # values, or medians, up to which to take one after the other is quicker
 _STEPS = 12  # of Newton's; where it converges half as many do
 
 
@@ -64,7 +64,9 @@ def medians_without_each(X: Floats, m: Floats | None = None) -> Floats:
         far = X[np.argmax(from_first(X, X[0]))]
         return _middles(X, np.argsort(along_line(X, X[0], far), kind="stable"))
     D, doubt = _expanded(about) if about.closest > 0 else _held(about)
-    for reach in (np.inf,) if n <= _SMALL else (_FAR / about.softest, np.inf):
+    # To expand the pull of the far objects takes a look at each, as does one search with all of them as they are.
+    many = n > _SMALL and np.count_nonzero(doubt) > _FEW
+    for reach in (_FAR / about.softest, np.inf) if many else (np.inf,):
         some = np.flatnonzero(doubt)
         if len(some):
             D[:, some], doubt[some] = _newton_steps(about, some, D[:, some], reach)
