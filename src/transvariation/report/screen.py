@@ -57,6 +57,8 @@ def summary_lines(result: CaseResult) -> list[str]:
         for ratio in result.likelihood_ratios
     ]
     lines += [f"Caution: {warning}" for warning in result.warnings]
-    notes = [str(Problem(**note)) for table in (result.control, result.recovered) for note in table["notes"]]
+    told = [note for table in (result.control, result.recovered) for note in table["notes"]]
+    # What a column was taken for is in the report; here what became of values and columns.
+    notes = [str(Problem(**note)) for note in told if not note["message"].startswith("taken for")]
     lines += [f"Note: {note}" for note in notes[:NOTES]]
     return [*lines, f"and {len(notes) - NOTES} more notes, all in the report"] if len(notes) > NOTES else lines
