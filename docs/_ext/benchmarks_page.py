@@ -6,16 +6,52 @@ from pathlib import Path
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 
 
+# What each table is about, in the order of the page; others follow by their names.
+HEADINGS = {
+    "core_fit": "Learning one class, against sorting its columns",
+    "core_peers": "Learning and rating, against other detectors",
+    "core_cold": "The first fit, compiler included",
+    "core_growth": "Learning more and more objects",
+    "leave_one_out": "Thresholds by leaving one out, against fits in the paper's mode",
+    "ensemble_speed": "Ensembles of projections, against an IsolationForest",
+    "ensemble_cells": "Ensembles of projections: the paper's glass cells over seeds",
+    "ensemble_search": "The search for projections alone",
+    "mixture_search": "Mixtures: the whole search, against mclust",
+    "mixture_growth": "Mixtures: the search on larger tables",
+    "boxes_two_variables": "Box probabilities in two variables",
+    "boxes_more_variables": "Box probabilities in more variables",
+    "workers": "One worker and two",
+    "reading": "Reading a table",
+    "scaling_size": "Out of memory's reach: more and more rows",
+    "scaling_partitions": "Out of memory's reach: more and more partitions",
+    "scaling_processes": "One process and two",
+    "scaling_peers": "Out of memory's reach: other libraries",
+    "scaling_messages": "What the workers send each other",
+    "coverage": "Promised and actual sensitivity, data set by data set",
+    "coverage_summary": "Promised and actual sensitivity, over all data sets",
+    "power": "What calibrated rules reject, on average",
+    "power_glass": "What calibrated rules reject: glass",
+    "power_scenarios": "What calibrated rules reject: simulated classes",
+    "variants": "Ways past the edge of the sample that were tried",
+    "likelihood": "Likelihood ratios on float glass",
+    "likelihood_verdicts": "Verdicts beside likelihood ratios",
+}
+
+
 def tables(results: Path = RESULTS) -> str:
     """Compose one section per kept table, in Markdown."""
     lines: list[str] = []
-    for path in sorted(results.glob("*.csv")):
-        with path.open(newline="", encoding="utf-8") as file:
+    kept = {path.stem: path for path in sorted(results.glob("*.csv"))}
+    for name in [*filter(kept.get, HEADINGS), *(name for name in kept if name not in HEADINGS)]:
+        with kept[name].open(newline="", encoding="utf-8") as file:
             header, *rows = csv.reader(file)
-        words = path.stem.replace("_", " ")
-        lines += [f"## {words[:1].upper()}{words[1:]}", "", _line(header), _line(["---"] * len(header))]
-        lines += [_line(row) for row in rows] + [""]
+        heading = HEADINGS.get(name, name.replace("_", " ").capitalize())
+        lines += [f"## {heading}", "", _line(header), _line(["---"] * len(header))]
+        lines += [_line([_WORDS.get(cell, cell) for cell in row]) for row in rows] + [""]
     return "\n".join(lines) or "No results are kept in this copy: `make bench` measures and keeps them.\n"
+
+
+_WORDS = {"True": "yes", "False": "no"}
 
 
 def _line(cells: list[str]) -> str:
