@@ -20,11 +20,11 @@ from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks.data import DATA
 from transvariation import PAMTOCC, TOCC, CalibratedOCC, DensityTOCC, KernelTOCC, MinorComponents, ProjectionEnsemble
 from transvariation.rivals import GaussianOCC, KMeansOCC
 
 ROOT = Path(__file__).parents[1]
-DATA = ROOT.parent / "shared" / "data" / "water_treatment"
 OUT = ROOT / "docs" / "results" / "water"
 MISSING_AT_MOST = 0.1
 LEVEL = 0.1  # a day is found where its p-value is at most this
@@ -90,7 +90,7 @@ def picture(p_values: pd.DataFrame, state: pd.Series) -> Figure:
     return figure
 
 
-def main(data: Path = DATA) -> None:
+def main(data: Path = DATA / "water_treatment") -> None:
     if not data.exists():
         sys.exit(f"NOT RUN: no folder {data} with water_treatment.csv, the UCI Water Treatment Plant data")
     normal, faulty, state = read(data)

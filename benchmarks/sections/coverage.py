@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,10 +11,10 @@ from sklearn.model_selection import ShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks.data import DATA
 from benchmarks.table import RESULTS, Table
 from transvariation import PAMTOCC, TOCC, CalibratedOCC, KernelTOCC, load_glass, rivals
 
-DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
 NOMINAL = 0.9
 N_TRAIN = 100
 CALIBRATIONS = ("paper", "loo", "cv", "split")
@@ -35,7 +34,10 @@ def datasets(short: bool) -> Iterator[tuple[str, Any, Any]]:
     if short:
         return
     if not DATA.is_dir():
-        warnings.warn(f"no {DATA.resolve()}: coverage is measured on the packaged glass fragments alone", stacklevel=2)
+        warnings.warn(
+            f"no {DATA} (see benchmarks/data.py): coverage is measured on the packaged glass fragments alone",
+            stacklevel=2,
+        )
         return
     import pandas as pd
 

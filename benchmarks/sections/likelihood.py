@@ -7,27 +7,27 @@ replicates each as background; 320 panes measured twice and, again, three times 
 
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from benchmarks.data import DATA
 from benchmarks.table import RESULTS, Table
 from transvariation.casework.likelihood import LikelihoodSystem, Pairs, by_source, cllr, make_pairs
 from transvariation.report.ratios import draw_calibration, draw_tippett
 from transvariation.threshold import p_values
 
-DATA = Path(__file__).parents[2] / ".." / "shared" / "data" / "nfi_glass"
+GLASS = DATA / "nfi_glass"
 LEVEL = 0.1
 
 
 def run(short: bool) -> Iterator[Table]:
     """Fit on the background, compare every pane measured twice with those measured three times."""
-    if not DATA.is_dir():
-        warnings.warn(f"no {DATA.resolve()}: likelihood ratios are not validated", stacklevel=2)
+    if not GLASS.is_dir():
+        warnings.warn(f"no {GLASS} (see benchmarks/data.py): likelihood ratios are not validated", stacklevel=2)
         return
-    tables = {name: pd.read_csv(DATA / f"{name}.csv") for name in ("training", "duplo", "triplo")}
+    tables = {name: pd.read_csv(GLASS / f"{name}.csv") for name in ("training", "duplo", "triplo")}
     elements = list(tables["training"].columns[3:])
     X, sources = tables["training"][elements].to_numpy(), tables["training"]["Item"].to_numpy()
     if short:
