@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.model_selection import RepeatedKFold
 
+from transvariation import MinorComponents, load_glass
 from transvariation.mixture import engine
 from transvariation.mixture.bic import search, starting_partitions
 from transvariation.mixture.em import log_density
@@ -96,3 +98,14 @@ def test_fetched_sooner_from_disk(monkeypatch):
     monkeypatch.setattr(engine, "_is_on_disk", lambda: True)
     assert engine.choose_engine(1.0).merge is None
     assert engine.choose_engine(engine.LOAD_FROM) == "compiled"
+
+
+def test_a_component_of_two_objects_nearly_along_a_variable_has_collapsed(compiled):
+    """Its line must not get a width from rounding: these fragments did so, and the fit would have been chosen."""
+    control = load_glass().control
+    folds = list(RepeatedKFold(n_splits=10, n_repeats=3, random_state=0).split(control))
+    X = MinorComponents(2).fit_transform(control.iloc[folds[26][0]].to_numpy())
+    starts = starting_partitions(X, [3], "variables", np.arange(len(X)))
+    slow, fast = search(X, ("VVE",), starts), search(X, ("VVE",), starts, compiled.fit_mixtures)
+    assert not slow
+    assert not fast

@@ -89,12 +89,23 @@ def _variances(c, w, v, common_volume, common_shape):
 
 
 @compiled()
+def _single(cosine, sine):
+    """Cosine and sine of the angle, from those of its double; small ones to their own last digit."""
+    if cosine >= 0:
+        x = sqrt((1 + cosine) / 2)
+        return x, sine / (2 * x)
+    y = sqrt((1 - cosine) / 2)
+    return sine / (2 * y), y
+
+
+@compiled()
 def _seen(c, k, cosine, sine):
     """See a component's scatter from axes turned by a double angle: along them, and beside."""
     a, d, o = c[SCATTER, k], c[SCATTER + 1, k], c[SCATTER + 2, k]
-    middle, half = (a + d) / 2, (a - d) / 2
-    along, beside = half * cosine + o * sine, o * cosine - half * sine
-    return middle + along, middle - along, beside
+    # Middle plus and minus half would lose a small variance to the rounding of a large one: a line would have width.
+    x, y = _single(cosine, sine)
+    xx, yy, xyo = x * x, y * y, 2 * x * y * o
+    return xx * a + xyo + yy * d, yy * a - xyo + xx * d, o * cosine - (a - d) / 2 * sine
 
 
 @compiled()
@@ -208,6 +219,8 @@ def m_step(model, c, fresh):
             _common_axes(c, fresh, model == VVE_ML)
         _variances(c, _ALONG, _VARIANCE, COMMON_VOLUME[model], COMMON_SHAPE[model])
         for k in range(c.shape[1]):
-            middle, half = (c[_VARIANCE, k] + c[_VARIANCE + 1, k]) / 2, (c[_VARIANCE, k] - c[_VARIANCE + 1, k]) / 2
-            along = half * c[_TURN, k]
-            _set_covariance(c, k, middle + along, middle - along, half * c[_TURN + 1, k])
+            first, second = c[_VARIANCE, k], c[_VARIANCE + 1, k]
+            x, y = _single(c[_TURN, k], c[_TURN + 1, k])
+            _set_covariance(
+                c, k, x * x * first + y * y * second, y * y * first + x * x * second, x * y * (first - second)
+            )
