@@ -11,7 +11,7 @@ from joblib import parallel_config
 import transvariation as tv
 from transvariation import rivals, workers
 from transvariation.classifiers import pam, sides
-from transvariation.mixture import bic, engine
+from transvariation.mixture import engine, search
 from transvariation.reduction import projections
 from transvariation.typicality.probability import tp_of_rows
 
@@ -28,7 +28,7 @@ def shared_out(monkeypatch):
     monkeypatch.setattr(pam, "MANY", 0)
     monkeypatch.setattr(workers, "_CHUNK", 50_000)
     monkeypatch.setattr(workers, "_FEW", 2)
-    monkeypatch.setattr(bic, "_BATCH", 2_000)
+    monkeypatch.setattr(search, "_BATCH", 2_000)
     monkeypatch.setattr(projections, "_CHUNK", 20_000)
 
 

@@ -13,8 +13,8 @@ from benchmarks.measure import cpu_seconds
 from benchmarks.table import Table
 from transvariation import GaussianMixtureBIC
 from transvariation.mixture import em, engine
-from transvariation.mixture.bic import search, starting_partitions
 from transvariation.mixture.models import MODELS
+from transvariation.mixture.search import search, starting_partitions
 
 DATA = Path(__file__).parents[2] / "tests" / "reference" / "data"
 GLASS = ["glass_k_mg", "glass_si_mg", "glass_pc89"]

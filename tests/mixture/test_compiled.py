@@ -6,10 +6,10 @@ from sklearn.model_selection import RepeatedKFold
 
 from transvariation import MinorComponents, load_glass
 from transvariation.mixture import engine
-from transvariation.mixture.bic import search, starting_partitions
 from transvariation.mixture.em import log_density
 from transvariation.mixture.hierarchical import agglomerate
 from transvariation.mixture.models import MODELS, MODELS_1D
+from transvariation.mixture.search import search, starting_partitions
 
 pytest.importorskip("numba")
 

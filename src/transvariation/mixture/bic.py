@@ -1,7 +1,7 @@
-"""The estimator: every model with every number of components, and the one that BIC prefers."""
+"""The estimator: of every model with every number of components, the one that BIC prefers."""
 
-from collections.abc import Iterable, Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Iterable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -10,132 +10,17 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from transvariation.mixture.em import Mixture, fit_mixtures, log_density
-from transvariation.mixture.engine import FitMixtures, choose_engine
-from transvariation.mixture.hierarchical import Merge, agglomerate, quantile_classes, scaled_by_svd
-from transvariation.mixture.models import MODELS, MODELS_1D, VVE_BY_LIKELIHOOD, Array, n_parameters
+from transvariation.mixture.em import Mixture, log_density
+from transvariation.mixture.engine import choose_engine
+from transvariation.mixture.models import MODELS, MODELS_1D, Array, n_parameters
+from transvariation.mixture.search import bic_table, search, starting_partitions
 from transvariation.typicality.boxes import mixture_box_probability
-from transvariation.workers import in_threads
 
 if TYPE_CHECKING:
     import pandas as pd
 
 STARTS = ("variables", "svd")
 VVE_AXES = ("mclust", "likelihood")
-
-# Components x objects that are worked on together: enough to spread the cost of a call, few enough for the cache.
-_BATCH = 2**17
-
-
-def starting_partitions(
-    X: Array, sizes: Sequence[int], start: str, rows: NDArray[np.intp], merge: Merge | None = None
-) -> dict[int, NDArray[np.intp]]:
-    """Give every number of components a partition to begin from.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-    sizes : sequence of int
-        Numbers of components.
-    start : {"variables", "svd"}
-        Coordinates in which objects are agglomerated. A single variable is cut at its quantiles instead.
-    rows : ndarray of int
-        The objects to use; the others get no label.
-    merge : function, optional
-        Compiled merging; see `agglomerate`.
-
-    Returns
-    -------
-    dict
-        A label per object, -1 for none, for those sizes that the data can be cut into.
-    """
-    Z = X[rows]
-    if X.shape[1] == 1:
-        labels = {size: quantile_classes(Z[:, 0], size) for size in sizes}
-    else:
-        labels = agglomerate(scaled_by_svd(Z) if start == "svd" else Z, max(sizes), merge)
-    starts = {}
-    for size in sizes:
-        if size in labels and np.bincount(labels[size], minlength=size).all():
-            starts[size] = np.full(len(X), -1)
-            starts[size][rows] = labels[size]
-    return starts
-
-
-def _same_alone(model: str) -> str:
-    """Name the simplest model that a model equals when there is one component, with nothing to share or vary."""
-    if len(model) == 1:
-        return "E"
-    return "EII" if model.endswith("II") else "EEI" if model.endswith("I") else "EEE"
-
-
-@lru_cache(maxsize=64)
-def _fits_of(models: tuple[str, ...], sizes: tuple[int, ...]) -> dict[tuple[str, int], tuple[str, int]]:
-    """Say for each model and number of components which fit answers for it."""
-    return {(m, G): (_same_alone(m) if G == 1 else m, G) for m in models for G in sizes}
-
-
-def search(
-    X: Array,
-    models: Sequence[str],
-    starts: dict[int, NDArray[np.intp]],
-    fit_mixtures: FitMixtures = fit_mixtures,
-    *,
-    tol: float = 1e-5,
-    max_iter: int = 1000,
-    vve_axes: str = "mclust",
-    n_jobs: int | None = None,
-) -> dict[tuple[str, int], Mixture]:
-    """Fit every model with every number of components that has a start.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-    models : sequence of str
-    starts : dict
-        Labels to start from, by number of components; see `starting_partitions`.
-    fit_mixtures : function, default=em.fit_mixtures
-        The compiled version of the same, if it is at hand.
-    tol, max_iter
-        When EM stops; see `fit_mixtures`.
-    vve_axes : {"mclust", "likelihood"}
-    n_jobs : int, optional
-        The number of threads that share the batches of fits; the batches do not depend on it.
-
-    Returns
-    -------
-    dict
-        The fits by (model, number of components), without those in which a component has collapsed.
-    """
-    wanted = _fits_of(tuple(models), tuple(starts))
-    todo = list(dict.fromkeys(wanted.values()))
-    batches = []
-    while todo:
-        total = np.cumsum([G for _, G in todo]) * len(X)
-        cut = max(1, int(np.searchsorted(total, _BATCH, side="right")))
-        batches.append(todo[:cut])
-        todo = todo[cut:]
-
-    def fitted(batch: list[tuple[str, int]]) -> "list[Mixture | None]":
-        names = [(VVE_BY_LIKELIHOOD if m == "VVE" and vve_axes == "likelihood" else m, G) for m, G in batch]
-        return fit_mixtures(X, names, starts, tol=tol, max_iter=max_iter)
-
-    fits: dict[tuple[str, int], Mixture] = {}
-    for batch, done in zip(batches, in_threads(fitted, [(batch,) for batch in batches], n_jobs), strict=True):
-        fits |= {problem: fit for problem, fit in zip(batch, done, strict=True) if fit is not None}
-    return {problem: fits[same] for problem, same in wanted.items() if same in fits}
-
-
-def _bic(fits: dict[tuple[str, int], Mixture], sizes: list[int], models: list[str], X: Array) -> Array:
-    """BIC of every fit, (models, sizes); NaN where there is none."""
-    n, p = X.shape
-    loglik = np.array([[fits[m, G].loglik if (m, G) in fits else np.nan for G in sizes] for m in models])
-    return 2 * loglik - _n_parameters(tuple(models), tuple(sizes), p) * np.log(n)
-
-
-@lru_cache(maxsize=64)
-def _n_parameters(models: tuple[str, ...], sizes: tuple[int, ...], p: int) -> Array:
-    return np.array([[n_parameters(m, G, p) for G in sizes] for m in models], dtype=float)
 
 
 class GaussianMixtureBIC(DensityMixin, BaseEstimator):
@@ -259,7 +144,7 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
             n_jobs=self.n_jobs,
         )
         self._tried = sizes, models
-        self._bic = _bic(fits, sizes, models, rows)
+        self._bic = bic_table(fits, sizes, models, rows)
         self.__dict__.pop("bic_", None)  # the table of an earlier fit
         if not fits:
             raise ValueError(

@@ -30,6 +30,7 @@ from scipy.special import log_ndtr
 from transvariation.typicality.acceleration import kernel_at_hand, worth_compiling
 from transvariation.typicality.conditioning import integrate_log_concave
 from transvariation.typicality.interval import log_interval
+from transvariation.typicality.rows import blocks
 
 Floats = NDArray[np.float64]
 
@@ -55,8 +56,7 @@ def log_orthant2(h: Floats, k: Floats, rho: Floats | float) -> Floats:
     if worth_compiling(h.size // 2):
         return _compiled(h, k, rho).reshape(shape)
     result = np.empty(h.size)
-    for start in range(0, h.size, _BLOCK):
-        part = slice(start, start + _BLOCK)
+    for part in blocks(h.size, _BLOCK):
         result[part] = _orthants(h[part], k[part], rho[part])
     return result.reshape(shape)
 

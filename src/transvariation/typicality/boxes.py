@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from transvariation.typicality.bivariate import compiled_mixture, log_box2
 from transvariation.typicality.interval import log_interval
+from transvariation.typicality.rows import blocks
 from transvariation.typicality.tilting import MAX_VARIABLES, log_box_tilted
 from transvariation.typicality.trivariate import log_box3
 
@@ -219,9 +220,7 @@ def _log_mixture(
         parts = [_log_shared(log_weights[[g]], means[[g]], covs[g], lower, upper, measure) for g in range(n_components)]
         return _add(np.column_stack([part for part, _ in parts]), np.column_stack([error for _, error in parts]))
     log_p, error = np.empty(len(lower)), np.empty(len(lower))
-    step = max(1, _BLOCK // n_components)
-    for start in range(0, len(lower), step):
-        rows = slice(start, start + step)
+    for rows in blocks(len(lower), _BLOCK // n_components):
         log_p[rows], error[rows] = _log_shared(log_weights, means, covs, lower[rows], upper[rows], measure)
     return log_p, error
 

@@ -10,7 +10,7 @@ this door is open in all. Only units in c's own orthant about m can lie beyond c
 of "greater in every variable", for which `dominance` has plain and `compiled` has compiled kernels.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from transvariation.typicality import dominance
 from transvariation.typicality.acceleration import worth_compiling
 from transvariation.typicality.equality import count_equal
+from transvariation.typicality.rows import blocks
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -38,6 +39,13 @@ class Transvariations(NamedTuple):
     side: Counts  # s_Y
     centre: Counts  # s'_Y
     n_open: Counts
+
+
+def without_itself(counts: Iterable[Counts], rows: Counts | slice) -> Transvariations:
+    """Take each of some units out of its own counts: it is at its place, on its side; at the centre, anywhere."""
+    beyond, at, side, centre, n_open = (column[rows] for column in counts)
+    shut = n_open == 0
+    return Transvariations(beyond - shut, at - 1, side - 1, centre - shut, n_open)
 
 
 def count_transvariations(X: Floats, m: Floats, Z: Floats) -> Transvariations:
@@ -144,8 +152,7 @@ def _compare_all(X: Floats, m: Floats, Z: Floats) -> tuple[Counts, Counts, Count
     (n, p), q = X.shape, len(Z)
     counts = np.empty((3, q), dtype=np.int64)
     columns = np.ascontiguousarray(X.T)
-    for start in range(0, q, max(_CELLS // n, 1)):
-        some = slice(start, start + max(_CELLS // n, 1))
+    for some in blocks(q, _CELLS // n):
         beyond, at, side = (np.ones((len(Z[some]), n), dtype=bool) for _ in range(3))
         for u in range(p):
             up = (Z[some, u] > m[u])[:, None]

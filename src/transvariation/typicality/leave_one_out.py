@@ -12,10 +12,11 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from transvariation.typicality.counting import Transvariations, count_transvariations, orthant_labels
+from transvariation.typicality.counting import Transvariations, count_transvariations, orthant_labels, without_itself
 from transvariation.typicality.median import spatial_median_of_rows
 from transvariation.typicality.medians_without_each import medians_without_each
 from transvariation.typicality.probability import ratio
+from transvariation.typicality.rows import blocks
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -67,7 +68,7 @@ def count_without_each(X: Floats, m: Floats, M: Floats) -> Transvariations:
     odd = moving[odd.any(axis=1)]
     # unless that centre is the common one.
     same = (M[odd] == m).all(axis=1)
-    _put(result, odd[same], _without_itself(common, odd[same]))
+    _put(result, odd[same], without_itself(common, odd[same]))
     _put(result, odd[~same], count_others(X, odd[~same], M[odd[~same]]))
     return result
 
@@ -81,20 +82,12 @@ def _put(counts: Transvariations, rows: Indices, new: Iterable[Counts]) -> None:
         column[rows] = values
 
 
-def _without_itself(counts: Iterable[Counts], rows: Indices | slice) -> Transvariations:
-    """Take each unit out of its own counts: it is at its place, on its side; if the centre is its place, anywhere."""
-    beyond, at, side, centre, n_open = (column[rows] for column in counts)
-    shut = n_open == 0
-    return Transvariations(beyond - shut, at - 1, side - 1, centre - shut, n_open)
-
-
 def count_others(X: Floats, rows: Indices, M: Floats) -> Transvariations:
     """Compare some rows with all others, each about its own row of `M`; in blocks."""
     n, p = X.shape
     columns = np.ascontiguousarray(X.T)
     counts = Transvariations(*np.empty((5, len(rows)), dtype=np.int64))
-    step = max(1, _CELLS // n)
-    for some in (slice(start, start + step) for start in range(0, len(rows), step)):
+    for some in blocks(len(rows), _CELLS // n):
         C, centres = X[rows[some]], M[some]
         shut = centres == C
         signs = np.where(centres > C, -1.0, 1.0)
@@ -106,7 +99,7 @@ def count_others(X: Floats, rows: Indices, M: Floats) -> Transvariations:
             four &= tests
         sums = np.count_nonzero(four, axis=2)
         every = (*sums, p - np.count_nonzero(shut, axis=1))
-        for kept, new in zip(counts, _without_itself(every, slice(None)), strict=True):
+        for kept, new in zip(counts, without_itself(every, slice(None)), strict=True):
             kept[some] = new
     return counts
 

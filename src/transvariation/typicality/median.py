@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from transvariation.typicality.acceleration import worth_compiling
-from transvariation.typicality.rows import as_rows
+from transvariation.typicality.rows import as_rows, exponent_beyond
 
 Floats = NDArray[np.float64]
 
@@ -21,7 +21,7 @@ _SUBSAMPLE = 4_000
 _BY_CHANCE, _ROUNDING = 5e-3, 1e-13  # of the mean distance: what a subsample errs by anyway, and what a double can tell
 BLOCK = 16_384  # rows whose sums are taken together; fixed, so that rows in several places add up to the same bits
 _CACHED = 8_192  # rows of a pass in plain NumPy: their differences stay in the cache
-_HUGE, _TINY, _TINIEST = 1e140, 1e-140, float(np.finfo(float).tiny)
+_TINIEST = float(np.finfo(float).tiny)
 _MAX_PASSES = 200  # never needed; a bound for every loop
 
 
@@ -94,10 +94,8 @@ def spatial_median_of_rows(X: Floats | PartedRows) -> Floats:
         return np.median(X, axis=0) if isinstance(X, np.ndarray) else X.median_on_line()
     compiled = worth_compiling(len(X))
     X = np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X
-    size = _size(X, compiled)
-    # Squares of such numbers overflow or vanish. A power of two changes nothing else.
-    if not _TINY < size < _HUGE and size > 0:
-        unit = 2.0 ** min(-int(np.log2(size)), 1023)
+    if exponent := exponent_beyond(_size(X, compiled)):
+        unit = 2.0 ** min(-exponent, 1023)
         return spatial_median_of_rows(X * unit) / unit
     if len(X) <= 2:
         return X[0] + (X[-1] - X[0]) / 2

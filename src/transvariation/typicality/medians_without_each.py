@@ -7,14 +7,13 @@ lie below it and which above: where the expansion leaves that open, Newton's met
 All arrays hold one variable per row: NumPy then works along the objects.
 """
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from transvariation.typicality.median import along_line, from_first, spatial_median_of_rows
-from transvariation.typicality.rows import exponent_of
+from transvariation.typicality.rows import blocks, exponent_of
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -95,7 +94,7 @@ def _seen_from(X: Floats, m: Floats) -> _Sample:
     v = np.subtract(X.T, m[:, None], order="C")
     p = len(m)
     hessian, twist, squares, cubes, total, closest = np.zeros((p, p)), np.zeros((p, p, p)), 0.0, 0.0, 0.0, np.inf
-    for block in _blocks(v.shape[1], _CACHED):
+    for block in blocks(v.shape[1], _CACHED):
         r, inverse, u = _directions(v[:, block])
         hessian += _bend(u, inverse)
         twist += _twist(u, inverse)
@@ -106,10 +105,6 @@ def _seen_from(X: Floats, m: Floats) -> _Sample:
     values, scale = np.linalg.eigvalsh(hessian), total / len(X)
     rounding = 1e-13 * scale + 4 * np.finfo(float).eps * float(np.abs(m).max())
     return _Sample(v, hessian, twist, squares, cubes, closest, values[0], values[-1], scale, rounding)
-
-
-def _blocks(n: int, size: int) -> Iterator[slice]:
-    return (slice(start, start + size) for start in range(0, n, size))
 
 
 def _dot(a: Floats, b: Floats) -> Floats:
@@ -168,7 +163,7 @@ def _expanded(about: _Sample) -> tuple[Floats, NDArray[np.bool_]]:
     limits = 1.5 * np.linalg.norm(back, axis=1)
     values = [np.unique(x[np.abs(x) <= limit]) for x, limit in zip(v, limits, strict=True)]
     D, doubt = np.empty_like(v), np.empty(v.shape[1], dtype=bool)
-    for block in _blocks(v.shape[1], _CACHED):
+    for block in blocks(v.shape[1], _CACHED):
         _, inverse, u = _directions(v[:, block])
         d = np.matmul(back, u, out=D[:, block])
         margin = inverse * (4 / softest**2) + (2 * squares / softest**3 + about.rounding)
@@ -201,7 +196,7 @@ def _newton_steps(about: _Sample, some: Indices, D: Floats, reach: float) -> tup
     twist = _twist(u[:, far], inverse[far]).reshape(p, p * p)
     offsets, moves, margin = v.take(near, axis=1), D.T.copy(), np.empty(len(some))
     truncated = 4 * (inverse[far] ** 3).sum() / about.softest
-    for block in _blocks(len(some), max(1, _CELLS // max(1, len(near) * p))):
+    for block in blocks(len(some), _CELLS // max(1, len(near) * p)):
         d, own, itself = moves[block], v[:, some[block]].T, near == some[block][:, None]
         inside = itself.any(axis=1)
         for _ in range(_STEPS):

@@ -1,11 +1,10 @@
 """BUILD and SWAP for one sample that is not large: the obvious version, with all candidates summed at every step."""
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
 from transvariation.typicality.medoid_step import EQUAL
+from transvariation.typicality.rows import blocks
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -65,7 +64,7 @@ def _changes(distances: Floats, label: Indices, first: Floats, second: Floats, k
     """How the sum of distances changes when a candidate (row) takes the place of a medoid (column)."""
     members = (label[:, None] == np.arange(k)).astype(float)
     change = np.empty((len(distances), k))
-    for some in _in_cache(distances):
+    for some in blocks(len(distances), _CACHED // distances.shape[1]):
         # What the candidate gains for each object, and loses for it if its medoid goes.
         gain = np.minimum(distances[some], first)
         gain -= first
@@ -74,9 +73,3 @@ def _changes(distances: Floats, label: Indices, first: Floats, second: Floats, k
         loss -= gain
         np.add(gain.sum(axis=1)[:, None], loss @ members, out=change[some])
     return change
-
-
-def _in_cache(distances: Floats) -> Iterator[slice]:
-    """Cut a table into blocks of rows that stay near the processor."""
-    step = max(1, _CACHED // distances.shape[1])
-    return (slice(start, start + step) for start in range(0, len(distances), step))

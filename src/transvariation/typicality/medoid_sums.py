@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+from transvariation.typicality.rows import blocks
+
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 State = tuple[int, ...]
@@ -70,9 +72,7 @@ class Sums:
         Differences are summed as such: nothing is lost to rounding where an object far away is in both sums.
         """
         sums = np.empty(len(candidates))
-        step = max(1, _CACHED // self.n)
-        for start in range(0, len(sums), step):
-            some = slice(start, start + step)
+        for some in blocks(len(sums), _CACHED // self.n):
             own = reach[which[some], :-1]
             terms = np.minimum(self.distances(candidates[some]), own)
             if differences:

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from transvariation.typicality.counting import count_transvariations
+from transvariation.typicality.counting import count_transvariations, without_itself
 from transvariation.typicality.medoids import closest, find_medoids_without_each
 from transvariation.typicality.probability import ratio
 from transvariation.typicality.stacked import stacked_tp
@@ -54,12 +54,5 @@ def _in_cluster(X: Floats, units: Indices, medoid: Floats, objects: Indices, tie
     # One sort serves all units, but two are needed for units and some of them.
     most = 2 * len(objects) > len(units)
     counts = count_transvariations(own, medoid, own if most else X[objects])
-    if most:
-        counts = counts._replace(
-            **{name: column[np.searchsorted(units, objects)] for name, column in counts._asdict().items()}
-        )
-    at_medoid = (counts.n_open == 0).astype(np.int64)
-    counts = counts._replace(
-        beyond=counts.beyond - at_medoid, at=counts.at - 1, side=counts.side - 1, centre=counts.centre - at_medoid
-    )
+    counts = without_itself(counts, np.searchsorted(units, objects) if most else slice(None))
     return ratio(counts, len(units), X.shape[1], "count", ties)

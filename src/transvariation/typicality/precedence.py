@@ -14,6 +14,8 @@ third of the time of a wavelet matrix, which needs n log n.
 import numpy as np
 from numpy.typing import NDArray
 
+from transvariation.typicality.rows import blocks
+
 Integers = NDArray[np.int64]
 Units = NDArray[np.bool_] | None
 
@@ -86,8 +88,7 @@ def _before_in_row(keys: NDArray[np.integer], names: Integers, unit: Units) -> N
     number = np.arange(length, dtype=np.uint64)
     words = [np.where(number >> np.uint64(6) == w, _ONE << (number & _WORD), np.uint64(0)) for w in range(length // 64)]
     counts = np.empty(keys.shape, dtype=np.int32)
-    step = max(_AT_ONCE // length, 1)
-    for some in (slice(start, start + step) for start in range(0, len(keys), step)):
+    for some in blocks(len(keys), _AT_ONCE // length):
         keys[some].sort(axis=1)
         name = names.take(keys[some] & length - 1)
         earlier = np.zeros(name.shape, dtype=np.int32)

@@ -14,7 +14,7 @@ from transvariation.typicality.counting import (
     is_closed,
 )
 from transvariation.typicality.median import spatial_median
-from transvariation.typicality.rows import as_rows
+from transvariation.typicality.rows import as_rows, blocks
 
 Floats = NDArray[np.float64]
 
@@ -125,8 +125,7 @@ def ratio(counts: Transvariations, n: int, p: int, tau_max: str, ties: str) -> N
     if ties == "literal":
         counts = _literal(counts, p)
     tp = np.empty(len(counts.beyond))
-    for start in range(0, len(tp), _BLOCK):
-        some = slice(start, start + _BLOCK)
+    for some in blocks(len(tp), _BLOCK):
         beyond, at, side, centre, n_open = (column[some] for column in counts)
         tau = at * 0.5
         tau += beyond

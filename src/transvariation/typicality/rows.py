@@ -1,6 +1,7 @@
 """The door of every measure: numbers in, one object per row."""
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,6 +39,22 @@ def exponent_of(*arrays: NDArray[np.float64]) -> int:
     >>> exponent_of(np.array([1e200, 1.0])), exponent_of(np.array([7.0]))
     (665, 0)
     """
-    largest = max(max(float(values.max()), -float(values.min())) for values in arrays)
-    exponent = math.frexp(largest)[1]
+    return exponent_beyond(max(max(float(values.max()), -float(values.min())) for values in arrays))
+
+
+def exponent_beyond(size: float) -> int:
+    """The same for the size of the largest number."""
+    exponent = math.frexp(size)[1]
     return exponent if abs(exponent) > _HUGE else 0
+
+
+def blocks(n: int, size: int) -> Iterator[slice]:
+    """Cut n rows into blocks of so many, at least one, so that what is done with each stays small.
+
+    Examples
+    --------
+    >>> list(blocks(5, 2))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 6, None)]
+    """
+    size = max(1, size)
+    return (slice(start, start + size) for start in range(0, n, size))
