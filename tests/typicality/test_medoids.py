@@ -27,7 +27,8 @@ def test_large_samples_come_close_to_the_true_centres():
     X = np.concatenate([rng.normal(c, 1, size=(2_000, 2)) for c in centers])
     found = medoids(X, 5)
     assert found.objective == pytest.approx(cdist(X, X[found.rows]).min(axis=1).mean(), rel=1e-12)
-    assert cdist(X[found.rows], centers).min(axis=0).max() < 0.2
+    # They are medoids of about 400 objects each, whose standard error is about 0.06 in each variable.
+    assert cdist(X[found.rows], centers).min(axis=0).max() < 0.25
     # No set of medoids can do much better than the centres that made the data.
     assert found.objective < 1.01 * np.linalg.norm(X - np.repeat(centers, 2_000, axis=0), axis=1).mean()
 

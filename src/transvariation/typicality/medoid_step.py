@@ -39,24 +39,23 @@ class Step:
     """The next step of searches in several states.
 
     In a state a candidate may join any of the sets of medoids that remain there; the sums are those of the distances
-    to the closest medoid then. In BUILD, `save` is None: there is one set, and the sums are less the sum without the
-    candidate. In SWAP the sum must be lower by more than the share `save` than if the search stays as it is.
+    to the closest medoid then. In SWAP the sum must be lower than if the search stays as it is. Otherwise, in BUILD,
+    there is one set, and the sums are less the sum without the candidate.
     """
 
-    def __init__(self, sums: Sums, barred: Indices, states: States, remaining: list[list[State]], save: float | None):
-        self.sums, self.save = sums, save
+    def __init__(self, sums: Sums, states: States, remaining: list[list[State]], swap: bool):
+        self.sums, self.swap = sums, swap
         number = {medoids: r for r, medoids in enumerate(dict.fromkeys(m for sets in remaining for m in sets))}
         self.row = np.array([[number[medoids] for medoids in sets] for sets in remaining])
         self.tables = sums.tables(list(number))
         self.reach = np.array([table.reach for table in self.tables])
-        self.differences = save is None and all(number)
+        self.differences = not swap and all(number)
         self.taken = np.array(list(states), dtype=np.intp)
         self.searches = np.concatenate(list(states.values()))
         self.begin = np.cumsum([0, *map(len, states.values())])
         self.at = np.repeat(np.arange(len(states)), np.diff(self.begin))
-        self.barred = barred[self.searches]
-        if save is not None:
-            one = sums.distances(np.array([state[0] for state in states]))
+        if swap:
+            one = sums.distances[self.taken[:, 0]]
             first = np.minimum(self.reach[self.row[:, 0]], np.pad(one, ((0, 0), (0, 1))))
             self.size = first.sum(axis=1)
             self.stay = self.size[self.at] - first[self.at, self.searches]
@@ -81,7 +80,7 @@ class Step:
             mine = slice(self.begin[s], self.begin[s + 1])
             count[mine] = np.searchsorted(entries.sum[start[s] : start[s + 1]], highest[mine], side="right")
         entry, doubt = np.full(len(bound), -1), np.zeros(len(bound), dtype=bool)
-        if self.save is not None:
+        if self.swap:
             doubt |= ~(self.stay >= _SMALL_PART * self.size[self.at])
         for some in _stretches(count):
             entry[some], unsure = self._lowest(entries, start[self.at[some]], count[some], some)
@@ -100,32 +99,32 @@ class Step:
     def _terms(self, candidate: Indices, row: Indices, some: Indices) -> Floats:
         """What the object that a search leaves out adds to a sum."""
         own = self.reach[row, self.searches[some]]
-        terms = np.minimum(self.sums.between(candidate, self.searches[some]), own)
+        terms = np.minimum(self.sums.distances[candidate, np.minimum(self.searches[some], self.sums.n - 1)], own)
         return terms - own if self.differences else terms
 
     def _bound(self, low: Floats) -> tuple[Floats, Floats]:
         """What a sum, with nobody left out, must not exceed to be of interest to a search, and to any in its state."""
         every, everyone = np.arange(len(low)), np.arange(len(self.searches))
         limit = np.full(len(self.searches), np.inf)
-        if self.save is not None:
-            limit = self.stay * (1 - self.save + 2 * EQUAL * _MARGIN)
+        if self.swap:
+            limit = self.stay * (1 - EQUAL + 2 * EQUAL * _MARGIN)
         # A search can do no worse than with the candidate that looks best or, if that one is barred, with the second.
         for again in range(2):
-            j, candidate = np.divmod(low.reshape(len(low), -1).argmin(axis=1), self.sums.m)
+            j, candidate = np.divmod(low.reshape(len(low), -1).argmin(axis=1), self.sums.n)
             row = self.row[every, j]
             value = self.sums.exactly(candidate, self.reach, row, self.differences)
             value[np.isinf(low[every, j, candidate])] = np.inf
             own = value[self.at] - self._terms(candidate[self.at], row[self.at], everyone)
-            barred = candidate[self.at] == self.barred
+            barred = candidate[self.at] == self.searches
             own[barred] = np.inf
             limit = np.minimum(limit, own)
-            if self.save is None and not again:
+            if not self.swap and not again:
                 self.size = np.abs(value)
             if not barred.any():
                 break
             low = low.copy()
             low[every, :, candidate] = np.inf
-        limit += 2 * EQUAL * (np.abs(limit) if self.save is None else self.stay)
+        limit += 2 * EQUAL * (self.stay if self.swap else np.abs(limit))
         # What is left out is no larger than reach.
         most = np.zeros((1, 1)) if self.differences else self.reach[self.row[self.at], self.searches[:, None]]
         bound = limit[:, None] + most
@@ -143,19 +142,19 @@ class Step:
         e = np.repeat(start[has] - first, count) + np.arange(len(search))
         j, candidate = entries.j[e], entries.candidate[e]
         without = entries.sum[e] - self._terms(candidate, self.row[entries.state[e], j], search)
-        without[candidate == self.barred[search]] = np.inf
+        without[candidate == self.searches[search]] = np.inf
         lowest = np.minimum.reduceat(without, first)
-        scale = np.abs(lowest) if self.save is None else self.stay[some][has]
+        scale = self.stay[some][has] if self.swap else np.abs(lowest)
         near, sure = (
             without <= np.repeat(lowest + EQUAL * (1 + margin) * scale, count) for margin in (_MARGIN, -_MARGIN)
         )
         unsure = np.logical_or.reduceat(near != sure, first)
         entry = candidate * self.row.shape[1] + j
-        if self.save is None:
+        if not self.swap:
             best[has] = np.maximum.reduceat(np.where(near, entry, -1), first)
             doubt[has] = unsure | ~(np.abs(lowest) > _SMALL_PART * self.size[self.at[some][has]])
         else:
-            saved, least = self.stay[some][has] - lowest, self.save * scale
+            saved, least = self.stay[some][has] - lowest, EQUAL * scale
             helps = saved > least
             best[has] = np.where(helps, np.minimum.reduceat(np.where(near, entry, np.iinfo(np.intp).max), first), -1)
             doubt[has] = (helps & unsure) | ((np.abs(saved - least) <= EQUAL * _MARGIN * scale) & (scale > 0))

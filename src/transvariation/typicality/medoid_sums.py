@@ -19,11 +19,10 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 State = tuple[int, ...]
 
-FEW = 700  # candidates up to which bounding costs more than it saves
+FEW = 500  # candidates up to which bounding costs more than it saves
 _MOST = 0.25  # of the candidates: if so many are to be summed, all are
 _FIRST = 6  # tables to begin with
-_BLOCK = 500_000  # distances worked on at a time; those of FEW candidates and objects are not more
-_CACHED = 50_000  # the same where each is used once
+_CACHED = 50_000  # distances worked on at a time
 _KEPT = 20_000_000  # numbers that tables may hold
 _ROUNDING = 1e-11  # more than is lost in a sum of many distances
 
@@ -37,34 +36,19 @@ class Table(NamedTuple):
 
 
 class Sums:
-    """Candidates for medoids, and the objects whose distances to the closest medoid are summed.
+    """The objects, each a candidate for a medoid, and the sums of their distances to the closest medoid."""
 
-    If `held`, so is the table of all distances; otherwise they are computed when needed.
-    """
-
-    def __init__(self, candidates: Floats, objects: Floats, held: bool):
-        self.m, self.n = len(candidates), len(objects)
-        self.bounded = self.m > FEW
-        self._candidates, self._objects = candidates, objects
+    def __init__(self, X: Floats):
+        self.n = len(X)
+        self.distances = cdist(X, X)
+        self.bounded = self.n > FEW
         self._tables: dict[State, Table] = {}
         self._references: list[Table] = []
-        self._held = cdist(candidates, objects) if held else None
-        self._unit = 1.0 if self._held is None else self._held.max() or 1.0
-        self._single = None if self._held is None else (self._held / self._unit).astype(np.float32)
+        self._unit = self.distances.max() or 1.0
+        self._single = self._in_single(self.distances)
         # Fresh memory for every block would cost more than what is done in it.
-        self._ones = np.ones(self.n, dtype=np.float32 if held else np.float64)
-        self._room = np.empty((max(1, _BLOCK // self.n), self.n), dtype=self._ones.dtype)
-
-    def distances(self, candidates: Indices) -> Floats:
-        """Distances of candidates (rows) to all objects (columns)."""
-        return cdist(self._candidates[candidates], self._objects) if self._held is None else self._held[candidates]
-
-    def between(self, candidates: Indices, objects: Indices) -> Floats:
-        """The distance of each candidate to the object at the same place; to nobody it is any number."""
-        objects = np.minimum(objects, self.n - 1)
-        if self._held is None:
-            return np.linalg.norm(self._candidates[candidates] - self._objects[objects], axis=1)
-        return self._held[candidates, objects]
+        self._room = np.empty((max(1, _CACHED // self.n), self.n), dtype=np.float32)
+        self._ones = np.ones(self.n, dtype=np.float32)
 
     def exactly(self, candidates: Indices, reach: Floats, which: Indices, differences: bool) -> Floats:
         """The sum for each candidate and the row of `reach` named at the same place; less the row's own sum if asked.
@@ -74,7 +58,7 @@ class Sums:
         sums = np.empty(len(candidates))
         for some in blocks(len(sums), _CACHED // self.n):
             own = reach[which[some], :-1]
-            terms = np.minimum(self.distances(candidates[some]), own)
+            terms = np.minimum(self.distances[candidates[some]], own)
             if differences:
                 terms -= own
             sums[some] = terms.sum(axis=1)
@@ -95,34 +79,20 @@ class Sums:
         """For sets of equally many medoids, the distance of every object to the closest; 0 for nobody."""
         reach, medoids = np.zeros((len(sets), self.n + 1)), np.array(sets, dtype=np.intp)
         if not medoids.size:  # no less than any distance
-            one = self.distances(np.array([0]))
-            reach[:, :-1] = one + one.max()
+            reach[:, :-1] = self.distances[0] + self.distances[0].max()
             return reach
-        near = self._held
-        if near is None:
-            different, number = np.unique(medoids, return_inverse=True)
-            near, medoids = self.distances(different), number.reshape(medoids.shape)
-        reach[:, :-1] = near[medoids[:, 0]]
+        reach[:, :-1] = self.distances[medoids[:, 0]]
         for other in medoids.T[1:]:
-            np.minimum(reach[:, :-1], near[other], out=reach[:, :-1])
+            np.minimum(reach[:, :-1], self.distances[other], out=reach[:, :-1])
         return reach
 
     def _made(self, reach: Floats) -> list[Table]:
         """Make a table for every row of `reach`."""
-        low, summed = np.empty((len(reach), self.m)), np.zeros((len(reach), self.m), dtype=bool)
+        low, summed = np.empty((len(reach), self.n)), np.zeros((len(reach), self.n), dtype=bool)
         tables = [Table(*rows) for rows in zip(reach, low, summed, strict=True)]
-        if not self.bounded and self._single is not None:
-            # So few candidates that several tables are summed at a time.
-            step = max(1, min(_CACHED, self._room.size) // self._single.size)
-            for start in range(0, len(reach), step):
-                own = self._scaled(reach[start : start + step, :-1])[:, None]
-                room = self._room[: len(own) * self.m].reshape(len(own), self.m, self.n)
-                low[start : start + step] = self._less_rounding(np.minimum(self._single, own, out=room) @ self._ones)
-            return tables
-        if not self._references:
-            first = tables[:_FIRST] if self.bounded else tables
-            self._sum_up(first, [np.arange(self.m)] * len(first))
-            reach, low = reach[len(first) :], low[len(first) :]
+        first = tables if not self.bounded else [] if self._references else tables[:_FIRST]
+        self._sum_up(first)
+        reach, low = reach[len(first) :], low[len(first) :]
         if len(reach):
             others = np.array([table.reach for table in self._references])
             apart = cdist(reach, others, "cityblock")
@@ -135,47 +105,46 @@ class Sums:
 
     def sharpen(self, tables: Sequence[Table], top: Floats) -> None:
         """Sum, but for rounding, where a table's bound does not exceed its `top`."""
-        asked = []
+        whole = []
         for table, limit in zip(tables, top, strict=True):
             rows = np.flatnonzero((table.low <= limit) & ~table.summed)
-            if len(rows) * self.n > _CACHED:  # otherwise few enough to be summed for good
-                asked.append((table, rows if len(rows) <= _MOST * self.m else np.arange(self.m)))
-        self._sum_up([table for table, _ in asked], [rows for _, rows in asked])
+            if len(rows) > _MOST * self.n:
+                whole.append(table)
+            elif len(rows) * self.n > _CACHED:  # otherwise few enough to be summed for good
+                self._sum_some(table, rows)
+        self._sum_up(whole)
 
-    def _sum_up(self, tables: list[Table], wanted: list[Indices]) -> None:
-        """Sum for the candidates wanted in each table: never more than the sum, but for rounding not less."""
+    def _sum_up(self, tables: list[Table]) -> None:
+        """Sum for all candidates."""
         if not tables:
             return
-        scaled, wide = [self._scaled(table.reach[:-1]) for table in tables], len(self._room)
-        # Every distance is fetched once for all tables.
-        rows = np.arange(self.m) if self._held is not None else np.unique(np.concatenate(wanted))
-        for start in range(0, len(rows), wide):
-            block = rows[start : start + wide]
-            near = self._near(block)
-            for table, reach, own in zip(tables, scaled, wanted, strict=True):
-                some = own[slice(*np.searchsorted(own, (block[0], block[-1] + 1)))]
-                terms = self._room[: len(some)]
-                if len(some) == len(block):
-                    np.minimum(near, reach, out=terms)
-                else:
-                    np.take(near, np.searchsorted(block, some), axis=0, out=terms, mode="clip")
-                    np.minimum(terms, reach, out=terms)
-                table.low[some] = self._less_rounding(terms @ self._ones)
-        for table, own in zip(tables, wanted, strict=True):
-            table.summed[own] = True
-            if len(own) == self.m and self.bounded:
-                self._references.append(table)
+        reach = self._in_single(np.array([table.reach[:-1] for table in tables]))
+        sums = np.empty((len(tables), self.n), dtype=np.float32)
+        for some in blocks(self.n, len(self._room)):  # every distance is fetched once for all tables
+            near = self._single[some]
+            terms = self._room[: len(near)]
+            for own, result in zip(reach, sums[:, some], strict=True):
+                np.minimum(near, own, out=terms)
+                np.matmul(terms, self._ones, out=result)
+        for table, low in zip(tables, self._less_rounding(sums), strict=True):
+            table.low[:], table.summed[:] = low, True
+        if self.bounded:
+            self._references += tables
 
-    def _scaled(self, reach: Floats) -> NDArray[np.floating]:
-        return (reach / self._unit).astype(self._ones.dtype)
+    def _sum_some(self, table: Table, rows: Indices) -> None:
+        """Sum for some candidates."""
+        reach, sums = self._in_single(table.reach[:-1]), np.empty(len(rows), dtype=np.float32)
+        for some in blocks(len(rows), len(self._room)):
+            terms = self._room[: len(rows[some])]
+            np.take(self._single, rows[some], axis=0, out=terms, mode="clip")
+            np.minimum(terms, reach, out=terms)
+            np.matmul(terms, self._ones, out=sums[some])
+        table.low[rows], table.summed[rows] = self._less_rounding(sums), True
 
-    def _less_rounding(self, sums: NDArray[np.floating]) -> Floats:
-        """However terms are added up, no more than this is lost; nor by numbers too small for single precision."""
-        share = 1 - (self.n + 8) * float(np.spacing(self._ones[0]))
+    def _in_single(self, distances: Floats) -> NDArray[np.float32]:
+        return (distances / self._unit).astype(np.float32)
+
+    def _less_rounding(self, sums: NDArray[np.float32]) -> Floats:
+        """However terms were added up, no more than the sum; nor by numbers too small for single precision."""
+        share = 1 - (self.n + 8) * float(np.spacing(np.float32(1)))
         return (sums * np.float64(share) - 1e-35) * self._unit
-
-    def _near(self, block: Indices) -> NDArray[np.floating]:
-        """Distances of some candidates; if they are held, of successive ones, in units of the largest."""
-        if self._single is None:
-            return cdist(self._candidates[block], self._objects)
-        return self._single[block[0] : block[-1] + 1]

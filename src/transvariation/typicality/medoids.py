@@ -1,7 +1,7 @@
 """Partitioning around medoids: the k objects with the smallest sum of distances from every object to its closest one.
 
-Kaufman and Rousseeuw's BUILD and SWAP, every swap the best of all. In large samples the medoids are sought among some
-objects only, from a start found among these, with distances computed when needed: memory grows with n, not n^2.
+Kaufman and Rousseeuw's BUILD and SWAP, every swap the best of all; in large samples those of some objects, in the
+manner of their CLARA.
 """
 
 from typing import NamedTuple
@@ -12,17 +12,15 @@ from scipy.spatial.distance import cdist
 
 from transvariation.typicality.lot import by_lot
 from transvariation.typicality.medoid_few import medoids_of_few
-from transvariation.typicality.medoid_search import Searches, States, join
-from transvariation.typicality.medoid_sums import Sums
-from transvariation.typicality.rows import as_rows, exponent_of
+from transvariation.typicality.medoid_search import search
+from transvariation.typicality.rows import as_rows, blocks, exponent_of
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 FEW = 500  # objects; up to here the obvious search is as quick
-LARGE = 2_000  # objects; beyond, no table of all distances is made
+LARGE = 2_000  # objects; beyond, so many are drawn
 _BLOCK = 2_000_000  # distances held at a time
-_WORTHWHILE = 1e-4  # of the sum of distances: what a swap must save in a large sample
 
 
 class Medoids(NamedTuple):
@@ -36,9 +34,8 @@ class Medoids(NamedTuple):
 def medoids(X: ArrayLike, n_clusters: int) -> Medoids:
     """Partition a sample around `n_clusters` of its own objects, by Euclidean distance.
 
-    Clusters are numbered in the order in which their first members stand in `X`. Beyond 2000 objects, the medoids are
-    sought among 2000 only, and a swap must save a ten-thousandth of the sum of distances; every object counts in that
-    sum. Which 2000 these are depends on the values of the objects, as if drawn by lot, and not on their order.
+    Clusters are numbered in the order in which their first members stand in `X`. Of more than 2000 objects the medoids
+    are those of 2000; which ones depends on the values of the objects, as if drawn by lot, and not on their order.
 
     References
     ----------
@@ -78,10 +75,12 @@ def closest(X: Floats, centers: Floats) -> tuple[Indices, Floats]:
         labels, distance = closest(np.ldexp(X, -exponent), np.ldexp(centers, -exponent))
         return labels, np.ldexp(distance, exponent)
     order = np.lexsort(centers.T[::-1])
-    step = max(1, _BLOCK // len(centers))
-    parts = [cdist(X[start : start + step], centers[order]) for start in range(0, len(X), step)]
-    labels = np.concatenate([part.argmin(axis=1) for part in parts])
-    return order[labels], np.concatenate([part.min(axis=1) for part in parts])
+    labels, distance = np.empty(len(X), dtype=np.intp), np.empty(len(X))
+    for some in blocks(len(X), _BLOCK // len(centers)):
+        between = cdist(X[some], centers[order])
+        between.argmin(axis=1, out=labels[some])
+        between.min(axis=1, out=distance[some])
+    return order[labels], distance
 
 
 def find_medoids(X: Floats, n_clusters: int) -> Indices:
@@ -94,11 +93,10 @@ def find_medoids(X: Floats, n_clusters: int) -> Indices:
     """
     if exponent := exponent_of(X):
         X = np.ldexp(X, -exponent)
-    drawn = X if len(X) <= LARGE else X[by_lot(X, LARGE)[0]]
-    _check_n_clusters(n_clusters, len(np.unique(drawn, axis=0)))
-    if len(X) <= FEW:
-        return medoids_of_few(cdist(X, X), n_clusters)
-    return _search(X, n_clusters, np.array([len(X)]), len(X) > LARGE)[0][0]
+    if len(X) > LARGE:
+        drawn = by_lot(X, LARGE)[0]
+        return drawn[find_medoids(X[drawn], n_clusters)]
+    return _found(X, n_clusters, np.array([len(X)]))[0][0]
 
 
 def find_medoids_without_each(X: Floats, n_clusters: int) -> tuple[Indices, list[tuple[Indices, Indices]]]:
@@ -114,42 +112,34 @@ def find_medoids_without_each(X: Floats, n_clusters: int) -> tuple[Indices, list
     """
     if exponent := exponent_of(X):
         X = np.ldexp(X, -exponent)
-    n, large = len(X), len(X) - 1 > LARGE
-    drawn = X[by_lot(X, LARGE + 1)[0]] if large else X
-    occurrences = np.unique(drawn, axis=0, return_counts=True)[1]
-    _check_n_clusters(n_clusters, len(occurrences) - int(occurrences.min() == 1))
-    if n == LARGE + 1:  # a large sample, but not so without any of its rows
-        return find_medoids(X, n_clusters), _search(X, n_clusters, np.arange(n), large)
-    found = _search(X, n_clusters, np.arange(n + 1), large)
-    (whole,) = (rows for rows, searches in found if searches[-1] == n)
-    return whole, [(rows, left_out[left_out < n]) for rows, left_out in found if left_out[0] < n]
-
-
-def _search(X: Floats, n_clusters: int, searches: Indices, large: bool) -> list[tuple[Indices, Indices]]:
-    """What searches find: medoids, and the searches that come to them; i leaves out row i, len(X) none."""
     n = len(X)
-    if large:
-        # One more than are candidates at a time: the last takes the place of one left out.
-        pool, vacant = by_lot(X, LARGE + 1)
-        barred = np.append(vacant, LARGE)
-        start: States = {}
-        for rows, without in _search(X[pool], n_clusters, np.unique(barred[searches]), large=False):
-            join(start, tuple(rows.tolist()), searches[np.isin(barred[searches], without)])
-        states = Searches(Sums(X[pool], X, held=False), barred).swap(start, save=_WORTHWHILE)
-    else:
-        pool = np.arange(n)
-        family = Searches(Sums(X, X, held=True), np.append(pool, -1))
-        states = family.swap(family.build(n_clusters, searches))
-    found = [(np.sort(pool[list(state)]), np.sort(own)) for state, own in sorted(states.items())]
-    for i in np.setdiff1d(searches, np.concatenate([searches[:0], *states.values()])):
-        rest = np.flatnonzero(np.arange(n) != i)
-        found.append((rest[find_medoids(X[rest], n_clusters)], np.array([i])))
-    return found
+    if n <= LARGE:
+        found = _found(X, n_clusters, np.arange(n + 1))
+        (whole,) = (rows for rows, searches in found if searches[-1] == n)
+        return whole, [(rows, left_out[left_out < n]) for rows, left_out in found if left_out[0] < n]
+    if n == LARGE + 1:  # a large sample, but not so without any of its rows
+        return find_medoids(X, n_clusters), _found(X, n_clusters, np.arange(n))
+    # One more than are searched at a time: the last takes the place of one left out.
+    drawn, vacant = by_lot(X, LARGE + 1)
+    found = [(drawn[rows], places) for rows, places in _found(X[drawn], n_clusters, np.arange(LARGE + 1))]
+    (whole,) = (rows for rows, places in found if places[-1] == LARGE)
+    without = ((rows, np.flatnonzero(np.isin(vacant, places))) for rows, places in found)
+    return whole, [(rows, left_out) for rows, left_out in without if len(left_out)]
 
 
-def _check_n_clusters(n_clusters: int, distinct: int) -> None:
-    """Say so if there are not enough distinct objects for so many clusters."""
+def _found(X: Floats, n_clusters: int, searches: Indices) -> list[tuple[Indices, Indices]]:
+    """What searches find: medoids, and the searches that come to them; i leaves out row i, len(X) none."""
+    n, occurrences = len(X), np.unique(X, axis=0, return_counts=True)[1]
+    distinct = len(occurrences) - int(searches[0] < n and occurrences.min() == 1)
     if not 1 <= n_clusters <= distinct:
         raise ValueError(
             f"n_clusters={n_clusters} must lie between 1 and the number of distinct target objects, here {distinct}"
         )
+    if searches[0] == n <= FEW:
+        return [(medoids_of_few(cdist(X, X), n_clusters), searches)]
+    states = search(X, n_clusters, searches)
+    found = [(np.array(state), np.sort(own)) for state, own in sorted(states.items())]
+    for i in np.setdiff1d(searches, np.concatenate([searches[:0], *states.values()])):
+        rest = np.flatnonzero(np.arange(n) != i)
+        found.append((rest[find_medoids(X[rest], n_clusters)], np.array([i])))
+    return found
