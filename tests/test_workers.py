@@ -107,17 +107,17 @@ def test_processes_choose_the_engine_that_one_would():
 def test_the_engine_in_a_lot_depends_on_nothing_else(monkeypatch):
     monkeypatch.setattr(engine, "compiled_engine", engine.cache(lambda: "compiled"))
     monkeypatch.setattr(engine, "_asked_for", 0.0)
-    monkeypatch.setattr(engine, "_is_on_disk", lambda: True)
+    monkeypatch.setattr(engine, "_on_disk", lambda: {engine.IN_PLANE})
     monkeypatch.setattr(engine, "_installed", lambda: True)
     small, large = engine.lot_of(2), engine.lot_of(1000)
     for _ in range(5):
         with engine.part_of(large):
-            assert engine.choose_engine(engine.LOAD_FROM / 500) == "compiled"
+            assert engine.choose_engine(engine.LOAD_FROM / 500, 2) == "compiled"
         with engine.part_of(small):
-            assert engine.choose_engine(engine.LOAD_FROM / 500).merge is None
+            assert engine.choose_engine(engine.LOAD_FROM / 500, 2).merge is None
             with engine.part_of(engine.lot_of(1000)):  # a lot within a piece
-                assert engine.choose_engine(engine.LOAD_FROM / 500) == "compiled"
-            assert engine.choose_engine(engine.LOAD_FROM / 500).merge is None
+                assert engine.choose_engine(engine.LOAD_FROM / 500, 2) == "compiled"
+            assert engine.choose_engine(engine.LOAD_FROM / 500, 2).merge is None
 
 
 def test_a_trifle_is_done_at_once(monkeypatch):

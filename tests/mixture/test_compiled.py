@@ -81,23 +81,23 @@ def test_fetched_only_when_it_pays(monkeypatch):
     fetched = []
     monkeypatch.setattr(engine, "compiled_engine", engine.cache(lambda: fetched.append(True) or "compiled"))
     monkeypatch.setattr(engine, "_asked_for", 0.0)
-    monkeypatch.setattr(engine, "_is_on_disk", lambda: False)
-    assert engine.choose_engine(engine.LOAD_FROM).merge is None
+    monkeypatch.setattr(engine, "_on_disk", frozenset)
+    assert engine.choose_engine(engine.LOAD_FROM, 2).merge is None
     monkeypatch.setattr(engine, "_installed", lambda: False)
-    assert engine.choose_engine(engine.COMPILE_FROM).merge is None
+    assert engine.choose_engine(engine.COMPILE_FROM, 2).merge is None
     assert not fetched
     monkeypatch.setattr(engine, "_installed", lambda: True)
-    assert engine.choose_engine(1.0) == "compiled"
+    assert engine.choose_engine(1.0, 2) == "compiled"
     monkeypatch.setattr(engine, "_asked_for", 0.0)
-    assert engine.choose_engine(1.0) == "compiled"  # once at hand, always used
+    assert engine.choose_engine(1.0, 2) == "compiled"  # once at hand, always used
 
 
 def test_fetched_sooner_from_disk(monkeypatch):
     monkeypatch.setattr(engine, "compiled_engine", engine.cache(lambda: "compiled"))
     monkeypatch.setattr(engine, "_asked_for", 0.0)
-    monkeypatch.setattr(engine, "_is_on_disk", lambda: True)
-    assert engine.choose_engine(1.0).merge is None
-    assert engine.choose_engine(engine.LOAD_FROM) == "compiled"
+    monkeypatch.setattr(engine, "_on_disk", lambda: {engine.IN_PLANE})
+    assert engine.choose_engine(1.0, 2).merge is None
+    assert engine.choose_engine(engine.LOAD_FROM, 2) == "compiled"
 
 
 def test_a_component_of_two_objects_nearly_along_a_variable_has_collapsed(compiled):

@@ -131,7 +131,7 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
         used = np.arange(len(rows))
         if len(rows) > self.max_start:
             used = np.sort(check_random_state(self.random_state).permutation(len(rows))[: self.max_start])
-        engine = choose_engine(len(models) * sum(sizes) * rows.size)
+        engine = choose_engine(len(models) * sum(sizes) * rows.size, rows.shape[1])
         starts = starting_partitions(rows, sizes, self.start, used, engine.merge)
         fits = search(
             rows,

@@ -29,6 +29,9 @@ FitMixtures = Callable[..., "list[em.Mixture | None]"]
 LOAD_FROM = 5e5
 COMPILE_FROM = 7e6
 
+# The compiled fits: each is compiled when first needed, and kept on disk under its name.
+IN_PLANE, IN_SPACE = "plane.fit", "space.fit"
+
 
 @dataclass(frozen=True)
 class Engine:
@@ -71,7 +74,7 @@ class Lot:
     n_pieces: int
     asked_for: float
     at_hand: bool
-    on_disk: bool
+    on_disk: frozenset[str]
     kernels: frozenset[str]  # of the measures: those at hand
 
 
@@ -85,7 +88,7 @@ def lot_of(n_pieces: int) -> Lot:
     if outer is not None:
         asked_for = outer.asked_for + _asked_in_piece.get() * outer.n_pieces
         return replace(outer, n_pieces=outer.n_pieces * n_pieces, asked_for=asked_for)
-    return Lot(n_pieces, _asked_for, bool(compiled_engine.cache_info().currsize), _is_on_disk(), kernels_at_hand())
+    return Lot(n_pieces, _asked_for, bool(compiled_engine.cache_info().currsize), _on_disk(), kernels_at_hand())
 
 
 @contextmanager
@@ -101,20 +104,22 @@ def part_of(lot: Lot) -> Iterator[None]:
             variable.reset(token)  # type: ignore[arg-type]
 
 
-def choose_engine(work: float) -> Engine:
-    """Choose by how much there is to do now and was before in this process."""
+def choose_engine(work: float, p: int) -> Engine:
+    """Choose by how much there is to do now, with p variables, and was before in this process."""
     global _asked_for
     _asked_for += work
     lot = _lot.get()
     if lot is None:
-        at_hand, asked_for, on_disk = bool(compiled_engine.cache_info().currsize), _asked_for, _is_on_disk
+        at_hand, asked_for, on_disk = bool(compiled_engine.cache_info().currsize), _asked_for, _on_disk
     else:
         _asked_in_piece.set(_asked_in_piece.get() + work)
         at_hand, asked_for = lot.at_hand, lot.asked_for + _asked_in_piece.get() * lot.n_pieces
         on_disk = partial(getattr, lot, "on_disk")
     if at_hand:
         return compiled_engine()
-    if asked_for < LOAD_FROM or not _installed() or (asked_for < COMPILE_FROM and not on_disk()):
+    if asked_for < LOAD_FROM or not _installed():
+        return _NUMPY
+    if asked_for < COMPILE_FROM and (IN_PLANE if p == 2 else IN_SPACE) not in on_disk():
         return _NUMPY
     return compiled_engine()
 
@@ -124,8 +129,12 @@ def _installed() -> bool:
     return find_spec("numba") is not None
 
 
-def _is_on_disk() -> bool:
-    """Whether an earlier process has left machine code that is younger than its source."""
+def _on_disk() -> frozenset[str]:
+    """Which machine code an earlier process has left that is younger than its source."""
     folder = Path(__file__).parent / "compiled"
     source = max(path.stat().st_mtime for path in folder.glob("*.py"))
-    return any(index.stat().st_mtime > source for index in folder.glob("__pycache__/em._fit_all-*.nbi"))
+    return frozenset(
+        name
+        for name in (IN_PLANE, IN_SPACE)
+        if any(index.stat().st_mtime > source for index in folder.glob(f"__pycache__/{name}-*.nbi"))
+    )

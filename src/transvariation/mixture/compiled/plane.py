@@ -181,7 +181,7 @@ def _relative_to_largest(z, c, n):
 
 @compiled()
 def fit(XT, labels, G, model, tol, max_iter, floor, weights, means, covariances):
-    """Fit one mixture, as `em._fit` does."""
+    """Fit one mixture, as `space.fit` does."""
     n = len(labels)
     z, c = np.zeros((G, XT.shape[1])), np.zeros((N_ROWS, G))
     total, share = np.empty(XT.shape[1]), np.ones(XT.shape[1])
