@@ -2,8 +2,8 @@
 
 A search for medoids compares sum_o min(d(c, o), g(o)) over candidates c, where g is the distance of an object to the
 closest of the medoids that remain. Few candidates come near the best. Two lower bounds find them: since min(d, g) grows
-no faster than g, the sum for other medoids less sum_o (their g - g)_+; and, where that does not suffice, the sum in
-single precision.
+no faster than g, the sum for other medoids less sum_o (their g - g)_+; and, where that does not suffice, the sum itself
+but for rounding, by min(d, g) = (d + g - |d - g|) / 2.
 """
 
 from collections.abc import Sequence
@@ -21,10 +21,9 @@ State = tuple[int, ...]
 
 FEW = 500  # candidates up to which bounding costs more than it saves
 _MOST = 0.25  # of the candidates: if so many are to be summed, all are
-_FIRST = 6  # tables to begin with
 _CACHED = 50_000  # distances worked on at a time
 _KEPT = 20_000_000  # numbers that tables may hold
-_ROUNDING = 1e-11  # more than is lost in a sum of many distances
+_ROUNDING = 1e-11  # of a sum of many distances: more than is lost in it
 
 
 class Table(NamedTuple):
@@ -44,11 +43,7 @@ class Sums:
         self.bounded = self.n > FEW
         self._tables: dict[State, Table] = {}
         self._references: list[Table] = []
-        self._unit = self.distances.max() or 1.0
-        self._single = self._in_single(self.distances)
-        # Fresh memory for every block would cost more than what is done in it.
-        self._room = np.empty((max(1, _CACHED // self.n), self.n), dtype=np.float32)
-        self._ones = np.ones(self.n, dtype=np.float32)
+        self._to_all = self.distances.sum(axis=1)
 
     def exactly(self, candidates: Indices, reach: Floats, which: Indices, differences: bool) -> Floats:
         """The sum for each candidate and the row of `reach` named at the same place; less the row's own sum if asked.
@@ -90,7 +85,7 @@ class Sums:
         """Make a table for every row of `reach`."""
         low, summed = np.empty((len(reach), self.n)), np.zeros((len(reach), self.n), dtype=bool)
         tables = [Table(*rows) for rows in zip(reach, low, summed, strict=True)]
-        first = tables if not self.bounded else [] if self._references else tables[:_FIRST]
+        first = tables if not self.bounded else tables[: not self._references]
         self._sum_up(first)
         reach, low = reach[len(first) :], low[len(first) :]
         if len(reach):
@@ -111,40 +106,21 @@ class Sums:
             if len(rows) > _MOST * self.n:
                 whole.append(table)
             elif len(rows) * self.n > _CACHED:  # otherwise few enough to be summed for good
-                self._sum_some(table, rows)
+                table.low[rows], table.summed[rows] = self._summed(table.reach[None, :-1], rows)[0], True
         self._sum_up(whole)
 
     def _sum_up(self, tables: list[Table]) -> None:
         """Sum for all candidates."""
         if not tables:
             return
-        reach = self._in_single(np.array([table.reach[:-1] for table in tables]))
-        sums = np.empty((len(tables), self.n), dtype=np.float32)
-        for some in blocks(self.n, len(self._room)):  # every distance is fetched once for all tables
-            near = self._single[some]
-            terms = self._room[: len(near)]
-            for own, result in zip(reach, sums[:, some], strict=True):
-                np.minimum(near, own, out=terms)
-                np.matmul(terms, self._ones, out=result)
-        for table, low in zip(tables, self._less_rounding(sums), strict=True):
-            table.low[:], table.summed[:] = low, True
+        sums = self._summed(np.array([table.reach[:-1] for table in tables]), slice(None))
+        for table, own in zip(tables, sums, strict=True):
+            table.low[:], table.summed[:] = own, True
         if self.bounded:
             self._references += tables
 
-    def _sum_some(self, table: Table, rows: Indices) -> None:
-        """Sum for some candidates."""
-        reach, sums = self._in_single(table.reach[:-1]), np.empty(len(rows), dtype=np.float32)
-        for some in blocks(len(rows), len(self._room)):
-            terms = self._room[: len(rows[some])]
-            np.take(self._single, rows[some], axis=0, out=terms, mode="clip")
-            np.minimum(terms, reach, out=terms)
-            np.matmul(terms, self._ones, out=sums[some])
-        table.low[rows], table.summed[rows] = self._less_rounding(sums), True
-
-    def _in_single(self, distances: Floats) -> NDArray[np.float32]:
-        return (distances / self._unit).astype(np.float32)
-
-    def _less_rounding(self, sums: NDArray[np.float32]) -> Floats:
-        """However terms were added up, no more than the sum; nor by numbers too small for single precision."""
-        share = 1 - (self.n + 8) * float(np.spacing(np.float32(1)))
-        return (sums * np.float64(share) - 1e-35) * self._unit
+    def _summed(self, reach: Floats, candidates: Indices | slice) -> Floats:
+        """The sum for each row of `reach` and each candidate: never more, and only for rounding less."""
+        distances = self.distances[candidates]
+        both = reach.sum(axis=1)[:, None] + self._to_all[candidates]
+        return (both - cdist(reach, distances, "cityblock")) / 2 - _ROUNDING * both
