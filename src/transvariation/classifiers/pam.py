@@ -16,7 +16,8 @@ class PAMTOCC(TransvariationClassifier):
 
     The target objects are partitioned around `n_clusters` medoids. An object belongs to the cluster of the closest
     medoid; its tp counts that cluster's units about that medoid, and each cluster has a threshold of its own. Objects
-    between the clusters are rejected, which one centre for all cannot do.
+    between the clusters are rejected, which one centre for all cannot do. Of more than 2000 target objects the medoids
+    are those of 2000, drawn by their values; all objects count in the clusters.
 
     Parameters
     ----------
@@ -27,7 +28,7 @@ class PAMTOCC(TransvariationClassifier):
     calibration : {"paper", "loo", "cv", "split"} or splitter, default="paper"
         Where the thresholds come from. ``"paper"`` cuts at the quantile of the training objects' own tp; the others at
         ratings that each object got without itself, and clusters too small for that share one threshold. ``"loo"``
-        partitions all samples with one object less in one run, at the cost of one to five fits.
+        partitions all samples with one object less in one run, at the cost of one to three further fits.
     ties : {"proper", "literal"}, default="proper"
         See :func:`transvariation.transvariation_probability`.
     n_jobs : int, optional
