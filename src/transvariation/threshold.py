@@ -6,6 +6,7 @@ weighs 1, however many objects it has. Without groups every object weighs 1 and 
 
 import math
 import warnings
+from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +19,8 @@ _ROUNDING = 1e-9  # undoes (1 - 0.9) * 10 = 0.9999999999999998 and sums of third
 
 def check_sensitivity(sensitivity: float) -> float:
     """Return the sensitivity as a float, or say why it cannot be one."""
+    if not isinstance(sensitivity, Real):
+        raise ValueError(f"sensitivity={sensitivity!r} is not a number; 0.9 accepts nine target objects in ten")
     if not 0 < sensitivity <= 1:
         raise ValueError(f"sensitivity={sensitivity} must lie in (0, 1]; 0.9 accepts nine target objects in ten")
     return float(sensitivity)

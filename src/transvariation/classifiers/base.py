@@ -77,6 +77,8 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
             Which objects are replicates of one item. Calibration then leaves out and counts whole groups, so that
             the sensitivity is meant for objects of items not seen before.
         """
+        for share in np.ravel(np.asarray(self.sensitivity, dtype=object)):
+            check_sensitivity(share)
         mode = check_calibration(self.calibration)
         rows = rows_of(self, X, reset=True, at_least=self._min_samples)
         labels = check_groups(groups, rows)
@@ -92,6 +94,7 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         if in_turn and ratings is None:
             folds = folds_of(self.calibration, rows, labels)
         self._calibrate(rows, labels, folds, seconds, ratings)
+        self._mode = mode
         return self.set_sensitivity(self.sensitivity)
 
     def _calibrate(
@@ -147,7 +150,7 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
             self.thresholds_[parts] = cut(scores, shares[parts[0]], weights, held_out=bool(self._n_folds))
         # With several thresholds the score is the margin over the object's own one.
         self.offset_ = float(self.thresholds_[0]) if self._n_strata == 1 else 0.0
-        self.sensitivity = sensitivity
+        self.sensitivity = self._sensitivity = sensitivity
         return self
 
     def _pooled(self, sensitivity: float | None) -> NDArray[np.intp]:
@@ -191,7 +194,8 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
 
         Conformal p-values, conservative under ties. What they promise is what the calibration promises: see
         :meth:`coverage_report`. Each object's value is the same alone and in any company. With a calibration other
-        than ``"paper"``, accepted are exactly the objects with a p-value above ``1 - sensitivity``.
+        than ``"paper"``, accepted are exactly the objects with a p-value above ``1 - sensitivity``, but for rounding
+        (``1 - 0.9`` is a little less than 0.1) and unless `fit` warned of too few objects.
         """
         rows = self._validated(X)
         scores, pools = self._score(rows), self._pools[self._stratum(rows)]
@@ -209,25 +213,31 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         mean of the p-values, which holds however they depend on one another. To decide about many objects one by one,
         see :func:`transvariation.benjamini_hochberg`.
         """
+        rows = self._validated(X)
         if self._calibration_groups is None and self._pools.max() == 0:
-            return combine_ranks(self._calibration_scores, self._score(self._validated(X)))
+            return combine_ranks(self._calibration_scores, self._score(rows))
         return combine_p_values(self.p_values(X))
+
+    def _sensitivity_in_use(self) -> Any:
+        """What the threshold was cut at: the parameter may have been set since. Old model files hold only that one."""
+        return getattr(self, "_sensitivity", self.sensitivity)
 
     def coverage_report(self) -> CoverageReport:
         """Say what the rule promises about fresh target objects, and on what grounds."""
         check_is_fitted(self, "_calibration_scores")
-        mode, grouped = check_calibration(self.calibration), self._calibration_groups is not None
+        sensitivity, grouped = self._sensitivity_in_use(), self._calibration_groups is not None
+        mode = getattr(self, "_mode", None) or check_calibration(self.calibration)
         sizes = [self._n_units(self._pools[self._calibration_strata] == pool) for pool in range(self._pools.max() + 1)]
         n = self._n_units(np.ones(len(self._calibration_scores), dtype=bool))
         exact = self._n_folds == 1 and not grouped and len(sizes) == 1
-        several = np.ndim(self.sensitivity) > 0
+        several = np.ndim(sensitivity) > 0
         return CoverageReport(
             calibration=mode,
-            sensitivity=tuple(map(float, self.sensitivity)) if several else float(self.sensitivity),
+            sensitivity=tuple(map(float, sensitivity)) if several else float(sensitivity),
             guarantee=guarantee(mode, self._n_folds, grouped, len(sizes)),
             n=n,
             unit="groups" if grouped else "objects",
             n_per_part=tuple(sizes),
             smallest_p_value=1 / (max(sizes) + 1),
-            likely_sensitivity=likely_sensitivity(n, float(self.sensitivity)) if exact and not several else None,
+            likely_sensitivity=likely_sensitivity(n, float(sensitivity)) if exact and not several else None,
         )

@@ -5,11 +5,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils import get_tags
 
 from transvariation.classifiers.base import OneClassClassifier
 
 RATINGS = ("score_samples", "decision_function")
+
+
+def rated_by(estimator: Any, X: Any, rating: str = "score_samples") -> NDArray[np.float64]:
+    """Let any fitted detector or pipeline rate objects, by `decision_function` if it has nothing else."""
+    rate = getattr(estimator, rating, None) or getattr(estimator, "decision_function", None)
+    if rate is None:
+        raise TypeError(
+            f"estimator={estimator!r} can rate no new objects: it has neither score_samples nor decision_function; "
+            "a LocalOutlierFactor needs novelty=True"
+        )
+    return np.asarray(rate(X), dtype=np.float64)
 
 
 class CalibratedOCC(OneClassClassifier):
@@ -19,7 +29,8 @@ class CalibratedOCC(OneClassClassifier):
     ----------
     estimator : estimator with `score_samples`, or `decision_function`, where high = typical
         A classifier of this package, a detector of scikit-learn (`IsolationForest`, `OneClassSVM`,
-        `LocalOutlierFactor(novelty=True)`), or a `Pipeline` that ends in one. Its own threshold is not used.
+        `LocalOutlierFactor(novelty=True)`), or a `Pipeline` that ends in one. Its own threshold is not used. Columns
+        have to be numbers; gaps are passed on to the estimator.
     sensitivity : float in (0, 1], default=0.9
         The share of target objects to accept.
     calibration : {"cv", "loo", "split", "paper"} or splitter, default="cv"
@@ -66,9 +77,7 @@ class CalibratedOCC(OneClassClassifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        # A pipeline that begins by filling gaps may be given gaps; Pipeline itself does not say so.
-        first = self.estimator.steps[0][1] if hasattr(self.estimator, "steps") else self.estimator
-        tags.input_tags.allow_nan = get_tags(first).input_tags.allow_nan
+        tags.input_tags.allow_nan = True  # some pipelines fill gaps; others will say themselves that they cannot
         return tags
 
     def _named(self, X: NDArray[np.float64]) -> Any:
@@ -85,5 +94,4 @@ class CalibratedOCC(OneClassClassifier):
         self.estimator_ = clone(self.estimator).fit(self._named(X))
 
     def _score(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        rate = getattr(self.estimator_, self.rating, None) or self.estimator_.decision_function
-        return np.asarray(rate(self._named(X)), dtype=np.float64)
+        return rated_by(self.estimator_, self._named(X), self.rating)

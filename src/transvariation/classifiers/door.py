@@ -14,9 +14,10 @@ Floats = NDArray[np.float64]
 def rows_of(rule: Any, X: ArrayLike, *, reset: bool, at_least: int = 1) -> Floats:
     """Return finite numbers, one object per row, or say what is wrong with them.
 
-    With `reset` the rule learns how many variables there are and their names; else they are compared with those.
-    scikit-learn does all of this. For a plain array of finite numbers it comes to the few lines here, and then its
-    search for anything else takes longer than to learn from a thousand objects.
+    With `reset` the rule learns how many variables there are and their names, and gets a copy of its own, whatever
+    becomes of `X`; else they are compared with those. scikit-learn does all of this. For a plain array of finite
+    numbers it comes to the few lines here, and then its search for anything else takes longer than to learn from a
+    thousand objects.
     """
     named = hasattr(rule, "feature_names_in_")
     if _plainly_rows(X, at_least) and (reset or (not named and rule.n_features_in_ == X.shape[1])):
@@ -24,11 +25,11 @@ def rows_of(rule: Any, X: ArrayLike, *, reset: bool, at_least: int = 1) -> Float
             rule.n_features_in_ = X.shape[1]
             if named:
                 del rule.feature_names_in_
-        return X
+        return X.copy() if reset else X
     finite = "allow-nan" if get_tags(rule).input_tags.allow_nan else True
     with np.errstate(invalid="ignore"):  # it too tries a sum, in which infinities may meet
         return validate_data(
-            rule, X, reset=reset, dtype=np.float64, ensure_min_samples=at_least, ensure_all_finite=finite
+            rule, X, reset=reset, dtype=np.float64, copy=reset, ensure_min_samples=at_least, ensure_all_finite=finite
         )
 
 

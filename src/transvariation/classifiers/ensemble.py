@@ -8,13 +8,16 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
+from transvariation.checks import check_count
 from transvariation.classifiers.base import OneClassClassifier
+from transvariation.classifiers.calibrated import rated_by
 from transvariation.classifiers.density import DensityTOCC
 from transvariation.classifiers.pam import PAMTOCC
 from transvariation.classifiers.tocc import TOCC
 from transvariation.mixture.engine import Lot, lot_of, part_of
-from transvariation.reduction.projections import check_count, generator, project, random_projections
+from transvariation.reduction.projections import generator, project, random_projections
 from transvariation.reduction.vip import importance_coefficients
 from transvariation.threshold import check_sensitivity
 from transvariation.typicality.stacked import SMALL, stacked_spatial_median, stacked_tp
@@ -163,7 +166,8 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
     @available_if(_members_measure_tp)
     def transvariation_probability(self, Z: ArrayLike) -> Floats:
         """Compute the median over the projections of each object's tp: there tp refers to that member's image."""
-        return np.median(self._each(_tp_block, self.estimators_, self._validated(Z)), axis=0)
+        rows = self._validated(Z)
+        return np.median(self._each(_tp_block, self.estimators_, rows), axis=0)
 
     def explain(self, Z: ArrayLike) -> "pd.DataFrame":
         """Say, variable by variable, how each object compares with the target class.
@@ -176,9 +180,10 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
         """
         import pandas as pd
 
+        check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
         known = self._X if names is None else pd.DataFrame(self._X, columns=names)
-        table = TOCC(sensitivity=self.sensitivity).fit(known).explain(Z)
+        table = TOCC(sensitivity=self._sensitivity_in_use()).fit(known).explain(Z)
         return table.assign(importance=np.tile(self.feature_importances_, len(table) // self.n_features_in_))
 
     def _score(self, X: Floats) -> Floats:
@@ -289,13 +294,7 @@ def _rate_stack(members: list[Any], images: Floats) -> list[_Ratings] | None:
 def _rate(member: Any, T: Floats) -> _Ratings:
     if isinstance(member, OneClassClassifier):
         return _Ratings(member._score(T), member._stratum(T))
-    rate = getattr(member, "score_samples", None) or getattr(member, "decision_function", None)
-    if rate is None:
-        raise TypeError(
-            f"estimator={member!r} can rate no new objects: it has neither score_samples nor decision_function; "
-            "a LocalOutlierFactor needs novelty=True"
-        )
-    return _Ratings(np.asarray(rate(T), dtype=np.float64), np.zeros(len(T), dtype=np.intp))
+    return _Ratings(rated_by(member, T), np.zeros(len(T), dtype=np.intp))
 
 
 def _tp_block(members: list[Any], images: Floats, lot: Lot) -> list[Floats]:

@@ -79,8 +79,8 @@ class KernelTOCC(TransvariationClassifier):
         self.n_jobs = n_jobs
 
     def _describe(self, X: Floats) -> None:
-        if not 0 <= self.crowding <= 1:
-            raise ValueError(f"crowding={self.crowding} must lie in [0, 1]; 0.5 weighs depth and density alike")
+        if not (isinstance(self.crowding, int | float | np.floating) and 0 <= self.crowding <= 1):
+            raise ValueError(f"crowding={self.crowding!r} must lie in [0, 1]; 0.5 weighs depth and density alike")
         self._X, varies = X, varying(X)
         self.center_ = X[0].copy()
         if varies.any():

@@ -8,6 +8,7 @@ from transvariation.classifiers.transvariation import Floats, TransvariationClas
 from transvariation.typicality import transvariation_probability
 from transvariation.typicality.medoids import closest, find_medoids, find_medoids_without_each, partition
 from transvariation.typicality.medoids_without_each import pam_leave_one_out_probability
+from transvariation.typicality.probability import check_names
 from transvariation.workers import in_threads
 
 
@@ -72,9 +73,11 @@ class PAMTOCC(TransvariationClassifier):
         self.n_jobs = n_jobs
 
     def _describe(self, X: Floats) -> None:
+        check_names("count", self.ties)
         self._partition(X, find_medoids(X, self.n_clusters))
 
     def _describe_in_turn(self, X: Floats) -> Floats:
+        check_names("count", self.ties)
         # The medoids without each object are found in the same run as those of all.
         rows, without_each = find_medoids_without_each(X, self.n_clusters)
         self._partition(X, rows)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -116,8 +116,15 @@ def tell_reasons(table: "pd.DataFrame") -> str:
     return "\n".join(_sentences(table))
 
 
+def objects_of(table: "pd.DataFrame") -> Iterator[tuple[Any, Any]]:
+    """Give each object of the table its name and rows; objects of the same name, such as replicates, stay apart."""
+    label, variable = table["object"], table["variable"]
+    number = ((label != label.shift()) | (variable == variable.iloc[:1].squeeze())).cumsum()
+    return ((rows["object"].iloc[0], rows) for _, rows in table.groupby(number.to_numpy()))
+
+
 def _sentences(table: "pd.DataFrame") -> Iterator[str]:
-    for name, rows in table.groupby("object", sort=False):
+    for name, rows in objects_of(table):
         if rows["accepted"].iloc[0]:
             yield f"{name} accepted"
             continue

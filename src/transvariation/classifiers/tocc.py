@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
+from transvariation.checks import check_count
 from transvariation.classifiers.door import rows_of
 from transvariation.classifiers.sides import tp_on_workers
 from transvariation.classifiers.transvariation import Floats, TransvariationClassifier
@@ -13,7 +14,7 @@ from transvariation.typicality import transvariation_probability
 from transvariation.typicality.counting import count_transvariations
 from transvariation.typicality.leave_one_out import leave_one_out_probability
 from transvariation.typicality.median import spatial_median_of_rows
-from transvariation.typicality.probability import TIES, ratio
+from transvariation.typicality.probability import TIES, check_names, ratio
 from transvariation.typicality.running import moved_on
 
 
@@ -76,6 +77,7 @@ class TOCC(TransvariationClassifier):
 
     def _describe_about(self, X: Floats, center: Floats) -> None:
         """Learn about a centre that is known already: an ensemble finds the centres of all its members together."""
+        check_names(self.tau_max, self.ties)
         self.center_ = center
         self._X = X
         self.__dict__.pop("_running", None)  # counts that a stream left behind
@@ -110,7 +112,7 @@ class TOCC(TransvariationClassifier):
         >>> round(float(np.mean(rule.predict(rng.normal(size=(1000, 2))) == 1)), 1)
         0.9
         """
-        if window is not None and window < self._min_samples:
+        if window is not None and check_count("window", window) < self._min_samples:
             raise ValueError(f"window={window} must be at least {self._min_samples} objects, or None for all")
         if not recenter and (self.calibration != "paper" or self.tau_max == "product"):
             raise ValueError(

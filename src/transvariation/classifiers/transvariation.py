@@ -74,5 +74,5 @@ class TransvariationClassifier(OneClassClassifier):
     def _univariate_thresholds(self, known: NDArray[np.intp], n_strata: int) -> Floats:
         """Cut each variable's own tp as the joint tp is cut: shape (strata, p)."""
         tp = self._univariate_tp(self._X)
-        shares = np.broadcast_to(np.asarray(self.sensitivity, dtype=float), n_strata)
+        shares = np.broadcast_to(np.asarray(self._sensitivity_in_use(), dtype=float), n_strata)
         return np.array([[cut(column, shares[k]) for column in tp[known == k].T] for k in range(n_strata)])

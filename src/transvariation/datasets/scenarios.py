@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from transvariation.checks import check_count
+
 Floats = NDArray[np.float64]
 
 SCENARIOS = tuple("abcdefghi")
@@ -56,8 +58,10 @@ def make_scenario(
     """
     if name not in SCENARIOS:
         raise ValueError(f"scenario {name!r} is unknown; choose one of {', '.join(SCENARIOS)}")
-    if n_target < 2:
+    if check_count("n_target", n_target) < 2:
         raise ValueError(f"n_target={n_target} must be at least 2: half as many non-target objects are drawn")
+    if not np.isfinite(shift):
+        raise ValueError(f"shift={shift} must be a finite number; 1 is small, 2 is large")
     rng = np.random.default_rng(random_state)
     if name == "i":
         target, other = _banana(n_target, _TARGET_ARC, rng), _banana(n_target // 2, _OTHER_ARC, rng)

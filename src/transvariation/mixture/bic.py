@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from transvariation.checks import check_count
 from transvariation.mixture.em import Mixture, log_density
 from transvariation.mixture.engine import choose_engine
 from transvariation.mixture.models import MODELS, MODELS_1D, Array, n_parameters
@@ -160,9 +161,8 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
 
     def _checked(self, p: int) -> tuple[list[int], list[str]]:
         """Check the parameters; in one dimension translate the models into E and V."""
-        given = [self.n_components] if isinstance(self.n_components, int | np.integer) else list(self.n_components)
-        sizes = sorted({int(G) for G in given})
-        if not sizes or sizes[0] < 1:
+        sizes = sorted({check_count("n_components", G) for G in np.ravel(np.asarray(self.n_components, dtype=object))})
+        if not sizes:
             raise ValueError(f"n_components={self.n_components!r} must name at least one number, each 1 or more")
         known = MODELS + MODELS_1D if p == 1 else MODELS
         names = [self.models] if isinstance(self.models, str) else list(self.models)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from transvariation.checks import check_count
 from transvariation.workers import in_threads
 
 Floats = NDArray[np.float64]
@@ -174,17 +175,6 @@ def _best(deviations: Floats, streams: list[np.random.Generator], n_candidates: 
     best = np.argmin(spread, axis=1)
     rows = np.arange(len(streams))
     return A[rows, best], spread[rows, best]
-
-
-def check_count(name: str, value: int, largest: int | None = None) -> int:
-    """Return a positive whole number, or say why it cannot be one."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise ValueError(f"{name}={value!r} must be a positive whole number")
-    if largest is not None and value > largest:
-        raise ValueError(
-            f"{name}={value} exceeds the number of variables, n_features={largest}; ask for at most {largest}"
-        )
-    return int(value)
 
 
 def generator(random_state: object) -> np.random.Generator:

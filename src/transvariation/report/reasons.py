@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.stats import gaussian_kde
 
+from transvariation.classifiers.reasons import objects_of
+
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
@@ -20,7 +22,7 @@ def draw_reasons(control: "pd.DataFrame", table: "pd.DataFrame", name: Any) -> "
     table : DataFrame
         From :func:`transvariation.reasons`.
     name : label
-        Which object of the table.
+        Which object of the table; of several with this name the first.
 
     Examples
     --------
@@ -33,8 +35,8 @@ def draw_reasons(control: "pd.DataFrame", table: "pd.DataFrame", name: Any) -> "
     """
     from matplotlib.figure import Figure
 
-    rows = table[table["object"] == name]
-    if rows.empty:
+    rows = next((rows for label, rows in objects_of(table) if label == name), None)
+    if rows is None:
         raise ValueError(f"object {name!r} is not in the table; it has {', '.join(map(str, table['object'].unique()))}")
     figure = Figure(figsize=(7, 0.75 * len(rows) + 1.1), layout="constrained")
     panels = figure.subplots(len(rows), 1, squeeze=False)[:, 0]

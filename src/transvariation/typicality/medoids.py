@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
+from transvariation.checks import check_count
 from transvariation.typicality.lot import by_lot
 from transvariation.typicality.medoid_few import medoids_of_few
 from transvariation.typicality.medoid_search import search
@@ -130,10 +131,12 @@ def find_medoids_without_each(X: Floats, n_clusters: int) -> tuple[Indices, list
 def _found(X: Floats, n_clusters: int, searches: Indices) -> list[tuple[Indices, Indices]]:
     """What searches find: medoids, and the searches that come to them; i leaves out row i, len(X) none."""
     n, occurrences = len(X), np.unique(X, axis=0, return_counts=True)[1]
-    distinct = len(occurrences) - int(searches[0] < n and occurrences.min() == 1)
-    if not 1 <= n_clusters <= distinct:
+    fewer = int(searches[0] < n and occurrences.min() == 1)
+    distinct = len(occurrences) - fewer
+    if not check_count("n_clusters", n_clusters) <= distinct:
         raise ValueError(
             f"n_clusters={n_clusters} must lie between 1 and the number of distinct target objects, here {distinct}"
+            + (" without one of them" if fewer else "")
         )
     if searches[0] == n <= FEW:
         return [(medoids_of_few(cdist(X, X), n_clusters), searches)]

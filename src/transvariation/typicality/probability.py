@@ -71,10 +71,7 @@ def transvariation_probability(
     >>> transvariation_probability([1, 2, 3, 4, 5], [3, 4, 4.5, 6])
     array([1. , 0.6, 0.4, 0. ])
     """
-    if tau_max not in TAU_MAX:
-        raise ValueError(f"tau_max={tau_max!r} is unknown; choose one of {', '.join(TAU_MAX)}")
-    if ties not in TIES:
-        raise ValueError(f"ties={ties!r} is unknown; choose one of {', '.join(TIES)}")
+    check_names(tau_max, ties)
     # The sample itself as objects stays one array: its counts then need one sort instead of two.
     same = X is Z
     X = as_rows(X, "X")
@@ -90,6 +87,14 @@ def transvariation_probability(
         columns = [tp_of_rows(X[:, [u]], Z[:, [u]], m[[u]], "half", ties) for u in range(X.shape[1])]
         return np.prod(columns, axis=0)
     return tp_of_rows(X, Z, spatial_median(X) if center is None else center, tau_max, ties)
+
+
+def check_names(tau_max: str, ties: str) -> None:
+    """Say so if one of the two ways to count is unknown."""
+    if tau_max not in TAU_MAX:
+        raise ValueError(f"tau_max={tau_max!r} is unknown; choose one of {', '.join(TAU_MAX)}")
+    if ties not in TIES:
+        raise ValueError(f"ties={ties!r} is unknown; choose one of {', '.join(TIES)}")
 
 
 _BLOCK = 16_384  # objects per round of arithmetic: what is in between stays in the cache

@@ -1,0 +1,145 @@
+"""What happens to people: buffers used again, names misspelt, parameters set too late, labels that are not unique."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.exceptions import NotFittedError
+from sklearn.impute import SimpleImputer
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import LocalOutlierFactor
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from transvariation import (
+    PAMTOCC,
+    TOCC,
+    CalibratedOCC,
+    DensityTOCC,
+    GaussianMixtureBIC,
+    KernelTOCC,
+    ProjectionEnsemble,
+    load_glass,
+    make_scenario,
+    reasons,
+    rivals,
+    tell_reasons,
+)
+from transvariation.report.reasons import draw_reasons
+
+
+@pytest.fixture
+def control():
+    return load_glass().control[["K", "Mg"]]
+
+
+@pytest.fixture
+def recovered():
+    return load_glass().recovered[["K", "Mg"]]
+
+
+@pytest.mark.parametrize("as_frame", [False, True])
+@pytest.mark.parametrize(
+    "rule",
+    [TOCC(), PAMTOCC(3), KernelTOCC(), DensityTOCC(density="kde"), rivals.KDEOCC(), rivals.SVDD()],
+    ids=lambda rule: type(rule).__name__,
+)
+def test_a_rule_does_not_change_with_the_table_it_learned_from(rule, as_frame):
+    rng = np.random.default_rng(0)
+    X, Z = rng.normal(size=(60, 2)), rng.normal(size=(30, 2))
+    table = pd.DataFrame(X, columns=["a", "b"]) if as_frame else X.copy()
+    new = pd.DataFrame(Z, columns=["a", "b"]) if as_frame else Z
+    before = rule.fit(table).score_samples(new)
+    table[:] = 7.0
+    np.testing.assert_array_equal(rule.score_samples(new), before)
+
+
+def test_objects_of_the_same_name_have_each_their_own_reasons(control, recovered):
+    rule = TOCC().fit(control)
+    both = pd.concat([control.iloc[1:2].reset_index(drop=True), recovered.iloc[:1].reset_index(drop=True)])
+    accepted, rejected = tell_reasons(reasons(rule, both)).split("\n")
+    assert accepted == "0 accepted"
+    assert rejected == tell_reasons(reasons(rule, recovered.iloc[:1])).replace("164", "0")
+    assert len(draw_reasons(control, reasons(rule, both), 0).axes) == 2
+
+
+def test_a_search_may_leave_a_step_of_a_calibrated_pipeline_out(control, recovered):
+    pipe = Pipeline([("scale", "passthrough"), ("rule", TOCC())])
+    assert CalibratedOCC(pipe).fit(control)._repr_html_()
+    X, y = pd.concat([control, recovered]), np.repeat([1, -1], [len(control), len(recovered)])
+    grid = {"estimator__scale": ["passthrough", StandardScaler()]}
+    found = GridSearchCV(CalibratedOCC(pipe), grid, scoring="f1", cv=3, error_score="raise").fit(X, y)
+    assert np.isfinite(found.cv_results_["mean_test_score"]).all()
+
+
+def test_gaps_are_passed_on_to_whoever_can_fill_them(control):
+    gappy = control.copy()
+    gappy.iloc[3, 0] = np.nan
+    fill = ColumnTransformer([("fill", SimpleImputer(), ["K"])], remainder="passthrough")
+    assert CalibratedOCC(make_pipeline(fill, TOCC())).fit(gappy).predict(gappy).shape == (87,)
+    with pytest.raises(ValueError, match="contains NaN"):
+        CalibratedOCC(TOCC()).fit(gappy)
+
+
+@pytest.mark.parametrize("calibration", ["paper", "loo"])
+@pytest.mark.parametrize(
+    "rule",
+    [TOCC(ties="Literal"), PAMTOCC(ties="Literal"), TOCC(tau_max="Half"), ProjectionEnsemble(TOCC(ties="Literal"))],
+    ids=str,
+)
+def test_a_misspelt_way_to_count_is_refused_by_fit(rule, calibration):
+    with pytest.raises(ValueError, match=r"='(Literal|Half)' is unknown; choose one of"):
+        rule.set_params(calibration=calibration).fit(load_glass().control)
+
+
+@pytest.mark.parametrize("wrong", [90, 0, np.nan, "0.9", None, [0.9, 2.0]])
+def test_a_wrong_sensitivity_is_refused_before_anything_is_learned(control, wrong):
+    rule = KernelTOCC(sensitivity=wrong)
+    with pytest.raises(ValueError, match="sensitivity="):
+        rule.fit(control)
+    with pytest.raises(NotFittedError):
+        rule.predict(control)
+
+
+def test_what_a_rule_says_of_itself_is_what_it_does(control):
+    rule = TOCC(sensitivity=0.5).fit(control)
+    report, table = rule.coverage_report(), rule.explain(control)
+    rule.set_params(sensitivity=0.99, calibration="loo")
+    assert rule.coverage_report() == report
+    pd.testing.assert_frame_equal(rule.explain(control), table)
+
+
+@pytest.mark.parametrize("method", ["combined_p_value", "p_values", "explain", "transvariation_probability"])
+@pytest.mark.parametrize("rule", [TOCC(), PAMTOCC(), KernelTOCC(), ProjectionEnsemble()])
+def test_an_unfitted_rule_says_that_it_is_unfitted(rule, method, control):
+    with pytest.raises(NotFittedError):
+        getattr(rule, method)(control)
+
+
+def test_a_detector_that_cannot_rate_new_objects_is_told_apart(control):
+    with pytest.raises(TypeError, match="novelty=True"):
+        CalibratedOCC(LocalOutlierFactor()).fit(control)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda X: PAMTOCC(2.5).fit(X),
+        lambda X: PAMTOCC("5").fit(X),
+        lambda X: PAMTOCC(None).fit(X),
+        lambda X: GaussianMixtureBIC(n_components="12").fit(X),
+        lambda X: GaussianMixtureBIC(n_components=[1, 2.5]).fit(X),
+        lambda X: TOCC().fit(X).partial_fit(X, window=2.5),
+        lambda X: make_scenario("a", n_target=2.5),
+    ],
+)
+def test_a_number_of_something_is_a_whole_number(control, use):
+    with pytest.raises(ValueError, match=r"(n_clusters|n_components|window|n_target)=.* whole number"):
+        use(control)
+
+
+def test_a_shift_is_a_number():
+    with pytest.raises(ValueError, match="shift=nan"):
+        make_scenario("a", shift=np.nan)
+    with pytest.raises(ValueError, match=r"crowding='0\.5'"):
+        KernelTOCC(crowding="0.5").fit(make_scenario("a", random_state=0)[0])
