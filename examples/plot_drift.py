@@ -7,52 +7,37 @@ nothing changes these ranks are uniform, and a fair bet against that stays poor.
 a hundred to one, which happens with a probability of at most one in a hundred, however long one watches, unless
 something has changed.
 
-The data are the daily acidity and conductivity at the inlet of an urban waste water plant (UCI Water Treatment Plant),
-where that table is at hand; otherwise a simulated plant whose sensors begin to drift on day 200.
+The data are simulated: acidity and conductivity at the inlet of a waste water plant, 400 days, with a drift that begins
+slowly on day 200.
 """
-
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 
 from transvariation import TOCC, DriftAlarm
 
-
-def days():
-    for folder in Path.cwd().parents:
-        table = folder / "shared" / "data" / "water_treatment" / "water_treatment.csv"
-        if table.exists():
-            plant = pd.read_csv(table, usecols=["DAY", "PH-E", "COND-E"])
-            plant["DAY"] = pd.to_datetime(plant["DAY"], format="%d/%m/%y")
-            return plant.sort_values("DAY")[["PH-E", "COND-E"]].to_numpy(float), "Water treatment plant"
-    rng = np.random.default_rng(0)
-    drift = np.clip(np.arange(400) - 200, 0, None)[:, None] / 100
-    return rng.normal([7.8, 1500], [0.2, 300], size=(400, 2)) + drift * [0.4, 600], "Simulated plant"
-
+rng = np.random.default_rng(0)
+drift = np.clip(np.arange(400) - 200, 0, None)[:, None] / 100
+X = rng.normal([7.8, 1500], [0.2, 300], size=(400, 2)) + drift * [0.4, 600]
 
 # %%
 # The first 150 days are the normal state. Half of them, drawn at random, make the rule; the others, which the rule has
 # not seen, are the reference among which later days are ranked.
-X, name = days()
-order = np.random.default_rng(0).permutation(150)
+order = rng.permutation(150)
 rule = TOCC().fit(X[order[:75]])
 alarm = DriftAlarm(rule.score_samples(X[order[75:]]), random_state=0)
 alarm.update(rule.score_samples(X[150:]))
 
 # %%
-# Days in sequence resemble each other, so that a wet month already counts as a change. Whether it is one that matters,
-# the plant has to say; the alarm says when to look.
+# In a real plant days in sequence resemble each other, so that a wet month already counts as a change. Whether it is
+# one that matters, the plant has to say; the alarm says when to look.
 day = np.arange(150, len(X))
 figure, (above, below) = plt.subplots(2, sharex=True, figsize=(7, 4.5), layout="constrained")
 above.plot(day, alarm.p_values_, ".", color="0.5")
-above.set(ylabel="rank of the day's tp\n(low = unlike before)", title=f"{name}: each day among those before it")
+above.set(ylabel="rank of the day's tp\n(low = unlike before)", title="Each day among those before it")
 below.plot(day, alarm.log10_evidence_, color="C0")
 below.axhline(2, color="C3", linestyle="--")
-below.annotate(
-    "alarm level: a hundred to one", (day[-1], 2), (0, 4), textcoords="offset points", ha="right", color="C3"
-)
+below.annotate("alarm level: a hundred to one", (day[0], 2), (0, 4), textcoords="offset points", color="C3")
 if alarm.alarm_:
     below.axvline(day[alarm.alarm_at_], color="C3", linewidth=1)
     top = (day[alarm.alarm_at_], alarm.log10_evidence_.max())

@@ -10,7 +10,7 @@ from joblib import parallel_config
 
 import transvariation as tv
 from transvariation import rivals, workers
-from transvariation.classifiers import pam, sides
+from transvariation.classifiers import sides
 from transvariation.mixture import engine, search
 from transvariation.reduction import projections
 from transvariation.typicality.probability import tp_of_rows
@@ -25,7 +25,6 @@ SPACE = np.round(rng.normal(size=(2_100, 3)), 1)
 def shared_out(monkeypatch):
     """Small problems are taken for large ones."""
     monkeypatch.setattr(sides, "MANY", 0)
-    monkeypatch.setattr(pam, "MANY", 0)
     monkeypatch.setattr(workers, "_CHUNK", 50_000)
     monkeypatch.setattr(workers, "_FEW", 2)
     monkeypatch.setattr(search, "_BATCH", 2_000)

@@ -9,7 +9,6 @@ import numpy as np
 from benchmarks.measure import wall_seconds
 from benchmarks.table import Table
 from transvariation import (
-    PAMTOCC,
     TOCC,
     DensityTOCC,
     GaussianMixtureBIC,
@@ -29,7 +28,6 @@ def cases(short: bool) -> Iterator[tuple[str, Rule, np.ndarray, np.ndarray | Non
     plane, others = rng.normal(size=(n, 2)), rng.normal(size=(n, 2))
     five = rng.normal(size=(n // 4, 5))
     yield "TOCC, five variables, fit", lambda jobs: TOCC(n_jobs=jobs), five, None
-    yield "PAMTOCC, score", lambda jobs: PAMTOCC(n_jobs=jobs), plane[: n // 200], others
     yield "DensityTOCC, one Gaussian, score", lambda jobs: DensityTOCC(density="gaussian", n_jobs=jobs), plane, others
     kernels = plane[: n // 1_000]
     yield "KernelTOCC, fit in ten folds", lambda jobs: KernelTOCC(n_jobs=jobs), plane[: n // 500], None

@@ -10,9 +10,9 @@ rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 2))
 
 
-def test_a_plain_array_is_taken_as_it_is_and_anything_else_becomes_one():
+def test_anything_becomes_a_plain_array_of_the_rule_s_own():
     plain = TOCC().fit(X)
-    assert np.shares_memory(plain._X, X)
+    assert not np.shares_memory(plain._X, X)
     assert plain.n_features_in_ == 2
     others = (X.tolist(), pd.DataFrame(X), X.astype(">f8"), np.asfortranarray(X), np.ma.array(X), X.astype(object))
     for other in others:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils import get_tags
 
 from transvariation.classifiers.base import OneClassClassifier
 
@@ -22,6 +23,15 @@ def rated_by(estimator: Any, X: Any, rating: str = "score_samples") -> NDArray[n
     return np.asarray(rate(X), dtype=np.float64)
 
 
+def _takes_gaps(estimator: Any) -> bool:
+    """A pipeline that begins by filling gaps may be given gaps; neither it nor a ColumnTransformer says so itself."""
+    if hasattr(estimator, "steps"):
+        return next((_takes_gaps(step) for _, step in estimator.steps if step not in (None, "passthrough")), False)
+    if hasattr(estimator, "transformers"):
+        return any(_takes_gaps(part) for _, part, _ in estimator.transformers)
+    return hasattr(estimator, "__sklearn_tags__") and get_tags(estimator).input_tags.allow_nan
+
+
 class CalibratedOCC(OneClassClassifier):
     """Calibrate a detector or a whole pipeline: every fold refits all of it, reduction and selection included.
 
@@ -30,7 +40,7 @@ class CalibratedOCC(OneClassClassifier):
     estimator : estimator with `score_samples`, or `decision_function`, where high = typical
         A classifier of this package, a detector of scikit-learn (`IsolationForest`, `OneClassSVM`,
         `LocalOutlierFactor(novelty=True)`), or a `Pipeline` that ends in one. Its own threshold is not used. Columns
-        have to be numbers; gaps are passed on to the estimator.
+        have to be numbers; a pipeline that begins by filling gaps may be given gaps.
     sensitivity : float in (0, 1], default=0.9
         The share of target objects to accept.
     calibration : {"cv", "loo", "split", "paper"} or splitter, default="cv"
@@ -77,7 +87,7 @@ class CalibratedOCC(OneClassClassifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True  # some pipelines fill gaps; others will say themselves that they cannot
+        tags.input_tags.allow_nan = _takes_gaps(self.estimator)
         return tags
 
     def _named(self, X: NDArray[np.float64]) -> Any:

@@ -10,7 +10,6 @@ from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from transvariation.checks import check_count
 from transvariation.classifiers.base import OneClassClassifier
 from transvariation.classifiers.calibrated import rated_by
 from transvariation.classifiers.density import DensityTOCC
@@ -20,6 +19,7 @@ from transvariation.mixture.engine import Lot, lot_of, part_of
 from transvariation.reduction.projections import generator, project, random_projections
 from transvariation.reduction.vip import importance_coefficients
 from transvariation.threshold import check_sensitivity
+from transvariation.typicality.rows import check_count
 from transvariation.typicality.stacked import SMALL, stacked_spatial_median, stacked_tp
 
 if TYPE_CHECKING:
@@ -97,10 +97,10 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
     def __init__(
         self,
         estimator: Any = None,
-        *,
         n_projections: int = 101,
         n_candidates: int = 50,
         n_components: int = 2,
+        *,
         criterion: str = "mad",
         sensitivity: float = 0.9,
         calibration: str = "paper",

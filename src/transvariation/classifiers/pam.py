@@ -3,13 +3,11 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from transvariation.classifiers.sides import MANY
 from transvariation.classifiers.transvariation import Floats, TransvariationClassifier
 from transvariation.typicality import transvariation_probability
 from transvariation.typicality.medoids import closest, find_medoids, find_medoids_without_each, partition
 from transvariation.typicality.medoids_without_each import pam_leave_one_out_probability
 from transvariation.typicality.probability import check_names
-from transvariation.workers import in_threads
 
 
 class PAMTOCC(TransvariationClassifier):
@@ -33,8 +31,8 @@ class PAMTOCC(TransvariationClassifier):
     ties : {"proper", "literal"}, default="proper"
         See :func:`transvariation.transvariation_probability`.
     n_jobs : int, optional
-        The number of workers: threads to count in the clusters, from some hundred thousand objects on, and processes to
-        rate held-out objects where that takes long. The result is the same for every number.
+        The number of processes that rate held-out objects where that takes long. The result is the same for every
+        number.
 
     Attributes
     ----------
@@ -92,13 +90,9 @@ class PAMTOCC(TransvariationClassifier):
 
     def _tp(self, X: Floats) -> Floats:
         tp, label = np.empty(len(X)), self._stratum(X)
-
-        def fill(k: int) -> None:
-            own, objects = self._X[self.labels_ == k], np.flatnonzero(label == k)
+        for k in np.unique(label):
+            own, objects = self._X[self.labels_ == k], label == k
             tp[objects] = transvariation_probability(own, X[objects], self.centers_[k], ties=self.ties)
-
-        pieces = [(k,) for k in np.unique(label)]
-        in_threads(fill, pieces, self.n_jobs if len(X) + len(self._X) >= MANY else 1)
         return tp
 
     def _univariate_tp(self, X: Floats) -> Floats:

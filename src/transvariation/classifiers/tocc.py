@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
-from transvariation.checks import check_count
 from transvariation.classifiers.door import rows_of
 from transvariation.classifiers.sides import tp_on_workers
 from transvariation.classifiers.transvariation import Floats, TransvariationClassifier
@@ -15,6 +14,7 @@ from transvariation.typicality.counting import count_transvariations
 from transvariation.typicality.leave_one_out import leave_one_out_probability
 from transvariation.typicality.median import spatial_median_of_rows
 from transvariation.typicality.probability import TIES, check_names, ratio
+from transvariation.typicality.rows import check_count
 from transvariation.typicality.running import moved_on
 
 

@@ -180,7 +180,7 @@ class PAMTOCC(CountingClassifier):
         See :class:`transvariation.distributed.TOCC`; clusters too small for the sensitivity share one threshold.
     ties : {"proper", "literal"}, default="proper"
     sample_size : int, default=2000
-        The rows among which the medoids are sought.
+        The rows among which the medoids are sought; of more than 2000 of them, 2000 are drawn by their values.
     scratch : path, optional
         See :class:`transvariation.distributed.TOCC`.
 

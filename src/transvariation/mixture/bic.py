@@ -10,12 +10,12 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from transvariation.checks import check_count
 from transvariation.mixture.em import Mixture, log_density
 from transvariation.mixture.engine import choose_engine
 from transvariation.mixture.models import MODELS, MODELS_1D, Array, n_parameters
 from transvariation.mixture.search import bic_table, search, starting_partitions
 from transvariation.typicality.boxes import mixture_box_probability
+from transvariation.typicality.rows import check_count
 
 if TYPE_CHECKING:
     import pandas as pd

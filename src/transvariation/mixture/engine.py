@@ -47,7 +47,9 @@ _asked_for = 0.0
 
 @cache
 def compiled_engine() -> Engine:
-    """Load the compiled search, compiling it if no cache holds it. Whoever knows that much is coming calls it first.
+    """Load the compiled search. Whoever knows that much is coming calls it first.
+
+    What no cache on disk holds is compiled when it is first used.
 
     Who fits mixtures by the hundred also measures boxes by the hundred: from now on by machine code, however few.
     """

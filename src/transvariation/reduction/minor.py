@@ -8,8 +8,8 @@ from scipy.linalg import svd
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from transvariation.checks import check_count
 from transvariation.reduction.projections import project
+from transvariation.typicality.rows import check_count
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from transvariation.checks import check_count
+from transvariation.typicality.rows import check_count
 from transvariation.workers import in_threads
 
 Floats = NDArray[np.float64]

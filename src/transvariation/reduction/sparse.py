@@ -14,8 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lars_path_gram
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from transvariation.checks import check_count
 from transvariation.reduction.minor import MinorComponents, Spectrum, last_components, principal_spectrum
+from transvariation.typicality.rows import check_count
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from transvariation.checks import check_count
+from transvariation.typicality.rows import check_count
 from transvariation.workers import in_processes
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from transvariation.checks import check_count
 from transvariation.mixture import GaussianMixtureBIC
+from transvariation.typicality.rows import check_count
 from transvariation.workers import in_processes
 
 Floats = NDArray[np.float64]

@@ -8,8 +8,8 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from transvariation.checks import check_count
 from transvariation.reduction.projections import generator, random_projections
+from transvariation.typicality.rows import check_count
 
 Floats = NDArray[np.float64]
 

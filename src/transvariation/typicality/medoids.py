@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
-from transvariation.checks import check_count
 from transvariation.typicality.lot import by_lot
 from transvariation.typicality.medoid_few import medoids_of_few
 from transvariation.typicality.medoid_search import search
-from transvariation.typicality.rows import as_rows, blocks, exponent_of
+from transvariation.typicality.rows import as_rows, blocks, check_count, exponent_of
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
