@@ -14,12 +14,17 @@ def test_benjamini_hochberg_equals_scipys_adjusted_p_values(level):
     np.testing.assert_array_equal(benjamini_hochberg(p, level), false_discovery_control(p) <= level)
 
 
-@pytest.mark.parametrize(("n", "k"), [(8, 3), (40, 12), (87, 51), (3, 7), (1, 1)])
+@pytest.mark.parametrize(("n", "k"), [(8, 3), (40, 12), (87, 51), (3, 7), (1, 1), (2_500, 9), (4, 900)])
 def test_rank_sum_equals_scipys_exact_test(n, k):
     rng = np.random.default_rng(n)
     calibration, new = rng.normal(size=n), rng.normal(-0.3, size=k)
     expected = mannwhitneyu(new, calibration, alternative="less", method="exact").pvalue
     assert combine_ranks(calibration, new) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(("k", "expected"), [(1, 1 / 20_002), (2, 2 / (20_002 * 20_003))])
+def test_few_foreign_objects_among_many_are_not_left_to_the_normal_limit(k, expected):
+    assert combine_ranks(np.arange(1.0, 20_002), np.zeros(k)) == pytest.approx(expected, rel=1e-12)
 
 
 def test_large_sets_use_the_normal_limit():

@@ -4,7 +4,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
 
-_EXACT = 20_000  # pairs up to which the distribution of the rank sum is computed exactly
+# The distribution of the rank sum is computed exactly up to so many pairs, and for sets so small with any number.
+_EXACT, _FEW = 20_000, 20
 
 
 def benjamini_hochberg(p_values: ArrayLike, level: float = 0.1) -> NDArray[np.bool_]:
@@ -90,16 +91,19 @@ def _probabilities(p_values: ArrayLike) -> NDArray[np.float64]:
 
 def _rank_sum_cdf(u: int, n: int, k: int) -> float:
     """P(U <= u), where U counts the pairs of one of n and one of k exchangeable scores in which the first is lower."""
-    if n * k > _EXACT:
+    few, many = sorted((n, k))
+    if few > _FEW and n * k > _EXACT:
         return float(norm.cdf((u + 0.5 - n * k / 2) / np.sqrt(n * k * (n + k + 1) / 12)))
-    # The largest of all is one of the k with probability k / (n + k): it then lies above all n.
-    table = [np.ones(1) for _ in range(n + 1)]
-    for j in range(1, k + 1):
-        column = [np.ones(1)]
-        for i in range(1, n + 1):
-            chances = np.zeros(i * j + 1)
-            chances[i:] += j / (i + j) * table[i]
-            chances[: len(column[-1])] += i / (i + j) * column[-1]
-            column.append(chances)
-        table = column
-    return float(min(1.0, table[n][: u + 1].sum()))
+    if 2 * u >= n * k:  # U and n k - U are alike
+        return 1.0 if u >= n * k else 1 - _rank_sum_cdf(n * k - u - 1, n, k)
+    # The numbers of ways to 0, 1, ..., u are the coefficients of the product of (1 - q^(many + i)) / (1 - q^i) over
+    # i = 1, ..., few.
+    chances = np.zeros(u + 1)
+    chances[0] = 1.0
+    for i in range(1, few + 1):
+        rounds = -(-len(chances) // i)
+        sums = np.pad(chances, (0, rounds * i - len(chances))).reshape(rounds, i).cumsum(axis=0).ravel()[: u + 1]
+        chances = sums.copy()
+        chances[many + i :] -= sums[: max(u + 1 - many - i, 0)]
+        chances *= i / (many + i)  # as many as there are in all: chances, not counts
+    return float(min(1.0, chances.sum()))

@@ -165,11 +165,15 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         if self._n_strata == 1:
             return self._calibration_scores, None if groups is None else group_weights(groups)
         inside = self._pools[self._calibration_strata] == pool
-        return self._calibration_scores[inside], None if groups is None else group_weights(groups[inside])
+        if not inside.any():  # no calibrating object fell into this part: all stand in for it
+            inside[:] = True
+        return self._calibration_scores[inside], None if groups is None else group_weights(groups)[inside]
 
-    def _n_units(self, inside: NDArray[np.bool_]) -> int:
+    def _n_units(self, inside: NDArray[np.bool_]) -> float:
+        """Count the objects, or groups; a group that lies elsewhere too by its share."""
         groups = self._calibration_groups
-        return int(inside.sum()) if groups is None else len(np.unique(groups[inside]))
+        n = float(inside.sum() if groups is None else round(group_weights(groups)[inside].sum(), 10))
+        return int(n) if n.is_integer() else n
 
     def _validated(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)
@@ -195,7 +199,8 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         Conformal p-values, conservative under ties. What they promise is what the calibration promises: see
         :meth:`coverage_report`. Each object's value is the same alone and in any company. With a calibration other
         than ``"paper"``, accepted are exactly the objects with a p-value above ``1 - sensitivity``, but for rounding
-        (``1 - 0.9`` is a little less than 0.1) and unless `fit` warned of too few objects.
+        (``1 - 0.9`` is a little less than 0.1) and unless `fit` warned of too few objects. With several thresholds
+        the parts that share one depend on the sensitivity, and so do the p-values.
         """
         rows = self._validated(X)
         scores, pools = self._score(rows), self._pools[self._stratum(rows)]
@@ -228,7 +233,7 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         sensitivity, grouped = self._sensitivity_in_use(), self._calibration_groups is not None
         mode = getattr(self, "_mode", None) or check_calibration(self.calibration)
         sizes = [self._n_units(self._pools[self._calibration_strata] == pool) for pool in range(self._pools.max() + 1)]
-        n = self._n_units(np.ones(len(self._calibration_scores), dtype=bool))
+        n = int(self._n_units(np.ones(len(self._calibration_scores), dtype=bool)))
         exact = self._n_folds == 1 and not grouped and len(sizes) == 1
         several = np.ndim(sensitivity) > 0
         return CoverageReport(
@@ -239,5 +244,9 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
             unit="groups" if grouped else "objects",
             n_per_part=tuple(sizes),
             smallest_p_value=1 / (max(sizes) + 1),
-            likely_sensitivity=likely_sensitivity(n, float(sensitivity)) if exact and not several else None,
+            likely_sensitivity=(
+                likely_sensitivity(self._calibration_scores, self.thresholds_[0], float(sensitivity))
+                if exact and not several
+                else None
+            ),
         )

@@ -40,7 +40,8 @@ class CalibratedOCC(OneClassClassifier):
     estimator : estimator with `score_samples`, or `decision_function`, where high = typical
         A classifier of this package, a detector of scikit-learn (`IsolationForest`, `OneClassSVM`,
         `LocalOutlierFactor(novelty=True)`), or a `Pipeline` that ends in one. Its own threshold is not used. Columns
-        have to be numbers; a pipeline that begins by filling gaps may be given gaps.
+        have to be numbers; a pipeline that begins by filling gaps may be given gaps. Steps that round an object
+        otherwise alone than among others, as scikit-learn's PCA does, may change ratings that hang by ties.
     sensitivity : float in (0, 1], default=0.9
         The share of target objects to accept.
     calibration : {"cv", "loo", "split", "paper"} or splitter, default="cv"

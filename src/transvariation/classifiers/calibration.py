@@ -71,6 +71,11 @@ def folds_of(calibration: Any, X: NDArray[np.float64], groups: NDArray | None) -
     rated = np.concatenate([test for _, test in folds])
     if len(np.unique(rated)) < len(rated):
         raise ValueError(f"calibration={calibration!r} rates some objects twice; give a splitter with disjoint folds")
+    if groups is not None and any(np.isin(groups[rated], groups[describing]).any() for describing, rated in folds):
+        raise ValueError(
+            f"calibration={calibration!r} rates objects of a group that others of it helped to describe; give a "
+            "splitter that keeps groups together, such as GroupKFold(5) or GroupShuffleSplit(1)"
+        )
     return folds
 
 
@@ -119,8 +124,9 @@ class CoverageReport:
         How many objects, or groups, the threshold was counted from.
     unit : str
         ``"objects"`` or ``"groups"``.
-    n_per_part : tuple of int
-        The same for each part of the class with a threshold of its own, after small parts were pooled.
+    n_per_part : tuple of int or float
+        The same for each part of the class with a threshold of its own, after small parts were pooled. A group that
+        lies in several parts counts in each by its share.
     smallest_p_value : float
         No p-value of this rule can be smaller.
     likely_sensitivity : tuple of float, or None
@@ -140,7 +146,7 @@ class CoverageReport:
     guarantee: str
     n: int
     unit: str
-    n_per_part: tuple[int, ...]
+    n_per_part: tuple[float, ...]
     smallest_p_value: float
     likely_sensitivity: tuple[float, float] | None
 
@@ -182,8 +188,15 @@ def guarantee(mode: str, n_folds: int, grouped: bool, n_parts: int) -> str:
     )
 
 
-def likely_sensitivity(n: int, sensitivity: float) -> tuple[float, float]:
-    """Bracket the true sensitivity of a split rule, which varies from calibration to calibration as a Beta variable."""
-    rejected = max(int((1 - sensitivity) * (n + 1) + 1e-9), 1)
-    low, high = beta.ppf([0.05, 0.95], n + 1 - rejected, rejected)
+def likely_sensitivity(scores: NDArray[np.float64], threshold: float, sensitivity: float) -> tuple[float, float]:
+    """Bracket the true sensitivity of a split rule, which varies from calibration to calibration as a Beta variable.
+
+    If several calibrating objects score just the threshold, more may be accepted: all but what scores lower.
+    """
+    n = len(scores)
+    most = fewest = max(int((1 - sensitivity) * (n + 1) + 1e-9), 1)
+    if np.count_nonzero(scores == threshold) > 1:
+        fewest = int(np.count_nonzero(scores < threshold))
+    low = beta.ppf(0.05, n + 1 - most, most)
+    high = beta.ppf(0.95, n + 1 - fewest, fewest) if fewest else 1.0
     return float(low), float(high)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from transvariation.classifiers.base import OneClassClassifier
 from transvariation.classifiers.calibrated import rated_by
+from transvariation.classifiers.calibration import Fold
 from transvariation.classifiers.density import DensityTOCC
 from transvariation.classifiers.pam import PAMTOCC
 from transvariation.classifiers.tocc import TOCC
@@ -192,6 +193,13 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
     def _training_scores(self, X: Floats) -> tuple[Floats, NDArray[np.intp]]:
         return _lower_median(self._known_ranks), np.zeros(len(X), dtype=np.intp)
 
+    def _calibrate(self, X: Floats, groups: NDArray | None, folds: list[Fold], *known: Any) -> None:
+        super()._calibrate(X, groups, folds, *known)
+        if len(folds) > 1:
+            # Shares of fewer training objects, rounded down to shares of all: or a new object that exceeds as many as
+            # a held-out one would have the lower rank.
+            self._calibration_scores = np.floor(self._calibration_scores * len(X) + 1e-9) / len(X)
+
     def set_sensitivity(self, sensitivity: float | ArrayLike) -> Self:
         """Move the operating point of all members without refitting.
 
@@ -201,7 +209,7 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
             The share of target objects that each member accepts.
         """
         super().set_sensitivity(sensitivity)
-        if self.calibration == "paper":
+        if not self._n_folds:
             # The vote: rank > 1 - s. The margin is far below the distance of two ranks, far above rounding.
             self.offset_ = 1 - check_sensitivity(float(np.asarray(sensitivity))) + 1e-12
             self.thresholds_ = np.array([self.offset_])
