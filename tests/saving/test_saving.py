@@ -22,6 +22,7 @@ from transvariation import TOCC, CalibratedOCC, MinorComponents, ProjectionEnsem
 from transvariation.classifiers import CoverageReport
 from transvariation.saving import ModelFileError, read_about
 from transvariation.saving.archive import read_archive, write_archive
+from transvariation.saving.rooms import name_of
 
 FIXTURES = Path(__file__).parent
 METHODS = ("predict", "score_samples", "decision_function", "p_values", "transvariation_probability", "transform")
@@ -30,8 +31,8 @@ METHODS = ("predict", "score_samples", "decision_function", "p_values", "transva
 def public_estimators() -> list[type]:
     """Every estimator that users can import: a new one is tested from the day it appears."""
     names = [getattr(transvariation, name) for name in transvariation.__all__]
-    rivals = import_module("transvariation.rivals")
-    names += [getattr(rivals, name) for name in getattr(rivals, "__all__", [])]
+    for room in map(import_module, ("transvariation.rivals", "transvariation.distributed")):
+        names += [getattr(room, name) for name in getattr(room, "__all__", [])]
     return [cls for cls in names if isinstance(cls, type) and issubclass(cls, BaseEstimator)]
 
 
@@ -68,7 +69,7 @@ def assert_same(one, other, X):
     assert vars(one).keys() == vars(other).keys()
 
 
-@pytest.mark.parametrize("cls", public_estimators(), ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("cls", public_estimators(), ids=name_of)
 def test_every_public_estimator_predicts_the_same_to_the_last_bit(cls, glass):
     model = made(cls).fit(glass[0])
     assert_same(model, through_file(model), glass[1])

@@ -18,7 +18,8 @@ def save(model: Any, path: Place, *, about: Mapping[str, Any] | None = None) -> 
     Parameters
     ----------
     model : estimator
-        Any estimator of this package, fitted or not; or a scikit-learn pipeline of them, with scalers.
+        Any estimator of this package, fitted or not; or a scikit-learn pipeline of them, with scalers. Not one of
+        :mod:`transvariation.distributed` fitted to a Dask collection, whose rows the file would have to hold.
     path : path or binary file
         A file of that name is replaced.
     about : mapping, default=None

@@ -1,6 +1,7 @@
 """Models as JSON: plain values as they are, everything else as an object with one tag."""
 
 import math
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,10 @@ class Encoder:
             return {"range": [value.start, value.stop, value.step]}
         if _is_frame(value):
             return self._frame(value, where)
+        if isinstance(value, PurePath):
+            return str(value)
+        if type(value).__module__.startswith("transvariation.distributed.") and hasattr(value, "kept"):
+            value = value.kept()  # rows that lay in files, or that a function gave
         name = name_of(type(value))
         if name is None:
             kind = f"{type(value).__module__}.{type(value).__qualname__}"

@@ -7,7 +7,7 @@ from typing import Any
 
 from transvariation.saving.refusal import ModelFileError
 
-ROOMS = ("classifiers", "mixture", "reduction", "rivals", "threshold", "typicality")
+ROOMS = ("classifiers", "distributed", "mixture", "reduction", "rivals", "threshold", "typicality")
 GUESTS = {
     "sklearn.pipeline.Pipeline",
     "sklearn.preprocessing.MinMaxScaler",
