@@ -1,10 +1,13 @@
 """The drift alarm: fair while nothing changes, quick when something does."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from scipy.stats import kstest
 
-from transvariation import TOCC, DriftAlarm
+from transvariation import TOCC, DriftAlarm, streaming
 
 
 def test_p_values_are_uniform_and_the_bet_is_fair_while_nothing_changes():
@@ -54,6 +57,51 @@ def test_in_one_go_or_one_by_one():
     np.testing.assert_array_equal(together.p_values_, single.p_values_)
     np.testing.assert_allclose(together.log10_evidence_, single.log10_evidence_)
     assert len(together.update([]).p_values_) == 50
+
+
+@pytest.mark.parametrize("n_reference", [0, 5, 900])
+@pytest.mark.parametrize("batch", [1, 37, 5_000])
+def test_the_same_bits_as_the_plain_count_in_any_batches(n_reference, batch):
+    scores = np.round(np.random.default_rng(4).normal(size=5_000), 2)  # ties, and more than one run of them
+    scores[[3, 2_000]], scores[[5, 3_000]], scores[::90] = np.inf, -np.inf, -0.0
+    reference, u = np.round(np.random.default_rng(5).normal(size=n_reference), 2), np.random.default_rng(6)
+    watch = DriftAlarm(reference, random_state=6)
+    for start in range(0, len(scores), batch):
+        watch.update(scores[start : start + batch])
+    seen = np.concatenate([reference, scores])
+    expected = []
+    for n, score in enumerate(scores, start=n_reference):
+        below, equal = np.sum(seen[:n] < score), np.sum(seen[:n] == score)
+        expected.append((below + u.uniform() * (equal + 1)) / (n + 1))
+    np.testing.assert_array_equal(watch.p_values_, expected)
+    together = DriftAlarm(reference, random_state=6).update(scores)
+    np.testing.assert_array_equal(watch.log10_evidence_, together.log10_evidence_)
+    assert watch.alarm_at_ == together.alarm_at_
+
+
+def test_the_work_grows_hardly_faster_than_the_stream(monkeypatch):
+    moved, rooms, n = [], [], 4_096
+    monkeypatch.setattr(streaming, "_FEW", 8)
+    plain = streaming._sorted
+    monkeypatch.setattr(streaming, "_sorted", lambda numbers: moved.append(len(numbers)) or plain(numbers))
+    watch = DriftAlarm(np.arange(100.0), random_state=0)
+    for score in np.random.default_rng(7).normal(size=n):
+        seen, room = watch.update([score])._seen, watch._results
+        assert len(seen.latest) < 8
+        assert len(seen.runs) <= np.log2(seen.n / 8) + 2
+        rooms += [room] if not rooms or room is not rooms[-1] else []
+    assert sum(moved) < 2 * n * np.log2(n / 8)
+    assert len(rooms) <= np.log2(n) + 1
+
+
+def test_a_copy_goes_on_where_the_alarm_was():
+    scores = np.random.default_rng(8).normal(size=3_000)
+    watch = DriftAlarm(scores[:50], random_state=9).update(scores[:2_000])
+    for again in (pickle.loads(pickle.dumps(watch)), copy.deepcopy(watch)):
+        again.update(scores[2_000:])
+        np.testing.assert_array_equal(again.p_values_, DriftAlarm(scores[:50], random_state=9).update(scores).p_values_)
+    earlier = watch.p_values_.copy()
+    np.testing.assert_array_equal(watch.update(scores[2_000:]).p_values_[:2_000], earlier)
 
 
 def test_what_it_cannot_watch():

@@ -5,6 +5,7 @@ independent and uniform, whatever the distribution of the data. A martingale bet
 that it grows a hundredfold with probability at most one in a hundred, ever, unless the ranks stopped being uniform.
 """
 
+from array import array
 from bisect import bisect_left, bisect_right, insort
 from typing import Self
 
@@ -14,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 
 _BETS = np.array([-1.0, 0.0, 1.0])  # on low p-values, on nothing, on high ones
+_FEW = 1024  # scores that arrive are inserted among at most so many
 
 
 class DriftAlarm:
@@ -78,10 +80,20 @@ class DriftAlarm:
                 raise ValueError(f"{name}={value} must lie in (0, 1); 0.01 is usual")
         self.false_alarm, self.jump = false_alarm, jump
         self._random = np.random.default_rng(random_state)
-        self._seen: list[float] = np.sort(_scores(reference, "reference")).tolist()
+        self._seen = _Seen(_scores(reference, "reference"))
         self._shares = np.full(len(_BETS), 1 / len(_BETS))
-        self.p_values_, self.log10_evidence_ = np.empty(0), np.empty(0)
+        self._n, self._results = 0, np.empty((2, 0))  # room for more than there are, so that few updates move them
         self.alarm_at_: int | None = None
+
+    @property
+    def p_values_(self) -> Floats:
+        """One for each object so far."""
+        return self._results[0, : self._n]
+
+    @property
+    def log10_evidence_(self) -> Floats:
+        """The capital after each object, in powers of ten."""
+        return self._results[1, : self._n]
 
     @property
     def alarm_(self) -> bool:
@@ -91,10 +103,8 @@ class DriftAlarm:
     def update(self, scores: ArrayLike) -> Self:
         """Take in the scores of further objects, in the order of their arrival."""
         new = np.array([self._rank(score) for score in _scores(scores, "scores").tolist()])
-        before = len(self.p_values_)
-        evidence = self._bet(new)
-        self.p_values_ = np.append(self.p_values_, new)
-        self.log10_evidence_ = np.append(self.log10_evidence_, evidence)
+        before, evidence = self._n, self._bet(new)
+        self._keep(new, evidence)
         reached = np.flatnonzero(evidence >= -np.log10(self.false_alarm))
         if self.alarm_at_ is None and len(reached):
             self.alarm_at_ = before + int(reached[0])
@@ -102,13 +112,13 @@ class DriftAlarm:
 
     def _rank(self, score: float) -> float:
         """The p-value of the next score, which then belongs to those seen."""
-        below, upto = bisect_left(self._seen, score), bisect_right(self._seen, score)
-        insort(self._seen, score)
-        return (below + self._random.uniform() * (upto - below + 1)) / len(self._seen)
+        below, upto = self._seen.place(score)
+        self._seen.add(score)
+        return (below + self._random.uniform() * (upto - below + 1)) / self._seen.n
 
     def _bet(self, p_values: Floats) -> Floats:
         """Play the rounds; the capital is kept as a logarithm and the players' shares in it."""
-        capital = float(self.log10_evidence_[-1]) if len(self.log10_evidence_) else 0.0
+        capital = float(self.log10_evidence_[-1]) if self._n else 0.0
         evidence = np.empty(len(p_values))
         for i, p in enumerate(p_values):
             shares = ((1 - self.jump) * self._shares + self.jump / len(_BETS)) * (1 + _BETS * (p - 0.5))
@@ -117,6 +127,53 @@ class DriftAlarm:
             capital += np.log10(grown)
             evidence[i] = capital
         return evidence
+
+    def _keep(self, p_values: Floats, evidence: Floats) -> None:
+        end = self._n + len(p_values)
+        if end > self._results.shape[1]:
+            grown = np.empty((2, 2 * end))
+            grown[:, : self._n] = self._results[:, : self._n]
+            self._results = grown
+        self._results[:, self._n : end] = p_values, evidence
+        self._n = end
+
+
+class _Seen:
+    """Numbers among which others are ranked, exactly.
+
+    They lie in sorted runs. The last of them are few and take in what comes. Once these are full they become a run of
+    their own, which is merged with its neighbour as long as that is no longer: so there are few runs, and no number is
+    moved often.
+    """
+
+    def __init__(self, numbers: Floats):
+        self.n = len(numbers)
+        self.runs = [_sorted(numbers)]
+        self.latest: list[float] = []
+
+    def place(self, number: float) -> tuple[int, int]:
+        """Count the numbers below another, and those up to it."""
+        below, upto = bisect_left(self.latest, number), bisect_right(self.latest, number)
+        for run in self.runs:
+            below += (first := bisect_left(run, number))
+            upto += bisect_right(run, number, first)
+        return below, upto
+
+    def add(self, number: float) -> None:
+        """Take in one more."""
+        insort(self.latest, number)
+        self.n += 1
+        if len(self.latest) < _FEW:
+            return
+        run, self.latest = array("d", self.latest), []
+        while self.runs and len(self.runs[-1]) <= len(run):
+            run = _sorted(np.concatenate([self.runs.pop(), run]))
+        self.runs.append(run)
+
+
+def _sorted(numbers: Floats) -> "array[float]":
+    """Sort; two runs that are sorted are merged in linear time. Long lists would be searched more slowly."""
+    return array("d", np.sort(numbers, kind="stable").tobytes())
 
 
 def _scores(values: ArrayLike, name: str) -> Floats:

@@ -1,6 +1,7 @@
 """Out of core on one machine: the same centre, tp and threshold to the last bit, however the rows are cut."""
 
 import errno
+import io
 import pickle
 import tracemalloc
 import warnings
@@ -10,7 +11,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import transvariation as tv
-from transvariation import distributed
+from transvariation import distributed, load, save
 from transvariation.distributed import local, selection
 from transvariation.distributed.centre import spatial_median_of_partitions
 from transvariation.distributed.halves import describes
@@ -338,6 +339,30 @@ def test_a_pickle_holds_the_rows_themselves():
     again = pickle.loads(pickle.dumps(rule))
     np.testing.assert_array_equal(again.score_samples(X), rule.score_samples(X))
     np.testing.assert_array_equal(again.set_sensitivity(0.5).thresholds_, rule.set_sensitivity(0.5).thresholds_)
+
+
+@pytest.mark.parametrize("calibration", ["paper", "split"])
+@pytest.mark.parametrize("rule", [distributed.TOCC(), distributed.PAMTOCC(2), distributed.DensityTOCC(density="kde")])
+def test_a_model_file_holds_the_rows_themselves(rule, calibration, tmp_path):
+    X = rng.normal(size=(500, 2))
+    rule.set_params(calibration=calibration, scratch=tmp_path).fit(blocks(X, [100, 400]))
+    save(rule, file := io.BytesIO())
+    again = load(file)
+    for method in ("score_samples", "predict", "p_values"):
+        np.testing.assert_array_equal(getattr(again, method)(X), getattr(rule, method)(X))
+    np.testing.assert_array_equal(again.set_sensitivity(0.5).thresholds_, rule.set_sensitivity(0.5).thresholds_)
+    assert again.scratch == str(tmp_path)  # for the next fit: the file itself needs no folder
+    save(rule.set_params(scratch=str(tmp_path)), file := io.BytesIO())
+    save(again, second := io.BytesIO())
+    assert second.getvalue() == file.getvalue()
+
+
+def test_blocks_that_changed_are_not_saved():
+    given = [rng.normal(size=(100, 2)), rng.normal(size=(50, 2))]
+    rule = distributed.TOCC().fit(lambda: given)
+    given.pop()
+    with pytest.raises(ValueError, match="block 1 is not what it was"):
+        save(rule, io.BytesIO())
 
 
 @parametrize_with_checks(

@@ -266,3 +266,11 @@ def test_out_of_core_rules_do_not_score_lazily():
     rule = distributed.TOCC().fit(X[:500])
     with pytest.raises(ValueError, match="without Dask; give it arrays or blocks"):
         rule.score_samples(da.from_array(Z, chunks=200))
+
+
+def test_a_model_file_does_not_fetch_the_rows_of_a_collection(tmp_path):
+    rule = distributed.TOCC()
+    tv.save(rule, tmp_path / "unfitted")
+    with pytest.raises(TypeError, match=r"hold all its rows; fit one to a memory map, to blocks or, with X.compute"):
+        tv.save(rule.fit(da.from_array(X[:500], chunks=(200, 2))), tmp_path / "fitted")
+    assert [path.name for path in tmp_path.iterdir()] == ["unfitted"]

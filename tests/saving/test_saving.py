@@ -5,6 +5,7 @@ import json
 import math
 import pickle
 import zipfile
+from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
 
@@ -18,8 +19,10 @@ from sklearn.preprocessing import StandardScaler
 
 import transvariation
 from transvariation import TOCC, CalibratedOCC, MinorComponents, ProjectionEnsemble, load, load_glass, save
+from transvariation.classifiers import CoverageReport
 from transvariation.saving import ModelFileError, read_about
 from transvariation.saving.archive import read_archive, write_archive
+from transvariation.saving.rooms import name_of
 
 FIXTURES = Path(__file__).parent
 METHODS = ("predict", "score_samples", "decision_function", "p_values", "transvariation_probability", "transform")
@@ -28,8 +31,8 @@ METHODS = ("predict", "score_samples", "decision_function", "p_values", "transva
 def public_estimators() -> list[type]:
     """Every estimator that users can import: a new one is tested from the day it appears."""
     names = [getattr(transvariation, name) for name in transvariation.__all__]
-    rivals = import_module("transvariation.rivals")
-    names += [getattr(rivals, name) for name in getattr(rivals, "__all__", [])]
+    for room in map(import_module, ("transvariation.rivals", "transvariation.distributed")):
+        names += [getattr(room, name) for name in getattr(room, "__all__", [])]
     return [cls for cls in names if isinstance(cls, type) and issubclass(cls, BaseEstimator)]
 
 
@@ -66,7 +69,7 @@ def assert_same(one, other, X):
     assert vars(one).keys() == vars(other).keys()
 
 
-@pytest.mark.parametrize("cls", public_estimators(), ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("cls", public_estimators(), ids=name_of)
 def test_every_public_estimator_predicts_the_same_to_the_last_bit(cls, glass):
     model = made(cls).fit(glass[0])
     assert_same(model, through_file(model), glass[1])
@@ -152,6 +155,7 @@ def test_numpy_itself_can_open_the_arrays(tmp_path, glass):
         ),
         (ProjectionEnsemble(TOCC(), random_state=np.random.default_rng(0)), "ProjectionEnsemble.random_state"),
         (TOCC(ties=len), "TOCC.ties"),
+        (CoverageReport("paper", 0.9, *[None] * (len(fields(CoverageReport)) - 2)), "only estimators can be saved"),
         (TOCC(ties=np.array([object()])), "TOCC.ties is an array of object"),
         ([1, 2], "only estimators can be saved"),
         ("text", "only estimators can be saved"),
@@ -200,6 +204,24 @@ def test_results_of_ours_that_a_model_keeps(glass):
     model.report_ = Cells(np.zeros(1), {}, {})  # from a room that holds no models
     with pytest.raises(TypeError, match=r"TOCC.report_ is of type transvariation.table.cells.Cells"):
         through_file(model)
+
+
+REPORT = {"object": "classifiers.CoverageReport", "learned": {}}
+REPORT["given"] = dict.fromkeys(field.name for field in fields(CoverageReport))
+A, B = {"names": ["a"], "shape": [1]}, {"names": ["a", "b"], "shape": [2]}
+CLAIMS = [
+    ({"index": {"range": [0, 10**8, 1]}, "data": {"dict": [["0", 1]]}}, "malformed"),
+    ({"index": {"range": [0, 10**12, 1]}, "data": {"dict": []}, "columns": {"list": []}}, "malformed"),
+    ({"data": {"dict": [["0", B]]}}, "claims more"),
+    ({"columns": {"range": [0, 10**30, 1]}}, "malformed"),
+    ({"columns": {"range": [0, 10**12, 1]}}, "claims more"),
+    ({"columns": {"list": [{"tuple": [1]}, {"tuple": [1, 2]}]}, "data": {"dict": [["0", A], ["1", A]]}}, "claims more"),
+]
+
+
+def frame(**parts) -> dict:
+    whole = {"columns": {"list": ["x"]}, "names": {"list": [None, None]}, "index": A, "data": {"dict": [["0", A]]}}
+    return {"frame": {**whole, **parts}}
 
 
 class TestHostile:
@@ -290,6 +312,10 @@ class TestHostile:
             (lambda m: m["model"]["learned"].update(center_={"names": [1], "shape": [1]}), "not all text"),
             (lambda m: m["model"]["learned"].update(center_={"set": [{"list": []}]}), "malformed"),
             (lambda m: m["model"].pop("given"), "malformed"),
+            (lambda m: m.update(model={**REPORT, "given": {}}), "CoverageReport lacks its 'calibration'"),
+            (lambda m: m.update(model=REPORT), "no estimator but a CoverageReport"),
+            (lambda m: m["model"]["learned"].update(center_={"list": [{"array": 0}] * 2}), "malformed"),
+            *((lambda m, k=k: m["model"]["learned"].update(x_=frame(**k)), message) for k, message in CLAIMS),
         ],
     )
     def test_a_forged_manifest_is_refused(self, content, change, message):
@@ -333,13 +359,31 @@ class TestHostile:
         with pytest.raises(ModelFileError, match="no model file"):
             load(io.BytesIO(pickle.dumps(TOCC())))
 
-    def swapped(self, content: bytes, array: bytes) -> io.BytesIO:
+    def test_members_within_members(self):
+        """Stored but overlapping, an archive would unpack to more than it weighs."""
+        inner, outer = self.archive({"b": bytes(100)}), io.BytesIO()
+        with zipfile.ZipFile(inner) as archive:
+            (info,), record = archive.infolist(), inner.getvalue()[: archive.start_dir]
+        with zipfile.ZipFile(outer, "w") as archive:
+            archive.writestr("a", record)
+            info.header_offset = outer.getvalue().index(record)
+            archive.filelist.append(info)
+        with pytest.raises(ModelFileError, match="members overlap"):
+            load(outer)
+
+    def test_a_directory_that_points_before_the_file(self, content, tmp_path):
+        at = content.rindex(b"PK\x05\x06") + 16  # where the directory begins, as the archive's last record has it
+        (tmp_path / "model").write_bytes(content[:at] + (2**31 - 1).to_bytes(4, "little") + content[at + 4 :])
+        with pytest.raises(ModelFileError, match="no model file"):
+            load(tmp_path / "model")
+
+    def swapped(self, content: bytes, array: bytes, **claimed) -> io.BytesIO:
         """Put another first array in and correct all checksums."""
         import hashlib
 
         members = self.members(content)
         manifest = json.loads(members["manifest.json"])
-        manifest["arrays"][0]["sha256"] = hashlib.sha256(array).hexdigest()
+        manifest["arrays"][0].update(sha256=hashlib.sha256(array).hexdigest(), **claimed)
         text = json.dumps(manifest).encode()
         digest = hashlib.sha256(text).hexdigest().encode()
         return self.archive({**members, "manifest.json": text, "manifest.sha256": digest, "arrays/0.npy": array})
@@ -363,6 +407,14 @@ class TestHostile:
         np.save(small, np.zeros(3, dtype=np.int8))
         with pytest.raises(ModelFileError, match="not what the manifest says"):
             load(self.swapped(content, small.getvalue()))
+        for dtype, shape in (("<U0", (10**12,)), ("<f8", (-1, -1)), ("<f8", (True,)), ("<f8", (2**62, 2**62, 0))):
+            size = 8 * abs(math.prod(shape)) if dtype == "<f8" else 0
+            array = npy(f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}", bytes(size))
+            with pytest.raises(ModelFileError, match=r"not what its header says|damaged"):
+                load(self.swapped(content, array, dtype=dtype, shape=list(shape)))
+        for header in ("{'descr': (((", "  a\n b\n(", "-" * 9_000 + "1"):
+            with pytest.raises(ModelFileError, match="cannot be read"):
+                load(self.swapped(content, npy(header)))
 
     def test_a_missing_file_is_the_usual_error(self, tmp_path):
         with pytest.raises(FileNotFoundError):

@@ -5,6 +5,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
@@ -53,9 +54,12 @@ class LocalRows(Rows):
         self.blocks = blocks
         self._scratch = scratch
 
+    def kept(self) -> "KeptRows":
+        """The rows themselves, for pickles and model files, which cannot lean on files and functions of a process."""
+        return KeptRows([rows for _, rows in self._numbered()], self.lengths, self.width, self.names, self.extremes)
+
     def __reduce__(self) -> tuple:
-        # A pickle cannot lean on files and functions of this process: it holds the rows themselves.
-        return _kept, (list(self.blocks()), self.lengths, self.width, self.names, self.extremes)
+        return KeptRows, tuple(vars(self.kept()).values())
 
     @property
     def scratch(self) -> Scratch:
@@ -128,10 +132,20 @@ class LocalRows(Rows):
         return LocalRows(lambda: (_read(path, width, False) for path in paths), self.scratch)
 
 
-def _kept(blocks: list[Floats], *known: Any) -> LocalRows:
-    rows = LocalRows(lambda: blocks)
-    rows.lengths, rows.width, rows.names, rows.extremes = known
-    return rows
+@dataclass
+class KeptRows(LocalRows):
+    """Blocks in memory."""
+
+    rows: list[Floats]
+    lengths: Sequence[int]
+    width: int | None
+    names: Any
+    extremes: tuple[float, float]
+    _scratch = None
+
+    def blocks(self) -> Iterator[Floats]:
+        """One after the other."""
+        return iter(self.rows)
 
 
 def _of_part(rows: Floats, number: int, count: Callable, k: int, z: Floats) -> Any:

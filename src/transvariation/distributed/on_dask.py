@@ -80,6 +80,13 @@ class DaskRows(Rows):
             _settle(kept)
         return DaskRows(kept, self.kind)
 
+    def kept(self) -> Rows:
+        """Refuse to fetch everything for a model file."""
+        raise TypeError(
+            "the rule was fitted to a Dask collection, and a model file would have to hold all its rows; fit one to a "
+            "memory map, to blocks or, with X.compute(), to an array, and save that"
+        )
+
 
 def _added(terms: list[Delayed]) -> Any:
     """Add in a tree: no worker holds more than a few terms at a time."""

@@ -18,7 +18,8 @@ def save(model: Any, path: Place, *, about: Mapping[str, Any] | None = None) -> 
     Parameters
     ----------
     model : estimator
-        Any estimator of this package, fitted or not; or a scikit-learn pipeline of them, with scalers.
+        Any estimator of this package, fitted or not; or a scikit-learn pipeline of them, with scalers. Not one of
+        :mod:`transvariation.distributed` fitted to a Dask collection, whose rows the file would have to hold.
     path : path or binary file
         A file of that name is replaced.
     about : mapping, default=None
@@ -39,13 +40,15 @@ def save(model: Any, path: Place, *, about: Mapping[str, Any] | None = None) -> 
     >>> load(file).offset_ == TOCC().fit(control).offset_
     True
     """
+    from sklearn.base import BaseEstimator
+
     import transvariation
     from transvariation.saving.nodes import Encoder
 
+    if not isinstance(model, BaseEstimator):
+        raise TypeError(f"only estimators can be saved, not {type(model).__name__}")
     encoder = Encoder()
     node = encoder.node(model, type(model).__name__)
-    if not isinstance(node, dict) or "object" not in node:
-        raise TypeError(f"only estimators can be saved, not {type(model).__name__}")
     remarks = json.loads(json.dumps(dict(about or {}), allow_nan=False))  # refused here rather than half-written
     manifest = {"format": FORMAT, "version": VERSION, "written_by": f"transvariation {transvariation.__version__}"}
     write_archive(path, {**manifest, "about": remarks, "model": node}, encoder.arrays)
@@ -76,10 +79,15 @@ def load(path: Place) -> Any:
     Traceback (most recent call last):
     transvariation.saving.refusal.ModelFileError: this is no model file, or it is truncated or damaged: ...
     """
+    from sklearn.base import BaseEstimator
+
     from transvariation.saving.nodes import Decoder
 
     manifest, arrays = read_archive(path)
-    return Decoder(arrays).value(upgraded(manifest)["model"])
+    model = Decoder(arrays).value(upgraded(manifest)["model"])
+    if not isinstance(model, BaseEstimator):
+        raise ModelFileError(f"the file holds no estimator but a {type(model).__name__}: refused")
+    return model
 
 
 def read_about(path: Place) -> dict[str, Any]:

@@ -1,8 +1,10 @@
 """The file itself: a ZIP of a JSON manifest and .npy arrays, each with its checksum; read without trust."""
 
+import errno
 import hashlib
 import io
 import json
+import math
 import os
 import zipfile
 from pathlib import Path
@@ -56,14 +58,22 @@ def read_archive(source: Place) -> tuple[dict[str, Any], list[np.ndarray]]:
     try:
         with zipfile.ZipFile(source) as archive:
             members = _members(archive)
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
-        if isinstance(error, ModelFileError):
+        manifest = _manifest(members)
+        arrays = [_array(_member(i), members.get(_member(i)), entry) for i, entry in enumerate(manifest["arrays"])]
+    except ModelFileError:
+        raise
+    except (
+        zipfile.BadZipFile,
+        EOFError,
+        NotImplementedError,
+        RuntimeError,
+        OverflowError,
+        OSError,
+        ValueError,
+    ) as error:
+        if isinstance(error, OSError) and error.errno != errno.EINVAL:  # that is a place before the file's beginning
             raise
         raise ModelFileError(f"this is no model file, or it is truncated or damaged: {error}") from None
-    manifest = _manifest(members)
-    arrays = []
-    for i, entry in enumerate(manifest["arrays"]):
-        arrays.append(_array(_member(i), members.get(_member(i)), entry))
     if unknown := sorted(members.keys() - {MANIFEST, CHECKSUM} - {_member(i) for i in range(len(arrays))}):
         raise ModelFileError(f"the file holds {unknown[0]!r}, which its manifest does not list: it was tampered with")
     return manifest, arrays
@@ -71,6 +81,8 @@ def read_archive(source: Place) -> tuple[dict[str, Any], list[np.ndarray]]:
 
 def _members(archive: zipfile.ZipFile) -> dict[str, bytes]:
     members: dict[str, bytes] = {}
+    if sum(info.compress_size for info in archive.infolist()) > archive.start_dir:
+        raise ModelFileError("the archive's members overlap, which those of no model file do: refused")
     for info in archive.infolist():
         # Nothing is compressed, so that nothing can unpack to more than the file weighs.
         if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size or info.filename in members:
@@ -116,17 +128,15 @@ def _array(name: str, content: bytes | None, entry: Any) -> np.ndarray:
         version = np.lib.format.read_magic(file)
         read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
         shape, fortran, dtype = read(file)
-    except (ValueError, KeyError, EOFError) as error:
+    except Exception as error:  # NumPy has the header parsed as Python, where a stranger's may fail in any way
         raise ModelFileError(f"the array {name!r} cannot be read: {error}") from None
-    count = 1
-    for length in shape:
-        count *= length
-    # Checked before anything is reserved: a header may claim any size.
-    if dtype.kind not in KINDS or dtype.hasobject or count * dtype.itemsize != len(content) - file.tell():
+    # Checked before anything is reserved: a header may claim any size, also of items without one.
+    plain = dtype.kind in KINDS and dtype.itemsize and all(type(n) is int and n >= 0 for n in shape)
+    if not plain or math.prod(shape) * dtype.itemsize != len(content) - file.tell():
         raise ModelFileError(f"the array {name!r} is not what its header says: refused")
     if dtype.str != entry.get("dtype") or list(shape) != entry.get("shape"):
         raise ModelFileError(f"the array {name!r} is not what the manifest says: refused")
-    values = np.frombuffer(content, dtype=dtype, offset=file.tell()) if dtype.itemsize else np.zeros(count, dtype)
+    values = np.frombuffer(content, dtype=dtype, offset=file.tell())
     return values.reshape(shape, order="F" if fortran else "C").copy(order="K")
 
 

@@ -1,6 +1,7 @@
 """Models as JSON: plain values as they are, everything else as an object with one tag."""
 
 import math
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,10 @@ class Encoder:
             return {"range": [value.start, value.stop, value.step]}
         if _is_frame(value):
             return self._frame(value, where)
+        if isinstance(value, PurePath):
+            return str(value)
+        if type(value).__module__.startswith("transvariation.distributed.") and hasattr(value, "kept"):
+            value = value.kept()  # rows that lay in files, or that a function gave
         name = name_of(type(value))
         if name is None:
             kind = f"{type(value).__module__}.{type(value).__qualname__}"
@@ -58,7 +63,7 @@ class Encoder:
     def _array(self, value: np.ndarray, where: str) -> dict[str, Any]:
         if value.dtype == object and all(isinstance(item, str) for item in value.ravel()):
             return {"names": value.ravel().tolist(), "shape": list(value.shape)}
-        if value.dtype.kind not in KINDS or type(value) is not np.ndarray:
+        if value.dtype.kind not in KINDS or type(value) is not np.ndarray or not value.dtype.itemsize:
             raise TypeError(f"{where} is an array of {value.dtype}, which a model file cannot hold")
         self.arrays.append(value)
         return {"array": len(self.arrays) - 1}
@@ -82,7 +87,7 @@ class Decoder:
     """Puts a model together from JSON and arrays; makes nothing but what the encoder can have taken apart."""
 
     def __init__(self, arrays: list[np.ndarray]):
-        self._arrays = arrays
+        self._arrays = dict(enumerate(arrays))
 
     def value(self, node: Any, depth: int = 0) -> Any:
         """Turn JSON into the value it stands for."""
@@ -100,13 +105,13 @@ class Decoder:
             return method(node if tag in ("object", "names") else content, depth + 1)
         except ModelFileError:
             raise
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError, OverflowError, MemoryError) as error:
             raise ModelFileError(f"the manifest's {tag!r} is malformed ({error}): the file was tampered with") from None
 
     def _array(self, number: int, depth: int) -> np.ndarray:
         if type(number) is not int or number < 0:
             raise ModelFileError(f"the manifest refers to array {number!r}: the file was tampered with")
-        return self._arrays[number].copy(order="K")  # two attributes that were equal need not have been one
+        return self._arrays.pop(number)  # each is written for one place, and cannot be made into many
 
     def _scalar(self, number: int, depth: int) -> Any:
         return self._array(number, depth)[()]
@@ -146,8 +151,13 @@ class Decoder:
     def _frame(self, parts: dict[str, Any], depth: int) -> Any:
         import pandas as pd
 
-        columns, names, data = (self.value(parts[key], depth) for key in ("columns", "names", "data"))
-        frame = pd.DataFrame(data, index=pd.Index(self.value(parts["index"], depth), name=names[1]))
+        columns, names, index, data = (self.value(parts[key], depth) for key in ("columns", "names", "index", "data"))
+        # Checked before anything is reserved: pandas repeats a value for any index, and fills up labels to the longest.
+        shapes = {values.shape for values in (index, *data.values())}
+        fits = shapes == {(len(index),)} and len(columns) == len(data)
+        if not fits or len({len(label) for label in columns if isinstance(label, tuple)}) > 1:
+            raise ModelFileError("the manifest's 'frame' claims more than the file holds: it was tampered with")
+        frame = pd.DataFrame(data, index=pd.Index(index, name=names[1]))
         return frame.set_axis(pd.Index(columns, name=names[0]), axis=1)
 
     def _object(self, node: dict[str, Any], depth: int) -> Any:

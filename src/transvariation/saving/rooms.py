@@ -7,7 +7,7 @@ from typing import Any
 
 from transvariation.saving.refusal import ModelFileError
 
-ROOMS = ("classifiers", "mixture", "reduction", "rivals", "threshold", "typicality")
+ROOMS = ("classifiers", "distributed", "mixture", "reduction", "rivals", "threshold", "typicality")
 GUESTS = {
     "sklearn.pipeline.Pipeline",
     "sklearn.preprocessing.MinMaxScaler",
@@ -100,6 +100,8 @@ def assembled(cls: type, given: dict[str, Any], learned: dict[str, Any]) -> Any:
         raise ModelFileError(
             f"{cls.__name__} has no parameter {unknown[0]!r}: written by a newer version, or tampered with"
         )
+    if kind == "dataclass" and (missing := sorted(allowed - given.keys())):
+        raise ModelFileError(f"{cls.__name__} lacks its {missing[0]!r}: the file was tampered with")
     for name in learned:
         if not name.isidentifier() or name.startswith("__") or (hasattr(cls, name) and callable(getattr(cls, name))):
             raise ModelFileError(
