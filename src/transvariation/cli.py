@@ -121,6 +121,19 @@ def _numbers(text: str, kind: type, option: str) -> list:
     return numbers
 
 
+def _mark(context: click.Context, option: click.Parameter, given: str | None) -> str | None:
+    """Take the words for the marks."""
+    return {"comma": ",", "point": "."}.get(given or "", given)
+
+
+_decimal = click.option(
+    "--decimal",
+    type=click.Choice([",", ".", "comma", "point"]),
+    callback=_mark,
+    help="The decimal mark of every table given; by default recognised.",
+)
+
+
 def _judging(command: Any) -> Any:
     """Give a command the options that say how to judge."""
     options = [
@@ -134,6 +147,7 @@ def _judging(command: Any) -> Any:
         click.option("--features", help="Variables to use, separated by commas; by default all columns of numbers."),
         click.option("--id-column", help="The column that names the objects; by default recognised."),
         click.option("--source-column", help="The column that says which rows are replicates of one object."),
+        _decimal,
         click.option(
             "--missing",
             type=click.Choice(["error", "drop", "impute"]),
@@ -217,6 +231,7 @@ def fit(control: Path, model: Path, **options: Any) -> None:
     "--out", type=click.Path(dir_okay=False, path_type=Path), help="The CSV file to write.  [TABLE.scores.csv]"
 )
 @click.option("--id-column", help="The column that names the objects; by default recognised.")
+@_decimal
 @click.option(
     "--missing",
     type=click.Choice(["error", "drop"]),

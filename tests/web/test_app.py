@@ -126,6 +126,30 @@ def test_problems_name_file_row_and_column(client, tables):
     assert (problem["file"], problem["row"], problem["column"]) == ("recovered.csv", 2, "Mg")
 
 
+def test_a_decimal_mark_that_was_asked_for_can_be_chosen(client):
+    lines = [f"F{i};1,{515 + i % 9};13,{600 + 7 * i}\n" for i in range(30)]
+    control, recovered = ("id;RI;Na\n" + "".join(part) for part in (lines[1:], lines[:1]))
+    refused = _upload(client, control, recovered)
+    assert refused.status_code == 422
+    for problem in refused.json()["problems"]:
+        assert "choose the comma under “Decimal mark”" in problem["message"]
+        assert "decimal=" not in problem["message"]
+    answer = _upload(client, control, recovered, decimal=",").json()
+    assert answer["tables"][0]["rows"][0]["cells"] == ["F1", "1.516", "13.607"]
+    assert "the comma as decimal mark" in str(answer["tables"][0]["notes"])
+    client.post(f"/api/cases/{answer['case']}/judge", json={})
+    result = _wait(client, answer["case"])["result"]
+    expected = judge(control.encode(), recovered.encode(), decimal=",")
+    assert [v["p_value"] for v in result["verdicts"]] == [v.p_value for v in expected.verdicts]
+    assert "the comma as decimal mark" in str(result["recovered"]["notes"])
+
+
+def test_a_decimal_mark_of_another_kind_is_refused_in_words(client, tables):
+    answer = _upload(client, *tables, decimal="x")
+    assert answer.status_code == 422
+    assert answer.json()["problems"][0]["message"] == "decimal='x' is unknown; choose the comma or the point."
+
+
 @pytest.mark.parametrize("name", ["../../etc/passwd", "C:\\windows\\x.csv", "/etc/passwd", "..", "a/b\\c.csv"])
 def test_folders_in_a_file_s_name_lead_nowhere(client, tables, name):
     answer = _upload(client, *tables, names=(name, "recovered.csv"))

@@ -177,6 +177,20 @@ def test_problems_stand_below_their_table_and_are_marked_in_it(page, tables, scr
     assert "object 'C' left out" in page.inner_text("#previews")
 
 
+def test_the_decimal_mark_is_chosen_where_a_table_does_not_tell(page, screenshot):
+    lines = [f"F{i};1,{515 + i % 9};13,{600 + 7 * i}\n" for i in range(30)]
+    tables = [("id;RI;Na\n" + "".join(part)).encode() for part in (lines[5:], lines[:5])]
+    load(page, *tables)
+    page.wait_for_selector("#recovered-problems li")
+    assert "under “Decimal mark”" in page.inner_text("#control-problems")
+    screenshot(page, "decimal-mark")
+    page.get_by_label("Decimal mark").select_option(",")
+    judged(page, tables)
+    assert "1.515" in page.inner_text("#previews")
+    assert "read with the comma as decimal mark" in page.inner_text("#previews")
+    assert len(verdicts(page)) == 5
+
+
 @pytest.mark.parametrize("content", [b"", b"%PDF-1.7", b"\x00\x01", b"a,b\n1,2\n"])
 def test_what_is_no_fitting_table_is_refused_in_words(page, tables, content):
     load(page, tables[0], content)

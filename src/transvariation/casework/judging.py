@@ -42,6 +42,7 @@ def judge(
     missing: str = "error",
     seed: int = 0,
     background: Any = None,
+    decimal: str | None = None,
     command: str = "transvariation.casework.judge",
     **options: Any,
 ) -> CaseResult:
@@ -66,6 +67,8 @@ def judge(
     background : path, bytes or DataFrame, optional
         Many sources of the same kind, each measured repeatedly, with a column that names the source. Adds likelihood
         ratios.
+    decimal : {",", "."}, optional
+        The decimal mark of all these tables; by default recognised in each.
     command : str
         What to name in the result as the command that made it.
     **options
@@ -80,7 +83,7 @@ def judge(
     (51, True)
     """
     options.setdefault("names", tuple(_name(*given) for given in ((control, "control"), (recovered, "recovered"))))
-    pair = read_pair(control, recovered, features=features, missing=missing, **options)
+    pair = read_pair(control, recovered, features=features, missing=missing, decimal=decimal, **options)
     rule, words = make_rule(method, reduce, sensitivity, seed)
     known, unknown = pair.control.to_frame(), pair.recovered.to_frame()
     rule, heard = fit_rule(rule, known, pair.control.sources)
@@ -108,7 +111,7 @@ def judge(
         warnings=(*heard, *_cautions(len(known), sensitivity)),
         limitations=LIMITATIONS,
         made_by=provenance(command, seed=seed),
-        **({} if background is None else _weighed(pair, background, missing, seed)),
+        **({} if background is None else _weighed(pair, background, missing, decimal, seed)),
     ).at(sensitivity)
 
 
@@ -133,9 +136,9 @@ def fit_rule(
     return rule, list(dict.fromkeys(str(warning.message) for warning in caught))
 
 
-def _weighed(pair: Pair, background: Any, missing: str, seed: int) -> dict[str, Any]:
+def _weighed(pair: Pair, background: Any, missing: str, decimal: str | None, seed: int) -> dict[str, Any]:
     """Weigh the recovered sources against the control, which counts as one source."""
-    table = read_table(background, features=pair.features, missing=missing)
+    table = read_table(background, features=pair.features, missing=missing, decimal=decimal)
     if table.sources is None:
         raise ValueError(
             f"{table.name} has no column that names the source of each row; a background needs one, such as 'source'"

@@ -16,6 +16,7 @@ MISSING = frozenset({"", "-", "--", "—", "–", ".", "?", "na", "n/a", "n.a.",
 BELOW = frozenset(
     {"nd", "n.d.", "bdl", "b.d.l.", "bd", "b.d.", "<lod", "<dl", "<mdl", "<loq", "<lq", "<ld", "<rl", "below detection"}
 )
+MARKS = {".": "point", ",": "comma"}
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}([.,' \u00a0\u2009\u202f\u2019]\d{3})+([.,]\d*)?", re.ASCII)
@@ -134,6 +135,15 @@ def _huge(text: object) -> str:
     return f"{quoted(text)} is too large for a computer's number; change the unit"
 
 
+def to_say(decimal: str) -> str:
+    """Tell how a person gives the decimal mark, in Python and on the command line; the page puts it in its own words.
+
+    >>> to_say(",")
+    'say decimal="," (--decimal comma)'
+    """
+    return f'say decimal="{decimal}" (--decimal {MARKS[decimal]})'
+
+
 def _why_not(text: str, decimal: str) -> str:
     """Explain to a person why this text is not a number."""
     shown = quoted(text)
@@ -151,15 +161,12 @@ def _why_not(text: str, decimal: str) -> str:
         return f"{shown} is a date or time, not a number"
     other = "," if decimal == "." else "."
     if text.count(other) == 1 and decimal not in text and not isinstance(_plain(text, other), str):
-        name = {".": "point", ",": "comma"}
-        kind = (
-            f"thousands separator or a decimal {name[other]}"
-            if _THOUSANDS.fullmatch(text)
-            else f"decimal {name[other]}"
-        )
+        kind = f"decimal {MARKS[other]}"
+        if _THOUSANDS.fullmatch(text):
+            kind = f"thousands separator or a {kind}"
         return (
-            f"{shown} has a {kind}, but this file's decimal mark is the {name[decimal]};"
-            f' write it as elsewhere, or say decimal="{other}"'
+            f"{shown} has a {kind}, but this file's decimal mark is the {MARKS[decimal]};"
+            f" write it as elsewhere, or {to_say(other)}"
         )
     if _THOUSANDS.fullmatch(text):
         return f"{shown} has a thousands separator; write the number without it"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Union
 
 import numpy as np
 
-from transvariation.table.cells import read_cells
+from transvariation.table.cells import MARKS, read_cells
 from transvariation.table.columnar import FrameGrid, ParquetGrid
 from transvariation.table.encoding import fingerprint, survey
 from transvariation.table.grid import Grid, Limits
@@ -27,6 +27,8 @@ Source = Union[str, "os.PathLike[str]", bytes, BinaryIO, "pd.DataFrame"]
 def opened(source: Source, name: str | None, limits: Limits, **options: Any) -> Iterator[tuple[Grid, Findings]]:
     """Open a file of whatever kind, by its content, and close it again if it was opened here."""
     findings = Findings(name or _name_of(source))
+    if options.get("decimal") in MARKS:
+        findings.note(f"read with the {MARKS[options['decimal']]} as decimal mark, as was asked")
     if hasattr(source, "iloc") and hasattr(source, "columns"):
         grid: Grid = FrameGrid(source, findings, options.get("decimal"))  # type: ignore[arg-type]
         yield _checked(grid, findings, limits), findings
@@ -74,7 +76,7 @@ def _recognised(
     decimal: str | None,
     encoding: str | None,
 ) -> Grid:
-    if decimal not in (None, ".", ","):
+    if decimal is not None and decimal not in MARKS:
         findings.problem(f'decimal={decimal!r} must be "." or ","')
     stream.seek(0)
     head = stream.read(8)

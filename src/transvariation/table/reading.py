@@ -47,7 +47,7 @@ def read_table(
     sheet : str or int, default=None
         An Excel sheet by title or number from 1; None is the first visible one.
     delimiter, decimal, encoding : str, default=None
-        Given rather than recognised.
+        Given rather than recognised; a decimal mark that was given is noted.
     expect : sequence of str
         Names that are variables if present, even if most of their cells cannot be read.
     limits : Limits

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from transvariation.table.cells import to_say
 from transvariation.table.encoding import Survey
 from transvariation.table.grid import Block, Column, Limits, Plan, split
 from transvariation.table.problems import Findings, printable, quoted
@@ -218,10 +219,10 @@ def find_decimal(cells: list[str], findings: Findings | None = None) -> str:
             unsure = unsure or cell
     points = sum(bool(_POINT.fullmatch(cell)) for cell in cells)
     if unsure and not sure and not points and findings is not None:
-        plain = unsure.replace(",", "")
+        small, large = unsure.replace(",", "."), unsure.replace(",", "")
         findings.problem(
-            f"{quoted(unsure)} may mean {unsure.replace(',', '.')} or {plain}, and no other cell tells which;"
-            ' say decimal="," or decimal="." (as --decimal on the command line)'
+            f"{quoted(unsure)} may mean {small} or {large}, and no other cell tells which;"
+            f" for {small} {to_say(',')}, for {large} write it without the comma"
         )
     return "," if sure > points else "."
 

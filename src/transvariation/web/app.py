@@ -30,6 +30,7 @@ STATIC = dict.fromkeys(SCRIPTS, "text/javascript; charset=utf-8") | {"app.css": 
 UNDERSTAND, DECIDE, RENDER = (f"transvariation.web.work:{name}" for name in ("understand", "decide", "render"))
 OPTIONS = ("method", "reduce", "features", "missing", "sensitivity")
 MISSING = ("error", "drop", "impute")
+DECIMALS = ("", ",", ".")  # the first: recognised
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class Case:
     """Two uploaded tables, and what was made of them. Kept in memory only, and only while among the newest."""
 
     files: list[tuple[str, bytes]] | None  # None is the packaged example
+    decimal: str | None = None  # judged with the mark that they were read with, whatever is chosen since
     waiting: bool = False
     started: float = 0
     stopped: bool = False
@@ -102,11 +104,13 @@ class Page:
             return _problem("The upload could not be read; reload the page and choose the tables again.")
         given = [form.get(name) for name in ("control", "recovered")]
         tables = [(_name(file.filename), await file.read()) for file in given if isinstance(file, UploadFile)]
-        missing = str(form.get("missing", "error"))
+        missing, decimal = str(form.get("missing", "error")), str(form.get("decimal", ""))
         await form.close()
         if len(tables) < 2:
             return _problem("Choose both tables: control and recovered.")
-        return await self._understood(Case(tables), missing)
+        if decimal not in DECIMALS:
+            return _problem(f"decimal={decimal!r} is unknown; choose the comma or the point.")
+        return await self._understood(Case(tables, decimal or None), missing)
 
     async def example(self, request: Request) -> Response:
         """Take the packaged glass fragments as the two tables."""
@@ -116,7 +120,7 @@ class Page:
         if missing not in MISSING:
             return _problem(f"missing={missing!r} is unknown; choose one of {', '.join(MISSING)}.")
         try:
-            seen = await self._quick(UNDERSTAND, case.files, missing)
+            seen = await self._quick(UNDERSTAND, case.files, missing, case.decimal)
         except WorkError as error:
             return JSONResponse({"problems": error.problems}, 422)
         if "problems" in seen:
@@ -162,6 +166,7 @@ class Page:
                 case.result = await work(
                     DECIDE,
                     case.files,
+                    case.decimal,
                     options,
                     seconds=self.limits.fit_seconds,
                     memory=self.limits.memory,

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from transvariation.table import Limits, Problem, Table, TableError
+from transvariation.table.cells import MARKS, to_say
 from transvariation.table.opening import opened
 
 FIRST = 8  # rows shown of a table that was understood
@@ -18,7 +19,7 @@ PLAIN = {
     'choose missing="drop" or missing="impute"': "choose under “Missing values” to leave the object out or to fill in",
     'try missing="impute"': "choose under “Missing values” to fill in",
     "read it in blocks (`score` does)": "the command “transvariation score” takes tables of any length",
-}
+} | {to_say(mark): f"choose the {name} under “Decimal mark”" for mark, name in MARKS.items()}
 
 
 def plain(message: str) -> str:

@@ -32,11 +32,11 @@ def _taken(files: Files) -> tuple[tuple[bytes, bytes], tuple[str, str]]:
     return (control, recovered), names
 
 
-def understand(files: Files, missing: str) -> dict[str, Any]:
+def understand(files: Files, missing: str, decimal: str | None) -> dict[str, Any]:
     """Read both tables and say what was understood, or what is wrong and where."""
     contents, names = _taken(files)
     try:
-        pair = read_pair(*contents, missing=missing, names=names, limits=LIMITS)
+        pair = read_pair(*contents, missing=missing, decimal=decimal, names=names, limits=LIMITS)
     except TableError as error:
         return {
             "files": names,
@@ -55,10 +55,11 @@ def understand(files: Files, missing: str) -> dict[str, Any]:
     }
 
 
-def decide(files: Files, options: dict[str, Any]) -> dict[str, Any]:
+def decide(files: Files, decimal: str | None, options: dict[str, Any]) -> dict[str, Any]:
     """Judge the case."""
     contents, names = _taken(files)
-    return judge(*contents, names=names, limits=LIMITS, command="transvariation serve", **options).to_dict()
+    command = "transvariation serve"
+    return judge(*contents, names=names, limits=LIMITS, decimal=decimal, command=command, **options).to_dict()
 
 
 def render(result: dict[str, Any], kind: str, sensitivity: float) -> str:
