@@ -94,3 +94,16 @@ def test_a_case_with_a_background_gets_ratios(background, system, monkeypatch):
     assert ratios["same"].score_based > 0 > ratios["other"].score_based
     with pytest.raises(ValueError, match="names the source"):
         judge(control, recovered, background=table.drop(columns="source"))
+
+
+def test_neither_the_order_of_the_columns_nor_their_units_matter():
+    rng = np.random.default_rng(5)
+    mixing = rng.normal(size=(3, 3))
+    sources = np.repeat(np.arange(40), 4)
+    X = 3 * rng.normal(size=(40, 3))[sources] + rng.normal(size=(160, 3)) @ mixing
+    pairs = make_pairs({i: 3 * rng.normal(size=3) + rng.normal(size=(4, 3)) @ mixing for i in range(30)}, n_pairs=30)
+    order, units = [2, 0, 1], np.array([1.0, 1e-3, 1e4])
+    found = LikelihoodSystem(n_pairs=200).fit(X, sources).log10_lr(pairs.first, pairs.second)
+    turned = LikelihoodSystem(n_pairs=200).fit((X * units)[:, order], sources)
+    again = turned.log10_lr(*([(x * units)[:, order] for x in side] for side in (pairs.first, pairs.second)))
+    np.testing.assert_allclose(again["score_based"], found["score_based"], atol=1e-6)

@@ -103,15 +103,15 @@ class TwoLevel:
 class ScoreBased:
     """The transvariation probability of a difference among differences within sources, calibrated on pairs.
 
-    Differences are turned to the axes in which those within sources are independent and of unit variance; there tp is
-    the product of univariate ones. Logistic regression on pairs from the background makes its logarithm a ratio.
+    Differences are transformed so that those within sources are independent and of unit variance; then tp is the
+    product of univariate ones. Logistic regression on pairs from the background makes its logarithm a ratio.
     """
 
     def fit(self, X: Floats, sources: NDArray, pairs: Pairs) -> "ScoreBased":
         """Learn the within-source covariance, then what the score means."""
         residuals = np.concatenate([x - x.mean(axis=0) for x in by_source(X, sources).values()])
         freedom = len(X) - len(np.unique(sources))
-        self.whiten_ = np.linalg.cholesky(np.linalg.inv(residuals.T @ residuals / freedom))
+        self.whiten_ = _whitener(residuals.T @ residuals / freedom)
         calibrator = _lir("lir.algorithms.logistic_regression").LogitCalibrator()
         scores = self.scores(pairs.first, pairs.second)
         # Scores of different sources run to minus thousands; beyond this they all say the same.
@@ -129,6 +129,13 @@ class ScoreBased:
     def log10_lr(self, first: list[Floats], second: list[Floats]) -> Floats:
         """Compute log10 likelihood ratios of pairs of sets."""
         return np.asarray(self.calibrator_.transform(np.maximum(self.scores(first, second), self.floor_))).ravel()
+
+
+def _whitener(covariance: Floats) -> Floats:
+    """Make variables independent and of unit variance by the symmetric root: the same in any order and any units."""
+    scale = np.sqrt(np.diag(covariance))
+    values, axes = np.linalg.eigh(covariance / np.outer(scale, scale))
+    return (axes / np.sqrt(values)) @ axes.T / scale[:, None]
 
 
 class LikelihoodSystem:
