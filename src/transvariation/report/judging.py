@@ -10,6 +10,7 @@ from transvariation.casework import judge
 from transvariation.report.case import check_report_name, write_report
 from transvariation.report.screen import case_table, summary_lines
 from transvariation.studies.provenance import command_line
+from transvariation.writing import check_outputs
 
 
 def judge_case(
@@ -18,6 +19,7 @@ def judge_case(
     """Judge a case, show the verdicts and write the files asked for."""
     if report is not None:
         check_report_name(report)
+    check_outputs([report, json_file], [control, recovered, options.get("background")])
     with console.status("judging"):
         result = judge(control, recovered, command=command_line(), **options)
     console.print(case_table(result))
