@@ -1,7 +1,11 @@
 """The command line as a person types it."""
 
+import json
+import os
 import subprocess
 import sys
+import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -89,3 +93,69 @@ def test_a_rule_replaces_an_older_rule_or_an_empty_file(case):
     for name in ("rule.tv", "empty"):
         assert _run("fit", case / "control.csv", case / name, "--sensitivity", "0.8").exit_code == 0
         assert b'"sensitivity": 0.8' in (case / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "judge control.csv recovered.csv --report nodir/new.html",
+        "judge control.csv recovered.csv --report new.html --json nodir/new.json",
+        "fit control.csv nodir/new.tv",
+        "score rule.tv recovered.csv --out nodir/new.csv",
+    ],
+)
+def test_a_folder_that_is_missing_is_named_before_any_work(case, monkeypatch, typed):
+    monkeypatch.chdir(case)
+    for work in ("report.judging.judge", "casework.keep.read_table", "casework.keep.load"):
+        monkeypatch.setattr(f"transvariation.{work}", None)
+    before = _files(case)
+    done = _run(*typed.split())
+    assert done.exit_code == 2
+    assert "Error: nodir: there is no such folder" in done.output
+    assert _files(case) == before
+
+
+def test_a_report_that_cannot_be_made_is_refused_before_any_work(case, monkeypatch):
+    monkeypatch.setitem(sys.modules, "typst", None)
+    monkeypatch.setattr("transvariation.report.judging.judge", None)
+    done = _run("judge", case / "control.csv", case / "recovered.csv", "--report", case / "new.pdf")
+    assert done.exit_code == 2
+    assert "needs Typst" in done.output
+
+
+def test_a_full_disk_leaves_the_older_file(case, monkeypatch):
+    monkeypatch.chdir(case)
+    typed = "judge control.csv recovered.csv --report old.html --json old.json"
+    assert _run(*typed.split()).exit_code == 0
+    before = _files(case)
+    whole = Path.write_bytes
+
+    def cut_off(path, content):
+        whole(path, content[:100])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", cut_off)
+    monkeypatch.setattr(Path, "write_text", lambda path, content, **_: cut_off(path, content.encode()))
+    for written in (typed, "judge control.csv recovered.csv --json old.json", "fit control.csv rule.tv"):
+        done = _run(*written.split())
+        assert done.exit_code == 2
+        assert "No space left on device" in done.output
+    assert _files(case) == before
+
+
+def test_a_link_and_a_pipe_stay_what_they_are(case):
+    kept, link, pipe = case / "kept.json", case / "link.json", case / "pipe"
+    kept.touch(mode=0o600)
+    link.symlink_to(kept)
+    assert _run("judge", case / "control.csv", case / "recovered.csv", "--json", link).exit_code == 0
+    assert link.is_symlink()
+    assert json.loads(kept.read_text())["schema"]
+    assert kept.stat().st_mode & 0o777 == 0o600
+    os.mkfifo(pipe)
+    read = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()), daemon=True)
+    reader.start()
+    assert _run("score", case / "rule.tv", case / "recovered.csv", "--out", pipe).exit_code == 0
+    assert pipe.is_fifo()
+    reader.join(10)
+    assert read[0].startswith("id,verdict,p_value,tp\n")

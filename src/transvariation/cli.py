@@ -161,7 +161,10 @@ def _usage_errors() -> Iterator[None]:
     """Say in words what is wrong with the input or a parameter, and leave with status 2."""
     try:
         yield
-    except (ValueError, ImportError, OSError) as error:
+    except OSError as error:
+        words = [str(part) for part in (error.filename, error.strerror) if part]
+        raise click.UsageError(": ".join(words) or str(error)) from error
+    except (ValueError, ImportError) as error:
         raise click.UsageError(str(error)) from error
 
 

@@ -1,13 +1,44 @@
-"""Files to write: never over what they are made from."""
+"""Files written whole or not at all, and never over what they are made from."""
 
+import errno
 import os
-from collections.abc import Iterable
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give the name of a file to write; it takes the place of `path` once the block has ended well.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     with replacing(Path(folder, "report.html")) as unfinished:
+    ...         _ = unfinished.write_text("whole")
+    ...     [(file.name, file.read_text()) for file in Path(folder).iterdir()]
+    [('report.html', 'whole')]
+    """
+    _check_place(path)
+    if _is_device(path):
+        yield path
+        return
+    place = Path(os.path.realpath(path))  # a link stays a link
+    unfinished = place.with_name(f".{place.name}.{os.getpid()}.unfinished")
+    try:
+        yield unfinished
+        if place.exists():
+            shutil.copymode(place, unfinished)
+        os.replace(unfinished, place)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
 def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Any] = ()) -> None:
-    """Refuse, before any work is done, an output that would replace an input or another output.
+    """Refuse, before any work is done, an output that has no place or would replace an input or another output.
 
     An output that was not asked for is None; an input that is no path lies in memory and is safe.
 
@@ -24,6 +55,7 @@ def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Any] = ()) ->
             raise ValueError(f"'{path}' is read by this command and would be lost; give the output another name")
         if any(_same(path, each) for each in written):
             raise ValueError(f"'{path}' is to be written twice; give each file a name of its own")
+        _check_place(path)
         written.append(path)
 
 
@@ -31,3 +63,19 @@ def _same(one: Path, other: Path) -> bool:
     if one.exists() and other.exists():
         return one.samefile(other)  # by whatever name or link
     return os.path.realpath(one) == os.path.realpath(other)
+
+
+def _check_place(path: Path) -> None:
+    folder = path.parent
+    if not folder.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(folder))
+    # A file is replaced by a new one, which its folder must allow; what is marked as not to be written stays.
+    needed = [path] if _is_device(path) else [folder, *([path] if path.exists() else [])]
+    for each in needed:
+        if not os.access(each, os.W_OK):
+            raise PermissionError(errno.EACCES, "this may not be written to", str(each))
+
+
+def _is_device(path: Path) -> bool:
+    """Tell a pipe or a device, which is written to as it is."""
+    return path.exists() and not path.is_file()

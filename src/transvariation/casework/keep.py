@@ -1,7 +1,6 @@
 """A rule kept in a file and applied later, to tables of any length."""
 
 import csv
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from transvariation.casework.methods import DEFAULT, make_rule
 from transvariation.classifiers import OneClassClassifier
 from transvariation.saving import ModelFileError, load, read_about, save
 from transvariation.table import Table, read_chunks, read_table
-from transvariation.writing import check_outputs
+from transvariation.writing import check_outputs, replacing
 
 COLUMNS = ("id", "verdict", "p_value", "tp")
 
@@ -67,20 +66,15 @@ def score_table(
     check_outputs([out], [model, table])
     rule = load(model)
     names = [str(name) for name in rule.feature_names_in_]
-    unfinished = out.with_name(f".{out.name}.unfinished")
     judged = rejected = 0
-    try:
-        with unfinished.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(COLUMNS)
-            for block in read_chunks(table, names, id_column=id_column, missing=missing, progress=progress):
-                verdicts = _verdicts(rule, pd.DataFrame(block.X, columns=names))
-                writer.writerows(zip((spreadsheet_safe(name) for name in block.ids), *verdicts, strict=True))
-                judged += len(block)
-                rejected += int((verdicts[0] == "rejected").sum())
-        os.replace(unfinished, out)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with replacing(out) as unfinished, unfinished.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        for block in read_chunks(table, names, id_column=id_column, missing=missing, progress=progress):
+            verdicts = _verdicts(rule, pd.DataFrame(block.X, columns=names))
+            writer.writerows(zip((spreadsheet_safe(name) for name in block.ids), *verdicts, strict=True))
+            judged += len(block)
+            rejected += int((verdicts[0] == "rejected").sum())
     return judged, rejected
 
 

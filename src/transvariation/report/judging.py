@@ -10,7 +10,7 @@ from transvariation.casework import judge
 from transvariation.report.case import check_report_name, write_report
 from transvariation.report.screen import case_table, summary_lines
 from transvariation.studies.provenance import command_line
-from transvariation.writing import check_outputs
+from transvariation.writing import check_outputs, replacing
 
 
 def judge_case(
@@ -29,5 +29,6 @@ def judge_case(
         write_report(result, report)
         console.print(f"Report: {report}", markup=False, soft_wrap=True, highlight=False)
     if json_file is not None:
-        json_file.write_text(json.dumps(result.to_dict(), indent=1) + "\n", encoding="utf-8")
+        with replacing(json_file) as unfinished:
+            unfinished.write_text(json.dumps(result.to_dict(), indent=1) + "\n", encoding="utf-8")
         console.print(f"JSON: {json_file}", markup=False, soft_wrap=True, highlight=False)
