@@ -159,3 +159,27 @@ def test_a_link_and_a_pipe_stay_what_they_are(case):
     assert pipe.is_fifo()
     reader.join(10)
     assert read[0].startswith("id,verdict,p_value,tp\n")
+
+
+def test_an_id_that_the_terminal_has_no_letters_for_stops_nothing(case):
+    (case / "omega.csv").write_text("id,Na,Mg\nΩ1,0.1,0.2\n", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "transvariation", "judge", "control.csv", "omega.csv", "--report", "new.html"],
+        cwd=case,
+        env=os.environ | {"PYTHONIOENCODING": "cp1252"},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert rb"\u03a91" in done.stdout
+    assert "Ω1" in (case / "new.html").read_text(encoding="utf-8")
+
+
+def test_the_files_are_there_whatever_becomes_of_the_screen(case, monkeypatch):
+    def broken(result):
+        raise BrokenPipeError(32, "Broken pipe")
+
+    monkeypatch.setattr("transvariation.report.judging.case_table", broken)
+    files = case / "new.html", case / "new.json"
+    _run("judge", case / "control.csv", case / "recovered.csv", "--report", files[0], "--json", files[1])
+    assert all(file.exists() for file in files)

@@ -1,5 +1,7 @@
 """The command line. Each command imports what it needs when it runs, so that --help answers at once."""
 
+import io
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +16,9 @@ from transvariation import __version__
 @click.version_option(__version__)
 def main() -> None:
     """Tell whether objects belong to a class that you know well."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # an id that the terminal lacks letters for stops nothing
 
 
 @main.command()

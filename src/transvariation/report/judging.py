@@ -22,13 +22,15 @@ def judge_case(
     check_outputs([report, json_file], [control, recovered, options.get("background")])
     with console.status("judging"):
         result = judge(control, recovered, command=command_line(), **options)
-    console.print(case_table(result))
-    for line in summary_lines(result):
-        console.print(line, markup=False, highlight=False)
+    # Files first: whatever becomes of the screen, they are there.
     if report is not None:
         write_report(result, report)
-        console.print(f"Report: {report}", markup=False, soft_wrap=True, highlight=False)
     if json_file is not None:
         with replacing(json_file) as unfinished:
             unfinished.write_text(json.dumps(result.to_dict(), indent=1) + "\n", encoding="utf-8")
-        console.print(f"JSON: {json_file}", markup=False, soft_wrap=True, highlight=False)
+    console.print(case_table(result))
+    for line in summary_lines(result):
+        console.print(line, markup=False, highlight=False)
+    for kind, path in (("Report", report), ("JSON", json_file)):
+        if path is not None:
+            console.print(f"{kind}: {path}", markup=False, soft_wrap=True, highlight=False)
