@@ -183,3 +183,21 @@ def test_the_files_are_there_whatever_becomes_of_the_screen(case, monkeypatch):
     files = case / "new.html", case / "new.json"
     _run("judge", case / "control.csv", case / "recovered.csv", "--report", files[0], "--json", files[1])
     assert all(file.exists() for file in files)
+
+
+@pytest.mark.parametrize(
+    "typed", ["demo", "study glass --seeds 1 --repeats 1 --jobs 1", "study simulation --scenarios a --repeats 1"]
+)
+def test_a_folder_that_cannot_be_made_is_named_before_any_work(tmp_path, monkeypatch, typed):
+    for work in ("report.demo.judge", "studies.glass.paper_scores", "studies.simulation.Study.run"):
+        monkeypatch.setattr(f"transvariation.{work}", None)
+    (tmp_path / "file").touch()
+    done = _run(*typed.split(), "--out", tmp_path / "file" / "folder")
+    assert done.exit_code == 2
+    assert "file/folder: Not a directory" in done.output.replace("\n", "")
+
+
+def test_the_glass_study_needs_someone_to_do_the_work(tmp_path):
+    done = _run("study", "glass", "--out", tmp_path, "--jobs", "0")
+    assert done.exit_code == 2
+    assert "0 is none of these: Processes" in done.output

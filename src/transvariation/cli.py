@@ -1,6 +1,7 @@
 """The command line. Each command imports what it needs when it runs, so that --help answers at once."""
 
 import io
+import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,8 +37,22 @@ def demo(out: Path) -> None:
     from transvariation.report.demo import demo as run
 
     console = Console()
-    for path in run(out, console):
-        console.print(f"Written: {path}", soft_wrap=True, highlight=False)
+    with _usage_errors():
+        for path in run(out, console):
+            console.print(f"Written: {path}", soft_wrap=True, highlight=False)
+
+
+def _jobs(context: click.Context, option: click.Option, given: int | str) -> int | str:
+    """Read a number of processes; leave the address of a scheduler, which names a port, as it is."""
+    try:
+        number = int(given)
+    except ValueError:
+        number = 0
+    if number:
+        return number
+    if ":" not in str(given):
+        raise click.BadParameter(f"{given!r} is none of these: {option.help}")
+    return given
 
 
 @main.group()
@@ -55,29 +70,31 @@ def study() -> None:
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed, the same results."
 )
 @click.option(
-    "--jobs", default="1", show_default=True, help="Processes, -1 for all cores, or a Dask scheduler's address."
+    "--jobs",
+    default="1",
+    show_default=True,
+    callback=_jobs,
+    help="Processes, -1 for all cores, or a Dask scheduler's address, such as tcp://127.0.0.1:8786.",
 )
-def simulation(out: Path, scenarios: str, sizes: str, shifts: str, repeats: int, seed: int, jobs: str) -> None:
+def simulation(out: Path, scenarios: str, sizes: str, shifts: str, repeats: int, seed: int, jobs: int | str) -> None:
     """Compare nine methods in nine scenarios. Interrupted and called again, it goes on where it was."""
     from rich.console import Console
 
     from transvariation.report.study import simulate
-    from transvariation.studies.journal import JournalError
     from transvariation.studies.simulation import Study
 
+    console = Console()
     try:
-        work = Study(
-            scenarios=_letters(scenarios),
-            sizes=tuple(_numbers(sizes, int, "--sizes")),
-            shifts=tuple(_numbers(shifts, float, "--shifts")),
-            repeats=repeats,
-            seed=seed,
-            jobs=int(jobs) if jobs.lstrip("-").isdigit() else jobs,
-        )
-        console = Console()
-        path = simulate(work, out, console)
-    except JournalError as error:
-        raise click.UsageError(str(error)) from error
+        with _usage_errors():
+            work = Study(
+                scenarios=_letters(scenarios),
+                sizes=tuple(_numbers(sizes, int, "--sizes")),
+                shifts=tuple(_numbers(shifts, float, "--shifts")),
+                repeats=repeats,
+                seed=seed,
+                jobs=jobs,
+            )
+            path = simulate(work, out, console)
     except KeyboardInterrupt:
         click.echo(f"\nStopped. What is done is kept in {out}: the same command goes on from there.", err=True)
         raise SystemExit(130) from None
@@ -90,7 +107,7 @@ def simulation(out: Path, scenarios: str, sizes: str, shifts: str, repeats: int,
     "--seeds", type=click.IntRange(min=1), default=20, show_default=True, help="Seeds for random projections."
 )
 @click.option("--repeats", type=click.IntRange(min=1), default=3, show_default=True, help="Ten-fold splits.")
-@click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 for all cores.")
+@click.option("--jobs", type=int, default=-1, show_default=True, callback=_jobs, help="Processes; -1 for all cores.")
 def glass(out: Path, seeds: int, repeats: int, jobs: int) -> None:
     """Reproduce the analysis of the glass fragments, cell by cell, then try it on unseen fragments."""
     from rich.console import Console
@@ -98,7 +115,8 @@ def glass(out: Path, seeds: int, repeats: int, jobs: int) -> None:
     from transvariation.report.study import analyse_glass
 
     console = Console()
-    path = analyse_glass(out, seeds, repeats, jobs, console)
+    with _usage_errors():
+        path = analyse_glass(out, seeds, repeats, jobs, console)
     console.print(f"Page: {path}", soft_wrap=True, highlight=False)
 
 
@@ -121,7 +139,7 @@ def _numbers(text: str, kind: type, option: str) -> list:
         numbers = [kind(part) for part in text.split(",")]
     except ValueError:
         numbers = []
-    if not numbers or min(numbers) <= 0:
+    if not numbers or not all(0 < number < math.inf for number in numbers):
         raise click.BadParameter(f"{text!r} must be positive numbers separated by commas", param_hint=option)
     return numbers
 

@@ -59,6 +59,12 @@ def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Any] = ()) ->
         written.append(path)
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder to fill where there is none, or say why not, before any work is done."""
+    path.mkdir(parents=True, exist_ok=True)
+    _check_writable(path)
+
+
 def _same(one: Path, other: Path) -> bool:
     if one.exists() and other.exists():
         return one.samefile(other)  # by whatever name or link
@@ -72,8 +78,12 @@ def _check_place(path: Path) -> None:
     # A file is replaced by a new one, which its folder must allow; what is marked as not to be written stays.
     needed = [path] if _is_device(path) else [folder, *([path] if path.exists() else [])]
     for each in needed:
-        if not os.access(each, os.W_OK):
-            raise PermissionError(errno.EACCES, "this may not be written to", str(each))
+        _check_writable(each)
+
+
+def _check_writable(path: Path) -> None:
+    if not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, "this may not be written to", str(path))
 
 
 def _is_device(path: Path) -> bool:
