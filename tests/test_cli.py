@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -201,3 +202,44 @@ def test_the_glass_study_needs_someone_to_do_the_work(tmp_path):
     done = _run("study", "glass", "--out", tmp_path, "--jobs", "0")
     assert done.exit_code == 2
     assert "0 is none of these: Processes" in done.output
+
+
+@pytest.fixture
+def workbook(case):
+    pytest.importorskip("openpyxl")
+    with pd.ExcelWriter(case / "case.xlsx") as book:
+        for name in ("control", "recovered"):
+            pd.read_csv(case / f"{name}.csv").to_excel(book, sheet_name=name, index=False)
+    return case / "case.xlsx"
+
+
+def _judged(folder, *arguments):
+    done = _run("judge", *arguments, "--json", folder / "case.json")
+    assert done.exit_code == 0, done.output
+    return json.loads((folder / "case.json").read_text())
+
+
+def test_two_sheets_of_one_workbook_are_judged_like_two_files(case, workbook):
+    files = _judged(case, case / "control.csv", case / "recovered.csv")
+    sheets = _judged(case, workbook, workbook, "--control-sheet", "control", "--recovered-sheet", "recovered")
+    assert sheets["verdicts"] == files["verdicts"]
+    assert sheets["warnings"] == files["warnings"]
+    assert "the sheet 'recovered' was read" in str(sheets["recovered"]["notes"])
+    refused = _run("judge", workbook, workbook, "--control-sheet", "Control")
+    assert refused.exit_code == 2
+    assert "'Control' is not among 'control', 'recovered'" in refused.output
+
+
+def test_a_control_judged_by_itself_draws_a_caution(case, workbook):
+    twice = (workbook, workbook), (case / "control.csv", case / "control.csv")
+    named = workbook, workbook, "--recovered-sheet", "control"
+    for arguments in (*twice, named):
+        assert "are the same" in str(_judged(case, *arguments)["warnings"])
+
+
+def test_fit_and_score_take_a_sheet(case, workbook):
+    assert _run("fit", workbook, case / "rule.tv", "--sheet", "control").exit_code == 0
+    scored = [case / "sheet.csv", case / "file.csv"]
+    assert _run("score", case / "rule.tv", workbook, "--sheet", "recovered", "--out", scored[0]).exit_code == 0
+    assert _run("score", case / "rule.tv", case / "recovered.csv", "--out", scored[1]).exit_code == 0
+    assert scored[0].read_text() == scored[1].read_text()

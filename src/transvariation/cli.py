@@ -173,6 +173,9 @@ def _judging(command: Any) -> Any:
     return command
 
 
+_sheet = click.option("--sheet", help="The sheet to read of an Excel workbook; by default the first.")
+
+
 def _listed(options: dict[str, Any]) -> dict[str, Any]:
     """Read the list of variables."""
     names = options["features"]
@@ -201,6 +204,8 @@ def _usage_errors() -> Iterator[None]:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A table of many sources, each measured repeatedly: adds likelihood ratios.",
 )
+@click.option("--control-sheet", help="The sheet of CONTROL, if it is an Excel workbook; by default the first.")
+@click.option("--recovered-sheet", help="The sheet of RECOVERED, likewise; both may be in one workbook.")
 @_judging
 def judge(
     control: Path,
@@ -208,6 +213,8 @@ def judge(
     report: Path | None,
     json_file: Path | None,
     background: Path | None,
+    control_sheet: str | None,
+    recovered_sheet: str | None,
     **options: Any,
 ) -> None:
     """Judge RECOVERED objects by CONTROL objects: could they come from the same source?"""
@@ -215,13 +222,15 @@ def judge(
 
     from transvariation.report.judging import judge_case
 
+    given = {"background": background, "sheets": (control_sheet, recovered_sheet)}
     with _usage_errors():
-        judge_case(control, recovered, report, json_file, Console(), background=background, **_listed(options))
+        judge_case(control, recovered, report, json_file, Console(), **given, **_listed(options))
 
 
 @main.command()
 @click.argument("control", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("model", type=click.Path(dir_okay=False, path_type=Path))
+@_sheet
 @_judging
 def fit(control: Path, model: Path, **options: Any) -> None:
     """Fit a rule to CONTROL objects and keep it in the file MODEL."""
@@ -250,6 +259,7 @@ def fit(control: Path, model: Path, **options: Any) -> None:
     show_default=True,
     help="Missing values: report them, or leave the object out.",
 )
+@_sheet
 def score(model: Path, table: Path, out: Path | None, **options: Any) -> None:
     """Apply the rule in MODEL to the objects of TABLE, however many; one line per object into a CSV file."""
     from rich.console import Console

@@ -56,12 +56,13 @@ def score_table(
     out: Path,
     *,
     missing: str = "error",
-    id_column: str | None = None,
     progress: Callable[[float], None] | None = None,
+    **options: Any,
 ) -> tuple[int, int]:
     """Apply a saved rule to a table, block by block; write one line per object. Gives the numbers judged and rejected.
 
-    The table may be larger than memory. The output appears under its name only when it is complete.
+    The table may be larger than memory. The output appears under its name only when it is complete. Further options are
+    those of :func:`transvariation.table.read_chunks`.
     """
     check_outputs([out], [model, table])
     rule = load(model)
@@ -70,7 +71,7 @@ def score_table(
     with replacing(out) as unfinished, unfinished.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
-        for block in read_chunks(table, names, id_column=id_column, missing=missing, progress=progress):
+        for block in read_chunks(table, names, missing=missing, progress=progress, **options):
             verdicts = _verdicts(rule, pd.DataFrame(block.X, columns=names))
             writer.writerows(zip((spreadsheet_safe(name) for name in block.ids), *verdicts, strict=True))
             judged += len(block)
