@@ -1,10 +1,14 @@
 """The command line as a person types it."""
 
 import json
+import os
 import subprocess
 import sys
+import threading
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -106,3 +110,199 @@ def test_the_decimal_mark_is_that_of_the_background_too(thousandths, tmp_path):
     background.write_text("RI;Na\n1,518;13,641\n1,519;13,642\n")
     refused = _run("judge", *thousandths, "--decimal", ",", "--background", background)
     assert "no column that names the source" in refused.output  # so its numbers were read
+
+
+@pytest.fixture
+def case(tmp_path):
+    """A folder with control.csv, recovered.csv and a rule kept in rule.tv."""
+    values = np.random.default_rng(0).normal(size=(34, 2)).round(2)
+    lines = [f"F{i},{a},{b}\n" for i, (a, b) in enumerate(values)]
+    (tmp_path / "control.csv").write_text("id,Na,Mg\n" + "".join(lines[4:]))
+    (tmp_path / "recovered.csv").write_text("id,Na,Mg\n" + "".join(lines[:4]))
+    assert _run("fit", tmp_path / "control.csv", tmp_path / "rule.tv").exit_code == 0
+    return tmp_path
+
+
+def _files(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "judge control.csv recovered.csv --json control.csv",
+        "judge control.csv recovered.csv --json linked.csv",
+        "judge control.csv recovered.csv --background many.csv --json many.csv",
+        "judge control.csv recovered.csv --report new.html --json new.html",
+        "fit control.csv control.csv",
+        "fit control.csv recovered.csv",
+        "score rule.tv recovered.csv --out recovered.csv",
+        "score rule.tv recovered.csv --out rule.tv",
+    ],
+)
+def test_no_output_takes_the_place_of_an_input(case, monkeypatch, typed):
+    monkeypatch.chdir(case)
+    (case / "many.csv").write_text("source,Na,Mg\n")
+    (case / "linked.csv").symlink_to(case / "control.csv")
+    before = _files(case)
+    done = _run(*typed.split())
+    assert done.exit_code == 2
+    assert "name" in done.output
+    assert typed.split()[-1] in done.output
+    assert _files(case) == before
+
+
+def test_a_rule_replaces_an_older_rule_or_an_empty_file(case):
+    (case / "empty").touch()
+    for name in ("rule.tv", "empty"):
+        assert _run("fit", case / "control.csv", case / name, "--sensitivity", "0.8").exit_code == 0
+        assert b'"sensitivity": 0.8' in (case / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "judge control.csv recovered.csv --report nodir/new.html",
+        "judge control.csv recovered.csv --report new.html --json nodir/new.json",
+        "fit control.csv nodir/new.tv",
+        "score rule.tv recovered.csv --out nodir/new.csv",
+    ],
+)
+def test_a_folder_that_is_missing_is_named_before_any_work(case, monkeypatch, typed):
+    monkeypatch.chdir(case)
+    for work in ("report.judging.judge", "casework.keep.read_table", "casework.keep.load"):
+        monkeypatch.setattr(f"transvariation.{work}", None)
+    before = _files(case)
+    done = _run(*typed.split())
+    assert done.exit_code == 2
+    assert "Error: nodir: there is no such folder" in done.output
+    assert _files(case) == before
+
+
+def test_a_report_that_cannot_be_made_is_refused_before_any_work(case, monkeypatch):
+    monkeypatch.setitem(sys.modules, "typst", None)
+    monkeypatch.setattr("transvariation.report.judging.judge", None)
+    done = _run("judge", case / "control.csv", case / "recovered.csv", "--report", case / "new.pdf")
+    assert done.exit_code == 2
+    assert "needs Typst" in done.output
+
+
+def test_a_full_disk_leaves_the_older_file(case, monkeypatch):
+    monkeypatch.chdir(case)
+    typed = "judge control.csv recovered.csv --report old.html --json old.json"
+    assert _run(*typed.split()).exit_code == 0
+    before = _files(case)
+    whole = Path.write_bytes
+
+    def cut_off(path, content):
+        whole(path, content[:100])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", cut_off)
+    monkeypatch.setattr(Path, "write_text", lambda path, content, **_: cut_off(path, content.encode()))
+    for written in (typed, "judge control.csv recovered.csv --json old.json", "fit control.csv rule.tv"):
+        done = _run(*written.split())
+        assert done.exit_code == 2
+        assert "No space left on device" in done.output
+    assert _files(case) == before
+
+
+def test_a_link_and_a_pipe_stay_what_they_are(case):
+    kept, link, pipe = case / "kept.json", case / "link.json", case / "pipe"
+    kept.touch(mode=0o600)
+    link.symlink_to(kept)
+    assert _run("judge", case / "control.csv", case / "recovered.csv", "--json", link).exit_code == 0
+    assert link.is_symlink()
+    assert json.loads(kept.read_text())["schema"]
+    assert kept.stat().st_mode & 0o777 == 0o600
+    os.mkfifo(pipe)
+    read = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()), daemon=True)
+    reader.start()
+    assert _run("score", case / "rule.tv", case / "recovered.csv", "--out", pipe).exit_code == 0
+    assert pipe.is_fifo()
+    reader.join(10)
+    assert read[0].startswith("id,verdict,p_value,tp\n")
+
+
+def test_an_id_that_the_terminal_has_no_letters_for_stops_nothing(case):
+    (case / "omega.csv").write_text("id,Na,Mg\nΩ1,0.1,0.2\n", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "transvariation", "judge", "control.csv", "omega.csv", "--report", "new.html"],
+        cwd=case,
+        env=os.environ | {"PYTHONIOENCODING": "cp1252"},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert rb"\u03a91" in done.stdout
+    assert "Ω1" in (case / "new.html").read_text(encoding="utf-8")
+
+
+def test_the_files_are_there_whatever_becomes_of_the_screen(case, monkeypatch):
+    def broken(result):
+        raise BrokenPipeError(32, "Broken pipe")
+
+    monkeypatch.setattr("transvariation.report.judging.case_table", broken)
+    files = case / "new.html", case / "new.json"
+    _run("judge", case / "control.csv", case / "recovered.csv", "--report", files[0], "--json", files[1])
+    assert all(file.exists() for file in files)
+
+
+@pytest.mark.parametrize(
+    "typed", ["demo", "study glass --seeds 1 --repeats 1 --jobs 1", "study simulation --scenarios a --repeats 1"]
+)
+def test_a_folder_that_cannot_be_made_is_named_before_any_work(tmp_path, monkeypatch, typed):
+    for work in ("report.demo.judge", "studies.glass.paper_scores", "studies.simulation.Study.run"):
+        monkeypatch.setattr(f"transvariation.{work}", None)
+    (tmp_path / "file").touch()
+    done = _run(*typed.split(), "--out", tmp_path / "file" / "folder")
+    assert done.exit_code == 2
+    assert "file/folder: Not a directory" in done.output.replace("\n", "")
+
+
+def test_the_glass_study_needs_someone_to_do_the_work(tmp_path):
+    done = _run("study", "glass", "--out", tmp_path, "--jobs", "0")
+    assert done.exit_code == 2
+    assert "0 is none of these: Processes" in done.output
+
+
+@pytest.fixture
+def workbook(case):
+    pytest.importorskip("openpyxl")
+    with pd.ExcelWriter(case / "case.xlsx") as book:
+        for name in ("control", "recovered"):
+            pd.read_csv(case / f"{name}.csv").to_excel(book, sheet_name=name, index=False)
+    return case / "case.xlsx"
+
+
+def _judged(folder, *arguments):
+    done = _run("judge", *arguments, "--json", folder / "case.json")
+    assert done.exit_code == 0, done.output
+    return json.loads((folder / "case.json").read_text())
+
+
+def test_two_sheets_of_one_workbook_are_judged_like_two_files(case, workbook):
+    files = _judged(case, case / "control.csv", case / "recovered.csv")
+    sheets = _judged(case, workbook, workbook, "--control-sheet", "control", "--recovered-sheet", "recovered")
+    assert sheets["verdicts"] == files["verdicts"]
+    assert sheets["warnings"] == files["warnings"]
+    assert "the sheet 'recovered' was read" in str(sheets["recovered"]["notes"])
+    refused = _run("judge", workbook, workbook, "--control-sheet", "Control")
+    assert refused.exit_code == 2
+    assert "'Control' is not among 'control', 'recovered'" in refused.output
+
+
+def test_a_control_judged_by_itself_draws_a_caution(case, workbook):
+    twice = (workbook, workbook), (case / "control.csv", case / "control.csv")
+    named = workbook, workbook, "--recovered-sheet", "control"
+    for arguments in (*twice, named):
+        assert "are the same" in str(_judged(case, *arguments)["warnings"])
+
+
+def test_fit_and_score_take_a_sheet(case, workbook):
+    assert _run("fit", workbook, case / "rule.tv", "--sheet", "control").exit_code == 0
+    scored = [case / "sheet.csv", case / "file.csv"]
+    assert _run("score", case / "rule.tv", workbook, "--sheet", "recovered", "--out", scored[0]).exit_code == 0
+    assert _run("score", case / "rule.tv", case / "recovered.csv", "--out", scored[1]).exit_code == 0
+    assert scored[0].read_text() == scored[1].read_text()

@@ -1,5 +1,8 @@
 """The command line. Each command imports what it needs when it runs, so that --help answers at once."""
 
+import io
+import math
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +17,9 @@ from transvariation import __version__
 @click.version_option(__version__)
 def main() -> None:
     """Tell whether objects belong to a class that you know well."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # an id that the terminal lacks letters for stops nothing
 
 
 @main.command()
@@ -31,8 +37,22 @@ def demo(out: Path) -> None:
     from transvariation.report.demo import demo as run
 
     console = Console()
-    for path in run(out, console):
-        console.print(f"Written: {path}", soft_wrap=True, highlight=False)
+    with _usage_errors():
+        for path in run(out, console):
+            console.print(f"Written: {path}", soft_wrap=True, highlight=False)
+
+
+def _jobs(context: click.Context, option: click.Option, given: int | str) -> int | str:
+    """Read a number of processes; leave the address of a scheduler, which names a port, as it is."""
+    try:
+        number = int(given)
+    except ValueError:
+        number = 0
+    if number:
+        return number
+    if ":" not in str(given):
+        raise click.BadParameter(f"{given!r} is none of these: {option.help}")
+    return given
 
 
 @main.group()
@@ -50,29 +70,31 @@ def study() -> None:
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed, the same results."
 )
 @click.option(
-    "--jobs", default="1", show_default=True, help="Processes, -1 for all cores, or a Dask scheduler's address."
+    "--jobs",
+    default="1",
+    show_default=True,
+    callback=_jobs,
+    help="Processes, -1 for all cores, or a Dask scheduler's address, such as tcp://127.0.0.1:8786.",
 )
-def simulation(out: Path, scenarios: str, sizes: str, shifts: str, repeats: int, seed: int, jobs: str) -> None:
+def simulation(out: Path, scenarios: str, sizes: str, shifts: str, repeats: int, seed: int, jobs: int | str) -> None:
     """Compare nine methods in nine scenarios. Interrupted and called again, it goes on where it was."""
     from rich.console import Console
 
     from transvariation.report.study import simulate
-    from transvariation.studies.journal import JournalError
     from transvariation.studies.simulation import Study
 
+    console = Console()
     try:
-        work = Study(
-            scenarios=_letters(scenarios),
-            sizes=tuple(_numbers(sizes, int, "--sizes")),
-            shifts=tuple(_numbers(shifts, float, "--shifts")),
-            repeats=repeats,
-            seed=seed,
-            jobs=int(jobs) if jobs.lstrip("-").isdigit() else jobs,
-        )
-        console = Console()
-        path = simulate(work, out, console)
-    except JournalError as error:
-        raise click.UsageError(str(error)) from error
+        with _usage_errors():
+            work = Study(
+                scenarios=_letters(scenarios),
+                sizes=tuple(_numbers(sizes, int, "--sizes")),
+                shifts=tuple(_numbers(shifts, float, "--shifts")),
+                repeats=repeats,
+                seed=seed,
+                jobs=jobs,
+            )
+            path = simulate(work, out, console)
     except KeyboardInterrupt:
         click.echo(f"\nStopped. What is done is kept in {out}: the same command goes on from there.", err=True)
         raise SystemExit(130) from None
@@ -85,7 +107,7 @@ def simulation(out: Path, scenarios: str, sizes: str, shifts: str, repeats: int,
     "--seeds", type=click.IntRange(min=1), default=20, show_default=True, help="Seeds for random projections."
 )
 @click.option("--repeats", type=click.IntRange(min=1), default=3, show_default=True, help="Ten-fold splits.")
-@click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 for all cores.")
+@click.option("--jobs", type=int, default=-1, show_default=True, callback=_jobs, help="Processes; -1 for all cores.")
 def glass(out: Path, seeds: int, repeats: int, jobs: int) -> None:
     """Reproduce the analysis of the glass fragments, cell by cell, then try it on unseen fragments."""
     from rich.console import Console
@@ -93,7 +115,8 @@ def glass(out: Path, seeds: int, repeats: int, jobs: int) -> None:
     from transvariation.report.study import analyse_glass
 
     console = Console()
-    path = analyse_glass(out, seeds, repeats, jobs, console)
+    with _usage_errors():
+        path = analyse_glass(out, seeds, repeats, jobs, console)
     console.print(f"Page: {path}", soft_wrap=True, highlight=False)
 
 
@@ -116,7 +139,7 @@ def _numbers(text: str, kind: type, option: str) -> list:
         numbers = [kind(part) for part in text.split(",")]
     except ValueError:
         numbers = []
-    if not numbers or min(numbers) <= 0:
+    if not numbers or not all(0 < number < math.inf for number in numbers):
         raise click.BadParameter(f"{text!r} must be positive numbers separated by commas", param_hint=option)
     return numbers
 
@@ -164,6 +187,9 @@ def _judging(command: Any) -> Any:
     return command
 
 
+_sheet = click.option("--sheet", help="The sheet to read of an Excel workbook; by default the first.")
+
+
 def _listed(options: dict[str, Any]) -> dict[str, Any]:
     """Read the list of variables."""
     names = options["features"]
@@ -175,7 +201,10 @@ def _usage_errors() -> Iterator[None]:
     """Say in words what is wrong with the input or a parameter, and leave with status 2."""
     try:
         yield
-    except (ValueError, ImportError, OSError) as error:
+    except OSError as error:
+        words = [str(part) for part in (error.filename, error.strerror) if part]
+        raise click.UsageError(": ".join(words) or str(error)) from error
+    except (ValueError, ImportError) as error:
         raise click.UsageError(str(error)) from error
 
 
@@ -189,6 +218,8 @@ def _usage_errors() -> Iterator[None]:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A table of many sources, each measured repeatedly: adds likelihood ratios.",
 )
+@click.option("--control-sheet", help="The sheet of CONTROL, if it is an Excel workbook; by default the first.")
+@click.option("--recovered-sheet", help="The sheet of RECOVERED, likewise; both may be in one workbook.")
 @_judging
 def judge(
     control: Path,
@@ -196,6 +227,8 @@ def judge(
     report: Path | None,
     json_file: Path | None,
     background: Path | None,
+    control_sheet: str | None,
+    recovered_sheet: str | None,
     **options: Any,
 ) -> None:
     """Judge RECOVERED objects by CONTROL objects: could they come from the same source?"""
@@ -203,13 +236,15 @@ def judge(
 
     from transvariation.report.judging import judge_case
 
+    given = {"background": background, "sheets": (control_sheet, recovered_sheet)}
     with _usage_errors():
-        judge_case(control, recovered, report, json_file, Console(), background=background, **_listed(options))
+        judge_case(control, recovered, report, json_file, Console(), **given, **_listed(options))
 
 
 @main.command()
 @click.argument("control", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("model", type=click.Path(dir_okay=False, path_type=Path))
+@_sheet
 @_judging
 def fit(control: Path, model: Path, **options: Any) -> None:
     """Fit a rule to CONTROL objects and keep it in the file MODEL."""
@@ -239,6 +274,7 @@ def fit(control: Path, model: Path, **options: Any) -> None:
     show_default=True,
     help="Missing values: report them, or leave the object out.",
 )
+@_sheet
 def score(model: Path, table: Path, out: Path | None, **options: Any) -> None:
     """Apply the rule in MODEL to the objects of TABLE, however many; one line per object into a CSV file."""
     from rich.console import Console

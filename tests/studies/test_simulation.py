@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from transvariation.cli import main
 from transvariation.report.simulation import tell
 from transvariation.studies.claims import check_claims
-from transvariation.studies.simulation import Study, methods, run_task, tasks
+from transvariation.studies.simulation import SMALLEST, Study, methods, run_task, tasks
 
 SMALL = {"scenarios": "ai", "sizes": (60,), "shifts": (1.0,), "repeats": 2}
 
@@ -120,9 +120,27 @@ def test_the_command_killed_and_called_again_goes_on(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("option", "value"), [("--scenarios", "a-z"), ("--scenarios", "c-a"), ("--sizes", "0"), ("--shifts", "one")]
+    ("option", "value"),
+    [
+        ("--scenarios", "a-z"),
+        ("--scenarios", "c-a"),
+        ("--sizes", "0"),
+        ("--sizes", "100,9"),
+        ("--shifts", "one"),
+        ("--shifts", "1,nan"),
+        ("--shifts", "inf"),
+        ("--jobs", "0"),
+        ("--jobs", "--5"),
+        ("--jobs", "abc"),
+    ],
 )
-def test_wrong_lists_are_named(tmp_path, option, value):
+def test_wrong_values_are_named_before_any_work(tmp_path, option, value):
     done = CliRunner().invoke(main, ["study", "simulation", "--out", str(tmp_path), option, value])
     assert done.exit_code == 2
-    assert value in done.output
+    assert value.rpartition(",")[2] in done.output
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_smallest_size_suits_every_method():
+    for scenario in "ai":
+        assert len(run_task(0, scenario, SMALLEST, 0.0, 0)) == len(methods())

@@ -75,7 +75,9 @@ def test_excel_sheets(tmp_path):
         pd.DataFrame({"Mg": [3.0, 4.0]}).to_excel(book, sheet_name="second", index=False)
     assert "not read: 'second'" in notes(read_table(path))
     assert read_table(path, sheet="second").features == read_table(path, sheet=2).features == ("Mg",)
+    assert "the sheet 'second' was read, as was asked" in notes(read_table(path, sheet=2))
     assert "'third' is not among 'first', 'second'" in problems(path, sheet="third")[0]
+    assert "'third' was asked for, but this is no Excel workbook" in problems(PLAIN.encode(), sheet="third")[0]
 
 
 def test_the_glass_fragments_as_a_frame():

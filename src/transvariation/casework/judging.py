@@ -88,6 +88,7 @@ def judge(
     known, unknown = pair.control.to_frame(), pair.recovered.to_frame()
     rule, heard = fit_rule(rule, known, pair.control.sources)
     selected = benjamini_hochberg(rule.p_values(unknown), FALSE_DISCOVERY_RATE)
+    heard += _same_table(pair)
     return CaseResult(
         question="Could the recovered objects come from the same source as the control objects?",
         propositions=(
@@ -118,6 +119,17 @@ def judge(
 def _name(source: Any, role: str) -> str | None:
     """Files have names; tables in memory are called by their role."""
     return None if isinstance(source, str | PathLike) else role
+
+
+def _same_table(pair: Pair) -> list[str]:
+    """Warn of a control judged by itself. Two sheets of one workbook have the SHA-256 in common: the values tell."""
+    one, other = pair.control, pair.recovered
+    if one.ids != other.ids or not np.array_equal(one.X, other.X):
+        return []
+    return [
+        "The control and the recovered table are the same: the control objects were judged by themselves, and nothing "
+        "is said about others. Sheets of one workbook have to be named (sheets; --control-sheet, --recovered-sheet)."
+    ]
 
 
 def fit_rule(

@@ -1,7 +1,6 @@
 """A rule kept in a file and applied later, to tables of any length."""
 
 import csv
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,9 @@ import pandas as pd
 from transvariation.casework.judging import fit_rule
 from transvariation.casework.methods import DEFAULT, make_rule
 from transvariation.classifiers import OneClassClassifier
-from transvariation.saving import load, save
+from transvariation.saving import ModelFileError, load, read_about, save
 from transvariation.table import Table, read_chunks, read_table
+from transvariation.writing import check_outputs, replacing
 
 COLUMNS = ("id", "verdict", "p_value", "tp")
 
@@ -31,11 +31,23 @@ def fit_model(
     **options: Any,
 ) -> tuple[OneClassClassifier, Table, list[str]]:
     """Fit a rule to a table of control objects and save it; give the rule, the table read and what to be warned of."""
+    check_outputs([path], [control])
+    _check_rule_or_none(path)
     table = read_table(control, features=features, missing=missing, **options)
     rule, _ = make_rule(method, reduce, sensitivity, seed)
     rule, heard = fit_rule(rule, table.to_frame(), table.sources)
     save(rule, path, about={"control": table.summary(), "method": method, "reduce": reduce})
     return rule, table, heard
+
+
+def _check_rule_or_none(path: Path) -> None:
+    """Let a rule replace nothing but a rule: a name typed in the wrong place must not cost a table."""
+    if not path.is_file() or not path.stat().st_size:
+        return
+    try:
+        read_about(path)
+    except ModelFileError as error:
+        raise ValueError(f"'{path}' exists and holds no rule; give another name, or delete it first") from error
 
 
 def score_table(
@@ -52,22 +64,18 @@ def score_table(
     The table may be larger than memory. The output appears under its name only when it is complete. Further options are
     those of :func:`transvariation.table.read_chunks`.
     """
+    check_outputs([out], [model, table])
     rule = load(model)
     names = [str(name) for name in rule.feature_names_in_]
-    unfinished = out.with_name(f".{out.name}.unfinished")
     judged = rejected = 0
-    try:
-        with unfinished.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(COLUMNS)
-            for block in read_chunks(table, names, missing=missing, progress=progress, **options):
-                verdicts = _verdicts(rule, pd.DataFrame(block.X, columns=names))
-                writer.writerows(zip((spreadsheet_safe(name) for name in block.ids), *verdicts, strict=True))
-                judged += len(block)
-                rejected += int((verdicts[0] == "rejected").sum())
-        os.replace(unfinished, out)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with replacing(out) as unfinished, unfinished.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        for block in read_chunks(table, names, missing=missing, progress=progress, **options):
+            verdicts = _verdicts(rule, pd.DataFrame(block.X, columns=names))
+            writer.writerows(zip((spreadsheet_safe(name) for name in block.ids), *verdicts, strict=True))
+            judged += len(block)
+            rejected += int((verdicts[0] == "rejected").sum())
     return judged, rejected
 
 

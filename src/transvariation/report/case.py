@@ -11,6 +11,7 @@ from transvariation.casework.result import CaseResult, Verdict
 from transvariation.report.page import Section, page, render
 from transvariation.report.screen import summary_lines
 from transvariation.report.strip import as_source, strip_svg
+from transvariation.writing import replacing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -206,12 +207,6 @@ def _origin(result: CaseResult, today: date | None) -> Section:
 
 def case_pdf(result: CaseResult, today: date | None = None) -> bytes:
     """Render the report as PDF."""
-    try:
-        import typst
-    except ImportError as error:
-        raise ValueError(
-            "a PDF report needs Typst: pip install 'transvariation[pdf]', or ask for a report ending in .html"
-        ) from error
     import tempfile
     from importlib.resources import files
 
@@ -237,7 +232,17 @@ def case_pdf(result: CaseResult, today: date | None = None) -> bytes:
         (here / "case.json").write_text(json.dumps(content), encoding="utf-8")
         (here / "plane.svg").write_bytes(render(plane(result), "svg"))
         (here / "case.typ").write_bytes((files("transvariation.report") / "templates" / "case.typ").read_bytes())
-        return typst.compile(str(here / "case.typ"), root=folder)
+        return _typst().compile(str(here / "case.typ"), root=folder)
+
+
+def _typst() -> Any:
+    try:
+        import typst
+    except ImportError as error:
+        raise ValueError(
+            "a PDF report needs Typst: pip install 'transvariation[pdf]', or ask for a report ending in .html"
+        ) from error
+    return typst
 
 
 def _typst_strips(result: CaseResult, verdict: Verdict) -> dict[str, Any]:
@@ -248,16 +253,18 @@ def _typst_strips(result: CaseResult, verdict: Verdict) -> dict[str, Any]:
 
 
 def check_report_name(path: Path) -> str:
-    """Give the kind of report that a file's ending asks for, or say which there are."""
+    """Give the kind of report that a file's ending asks for, or say what is in the way."""
     kind = path.suffix.lower()
     if kind not in (".html", ".pdf"):
         raise ValueError(f"the report {path.name!r} must end in .html or .pdf")
+    if kind == ".pdf":
+        _typst()
     return kind
 
 
 def write_report(result: CaseResult, path: Path) -> None:
     """Write the report as the file's ending asks: .html or .pdf."""
-    if check_report_name(path) == ".pdf":
-        path.write_bytes(case_pdf(result))
-    else:
-        path.write_text(case_html(result), encoding="utf-8")
+    pdf = check_report_name(path) == ".pdf"
+    content = case_pdf(result) if pdf else case_html(result).encode()
+    with replacing(path) as unfinished:
+        unfinished.write_bytes(content)

@@ -12,19 +12,20 @@ from transvariation.datasets import load_glass
 from transvariation.report.case import write_report
 from transvariation.report.plane import draw_plane
 from transvariation.report.screen import summary_lines
+from transvariation.writing import make_folder
 
 VARIABLES = ["K", "Mg"]  # the plane of the figure
 
 
 def demo(directory: Path, console: Console) -> list[Path]:
     """Judge the glass fragments that are not windows by the 87 that are; print a table, save a figure and a report."""
+    make_folder(directory)
     glass = load_glass()
     result = judge(glass.control, glass.recovered, command="transvariation demo")
     kinds = glass.all.loc[glass.recovered.index, "Type"].map(glass.type_names)
     console.print(_table(result, list(kinds)))
     for line in summary_lines(result):
         console.print(line, highlight=False, markup=False)
-    directory.mkdir(parents=True, exist_ok=True)
     paths = [directory / "report.html", directory / "glass.png"]
     write_report(result, paths[0])
     _figure(glass.control[VARIABLES], glass.recovered[VARIABLES], paths[1])

@@ -10,6 +10,7 @@ from transvariation.casework import judge
 from transvariation.report.case import check_report_name, write_report
 from transvariation.report.screen import case_table, summary_lines
 from transvariation.studies.provenance import command_line
+from transvariation.writing import check_outputs, replacing
 
 
 def judge_case(
@@ -18,14 +19,18 @@ def judge_case(
     """Judge a case, show the verdicts and write the files asked for."""
     if report is not None:
         check_report_name(report)
+    check_outputs([report, json_file], [control, recovered, options.get("background")])
     with console.status("judging"):
         result = judge(control, recovered, command=command_line(), **options)
+    # Files first: whatever becomes of the screen, they are there.
+    if report is not None:
+        write_report(result, report)
+    if json_file is not None:
+        with replacing(json_file) as unfinished:
+            unfinished.write_text(json.dumps(result.to_dict(), indent=1) + "\n", encoding="utf-8")
     console.print(case_table(result))
     for line in summary_lines(result):
         console.print(line, markup=False, highlight=False)
-    if report is not None:
-        write_report(result, report)
-        console.print(f"Report: {report}", markup=False, soft_wrap=True, highlight=False)
-    if json_file is not None:
-        json_file.write_text(json.dumps(result.to_dict(), indent=1) + "\n", encoding="utf-8")
-        console.print(f"JSON: {json_file}", markup=False, soft_wrap=True, highlight=False)
+    for kind, path in (("Report", report), ("JSON", json_file)):
+        if path is not None:
+            console.print(f"{kind}: {path}", markup=False, soft_wrap=True, highlight=False)

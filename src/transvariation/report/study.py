@@ -11,6 +11,7 @@ from transvariation.report.simulation import tell
 from transvariation.studies import glass
 from transvariation.studies.provenance import command_line, provenance
 from transvariation.studies.simulation import Study
+from transvariation.writing import make_folder
 
 
 def progress_bar(console: Console) -> Progress:
@@ -29,6 +30,7 @@ def progress_bar(console: Console) -> Progress:
 
 def simulate(study: Study, directory: Path, console: Console) -> Path:
     """Run what is missing of a simulation study, then write its tables, figures and page."""
+    make_folder(directory)
     journal = study.journal(directory)
     tasks = study.tasks()
     missing, start = len(journal.missing(tasks)), perf_counter()
@@ -44,6 +46,7 @@ def simulate(study: Study, directory: Path, console: Console) -> Path:
 
 def analyse_glass(directory: Path, seeds: int, repeats: int, jobs: int, console: Console) -> Path:
     """Run the paper's glass analysis and its cross-validation, then write tables, figures and page."""
+    make_folder(directory)
     scored, rows, start = [], [], perf_counter()
     with progress_bar(console) as progress:
         bar = progress.add_task("the paper's cells", total=len(glass.RULES) * (len(glass.REDUCTIONS) + seeds))

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, Union
 import numpy as np
 
 from transvariation.saving.refusal import ModelFileError
+from transvariation.writing import replacing
 
 FORMAT = "transvariation model"
 MANIFEST, CHECKSUM = "manifest.json", "manifest.sha256"
@@ -27,13 +28,8 @@ def write_archive(target: Place, manifest: dict[str, Any], arrays: list[np.ndarr
     if not isinstance(target, str | os.PathLike):
         target.write(content)
         return
-    path = Path(target)
-    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
-    try:
-        partial.write_bytes(content)
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with replacing(Path(target)) as unfinished:
+        unfinished.write_bytes(content)
 
 
 def _packed(manifest: dict[str, Any], arrays: list[np.ndarray]) -> bytes:

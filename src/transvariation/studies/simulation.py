@@ -26,6 +26,8 @@ SCENARIOS = "abcdefghi"
 SHIFTED = "abcd"  # only here do the non-targets have a shift
 N_FRESH = 1_000  # new target objects on which a rule is judged
 SENSITIVITY = 0.9
+SVDD_WEIGHT = 0.1  # at most this of each target object, so that fewer than ten cannot make up the whole
+SMALLEST = round(1 / SVDD_WEIGHT)
 
 
 def methods(random_state: int = 0) -> dict[str, OneClassClassifier]:
@@ -39,7 +41,7 @@ def methods(random_state: int = 0) -> dict[str, OneClassClassifier]:
         "KDE": KDEOCC(),
         "KM": KMeansOCC(random_state=random_state),
         "SOM": SOMOCC(random_state=random_state),
-        "SVDD": SVDD(C=0.1),
+        "SVDD": SVDD(C=SVDD_WEIGHT),
     }
 
 
@@ -113,6 +115,10 @@ class Study:
     repeats: int = 100
     seed: int = 0
     jobs: int | str = 1
+
+    def __post_init__(self) -> None:
+        if min(self.sizes) < SMALLEST:
+            raise ValueError(f"sizes={min(self.sizes)} is too small: SVDD needs at least {SMALLEST} target objects")
 
     def tasks(self) -> list[tuple[str, int, float, int]]:
         """List the data sets."""

@@ -13,7 +13,7 @@ from transvariation.table.cells import MARKS, read_cells
 from transvariation.table.columnar import FrameGrid, ParquetGrid
 from transvariation.table.encoding import fingerprint, survey
 from transvariation.table.grid import Grid, Limits
-from transvariation.table.problems import Findings, TableError
+from transvariation.table.problems import Findings, TableError, quoted
 from transvariation.table.text import TextGrid, known_encoding
 from transvariation.table.workbook import WorkbookGrid
 
@@ -80,6 +80,8 @@ def _recognised(
         findings.problem(f'decimal={decimal!r} must be "." or ","')
     stream.seek(0)
     head = stream.read(8)
+    if sheet is not None and not head.startswith(b"PK\x03\x04"):
+        findings.problem(f"sheet {quoted(sheet)} was asked for, but this is no Excel workbook")
     if not head:
         findings.problem("the file is empty")
     elif head.startswith(b"PK\x03\x04"):

@@ -104,7 +104,8 @@ def read_pair(
     missing : {"error", "drop", "impute"}, default="error"
         What becomes of missing and below-detection values.
     **options
-        Further options of :func:`read_table`, for both tables; ``names`` is a pair of names for messages.
+        Further options of :func:`read_table`, for both tables; ``names`` is a pair of names for messages,
+        ``sheets`` a pair of Excel sheets.
 
     Examples
     --------
@@ -116,11 +117,13 @@ def read_pair(
     """
     check_policy(missing)
     names = options.pop("names", (None, None))
+    sheet = options.pop("sheet", None)
+    sheets = options.pop("sheets", (sheet, sheet))
     common = {**options, "features": features, "missing": "keep"}
-    first, found = _attempt(control, name=names[0], **common)
+    first, found = _attempt(control, name=names[0], sheet=sheets[0], **common)
     # A recovered table may be one row: what the control measured is a variable there too, whatever its cell holds.
     expect = first.features if first is not None else ()
-    second, found_too = _attempt(recovered, name=names[1], expect=expect, **common)
+    second, found_too = _attempt(recovered, name=names[1], sheet=sheets[1], expect=expect, **common)
     problems = found + found_too
     if not problems and first is not None and second is not None:
         return align(first, second, features=features, missing=missing)

@@ -48,8 +48,9 @@ class WorkbookGrid:
         if sheet is not None:
             titles = [s.title for s in self._book.worksheets]
             if isinstance(sheet, int) and 1 <= sheet <= len(titles):
-                return titles[sheet - 1]
+                sheet = titles[sheet - 1]
             if sheet in titles:
+                self._findings.note(f"the sheet {quoted(sheet)} was read, as was asked")
                 return str(sheet)
             self._findings.problem(f"sheet {quoted(sheet)} is not among {', '.join(map(quoted, titles))}")
         if not visible:
