@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from transvariation.casework.cautions import cautions
 from transvariation.casework.likelihood import LikelihoodSystem, by_source
 from transvariation.casework.methods import DEFAULT, make_rule
 from transvariation.casework.result import CaseResult, Reason, Verdict
@@ -15,7 +16,7 @@ from transvariation.classifiers import OneClassClassifier
 from transvariation.multiplicity import benjamini_hochberg
 from transvariation.studies.provenance import provenance
 from transvariation.table import Pair, read_pair, read_table
-from transvariation.threshold import p_values, required
+from transvariation.threshold import p_values, required, too_few
 from transvariation.typicality import transvariation_probability
 
 FALSE_DISCOVERY_RATE = 0.1
@@ -84,6 +85,9 @@ def judge(
     rule, words = make_rule(method, reduce, sensitivity, seed)
     known, unknown = pair.control.to_frame(), pair.recovered.to_frame()
     rule, heard = fit_rule(rule, known, pair.control.sources)
+    coverage = rule.coverage_report()
+    # The cautions say the same for every sensitivity that the case may be moved to.
+    heard = [warning for warning in heard if warning != too_few(float(sensitivity), coverage.n)]
     selected = benjamini_hochberg(rule.p_values(unknown), FALSE_DISCOVERY_RATE)
     return CaseResult(
         question="Could the recovered objects come from the same source as the control objects?",
@@ -100,12 +104,13 @@ def judge(
         method=method if reduce is None else f"{reduce} + {method}",
         method_words=words,
         sensitivity=sensitivity,
-        coverage=rule.coverage_report(),
+        coverage=coverage,
         verdicts=_verdicts(rule, known, unknown, pair),
         false_discovery_rate=FALSE_DISCOVERY_RATE,
         selected=tuple(name for name, foreign in zip(pair.recovered.ids, selected, strict=True) if foreign),
         combined_p_value=rule.combined_p_value(unknown),
-        warnings=(*heard, *_cautions(len(known), sensitivity)),
+        warnings=tuple(heard),
+        cautions=cautions(coverage, len(known)),
         limitations=LIMITATIONS,
         made_by=provenance(command, seed=seed),
         **({} if background is None else _weighed(pair, background, missing, seed)),
@@ -143,11 +148,6 @@ def _weighed(pair: Pair, background: Any, missing: str, seed: int) -> dict[str, 
     system = LikelihoodSystem(seed).fit(table.X, np.asarray(table.sources))
     recovered = by_source(pair.recovered.X, np.asarray(pair.recovered.sources or pair.recovered.ids))
     return {"likelihood_ratios": system.weigh(pair.control.X, recovered), "likelihood_bounds": system.bounds_}
-
-
-def _cautions(n: int, sensitivity: float) -> list[str]:
-    need = required(sensitivity)
-    return [] if n >= 3 * need else [f"{n} control objects are few for a sensitivity of {sensitivity:g}."]
 
 
 def _columns(table: pd.DataFrame) -> dict[str, tuple[float, ...]]:

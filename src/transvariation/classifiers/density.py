@@ -121,6 +121,9 @@ class DensityTOCC(TransvariationClassifier):
     def _score(self, X: Floats) -> Floats:
         return self._log_tp(X) if self.scale == "log" else self._tp(X)
 
+    def _lowest(self) -> float:
+        return -np.inf if self.scale == "log" else 0.0
+
     def _univariate_tp(self, X: Floats) -> Floats:
         return np.exp(univariate_log_tp(self.density_, X, np.median(self._X, axis=0)))
 

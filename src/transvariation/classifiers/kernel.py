@@ -113,6 +113,9 @@ class KernelTOCC(TransvariationClassifier):
         score[self._apart(X)] = _LOWEST
         return score
 
+    def _lowest(self) -> float:
+        return _LOWEST
+
     def _univariate_tp(self, X: Floats) -> Floats:
         tp, varies = np.where(differing(X, self.center_), 0.0, 1.0), varying(self._X)
         if varies.any():

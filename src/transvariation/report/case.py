@@ -91,7 +91,7 @@ def case_html(result: CaseResult, today: date | None = None) -> str:
         Section("Method")
         .text(result.method_words)
         .text(
-            f"An object is accepted if its p-value exceeds {1 - result.sensitivity:.2g}: "
+            f"An object is accepted if its p-value exceeds {1 - result.sensitivity_used:.3g}: "
             "the share of control objects, each rated without itself, that look at least as foreign."
         ),
         _trust(result),
@@ -191,7 +191,7 @@ def _trust(result: CaseResult) -> Section:
     coverage = result.coverage
     section = Section("How far this can be trusted").text(coverage.guarantee)
     section.text(
-        f"Threshold counted from {coverage.n} {coverage.unit}; the smallest possible p-value is "
+        f"Threshold counted from {coverage.n} {coverage.unit}; the smallest p-value that this rule can give is "
         f"{coverage.smallest_p_value:.3g}."
     )
     for limitation in result.limitations:
