@@ -148,6 +148,19 @@ def test_a_method_that_can_reject_nothing_says_so(method):
     assert not any("can reject nothing" in w for w in judge(glass.control, far).warnings)
 
 
+@pytest.mark.parametrize("method", ["kernel", "mixture", "projections"])
+@pytest.mark.parametrize("value", [1e154, -1e200, 1e308])
+def test_an_enormous_value_is_rejected_in_silence(tables, method, value):
+    control = tables[0]
+    strange = pd.concat([control.iloc[:1]] * 2).set_axis(["a", "b"]).assign(K=[value, -value])
+    found = judge(control, strange, method=method)
+    assert len(found.rejected) == 2
+    assert all(v.p_value == found.coverage.smallest_p_value for v in found.verdicts)
+    assert found.warnings == ()
+    json.dumps(found.to_dict(), allow_nan=False)
+    assert "rejected" in case_html(found)
+
+
 @pytest.mark.parametrize("n", [2, 5, 12])
 def test_a_small_case_with_an_element_that_does_not_vary_is_judged(n):
     glass = load_glass()

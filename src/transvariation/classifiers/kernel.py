@@ -111,7 +111,7 @@ class KernelTOCC(TransvariationClassifier):
             density = partial(log_kernel_density, self._X[:, varies], self.bandwidth_)
             score += self.crowding * by_chunks(density, X[:, varies], len(self._X), self.n_jobs)
         score[self._apart(X)] = _LOWEST
-        return score
+        return np.fmax(score, _LOWEST)  # also where distances are too large for a number
 
     def _lowest(self) -> float:
         return _LOWEST

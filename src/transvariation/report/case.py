@@ -5,6 +5,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from transvariation.casework.result import CaseResult, Verdict
@@ -15,6 +16,7 @@ from transvariation.report.strip import as_source, strip_svg
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+DRAWN = 1e300  # the length of an axis must be a number, too
 DETAILED = 60  # objects with a table of reasons of their own; the JSON file has them all
 TITLE = "Comparison of recovered with control objects"
 
@@ -60,8 +62,9 @@ def plane(result: CaseResult) -> "Figure":
     for label, chosen in groups:
         source = result.values if chosen is None else result.recovered_values
         columns = [source[name] if chosen is None else [source[name][i] for i in chosen] for name in names]
-        if not columns[0]:
+        if not len(columns[0]):
             continue
+        columns = [np.clip(column, -DRAWN, DRAWN) for column in columns]
         height = columns[1] if len(names) > 1 else [0.0 if chosen is None else 1.0] * len(columns[0])
         ax.scatter(columns[0], height, label=label.replace("control, accepted", "control"), **MARKS[label])
     ax.set_xlabel(_named(result, names[0]))
