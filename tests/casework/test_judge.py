@@ -275,3 +275,16 @@ def test_a_table_that_cannot_be_scored_leaves_nothing_behind(case, tmp_path):
     assert _run("score", model, case[1], "--out", out).exit_code == 2
     assert not out.exists()
     assert list(tmp_path.glob("*.unfinished")) == []
+
+
+def test_a_kept_rule_refuses_other_units(case, tmp_path, tables):
+    model, out = tmp_path / "rule.tv", tmp_path / "out.csv"
+    tables[0].rename(columns={"K": "K (wt%)"}).to_csv(case[0])
+    assert _run("fit", case[0], model).exit_code == 0
+    for header, status in (("K (ppm)", 2), ("K [wt.%]", 0), ("K", 0)):
+        tables[1].rename(columns={"K": header}).to_csv(case[1])
+        done = _run("score", model, case[1], "--out", out)
+        assert done.exit_code == status, done.output
+        assert status == 0 or "the unit is 'ppm' here but 'wt%' in" in done.output
+        assert out.exists() == (status == 0)
+        out.unlink(missing_ok=True)

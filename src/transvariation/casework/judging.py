@@ -15,7 +15,8 @@ from transvariation.casework.result import CaseResult, Reason, Verdict
 from transvariation.classifiers import OneClassClassifier
 from transvariation.multiplicity import benjamini_hochberg
 from transvariation.studies.provenance import provenance
-from transvariation.table import Pair, read_pair, read_table
+from transvariation.table import Pair, TableError, read_pair, read_table
+from transvariation.table.pairing import unit_problems
 from transvariation.threshold import p_values, required, too_few
 from transvariation.typicality import transvariation_probability
 
@@ -140,14 +141,20 @@ def fit_rule(
 
 def _weighed(pair: Pair, background: Any, missing: str, seed: int) -> dict[str, Any]:
     """Weigh the recovered sources against the control, which counts as one source."""
-    table = read_table(background, features=pair.features, missing=missing)
+    table = read_table(background, features=pair.features, missing=missing, name=_name(background, "background"))
+    if problems := unit_problems(pair.control.units, pair.control.name, table, pair.features):
+        raise TableError(problems)
     if table.sources is None:
         raise ValueError(
             f"{table.name} has no column that names the source of each row; a background needs one, such as 'source'"
         )
     system = LikelihoodSystem(seed).fit(table.X, np.asarray(table.sources))
     recovered = by_source(pair.recovered.X, np.asarray(pair.recovered.sources or pair.recovered.ids))
-    return {"likelihood_ratios": system.weigh(pair.control.X, recovered), "likelihood_bounds": system.bounds_}
+    return {
+        "background": table.summary(),
+        "likelihood_ratios": system.weigh(pair.control.X, recovered),
+        "likelihood_bounds": system.bounds_,
+    }
 
 
 def _columns(table: pd.DataFrame) -> dict[str, tuple[float, ...]]:

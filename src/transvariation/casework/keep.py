@@ -12,8 +12,9 @@ import pandas as pd
 from transvariation.casework.judging import fit_rule
 from transvariation.casework.methods import DEFAULT, make_rule
 from transvariation.classifiers import OneClassClassifier
-from transvariation.saving import load, save
-from transvariation.table import Table, read_chunks, read_table
+from transvariation.saving import load, read_about, save
+from transvariation.table import Table, TableError, read_chunks, read_table
+from transvariation.table.pairing import unit_problems
 
 COLUMNS = ("id", "verdict", "p_value", "tp")
 
@@ -53,6 +54,7 @@ def score_table(
     """
     rule = load(model)
     names = [str(name) for name in rule.feature_names_in_]
+    control = read_about(model)["about"].get("control")
     unfinished = out.with_name(f".{out.name}.unfinished")
     judged = rejected = 0
     try:
@@ -60,6 +62,8 @@ def score_table(
             writer = csv.writer(file)
             writer.writerow(COLUMNS)
             for block in read_chunks(table, names, id_column=id_column, missing=missing, progress=progress):
+                if isinstance(control, dict):  # a rule kept by other means may say anything, or nothing
+                    _check_units(control, block)
                 verdicts = _verdicts(rule, pd.DataFrame(block.X, columns=names))
                 writer.writerows(zip((spreadsheet_safe(name) for name in block.ids), *verdicts, strict=True))
                 judged += len(block)
@@ -68,6 +72,12 @@ def score_table(
     finally:
         unfinished.unlink(missing_ok=True)
     return judged, rejected
+
+
+def _check_units(control: dict[str, Any], block: Table) -> None:
+    """Refuse a table in other units than the control table of the rule, where both state them."""
+    if problems := unit_problems(control.get("units", {}), control.get("file", "the control"), block, block.features):
+        raise TableError(problems)
 
 
 def _verdicts(rule: OneClassClassifier, rows: pd.DataFrame) -> tuple[np.ndarray, ...]:

@@ -72,6 +72,7 @@ class CaseResult:
     cautions : those of the warnings that come and go with the sensitivity
     limitations : what the method does not say
     made_by : versions, seed and command
+    background : what was read from the table of other sources, where one was given
     likelihood_ratios : one per recovered source, where a background population was given
     likelihood_bounds : the lowest and highest log10 ratio that the background supports, per system
     """
@@ -99,6 +100,13 @@ class CaseResult:
     likelihood_bounds: dict[str, tuple[float, float]] = field(default_factory=dict)
     sensitivity_used: float = 0.0
     cautions: tuple[Caution, ...] = ()
+    background: dict[str, Any] | None = None
+
+    @property
+    def tables(self) -> dict[str, dict[str, Any]]:
+        """What was read, by the part that each table plays."""
+        both = {"control": self.control, "recovered": self.recovered}
+        return both if self.background is None else both | {"background": self.background}
 
     @property
     def rejected(self) -> tuple[Verdict, ...]:

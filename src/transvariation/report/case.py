@@ -61,10 +61,10 @@ def plane(result: CaseResult) -> "Figure":
     ]
     for label, chosen in groups:
         source = result.values if chosen is None else result.recovered_values
-        columns = [source[name] if chosen is None else [source[name][i] for i in chosen] for name in names]
+        values = [source[name] if chosen is None else [source[name][i] for i in chosen] for name in names]
+        columns = [np.clip(column, -DRAWN, DRAWN) for column in values]
         if not len(columns[0]):
             continue
-        columns = [np.clip(column, -DRAWN, DRAWN) for column in columns]
         height = columns[1] if len(names) > 1 else [0.0 if chosen is None else 1.0] * len(columns[0])
         ax.scatter(columns[0], height, label=label.replace("control, accepted", "control"), **MARKS[label])
     ax.set_xlabel(_named(result, names[0]))
@@ -90,7 +90,7 @@ def case_html(result: CaseResult, today: date | None = None) -> str:
         Section("The most telling variables").figure(plane(result), f"Control and recovered objects by {names}."),
         *_reasons(result),
         *_ratios(result),
-        Section("Data").table(_data(result), "The two tables").table(_notes(result), "What was understood"),
+        Section("Data").table(_data(result), "The tables").table(_notes(result), "What was understood"),
         Section("Method")
         .text(result.method_words)
         .text(
@@ -174,19 +174,25 @@ def _strips(result: CaseResult, verdict: Verdict) -> dict[str, Any]:
 
 
 def _data(result: CaseResult) -> pd.DataFrame:
-    tables = {"control": result.control, "recovered": result.recovered}
     return pd.DataFrame(
         [
-            {"table": name, "file": t["file"], "objects": t["objects"], "SHA-256 of the file": t["sha256"]}
-            for name, t in tables.items()
+            {
+                "table": name,
+                "file": t["file"],
+                "objects": t["objects"],
+                "left out": len(t["dropped"]),
+                "sources": "–" if t["sources"] is None else t["sources"],
+                "SHA-256 of the file": t["sha256"],
+            }
+            for name, t in result.tables.items()
         ]
     )
 
 
 def _notes(result: CaseResult) -> pd.DataFrame:
-    notes = [*result.control["notes"], *result.recovered["notes"]]
+    notes = [note for table in result.tables.values() for note in table["notes"]]
     rows = [{"file": n["file"], "column": n["column"] or "", "note": n["message"]} for n in notes]
-    used = {"file": "both", "column": ", ".join(result.features), "note": "variables used"}
+    used = {"file": "all", "column": ", ".join(result.features), "note": "variables used"}
     return pd.DataFrame([used, *rows])
 
 
