@@ -71,3 +71,7 @@ def test_the_cut_among_many_scores_is_the_same_order_statistic(kind, sensitivity
     elif kind == "falling":
         scores = np.sort(scores)[::-1]
     assert cut(scores, sensitivity) == np.sort(scores)[int((1 - sensitivity) * len(scores) + 1e-9)]
+
+
+def test_what_could_not_be_rated_ranks_lowest():
+    assert p_values([0.1, 0.2, 0.3], [np.nan, -np.inf, 0.3]).tolist() == [0.25, 0.25, 1.0]

@@ -79,6 +79,8 @@ def _order_statistic(scores: Floats, k: int) -> float:
 def p_values(calibration: ArrayLike, scores: ArrayLike, weights: ArrayLike | None = None) -> Floats:
     """Rank each score among calibration scores: (1 + how many are as low or lower) / (n + 1).
 
+    A score that is not a number ranks below all others: whatever could not be rated is not typical.
+
     The rank is conservative under ties. If the calibration scores and a new target's score are exchangeable, the
     p-value of a target is at most alpha with probability at most alpha, for every alpha and n. With
     `group_weights` the same holds if the groups are exchangeable and the new object belongs to a new group.
@@ -94,7 +96,8 @@ def p_values(calibration: ArrayLike, scores: ArrayLike, weights: ArrayLike | Non
     array([0.2, 0.6, 1. ])
     """
     ordered, counted = _counted(calibration, weights)
-    ranks = np.searchsorted(ordered, np.asarray(scores, dtype=float), side="right")
+    scores = np.asarray(scores, dtype=float)
+    ranks = np.searchsorted(ordered, np.where(np.isnan(scores), -np.inf, scores), side="right")
     return (1 + np.append(0.0, counted)[ranks]) / (counted[-1] + 1)
 
 

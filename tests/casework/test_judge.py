@@ -10,8 +10,11 @@ from click.testing import CliRunner
 
 from transvariation import load_glass
 from transvariation.casework import METHODS, REDUCTIONS, CaseResult, judge
+from transvariation.casework.judging import fit_rule
+from transvariation.casework.methods import make_rule
 from transvariation.cli import main
 from transvariation.report.case import case_html, case_pdf
+from transvariation.report.screen import summary_lines
 from transvariation.table import TableError
 
 
@@ -96,6 +99,66 @@ def test_few_control_objects_are_said_to_be_few(tables):
     found = judge(control.iloc[:8], recovered)
     assert any("cannot be promised" in warning for warning in found.warnings)
     assert found.coverage.smallest_p_value == pytest.approx(1 / 9)
+
+
+@pytest.mark.parametrize("sensitivity", [0.5, 0.9, 0.99, 1])
+@pytest.mark.parametrize(("method", "n"), [("kernel", 3), ("kernel", 5), ("kernel", 9), ("tocc", 5), ("pam", 12)])
+def test_the_case_the_slider_and_the_kept_rule_give_one_verdict(tables, method, n, sensitivity):
+    control, recovered = tables[0].iloc[:n], pd.concat([tables[1], 5 * tables[1]])
+    found = judge(control, recovered, method=method, sensitivity=sensitivity)
+    rule, _ = fit_rule(make_rule(method, None, sensitivity, 0)[0], control, None)
+    assert [v.accepted for v in found.verdicts] == (rule.predict(recovered) == 1).tolist()
+    assert found == found.at(0.7).at(sensitivity)
+    most = min(found.coverage.n_per_part) / (min(found.coverage.n_per_part) + 1)
+    assert found.sensitivity_used == min(sensitivity, most)
+    assert any("cannot be promised" in w for w in found.warnings) == (sensitivity > most + 1e-9)
+
+
+def test_replicates_few_in_number_are_judged_as_by_the_kept_rule(tables):
+    control, recovered = tables[0].iloc[:12], 5 * tables[1]
+    panes = [f"pane {i // 3}" for i in range(12)]
+    rule, _ = fit_rule(make_rule("kernel", None, 0.9, 0)[0], control, panes)
+    found = judge(control.assign(source=panes), recovered)
+    assert found.sensitivity_used == 0.8
+    assert [v.accepted for v in found.verdicts] == (rule.predict(recovered) == 1).tolist()
+    assert found.rejected
+
+
+def test_the_sensitivity_in_effect_is_told_on_the_screen_and_in_the_report(tables):
+    control, recovered = tables[0].iloc[:5], 5 * tables[1]
+    page = case_html(judge(control, recovered))
+    assert "to accept 83.3% of their like (0.9 was asked for)" in page
+    assert "p-value exceeds 0.167" in page
+    assert "0.833 is used instead" in page
+    assert "asked for" not in case_html(judge(control, recovered).at(0.8))
+
+
+@pytest.mark.parametrize("method", ["tocc", "pam", "projections"])
+def test_a_method_that_can_reject_nothing_says_so(method):
+    glass = load_glass()
+    far = glass.control.iloc[:1] * 1000
+    found = judge(glass.control, far, method=method)
+    smallest = found.coverage.smallest_p_value
+    assert found.verdicts[0].p_value >= smallest
+    if method != "pam":  # where the part that is far and closest may not be the one with the smallest
+        assert found.verdicts[0].p_value == smallest
+    warned = [w for w in found.warnings if "can reject nothing" in w]
+    assert bool(warned) == (smallest > 0.1)
+    assert f"{smallest:.3g}" in summary_lines(found)[1]
+    assert not any("can reject nothing" in w for w in judge(glass.control, far).warnings)
+
+
+@pytest.mark.parametrize("method", ["kernel", "mixture", "projections"])
+@pytest.mark.parametrize("value", [1e154, -1e200, 1e308])
+def test_an_enormous_value_is_rejected_in_silence(tables, method, value):
+    control = tables[0]
+    strange = pd.concat([control.iloc[:1]] * 2).set_axis(["a", "b"]).assign(K=[value, -value])
+    found = judge(control, strange, method=method)
+    assert len(found.rejected) == 2
+    assert all(v.p_value == found.coverage.smallest_p_value for v in found.verdicts)
+    assert found.warnings == ()
+    json.dumps(found.to_dict(), allow_nan=False)
+    assert "rejected" in case_html(found)
 
 
 @pytest.mark.parametrize("n", [2, 5, 12])
@@ -212,3 +275,16 @@ def test_a_table_that_cannot_be_scored_leaves_nothing_behind(case, tmp_path):
     assert _run("score", model, case[1], "--out", out).exit_code == 2
     assert not out.exists()
     assert list(tmp_path.glob("*.unfinished")) == []
+
+
+def test_a_kept_rule_refuses_other_units(case, tmp_path, tables):
+    model, out = tmp_path / "rule.tv", tmp_path / "out.csv"
+    tables[0].rename(columns={"K": "K (wt%)"}).to_csv(case[0])
+    assert _run("fit", case[0], model).exit_code == 0
+    for header, status in (("K (ppm)", 2), ("K [wt.%]", 0), ("K", 0)):
+        tables[1].rename(columns={"K": header}).to_csv(case[1])
+        done = _run("score", model, case[1], "--out", out)
+        assert done.exit_code == status, done.output
+        assert status == 0 or "the unit is 'ppm' here but 'wt%' in" in done.output
+        assert out.exists() == (status == 0)
+        out.unlink(missing_ok=True)

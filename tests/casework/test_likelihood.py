@@ -1,12 +1,17 @@
 """Likelihood ratios: known answers, bounds, refusals."""
 
+import hashlib
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import multivariate_normal
 
-from transvariation.casework import judge
+from transvariation.casework import CaseResult, judge
 from transvariation.casework.likelihood import LikelihoodSystem, TwoLevel, by_source, cllr, in_words, make_pairs
+from transvariation.report.case import case_html
+from transvariation.table import TableError
 
 pytest.importorskip("lir")
 
@@ -107,3 +112,37 @@ def test_neither_the_order_of_the_columns_nor_their_units_matter():
     turned = LikelihoodSystem(n_pairs=200).fit((X * units)[:, order], sources)
     again = turned.log10_lr(*([(x * units)[:, order] for x in side] for side in (pairs.first, pairs.second)))
     np.testing.assert_allclose(again["score_based"], found["score_based"], atol=1e-6)
+
+
+@pytest.fixture(scope="module")
+def weighed(background, tmp_path_factory):
+    X, sources = background
+    path = tmp_path_factory.mktemp("weighed") / "windows.csv"
+    table = pd.DataFrame(X, columns=["A (ppm)", "B"]).assign(source=sources).astype({"B": object})
+    table.loc[0, "B"] = ""
+    table.to_csv(path, index=False)
+    rng = np.random.default_rng(5)
+    control, recovered = (pd.DataFrame(WITHIN * rng.normal(size=(n, 2)), columns=["A (ppm)", "B"]) for n in (12, 2))
+    return control, recovered, path
+
+
+def test_the_report_says_which_background_was_used(weighed):
+    control, recovered, path = weighed
+    result = judge(control, recovered, background=path, missing="drop")
+    assert result.background["sources"] == N_SOURCES
+    assert result.background["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert len(result.background["dropped"]) == 1
+    page = case_html(result)
+    for told in (path.name, result.background["sha256"], "left out: missing"):
+        assert told in page
+    assert CaseResult.from_dict(json.loads(json.dumps(result.to_dict()))) == result
+
+
+def test_a_background_in_other_units_is_refused(weighed):
+    control, recovered, path = weighed
+    with pytest.raises(TableError, match="the unit is 'ppm' here but 'wt%' in control"):
+        judge(
+            *(table.rename(columns={"A (ppm)": "A (wt%)"}) for table in (control, recovered)),
+            background=path,
+            missing="drop",
+        )

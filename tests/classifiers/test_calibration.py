@@ -5,6 +5,7 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.ensemble import IsolationForest
 from sklearn.impute import SimpleImputer
@@ -14,7 +15,16 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import OneClassSVM
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from transvariation import TOCC, CalibratedOCC, load_glass, spatial_median, transvariation_probability
+from transvariation import (
+    TOCC,
+    CalibratedOCC,
+    DensityTOCC,
+    KernelTOCC,
+    ProjectionEnsemble,
+    load_glass,
+    spatial_median,
+    transvariation_probability,
+)
 from transvariation.classifiers.base import OneClassClassifier
 
 MODES = ["loo", "cv", "split"]
@@ -261,3 +271,29 @@ def test_margins_calibrate_what_raw_scores_cannot():
     assert np.mean(accepted["score_samples"]) > 0.93
     with pytest.raises(ValueError, match="rating='loudness' is unknown"):
         CalibratedOCC(OneClassSVM(), rating="loudness").fit(X)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        TOCC(calibration="loo"),
+        TOCC(calibration="cv"),
+        DensityTOCC(density="gaussian", calibration="cv"),
+        KernelTOCC(),
+        ProjectionEnsemble(TOCC(), n_projections=9, random_state=0, calibration="cv"),
+        CalibratedOCC(make_pipeline(PCA(2), TOCC())),
+    ],
+    ids=lambda rule: type(rule).__name__,
+)
+@pytest.mark.parametrize("replicates", [1, 3])
+def test_the_smallest_p_value_is_that_of_an_object_far_outside(rule, replicates):
+    X = np.random.default_rng(1).normal(size=(60, 4))
+    groups = None if replicates == 1 else np.arange(60) // replicates
+    report = clone(rule).fit(X, groups=groups).coverage_report()
+    far = 1e6 * np.array([[1.0, -2.0, 3.0, 4.0]])
+    found = clone(rule).fit(X, groups=groups).p_values(far)[0]
+    assert found == pytest.approx(report.smallest_p_value, rel=1e-12)
+    assert report.smallest_per_part == (report.smallest_p_value,)
+    assert report.smallest_p_value >= 1 / (report.n + 1)
+    if type(rule) is TOCC:  # beyond the edge of the others tp is 0, for many of four variables' objects
+        assert report.smallest_p_value > 0.3

@@ -33,3 +33,12 @@ def test_ranks_points_beyond_underflow():
     expected = logsumexp([multivariate_normal(x, H).logpdf(Z) for x in X], axis=0) - np.log(40)
     assert log_kernel_density(X, H, Z) == pytest.approx(expected, rel=1e-10)
     assert (np.diff(log_kernel_density(X, H, Z)[10:]) < 0).all()
+
+
+@pytest.mark.parametrize("far", [1e154, 1e200, 1e307, -1.7e308])
+def test_where_distances_are_too_large_for_a_number_the_density_is_zero(far):
+    X = np.random.default_rng(3).normal(size=(20, 3))
+    H = np.array([[1.0, 0.9, 0.9], [0.9, 1.0, 0.9], [0.9, 0.9, 1.0]]) / 100
+    Z = np.array([[far, far, -far], X[0]])
+    assert log_kernel_density(X, H, Z)[0] == -np.inf
+    assert log_kernel_density(X, H, Z)[1] == log_kernel_density(X, H, X[:1])[0]

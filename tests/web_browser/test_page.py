@@ -91,7 +91,7 @@ def test_the_slider_moves_the_verdicts_at_once(page, tables, expected):
     assert len(counts) > 1
     assert asked == []
     slide(page, 0.99)
-    assert "nothing can be rejected there" in page.inner_text("#cautions")
+    assert "0.984 is used instead" in page.inner_text("#cautions")
 
 
 def test_sorting_filtering_and_reasons(page, tables, expected):

@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from transvariation.casework.cautions import cautions
 from transvariation.casework.likelihood import LikelihoodSystem, by_source
 from transvariation.casework.methods import DEFAULT, make_rule
 from transvariation.casework.result import CaseResult, Reason, Verdict
 from transvariation.classifiers import OneClassClassifier
 from transvariation.multiplicity import benjamini_hochberg
 from transvariation.studies.provenance import provenance
-from transvariation.table import Pair, read_pair, read_table
-from transvariation.threshold import p_values, required
+from transvariation.table import Pair, TableError, read_pair, read_table
+from transvariation.table.pairing import unit_problems
+from transvariation.threshold import p_values, required, too_few
 from transvariation.typicality import transvariation_probability
 
 FALSE_DISCOVERY_RATE = 0.1
@@ -87,6 +89,9 @@ def judge(
     rule, words = make_rule(method, reduce, sensitivity, seed)
     known, unknown = pair.control.to_frame(), pair.recovered.to_frame()
     rule, heard = fit_rule(rule, known, pair.control.sources)
+    coverage = rule.coverage_report()
+    # The cautions say the same for every sensitivity that the case may be moved to.
+    heard = [warning for warning in heard if warning != too_few(float(sensitivity), coverage.n)]
     selected = benjamini_hochberg(rule.p_values(unknown), FALSE_DISCOVERY_RATE)
     heard += _same_table(pair)
     return CaseResult(
@@ -104,12 +109,13 @@ def judge(
         method=method if reduce is None else f"{reduce} + {method}",
         method_words=words,
         sensitivity=sensitivity,
-        coverage=rule.coverage_report(),
+        coverage=coverage,
         verdicts=_verdicts(rule, known, unknown, pair),
         false_discovery_rate=FALSE_DISCOVERY_RATE,
         selected=tuple(name for name, foreign in zip(pair.recovered.ids, selected, strict=True) if foreign),
         combined_p_value=rule.combined_p_value(unknown),
-        warnings=(*heard, *_cautions(len(known), sensitivity)),
+        warnings=tuple(heard),
+        cautions=cautions(coverage, len(known)),
         limitations=LIMITATIONS,
         made_by=provenance(command, seed=seed),
         **({} if background is None else _weighed(pair, background, missing, decimal, seed)),
@@ -150,19 +156,21 @@ def fit_rule(
 
 def _weighed(pair: Pair, background: Any, missing: str, decimal: str | None, seed: int) -> dict[str, Any]:
     """Weigh the recovered sources against the control, which counts as one source."""
-    table = read_table(background, features=pair.features, missing=missing, decimal=decimal)
+    name = _name(background, "background")
+    table = read_table(background, features=pair.features, missing=missing, decimal=decimal, name=name)
+    if problems := unit_problems(pair.control.units, pair.control.name, table, pair.features):
+        raise TableError(problems)
     if table.sources is None:
         raise ValueError(
             f"{table.name} has no column that names the source of each row; a background needs one, such as 'source'"
         )
     system = LikelihoodSystem(seed).fit(table.X, np.asarray(table.sources))
     recovered = by_source(pair.recovered.X, np.asarray(pair.recovered.sources or pair.recovered.ids))
-    return {"likelihood_ratios": system.weigh(pair.control.X, recovered), "likelihood_bounds": system.bounds_}
-
-
-def _cautions(n: int, sensitivity: float) -> list[str]:
-    need = required(sensitivity)
-    return [] if n >= 3 * need else [f"{n} control objects are few for a sensitivity of {sensitivity:g}."]
+    return {
+        "background": table.summary(),
+        "likelihood_ratios": system.weigh(pair.control.X, recovered),
+        "likelihood_bounds": system.bounds_,
+    }
 
 
 def _columns(table: pd.DataFrame) -> dict[str, tuple[float, ...]]:

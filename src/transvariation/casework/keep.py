@@ -12,7 +12,8 @@ from transvariation.casework.judging import fit_rule
 from transvariation.casework.methods import DEFAULT, make_rule
 from transvariation.classifiers import OneClassClassifier
 from transvariation.saving import ModelFileError, load, read_about, save
-from transvariation.table import Table, read_chunks, read_table
+from transvariation.table import Table, TableError, read_chunks, read_table
+from transvariation.table.pairing import unit_problems
 from transvariation.writing import check_outputs, replacing
 
 COLUMNS = ("id", "verdict", "p_value", "tp")
@@ -67,16 +68,25 @@ def score_table(
     check_outputs([out], [model, table])
     rule = load(model)
     names = [str(name) for name in rule.feature_names_in_]
+    control = read_about(model)["about"].get("control")
     judged = rejected = 0
     with replacing(out) as unfinished, unfinished.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
         for block in read_chunks(table, names, missing=missing, progress=progress, **options):
+            if isinstance(control, dict):  # a rule kept by other means may say anything, or nothing
+                _check_units(control, block)
             verdicts = _verdicts(rule, pd.DataFrame(block.X, columns=names))
             writer.writerows(zip((spreadsheet_safe(name) for name in block.ids), *verdicts, strict=True))
             judged += len(block)
             rejected += int((verdicts[0] == "rejected").sum())
     return judged, rejected
+
+
+def _check_units(control: dict[str, Any], block: Table) -> None:
+    """Refuse a table in other units than the control table of the rule, where both state them."""
+    if problems := unit_problems(control.get("units", {}), control.get("file", "the control"), block, block.features):
+        raise TableError(problems)
 
 
 def _verdicts(rule: OneClassClassifier, rows: pd.DataFrame) -> tuple[np.ndarray, ...]:

@@ -43,6 +43,14 @@ class Verdict:
 
 
 @dataclass(frozen=True)
+class Caution:
+    """A warning that holds at every sensitivity above some value."""
+
+    above: float
+    words: str
+
+
+@dataclass(frozen=True)
 class CaseResult:
     """A judged case.
 
@@ -53,14 +61,18 @@ class CaseResult:
     features : the variables used
     values : the control objects' measurements, one list per variable: what the figures show
     method, method_words : the rule by name, and in plain words
-    sensitivity : the operating point; an object is accepted if its p-value exceeds 1 - sensitivity
+    sensitivity : the operating point asked for
+    sensitivity_used : the same, or the largest that so few control objects support; an object is accepted if its
+        p-value exceeds 1 - sensitivity_used
     coverage : what the rule promises and on what grounds
     verdicts : one per recovered object
     false_discovery_rate, selected : the ids that can be called foreign with at most this expected share of errors
     combined_p_value : of all recovered objects together, if they are said to come from one source
-    warnings : what the reader must know before relying on this
+    warnings : what the reader must know before relying on this, at this sensitivity
+    cautions : those of the warnings that come and go with the sensitivity
     limitations : what the method does not say
     made_by : versions, seed and command
+    background : what was read from the table of other sources, where one was given
     likelihood_ratios : one per recovered source, where a background population was given
     likelihood_bounds : the lowest and highest log10 ratio that the background supports, per system
     """
@@ -86,6 +98,15 @@ class CaseResult:
     made_by: dict[str, str]
     likelihood_ratios: tuple[LikelihoodRatio, ...] = ()
     likelihood_bounds: dict[str, tuple[float, float]] = field(default_factory=dict)
+    sensitivity_used: float = 0.0
+    cautions: tuple[Caution, ...] = ()
+    background: dict[str, Any] | None = None
+
+    @property
+    def tables(self) -> dict[str, dict[str, Any]]:
+        """What was read, by the part that each table plays."""
+        both = {"control": self.control, "recovered": self.recovered}
+        return both if self.background is None else both | {"background": self.background}
 
     @property
     def rejected(self) -> tuple[Verdict, ...]:
@@ -93,8 +114,12 @@ class CaseResult:
         return tuple(verdict for verdict in self.verdicts if not verdict.accepted)
 
     def at(self, sensitivity: float) -> "CaseResult":
-        """Give the same case at another sensitivity. Nothing is refitted: the p-values stay, the line moves."""
-        alpha = 1 - check_sensitivity(sensitivity) + ROUNDING
+        """Give the same case at another sensitivity. Nothing is refitted: the p-values stay, the line moves.
+
+        Where the control objects are too few for it, the largest sensitivity that they support is used, as by the rule.
+        """
+        used = min(check_sensitivity(sensitivity), largest_sensitivity(self.coverage))
+        alpha = 1 - used + ROUNDING
         verdicts = tuple(
             replace(
                 verdict,
@@ -104,8 +129,18 @@ class CaseResult:
             for verdict in self.verdicts
         )
         return replace(
-            self, sensitivity=sensitivity, verdicts=verdicts, coverage=replace(self.coverage, sensitivity=sensitivity)
+            self,
+            sensitivity=sensitivity,
+            sensitivity_used=used,
+            verdicts=verdicts,
+            coverage=replace(self.coverage, sensitivity=sensitivity),
+            warnings=self._warnings_at(sensitivity),
         )
+
+    def _warnings_at(self, sensitivity: float) -> tuple[str, ...]:
+        passing = {caution.words for caution in self.cautions}
+        holding = [caution.words for caution in self.cautions if sensitivity > caution.above + ROUNDING]
+        return (*(warning for warning in self.warnings if warning not in passing), *holding)
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> "CaseResult":
@@ -113,7 +148,9 @@ class CaseResult:
         values = dict(content)
         if values.pop("schema", None) != SCHEMA:
             raise ValueError(f"this is not a case of this program: the key 'schema' should say {SCHEMA!r}")
-        coverage = {**values["coverage"], "n_per_part": tuple(values["coverage"]["n_per_part"])}
+        coverage = dict(values["coverage"])
+        for name in {"n_per_part", "smallest_per_part"} & set(coverage):
+            coverage[name] = tuple(coverage[name])
         verdicts = [
             Verdict(**{**verdict, "reasons": tuple(Reason(**reason) for reason in verdict["reasons"])})
             for verdict in values["verdicts"]
@@ -123,9 +160,19 @@ class CaseResult:
         for name in ("values", "recovered_values"):
             values[name] = {variable: tuple(column) for variable, column in values[name].items()}
         values["likelihood_ratios"] = tuple(LikelihoodRatio(**ratio) for ratio in values["likelihood_ratios"])
+        values["cautions"] = tuple(Caution(**caution) for caution in values.get("cautions", ()))
         values["likelihood_bounds"] = {name: tuple(ends) for name, ends in values["likelihood_bounds"].items()}
         return cls(**{**values, "coverage": CoverageReport(**coverage), "verdicts": tuple(verdicts)})
 
     def to_dict(self) -> dict[str, Any]:
         """Give everything as JSON values; the key ``schema`` names the format."""
         return {"schema": SCHEMA} | asdict(self)
+
+
+def largest_sensitivity(coverage: CoverageReport) -> float:
+    """Give the largest sensitivity that the control objects support, those of the smallest part if there are several.
+
+    Above it the rule rejects what is rated lower than all of them: see :func:`transvariation.threshold.cut`.
+    """
+    fewest = min(coverage.n_per_part)
+    return fewest / (fewest + 1)

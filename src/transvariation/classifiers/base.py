@@ -47,6 +47,10 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
     def _score(self, X: Floats) -> Floats:
         """Rate validated objects: high = typical of the target. An object's rating never depends on the others."""
 
+    def _lowest(self) -> float:
+        """Give the lowest rating that any object can get; minus infinity where ratings have no end."""
+        return -np.inf
+
     def _stratum(self, X: Floats) -> NDArray[np.intp]:
         """Name the part of the target class, 0, 1, ..., whose threshold applies to each object."""
         return np.broadcast_to(np.intp(0), len(X))  # as many zeros, in no memory
@@ -210,6 +214,11 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
             result[pools == pool] = p_values(reference, scores[pools == pool], weights)
         return result
 
+    def _smallest_p_value(self, pool: int) -> float:
+        """Give the p-value of the lowest rating there is, which calibration objects may share."""
+        reference, weights = self._pool(pool)
+        return float(p_values(reference, self._lowest(), weights))
+
     def combined_p_value(self, X: ArrayLike) -> float:
         """Give one p-value to a set of objects said to be from one source: small = the set is unlike the target.
 
@@ -233,6 +242,7 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         sensitivity, grouped = self._sensitivity_in_use(), self._calibration_groups is not None
         mode = getattr(self, "_mode", None) or check_calibration(self.calibration)
         sizes = [self._n_units(self._pools[self._calibration_strata] == pool) for pool in range(self._pools.max() + 1)]
+        smallest = tuple(self._smallest_p_value(pool) for pool in range(len(sizes)))
         n = int(self._n_units(np.ones(len(self._calibration_scores), dtype=bool)))
         exact = self._n_folds == 1 and not grouped and len(sizes) == 1
         several = np.ndim(sensitivity) > 0
@@ -243,10 +253,11 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
             n=n,
             unit="groups" if grouped else "objects",
             n_per_part=tuple(sizes),
-            smallest_p_value=1 / (max(sizes) + 1),
+            smallest_p_value=min(smallest),
             likely_sensitivity=(
                 likely_sensitivity(self._calibration_scores, self.thresholds_[0], float(sensitivity))
                 if exact and not several
                 else None
             ),
+            smallest_per_part=smallest,
         )

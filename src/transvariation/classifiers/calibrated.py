@@ -104,5 +104,12 @@ class CalibratedOCC(OneClassClassifier):
             raise ValueError(f"rating={self.rating!r} is unknown; choose one of {', '.join(RATINGS)}")
         self.estimator_ = clone(self.estimator).fit(self._named(X))
 
+    def _lowest(self) -> float:
+        rule = getattr(self.estimator_, "_final_estimator", self.estimator_)  # the last step of a pipeline
+        if not isinstance(rule, OneClassClassifier):
+            return super()._lowest()
+        margin = self.rating == "decision_function" or rule._n_strata > 1
+        return rule._lowest() - (float(rule.thresholds_.max()) if margin else 0.0)
+
     def _score(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         return rated_by(self.estimator_, self._named(X), self.rating)

@@ -128,17 +128,20 @@ class CoverageReport:
         The same for each part of the class with a threshold of its own, after small parts were pooled. A group that
         lies in several parts counts in each by its share.
     smallest_p_value : float
-        No p-value of this rule can be smaller.
+        No p-value of this rule can be smaller: that of an object rated as low as the rule can rate. 1 / (n + 1), or
+        more where calibrating objects share the lowest rating: counting gives tp = 0 to all beyond the edge.
     likely_sensitivity : tuple of float, or None
         Between these two lies, nine times in ten, the true sensitivity of a rule calibrated with so many objects.
         Known for the split mode without groups and with one threshold.
+    smallest_per_part : tuple of float
+        The smallest p-value in each part of `n_per_part`.
 
     Examples
     --------
     >>> from transvariation import TOCC, load_glass
     >>> report = TOCC(calibration="loo").fit(load_glass().control[["K", "Mg"]]).coverage_report()
     >>> report.n, report.unit, round(report.smallest_p_value, 4)
-    (87, 'objects', 0.0114)
+    (87, 'objects', 0.1591)
     """
 
     calibration: str
@@ -149,6 +152,7 @@ class CoverageReport:
     n_per_part: tuple[float, ...]
     smallest_p_value: float
     likely_sensitivity: tuple[float, float] | None
+    smallest_per_part: tuple[float, ...] = ()
 
     def __str__(self) -> str:
         level = self.sensitivity if isinstance(self.sensitivity, float) else ", ".join(map(str, self.sensitivity))

@@ -113,13 +113,17 @@ class DensityTOCC(TransvariationClassifier):
         log_tp = density_tp_on_workers(self.density_, X, self.center_, self.tau_max, self.n_jobs)
         # Rounded, so that an object at the threshold is on the same side alone and among many: the last digits may
         # depend on whether compiled code was worth its while.
-        return np.round(log_tp, 11)
+        with np.errstate(over="ignore"):  # of log tp below -1e297, which no digit tells apart
+            return np.round(log_tp, 11)
 
     def _tp(self, X: Floats) -> Floats:
         return np.exp(self._log_tp(X))
 
     def _score(self, X: Floats) -> Floats:
         return self._log_tp(X) if self.scale == "log" else self._tp(X)
+
+    def _lowest(self) -> float:
+        return -np.inf if self.scale == "log" else 0.0
 
     def _univariate_tp(self, X: Floats) -> Floats:
         return np.exp(univariate_log_tp(self.density_, X, np.median(self._X, axis=0)))

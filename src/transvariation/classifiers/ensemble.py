@@ -190,6 +190,9 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
     def _score(self, X: Floats) -> Floats:
         return _lower_median(self._member_ranks(X))
 
+    def _lowest(self) -> float:
+        return 0.0  # a rank below all training objects
+
     def _training_scores(self, X: Floats) -> tuple[Floats, NDArray[np.intp]]:
         return _lower_median(self._known_ranks), np.zeros(len(X), dtype=np.intp)
 

@@ -111,7 +111,10 @@ class KernelTOCC(TransvariationClassifier):
             density = partial(log_kernel_density, self._X[:, varies], self.bandwidth_)
             score += self.crowding * by_chunks(density, X[:, varies], len(self._X), self.n_jobs)
         score[self._apart(X)] = _LOWEST
-        return score
+        return np.fmax(score, _LOWEST)  # also where distances are too large for a number
+
+    def _lowest(self) -> float:
+        return _LOWEST
 
     def _univariate_tp(self, X: Floats) -> Floats:
         tp, varies = np.where(differing(X, self.center_), 0.0, 1.0), varying(self._X)

@@ -15,7 +15,8 @@ def log_kernel_density(X: Floats, H: Floats, Z: Floats) -> Floats:
     r"""Compute :math:`\log \frac1n \sum_i \phi_H(z - x_i)` at each row of `Z`.
 
     Whitened by H the kernels are spherical. Where all of them underflow, the largest is taken out of the sum first, so
-    that far points are still ranked.
+    that far points are still ranked. Where even their squared distances are too large for a number, the logarithm is
+    minus infinity.
 
     Parameters
     ----------
@@ -37,23 +38,30 @@ def log_kernel_density(X: Floats, H: Floats, Z: Floats) -> Floats:
     root = np.asarray(np.linalg.cholesky(H).T, dtype=np.float64)
     n, p = X.shape
     constant = np.log(n) + np.log(np.diag(root)).sum() + p / 2 * np.log(2 * np.pi)
-    # Spherical kernels exp(-|z - x|^2), in rows per variable.
-    kernels, points = (np.ascontiguousarray(solve_rows(root, A - X.mean(axis=0)).T / np.sqrt(2)) for A in (X, Z))
-    result = np.empty(len(Z))
+    with np.errstate(over="ignore", invalid="ignore"):
+        # Spherical kernels exp(-|z - x|^2), in rows per variable.
+        kernels, points = (np.ascontiguousarray(solve_rows(root, A - X.mean(axis=0)).T / np.sqrt(2)) for A in (X, Z))
+        return _log_sums(kernels, points) - constant
+
+
+def _log_sums(kernels: Floats, points: Floats) -> Floats:
+    m, n = points.shape[1], kernels.shape[1]
+    result = np.empty(m)
     step = max(1, _BLOCK // n)
-    for start in range(0, len(Z), step):
+    for start in range(0, m, step):
         block = slice(start, start + step)
         distances = _distance2(points[:, block], kernels)
         result[block] = np.exp(np.negative(distances, out=distances), out=distances).sum(axis=1)
-    far = np.flatnonzero(result < _FAR)
+    far = np.flatnonzero(~(result >= _FAR))  # infinite sides that cancel make NaN: those are far as well
     with np.errstate(divide="ignore"):
         result = np.log(result)
     for start in range(0, len(far), step):
         rows = far[start : start + step]
         exponents = -_distance2(points[:, rows], kernels)
         top = exponents.max(axis=1)
-        result[rows] = top + np.log(np.exp(exponents - top[:, None]).sum(axis=1))
-    return result - constant
+        sums = top + np.log(np.exp(exponents - top[:, None]).sum(axis=1))
+        result[rows] = np.where(np.isfinite(top), sums, -np.inf)
+    return result
 
 
 def _distance2(points: Floats, kernels: Floats) -> Floats:

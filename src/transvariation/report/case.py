@@ -5,6 +5,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from transvariation.casework.result import CaseResult, Verdict
@@ -16,6 +17,7 @@ from transvariation.writing import replacing
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+DRAWN = 1e300  # the length of an axis must be a number, too
 DETAILED = 60  # objects with a table of reasons of their own; the JSON file has them all
 TITLE = "Comparison of recovered with control objects"
 
@@ -60,8 +62,9 @@ def plane(result: CaseResult) -> "Figure":
     ]
     for label, chosen in groups:
         source = result.values if chosen is None else result.recovered_values
-        columns = [source[name] if chosen is None else [source[name][i] for i in chosen] for name in names]
-        if not columns[0]:
+        values = [source[name] if chosen is None else [source[name][i] for i in chosen] for name in names]
+        columns = [np.clip(column, -DRAWN, DRAWN) for column in values]
+        if not len(columns[0]):
             continue
         height = columns[1] if len(names) > 1 else [0.0 if chosen is None else 1.0] * len(columns[0])
         ax.scatter(columns[0], height, label=label.replace("control, accepted", "control"), **MARKS[label])
@@ -88,11 +91,11 @@ def case_html(result: CaseResult, today: date | None = None) -> str:
         Section("The most telling variables").figure(plane(result), f"Control and recovered objects by {names}."),
         *_reasons(result),
         *_ratios(result),
-        Section("Data").table(_data(result), "The two tables").table(_notes(result), "What was understood"),
+        Section("Data").table(_data(result), "The tables").table(_notes(result), "What was understood"),
         Section("Method")
         .text(result.method_words)
         .text(
-            f"An object is accepted if its p-value exceeds {1 - result.sensitivity:.2g}: "
+            f"An object is accepted if its p-value exceeds {1 - result.sensitivity_used:.3g}: "
             "the share of control objects, each rated without itself, that look at least as foreign."
         ),
         _trust(result),
@@ -172,19 +175,25 @@ def _strips(result: CaseResult, verdict: Verdict) -> dict[str, Any]:
 
 
 def _data(result: CaseResult) -> pd.DataFrame:
-    tables = {"control": result.control, "recovered": result.recovered}
     return pd.DataFrame(
         [
-            {"table": name, "file": t["file"], "objects": t["objects"], "SHA-256 of the file": t["sha256"]}
-            for name, t in tables.items()
+            {
+                "table": name,
+                "file": t["file"],
+                "objects": t["objects"],
+                "left out": len(t["dropped"]),
+                "sources": "–" if t["sources"] is None else t["sources"],
+                "SHA-256 of the file": t["sha256"],
+            }
+            for name, t in result.tables.items()
         ]
     )
 
 
 def _notes(result: CaseResult) -> pd.DataFrame:
-    notes = [*result.control["notes"], *result.recovered["notes"]]
+    notes = [note for table in result.tables.values() for note in table["notes"]]
     rows = [{"file": n["file"], "column": n["column"] or "", "note": n["message"]} for n in notes]
-    used = {"file": "both", "column": ", ".join(result.features), "note": "variables used"}
+    used = {"file": "all", "column": ", ".join(result.features), "note": "variables used"}
     return pd.DataFrame([used, *rows])
 
 
@@ -192,7 +201,7 @@ def _trust(result: CaseResult) -> Section:
     coverage = result.coverage
     section = Section("How far this can be trusted").text(coverage.guarantee)
     section.text(
-        f"Threshold counted from {coverage.n} {coverage.unit}; the smallest possible p-value is "
+        f"Threshold counted from {coverage.n} {coverage.unit}; the smallest p-value that this rule can give is "
         f"{coverage.smallest_p_value:.3g}."
     )
     for limitation in result.limitations:

@@ -38,13 +38,20 @@ def _deciding(names: tuple[str, ...]) -> str:
     return ", ".join(names[:SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
+def _share(result: CaseResult) -> str:
+    """The sensitivity in effect, and the one asked for where there are too few control objects for it."""
+    asked, used = result.sensitivity, result.sensitivity_used
+    return f"{asked:.0%} of their like" if used == asked else f"{used:.1%} of their like ({asked:.4g} was asked for)"
+
+
 def summary_lines(result: CaseResult) -> list[str]:
     """Say in a few sentences what the table means and how far it can be trusted."""
     rejected = len(result.rejected)
     lines = [
         f"{rejected} of {len(result.verdicts)} recovered objects rejected; judged by {len(result.features)} variables "
-        f"of {result.control['objects']} control objects, to accept {result.sensitivity:.0%} of their like.",
-        f"Smallest p-value that so many control objects allow: {result.coverage.smallest_p_value:.3g}.",
+        f"of {result.control['objects']} control objects, to accept {_share(result)}.",
+        f"Smallest p-value that this rule can give here: {result.coverage.smallest_p_value:.3g}.",
+        *(f"Caution: {warning}" for warning in result.warnings),
     ]
     if len(result.verdicts) > 1:
         lines.append(
@@ -56,7 +63,6 @@ def summary_lines(result: CaseResult) -> list[str]:
         f"{ratio.two_level_words}"
         for ratio in result.likelihood_ratios
     ]
-    lines += [f"Caution: {warning}" for warning in result.warnings]
     told = [note for table in (result.control, result.recovered) for note in table["notes"]]
     # What a column was taken for is in the report; here what became of values and columns.
     notes = [str(Problem(**note)) for note in told if not note["message"].startswith("taken for")]

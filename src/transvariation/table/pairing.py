@@ -1,7 +1,7 @@
 """Two tables of one case: columns matched by name, problems of both reported together."""
 
 import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -70,11 +70,7 @@ def align(control: Table, recovered: Table, *, features: Sequence[str] | None = 
             f"no variable in common: {_some(recovered.features)} here, {_some(control.features)} in {control.name}"
         )
         problems.append(Problem(message, recovered.name))
-    for name in common:
-        one, other = control.units.get(name, ""), recovered.units.get(name, "")
-        if one and other and not same_unit(one, other):
-            message = f"the unit is {quoted(other)} here but {quoted(one)} in {control.name}; convert one of them"
-            problems.append(Problem(message, recovered.name, 1, recovered.header(name)))
+    problems += unit_problems(control.units, control.name, recovered, common)
     if problems:
         raise TableError(problems)
     notes_control = tuple(_absent(name, control, recovered) for name in only_control)
@@ -84,6 +80,17 @@ def align(control: Table, recovered: Table, *, features: Sequence[str] | None = 
     fill = filling(first)
     results = _each(lambda: apply_policy(first, missing, fill), lambda: apply_policy(second, missing, fill))
     return Pair(results[0], results[1], tuple(common), only_control, only_recovered)
+
+
+def unit_problems(units: Mapping[str, str], there: str, table: Table, features: Sequence[str]) -> list[Problem]:
+    """List the features of a table that are in other units than those stated `there`; silence is no statement."""
+    problems = []
+    for name in features:
+        one, other = units.get(name, ""), table.units.get(name, "")
+        if one and other and not same_unit(one, other):
+            message = f"the unit is {quoted(other)} here but {quoted(one)} in {there}; convert one of them"
+            problems.append(Problem(message, table.name, 1, table.header(name)))
+    return problems
 
 
 def read_pair(

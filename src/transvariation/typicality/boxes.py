@@ -232,7 +232,8 @@ def _log_shared(
     scale = np.sqrt(np.diag(cov))
     corr = cov / np.outer(scale, scale)
     p = len(scale)
-    low, high = (((side[:, None] - means) / scale).reshape(-1, p) for side in (lower, upper))
+    with np.errstate(over="ignore"):  # a side too far for a number is infinitely far
+        low, high = (((side[:, None] - means) / scale).reshape(-1, p) for side in (lower, upper))
     log_p, error = measure(low, high, corr)
     shape = (len(lower), len(means))
     return _add(log_weights + log_p.reshape(shape), error.reshape(shape))

@@ -2,7 +2,7 @@
 
 export const $ = (id) => document.getElementById(id);
 const csrf = document.querySelector("meta[name=csrf]").content;
-const ROUNDING = 1e-9; // 1 - 0.9 is a hair less than 0.1
+export const ROUNDING = 1e-9; // 1 - 0.9 is a hair less than 0.1
 
 // The open case: its name on the server, what was understood, the result, the object whose reasons are shown.
 export const open = { case: null, result: null, chosen: null };
@@ -33,7 +33,8 @@ export const named = (variable) => {
 
 // The line between accepted and rejected moves with the slider; the p-values stay.
 export const sensitivity = () => Number($("sensitivity").value);
-export const alpha = () => 1 - sensitivity() + ROUNDING;
+// With too few control objects, the largest sensitivity that they support: as CaseResult.at does.
+export const alpha = () => Math.max(1 - sensitivity(), 1 / (Math.min(...open.result.coverage.n_per_part) + 1)) + ROUNDING;
 export const accepted = (verdict) => verdict.p_value > alpha();
 
 export function showProblems(box, problems, more = []) {

@@ -1,6 +1,6 @@
 // Steps 3 and 4: the verdicts, which move with the slider, and the files to take along.
 
-import { $, accepted, alpha, make, number, open, sensitivity, showProblems } from "./base.js";
+import { $, ROUNDING, accepted, alpha, make, number, open, sensitivity, showProblems } from "./base.js";
 import { drawPlane, resetPlane } from "./plane.js";
 import { drawReasons } from "./reasons.js";
 
@@ -15,7 +15,7 @@ export function showVerdict(result) {
   $("sensitivity").value = result.sensitivity;
   $("verdict").hidden = $("take").hidden = false;
   $("method-used").textContent = `The method used was “${result.method}”. ${result.method_words}`;
-  const words = [result.method_words, result.coverage.guarantee, `The smallest p-value that ${result.coverage.n} ${result.coverage.unit} allow is ${number(result.coverage.smallest_p_value)}.`, ...result.limitations];
+  const words = [result.method_words, result.coverage.guarantee, `The smallest p-value that this rule can give from ${result.coverage.n} ${result.coverage.unit} is ${number(result.coverage.smallest_p_value)}.`, ...result.limitations];
   $("trust").replaceChildren(...words.map((text) => make("p", {}, text)));
   resetPlane(choose);
   refresh();
@@ -23,15 +23,16 @@ export function showVerdict(result) {
 }
 
 function refresh() {
-  const { verdicts, warnings, coverage } = open.result;
+  const { verdicts, warnings, cautions } = open.result;
   const percent = `${Math.round(sensitivity() * 100)} %`;
   const rejected = verdicts.filter((verdict) => !accepted(verdict)).length;
   $("sensitivity-value").textContent = percent;
   $("sensitivity").setAttribute("aria-valuetext", percent);
   $("summary").textContent = `At a sensitivity of ${percent}, ${rejected} of ${verdicts.length} recovered objects ${rejected === 1 ? "is" : "are"} rejected and ${verdicts.length - rejected} accepted.`;
-  const cautions = [...warnings];
-  if (alpha() < coverage.smallest_p_value) cautions.push(`${coverage.n} control objects cannot support a sensitivity above ${(1 - coverage.smallest_p_value).toFixed(2)}: nothing can be rejected there.`);
-  $("cautions").replaceChildren(...cautions.map((text) => make("li", {}, text)));
+  // Some warnings come and go with the slider.
+  const passing = new Set(cautions.map((caution) => caution.words));
+  const holding = cautions.filter((caution) => sensitivity() > caution.above + ROUNDING).map((caution) => caution.words);
+  $("cautions").replaceChildren(...warnings.filter((text) => !passing.has(text)).concat(holding).map((text) => make("li", {}, text)));
   for (const link of $("downloads").querySelectorAll("a")) link.href = `/api/cases/${open.case}/file.${link.dataset.kind}?sensitivity=${sensitivity()}`;
   draw();
 }
