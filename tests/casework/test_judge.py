@@ -144,7 +144,7 @@ def test_a_method_that_can_reject_nothing_says_so(method):
         assert found.verdicts[0].p_value == smallest
     warned = [w for w in found.warnings if "can reject nothing" in w]
     assert bool(warned) == (smallest > 0.1)
-    assert f"{smallest:.3g}" in summary_lines(found)[1]
+    assert f"{smallest:.3g}" in summary_lines(found)[2]
     assert not any("can reject nothing" in w for w in judge(glass.control, far).warnings)
 
 
@@ -288,3 +288,39 @@ def test_a_kept_rule_refuses_other_units(case, tmp_path, tables):
         assert status == 0 or "the unit is 'ppm' here but 'wt%' in" in done.output
         assert out.exists() == (status == 0)
         out.unlink(missing_ok=True)
+
+
+def test_objects_left_out_are_named_before_all_else(tables):
+    units = {name: f"{name} (wt%)" for name in tables[0]}
+    recovered = tables[1].copy()
+    recovered.iloc[[1, 4], 0] = np.nan
+    lines = summary_lines(judge(tables[0].rename(columns=units), recovered.rename(columns=units), missing="drop"))
+    lost = ", ".join(str(name) for name in recovered.index[[1, 4]])
+    assert lines[1] == f"NOT JUDGED because a value is missing or below detection, 2 of 9 recovered objects: {lost}."
+    assert not any("unit 'wt%'" in line for line in lines)
+    assert sum("left out: missing" in line for line in lines) == 2
+
+
+def test_values_put_in_are_told_before_other_notes(tables):
+    control = tables[0].assign(**{f"remark {i}": "x" for i in range(8)})
+    recovered = tables[1].copy()
+    recovered.iloc[1, 0] = np.nan
+    notes = [line for line in summary_lines(judge(control, recovered, missing="impute")) if line.startswith("Note")]
+    assert "1 missing, replaced by the control's median" in notes[0]
+
+
+def test_the_columns_used_are_told(tables):
+    control, recovered = (table.assign(**{"Lab no": range(len(table))}) for table in tables)
+    lines = summary_lines(judge(control, recovered))
+    assert lines[1].startswith("Variables: K, Mg, Al, Lab no. Objects are named by column 'fragment'.")
+    notes = [line for line in lines if line.startswith("Note")]
+    assert "column 'Lab no': used as a variable though it counts up by one" in notes[0]
+    chosen = summary_lines(judge(control, recovered, features=["K", "Lab no"]))
+    assert not any("counts up" in line for line in chosen)
+
+
+def test_nitrogen_is_no_numbering(tables):
+    control, recovered = (table.reset_index(drop=True).assign(N=range(7, 7 + 9 * len(table), 9)) for table in tables)
+    found = judge(control, recovered)
+    assert found.features == ("K", "Mg", "Al", "N")
+    assert "Objects are named by row." in summary_lines(found)[1]

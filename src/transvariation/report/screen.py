@@ -1,13 +1,17 @@
 """A judged case on the screen: one line per recovered object."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from rich.markup import escape
 from rich.table import Table
 
 from transvariation.casework.result import CaseResult
-from transvariation.table.problems import Problem
+from transvariation.table.problems import Problem, printable, quoted
 
 SHOWN = 4  # deciding variables per line
 NOTES = 6  # notes about the tables
+LISTED = 20  # variables, objects left out
 
 
 def case_table(result: CaseResult) -> Table:
@@ -50,6 +54,8 @@ def summary_lines(result: CaseResult) -> list[str]:
     lines = [
         f"{rejected} of {len(result.verdicts)} recovered objects rejected; judged by {len(result.features)} variables "
         f"of {result.control['objects']} control objects, to accept {_share(result)}.",
+        *_left_out(result),
+        _columns(result),
         f"Smallest p-value that this rule can give here: {result.coverage.smallest_p_value:.3g}.",
         *(f"Caution: {warning}" for warning in result.warnings),
     ]
@@ -63,8 +69,42 @@ def summary_lines(result: CaseResult) -> list[str]:
         f"{ratio.two_level_words}"
         for ratio in result.likelihood_ratios
     ]
-    told = [note for table in (result.control, result.recovered) for note in table["notes"]]
-    # What a column was taken for is in the report; here what became of values and columns.
-    notes = [str(Problem(**note)) for note in told if not note["message"].startswith("taken for")]
+    notes = _notes(result)
     lines += [f"Note: {note}" for note in notes[:NOTES]]
     return [*lines, f"and {len(notes) - NOTES} more notes, all in the report"] if len(notes) > NOTES else lines
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - LISTED
+    return ", ".join(map(printable, names[:LISTED])) + (f" and {more} more" if more > 0 else "")
+
+
+def _left_out(result: CaseResult) -> list[str]:
+    """Name the objects that had to be left out: no verdict tells of them."""
+    lost = {role: table["dropped"] for role, table in result.tables.items() if table["dropped"]}
+    words = {
+        "control": "Control objects left out because a value is missing or below detection",
+        "recovered": f"NOT JUDGED because a value is missing or below detection, {len(lost.get('recovered', ()))} of "
+        f"{len(result.verdicts) + len(lost.get('recovered', ()))} recovered objects",
+        "background": "Background objects left out because a value is missing or below detection",
+    }
+    return [f"{words[role]}: {_listed(names)}." for role, names in lost.items()]
+
+
+def _columns(result: CaseResult) -> str:
+    """Say which columns were measured by and which names the objects: a wrong guess must be seen."""
+    control, recovered = _named_by(result.control), _named_by(result.recovered)
+    by = control if control == recovered else f"{control} in the control, by {recovered} in the recovered"
+    return f"Variables: {_listed(result.features)}. Objects are named by {by}."
+
+
+def _named_by(table: dict[str, Any]) -> str:
+    ids = [name for name, role in table["roles"].items() if role == "id"]
+    return f"column {quoted(ids[0])}" if ids else "row" if table["sources"] is None else "source"
+
+
+def _notes(result: CaseResult) -> list[Problem]:
+    """Tell what became of values and columns, not what columns were taken for; values left out or put in come first."""
+    told = [Problem(**note) for table in result.tables.values() for note in table["notes"]]
+    told = [note for note in told if not note.message.startswith(("taken for", "unit "))]
+    return sorted(told, key=lambda note: not any(words in note.message for words in ("left out", "replaced", "though")))

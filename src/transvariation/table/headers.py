@@ -79,7 +79,7 @@ OBJECTS = {
     "code",
     "samplename",
 }
-NUMBERINGS = {"", "no", "nr", "num", "number", "index", "row", "n", "unnamed0"}
+NUMBERINGS = {"", "no", "nr", "num", "number", "index", "row", "unnamed0"}  # not "n", which is nitrogen
 SOURCES = {"source", "sourceid", "item", "itemid", "group", "groupid", "pane", "window", "origin", "batch", "donor"}
 REPLICATES = {"replicate", "replicateid", "rep", "repeat", "piece", "measurement", "run", "aliquot", "spot", "shot"}
 LABELS = {"type", "class", "category", "classlabel", "target", "outcome"}

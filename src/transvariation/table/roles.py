@@ -51,6 +51,7 @@ class _Look:
         self.empty = self.numbers == 0 and self.others == 0
         self.numeric = self.numbers >= max(self.others, 1)
         self.whole = bool(self.others == 0 and self.numbers == len(values) and (values == np.round(values)).all())
+        self.counting = bool(self.whole and len(values) > 2 and (np.diff(values) == 1).all())
         self._cells = cells
 
     def unique(self) -> bool:
@@ -134,7 +135,7 @@ def find_layout(
         roles[i] = "source"
     for i in ids:
         roles[i] = "id"
-    _tell(layout, looks, block, grid.first_row, findings)
+    _tell(layout, looks, block, grid.first_row, findings, chosen=features is not None)
     return layout
 
 
@@ -205,7 +206,9 @@ def _guess_source(free: list[int], keys: list[str], looks: list[_Look]) -> list[
     return []
 
 
-def _tell(layout: Layout, looks: list[_Look], block: Block | None, first_row: int, findings: Findings) -> None:
+def _tell(
+    layout: Layout, looks: list[_Look], block: Block | None, first_row: int, findings: Findings, *, chosen: bool
+) -> None:
     for number, (name, role) in enumerate(zip(layout.header, layout.roles, strict=True), start=1):
         if not name and role not in ("id", "empty"):
             findings.problem(f"column {number} has values but no name in the header", first_row)
@@ -223,6 +226,12 @@ def _tell(layout: Layout, looks: list[_Look], block: Block | None, first_row: in
             findings.note(f"taken for the {role}", None, name)
         elif role == "feature" and unit:
             findings.note(f"unit {quoted(unit)}", None, name)
+        elif role == "feature" and look.counting and not chosen:
+            findings.note(
+                "used as a variable though it counts up by one: if it numbers the objects, name the features to use",
+                None,
+                name,
+            )
 
 
 def is_unit_row(block: Block) -> bool:
