@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from transvariation.casework.cautions import cautions
 from transvariation.casework.likelihood import LikelihoodSystem, by_source
 from transvariation.casework.methods import DEFAULT, make_rule
 from transvariation.casework.result import CaseResult, Reason, Verdict
 from transvariation.classifiers import OneClassClassifier
-from transvariation.multiplicity import benjamini_hochberg
+from transvariation.multiplicity import benjamini_hochberg, combine_p_values
 from transvariation.studies.provenance import provenance
 from transvariation.table import Pair, TableError, read_pair, read_table
 from transvariation.table.pairing import unit_problems
@@ -92,7 +93,7 @@ def judge(
     coverage = rule.coverage_report()
     # The cautions say the same for every sensitivity that the case may be moved to.
     heard = [warning for warning in heard if warning != too_few(float(sensitivity), coverage.n)]
-    selected = benjamini_hochberg(rule.p_values(unknown), FALSE_DISCOVERY_RATE)
+    selected, combined = _together(rule, unknown, pair.recovered.sources)
     heard += _same_table(pair)
     return CaseResult(
         question="Could the recovered objects come from the same source as the control objects?",
@@ -113,7 +114,7 @@ def judge(
         verdicts=_verdicts(rule, known, unknown, pair),
         false_discovery_rate=FALSE_DISCOVERY_RATE,
         selected=tuple(name for name, foreign in zip(pair.recovered.ids, selected, strict=True) if foreign),
-        combined_p_value=rule.combined_p_value(unknown),
+        combined_p_value=combined,
         warnings=tuple(heard),
         cautions=cautions(coverage, len(known)),
         limitations=LIMITATIONS,
@@ -152,6 +153,19 @@ def fit_rule(
         warnings.simplefilter("always")
         rule.fit(known, groups=np.asarray(sources) if several else None)
     return rule, list(dict.fromkeys(str(warning.message) for warning in caught))
+
+
+def _together(
+    rule: OneClassClassifier, unknown: pd.DataFrame, sources: Sequence[str] | None
+) -> tuple[NDArray[np.bool_], float]:
+    """Which objects are called foreign among so many, and the p-value of all; replicates are not counted as objects."""
+    ranks = rule.p_values(unknown)
+    if sources is None or len(set(sources)) == len(sources):
+        return benjamini_hochberg(ranks, FALSE_DISCOVERY_RATE), rule.combined_p_value(unknown)
+    names, number = np.unique(np.asarray(sources), return_inverse=True)
+    own = [ranks[number == k] for k in range(len(names))]
+    of_source = [float(p[0]) if len(p) == 1 else combine_p_values(p) for p in own]
+    return benjamini_hochberg(of_source, FALSE_DISCOVERY_RATE)[number], combine_p_values(ranks)
 
 
 def _weighed(pair: Pair, background: Any, missing: str, decimal: str | None, seed: int) -> dict[str, Any]:

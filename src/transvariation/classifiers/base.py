@@ -253,7 +253,7 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
             n=n,
             unit="groups" if grouped else "objects",
             n_per_part=tuple(sizes),
-            smallest_p_value=min(smallest),
+            smallest_p_value=1 / (max(sizes) + 1),
             likely_sensitivity=(
                 likely_sensitivity(self._calibration_scores, self.thresholds_[0], float(sensitivity))
                 if exact and not several

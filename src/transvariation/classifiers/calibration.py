@@ -128,20 +128,22 @@ class CoverageReport:
         The same for each part of the class with a threshold of its own, after small parts were pooled. A group that
         lies in several parts counts in each by its share.
     smallest_p_value : float
-        No p-value of this rule can be smaller: that of an object rated as low as the rule can rate. 1 / (n + 1), or
-        more where calibrating objects share the lowest rating: counting gives tp = 0 to all beyond the edge.
+        1 / (n + 1), the smallest that so many objects or groups allow.
     likely_sensitivity : tuple of float, or None
         Between these two lies, nine times in ten, the true sensitivity of a rule calibrated with so many objects.
         Known for the split mode without groups and with one threshold.
     smallest_per_part : tuple of float
-        The smallest p-value in each part of `n_per_part`.
+        For each part of `n_per_part` the p-value of an object rated as low as the rule can rate. It is larger where
+        calibrating objects share that rating: counting gives tp = 0 to all beyond the edge.
 
     Examples
     --------
     >>> from transvariation import TOCC, load_glass
     >>> report = TOCC(calibration="loo").fit(load_glass().control[["K", "Mg"]]).coverage_report()
     >>> report.n, report.unit, round(report.smallest_p_value, 4)
-    (87, 'objects', 0.1591)
+    (87, 'objects', 0.0114)
+    >>> round(report.attainable_p_value, 4)
+    0.1591
     """
 
     calibration: str
@@ -154,6 +156,11 @@ class CoverageReport:
     likely_sensitivity: tuple[float, float] | None
     smallest_per_part: tuple[float, ...] = ()
 
+    @property
+    def attainable_p_value(self) -> float:
+        """No p-value of this rule can be smaller."""
+        return min(self.smallest_per_part, default=self.smallest_p_value)
+
     def __str__(self) -> str:
         level = self.sensitivity if isinstance(self.sensitivity, float) else ", ".join(map(str, self.sensitivity))
         lines = [
@@ -161,6 +168,8 @@ class CoverageReport:
             f"calibration          {self.calibration}, {self.n} {self.unit}",
             f"smallest p-value     {self.smallest_p_value:.3g}",
         ]
+        if self.attainable_p_value > self.smallest_p_value + 1e-9:
+            lines[-1] += f"; of this rule {self.attainable_p_value:.3g}, however foreign the object"
         if len(self.n_per_part) > 1:
             lines.insert(2, f"thresholds           {len(self.n_per_part)}, from {', '.join(map(str, self.n_per_part))}")
         if self.likely_sensitivity:

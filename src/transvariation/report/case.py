@@ -202,7 +202,7 @@ def _trust(result: CaseResult) -> Section:
     section = Section("How far this can be trusted").text(coverage.guarantee)
     section.text(
         f"Threshold counted from {coverage.n} {coverage.unit}; the smallest p-value that this rule can give is "
-        f"{coverage.smallest_p_value:.3g}."
+        f"{coverage.attainable_p_value:.3g}."
     )
     for limitation in result.limitations:
         section.text(limitation)

@@ -56,7 +56,7 @@ def summary_lines(result: CaseResult) -> list[str]:
         f"of {result.control['objects']} control objects, to accept {_share(result)}.",
         *_left_out(result),
         _columns(result),
-        f"Smallest p-value that this rule can give here: {result.coverage.smallest_p_value:.3g}.",
+        f"Smallest p-value that this rule can give here: {result.coverage.attainable_p_value:.3g}.",
         *(f"Caution: {warning}" for warning in result.warnings),
     ]
     if len(result.verdicts) > 1:

@@ -15,7 +15,7 @@ export function showVerdict(result) {
   $("sensitivity").value = result.sensitivity;
   $("verdict").hidden = $("take").hidden = false;
   $("method-used").textContent = `The method used was “${result.method}”. ${result.method_words}`;
-  const words = [result.method_words, result.coverage.guarantee, `The smallest p-value that this rule can give from ${result.coverage.n} ${result.coverage.unit} is ${number(result.coverage.smallest_p_value)}.`, ...result.limitations];
+  const words = [result.method_words, result.coverage.guarantee, `The smallest p-value that this rule can give from ${result.coverage.n} ${result.coverage.unit} is ${number(Math.min(...result.coverage.smallest_per_part))}.`, ...result.limitations];
   $("trust").replaceChildren(...words.map((text) => make("p", {}, text)));
   resetPlane(choose);
   refresh();
