@@ -92,6 +92,10 @@ def test_the_slider_moves_the_verdicts_at_once(page, tables, expected):
     assert asked == []
     slide(page, 0.99)
     assert "0.984 is used instead" in page.inner_text("#cautions")
+    assert "At a sensitivity of 98.4 % (99 % was asked for)" in page.inner_text("#summary")
+    slide(page, 0.9)
+    assert page.inner_text("#cautions") == ""
+    assert "At a sensitivity of 90 %," in page.inner_text("#summary")
 
 
 def test_sorting_filtering_and_reasons(page, tables, expected):

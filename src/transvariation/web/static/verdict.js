@@ -28,8 +28,9 @@ function refresh() {
   const rejected = verdicts.filter((verdict) => !accepted(verdict)).length;
   $("sensitivity-value").textContent = percent;
   $("sensitivity").setAttribute("aria-valuetext", percent);
+  const used = 1 - alpha() + ROUNDING;
   const lost = recovered.dropped.length ? ` Not judged because a value is missing or below detection: ${recovered.dropped.slice(0, 20).join(", ")}${recovered.dropped.length > 20 ? ` and ${recovered.dropped.length - 20} more` : ""}.` : "";
-  $("summary").textContent = `At a sensitivity of ${percent}, ${rejected} of ${verdicts.length} recovered objects ${rejected === 1 ? "is" : "are"} rejected and ${verdicts.length - rejected} accepted.${lost}`;
+  $("summary").textContent = `At a sensitivity of ${used < sensitivity() - ROUNDING ? `${(100 * used).toFixed(1)} % (${percent} was asked for)` : percent}, ${rejected} of ${verdicts.length} recovered objects ${rejected === 1 ? "is" : "are"} rejected and ${verdicts.length - rejected} accepted.${lost}`;
   // Some warnings come and go with the slider.
   const passing = new Set(cautions.map((caution) => caution.words));
   const holding = cautions.filter((caution) => sensitivity() > caution.above + ROUNDING).map((caution) => caution.words);
