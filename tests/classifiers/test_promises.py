@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy.stats import beta
-from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, ShuffleSplit
+from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, PredefinedSplit, ShuffleSplit
 
 from transvariation import PAMTOCC, TOCC, KernelTOCC, ProjectionEnsemble, make_scenario
 
@@ -15,6 +15,15 @@ def test_a_splitter_that_tears_groups_apart_is_refused(splitter):
     with pytest.raises(ValueError, match=r"keeps groups together, such as GroupKFold"):
         TOCC(calibration=splitter).fit(X, groups=groups)
     assert TOCC(calibration=GroupKFold(4), sensitivity=0.8).fit(X, groups=groups).coverage_report().unit == "groups"
+
+
+def test_leaving_one_out_has_two_names():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    for groups in (None, np.arange(30) // 2):
+        rules = [PAMTOCC(2, calibration=c, sensitivity=0.8) for c in ("loo", LeaveOneOut())]
+        named, given = (rule.fit(X, groups=groups) for rule in rules)
+        np.testing.assert_array_equal(given._calibration_scores, named._calibration_scores)
+        assert given.coverage_report() == named.coverage_report()
 
 
 def test_a_group_counts_in_each_part_by_its_share():

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import beta
 from sklearn.base import clone
-from sklearn.model_selection import GroupKFold, GroupShuffleSplit, KFold, LeaveOneGroupOut, ShuffleSplit
+from sklearn.model_selection import GroupKFold, GroupShuffleSplit, KFold, LeaveOneGroupOut, LeaveOneOut, ShuffleSplit
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from transvariation.workers import in_processes
@@ -26,6 +26,8 @@ def check_calibration(calibration: Any) -> str:
     """Name the mode of a `calibration` parameter, or say why it is none."""
     if isinstance(calibration, str) and calibration in CALIBRATIONS:
         return calibration
+    if isinstance(calibration, LeaveOneOut):
+        return "loo"  # by the same name or by its own, and so without n fits where there is a shorter way
     if hasattr(calibration, "split") and hasattr(calibration, "get_n_splits"):
         return "custom"
     raise ValueError(
