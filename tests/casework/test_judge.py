@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from transvariation import load_glass
 from transvariation.casework import METHODS, REDUCTIONS, CaseResult, judge
 from transvariation.casework.judging import fit_rule
+from transvariation.casework.keep import fit_model
 from transvariation.casework.methods import make_rule
 from transvariation.cli import main
 from transvariation.report.case import case_html, case_pdf
@@ -339,3 +340,10 @@ def test_replicates_of_a_recovered_fragment_are_not_independent_objects():
         assert len(result.selected) in (0, 5)  # all of the fragment, or nothing
         low.append(result.combined_p_value <= 0.1)
     assert np.mean(low) <= 0.15
+
+
+def test_a_rule_that_is_kept_is_warned_of_like_a_case(tables, tmp_path):
+    control, recovered = tables
+    for method, rows in (("tocc", control), ("kernel", control.iloc[:6]), ("kernel", control)):
+        expected = judge(rows, recovered, method=method).warnings
+        assert tuple(fit_model(rows, tmp_path / f"{method}{len(rows)}.tv", method=method)[2]) == expected

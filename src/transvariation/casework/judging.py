@@ -91,8 +91,6 @@ def judge(
     known, unknown = pair.control.to_frame(), pair.recovered.to_frame()
     rule, heard = fit_rule(rule, known, pair.control.sources)
     coverage = rule.coverage_report()
-    # The cautions say the same for every sensitivity that the case may be moved to.
-    heard = [warning for warning in heard if warning != too_few(float(sensitivity), coverage.n)]
     selected, combined = _together(rule, unknown, pair.recovered.sources)
     heard += _same_table(pair)
     return CaseResult(
@@ -152,7 +150,9 @@ def fit_rule(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         rule.fit(known, groups=np.asarray(sources) if several else None)
-    return rule, list(dict.fromkeys(str(warning.message) for warning in caught))
+    # That they are too few is among the cautions, for every sensitivity that the case may be moved to.
+    said = too_few(float(rule.sensitivity), rule.coverage_report().n)
+    return rule, [words for words in dict.fromkeys(str(warning.message) for warning in caught) if words != said]
 
 
 def _together(

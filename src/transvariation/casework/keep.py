@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from transvariation.casework.cautions import cautions
 from transvariation.casework.judging import fit_rule
 from transvariation.casework.methods import DEFAULT, make_rule
 from transvariation.classifiers import OneClassClassifier
@@ -38,7 +39,8 @@ def fit_model(
     rule, _ = make_rule(method, reduce, sensitivity, seed)
     rule, heard = fit_rule(rule, table.to_frame(), table.sources)
     save(rule, path, about={"control": table.summary(), "method": method, "reduce": reduce})
-    return rule, table, heard
+    in_force = [c.words for c in cautions(rule.coverage_report(), len(table)) if c.holds(sensitivity)]
+    return rule, table, [*heard, *in_force]
 
 
 def _check_rule_or_none(path: Path) -> None:

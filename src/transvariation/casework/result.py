@@ -49,6 +49,10 @@ class Caution:
     above: float
     words: str
 
+    def holds(self, sensitivity: float) -> bool:
+        """Say whether the warning is due."""
+        return sensitivity > self.above + ROUNDING
+
 
 @dataclass(frozen=True)
 class CaseResult:
@@ -139,7 +143,7 @@ class CaseResult:
 
     def _warnings_at(self, sensitivity: float) -> tuple[str, ...]:
         passing = {caution.words for caution in self.cautions}
-        holding = [caution.words for caution in self.cautions if sensitivity > caution.above + ROUNDING]
+        holding = [caution.words for caution in self.cautions if caution.holds(sensitivity)]
         return (*(warning for warning in self.warnings if warning not in passing), *holding)
 
     @classmethod
