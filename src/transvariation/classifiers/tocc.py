@@ -148,10 +148,16 @@ class TOCC(TransvariationClassifier):
 
     def _tp(self, X: Floats) -> Floats:
         if self.tau_max == "count" and self.ties in TIES:  # the rows were checked by `fit` or `score_samples`
-            return tp_on_workers(self._X, X, self.center_, self.tau_max, self.ties, self.n_jobs)
+            return tp_on_workers(self._X, self._or_own(X), self.center_, self.tau_max, self.ties, self.n_jobs)
         # The product of univariate tp's is taken about each variable's own median.
         center = None if self.tau_max == "product" else self.center_
         return transvariation_probability(self._X, X, center, tau_max=self.tau_max, ties=self.ties)
+
+    def _or_own(self, X: Floats) -> Floats:
+        """Give the rule's own copy where it is of these very objects: together they need one sort instead of two."""
+        own = self._X
+        alike = X.shape == own.shape and np.array_equal(X[:1], own[:1]) and np.array_equal(X, own)
+        return own if alike else X
 
     def _loo_scores(self, X: Floats) -> Floats:
         return leave_one_out_probability(X, self.center_, tau_max=self.tau_max, ties=self.ties)
