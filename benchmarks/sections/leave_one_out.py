@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks.measure import ratio
 from benchmarks.table import Table
-from transvariation import PAMTOCC, TOCC, load_glass
+from transvariation import PAMTOCC, TOCC, load_glass, make_scenario
 
 
 def samples(short: bool) -> Iterator[tuple[str, np.ndarray]]:
@@ -14,6 +14,8 @@ def samples(short: bool) -> Iterator[tuple[str, np.ndarray]]:
     yield "glass, K and Mg", control[["K", "Mg"]].to_numpy()
     yield "glass, Si and Mg", control[["Si", "Mg"]].to_numpy()
     yield "glass, all", control.to_numpy()
+    for scenario in "ad" if short else "abcdefghi":
+        yield f"scenario {scenario}", make_scenario(scenario, n_target=200, shift=1.0, random_state=0)[0]
     rng = np.random.default_rng(0)
     for n in (300, 1_000) if short else (300, 1_000, 10_000, 100_000):
         yield "normal", rng.normal(size=(n, 2))

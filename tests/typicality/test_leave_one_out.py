@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from transvariation import TOCC, load_glass, spatial_median, transvariation_probability
+from transvariation import TOCC, load_glass, make_scenario, spatial_median, transvariation_probability
 from transvariation.typicality.leave_one_out import leave_one_out_probability
 from transvariation.typicality.medians_without_each import medians_without_each
 
@@ -54,6 +54,20 @@ def test_medians_lie_between_the_same_values_as_the_medians(p):
         median = spatial_median(np.delete(X, i, axis=0))
         np.testing.assert_array_equal((M[i] > X).sum(axis=0), (median > X).sum(axis=0))
         np.testing.assert_allclose(M[i], median, atol=1e-4)
+
+
+def test_medians_that_come_to_lie_on_an_object_are_not_sought_one_by_one(monkeypatch):
+    # Between two clusters one object is so close to the median that it is itself the median without some others.
+    X = make_scenario("d", n_target=200, shift=1.0, random_state=0)[0]
+    expected = np.array([spatial_median(np.delete(X, i, axis=0)) for i in range(200)])
+    there = (expected[:, None] == X).all(axis=2).any(axis=1)
+    assert there.sum() > 20
+    sought, module = [], "transvariation.typicality.medians_without_each"
+    monkeypatch.setattr(f"{module}.spatial_median_of_rows", lambda X: sought.append(X) or spatial_median(X))
+    M = medians_without_each(X, spatial_median(X))
+    np.testing.assert_array_equal(M[there], expected[there])
+    assert len(sought) <= 5
+    np.testing.assert_array_equal(leave_one_out_probability(X), by_hand(X, range(200)))
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e200])

@@ -18,7 +18,8 @@ from transvariation.typicality.rows import blocks, exponent_of
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-_SMALL = 300  # objects up to which Newton's steps take all of them as they are
+_SMALL = 150  # objects up to which Newton's steps take all of them as they are
+_CLOSE = 3.0  # moves of the median away: there it may come to lie on an object
 _FAR = 30.0  # moves of the median away: there the pull of an object is expanded
 _CELLS = 1 << 15  # differences worked on at a time
 _CACHED = 32_768  # objects whose arithmetic stays in the cache
@@ -62,14 +63,17 @@ def medians_without_each(X: Floats, m: Floats | None = None) -> Floats:
     if about.softest <= 1e-12 * about.stiffest:
         far = X[np.argmax(from_first(X, X[0]))]
         return _middles(X, np.argsort(along_line(X, X[0], far), kind="stable"))
-    D, doubt = _expanded(about) if about.closest > 0 else _held(about)
+    D, doubt = _expanded(about) if about.closest > 0 else _held(about.v)
+    held = _held_close_by(about, D, doubt)
     # To expand the pull of the far objects takes a look at each, as does one search with all of them as they are.
     many = n > _SMALL and np.count_nonzero(doubt) > _FEW
-    for reach in (_FAR / about.softest, np.inf) if many else (np.inf,):
+    for reach in (_FAR / about.softest if many else np.inf, np.inf):
         some = np.flatnonzero(doubt)
         if len(some):
             D[:, some], doubt[some] = _newton_steps(about, some, D[:, some], reach)
     D += m[:, None]
+    for row, some in held.items():
+        D[:, some] = X[row, :, None]
     for i in np.flatnonzero(doubt):
         D[:, i] = spatial_median_of_rows(np.delete(X, i, axis=0))
     return D.T
@@ -141,16 +145,34 @@ def _middles(X: Floats, order: Indices) -> Floats:
     return low if n % 2 == 0 else (low + high) / 2
 
 
-def _held(about: _Sample) -> tuple[Floats, NDArray[np.bool_]]:
-    """The median is an object: it stays so while it holds the pull of the others. Where not, the first step off it."""
-    r, _, u = _directions(about.v)
+def _held(v: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """Where, without each object, the one at the origin does not hold the pull of the others; and the step off it."""
+    r, inverse, u = _directions(v)
     at, rest = r == 0, u.sum(axis=1)[:, None] - u
     pull = np.linalg.norm(rest, axis=0)
     hold = np.count_nonzero(at) - at
     held = pull <= hold * (1 - 1e-12)
     direction = rest / np.where(pull > 0, pull, 1.0)
-    curvature = _dot(direction, about.hessian @ direction)
+    curvature = _dot(direction, _bend(u, inverse) @ direction)
     return np.where(held, 0.0, direction * ((pull - hold) / np.where(curvature > 0, curvature, 1.0))), ~held
+
+
+def _held_close_by(about: _Sample, D: Floats, doubt: NDArray[np.bool_]) -> dict[int, Indices]:
+    """Objects close to the median, and which of the moves in doubt end at each of them; they are so no longer.
+
+    Newton's method would not settle there, nor shortly beside unless it starts from there: so it will.
+    """
+    held = {}
+    if doubt.any():
+        distance = np.sqrt(_dot(about.v, about.v))
+        for row in np.flatnonzero(distance <= _CLOSE / about.softest)[:_FEW]:
+            place = about.v[:, [row]]
+            step, moves = _held(about.v - place)
+            held[int(row)] = np.flatnonzero(doubt & ~moves)
+            doubt &= moves
+            beside = np.flatnonzero(doubt & (_dot(step, step) < distance[row] ** 2))
+            D[:, beside] = place + step[:, beside]
+    return held
 
 
 def _expanded(about: _Sample) -> tuple[Floats, NDArray[np.bool_]]:

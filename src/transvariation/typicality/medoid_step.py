@@ -55,8 +55,8 @@ class Step:
         self.begin = np.cumsum([0, *map(len, states.values())])
         self.at = np.repeat(np.arange(len(states)), np.diff(self.begin))
         if swap:
-            one = sums.distances[self.taken[:, 0]]
-            first = np.minimum(self.reach[self.row[:, 0]], np.pad(one, ((0, 0), (0, 1))))
+            first = self.reach[self.row[:, 0]]
+            np.minimum(first[:, :-1], sums.distances[self.taken[:, 0]], out=first[:, :-1])
             self.size = first.sum(axis=1)
             self.stay = self.size[self.at] - first[self.at, self.searches]
 
