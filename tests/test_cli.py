@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -298,6 +299,47 @@ def test_a_control_judged_by_itself_draws_a_caution(case, workbook):
     named = workbook, workbook, "--recovered-sheet", "control"
     for arguments in (*twice, named):
         assert "are the same" in str(_judged(case, *arguments)["warnings"])
+
+
+def test_a_background_may_be_a_sheet(case, workbook):
+    rng = np.random.default_rng(0)
+    known = pd.read_csv(case / "control.csv").select_dtypes("number").columns
+    sources = np.repeat([f"pane {i}" for i in range(40)], 4)
+    values = rng.normal(size=(40, len(known))).repeat(4, axis=0) + rng.normal(scale=0.1, size=(160, len(known)))
+    many = pd.DataFrame(values.round(4), columns=known).assign(source=sources)
+    many.to_csv(case / "many.csv", index=False)
+    with pd.ExcelWriter(workbook, mode="a") as book:
+        many.to_excel(book, sheet_name="many", index=False)
+    tables = case / "control.csv", case / "recovered.csv"
+    file = _judged(case, *tables, "--background", case / "many.csv")
+    sheet = _judged(case, *tables, "--background", workbook, "--background-sheet", "many")
+    assert sheet["likelihood_ratios"] == file["likelihood_ratios"]
+    refused = _run("judge", *tables, "--background-sheet", "many")
+    assert refused.exit_code == 2
+    assert "a sheet of nothing" in refused.output
+
+
+def test_what_fit_cautions_of_score_says_again(case):
+    pd.read_csv(case / "control.csv").head(6).to_csv(case / "few.csv", index=False)
+    fitted = _run("fit", case / "few.csv", case / "rule.tv")
+    cautions = [line for line in fitted.output.splitlines() if line.startswith("Caution: ")]
+    assert cautions
+    scored = _run("score", case / "rule.tv", case / "recovered.csv")
+    assert [line for line in scored.output.splitlines() if line.startswith("Caution: ")] == cautions
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are text there")
+def test_a_name_that_is_not_utf_8_goes_into_the_report_by_its_bytes(case):
+    name = os.fsdecode(b"caf\xe9.csv")
+    shutil.copy(case / "control.csv", case / name)
+    done = subprocess.run(
+        [sys.executable, "-m", "transvariation", "judge", name, "recovered.csv", "--report", "case.html"],
+        cwd=case,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "caf\\xe9.csv" in (case / "case.html").read_text(encoding="utf-8")
 
 
 def test_fit_and_score_take_a_sheet(case, workbook):

@@ -220,6 +220,7 @@ def _usage_errors() -> Iterator[None]:
 )
 @click.option("--control-sheet", help="The sheet of CONTROL, if it is an Excel workbook; by default the first.")
 @click.option("--recovered-sheet", help="The sheet of RECOVERED, likewise; both may be in one workbook.")
+@click.option("--background-sheet", help="The sheet of the background, likewise.")
 @_judging
 def judge(
     control: Path,
@@ -227,6 +228,7 @@ def judge(
     report: Path | None,
     json_file: Path | None,
     background: Path | None,
+    background_sheet: str | None,
     control_sheet: str | None,
     recovered_sheet: str | None,
     **options: Any,
@@ -236,7 +238,11 @@ def judge(
 
     from transvariation.report.judging import judge_case
 
-    given = {"background": background, "sheets": (control_sheet, recovered_sheet)}
+    given = {
+        "background": background,
+        "background_sheet": background_sheet,
+        "sheets": (control_sheet, recovered_sheet),
+    }
     with _usage_errors():
         judge_case(control, recovered, report, json_file, Console(), **given, **_listed(options))
 
@@ -254,9 +260,13 @@ def fit(control: Path, model: Path, **options: Any) -> None:
         rule, table, heard = fit_model(control, model, **_listed(options))
     click.echo(f"{len(table)} control objects, {len(table.features)} variables: {', '.join(table.features)}")
     click.echo(str(rule.coverage_report()))
-    for warning in heard:
-        click.echo(f"Caution: {warning}", err=True)
+    _warn(heard)
     click.echo(f"Rule: {model}")
+
+
+def _warn(cautions: list[str]) -> None:
+    for caution in cautions:
+        click.echo(f"Caution: {caution}", err=True)
 
 
 @main.command()
@@ -285,10 +295,9 @@ def score(model: Path, table: Path, out: Path | None, **options: Any) -> None:
     out = out or table.with_name(f"{table.stem}.scores.csv")
     with _usage_errors(), Progress(console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("scoring", total=1.0)
-        judged, rejected = score_table(
-            model, table, out, progress=lambda share: progress.update(bar, completed=share), **options
-        )
-    click.echo(f"{judged} objects judged, {rejected} rejected: {out}")
+        done = score_table(model, table, out, progress=lambda share: progress.update(bar, completed=share), **options)
+    _warn(done.cautions)
+    click.echo(f"{done.judged} objects judged, {done.rejected} rejected: {out}")
 
 
 @main.command()

@@ -45,6 +45,7 @@ def judge(
     missing: str = "error",
     seed: int = 0,
     background: Any = None,
+    background_sheet: str | int | None = None,
     decimal: str | None = None,
     command: str = "transvariation.casework.judge",
     **options: Any,
@@ -70,6 +71,8 @@ def judge(
     background : path, bytes or DataFrame, optional
         Many sources of the same kind, each measured repeatedly, with a column that names the source. Adds likelihood
         ratios.
+    background_sheet : str or int, optional
+        Its Excel sheet, by title or number from 1; by default the first.
     decimal : {",", "."}, optional
         The decimal mark of all these tables; by default recognised in each.
     command : str
@@ -86,6 +89,9 @@ def judge(
     (51, True)
     """
     options.setdefault("names", tuple(_name(*given) for given in ((control, "control"), (recovered, "recovered"))))
+    if background is None and background_sheet is not None:
+        raise ValueError(f"background_sheet={background_sheet!r} is a sheet of nothing; give the background, too")
+    how = {"missing": missing, "decimal": decimal, "sheet": background_sheet}
     pair = read_pair(control, recovered, features=features, missing=missing, decimal=decimal, **options)
     rule, words = make_rule(method, reduce, sensitivity, seed)
     known, unknown = pair.control.to_frame(), pair.recovered.to_frame()
@@ -117,7 +123,7 @@ def judge(
         cautions=cautions(coverage, len(known)),
         limitations=LIMITATIONS,
         made_by=provenance(command, seed=seed),
-        **({} if background is None else _weighed(pair, background, missing, decimal, seed)),
+        **({} if background is None else _weighed(pair, background, seed, **how)),
     ).at(sensitivity)
 
 
@@ -168,10 +174,9 @@ def _together(
     return benjamini_hochberg(of_source, FALSE_DISCOVERY_RATE)[number], combine_p_values(ranks)
 
 
-def _weighed(pair: Pair, background: Any, missing: str, decimal: str | None, seed: int) -> dict[str, Any]:
+def _weighed(pair: Pair, background: Any, seed: int, **options: Any) -> dict[str, Any]:
     """Weigh the recovered sources against the control, which counts as one source."""
-    name = _name(background, "background")
-    table = read_table(background, features=pair.features, missing=missing, decimal=decimal, name=name)
+    table = read_table(background, features=pair.features, name=_name(background, "background"), **options)
     if problems := unit_problems(pair.control.units, pair.control.name, table, pair.features):
         raise TableError(problems)
     if table.sources is None:

@@ -3,7 +3,7 @@
 import csv
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -38,9 +38,9 @@ def fit_model(
     table = read_table(control, features=features, missing=missing, **options)
     rule, _ = make_rule(method, reduce, sensitivity, seed)
     rule, heard = fit_rule(rule, table.to_frame(), table.sources)
-    save(rule, path, about={"control": table.summary(), "method": method, "reduce": reduce})
-    in_force = [c.words for c in cautions(rule.coverage_report(), len(table)) if c.holds(sensitivity)]
-    return rule, table, [*heard, *in_force]
+    heard += [c.words for c in cautions(rule.coverage_report(), len(table)) if c.holds(sensitivity)]
+    save(rule, path, about={"control": table.summary(), "method": method, "reduce": reduce, "cautions": heard})
+    return rule, table, heard
 
 
 def _check_rule_or_none(path: Path) -> None:
@@ -53,6 +53,14 @@ def _check_rule_or_none(path: Path) -> None:
         raise ValueError(f"'{path}' exists and holds no rule; give another name, or delete it first") from error
 
 
+class Scored(NamedTuple):
+    """How many objects were judged and rejected, and what was to be warned of when the rule was fitted."""
+
+    judged: int
+    rejected: int
+    cautions: list[str]
+
+
 def score_table(
     model: Path,
     table: Any,
@@ -61,8 +69,8 @@ def score_table(
     missing: str = "error",
     progress: Callable[[float], None] | None = None,
     **options: Any,
-) -> tuple[int, int]:
-    """Apply a saved rule to a table, block by block; write one line per object. Gives the numbers judged and rejected.
+) -> Scored:
+    """Apply a saved rule to a table, block by block; write one line per object.
 
     The table may be larger than memory. The output appears under its name only when it is complete. Further options are
     those of :func:`transvariation.table.read_chunks`.
@@ -70,19 +78,20 @@ def score_table(
     check_outputs([out], [model, table])
     rule = load(model)
     names = [str(name) for name in rule.feature_names_in_]
-    control = read_about(model)["about"].get("control")
+    about = read_about(model)["about"]  # of a rule kept by other means it may say anything, or nothing
+    control, heard = about.get("control"), about.get("cautions")
     judged = rejected = 0
     with replacing(out) as unfinished, unfinished.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
         for block in read_chunks(table, names, missing=missing, progress=progress, **options):
-            if isinstance(control, dict):  # a rule kept by other means may say anything, or nothing
+            if isinstance(control, dict):
                 _check_units(control, block)
             verdicts = _verdicts(rule, pd.DataFrame(block.X, columns=names))
             writer.writerows(zip((spreadsheet_safe(name) for name in block.ids), *verdicts, strict=True))
             judged += len(block)
             rejected += int((verdicts[0] == "rejected").sum())
-    return judged, rejected
+    return Scored(judged, rejected, [str(words) for words in heard] if isinstance(heard, list) else [])
 
 
 def _check_units(control: dict[str, Any], block: Table) -> None:

@@ -22,5 +22,6 @@ def provenance(command: str, **parameters: object) -> dict[str, str]:
 
 
 def command_line() -> str:
-    """Give the command as it was typed, without the path of the program."""
-    return " ".join(["transvariation", *sys.argv[1:]])
+    """Give the command as it was typed, without the path of the program; what is not UTF-8 in it, by its bytes."""
+    typed = " ".join(["transvariation", *sys.argv[1:]])
+    return os.fsencode(typed).decode("utf-8", "backslashreplace")

@@ -43,7 +43,8 @@ def opened(source: Source, name: str | None, limits: Limits, **options: Any) -> 
 
 def _name_of(source: Any) -> str:
     if isinstance(source, str | os.PathLike):
-        return os.fspath(source)
+        # A name that is not UTF-8 has to go into messages and reports that are.
+        return os.fsencode(source).decode("utf-8", "backslashreplace")
     return str(getattr(source, "name", "")) if isinstance(getattr(source, "name", None), str) else "table"
 
 
