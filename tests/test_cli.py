@@ -301,19 +301,22 @@ def test_a_control_judged_by_itself_draws_a_caution(case, workbook):
         assert "are the same" in str(_judged(case, *arguments)["warnings"])
 
 
-def test_a_background_may_be_a_sheet(case, workbook):
+def test_a_background_may_be_a_sheet(case, workbook, monkeypatch):
     rng = np.random.default_rng(0)
-    known = pd.read_csv(case / "control.csv").select_dtypes("number").columns
-    sources = np.repeat([f"pane {i}" for i in range(40)], 4)
-    values = rng.normal(size=(40, len(known))).repeat(4, axis=0) + rng.normal(scale=0.1, size=(160, len(known)))
-    many = pd.DataFrame(values.round(4), columns=known).assign(source=sources)
-    many.to_csv(case / "many.csv", index=False)
+    many = pd.DataFrame(rng.normal(size=(160, 2)).round(3), columns=["Na", "Mg"]).assign(source=["p", "q"] * 80)
     with pd.ExcelWriter(workbook, mode="a") as book:
         many.to_excel(book, sheet_name="many", index=False)
+    seen = []
+
+    def fit(self, X, sources):
+        seen.append((X, sources))
+        raise ValueError("that is all")
+
+    monkeypatch.setattr("transvariation.casework.likelihood.LikelihoodSystem.fit", fit)
     tables = case / "control.csv", case / "recovered.csv"
-    file = _judged(case, *tables, "--background", case / "many.csv")
-    sheet = _judged(case, *tables, "--background", workbook, "--background-sheet", "many")
-    assert sheet["likelihood_ratios"] == file["likelihood_ratios"]
+    _run("judge", *tables, "--background", workbook, "--background-sheet", "many")
+    np.testing.assert_array_equal(seen[0][0], many[["Na", "Mg"]])
+    assert seen[0][1].tolist() == many["source"].tolist()
     refused = _run("judge", *tables, "--background-sheet", "many")
     assert refused.exit_code == 2
     assert "a sheet of nothing" in refused.output
