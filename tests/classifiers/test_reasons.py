@@ -61,3 +61,12 @@ def test_of_equally_clear_variables_the_farthest_is_named():
     X = np.random.default_rng(0).normal(size=(60, 3))
     table = reasons(TOCC().fit(X), [[3.5, 9.0, 4.0]])
     assert table["needed"].tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize("far", [10.0, 1e4, 1e6, 1e9])
+def test_of_a_far_object_only_what_is_far_has_to_change(far):
+    X = np.random.default_rng(0).normal(size=(80, 2))
+    nearest = reasons(TOCC().fit(X), [[far, 0.1]])["accepted_at"].to_numpy()
+    np.testing.assert_allclose(nearest, [1.822, 0.1], atol=1e-3)
+    kernel = reasons(KernelTOCC(calibration="paper").fit(X), [[far, 0.1], [1e3, 0.1]])["accepted_at"].to_numpy()
+    np.testing.assert_allclose(kernel[:2], kernel[2:], atol=0.2)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 _EXHAUSTIVE = 4096  # sets of variables tried together; beyond, variables are dropped one at a time
-_HALVINGS = 20
+_FINE = 1e-6  # of a standard deviation: how closely the edge of what is accepted is sought
 _NEIGHBOURS = 8  # target objects towards which an accepted point is sought
 
 
@@ -94,12 +94,15 @@ def nearest_accepted(rule: TransvariationClassifier, z: Floats, centre: Floats, 
     goals = goals[_accepts(rule, goals)]
     if not len(goals):
         return np.full(len(z), np.nan)
-    points = _first_accepted(rule, z, goals)
+    points = _first_accepted(rule, z, goals, scale)
     for u in np.argsort(-np.abs(points - z).mean(axis=0) / scale):
         home = points.copy()
         home[:, u] = z[u]
-        points = _towards(rule, points, home)
-    return points[np.argmin(np.linalg.norm((points - z) / scale, axis=1))]
+        points = _towards(rule, points, home, scale)
+    distance, moved = np.linalg.norm((points - z) / scale, axis=1), (points != z).sum(axis=1)
+    # Seen from afar all are equally near: then the one that leaves most variables alone.
+    farther = distance > distance.min() * (1 + 1e-15) + 2 * _FINE
+    return points[np.lexsort((distance, moved, farther))[0]]
 
 
 def tell_reasons(table: "pd.DataFrame") -> str:
@@ -181,17 +184,19 @@ def _dropped(rule: TransvariationClassifier, z: Floats, centre: Floats, scale: F
     return kept
 
 
-def _first_accepted(rule: TransvariationClassifier, z: Floats, goals: Floats) -> Floats:
+def _first_accepted(rule: TransvariationClassifier, z: Floats, goals: Floats, scale: Floats) -> Floats:
     """On the way from the object to each accepted goal, the point nearest the object that is accepted."""
-    return _towards(rule, goals, np.tile(z, (len(goals), 1)))
+    return _towards(rule, goals, np.tile(z, (len(goals), 1)), scale)
 
 
-def _towards(rule: TransvariationClassifier, inside: Floats, outside: Floats) -> Floats:
+def _towards(rule: TransvariationClassifier, inside: Floats, outside: Floats, scale: Floats) -> Floats:
     """Go from accepted points towards others, by bisection, as far as still accepted."""
-    near, far = inside, np.where(_accepts(rule, outside)[:, None], inside, outside)
-    reached = _accepts(rule, outside)
-    for _ in range(_HALVINGS):
-        middle = (near + far) / 2
+    reached = _accepts(rule, outside)[:, None]
+    near, far = inside, np.where(reached, inside, outside)
+    middle = (near + far) / 2
+    # The farther the object, the more halvings; and none where no number lies between the two any more.
+    while ((np.abs(far - near) > _FINE * scale) & (middle != near) & (middle != far)).any():
         good = _accepts(rule, middle)[:, None]
         near, far = np.where(good, middle, near), np.where(good, far, middle)
-    return np.where(reached[:, None], outside, near)
+        middle = (near + far) / 2
+    return np.where(reached, outside, near)
