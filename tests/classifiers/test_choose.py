@@ -47,3 +47,8 @@ def test_hostile_input():
         choose([TOCC(), TOCC()], np.zeros((20, 2)))
     with pytest.raises(ValueError, match="minimum of 10 is required"):
         choose([TOCC()], np.zeros((5, 2)))
+    for one in (TOCC(), make_pipeline(PCA(2), TOCC())):
+        with pytest.raises(TypeError, match=r"is one estimator; give a list or dict of them, such as \[rule\]"):
+            choose(one, np.zeros((20, 2)))
+    with pytest.raises(TypeError, match=r"LocalOutlierFactor.* can rate no new objects"):
+        choose([LocalOutlierFactor()], load_glass().control)

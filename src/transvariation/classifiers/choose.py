@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import RepeatedKFold
 from sklearn.utils.validation import check_array
 
+from transvariation.classifiers.calibrated import rated_by
 from transvariation.threshold import check_sensitivity, cut
 from transvariation.workers import in_processes
 
@@ -129,6 +130,8 @@ def choose(
 
 
 def _named(estimators: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
+    if hasattr(estimators, "fit"):  # a pipeline has a length too, and its steps would be compared
+        raise TypeError(f"{type(estimators).__name__} is one estimator; give a list or dict of them, such as [rule]")
     if not len(estimators):
         raise ValueError("there is nothing to choose from; give at least one estimator")
     if isinstance(estimators, Mapping):
@@ -152,9 +155,8 @@ def _rate(estimator: Any, X: Any, reference: Floats, train: NDArray, test: NDArr
     """Rate held-out targets and reference points by a rule that saw neither."""
     frame = hasattr(X, "iloc")
     rule = clone(estimator).fit(X.iloc[train] if frame else X[train])
-    rate = getattr(rule, "score_samples", None) or rule.decision_function
     points = type(X)(reference, columns=X.columns) if frame else reference
-    return np.asarray(rate(X.iloc[test] if frame else X[test])), np.asarray(rate(points))
+    return rated_by(rule, X.iloc[test] if frame else X[test]), rated_by(rule, points)
 
 
 def _accepted(rated: list[tuple[Floats, Floats]], n_folds: int, sensitivity: float) -> Floats:
