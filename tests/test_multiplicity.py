@@ -36,7 +36,7 @@ def test_large_sets_use_the_normal_limit():
 
 def test_one_object_keeps_its_conformal_p_value():
     calibration = np.random.default_rng(2).integers(0, 5, size=30)
-    for score in (-1, 0, 3, 9):
+    for score in (-1, 0, 3, 9, np.nan, -np.inf):
         assert combine_ranks(calibration, [score]) == pytest.approx(p_values(calibration, [score])[0])
 
 

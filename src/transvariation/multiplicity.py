@@ -49,7 +49,7 @@ def combine_ranks(calibration: ArrayLike, scores: ArrayLike) -> float:
     The rank sum (Wilcoxon, Mann and Whitney), one-sided, conservative under ties. If the set's objects and the
     calibration objects are exchangeable, the result is at most alpha with probability at most alpha: it combines a
     set exactly, where multiplying or averaging p-values from one calibration would treat them as independent. For one
-    object it is its conformal p-value.
+    object it is its conformal p-value. A score that is not a number ranks below all others.
 
     Examples
     --------
@@ -61,6 +61,7 @@ def combine_ranks(calibration: ArrayLike, scores: ArrayLike) -> float:
     reference, new = np.sort(np.asarray(calibration, dtype=float)), np.asarray(scores, dtype=float)
     if not len(new):
         raise ValueError("the set is empty; give at least one object")
+    new = np.where(np.isnan(new), -np.inf, new)
     above = int(np.searchsorted(reference, new, side="right").sum())
     return _rank_sum_cdf(above, len(reference), len(new))
 
