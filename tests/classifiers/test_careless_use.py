@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
@@ -61,6 +62,14 @@ def test_objects_of_the_same_name_have_each_their_own_reasons(control, recovered
     assert accepted == "0 accepted"
     assert rejected == tell_reasons(reasons(rule, recovered.iloc[:1])).replace("164", "0")
     assert len(draw_reasons(control, reasons(rule, both), 0).axes) == 2
+
+
+@pytest.mark.parametrize("labels", [[np.nan, np.nan, 1.0], [None, "a", None], [pd.NA, pd.NA, "b"]])
+def test_objects_without_a_name_stay_whole(control, recovered, labels):
+    table = reasons(TOCC().fit(control), recovered.iloc[:3].set_axis(pd.Index(labels), axis=0))
+    assert len(tell_reasons(table).splitlines()) == 3
+    for label in labels:
+        assert len(draw_reasons(control, table, label).axes) == 2
 
 
 def test_a_search_may_leave_a_step_of_a_calibrated_pipeline_out(control, recovered):

@@ -121,9 +121,10 @@ def tell_reasons(table: "pd.DataFrame") -> str:
 
 def objects_of(table: "pd.DataFrame") -> Iterator[tuple[Any, Any]]:
     """Give each object of the table its name and rows; objects of the same name, such as replicates, stay apart."""
-    label, variable = table["object"], table["variable"]
-    number = ((label != label.shift()) | (variable == variable.iloc[:1].squeeze())).cumsum()
-    return ((rows["object"].iloc[0], rows) for _, rows in table.groupby(number.to_numpy()))
+    label = table["object"].factorize()[0]  # missing labels equal nothing, their numbers do
+    variable = table["variable"].to_numpy()
+    number = ((np.diff(label, prepend=label[:1]) != 0) | (variable == variable[:1])).cumsum()
+    return ((rows["object"].iloc[0], rows) for _, rows in table.groupby(number))
 
 
 def _sentences(table: "pd.DataFrame") -> Iterator[str]:

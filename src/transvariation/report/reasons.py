@@ -33,9 +33,12 @@ def draw_reasons(control: "pd.DataFrame", table: "pd.DataFrame", name: Any) -> "
     >>> len(draw_reasons(control, table, 164).axes)
     2
     """
+    import pandas as pd
     from matplotlib.figure import Figure
 
-    rows = next((rows for label, rows in objects_of(table) if label == name), None)
+    missing = pd.isna(name)  # a missing label equals nothing, not even itself
+    named = ((rows, label) for label, rows in objects_of(table) if pd.isna(label) == missing)
+    rows = next((rows for rows, label in named if missing or label == name), None)
     if rows is None:
         raise ValueError(f"object {name!r} is not in the table; it has {', '.join(map(str, table['object'].unique()))}")
     figure = Figure(figsize=(7, 0.75 * len(rows) + 1.1), layout="constrained")
