@@ -4,6 +4,7 @@ import json
 from dataclasses import asdict
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.decomposition import PCA
@@ -246,6 +247,24 @@ def test_groups_are_checked(normal):
         Mean().fit(normal, groups=[1, 2])
     with pytest.raises(ValueError, match="one group only"):
         Mean().fit(normal, groups=np.zeros(60))
+
+
+@pytest.mark.parametrize("mode", ["paper", "loo"])
+@pytest.mark.parametrize(
+    "groups",
+    [
+        np.array([1.0, 2.0] * 29 + [np.nan] * 2),
+        ["a", "b"] * 29 + [None] * 2,
+        ("a", "b") * 29 + (np.nan,) * 2,
+        ["a", "b"] * 29 + [pd.NA] * 2,
+        pd.Series([1, 2] * 29 + [None] * 2, dtype="Int64"),
+        pd.Categorical(["a", "b"] * 29 + [None] * 2),
+    ],
+    ids=["float", "None", "nan", "NA", "Int64", "Categorical"],
+)
+def test_objects_of_unknown_items_are_not_taken_for_one_item(normal, groups, mode):
+    with pytest.raises(ValueError, match="groups is missing for 2 of 60 objects; name the item of each"):
+        Mean(calibration=mode).fit(normal, groups=groups)
 
 
 def test_a_set_from_one_source_gets_one_answer(normal):

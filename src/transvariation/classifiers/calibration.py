@@ -40,6 +40,12 @@ def check_groups(groups: ArrayLike | None, X: NDArray[np.float64]) -> NDArray | 
     """Return the groups as one label per object, or say what is wrong with them."""
     if groups is None:
         return None
+    import pandas as pd
+
+    # As objects: among strings NumPy would turn a missing label into the string "nan".
+    n_missing = int(np.sum(pd.isna(np.asarray(groups, dtype=object))))
+    if n_missing:
+        raise ValueError(f"groups is missing for {n_missing} of {len(X)} objects; name the item of each, or drop them")
     labels = column_or_1d(np.asarray(groups), warn=False)
     check_consistent_length(X, labels)
     if len(np.unique(labels)) < 2:
