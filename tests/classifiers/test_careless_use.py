@@ -110,6 +110,22 @@ def test_a_wrong_sensitivity_is_refused_before_anything_is_learned(control, wron
         rule.predict(control)
 
 
+@pytest.mark.parametrize("rule", [TOCC(), PAMTOCC(n_clusters=3), ProjectionEnsemble(TOCC(), 3, 5)])
+@pytest.mark.parametrize("wrong", ["0.9", None, 90, np.nan])
+def test_a_wrong_sensitivity_leaves_a_fitted_rule_as_it_was(control, rule, wrong):
+    rule = clone(rule).fit(control)
+    with pytest.raises(ValueError, match="sensitivity="):
+        rule.set_sensitivity(wrong)
+    assert rule.sensitivity == 0.9
+
+
+def test_a_list_of_one_sensitivity_is_that_sensitivity(control):
+    for rule in (TOCC(), ProjectionEnsemble(TOCC(), 3, 5, random_state=0)):
+        plain, listed = clone(rule).fit(control), clone(rule).set_params(sensitivity=[0.9]).fit(control)
+        np.testing.assert_array_equal(listed.thresholds_, plain.thresholds_)
+        np.testing.assert_array_equal(listed.predict(control), plain.predict(control))
+
+
 def test_what_a_rule_says_of_itself_is_what_it_does(control):
     rule = TOCC(sensitivity=0.5).fit(control)
     report, table = rule.coverage_report(), rule.explain(control)

@@ -145,7 +145,7 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
                 f"sensitivity={sensitivity!r} has {np.size(sensitivity)} values for {self._n_strata} parts of the "
                 "class; give one number, or one per part"
             )
-        shares = [check_sensitivity(share) for share in np.full(self._n_strata, sensitivity, dtype=float)]
+        shares = [check_sensitivity(share) for share in np.full(self._n_strata, sensitivity, dtype=object)]
         self._pools = self._pooled(max(shares) if not np.ndim(sensitivity) else None)
         self.thresholds_ = np.empty(self._n_strata)
         for pool in range(self._pools.max() + 1):

@@ -19,7 +19,6 @@ from transvariation.classifiers.tocc import TOCC
 from transvariation.mixture.engine import Lot, lot_of, part_of
 from transvariation.reduction.projections import generator, project, random_projections
 from transvariation.reduction.vip import importance_coefficients
-from transvariation.threshold import check_sensitivity
 from transvariation.typicality.rows import check_count
 from transvariation.typicality.stacked import SMALL, stacked_spatial_median, stacked_tp
 
@@ -214,7 +213,7 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
         super().set_sensitivity(sensitivity)
         if not self._n_folds:
             # The vote: rank > 1 - s. The margin is far below the distance of two ranks, far above rounding.
-            self.offset_ = 1 - check_sensitivity(float(np.asarray(sensitivity))) + 1e-12
+            self.offset_ = 1 - float(np.ravel(sensitivity)[0]) + 1e-12
             self.thresholds_ = np.array([self.offset_])
         return self
 
