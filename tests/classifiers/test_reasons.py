@@ -4,8 +4,24 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from sklearn.covariance import EllipticEnvelope
+from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
+from sklearn.neighbors import LocalOutlierFactor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from transvariation import PAMTOCC, TOCC, KernelTOCC, load_glass, reasons, tell_reasons
+from transvariation import (
+    PAMTOCC,
+    TOCC,
+    CalibratedOCC,
+    KernelTOCC,
+    ProjectionEnsemble,
+    load_glass,
+    reasons,
+    rivals,
+    tell_reasons,
+)
 
 GLASS = load_glass()
 FEATURES = ["RI", "Mg", "Al", "K"]
@@ -70,3 +86,53 @@ def test_of_a_far_object_only_what_is_far_has_to_change(far):
     np.testing.assert_allclose(nearest, [1.822, 0.1], atol=1e-3)
     kernel = reasons(KernelTOCC(calibration="paper").fit(X), [[far, 0.1], [1e3, 0.1]])["accepted_at"].to_numpy()
     np.testing.assert_allclose(kernel[:2], kernel[2:], atol=0.2)
+
+
+SCALED = make_pipeline(StandardScaler(), KernelTOCC(calibration="paper"))
+
+
+@pytest.mark.parametrize(
+    ("rule", "given"),
+    [
+        (ProjectionEnsemble(n_projections=15, random_state=0), False),
+        (CalibratedOCC(KernelTOCC(calibration="paper"), calibration="split"), False),
+        (CalibratedOCC(ProjectionEnsemble(n_projections=5, random_state=0), calibration="paper"), False),
+        (CalibratedOCC(make_pipeline(StandardScaler(), PCA(2), KernelTOCC(calibration="paper"))), True),
+        (make_pipeline("passthrough", StandardScaler(), PAMTOCC(3)), True),
+        (rivals.GaussianOCC(), True),
+        (EllipticEnvelope(random_state=0), True),
+    ],
+    ids=lambda rule: type(rule).__name__,
+)
+@pytest.mark.parametrize("named", [True, False])
+def test_other_rules_have_reasons_in_the_variables_as_they_are(rule, given, named):
+    control, recovered = GLASS.control[FEATURES], GLASS.recovered[FEATURES].iloc[:2]
+    if not named:
+        control, recovered = control.to_numpy(), recovered.to_numpy()
+    rule.fit(control)
+    table = reasons(rule, recovered, control if given else None)
+    assert table["variable"].tolist()[:4] == (FEATURES if named else ["x0", "x1", "x2", "x3"])
+    np.testing.assert_array_equal(table["value"], np.ravel(recovered))
+    np.testing.assert_array_equal(table["accepted"][::4], rule.predict(recovered) == 1)
+    assert not table["accepted"].all()
+    nearest = table["accepted_at"].to_numpy().reshape(-1, 4)
+    assert (rule.predict(_frame(nearest) if named else nearest) == 1).all()
+
+
+def test_a_pipeline_that_only_scales_gives_the_reasons_of_its_rule():
+    control, recovered = GLASS.control[FEATURES], GLASS.recovered[FEATURES].iloc[:1]
+    scaled = reasons(SCALED.fit(control), recovered, control)
+    plain = reasons(KernelTOCC(calibration="paper").fit(control), recovered)
+    assert scaled[["variable", "median", "accepted"]].equals(plain[["variable", "median", "accepted"]])
+    np.testing.assert_array_equal(scaled["tp"], TOCC().fit(control).explain(recovered)["tp"])
+
+
+def test_who_cannot_give_reasons_says_what_is_missing():
+    control, recovered = GLASS.control[FEATURES], GLASS.recovered[FEATURES]
+    for rule in (SCALED, CalibratedOCC(SCALED)):
+        with pytest.raises(TypeError, match=r"does not keep its target objects .* as in reasons\(rule, Z, X\)"):
+            reasons(rule.fit(control), recovered)
+    with pytest.raises(TypeError, match="can rate no new objects"):
+        reasons(LocalOutlierFactor().fit(control), recovered, control)
+    with pytest.raises(NotFittedError):
+        reasons(CalibratedOCC(TOCC()), recovered)

@@ -2,30 +2,41 @@
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
 
+from transvariation.classifiers.calibrated import CalibratedOCC, rated_by
+from transvariation.classifiers.ensemble import ProjectionEnsemble
+from transvariation.classifiers.tocc import TOCC
 from transvariation.classifiers.transvariation import TransvariationClassifier
+from transvariation.typicality import spatial_median
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Floats = NDArray[np.float64]
+Rule = TransvariationClassifier | ProjectionEnsemble  # rules that keep their target objects and can explain
 
 _EXHAUSTIVE = 4096  # sets of variables tried together; beyond, variables are dropped one at a time
 _FINE = 1e-6  # of a standard deviation: how closely the edge of what is accepted is sought
 _NEIGHBOURS = 8  # target objects towards which an accepted point is sought
 
 
-def reasons(rule: TransvariationClassifier, Z: ArrayLike) -> "pd.DataFrame":
+def reasons(rule: Any, Z: ArrayLike, X: ArrayLike | None = None) -> "pd.DataFrame":
     """Extend `rule.explain(Z)` by what it took to reject each object and what would have been accepted.
 
     Parameters
     ----------
-    rule : TOCC, PAMTOCC, DensityTOCC or KernelTOCC, fitted
+    rule : TOCC, PAMTOCC, DensityTOCC, KernelTOCC, ProjectionEnsemble, or any detector or pipeline, fitted
+        All verdicts are its own. Where it has no `explain`, the objects are counted in the variables as they are, and
+        a variable alone would reject as large a share of the target objects as the rule does.
     Z : array-like of shape (q, p)
+    X : array-like of shape (n, p), optional
+        The target objects, without gaps, for a rule that does not keep them: a pipeline, a `CalibratedOCC` around
+        one, a detector.
 
     Returns
     -------
@@ -44,6 +55,7 @@ def reasons(rule: TransvariationClassifier, Z: ArrayLike) -> "pd.DataFrame":
     >>> table[["variable", "value", "needed", "accepted_at"]].round(2).to_dict("list")
     {'variable': ['K', 'Mg'], 'value': [1.68, 2.68], 'needed': [True, False], 'accepted_at': [0.56, 2.71]}
     """
+    rule = _explaining(rule, X)
     table = rule.explain(Z)
     rows = rule._validated(Z)
     accepted = _accepts(rule, rows)
@@ -60,9 +72,42 @@ def reasons(rule: TransvariationClassifier, Z: ArrayLike) -> "pd.DataFrame":
     return table
 
 
-def smallest_rejected_set(
-    rule: TransvariationClassifier, z: Floats, centre: Floats, scale: Floats
-) -> NDArray[np.bool_]:
+class _Counting(TOCC):
+    """Explains by counting among the target objects what another rule decides."""
+
+    def __init__(self, rule: Any):
+        super().__init__()
+        self.rule = rule
+
+    def _score(self, X: Floats) -> Floats:
+        import pandas as pd
+
+        names = getattr(self, "feature_names_in_", None)  # steps of a pipeline may choose columns by name
+        return rated_by(self.rule, X if names is None else pd.DataFrame(X, columns=names), "decision_function")
+
+    def explains(self, X: ArrayLike) -> Self:
+        self.fit(X)
+        self._sensitivity = max(float((self._calibration_scores >= 0).mean()), 1 / len(self._X))
+        self.thresholds_ = np.zeros(1)
+        return self
+
+
+def _explaining(rule: Any, X: ArrayLike | None) -> Rule:
+    """Give the rule itself if it can explain, else one that explains its verdicts."""
+    check_is_fitted(rule)
+    if isinstance(rule, Rule):
+        return rule
+    if X is None and isinstance(rule, CalibratedOCC) and isinstance(rule.estimator_, Rule):
+        X = rule._named(rule.estimator_._X)
+    if X is None:
+        raise TypeError(
+            f"{type(rule).__name__} does not keep its target objects in the variables as they are, and reasons need "
+            "them: give them too, as in reasons(rule, Z, X). The transvariation rules and ProjectionEnsemble keep them"
+        )
+    return _Counting(rule).explains(X)
+
+
+def smallest_rejected_set(rule: Rule, z: Floats, centre: Floats, scale: Floats) -> NDArray[np.bool_]:
     """Find the fewest variables whose values reject an object even if all others were the centre's.
 
     Sets are tried in order of size, all of one size together; of several, the one that is rejected most clearly, and
@@ -82,7 +127,7 @@ def smallest_rejected_set(
     return np.ones(p, dtype=bool)
 
 
-def nearest_accepted(rule: TransvariationClassifier, z: Floats, centre: Floats, scale: Floats) -> Floats:
+def nearest_accepted(rule: Rule, z: Floats, centre: Floats, scale: Floats) -> Floats:
     """Find accepted values near those of a rejected object.
 
     From the object straight towards the centre and towards the closest accepted target objects, as far as needed; then
@@ -143,19 +188,19 @@ def _sentences(table: "pd.DataFrame") -> Iterator[str]:
         yield f"{name} rejected: {causes} {verb}" + (f"; accepted with {remedy}" if remedy else "")
 
 
-def _margin(rule: TransvariationClassifier, X: Floats) -> Floats:
+def _margin(rule: Rule, X: Floats) -> Floats:
     return rule._score(X) - rule.thresholds_[rule._stratum(X)]
 
 
-def _accepts(rule: TransvariationClassifier, X: Floats) -> NDArray[np.bool_]:
+def _accepts(rule: Rule, X: Floats) -> NDArray[np.bool_]:
     return _margin(rule, X) >= 0
 
 
-def _centre(rule: TransvariationClassifier, z: Floats) -> Floats:
+def _centre(rule: Rule, z: Floats) -> Floats:
     """The centre that the object is compared with: with several clusters that of its own."""
     if hasattr(rule, "centers_"):
         return np.asarray(rule.centers_[rule._stratum(z[None])[0]])
-    return np.asarray(rule.center_)
+    return np.asarray(rule.center_ if hasattr(rule, "center_") else spatial_median(rule._X))
 
 
 def _sets(p: int, size: int, room: int) -> NDArray[np.bool_] | None:
@@ -173,7 +218,7 @@ def _clearest(margin: Floats, sets: NDArray[np.bool_], z: Floats, centre: Floats
     return int(np.lexsort((-distance, margin))[0])
 
 
-def _dropped(rule: TransvariationClassifier, z: Floats, centre: Floats, scale: Floats) -> NDArray[np.bool_]:
+def _dropped(rule: Rule, z: Floats, centre: Floats, scale: Floats) -> NDArray[np.bool_]:
     kept = np.ones(len(z), dtype=bool)
     while kept.sum() > 1:
         inside = np.flatnonzero(kept)
@@ -185,12 +230,12 @@ def _dropped(rule: TransvariationClassifier, z: Floats, centre: Floats, scale: F
     return kept
 
 
-def _first_accepted(rule: TransvariationClassifier, z: Floats, goals: Floats, scale: Floats) -> Floats:
+def _first_accepted(rule: Rule, z: Floats, goals: Floats, scale: Floats) -> Floats:
     """On the way from the object to each accepted goal, the point nearest the object that is accepted."""
     return _towards(rule, goals, np.tile(z, (len(goals), 1)), scale)
 
 
-def _towards(rule: TransvariationClassifier, inside: Floats, outside: Floats, scale: Floats) -> Floats:
+def _towards(rule: Rule, inside: Floats, outside: Floats, scale: Floats) -> Floats:
     """Go from accepted points towards others, by bisection, as far as still accepted."""
     reached = _accepts(rule, outside)[:, None]
     near, far = inside, np.where(reached, inside, outside)
