@@ -72,6 +72,17 @@ def judged(client, tables):
     return case, _wait(client, case)["result"]
 
 
+@pytest.fixture(scope="module")
+def clusters(client):
+    """A case by a method whose p-values depend on the sensitivity."""
+    glass = load_glass()
+    tables = [table[["Na", "Al"]].to_csv().encode() for table in (glass.control, glass.recovered)]
+    case = _upload(client, *tables).json()["case"]
+    client.post(f"/api/cases/{case}/judge", json={"method": "pam"})
+    assert _wait(client, case)["state"] == "done"
+    return case, tables
+
+
 def test_the_page_itself_has_no_inline_script_and_nothing_from_outside(client):
     page = client.get("/").text
     assert "<script src=" in page
@@ -111,6 +122,17 @@ def test_files_to_take_along(client, judged, kind):
     if kind == "json":
         rejected = sum(not v["accepted"] for v in answer.json()["verdicts"])
         assert rejected >= sum(not v["accepted"] for v in result["verdicts"])
+
+
+@pytest.mark.parametrize("share", [0.6, 0.9, 0.97])
+def test_what_is_taken_along_is_as_judged_at_that_sensitivity(client, clusters, share):
+    case, tables = clusters
+    taken = client.get(f"/api/cases/{case}/file.json?sensitivity={share}").json()
+    names = ("control.csv", "recovered.csv")
+    expected = judge(*tables, method="pam", sensitivity=share, names=names, command="transvariation serve")
+    assert taken == json.loads(json.dumps(expected.to_dict()))
+    rows = pd.read_csv(io.BytesIO(client.get(f"/api/cases/{case}/file.csv?sensitivity={share}").content))
+    assert rows["p-value"].tolist() == pytest.approx([v.p_value for v in expected.verdicts])
 
 
 def test_the_example_is_understood(client):
