@@ -135,6 +135,16 @@ def test_what_is_taken_along_is_as_judged_at_that_sensitivity(client, clusters, 
     assert rows["p-value"].tolist() == pytest.approx([v.p_value for v in expected.verdicts])
 
 
+def test_missing_values_are_judged_as_they_were_read(client, tables):
+    lines = tables[1].decode().splitlines()
+    gap = "\n".join([*lines[:-1], lines[-1].rsplit(",", 1)[0] + ","]).encode()
+    case = _upload(client, tables[0], gap, missing="drop").json()["case"]
+    client.post(f"/api/cases/{case}/judge", json={"missing": "impute"})
+    result = _wait(client, case)["result"]
+    assert len(result["recovered"]["dropped"]) == 1
+    assert len(result["verdicts"]) == len(lines) - 2
+
+
 def test_the_example_is_understood(client):
     answer = client.post("/api/example").json()
     assert answer["features"] == ["RI", "Na", "Mg", "Al", "Si", "K", "Ca", "Ba", "Fe"]

@@ -117,6 +117,22 @@ def test_the_slider_moves_clusters_together_and_apart(page, tmp_path):
         assert there.coverage.guarantee in page.locator("#trust").text_content()
 
 
+def test_the_verdict_is_of_the_tables_as_they_were_read_and_goes_when_the_next_begins(page, tables):
+    gap = b"id,K,Mg\nA,0.5,3.5\nB,0.5,3.6\nC,,3.4\n"
+    page.select_option("select[name=missing]", "drop")
+    judged(page, (tables[0], gap))
+    page.select_option("select[name=missing]", "impute")
+    page.click("#judge")
+    page.wait_for_selector("#working", state="hidden")
+    page.wait_for_selector("#verdict:not([hidden])")
+    assert set(verdicts(page)) == {"A", "B"}
+    page.route("**/judge", lambda route: route.fulfill(status=422, json={"problems": [{"message": "It failed."}]}))
+    page.click("#judge")
+    page.wait_for_selector("#judge-problems li")
+    assert page.is_hidden("#verdict")
+    assert page.is_hidden("#take")
+
+
 def test_sorting_filtering_and_reasons(page, tables, expected):
     judged(page, tables)
     page.check("#only-rejected")
