@@ -145,6 +145,17 @@ def test_missing_values_are_judged_as_they_were_read(client, tables):
     assert len(result["verdicts"]) == len(lines) - 2
 
 
+def test_advice_can_be_followed_on_the_page(client, tables):
+    twice = b"id,K,Mg\nA,0.5,3.5\nA,0.6,3.4\n"
+    answer = _upload(client, tables[0], twice).json()
+    assert answer["problems"][0]["message"].endswith("head that column “source” in the table")
+    assert "source_column" not in str(answer)
+    followed = _upload(client, tables[0], twice.replace(b"id", b"source")).json()
+    assert followed["tables"][1]["sources"] == 1
+    odd = _upload(client, tables[0], b"id,K,Mg\nA\x81,0.5,3.5\n").json()
+    assert odd["problems"][0]["message"].endswith("; save the file as UTF-8")
+
+
 def test_the_example_is_understood(client):
     answer = client.post("/api/example").json()
     assert answer["features"] == ["RI", "Na", "Mg", "Al", "Si", "K", "Ca", "Ba", "Fe"]
