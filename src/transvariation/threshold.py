@@ -125,6 +125,17 @@ def required(sensitivity: float) -> float:
     return float(math.ceil(1 / alpha - _ROUNDING) - 1) if alpha > 0 else math.inf
 
 
+def needing(n: int) -> float:
+    """Give a sensitivity whose promise needs n held-out objects: from the middle of them all, far from rounding.
+
+    Examples
+    --------
+    >>> required(needing(9)), required(needing(100_000))
+    (9.0, 100000.0)
+    """
+    return (n - 0.5) / (n + 0.5)
+
+
 def pools_of(sizes: ArrayLike, sensitivity: float) -> NDArray[np.intp]:
     """Give each part of a class its pool: parts too small to promise the sensitivity share one threshold.
 

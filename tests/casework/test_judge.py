@@ -1,6 +1,8 @@
 """From two tables to a verdict: the library face, the screen, the files."""
 
+import itertools
 import json
+import pickle
 from datetime import date
 
 import numpy as np
@@ -65,11 +67,36 @@ def test_reasons_are_counted_on_the_control(tables, result):
                 assert reason.tp == pytest.approx(2 * (beyond.sum() + (column == reason.value).sum() / 2) / len(column))
 
 
-@pytest.mark.parametrize("sensitivity", [0.5, 0.8, 0.95])
-def test_another_sensitivity_without_refitting_equals_a_fit(tables, result, sensitivity):
-    moved, anew = result.at(sensitivity), judge(*tables, sensitivity=sensitivity)
-    assert [v.accepted for v in moved.verdicts] == [v.accepted for v in anew.verdicts]
-    assert moved.to_dict()["verdicts"] == anew.to_dict()["verdicts"]
+@pytest.mark.parametrize(
+    ("method", "n", "grouped"),
+    [*((method, 87, False) for method in METHODS), ("kernel", 14, True), ("pam", 14, False), ("pam", 87, True)],
+)
+def test_a_case_moved_to_a_sensitivity_equals_one_judged_at_it(method, n, grouped):
+    glass = load_glass()
+    control, recovered = glass.control[["Na", "Al"]].iloc[:n], glass.recovered[["Na", "Al"]].iloc[::4]
+    if grouped:
+        control, recovered = (table.assign(source=np.arange(len(table)) // 2) for table in (control, recovered))
+    judged = [judge(control, recovered, method=method, sensitivity=s) for s in (0.6, 0.9, 0.97, 1)]
+    for one, other in itertools.permutations(judged, 2):
+        assert one.at(other.sensitivity) == other
+    kept = CaseResult.from_dict(json.loads(json.dumps(judged[0].to_dict())))
+    assert kept.at(0.97) == pickle.loads(pickle.dumps(judged[2])) == judged[2]
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_parts_that_share_a_threshold_are_those_of_the_rule_at_every_sensitivity(grouped):
+    glass = load_glass()
+    control, recovered = glass.control[["Na", "Al"]], glass.recovered[["Na", "Al"]]
+    panes = [str(i // 3) for i in range(len(control))] if grouped else None
+    found = judge(control if panes is None else control.assign(source=panes), recovered, method="pam")
+    assert len(found.poolings) > 2
+    rule, _ = fit_rule(make_rule("pam", None, 0.9, 0)[0], control, panes)
+    for share in np.linspace(0.02, 0.96, 48).round(2).tolist():
+        moved = found.at(share)
+        rule.set_sensitivity(share)
+        assert [v.p_value for v in moved.verdicts] == rule.p_values(recovered).tolist()
+        assert [v.accepted for v in moved.verdicts] == (rule.predict(recovered) == 1).tolist()
+        assert moved.coverage == rule.coverage_report()
 
 
 @pytest.mark.parametrize("method", METHODS)

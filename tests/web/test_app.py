@@ -72,6 +72,17 @@ def judged(client, tables):
     return case, _wait(client, case)["result"]
 
 
+@pytest.fixture(scope="module")
+def clusters(client):
+    """A case by a method whose p-values depend on the sensitivity."""
+    glass = load_glass()
+    tables = [table[["Na", "Al"]].to_csv().encode() for table in (glass.control, glass.recovered)]
+    case = _upload(client, *tables).json()["case"]
+    client.post(f"/api/cases/{case}/judge", json={"method": "pam"})
+    assert _wait(client, case)["state"] == "done"
+    return case, tables
+
+
 def test_the_page_itself_has_no_inline_script_and_nothing_from_outside(client):
     page = client.get("/").text
     assert "<script src=" in page
@@ -111,6 +122,38 @@ def test_files_to_take_along(client, judged, kind):
     if kind == "json":
         rejected = sum(not v["accepted"] for v in answer.json()["verdicts"])
         assert rejected >= sum(not v["accepted"] for v in result["verdicts"])
+
+
+@pytest.mark.parametrize("share", [0.6, 0.9, 0.97])
+def test_what_is_taken_along_is_as_judged_at_that_sensitivity(client, clusters, share):
+    case, tables = clusters
+    taken = client.get(f"/api/cases/{case}/file.json?sensitivity={share}").json()
+    names = ("control.csv", "recovered.csv")
+    expected = judge(*tables, method="pam", sensitivity=share, names=names, command="transvariation serve")
+    assert taken == json.loads(json.dumps(expected.to_dict()))
+    rows = pd.read_csv(io.BytesIO(client.get(f"/api/cases/{case}/file.csv?sensitivity={share}").content))
+    assert rows["p-value"].tolist() == pytest.approx([v.p_value for v in expected.verdicts])
+
+
+def test_missing_values_are_judged_as_they_were_read(client, tables):
+    lines = tables[1].decode().splitlines()
+    gap = "\n".join([*lines[:-1], lines[-1].rsplit(",", 1)[0] + ","]).encode()
+    case = _upload(client, tables[0], gap, missing="drop").json()["case"]
+    client.post(f"/api/cases/{case}/judge", json={"missing": "impute"})
+    result = _wait(client, case)["result"]
+    assert len(result["recovered"]["dropped"]) == 1
+    assert len(result["verdicts"]) == len(lines) - 2
+
+
+def test_advice_can_be_followed_on_the_page(client, tables):
+    twice = b"id,K,Mg\nA,0.5,3.5\nA,0.6,3.4\n"
+    answer = _upload(client, tables[0], twice).json()
+    assert answer["problems"][0]["message"].endswith("head that column “source” in the table")
+    assert "source_column" not in str(answer)
+    followed = _upload(client, tables[0], twice.replace(b"id", b"source")).json()
+    assert followed["tables"][1]["sources"] == 1
+    odd = _upload(client, tables[0], b"id,K,Mg\nA\x81,0.5,3.5\n").json()
+    assert odd["problems"][0]["message"].endswith("; save the file as UTF-8")
 
 
 def test_the_example_is_understood(client):

@@ -98,6 +98,41 @@ def test_the_slider_moves_the_verdicts_at_once(page, tables, expected):
     assert "At a sensitivity of 90 %," in page.inner_text("#summary")
 
 
+def test_the_slider_moves_clusters_together_and_apart(page, tmp_path):
+    glass, paths = load_glass(), (tmp_path / "control.csv", tmp_path / "recovered.csv")
+    for path, table in zip(paths, (glass.control, glass.recovered), strict=True):
+        table[["Na", "Al"]].to_csv(path)
+    load(page, *paths)
+    page.locator("#advanced summary").click()
+    page.select_option("#method", "pam")
+    page.click("#judge")
+    page.wait_for_selector("#verdict:not([hidden])")
+    for share in (0.5, 0.97, 0.6, 0.95, 0.99):
+        slide(page, share)
+        there = judge(*paths, method="pam", sensitivity=share)
+        assert verdicts(page) == {v.id: v.accepted for v in there.verdicts}
+        shown = page.locator("#verdicts tbody tr td:nth-child(3)").all_inner_texts()
+        assert [float(p) for p in shown] == pytest.approx([v.p_value for v in there.verdicts], rel=1e-3)
+        assert page.locator("#cautions li").all_inner_texts() == list(there.warnings)
+        assert there.coverage.guarantee in page.locator("#trust").text_content()
+
+
+def test_the_verdict_is_of_the_tables_as_they_were_read_and_goes_when_the_next_begins(page, tables):
+    gap = b"id,K,Mg\nA,0.5,3.5\nB,0.5,3.6\nC,,3.4\n"
+    page.select_option("select[name=missing]", "drop")
+    judged(page, (tables[0], gap))
+    page.select_option("select[name=missing]", "impute")
+    page.click("#judge")
+    page.wait_for_selector("#working", state="hidden")
+    page.wait_for_selector("#verdict:not([hidden])")
+    assert set(verdicts(page)) == {"A", "B"}
+    page.route("**/judge", lambda route: route.fulfill(status=422, json={"problems": [{"message": "It failed."}]}))
+    page.click("#judge")
+    page.wait_for_selector("#judge-problems li")
+    assert page.is_hidden("#verdict")
+    assert page.is_hidden("#take")
+
+
 def test_sorting_filtering_and_reasons(page, tables, expected):
     judged(page, tables)
     page.check("#only-rejected")

@@ -7,21 +7,18 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from transvariation.casework.cautions import cautions
 from transvariation.casework.likelihood import LikelihoodSystem, by_source
 from transvariation.casework.methods import DEFAULT, make_rule
+from transvariation.casework.poolings import FALSE_DISCOVERY_RATE, poolings
 from transvariation.casework.result import CaseResult, Reason, Verdict
 from transvariation.classifiers import OneClassClassifier
-from transvariation.multiplicity import benjamini_hochberg, combine_p_values
 from transvariation.studies.provenance import provenance
 from transvariation.table import Pair, TableError, read_pair, read_table
 from transvariation.table.pairing import unit_problems
 from transvariation.threshold import p_values, required, too_few
 from transvariation.typicality import transvariation_probability
 
-FALSE_DISCOVERY_RATE = 0.1
 LIMITATIONS = (
     "A rejected object differs from the control more than the control's own objects do from each other. It does not "
     "follow where it comes from.",
@@ -96,8 +93,7 @@ def judge(
     rule, words = make_rule(method, reduce, sensitivity, seed)
     known, unknown = pair.control.to_frame(), pair.recovered.to_frame()
     rule, heard = fit_rule(rule, known, pair.control.sources)
-    coverage = rule.coverage_report()
-    selected, combined = _together(rule, unknown, pair.recovered.sources)
+    answers = poolings(rule, unknown, pair)
     heard += _same_table(pair)
     return CaseResult(
         question="Could the recovered objects come from the same source as the control objects?",
@@ -114,15 +110,16 @@ def judge(
         method=method if reduce is None else f"{reduce} + {method}",
         method_words=words,
         sensitivity=sensitivity,
-        coverage=coverage,
-        verdicts=_verdicts(rule, known, unknown, pair),
+        coverage=answers[0].coverage,
+        verdicts=_verdicts(rule, known, unknown, pair, answers[0].p_values),
         false_discovery_rate=FALSE_DISCOVERY_RATE,
-        selected=tuple(name for name, foreign in zip(pair.recovered.ids, selected, strict=True) if foreign),
-        combined_p_value=combined,
+        selected=answers[0].selected,
+        combined_p_value=answers[0].combined_p_value,
         warnings=tuple(heard),
-        cautions=cautions(coverage, len(known)),
+        cautions=answers[0].cautions,
         limitations=LIMITATIONS,
         made_by=provenance(command, seed=seed),
+        poolings=answers if len(answers) > 1 else (),
         **({} if background is None else _weighed(pair, background, seed, **how)),
     ).at(sensitivity)
 
@@ -161,19 +158,6 @@ def fit_rule(
     return rule, [words for words in dict.fromkeys(str(warning.message) for warning in caught) if words != said]
 
 
-def _together(
-    rule: OneClassClassifier, unknown: pd.DataFrame, sources: Sequence[str] | None
-) -> tuple[NDArray[np.bool_], float]:
-    """Which objects are called foreign among so many, and the p-value of all; replicates are not counted as objects."""
-    ranks = rule.p_values(unknown)
-    if sources is None or len(set(sources)) == len(sources):
-        return benjamini_hochberg(ranks, FALSE_DISCOVERY_RATE), rule.combined_p_value(unknown)
-    names, number = np.unique(np.asarray(sources), return_inverse=True)
-    own = [ranks[number == k] for k in range(len(names))]
-    of_source = [float(p[0]) if len(p) == 1 else combine_p_values(p) for p in own]
-    return benjamini_hochberg(of_source, FALSE_DISCOVERY_RATE)[number], combine_p_values(ranks)
-
-
 def _weighed(pair: Pair, background: Any, seed: int, **options: Any) -> dict[str, Any]:
     """Weigh the recovered sources against the control, which counts as one source."""
     table = read_table(background, features=pair.features, name=_name(background, "background"), **options)
@@ -196,17 +180,19 @@ def _columns(table: pd.DataFrame) -> dict[str, tuple[float, ...]]:
     return {str(name): tuple(map(float, table[name])) for name in table.columns}
 
 
-def _verdicts(rule: OneClassClassifier, known: pd.DataFrame, unknown: pd.DataFrame, pair: Pair) -> tuple[Verdict, ...]:
+def _verdicts(
+    rule: OneClassClassifier, known: pd.DataFrame, unknown: pd.DataFrame, pair: Pair, ranks: Sequence[float]
+) -> tuple[Verdict, ...]:
     """Rate every recovered object; which are accepted is decided last, by `CaseResult.at`."""
     tp = rule.transvariation_probability(unknown) if hasattr(rule, "transvariation_probability") else None
-    scores, ranks, reasons = rule.score_samples(unknown), rule.p_values(unknown), _reasons(known, unknown)
+    scores, reasons = rule._score(rule._validated(unknown)), _reasons(known, unknown)
     sources = pair.recovered.sources
     return tuple(
         Verdict(
             id=name,
             source=None if sources is None else sources[i],
             accepted=False,
-            p_value=float(ranks[i]),
+            p_value=ranks[i],
             tp=None if tp is None else float(tp[i]),
             score=float(scores[i]),
             reasons=reasons[i],

@@ -5,7 +5,7 @@ from typing import Any
 
 from transvariation.casework.likelihood import LikelihoodRatio
 from transvariation.classifiers.calibration import CoverageReport
-from transvariation.threshold import check_sensitivity
+from transvariation.threshold import check_sensitivity, required
 
 SCHEMA = "transvariation-case/1"
 ROUNDING = 1e-9  # 1 - 0.9 is a hair less than 0.1
@@ -33,7 +33,7 @@ class Verdict:
     accepted: bool  # could come from the control's source, at the sensitivity asked for
     p_value: float
     tp: float | None  # None where the method has no tp of its own
-    score: float
+    score: float  # the rule's rating, whatever the threshold
     reasons: tuple[Reason, ...]  # most telling first
 
     @property
@@ -52,6 +52,31 @@ class Caution:
     def holds(self, sensitivity: float) -> bool:
         """Say whether the warning is due."""
         return sensitivity > self.above + ROUNDING
+
+
+@dataclass(frozen=True)
+class Pooling:
+    """What a rule with several thresholds says as long as the same parts of the control share one.
+
+    Attributes
+    ----------
+    up_to : how many control objects the promise of a sensitivity may need for this to hold; beyond the last, too
+    p_values : one per recovered object
+    coverage, selected, combined_p_value, cautions : as in `CaseResult`
+    """
+
+    up_to: int
+    p_values: tuple[float, ...]
+    coverage: CoverageReport
+    selected: tuple[str, ...]
+    combined_p_value: float
+    cautions: tuple[Caution, ...]
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> "Pooling":
+        """Build it from its JSON values."""
+        lists = {name: tuple(content[name]) for name in ("p_values", "selected")}
+        return cls(**{**content, **lists, "coverage": _coverage(content["coverage"]), "cautions": _cautions(content)})
 
 
 @dataclass(frozen=True)
@@ -79,6 +104,7 @@ class CaseResult:
     background : what was read from the table of other sources, where one was given
     likelihood_ratios : one per recovered source, where a background population was given
     likelihood_bounds : the lowest and highest log10 ratio that the background supports, per system
+    poolings : where the p-values depend on the sensitivity, all that they can be
     """
 
     question: str
@@ -105,6 +131,7 @@ class CaseResult:
     sensitivity_used: float = 0.0
     cautions: tuple[Caution, ...] = ()
     background: dict[str, Any] | None = None
+    poolings: tuple[Pooling, ...] = ()
 
     @property
     def tables(self) -> dict[str, dict[str, Any]]:
@@ -118,10 +145,30 @@ class CaseResult:
         return tuple(verdict for verdict in self.verdicts if not verdict.accepted)
 
     def at(self, sensitivity: float) -> "CaseResult":
-        """Give the same case at another sensitivity. Nothing is refitted: the p-values stay, the line moves.
+        """Give the same case at another sensitivity, as `judge` would at that one. Nothing is refitted: the line moves.
 
-        Where the control objects are too few for it, the largest sensitivity that they support is used, as by the rule.
+        The p-values stay, but for rules with several thresholds, where it depends on the sensitivity which parts of the
+        control share one. Where the control objects are too few for it, the largest sensitivity that they support is
+        used, as by the rule.
         """
+        need = required(sensitivity)
+        for pooling in self.poolings:
+            if need <= pooling.up_to or pooling is self.poolings[-1]:
+                return self._pooled(pooling)._cut(sensitivity)
+        return self._cut(sensitivity)
+
+    def _pooled(self, pooling: Pooling) -> "CaseResult":
+        verdicts = zip(self.verdicts, pooling.p_values, strict=True)
+        return replace(
+            self,
+            verdicts=tuple(replace(verdict, p_value=p_value) for verdict, p_value in verdicts),
+            coverage=pooling.coverage,
+            selected=pooling.selected,
+            combined_p_value=pooling.combined_p_value,
+            cautions=pooling.cautions,
+        )
+
+    def _cut(self, sensitivity: float) -> "CaseResult":
         used = min(check_sensitivity(sensitivity), largest_sensitivity(self.coverage))
         alpha = 1 - used + ROUNDING
         verdicts = tuple(
@@ -137,12 +184,13 @@ class CaseResult:
             sensitivity=sensitivity,
             sensitivity_used=used,
             verdicts=verdicts,
-            coverage=replace(self.coverage, sensitivity=sensitivity),
+            coverage=replace(self.coverage, sensitivity=float(sensitivity)),
             warnings=self._warnings_at(sensitivity),
         )
 
     def _warnings_at(self, sensitivity: float) -> tuple[str, ...]:
-        passing = {caution.words for caution in self.cautions}
+        all_of_them = [self.cautions, *(pooling.cautions for pooling in self.poolings)]
+        passing = {caution.words for cautions in all_of_them for caution in cautions}
         holding = [caution.words for caution in self.cautions if caution.holds(sensitivity)]
         return (*(warning for warning in self.warnings if warning not in passing), *holding)
 
@@ -152,9 +200,6 @@ class CaseResult:
         values = dict(content)
         if values.pop("schema", None) != SCHEMA:
             raise ValueError(f"this is not a case of this program: the key 'schema' should say {SCHEMA!r}")
-        coverage = dict(values["coverage"])
-        for name in {"n_per_part", "smallest_per_part"} & set(coverage):
-            coverage[name] = tuple(coverage[name])
         verdicts = [
             Verdict(**{**verdict, "reasons": tuple(Reason(**reason) for reason in verdict["reasons"])})
             for verdict in values["verdicts"]
@@ -164,13 +209,23 @@ class CaseResult:
         for name in ("values", "recovered_values"):
             values[name] = {variable: tuple(column) for variable, column in values[name].items()}
         values["likelihood_ratios"] = tuple(LikelihoodRatio(**ratio) for ratio in values["likelihood_ratios"])
-        values["cautions"] = tuple(Caution(**caution) for caution in values.get("cautions", ()))
+        values["cautions"] = _cautions(values)
+        values["poolings"] = tuple(Pooling.from_dict(pooling) for pooling in values.get("poolings", ()))
         values["likelihood_bounds"] = {name: tuple(ends) for name, ends in values["likelihood_bounds"].items()}
-        return cls(**{**values, "coverage": CoverageReport(**coverage), "verdicts": tuple(verdicts)})
+        return cls(**{**values, "coverage": _coverage(values["coverage"]), "verdicts": tuple(verdicts)})
 
     def to_dict(self) -> dict[str, Any]:
         """Give everything as JSON values; the key ``schema`` names the format."""
         return {"schema": SCHEMA} | asdict(self)
+
+
+def _coverage(content: dict[str, Any]) -> CoverageReport:
+    lists = {"n_per_part", "smallest_per_part"} & set(content)
+    return CoverageReport(**{**content, **{name: tuple(content[name]) for name in lists}})
+
+
+def _cautions(content: dict[str, Any]) -> tuple[Caution, ...]:
+    return tuple(Caution(**caution) for caution in content.get("cautions", ()))
 
 
 def largest_sensitivity(coverage: CoverageReport) -> float:

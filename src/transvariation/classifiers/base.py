@@ -21,7 +21,7 @@ from transvariation.classifiers.calibration import (
 )
 from transvariation.classifiers.door import rows_of
 from transvariation.multiplicity import combine_p_values, combine_ranks
-from transvariation.threshold import check_sensitivity, cut, group_weights, p_values, pools_of
+from transvariation.threshold import check_sensitivity, cut, group_weights, needing, p_values, pools_of
 
 Floats = NDArray[np.float64]
 
@@ -162,6 +162,18 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         if sensitivity is None or not self._n_folds:
             return np.arange(self._n_strata)
         return pools_of([self._n_units(self._calibration_strata == k) for k in range(self._n_strata)], sensitivity)
+
+    def _pool_levels(self) -> list[int]:
+        """List the numbers of objects that a promise may need, in order, where the parts pool otherwise beyond.
+
+        Up to each of them, and beyond the last, the parts keep their pools, and so every object its p-value.
+        """
+        sizes = np.sort([self._n_units(self._calibration_strata == k) for k in range(self._n_strata)])
+        levels = np.unique(np.floor(np.concatenate([sizes, np.cumsum(sizes)]) + 1e-9)).astype(int)
+        levels = levels[levels > 0]
+        pools = [self._pooled(needing(level)).tolist() for level in levels]
+        following = [*pools[1:], None]
+        return [int(level) for level, own, then in zip(levels, pools, following, strict=True) if own != then]
 
     def _pool(self, pool: int) -> tuple[Floats, Floats | None]:
         """The calibration scores of a pool and what each counts for."""

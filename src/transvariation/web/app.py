@@ -28,7 +28,7 @@ KINDS = {
 SCRIPTS = ("app.js", "base.js", "plane.js", "reasons.js", "tables.js", "verdict.js")
 STATIC = dict.fromkeys(SCRIPTS, "text/javascript; charset=utf-8") | {"app.css": "text/css; charset=utf-8"}
 UNDERSTAND, DECIDE, RENDER = (f"transvariation.web.work:{name}" for name in ("understand", "decide", "render"))
-OPTIONS = ("method", "reduce", "features", "missing", "sensitivity")
+OPTIONS = ("method", "reduce", "features", "sensitivity")
 MISSING = ("error", "drop", "impute")
 DECIMALS = ("", ",", ".")  # the first: recognised
 
@@ -50,7 +50,8 @@ class Case:
     """Two uploaded tables, and what was made of them. Kept in memory only, and only while among the newest."""
 
     files: list[tuple[str, bytes]] | None  # None is the packaged example
-    decimal: str | None = None  # judged with the mark that they were read with, whatever is chosen since
+    missing: str = "error"  # judged by the rule and with the mark that they were read with, whatever is chosen since
+    decimal: str | None = None
     waiting: bool = False
     started: float = 0
     stopped: bool = False
@@ -110,17 +111,17 @@ class Page:
             return _problem("Choose both tables: control and recovered.")
         if decimal not in DECIMALS:
             return _problem(f"decimal={decimal!r} is unknown; choose the comma or the point.")
-        return await self._understood(Case(tables, decimal or None), missing)
+        return await self._understood(Case(tables, missing, decimal or None))
 
     async def example(self, request: Request) -> Response:
         """Take the packaged glass fragments as the two tables."""
-        return await self._understood(Case(None), "error")
+        return await self._understood(Case(None))
 
-    async def _understood(self, case: Case, missing: str) -> Response:
-        if missing not in MISSING:
-            return _problem(f"missing={missing!r} is unknown; choose one of {', '.join(MISSING)}.")
+    async def _understood(self, case: Case) -> Response:
+        if case.missing not in MISSING:
+            return _problem(f"missing={case.missing!r} is unknown; choose one of {', '.join(MISSING)}.")
         try:
-            seen = await self._quick(UNDERSTAND, case.files, missing, case.decimal)
+            seen = await self._quick(UNDERSTAND, case.files, case.missing, case.decimal)
         except WorkError as error:
             return JSONResponse({"problems": error.problems}, 422)
         if "problems" in seen:
@@ -166,6 +167,7 @@ class Page:
                 case.result = await work(
                     DECIDE,
                     case.files,
+                    case.missing,
                     case.decimal,
                     options,
                     seconds=self.limits.fit_seconds,

@@ -18,6 +18,8 @@ CELL = 60  # characters of a cell
 PLAIN = {
     'choose missing="drop" or missing="impute"': "choose under “Missing values” to leave the object out or to fill in",
     'try missing="impute"': "choose under “Missing values” to fill in",
+    "name the column as the source (source_column, --source-column)": "head that column “source” in the table",
+    "save the file as UTF-8, or name its encoding": "save the file as UTF-8",
     "read it in blocks (`score` does)": "the command “transvariation score” takes tables of any length",
 } | {to_say(mark): f"choose the {name} under “Decimal mark”" for mark, name in MARKS.items()}
 

@@ -55,11 +55,11 @@ def understand(files: Files, missing: str, decimal: str | None) -> dict[str, Any
     }
 
 
-def decide(files: Files, decimal: str | None, options: dict[str, Any]) -> dict[str, Any]:
+def decide(files: Files, missing: str, decimal: str | None, options: dict[str, Any]) -> dict[str, Any]:
     """Judge the case."""
     contents, names = _taken(files)
-    command = "transvariation serve"
-    return judge(*contents, names=names, limits=LIMITS, decimal=decimal, command=command, **options).to_dict()
+    options = options | {"missing": missing, "decimal": decimal, "command": "transvariation serve"}
+    return judge(*contents, names=names, limits=LIMITS, **options).to_dict()
 
 
 def render(result: dict[str, Any], kind: str, sensitivity: float) -> str:

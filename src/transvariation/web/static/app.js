@@ -13,9 +13,10 @@ $("judge").addEventListener("click", async () => {
     return $("features").querySelector("input").focus();
   }
   showProblems($("judge-problems"), []);
-  const asked = { features, method: $("method").value, reduce: $("reduce").value, missing: $("tables").elements.missing.value };
+  const asked = { features, method: $("method").value, reduce: $("reduce").value };
   const path = `/api/cases/${open.case}`;
   working(true);
+  for (const id of ["verdict", "take"]) $(id).hidden = true; // the server has forgotten the last result
   let answer = await ask(`${path}/judge`, { method: "POST", body: JSON.stringify(asked), headers: { "Content-Type": "application/json" } });
   while (answer.state === "running") {
     $("elapsed").textContent = `${answer.waiting ? "waiting for another case" : "comparing the objects"}, ${Math.round(answer.seconds)} s`;

@@ -31,11 +31,22 @@ export const named = (variable) => {
   return unit ? `${variable} (${unit})` : variable;
 };
 
-// The line between accepted and rejected moves with the slider; the p-values stay.
+// The line between accepted and rejected moves with the slider; the p-values stay, but for what `settle` says.
 export const sensitivity = () => Number($("sensitivity").value);
 // With too few control objects, the largest sensitivity that they support: as CaseResult.at does.
 export const alpha = () => Math.max(1 - sensitivity(), 1 / (Math.min(...open.result.coverage.n_per_part) + 1)) + ROUNDING;
 export const accepted = (verdict) => verdict.p_value > alpha();
+
+// Where parts of the control have thresholds of their own, it depends on the sensitivity which parts share one, and with
+// it the p-values and the promise: as CaseResult.at does.
+export function settle() {
+  const { verdicts, poolings } = open.result;
+  if (!poolings.length) return;
+  const need = Math.ceil(1 / (1 - sensitivity()) - ROUNDING) - 1;
+  const { p_values: ranks, coverage, cautions } = poolings.find((pooling) => need <= pooling.up_to) || poolings.at(-1);
+  Object.assign(open.result, { coverage, cautions });
+  verdicts.forEach((verdict, i) => { verdict.p_value = ranks[i]; });
+}
 
 export function showProblems(box, problems, more = []) {
   box.replaceChildren();

@@ -1,6 +1,6 @@
 // Steps 3 and 4: the verdicts, which move with the slider, and the files to take along.
 
-import { $, ROUNDING, accepted, alpha, make, number, open, sensitivity, showProblems } from "./base.js";
+import { $, ROUNDING, accepted, alpha, make, number, open, sensitivity, settle, showProblems } from "./base.js";
 import { drawPlane, resetPlane } from "./plane.js";
 import { drawReasons } from "./reasons.js";
 
@@ -15,15 +15,14 @@ export function showVerdict(result) {
   $("sensitivity").value = result.sensitivity;
   $("verdict").hidden = $("take").hidden = false;
   $("method-used").textContent = `The method used was “${result.method}”. ${result.method_words}`;
-  const words = [result.method_words, result.coverage.guarantee, `The smallest p-value that this rule can give from ${result.coverage.n} ${result.coverage.unit} is ${number(Math.min(...result.coverage.smallest_per_part))}.`, ...result.limitations];
-  $("trust").replaceChildren(...words.map((text) => make("p", {}, text)));
   resetPlane(choose);
   refresh();
   $("verdict-title").focus();
 }
 
 function refresh() {
-  const { verdicts, warnings, cautions, recovered } = open.result;
+  settle();
+  const { verdicts, warnings, cautions, poolings, recovered, coverage } = open.result;
   const percent = `${Math.round(sensitivity() * 100)} %`;
   const rejected = verdicts.filter((verdict) => !accepted(verdict)).length;
   $("sensitivity-value").textContent = percent;
@@ -32,9 +31,11 @@ function refresh() {
   const lost = recovered.dropped.length ? ` Not judged because a value is missing or below detection: ${recovered.dropped.slice(0, 20).join(", ")}${recovered.dropped.length > 20 ? ` and ${recovered.dropped.length - 20} more` : ""}.` : "";
   $("summary").textContent = `At a sensitivity of ${used < sensitivity() - ROUNDING ? `${(100 * used).toFixed(1)} % (${percent} was asked for)` : percent}, ${rejected} of ${verdicts.length} recovered objects ${rejected === 1 ? "is" : "are"} rejected and ${verdicts.length - rejected} accepted.${lost}`;
   // Some warnings come and go with the slider.
-  const passing = new Set(cautions.map((caution) => caution.words));
+  const passing = new Set([open.result, ...poolings].flatMap((each) => each.cautions).map((caution) => caution.words));
   const holding = cautions.filter((caution) => sensitivity() > caution.above + ROUNDING).map((caution) => caution.words);
   $("cautions").replaceChildren(...warnings.filter((text) => !passing.has(text)).concat(holding).map((text) => make("li", {}, text)));
+  const words = [open.result.method_words, coverage.guarantee, `The smallest p-value that this rule can give from ${coverage.n} ${coverage.unit} is ${number(Math.min(...coverage.smallest_per_part))}.`, ...open.result.limitations];
+  $("trust").replaceChildren(...words.map((text) => make("p", {}, text)));
   for (const link of $("downloads").querySelectorAll("a")) link.href = `/api/cases/${open.case}/file.${link.dataset.kind}?sensitivity=${sensitivity()}`;
   draw();
 }
