@@ -16,3 +16,12 @@ def test_one_row_per_variable():
     assert "164: rejected" in figure.get_suptitle()
     with pytest.raises(ValueError, match="object 'x' is not in the table; it has 164, 165"):
         draw_reasons(control, table, "x")
+
+
+def test_dollar_signs_are_no_formula():
+    names = ["K$_$", "price in $ (US$)"]
+    control, recovered = (table[["K", "Mg"]].set_axis(names, axis=1) for table in (GLASS.control, GLASS.recovered))
+    table = reasons(TOCC().fit(control), recovered.iloc[:1].set_axis(["$_$"]))
+    figure = draw_reasons(control, table, "$_$")
+    figure.draw_without_rendering()
+    assert figure.get_suptitle() == "$_$: rejected"

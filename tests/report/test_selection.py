@@ -28,6 +28,19 @@ def test_vip_boxes_in_the_order_of_importance():
     draw_vip(ax, SELECTOR.fit(X.to_numpy()))
 
 
+def test_long_names_do_not_lie_on_each_other():
+    X = load_glass().control
+    long = X.set_axis([f"$potassium$ oxide {name} (weight per cent)" for name in X], axis=1)
+    for draw, given in (
+        (draw_vip, SELECTOR.fit(long)),
+        (draw_stability, selection_stability(SELECTOR, long, 2, rng=0)),
+    ):
+        ax = Figure(figsize=(8, 4), layout="constrained").subplots()
+        draw(ax, given)
+        assert {text.get_rotation() for text in ax.get_xticklabels()} == {40}
+        assert not any(text.get_parse_math() for text in ax.get_xticklabels())
+
+
 def test_one_panel_per_variable():
     glass = load_glass()
     axes = Figure().subplots(2, 5)

@@ -426,6 +426,6 @@ def test_no_id_becomes_a_formula_in_the_verdicts_file():
 
     glass = load_glass()
     other = glass.recovered[["K", "Mg"]].iloc[:2].rename(index={glass.recovered.index[0]: "=cmd|' /C calc'!A0"})
-    result = judge(glass.control[["K", "Mg"]], other).to_dict()
+    result = judge(glass.control[["K", "Mg"]], other.assign(source=["=1", "B"])).to_dict()
     lines = base64.b64decode(render(result, "csv", 0.9)).decode().splitlines()
-    assert lines[1].startswith("'=cmd")
+    assert lines[1].startswith("'=cmd|' /C calc'!A0,'=1,rejected,")

@@ -1,6 +1,7 @@
 """The report of a case: a self-contained HTML page, or a PDF set by Typst. It renders a result and computes nothing."""
 
 import json
+from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,9 +10,11 @@ import numpy as np
 import pandas as pd
 
 from transvariation.casework.result import CaseResult, Verdict
-from transvariation.report.page import Section, page, render
+from transvariation.report.frames import FORMS, data_frame, note_frame, ratio_frame, verdict_frame, word
+from transvariation.report.names import label_axes
+from transvariation.report.page import Section, page
 from transvariation.report.screen import summary_lines
-from transvariation.report.strip import as_source, strip_svg
+from transvariation.report.strip import strip_svg
 from transvariation.writing import replacing
 
 if TYPE_CHECKING:
@@ -19,22 +22,8 @@ if TYPE_CHECKING:
 
 DRAWN = 1e300  # the length of an axis must be a number, too
 DETAILED = 60  # objects with a table of reasons of their own; the JSON file has them all
+STRIP_FORMS = {"value": ".6g", "control median": ".6g"}
 TITLE = "Comparison of recovered with control objects"
-
-
-def verdict_frame(result: CaseResult) -> pd.DataFrame:
-    """One row per recovered object, as the report prints it."""
-    return pd.DataFrame(
-        {
-            "object": [v.id for v in result.verdicts],
-            "verdict": ["accepted" if v.accepted else "rejected" for v in result.verdicts],
-            "p-value": [v.p_value for v in result.verdicts],
-            "tp": [float("nan") if v.tp is None else v.tp for v in result.verdicts],
-            "variables that speak against it": [
-                "" if v.accepted else ", ".join(v.deciding) or "none alone: their combination" for v in result.verdicts
-            ],
-        }
-    )
 
 
 def most_telling(result: CaseResult) -> tuple[str, ...]:
@@ -68,10 +57,8 @@ def plane(result: CaseResult) -> "Figure":
             continue
         height = columns[1] if len(names) > 1 else [0.0 if chosen is None else 1.0] * len(columns[0])
         ax.scatter(columns[0], height, label=label.replace("control, accepted", "control"), **MARKS[label])
-    ax.set_xlabel(_named(result, names[0]))
-    if len(names) > 1:
-        ax.set_ylabel(_named(result, names[1]))
-    else:
+    label_axes(ax, *[_named(result, name) for name in names])
+    if len(names) == 1:
         ax.set_yticks([0, 1], ["control", "recovered"])
         ax.set_ylim(-1, 2)
     figure.legend(loc="outside lower center", ncols=3, frameon=False)
@@ -82,16 +69,21 @@ def _named(result: CaseResult, name: str) -> str:
     return f"{name} ({result.units[name]})" if result.units.get(name) else name
 
 
-def case_html(result: CaseResult, today: date | None = None) -> str:
-    """Render the report as one HTML page."""
+def case_sections(result: CaseResult, today: date | None = None) -> list[Section]:
+    """Say all that the report says, in HTML and in PDF alike."""
     names = " and ".join(most_telling(result))
-    sections = [
+    files = "\n".join(f"{table['sha256']}  {table['file']}" for table in result.tables.values())
+    return [
         _answer(result),
-        Section("Verdicts").table(verdict_frame(result), "One row per recovered object"),
+        Section("Verdicts").table(verdict_frame(result), "One row per recovered object", forms=FORMS),
         Section("The most telling variables").figure(plane(result), f"Control and recovered objects by {names}."),
-        *_reasons(result),
+        _reasons(result),
         *_ratios(result),
-        Section("Data").table(_data(result), "The tables").table(_notes(result), "What was understood"),
+        Section("Data")
+        .table(data_frame(result), "The tables")
+        .table(note_frame(result), "What was understood")
+        .text("SHA-256 of the files:")
+        .code(files),
         Section("Method")
         .text(result.method_words)
         .text(
@@ -101,7 +93,11 @@ def case_html(result: CaseResult, today: date | None = None) -> str:
         _trust(result),
         _origin(result, today),
     ]
-    return page(TITLE, sections, lead=result.question)
+
+
+def case_html(result: CaseResult, today: date | None = None) -> str:
+    """Render the report as one HTML page."""
+    return page(TITLE, case_sections(result, today), lead=result.question)
 
 
 def _answer(result: CaseResult) -> Section:
@@ -111,33 +107,37 @@ def _answer(result: CaseResult) -> Section:
     return section.text("The two propositions: " + " / ".join(result.propositions))
 
 
-def _reasons(result: CaseResult) -> list[Section]:
+def _reasons(result: CaseResult) -> Section:
     section = Section("Reasons, object by object").text(
         "Grey ticks: control objects; band: their middle half; black line: their median. A cross marks a value that "
-        "alone would have rejected the object, a dot one that would not, an arrow one far outside. tp: in this "
-        "variable alone, 1 at the control's median, 0 beyond its edge."
+        "alone would have rejected the object, a dot one that would not, an arrow one far outside."
+    )
+    section.text(
+        "tp by counting: in this variable alone, twice the share of control objects beyond the value; 1 at their "
+        "median, 0 outside of them. It is counted like that whatever the method, whose own tp the verdicts give."
     )
     ordered = sorted(result.verdicts, key=lambda v: v.accepted)
     for verdict in ordered[:DETAILED]:
-        section.parts.append({"kind": "strips", **_strips(result, verdict)})
+        its = verdict.id if verdict.source is None else f"{verdict.id}, source {verdict.source}"
+        caption = f"{its}: {word(verdict)}, p-value {verdict.p_value:.3g}"
+        section.table(_strips(result, verdict), caption, kind="strips", forms=STRIP_FORMS)
     if len(ordered) > DETAILED:
         section.text(f"{len(ordered) - DETAILED} more objects are in the JSON file only.")
-    return [section]
+    return section
 
 
-def ratio_frame(result: CaseResult) -> pd.DataFrame:
-    """One row per recovered source: the likelihood ratios by both systems, on the log10 scale and in words."""
+def _strips(result: CaseResult, verdict: Verdict) -> pd.DataFrame:
+    words = [f"{r.side} the median" + (", rejects alone" if r.rejected_alone else "") for r in verdict.reasons]
+    drawn = [strip_svg(result.values[r.variable], r.value, r.rejected_alone) for r in verdict.reasons]
     return pd.DataFrame(
-        [
-            {
-                "recovered": ratio.id,
-                "log10 LR, two-level": ratio.two_level,
-                "in words": ratio.two_level_words,
-                "log10 LR, from tp": ratio.score_based,
-                "in words ": ratio.score_based_words,
-            }
-            for ratio in result.likelihood_ratios
-        ]
+        {
+            "variable": [_named(result, r.variable) for r in verdict.reasons],
+            "value": [r.value for r in verdict.reasons],
+            "control median": [r.median for r in verdict.reasons],
+            "among the control objects": [{"svg": s, "alt": w} for s, w in zip(drawn, words, strict=True)],
+            "tp by counting": [r.tp for r in verdict.reasons],
+            "": words,
+        }
     )
 
 
@@ -154,47 +154,6 @@ def _ratios(result: CaseResult) -> list[Section]:
         )
         .table(ratio_frame(result), "log10 likelihood ratios", digits=2)
     ]
-
-
-def _strips(result: CaseResult, verdict: Verdict) -> dict[str, Any]:
-    word = "accepted" if verdict.accepted else "rejected"
-    return {
-        "caption": f"{verdict.id}: {word}, p-value {verdict.p_value:.3g}",
-        "rows": [
-            {
-                "variable": _named(result, r.variable),
-                "value": f"{r.value:.6g}",
-                "median": f"{r.median:.6g}",
-                "tp": f"{r.tp:.3f}",
-                "words": f"{r.side} the median" + (", rejects alone" if r.rejected_alone else ""),
-                "source": as_source(strip_svg(result.values[r.variable], r.value, r.rejected_alone)),
-            }
-            for r in verdict.reasons
-        ],
-    }
-
-
-def _data(result: CaseResult) -> pd.DataFrame:
-    return pd.DataFrame(
-        [
-            {
-                "table": name,
-                "file": t["file"],
-                "objects": t["objects"],
-                "left out": len(t["dropped"]),
-                "sources": "–" if t["sources"] is None else t["sources"],
-                "SHA-256 of the file": t["sha256"],
-            }
-            for name, t in result.tables.items()
-        ]
-    )
-
-
-def _notes(result: CaseResult) -> pd.DataFrame:
-    notes = [note for table in result.tables.values() for note in table["notes"]]
-    rows = [{"file": n["file"], "column": n["column"] or "", "note": n["message"]} for n in notes]
-    used = {"file": "all", "column": ", ".join(result.features), "note": "variables used"}
-    return pd.DataFrame([used, *rows])
 
 
 def _trust(result: CaseResult) -> Section:
@@ -219,27 +178,11 @@ def case_pdf(result: CaseResult, today: date | None = None) -> bytes:
     import tempfile
     from importlib.resources import files
 
-    made = {"date": (today or date.today()).isoformat()} | result.made_by
-    ordered = sorted(result.verdicts, key=lambda v: v.accepted)[:DETAILED]
-    content = {
-        "title": TITLE,
-        "question": result.question,
-        "propositions": result.propositions,
-        "summary": summary_lines(result),
-        "verdicts": verdict_frame(result).astype(str).to_dict("records"),
-        "reasons": [_typst_strips(result, verdict) for verdict in ordered],
-        "ratios": ratio_frame(result).round(2).astype(str).to_dict("records"),
-        "data": _data(result).astype(str).to_dict("records"),
-        "notes": _notes(result).to_dict("records"),
-        "method": result.method_words,
-        "guarantee": result.coverage.guarantee,
-        "limitations": result.limitations,
-        "made": made,
-    }
+    sections = [asdict(section) for section in case_sections(result, today)]
     with tempfile.TemporaryDirectory() as folder:
         here = Path(folder)
-        (here / "case.json").write_text(json.dumps(content), encoding="utf-8")
-        (here / "plane.svg").write_bytes(render(plane(result), "svg"))
+        content = json.dumps({"title": TITLE, "lead": result.question, "sections": sections})
+        (here / "case.json").write_text(content, encoding="utf-8")
         (here / "case.typ").write_bytes((files("transvariation.report") / "templates" / "case.typ").read_bytes())
         return _typst().compile(str(here / "case.typ"), root=folder)
 
@@ -252,13 +195,6 @@ def _typst() -> Any:
             "a PDF report needs Typst: pip install 'transvariation[pdf]', or ask for a report ending in .html"
         ) from error
     return typst
-
-
-def _typst_strips(result: CaseResult, verdict: Verdict) -> dict[str, Any]:
-    strips = _strips(result, verdict)
-    for row, reason in zip(strips["rows"], verdict.reasons, strict=True):
-        row["source"] = strip_svg(result.values[reason.variable], reason.value, reason.rejected_alone)
-    return strips
 
 
 def check_report_name(path: Path) -> str:

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from transvariation.report.names import label_axes
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -50,7 +52,8 @@ def draw_plane(
                 ax.scatter(some[:, 0], some[:, 1], label=f"{name}, {label}: {len(some)}", **MARKS[f"{name}, {label}"])
     centers = np.atleast_2d(rule.centers_ if hasattr(rule, "centers_") else rule.center_)
     ax.scatter(centers[:, 0], centers[:, 1], marker="+", s=160, color="black", linewidth=2, label="centre")
-    ax.set(xlabel=control.columns[0], ylabel=control.columns[1], xlim=extent[:2], ylim=extent[2:])
+    label_axes(ax, control.columns[0], control.columns[1])
+    ax.set(xlim=extent[:2], ylim=extent[2:])
     return shades
 
 

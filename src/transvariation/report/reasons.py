@@ -6,6 +6,7 @@ import numpy as np
 from scipy.stats import gaussian_kde
 
 from transvariation.classifiers.reasons import objects_of
+from transvariation.report.names import PLAIN, wrapped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,11 +66,11 @@ def draw_reasons(control: "pd.DataFrame", table: "pd.DataFrame", name: Any) -> "
                 arrowprops={"arrowstyle": "->", "color": "#55a868", "lw": 1.8},
             )
         weight = "bold" if row.needed else "normal"
-        panel.set_ylabel(str(row.variable), rotation=0, ha="right", va="center", fontweight=weight)
+        panel.set_ylabel(wrapped(row.variable, 24), rotation=0, ha="right", va="center", fontweight=weight, **PLAIN)
         panel.set_yticks([])
         panel.spines[["top", "right", "left"]].set_visible(False)
     verdict = "accepted" if rows["accepted"].iloc[0] else "rejected"
-    figure.suptitle(f"{name}: {verdict}", x=0.02, ha="left", fontsize=11)
+    figure.suptitle(f"{wrapped(name, 70)}: {verdict}", x=0.02, ha="left", fontsize=11, **PLAIN)
     figure.supxlabel(
         "grey: target objects; line: this object (red: needed for the rejection); arrow: to the nearest accepted value",
         fontsize=8,

@@ -7,6 +7,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from transvariation.casework.result import CaseResult
+from transvariation.report.frames import AGAINST, FORMS, verdict_frame
+from transvariation.report.page import laid_out
 from transvariation.table.problems import Problem, printable, quoted
 
 SHOWN = 4  # deciding variables per line
@@ -15,31 +17,19 @@ LISTED = 20  # variables, objects left out
 
 
 def case_table(result: CaseResult) -> Table:
-    """Lay out the verdicts: id, verdict, p-value, tp, the variables that decide."""
+    """Lay out the verdicts as the report does, with fewer variables named."""
+    columns, rows = laid_out(verdict_frame(result, SHOWN), forms=FORMS)
     table = Table(title=escape(result.question))
-    table.add_column("object", overflow="fold")
-    table.add_column("verdict")
-    table.add_column("p-value", justify="right")
-    table.add_column("tp", justify="right")
-    table.add_column("variables that speak against it", overflow="fold")
-    for verdict in result.verdicts:
-        style = "" if verdict.accepted else "bold red"
-        tp = "–" if verdict.tp is None else f"{verdict.tp:.3f}"
-        table.add_row(
-            escape(verdict.id),
-            f"[{style}]rejected[/]" if style else "accepted",
-            f"{verdict.p_value:.3g}",
-            tp,
-            escape(_deciding(verdict.deciding)) if not verdict.accepted else "",
-        )
+    for column in columns:
+        folded = column["name"] in ("object", "source", AGAINST)
+        justify: Any = "left" if column["text"] else "right"
+        table.add_column(column["name"], justify=justify, overflow="fold", no_wrap=not folded)
+    at = [column["name"] for column in columns].index("verdict")
+    for verdict, row in zip(result.verdicts, rows, strict=True):
+        cells = [escape(cell) for cell in row]
+        cells[at] = cells[at] if verdict.accepted else f"[bold red]{cells[at]}[/]"
+        table.add_row(*cells)
     return table
-
-
-def _deciding(names: tuple[str, ...]) -> str:
-    if not names:
-        return "none alone: their combination"
-    more = len(names) - SHOWN
-    return ", ".join(names[:SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def _share(result: CaseResult) -> str:
@@ -60,18 +50,29 @@ def summary_lines(result: CaseResult) -> list[str]:
         *(f"Caution: {warning}" for warning in result.warnings),
     ]
     if len(result.verdicts) > 1:
-        lines.append(
-            f"If all recovered objects come from one source, the combined p-value is {result.combined_p_value:.3g}. "
-            f"Named foreign with at most {result.false_discovery_rate:.0%} expected errors: {len(result.selected)}."
-        )
+        lines += [
+            f"If all recovered objects come from one source, the combined p-value is {result.combined_p_value:.3g}.",
+            _foreign(result),
+        ]
     lines += [
-        f"{ratio.id}: log10 likelihood ratio {ratio.two_level:.2f} (two-level), {ratio.score_based:.2f} (from tp): "
-        f"{ratio.two_level_words}"
+        f"{ratio.id}: log10 likelihood ratio {ratio.two_level:.2f} (two-level), {ratio.two_level_words}; "
+        f"{ratio.score_based:.2f} (from tp), {ratio.score_based_words}."
         for ratio in result.likelihood_ratios
     ]
     notes = _notes(result)
     lines += [f"Note: {note}" for note in notes[:NOTES]]
     return [*lines, f"and {len(notes) - NOTES} more notes, all in the report"] if len(notes) > NOTES else lines
+
+
+def _foreign(result: CaseResult) -> str:
+    """Say how many can be called foreign; the tables say which. Replicates of one source count once."""
+    replicates = len({v.source for v in result.verdicts}) < len(result.verdicts) and result.recovered["sources"]
+    unit, selected = "sources" if replicates else "objects", set(result.selected)
+    named = {v.source if replicates else v.id: v.id in selected for v in result.verdicts}
+    return (
+        f"Named foreign with at most {result.false_discovery_rate:.0%} expected errors: {sum(named.values())} of "
+        f"{len(named)} {unit}. This weighs all {unit} together, at any sensitivity, and may differ from the verdicts."
+    )
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -100,7 +101,8 @@ def _columns(result: CaseResult) -> str:
 
 def _named_by(table: dict[str, Any]) -> str:
     ids = [name for name, role in table["roles"].items() if role == "id"]
-    return f"column {quoted(ids[0])}" if ids else "row" if table["sources"] is None else "source"
+    both = {"source", "replicate"} <= set(table["roles"].values())
+    return f"column {quoted(ids[0])}" if ids else "source and replicate" if both else "row"
 
 
 def _notes(result: CaseResult) -> list[Problem]:

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from transvariation.report.names import PLAIN, label_ticks, wrapped
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -16,7 +18,8 @@ DARK, MIDDLE, LIGHT, WARM = "#1b4965", "#62929e", "#d8e6ef", "#f4a261"
 def draw_stability(ax: "Axes", stability: "SelectionStability") -> None:
     """Draw how often each variable was chosen, as bars in the order of the table."""
     share = stability.frequency["share"]
-    bars = ax.bar(share.index, share, color=DARK)
+    bars = ax.bar(range(len(share)), share, color=DARK)
+    label_ticks(ax, range(len(share)), share.index)
     ax.bar_label(bars, labels=[f"{value:.0%}" if value else "" for value in share], padding=2, fontsize=8)
     counted = stability.n_repeats - stability.n_refused
     ax.set(ylim=(0, 1.1), ylabel=f"share of {counted} selections")
@@ -35,7 +38,6 @@ def draw_vip(ax: "Axes", selector: Any, names: list[str] | None = None) -> None:
     order = np.argsort(selector.ranking_)
     boxes = ax.boxplot(
         selector.ci_[:, order],
-        tick_labels=[str(names[u]) for u in order],
         whis=(5, 95),
         showfliers=False,
         patch_artist=True,
@@ -43,6 +45,7 @@ def draw_vip(ax: "Axes", selector: Any, names: list[str] | None = None) -> None:
     )
     for box, selected in zip(boxes["boxes"], selector.get_support()[order], strict=True):
         box.set_facecolor(MIDDLE if selected else LIGHT)
+    label_ticks(ax, range(1, len(order) + 1), [names[u] for u in order])
     ax.set(ylabel="Importance Coefficient in each projection")
     ax.spines[["top", "right"]].set_visible(False)
 
@@ -61,7 +64,6 @@ def draw_features(axes: Any, groups: dict[str, pd.DataFrame]) -> None:
     for ax, variable in zip(panels, first.columns, strict=False):
         boxes = ax.boxplot(
             [table[variable].to_numpy() for table in groups.values()],
-            tick_labels=list(groups),
             widths=0.6,
             patch_artist=True,
             medianprops={"color": "black"},
@@ -69,7 +71,8 @@ def draw_features(axes: Any, groups: dict[str, pd.DataFrame]) -> None:
         )
         for box, colour in zip(boxes["boxes"], [MIDDLE] + [WARM] * (len(groups) - 1), strict=True):
             box.set_facecolor(colour)
-        ax.set_title(str(variable), fontsize=10)
+        label_ticks(ax, range(1, len(groups) + 1), groups)
+        ax.set_title(wrapped(variable, 24), fontsize=10, **PLAIN)
         ax.spines[["top", "right"]].set_visible(False)
     for ax in panels[len(first.columns) :]:
         ax.set_visible(False)

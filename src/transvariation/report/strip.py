@@ -1,7 +1,5 @@
 """A strip: where one value lies among the control's, small enough to stand in a table row."""
 
-import base64
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -45,8 +43,3 @@ def strip_svg(control: ArrayLike, value: float, rejected: bool) -> str:
     else:
         parts.append(f'<circle cx="{at(value)}" cy="{middle}" r="4" fill="{ink}" stroke="#fff"/>')
     return "".join([*parts, "</svg>"])
-
-
-def as_source(svg: str) -> str:
-    """Give an SVG as the source of an image inside a page."""
-    return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()

@@ -8,7 +8,8 @@ from typing import Any
 from transvariation.casework import METHODS, REDUCTIONS, CaseResult, judge
 from transvariation.casework.keep import spreadsheet_safe
 from transvariation.datasets import load_glass
-from transvariation.report.case import case_html, case_pdf, verdict_frame
+from transvariation.report.case import case_html, case_pdf
+from transvariation.report.frames import verdict_frame
 from transvariation.table import Limits, TableError, read_pair
 from transvariation.web.preview import told, troubled, understood
 
@@ -77,5 +78,5 @@ def render(result: dict[str, Any], kind: str, sensitivity: float) -> str:
 def _csv(case: CaseResult) -> str:
     """Lay out the verdicts so that a spreadsheet takes no id or variable for a formula."""
     table = verdict_frame(case)
-    words = ["object", table.columns[-1]]
-    return table.assign(**{name: table[name].map(spreadsheet_safe) for name in words}).to_csv(index=False)
+    words = table.select_dtypes(exclude="number")
+    return table.assign(**words.map(spreadsheet_safe)).to_csv(index=False)

@@ -86,7 +86,8 @@ function tableRow(verdict) {
   const against = fine ? "" : alone.slice(0, 6).join(", ") + (alone.length > 6 ? ` and ${alone.length - 6} more` : "") || "none alone: their combination";
   const button = make("button", { type: "button", class: "id", "aria-label": `${verdict.id}: show the reasons`, "aria-current": verdict.id === open.chosen ? "true" : null }, verdict.id);
   button.addEventListener("click", () => choose(verdict.id));
-  const cells = [make("th", { scope: "row", class: "text" }, button), make("td", { class: "word text" }, fine ? "accepted" : "rejected"), make("td", {}, number(verdict.p_value)), make("td", {}, verdict.tp === null ? "–" : verdict.tp.toFixed(3)), make("td", { class: "wrap" }, against)];
+  const source = verdict.source === null ? "" : make("span", { class: "soft" }, ` source ${verdict.source}`);
+  const cells = [make("th", { scope: "row", class: "text" }, button, source), make("td", { class: "word text" }, fine ? "accepted" : "rejected"), make("td", {}, number(verdict.p_value)), make("td", {}, verdict.tp === null ? "–" : verdict.tp.toFixed(3)), make("td", { class: "wrap" }, against)];
   return make("tr", { class: `${fine ? "accepted" : "rejected"}${verdict.id === open.chosen ? " on" : ""}` }, ...cells);
 }
 
