@@ -71,7 +71,7 @@ def _foreign(result: CaseResult) -> str:
     named = {v.source if replicates else v.id: v.id in selected for v in result.verdicts}
     return (
         f"Named foreign with at most {result.false_discovery_rate:.0%} expected errors: {sum(named.values())} of "
-        f"{len(named)} {unit}. This weighs all {unit} together, at any sensitivity, and may differ from the verdicts."
+        f"{len(named)} {unit}. This weighs all {unit} together and may differ from the verdicts."
     )
 
 
