@@ -84,13 +84,13 @@ def test_the_source_stands_beside_its_replicates(replicates):
 def test_which_are_named_foreign_is_told_apart_from_the_verdicts(replicates):
     glass = judge(GLASS.control, GLASS.recovered, sensitivity=0.95)
     table = verdict_frame(glass)
-    assert table.loc[table["foreign"] == "yes", "object"].tolist() == list(glass.selected)
+    assert table.loc[table["named foreign"] == "yes", "object"].tolist() == list(glass.selected)
     assert (table["verdict"] == "rejected").sum() < len(glass.selected)
     told = next(line for line in summary_lines(glass) if line.startswith("Named foreign"))
     assert f"{len(glass.selected)} of 51 objects" in told
     assert "may differ from the verdicts" in told
     assert " of 2 sources. " in "".join(summary_lines(replicates))
-    assert "foreign" not in verdict_frame(judge(CONTROL, RECOVERED.iloc[:1]))
+    assert "named foreign" not in verdict_frame(judge(CONTROL, RECOVERED.iloc[:1]))
 
 
 def test_a_small_p_value_is_not_nothing():

@@ -23,11 +23,11 @@ def verdict_frame(result: CaseResult, shown: int | None = None) -> pd.DataFrame:
             "verdict": [word(v) for v in verdicts],
             "p-value": [v.p_value for v in verdicts],
             "tp": [float("nan") if v.tp is None else v.tp for v in verdicts],
-            "foreign": ["yes" if v.id in selected else "no" for v in verdicts],
+            "named foreign": ["yes" if v.id in selected else "no" for v in verdicts],
             AGAINST: ["" if v.accepted else _against(v.deciding, shown) for v in verdicts],
         }
     )
-    idle = ["source"] * (result.recovered["sources"] is None) + ["foreign"] * (len(verdicts) < 2)
+    idle = ["source"] * (result.recovered["sources"] is None) + ["named foreign"] * (len(verdicts) < 2)
     return table.drop(columns=idle)
 
 
