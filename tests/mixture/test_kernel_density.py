@@ -71,7 +71,7 @@ def test_bandwidths_given_as_numbers():
 
 @pytest.mark.parametrize(
     ("bandwidth", "message"),
-    [("plug", "unknown"), (-1.0, "positive"), ([1, 2, 3], "3 x 3|2 x 2"), (np.ones((2, 2)), "singular")],
+    [("plug", "unknown"), (-1.0, "positive"), ([1, 2, 3], "3 x 3|2 x 2"), (np.ones((2, 2)), "positive eigenvalues")],
 )
 def test_bad_bandwidths_are_named(bandwidth, message):
     with pytest.raises(ValueError, match=message):
@@ -81,6 +81,22 @@ def test_bad_bandwidths_are_named(bandwidth, message):
 def test_a_constant_variable_is_named():
     with pytest.raises(ValueError, match="constant"):
         GaussianKernelDensity().fit([[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]])
+    with pytest.raises(ValueError, match="constant"):  # whose mean is not 0.1 to the last digit
+        GaussianKernelDensity().fit(np.column_stack([np.arange(20.0), np.full(20, 0.1)]))
+
+
+def test_a_matrix_that_is_not_symmetric_is_refused():
+    with pytest.raises(ValueError, match="symmetric 2 x 2"):
+        GaussianKernelDensity(bandwidth=[[1.0, 0.5], [0.0, 1.0]]).fit(np.eye(2))
+
+
+def test_the_kernels_stay_where_they_were_put():
+    X, H = np.random.default_rng(0).normal(size=(20, 2)), np.eye(2)
+    density = GaussianKernelDensity(bandwidth=H).fit(X)
+    before = density.score_samples(np.zeros((1, 2)))
+    X += 9
+    H *= 9
+    assert density.score_samples(np.zeros((1, 2))) == before
 
 
 def test_one_object_needs_a_bandwidth():

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from transvariation.mixture import GaussianDensity
 from transvariation.mixture.spread import check_full_spread, covariance_root
 
 
@@ -27,3 +28,16 @@ def test_names_the_columns_to_blame(offset):
 def test_scales_do_not_matter():
     X = np.random.default_rng(0).normal(size=(30, 3)) * [1e-9, 1.0, 1e9]
     check_full_spread(X)
+
+
+def test_full_rank_in_uneven_units():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(87, 5)) @ (rng.normal(size=(5, 5)) * 0.4 + np.eye(5)) + 5
+    units = np.array([1e7, 0.003, 1e6, 1.0, 1e4])
+    check_full_spread(X * units)
+    root, inverse = covariance_root(X * units)
+    assert root @ root / np.outer(units, units) == pytest.approx(np.cov(X, rowvar=False), abs=1e-6)
+    assert root @ inverse == pytest.approx(np.eye(5), abs=1e-4)
+    box = np.zeros(5), np.full(5, np.inf)
+    even, uneven = (GaussianDensity().fit(A).box_probability(*box) for A in (X, X * units))
+    assert uneven == pytest.approx(even, rel=1e-6)

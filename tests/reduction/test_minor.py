@@ -70,6 +70,15 @@ def test_constant_duplicated_and_mostly_zero_variables():
     assert MinorComponents(3, scale=True).fit(X).numbers_.tolist() == [1, 2, 3]
 
 
+@pytest.mark.parametrize("scale", [False, True])
+@pytest.mark.parametrize("value", [202401150930.0, 1.7e18])
+def test_a_large_constant_hides_no_component(value, scale):
+    X = load_glass().control
+    components, expected = (MinorComponents(scale=scale).fit(A) for A in (X.assign(batch=value), X))
+    assert components.numbers_.tolist() == [8, 9]
+    np.testing.assert_allclose(components.components_[:, :9], expected.components_, atol=1e-9)
+
+
 def test_one_and_two_variables():
     X = np.array([[1.0], [2.0], [4.0]])
     np.testing.assert_allclose(MinorComponents(1).fit_transform(X), X - X.mean(), atol=1e-15)

@@ -78,6 +78,14 @@ def test_shift_and_rotation_in_two_variables():
     np.testing.assert_allclose(np.abs(np.linalg.det(near.matrices)), 1, rtol=1e-12)
 
 
+@pytest.mark.parametrize("criterion", ["mad", "volume"])
+@pytest.mark.parametrize("unit", [2.0**-330, 2.0**330])
+def test_extreme_units_choose_the_same(criterion, unit):
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    one, other = (random_projections(A, 5, criterion=criterion, rng=1) for A in (X, X * unit))
+    np.testing.assert_array_equal(one.matrices, other.matrices)
+
+
 def test_constant_duplicated_and_mostly_zero_variables():
     rng = np.random.default_rng(0)
     x = rng.standard_normal(50)

@@ -102,6 +102,13 @@ def test_constant_and_duplicated_variables():
         SparseMinorComponents(4).fit(X)
 
 
+@pytest.mark.parametrize("unit", [1e-100, 1e100])
+def test_extreme_units_are_as_sparse(unit):
+    X = load_glass().control
+    one, other = (SparseMinorComponents().fit(A).components_ for A in (X, X * unit))
+    np.testing.assert_allclose(other, one, atol=1e-6)
+
+
 def test_one_variable():
     assert SparseMinorComponents(1).fit([[1.0], [2.0], [4.0]]).components_.tolist() == [[1.0]]
 

@@ -39,6 +39,22 @@ def test_regression_bic_against_the_likelihood():
     assert regression_bic(X[:, 0] * 2 + 1, X) == np.inf
 
 
+@pytest.mark.parametrize("unit", [1e-15, 1e-3, 1e15])
+def test_the_regression_knows_no_units(unit):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 2))
+    y = 3 + X @ [1.0, -2.0] + rng.standard_normal(40)
+    shift = 2 * 40 * np.log(unit)  # the density of y in the other unit
+    assert regression_bic(y * unit, X * unit) + shift == pytest.approx(regression_bic(y, X), abs=1e-9)
+    assert regression_bic(y, np.column_stack([X, np.full(40, 0.1)])) == pytest.approx(regression_bic(y, X), abs=1e-9)
+    assert regression_bic((X[:, 0] * 2 + 1) * unit, X * unit) == np.inf
+
+
+def test_glass_in_tiny_units():
+    X = load_glass().control
+    assert VarSel(2).fit(X * 1e-15).selected_.tolist() == VarSel(2).fit(X).selected_.tolist()
+
+
 def groups(n=60):
     """Two groups that differ in the first two variables; the third follows the first, the fourth is noise."""
     rng = np.random.default_rng(0)

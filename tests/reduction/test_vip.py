@@ -46,8 +46,16 @@ def test_kappa_passes_over_what_repeats_the_first():
     assert adjusted.get_support()[2]
     # Exactly one of the two that say the same.
     assert adjusted.get_support()[:2].sum() == 1
-    with pytest.raises(ValueError, match=r"kappa=0.5 leaves only 3 of the n_features_to_select=4"):
+    with pytest.raises(ValueError, match=r"kappa=0.5 leaves only 2 of the n_features_to_select=4"):
         VIPSelector(4, kappa=0.5, random_state=0).fit(X)
+
+
+def test_kappa_passes_over_what_does_not_vary():
+    x, noise = np.random.default_rng(0).standard_normal((2, 80))
+    X = np.column_stack([x, x + 0.1 * noise, np.full(80, 0.1)])
+    assert VIPSelector(2, kappa=1.0, random_state=0).fit(X).get_support().tolist() == [True, True, False]
+    with pytest.raises(ValueError, match=r"leaves only 1 .* or do not vary"):
+        VIPSelector(2, kappa=0.5, random_state=0).fit(X)
 
 
 def test_mean_correlation_is_taken_over_all_selected():

@@ -68,6 +68,12 @@ def test_shift_changes_nothing():
         assert one.radius2_ == pytest.approx(other.radius2_, rel=1e-6)
 
 
+def test_far_from_zero():
+    X = np.random.default_rng(0).integers(0, 64, size=(100, 3)) / 8  # the shift rounds none of them
+    one, other = (SVDD().fit(A) for A in (X, X + 2.0**27))
+    assert one.dual_objective_ == pytest.approx(other.dual_objective_, rel=1e-9)
+
+
 def test_weights_do_not_depend_on_the_order():
     X = np.random.default_rng(0).normal(size=(60, 2))
     assert ball_weights(X[::-1], 0.1)[::-1] == pytest.approx(ball_weights(X, 0.1), abs=1e-6)

@@ -126,6 +126,17 @@ def test_three_variables_in_closed_form():
     assert value == pytest.approx(1 / 8 + angles.sum() / (4 * np.pi), rel=1e-12)
 
 
+@pytest.mark.parametrize("gap", [1e-3, 1e-5, 1e-6, 1e-8, 1e-12])
+def test_three_variables_that_almost_repeat_each_other(gap):
+    # The edge at zero is narrower than the distance of the first node from it.
+    corr = np.full((3, 3), 1 - gap) + gap * np.eye(3)
+    value = normal_box_probability(np.zeros(3), corr, np.zeros(3), np.full(3, INF))[0]
+    assert value == pytest.approx(1 / 8 + 3 * np.arcsin(1 - gap) / (4 * np.pi), rel=1e-10)
+    edges = [(-INF, -0.3), (-0.3, 0.4), (0.4, INF)]
+    boxes = np.array([(a, b, c) for a in edges for b in edges for c in edges])
+    assert normal_box_probability(np.zeros(3), corr, boxes[..., 0], boxes[..., 1]).sum() == pytest.approx(1, abs=1e-10)
+
+
 def test_the_boxes_of_a_partition_sum_to_one():
     corr = np.array([[1.0, 0.8, -0.5], [0.8, 1.0, -0.7], [-0.5, -0.7, 1.0]])
     edges = [(-INF, -0.3), (-0.3, 1.1), (1.1, INF)]
@@ -163,6 +174,7 @@ def test_empty_boxes_and_none():
     ("arguments", "message"),
     [
         (([0, 0], np.ones((2, 2)), [0, 0], [1, 1]), "positive definite"),
+        (([0, 0], np.diag([1.0, 0.0]), [0, 0], [1, 1]), "positive definite"),
         (([0, 0], np.eye(3), [0, 0], [1, 1]), "do not belong together"),
         (([0, 0], np.eye(2), [0, 0, 0], [1, 1, 1]), "2 columns"),
         (([0, 0], np.eye(2), [0, np.nan], [1, 1]), "NaN"),

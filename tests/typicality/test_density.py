@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import expon, multivariate_normal, norm
+from scipy.stats import binom, expon, multivariate_normal, norm
 
 from transvariation import GaussianDensity, density_transvariation_probability
 from transvariation.typicality import mixture_box_probability
@@ -99,6 +99,8 @@ def test_scipy_distributions():
     np.testing.assert_allclose(
         density_transvariation_probability(expon(), Z, m), [0, 2 * expon.cdf(0.1), 2 * expon.sf(3.0)], rtol=1e-14
     )
+    below, above = density_transvariation_probability(binom(10, 0.5), [4.0, 6.0], 5.0)
+    assert below == pytest.approx(above) == binom.cdf(4, 10, 0.5) / binom.cdf(5, 10, 0.5)
     with pytest.raises(ValueError, match="2 variables"):
         density_transvariation_probability(norm(), [[0.0, 1.0]], [0.0, 0.0])
 

@@ -9,7 +9,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from transvariation.mixture.kernel_sum import log_kernel_density
-from transvariation.typicality.boxes import mixture_box_probability
+from transvariation.mixture.spread import varying
+from transvariation.typicality.boxes import least_eigenvalue, mixture_box_probability
 
 Floats = NDArray[np.float64]
 
@@ -44,6 +45,32 @@ def rule_bandwidth(X: Floats, rule: str = "normal", *, diagonal: bool = False) -
     return factor * (np.diag(np.diag(spread)) if diagonal else spread)
 
 
+def given_bandwidth(bandwidth: Any, p: int) -> Floats:
+    """Turn a number, one per variable, or a matrix into the kernels' covariance matrix.
+
+    Examples
+    --------
+    >>> given_bandwidth([1.0, 2.0], 2)
+    array([[1., 0.],
+           [0., 4.]])
+    """
+    given = np.array(bandwidth, dtype=float)
+    if given.shape in ((), (p,)) and (given > 0).all():
+        return np.diag(np.broadcast_to(given**2, p))
+    if given.shape == (p, p) and _is_positive_definite(given):
+        return given
+    raise ValueError(
+        f"bandwidth={bandwidth!r} must be positive: a number, {p} numbers, or a symmetric {p} x {p} matrix with "
+        "positive eigenvalues"
+    )
+
+
+def _is_positive_definite(H: Floats) -> bool:
+    scale = np.sqrt(np.abs(np.diag(H)))
+    symmetric = bool((np.abs(H - H.T) <= 1e-8 * np.outer(scale, scale)).all())
+    return symmetric and least_eigenvalue(H) > len(H) * float(np.finfo(float).eps)
+
+
 class GaussianKernelDensity(DensityMixin, BaseEstimator):
     r"""Estimate a density by the mean of Gaussian kernels about the target objects.
 
@@ -56,7 +83,7 @@ class GaussianKernelDensity(DensityMixin, BaseEstimator):
     ----------
     bandwidth : {"normal", "scott"}, float, array-like of shape (p,) or (p, p), default="normal"
         A rule (:func:`rule_bandwidth`); the kernels' standard deviation, one for all variables or one each; or
-        the kernels' covariance matrix H.
+        the kernels' covariance matrix H, symmetric with positive eigenvalues.
     diagonal : bool, default=True
         Whether a rule uses the variances only.
 
@@ -80,30 +107,23 @@ class GaussianKernelDensity(DensityMixin, BaseEstimator):
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Put a kernel on each row of `X`."""
-        rows: Floats = validate_data(self, X, dtype=np.float64)
+        # A copy: whoever changes their table afterwards must not move the kernels.
+        rows: Floats = validate_data(self, X, dtype=np.float64, copy=True)
         self.bandwidth_ = self._bandwidth(rows)
-        try:
-            self._chol = np.linalg.cholesky(self.bandwidth_)
-        except np.linalg.LinAlgError:
-            raise ValueError(
-                "the kernels' covariance is singular: a variable is constant or determined by others; drop it, or give "
-                "a bandwidth"
-            ) from None
+        self._chol = np.linalg.cholesky(self.bandwidth_)
         self.means_ = rows
         return self
 
     def _bandwidth(self, X: Floats) -> Floats:
-        if isinstance(self.bandwidth, str):
-            return rule_bandwidth(X, self.bandwidth, diagonal=self.diagonal)
-        given = np.asarray(self.bandwidth, dtype=float)
-        p = X.shape[1]
-        if given.shape == (p, p):
-            return given
-        if given.shape in ((), (p,)) and (given > 0).all():
-            return np.diag(np.broadcast_to(given**2, p))
-        raise ValueError(
-            f"bandwidth={self.bandwidth!r} must be positive: one number, {p} numbers or a {p} x {p} matrix"
-        )
+        if not isinstance(self.bandwidth, str):
+            return given_bandwidth(self.bandwidth, X.shape[1])
+        H = rule_bandwidth(X, self.bandwidth, diagonal=self.diagonal)
+        if not (varying(X).all() and _is_positive_definite(H)):
+            raise ValueError(
+                "the kernels' covariance is singular: a variable is constant or determined by others; drop it, or give "
+                "a bandwidth"
+            )
+        return H
 
     def score_samples(self, X: ArrayLike) -> Floats:
         """Compute the log density at each row of `X`."""

@@ -37,11 +37,14 @@ def principal_spectrum(X: Floats, *, scale: bool = False) -> Spectrum:
     # A constant column leaves rounding errors of its mean, not zeros.
     rounding = np.finfo(float).eps * max(X.shape) * np.abs(X).max(axis=0, initial=0.0)
     std = deviations.std(axis=0, ddof=1)
-    deviations[:, std <= rounding] = 0.0
-    divisor = np.where(std > rounding, std, 1.0) if scale else np.ones(X.shape[1])
+    varies = std > rounding
+    deviations[:, ~varies] = 0.0
+    divisor = np.where(varies, std, 1.0) if scale else np.ones(X.shape[1])
     deviations /= divisor
     _, singular, loadings = svd(deviations, full_matrices=False)
-    floor = max(X.shape) * np.finfo(float).eps * max(singular[0], np.sqrt(len(X)) * (np.abs(X) / divisor).max())
+    # A large number in a column that does not vary says nothing about the rounding of the others.
+    size = (np.abs(X[:, varies]) / divisor[varies]).max(initial=0.0)
+    floor = max(X.shape) * np.finfo(float).eps * max(singular[0], np.sqrt(len(X)) * size)
     rank = int(np.count_nonzero(singular > floor))
     loadings = loadings[:rank]
     # The sign of a component is arbitrary; its largest loading is positive here.

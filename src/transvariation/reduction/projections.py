@@ -155,6 +155,9 @@ def random_projections(
         raise ValueError(f"criterion={criterion!r} is unknown; choose one of {', '.join(CRITERIA)}")
     # Deviations are all that counts; about the median they are small numbers even for a variable like 1e6 + noise.
     deviations = np.ascontiguousarray((X - np.median(X, axis=0)).T)
+    # In units of a power of two, which rounds nothing: a volume is a high power of the unit.
+    exponent = int(np.frexp(np.abs(deviations).max())[1])
+    deviations = np.ldexp(deviations, -exponent)
     streams = np.random.default_rng(rng).spawn(n_projections)
     per_candidate = n_components * max(X.shape)
     step = max(1, _CHUNK // (n_candidates * per_candidate))
@@ -163,7 +166,9 @@ def random_projections(
         for i in range(0, n_projections, step)
     ]
     chosen = in_threads(_best, pieces, n_jobs)
-    return Projections(*(np.concatenate(parts) for parts in zip(*chosen, strict=True)))
+    matrices, spread = (np.concatenate(parts) for parts in zip(*chosen, strict=True))
+    with np.errstate(over="ignore", under="ignore"):
+        return Projections(matrices, np.ldexp(spread, exponent * (2 * n_components if criterion == "volume" else 1)))
 
 
 def _best(deviations: Floats, streams: list[np.random.Generator], n_candidates: int, d: int, criterion: str):

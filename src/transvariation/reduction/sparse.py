@@ -190,7 +190,7 @@ class SparseMinorComponents(MinorComponents):
 
     def _loadings_from(self, path: SparsePath, variance: Floats, j: int, found: Floats) -> Floats:
         if self.penalty == "nearer":
-            bound = np.sqrt(path.variance[-1] * variance[j - 1]) if j else np.inf
+            bound = np.sqrt(path.variance[-1]) * np.sqrt(variance[j - 1]) if j else np.inf
             return path.loadings[choose_step(path, bound, found)]
         share = min(float(self.penalty), path.penalty[0])
         # The path is linear between its steps; np.interp wants rising arguments.

@@ -13,6 +13,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from transvariation.mixture import GaussianMixtureBIC
+from transvariation.mixture.spread import varying
 from transvariation.typicality.rows import check_count
 from transvariation.workers import in_processes
 
@@ -43,12 +44,14 @@ def regression_bic(y: Floats, X: Floats) -> float:
     -15.017
     """
     n = len(y)
-    design = np.column_stack([np.ones(n), X - X.mean(axis=0)])
-    coefficients, _, rank, _ = np.linalg.lstsq(design, y, rcond=None)
-    residual = float(np.sum((y - design @ coefficients) ** 2))
+    # Centred, the intercept is zero; at unit length, columns are not taken for rounding errors in another unit.
+    centred, design = y - y.mean(), X[:, varying(X)] - X[:, varying(X)].mean(axis=0)
+    design /= np.linalg.norm(design, axis=0)
+    coefficients, _, rank, _ = np.linalg.lstsq(design, centred, rcond=None)
+    residual = float(np.sum((centred - design @ coefficients) ** 2))
     if residual <= (n * np.finfo(float).eps) ** 2 * float(y @ y):
         return np.inf
-    return float(-n * (np.log(2 * np.pi * residual / n) + 1) - (rank + 1) * np.log(n))
+    return float(-n * (np.log(2 * np.pi * residual / n) + 1) - (rank + 2) * np.log(n))
 
 
 class VarSel(SelectorMixin, BaseEstimator):

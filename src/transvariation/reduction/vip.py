@@ -53,7 +53,7 @@ def rank_variables(vip: Floats, X: Floats, kappa: float | None, n_wanted: int) -
     r"""Order variables by importance, passing over those too correlated with the ones already taken.
 
     A candidate is passed over when its absolute correlation with the variables taken before, averaged over them,
-    exceeds `kappa`. Of equally important variables the first comes first.
+    exceeds `kappa`, or when it does not vary. Of equally important variables the first comes first.
 
     Returns
     -------
@@ -66,7 +66,8 @@ def rank_variables(vip: Floats, X: Floats, kappa: float | None, n_wanted: int) -
     correlation = absolute_correlation(X)
     taken: list[int] = []
     for u in order:
-        if len(taken) < n_wanted and (not taken or correlation[u, taken].mean() <= kappa):
+        varies = correlation[u, u] > 0  # what does not is uncorrelated with everything, and says nothing
+        if len(taken) < n_wanted and varies and (not taken or correlation[u, taken].mean() <= kappa):
             taken.append(int(u))
     return taken
 
@@ -164,7 +165,7 @@ class VIPSelector(SelectorMixin, BaseEstimator):
         if len(taken) < wanted:
             raise ValueError(
                 f"kappa={self.kappa} leaves only {len(taken)} of the n_features_to_select={wanted} variables: the "
-                "others correlate more strongly with those; raise kappa or ask for fewer variables"
+                "others correlate more strongly with those or do not vary; raise kappa or ask for fewer variables"
             )
         self.selected_ = np.array(taken)
         return self

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from transvariation.classifiers import OneClassClassifier
 from transvariation.mixture.bandwidth import MAX_DIMENSION, plug_in_bandwidth
-from transvariation.mixture.kernel_density import rule_bandwidth
+from transvariation.mixture.kernel_density import given_bandwidth, rule_bandwidth
 from transvariation.mixture.kernel_sum import log_kernel_density
 from transvariation.mixture.spread import check_full_spread
 from transvariation.workers import by_chunks
@@ -99,13 +99,4 @@ def bandwidth_matrix(X: Floats, bandwidth: Any) -> Floats:
             return plug_in_bandwidth(X, functionals="ks" if bandwidth == "plugin-ks" else "correct")
         check_full_spread(X)
         return rule_bandwidth(X, "scott" if bandwidth == "scott" else "normal")
-    given = np.asarray(bandwidth, dtype=float)
-    if given.shape in ((), (p,)) and (given > 0).all():
-        return np.diag(np.broadcast_to(given**2, p))
-    symmetric = given.shape == (p, p) and np.allclose(given, given.T)
-    if symmetric and np.linalg.eigvalsh(given)[0] > 0:
-        return given
-    raise ValueError(
-        f"bandwidth={bandwidth!r} must be positive: a number, {p} numbers, or a symmetric {p} x {p} matrix with "
-        "positive eigenvalues"
-    )
+    return given_bandwidth(bandwidth, p)

@@ -82,7 +82,8 @@ def rbf_weights(X: Floats, C: float, gamma: float) -> Floats:
     n = len(X)
     if C * n <= 1 + 1e-9:
         return np.full(n, 1 / n)  # no choice
-    machine = OneClassSVM(kernel="rbf", gamma=gamma, nu=1 / (n * C), tol=1e-10).fit(X)
+    machine = OneClassSVM(kernel="rbf", gamma=gamma, nu=1 / (n * C), tol=1e-10)
+    machine.fit(X - X.mean(axis=0))  # libsvm computes |x|^2 + |y|^2 - 2xy, which loses everything far from zero
     weights = np.zeros(n)
     weights[machine.support_] = machine.dual_coef_[0] / machine.dual_coef_.sum()
     return weights

@@ -16,7 +16,14 @@ LogIntegrand = Callable[[Floats, NDArray[np.intp]], Floats]
 
 _REACH = 32.0  # the integrand is followed down to e^-32 of its peak
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
-_MAX_PANELS = 512
+# Weights that continue the polynomial through the nodes of a panel to its lower end.
+_TO_THE_END = np.linalg.solve(np.polynomial.legendre.legvander(_NODES, 15).T, (-1.0) ** np.arange(16))
+# Panels of equal width first; where those do not settle, panels that shrink by halves towards either end.
+_EQUAL = [np.linspace(0, 1, n + 1) for n in (2, 4, 8, 16, 32, 64)]
+_HALVES = 0.5 ** np.arange(40, 0, -1)
+_ENDS = np.concatenate([[0.0], _HALVES, 1 - _HALVES[-2::-1], [1.0]])
+_SHRINKING = [np.interp(np.arange(0, 80 + 1 / n, 1 / n), np.arange(81), _ENDS) for n in (1, 2, 4, 8)]
+_UNSEEN = 1e-6  # of the peak: by how much the integrand may miss at an end what its neighbourhood says
 _MAX_ROUNDS = 24
 _STRIDES = np.concatenate([-(3.0 ** np.arange(18, -3, -1)), [0.0], 3.0 ** np.arange(-2, 19)])
 _GRID = np.linspace(0, 1, 9)
@@ -35,16 +42,34 @@ def integrate_log_concave(f: LogIntegrand, lower: Floats, upper: Floats, *, tole
     low, high, mode, peak = _peak(f, lower, upper)
     left = _reach(f, mode, np.maximum(mode - low, high - mode), lower, peak, -1.0)
     right = _reach(f, mode, np.maximum(mode - low, high - mode), upper, peak, 1.0)
-    rows = np.arange(len(lower))
-    result = np.full(len(rows), np.inf)
-    panels = 2
-    while len(rows) and panels <= _MAX_PANELS:
-        value = _composite(f, left[rows], right[rows], peak[rows], rows, panels)
-        with np.errstate(invalid="ignore"):
-            going_on = np.abs(value - result[rows]) > tolerance
-        result[rows] = value
-        rows, panels = rows[going_on], 2 * panels
+    result = np.full(len(lower), np.inf)
+    rows = _refine(f, left, right, peak, np.arange(len(lower)), _EQUAL, tolerance, result)
+    if len(rows):  # a narrow edge, which at an end all nodes may have missed
+        left[rows], right[rows] = (_tight(f, mode[rows], end[rows], peak[rows], rows) for end in (left, right))
+        _refine(f, left, right, peak, rows, _SHRINKING, tolerance, result)
     return result
+
+
+def _refine(
+    f: LogIntegrand,
+    left: Floats,
+    right: Floats,
+    peak: Floats,
+    rows: NDArray[np.intp],
+    divisions: list[Floats],
+    tolerance: float,
+    result: Floats,
+) -> NDArray[np.intp]:
+    """Integrate over ever finer panels until two agree and the ends hide nothing; tell the rows still unsettled."""
+    for breaks in divisions:
+        if not len(rows):
+            break
+        value, unseen = _composite(f, left[rows], right[rows], peak[rows], rows, breaks)
+        with np.errstate(invalid="ignore"):
+            going_on = (np.abs(value - result[rows]) > tolerance) | (unseen > _UNSEEN)
+        result[rows] = value
+        rows = rows[going_on]
+    return rows
 
 
 def _best(values: Floats, x: Floats) -> tuple[Floats, Floats, Floats, Floats]:
@@ -98,14 +123,31 @@ def _reach(f: LogIntegrand, mode: Floats, width: Floats, limit: Floats, peak: Fl
     return np.where(fallen.any(axis=1), x[np.arange(len(mode)), np.argmax(fallen, axis=1)], outside)
 
 
+def _tight(f: LogIntegrand, mode: Floats, end: Floats, peak: Floats, rows: NDArray[np.intp]) -> Floats:
+    """Find exactly where the integrand has fallen by _REACH: a steep fall then begins right at the end."""
+    each, near, far = np.arange(len(rows)), mode, end
+    for _ in range(12):
+        x = near[:, None] + (far - near)[:, None] * _GRID
+        fallen = f(x, rows) < peak[:, None] - _REACH
+        first = np.where(fallen.any(axis=1), np.argmax(fallen, axis=1), len(_GRID) - 1)
+        near, far = x[each, np.maximum(first - 1, 0)], x[each, first]
+    return far
+
+
 def _composite(
-    f: LogIntegrand, left: Floats, right: Floats, peak: Floats, rows: NDArray[np.intp], panels: int
-) -> Floats:
-    width = (right - left) / panels
-    offsets = (np.arange(panels)[:, None] + (1 + _NODES) / 2).reshape(-1)
+    f: LogIntegrand, left: Floats, right: Floats, peak: Floats, rows: NDArray[np.intp], breaks: Floats
+) -> tuple[Floats, Floats]:
+    """The log integral, and by how much the values at the ends miss those that the outermost panels foretell."""
+    panel = np.diff(breaks)[:, None]
+    offsets = np.append((breaks[:-1, None] + panel * (1 + _NODES) / 2).reshape(-1), [0.0, 1.0])
+    width = right - left
     values = np.exp(f(left[:, None] + width[:, None] * offsets, rows) - peak[:, None])
+    values, ends = values[:, :-2], values[:, -2:]
     # A sum, not a matrix product, whose rounding would depend on the number of rows.
-    total = (values * np.tile(_WEIGHTS / 2, panels)).sum(axis=1)
+    total = (values * (panel * _WEIGHTS / 2).reshape(-1)).sum(axis=1)
+    n = len(_NODES)
+    outermost = np.stack([values[:, :n], values[:, : -n - 1 : -1]], axis=1)
+    unseen = np.abs((outermost * _TO_THE_END).sum(axis=2) - ends).max(axis=1)
     with np.errstate(divide="ignore"):
         log_integral: Floats = peak + np.log(total * width)
-    return log_integral
+    return log_integral, unseen

@@ -29,7 +29,8 @@ def density_transvariation_probability(
     Parameters
     ----------
     density : object
-        A fitted mixture or kernel density of this package, a frozen univariate SciPy distribution, or anything with
+        A fitted mixture or kernel density of this package, a frozen univariate SciPy distribution (in a discrete one
+        "beyond c" includes c), or anything with
         ``box_probability(lower, upper)`` for arrays of shape (q, p); if that takes ``log=True`` as well, far objects
         keep their rank.
     Z : array-like of shape (q, p) or (q,)
@@ -134,8 +135,11 @@ def log_box_probability(density: Any, lower: Floats, upper: Floats) -> Floats:
         raise ValueError(f"a univariate distribution cannot measure objects with {lower.shape[1]} variables")
     log_tail = density.logsf if hasattr(density, "logsf") else density.logccdf
     a, b = lower[:, 0], upper[:, 0]
+    above = log_tail(a)
+    if hasattr(density, "logpmf"):  # a discrete distribution: beyond a value includes it, as it does below
+        above = np.logaddexp(above, density.logpmf(a))
     # Of the boxes asked for here at least one side is infinite.
-    return np.where(b == np.inf, log_tail(a), density.logcdf(b))
+    return np.where(b == np.inf, above, density.logcdf(b))
 
 
 @lru_cache(maxsize=64)
