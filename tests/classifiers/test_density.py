@@ -83,7 +83,7 @@ def test_a_frozen_distribution_about_either_median():
     sample, own = (DensityTOCC(density=expon(), center=c).fit(x) for c in ("sample", "density"))
     assert sample.center_[0] == np.median(x)
     assert own.center_[0] == pytest.approx(np.log(2), rel=1e-12)
-    np.testing.assert_allclose(own.transvariation_probability([[2.0]]), 2 * expon.sf(2.0), rtol=1e-12)
+    np.testing.assert_allclose(own.transvariation_probability([[2.0]]), 2 * expon.sf(2.0), rtol=1e-9)
     assert clone(own).fit(x).center_ == own.center_
 
 
@@ -126,7 +126,7 @@ def test_the_product_form():
     sd = SAMPLE.std(axis=0)
     c = np.array([1.5, -0.7])
     z = (c - SAMPLE.mean(axis=0)) / sd
-    assert rule.transvariation_probability([c])[0] == pytest.approx(4 * norm.sf(z[0]) * norm.cdf(z[1]), rel=1e-12)
+    assert rule.transvariation_probability([c])[0] == pytest.approx(4 * norm.sf(z[0]) * norm.cdf(z[1]), rel=1e-9)
     about_own = DensityTOCC(density="gaussian", tau_max="product", center="density").fit(SAMPLE)
     np.testing.assert_allclose(about_own.center_, SAMPLE.mean(axis=0), atol=1e-12)
 
@@ -139,7 +139,7 @@ def test_explain_by_marginals():
     expected = density_transvariation_probability(
         marginal, glass.recovered[["Mg"]].head(3), [glass.control["Mg"].median()], tau_max="half"
     )
-    np.testing.assert_allclose(told.loc[told["variable"] == "Mg", "tp"], expected, rtol=1e-12)
+    np.testing.assert_allclose(told.loc[told["variable"] == "Mg", "tp"], expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize(
