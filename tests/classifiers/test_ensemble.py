@@ -9,7 +9,15 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from transvariation import PAMTOCC, TOCC, DensityTOCC, ProjectionEnsemble, auc, load_glass, specificity_at_sensitivity
+from transvariation import (
+    PAMTOCC,
+    TOCC,
+    DensityTOCC,
+    ProjectionEnsemble,
+    auc,
+    load_glass,
+    specificity_at_sensitivity,
+)
 
 SMALL = {"n_projections": 9, "n_candidates": 5, "random_state": 0}
 
@@ -123,6 +131,7 @@ def test_tp_and_reasons():
     assert not hasattr(ProjectionEnsemble(OneClassSVM()), "transvariation_probability")
 
 
+@pytest.mark.filterwarnings("ignore::transvariation.threshold.RejectsNothing")
 @pytest.mark.parametrize("calibration", ["split", "cv"])
 def test_calibrated_cuts(calibration):
     """Not the vote but the calibrated median rank decides; p-values above 1 - s are accepted."""

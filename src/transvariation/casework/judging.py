@@ -18,7 +18,7 @@ from transvariation.multiplicity import benjamini_hochberg, combine_p_values
 from transvariation.studies.provenance import provenance
 from transvariation.table import Pair, TableError, read_pair, read_table
 from transvariation.table.pairing import unit_problems
-from transvariation.threshold import p_values, required, too_few
+from transvariation.threshold import RejectsNothing, p_values, required, too_few
 from transvariation.typicality import transvariation_probability
 
 FALSE_DISCOVERY_RATE = 0.1
@@ -156,9 +156,11 @@ def fit_rule(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         rule.fit(known, groups=np.asarray(sources) if several else None)
-    # That they are too few is among the cautions, for every sensitivity that the case may be moved to.
+    # That they are too few, and that nothing can be rejected, are among the cautions, for every sensitivity that the
+    # case may be moved to.
     said = too_few(float(rule.sensitivity), rule.coverage_report().n)
-    return rule, [words for words in dict.fromkeys(str(warning.message) for warning in caught) if words != said]
+    heard = dict.fromkeys(str(w.message) for w in caught if not issubclass(w.category, RejectsNothing))
+    return rule, [words for words in heard if words != said]
 
 
 def _together(

@@ -21,7 +21,14 @@ from transvariation.classifiers.calibration import (
 )
 from transvariation.classifiers.door import rows_of
 from transvariation.multiplicity import combine_p_values, combine_ranks
-from transvariation.threshold import check_sensitivity, cut, group_weights, p_values, pools_of
+from transvariation.threshold import (
+    check_sensitivity,
+    cut,
+    group_weights,
+    p_values,
+    pools_of,
+    warn_of_rejecting_nothing,
+)
 
 Floats = NDArray[np.float64]
 
@@ -138,6 +145,11 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         ----------
         sensitivity : float in (0, 1]
             The share of target objects to accept. A classifier with several thresholds also takes one per part.
+
+        Warns
+        -----
+        RejectsNothing
+            If so many calibrating objects have the lowest rating that it is the threshold.
         """
         check_is_fitted(self, "_calibration_scores")
         if np.ndim(sensitivity) and np.size(sensitivity) != self._n_strata:
@@ -155,7 +167,13 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         # With several thresholds the score is the margin over the object's own one.
         self.offset_ = float(self.thresholds_[0]) if self._n_strata == 1 else 0.0
         self.sensitivity = self._sensitivity = sensitivity
+        if self._n_folds and (self.thresholds_ <= self._lowest()).all():
+            self._warn_of_no_power()
         return self
+
+    def _warn_of_no_power(self) -> None:
+        report, lowest = self.coverage_report(), self._n_units(self._calibration_scores <= self._lowest())
+        warn_of_rejecting_nothing(report.sensitivity, lowest, report.n, report.unit, report.attainable_p_value)
 
     def _pooled(self, sensitivity: float | None) -> NDArray[np.intp]:
         """Give each part its pool. Parts with sensitivities of their own, and all in the paper's mode, stay alone."""

@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from transvariation.classifiers.base import OneClassClassifier
+from transvariation.threshold import only_ratings
 
 RATINGS = ("score_samples", "decision_function")
 
@@ -64,9 +65,9 @@ class CalibratedOCC(OneClassClassifier):
     --------
     >>> from sklearn.decomposition import PCA
     >>> from sklearn.pipeline import make_pipeline
-    >>> from transvariation import TOCC, CalibratedOCC, load_glass
+    >>> from transvariation import CalibratedOCC, KernelTOCC, load_glass
     >>> glass = load_glass()
-    >>> rule = CalibratedOCC(make_pipeline(PCA(2), TOCC())).fit(glass.control)
+    >>> rule = CalibratedOCC(make_pipeline(PCA(2), KernelTOCC(calibration="paper"))).fit(glass.control)
     >>> bool((rule.predict(glass.control) == 1).mean() >= 0.9)
     True
     """
@@ -102,7 +103,8 @@ class CalibratedOCC(OneClassClassifier):
     def _describe(self, X: NDArray[np.float64]) -> None:
         if self.rating not in RATINGS:
             raise ValueError(f"rating={self.rating!r} is unknown; choose one of {', '.join(RATINGS)}")
-        self.estimator_ = clone(self.estimator).fit(self._named(X))
+        with only_ratings():
+            self.estimator_ = clone(self.estimator).fit(self._named(X))
 
     def _lowest(self) -> float:
         rule = getattr(self.estimator_, "_final_estimator", self.estimator_)  # the last step of a pipeline

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import RepeatedKFold
 from sklearn.utils.validation import check_array
 
-from transvariation.threshold import check_sensitivity, cut
+from transvariation.threshold import check_sensitivity, cut, only_ratings
 from transvariation.workers import in_processes
 
 if TYPE_CHECKING:
@@ -151,7 +151,8 @@ def _reference(X: Floats, n: int, rng: np.random.Generator) -> tuple[Floats, str
 def _rate(estimator: Any, X: Any, reference: Floats, train: NDArray, test: NDArray) -> tuple[Floats, Floats]:
     """Rate held-out targets and reference points by a rule that saw neither."""
     frame = hasattr(X, "iloc")
-    rule = clone(estimator).fit(X.iloc[train] if frame else X[train])
+    with only_ratings():
+        rule = clone(estimator).fit(X.iloc[train] if frame else X[train])
     rate = getattr(rule, "score_samples", None) or rule.decision_function
     points = type(X)(reference, columns=X.columns) if frame else reference
     return np.asarray(rate(X.iloc[test] if frame else X[test])), np.asarray(rate(points))

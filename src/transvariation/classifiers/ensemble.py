@@ -19,7 +19,7 @@ from transvariation.classifiers.tocc import TOCC
 from transvariation.mixture.engine import Lot, lot_of, part_of
 from transvariation.reduction.projections import generator, project, random_projections
 from transvariation.reduction.vip import importance_coefficients
-from transvariation.threshold import check_sensitivity
+from transvariation.threshold import check_sensitivity, only_ratings
 from transvariation.typicality.rows import check_count
 from transvariation.typicality.stacked import SMALL, stacked_spatial_median, stacked_tp
 
@@ -210,6 +210,11 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
         ----------
         sensitivity : float in (0, 1]
             The share of target objects that each member accepts.
+
+        Warns
+        -----
+        RejectsNothing
+            If so many calibrating objects have the lowest rank that it is the threshold.
         """
         super().set_sensitivity(sensitivity)
         if not self._n_folds:
@@ -258,9 +263,10 @@ def _fit_block(members: list[Any], images: Floats, lot: Lot) -> list[tuple[Any, 
 
 def _describe(member: Any, T: Floats, center: Floats | None) -> None:
     if not isinstance(member, OneClassClassifier):
-        member.fit(T)
+        with only_ratings():
+            member.fit(T)
         return
-    # The rows are validated already and the member's own threshold is not wanted.
+    # The rows are validated already, and the member's own threshold is not wanted.
     if center is None:
         member._describe(T)
     else:
