@@ -106,6 +106,18 @@ def cut(scores: ArrayLike, sensitivity: float, weights: ArrayLike | None = None,
     return float(ordered[min(int(np.searchsorted(counted, below, side="right")), len(ordered) - 1)])
 
 
+def margin(scores: ArrayLike, thresholds: ArrayLike) -> Floats:
+    """Subtract thresholds from scores; a score just at its threshold is 0 above it, also where both are infinite.
+
+    Examples
+    --------
+    >>> margin([-np.inf, 0.5], -np.inf)
+    array([ 0., inf])
+    """
+    scores, thresholds = np.asarray(scores, dtype=float), np.asarray(thresholds, dtype=float)
+    return np.subtract(scores, thresholds, out=np.zeros_like(scores), where=scores != thresholds)
+
+
 def _order_statistic(scores: Floats, k: int) -> float:
     """The k-th smallest, counted from zero."""
     if len(scores) >= _MANY and k < len(scores) // 4:

@@ -25,6 +25,7 @@ from transvariation.threshold import (
     check_sensitivity,
     cut,
     group_weights,
+    margin,
     p_values,
     pools_of,
     warn_of_rejecting_nothing,
@@ -205,11 +206,11 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         """Rate objects: high = typical of the target."""
         rows = self._validated(X)
         scores = self._score(rows)
-        return scores if self._n_strata == 1 else scores - self.thresholds_[self._stratum(rows)]
+        return scores if self._n_strata == 1 else margin(scores, self.thresholds_[self._stratum(rows)])
 
     def decision_function(self, X: ArrayLike) -> Floats:
         """Rate objects relative to the threshold: accepted where the value is not negative."""
-        return self.score_samples(X) - self.offset_
+        return margin(self.score_samples(X), self.offset_)
 
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
         """Decide: +1 = accepted as target, -1 = rejected."""

@@ -16,7 +16,7 @@ from transvariation.distributed.local import Scratch
 from transvariation.distributed.pairs import answer, is_lazy, open_rows
 from transvariation.distributed.rows import Floats, Rows
 from transvariation.distributed.selection import kth_smallest, rank_of_cut
-from transvariation.threshold import check_sensitivity, pools_of, warn_of_rejecting_nothing
+from transvariation.threshold import check_sensitivity, margin, pools_of, warn_of_rejecting_nothing
 from transvariation.typicality.medoids import closest
 
 
@@ -220,7 +220,7 @@ def _rate_then(z: Floats, total: Any, finish: Callable, then: Callable) -> Float
 
 
 def _margin(part: Callable, levels: Floats, z: Floats, scores: Floats) -> Floats:
-    return scores - levels[part(z)]
+    return margin(scores, levels[part(z)])
 
 
 def _decide(part: Callable, levels: Floats, z: Floats, scores: Floats) -> NDArray[np.int64]:
