@@ -139,6 +139,12 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         # A part that no calibrating object fell into still has to have a threshold.
         self._n_strata = int(max(strata.max(), self._stratum(X).max())) + 1 if divided else 1
 
+    def _cut_as_rated(self, scores: Floats, strata: NDArray[np.intp], sensitivity: float) -> None:
+        """Take the ratings of the training objects, which are known already, and cut there as the paper does."""
+        self._mode, self._n_folds, self._n_strata = "paper", 0, int(strata.max()) + 1
+        self._calibration_scores, self._calibration_strata, self._calibration_groups = scores, strata, None
+        self.set_sensitivity(sensitivity)
+
     def set_sensitivity(self, sensitivity: float | ArrayLike) -> Self:
         """Move the operating point without refitting.
 

@@ -19,7 +19,7 @@ from transvariation.classifiers.tocc import TOCC
 from transvariation.mixture.engine import Lot, lot_of, part_of
 from transvariation.reduction.projections import generator, project, random_projections
 from transvariation.reduction.vip import importance_coefficients
-from transvariation.threshold import check_sensitivity, only_ratings
+from transvariation.threshold import only_ratings
 from transvariation.typicality.rows import check_count
 from transvariation.typicality.stacked import SMALL, stacked_spatial_median, stacked_tp
 
@@ -76,7 +76,9 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
     spread_ : ndarray of shape (n_projections,)
         The criterion that each projection reached.
     estimators_ : list of estimators
-        The members.
+        The members. Those of this package decide about images of objects as they vote: at the sensitivity of the
+        ensemble, in the paper's mode. Training objects equal themselves only in the images of
+        :func:`transvariation.reduction.projections.project`, not in those of ``@``.
     feature_importances_ : ndarray of shape (p,)
         Which variables the projections lean on: VIP, see :class:`VIPSelector`.
     offset_ : float
@@ -217,9 +219,13 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
             If so many calibrating objects have the lowest rank that it is the threshold.
         """
         super().set_sensitivity(sensitivity)
+        share = float(np.ravel(sensitivity)[0])
+        for member, scores, strata in zip(self.estimators_, self._known_scores, self._known_strata, strict=True):
+            if isinstance(member, OneClassClassifier):
+                member._cut_as_rated(scores, strata, share)
         if not self._n_folds:
             # The vote: rank > 1 - s. The margin is far below the distance of two ranks, far above rounding.
-            self.offset_ = 1 - check_sensitivity(float(np.asarray(sensitivity))) + 1e-12
+            self.offset_ = 1 - share + 1e-12
             self.thresholds_ = np.array([self.offset_])
         return self
 
@@ -266,7 +272,7 @@ def _describe(member: Any, T: Floats, center: Floats | None) -> None:
         with only_ratings():
             member.fit(T)
         return
-    # The rows are validated already, and the member's own threshold is not wanted.
+    # The rows are validated already, and the member's threshold comes from the ratings of all members together.
     if center is None:
         member._describe(T)
     else:
