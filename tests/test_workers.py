@@ -119,6 +119,7 @@ def test_the_engine_in_a_lot_depends_on_nothing_else(monkeypatch):
             assert engine.choose_engine(engine.LOAD_FROM / 500, 2).merge is None
 
 
+@pytest.mark.filterwarnings("ignore::transvariation.threshold.RejectsNothing")
 def test_a_trifle_is_done_at_once(monkeypatch):
     def refuse(*args, **kwargs):
         raise AssertionError("workers were called for a trifle")

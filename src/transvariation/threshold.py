@@ -6,6 +6,9 @@ weighs 1, however many objects it has. Without groups every object weighs 1 and 
 
 import math
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from numbers import Real
 
 import numpy as np
@@ -15,6 +18,44 @@ Floats = NDArray[np.float64]
 
 _MANY, _THIN = 20_000, 64  # from so many scores on, a first look at every 64th saves time
 _ROUNDING = 1e-9  # undoes (1 - 0.9) * 10 = 0.9999999999999998 and sums of thirds that miss a whole number
+
+
+class RejectsNothing(UserWarning):
+    """A rule was calibrated that can reject nothing: its threshold is the lowest rating that there is."""
+
+
+_threshold_matters: ContextVar[bool] = ContextVar("_threshold_matters", default=True)
+
+
+@contextmanager
+def only_ratings() -> Iterator[None]:
+    """Fit rules of which only the ratings are wanted: what their own thresholds can reject is nobody's concern.
+
+    Not by a filter of warnings, which all threads share.
+    """
+    before = _threshold_matters.set(False)
+    try:
+        yield
+    finally:
+        _threshold_matters.reset(before)
+
+
+def warn_of_rejecting_nothing(
+    sensitivity: object, n_lowest: float, n: float, unit: str, smallest_p_value: float
+) -> None:
+    """Say that a rule can reject nothing, why, and what would; unless nobody asked for its threshold."""
+    if not _threshold_matters.get():
+        return
+    highest = math.floor(100 * (1 - smallest_p_value)) / 100
+    remedy = "KernelTOCC or fewer variables"
+    if highest >= 0.5:  # less would be no remedy
+        remedy = f"KernelTOCC, fewer variables or a sensitivity of at most {highest}"
+    words = (
+        f"sensitivity={sensitivity} leaves a rule that can reject nothing, however absurd the object: "
+        f"{n_lowest / n:.0%} of the calibrating {unit} ({n_lowest:.3g} of {n}) have the lowest rating that there is, "
+        f"and so that is the threshold; use {remedy}"
+    )
+    warnings.warn(words, RejectsNothing, stacklevel=4)
 
 
 def check_sensitivity(sensitivity: float) -> float:
@@ -63,6 +104,18 @@ def cut(scores: ArrayLike, sensitivity: float, weights: ArrayLike | None = None,
         return _order_statistic(plain, place)
     ordered, counted = _counted(plain, weights)
     return float(ordered[min(int(np.searchsorted(counted, below, side="right")), len(ordered) - 1)])
+
+
+def margin(scores: ArrayLike, thresholds: ArrayLike) -> Floats:
+    """Subtract thresholds from scores; a score just at its threshold is 0 above it, also where both are infinite.
+
+    Examples
+    --------
+    >>> margin([-np.inf, 0.5], -np.inf)
+    array([ 0., inf])
+    """
+    scores, thresholds = np.asarray(scores, dtype=float), np.asarray(thresholds, dtype=float)
+    return np.subtract(scores, thresholds, out=np.zeros_like(scores), where=scores != thresholds)
 
 
 def _order_statistic(scores: Floats, k: int) -> float:

@@ -171,7 +171,7 @@ def test_a_method_that_can_reject_nothing_says_so(method):
     if method != "pam":  # where the part that is far and closest may not be the one with the smallest
         assert found.verdicts[0].p_value == smallest
     warned = [w for w in found.warnings if "can reject nothing" in w]
-    assert bool(warned) == (smallest > 0.1)
+    assert len(warned) == (smallest > 0.1)  # by the caution alone, not by what the fit warned of as well
     assert f"{smallest:.3g}" in summary_lines(found)[2]
     assert not any("can reject nothing" in w for w in judge(glass.control, far).warnings)
 

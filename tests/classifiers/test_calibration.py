@@ -28,6 +28,8 @@ from transvariation import (
 )
 from transvariation.classifiers.base import OneClassClassifier
 
+pytestmark = pytest.mark.filterwarnings("ignore::transvariation.threshold.RejectsNothing")  # few objects, counted
+
 MODES = ["loo", "cv", "split"]
 
 

@@ -28,6 +28,8 @@ from transvariation import (
 )
 from transvariation.report.reasons import draw_reasons
 
+pytestmark = pytest.mark.filterwarnings("ignore::transvariation.threshold.RejectsNothing")  # few objects, counted
+
 
 @pytest.fixture
 def control():

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from scipy.stats import expon, norm
+from scipy.stats import expon, norm, uniform
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from transvariation import (
+    CalibratedOCC,
     DensityTOCC,
     GaussianDensity,
     GaussianKernelDensity,
@@ -18,6 +19,7 @@ from transvariation import (
     spatial_median,
     specificity_at_sensitivity,
 )
+from transvariation.threshold import RejectsNothing
 
 SAMPLE = np.random.default_rng(0).normal(size=(80, 2)) @ np.array([[1.0, 0.6], [0.0, 0.8]])
 
@@ -83,7 +85,7 @@ def test_a_frozen_distribution_about_either_median():
     sample, own = (DensityTOCC(density=expon(), center=c).fit(x) for c in ("sample", "density"))
     assert sample.center_[0] == np.median(x)
     assert own.center_[0] == pytest.approx(np.log(2), rel=1e-12)
-    np.testing.assert_allclose(own.transvariation_probability([[2.0]]), 2 * expon.sf(2.0), rtol=1e-12)
+    np.testing.assert_allclose(own.transvariation_probability([[2.0]]), 2 * expon.sf(2.0), rtol=1e-9)
     assert clone(own).fit(x).center_ == own.center_
 
 
@@ -126,9 +128,34 @@ def test_the_product_form():
     sd = SAMPLE.std(axis=0)
     c = np.array([1.5, -0.7])
     z = (c - SAMPLE.mean(axis=0)) / sd
-    assert rule.transvariation_probability([c])[0] == pytest.approx(4 * norm.sf(z[0]) * norm.cdf(z[1]), rel=1e-12)
+    assert rule.transvariation_probability([c])[0] == pytest.approx(4 * norm.sf(z[0]) * norm.cdf(z[1]), rel=1e-9)
     about_own = DensityTOCC(density="gaussian", tau_max="product", center="density").fit(SAMPLE)
     np.testing.assert_allclose(about_own.center_, SAMPLE.mean(axis=0), atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::transvariation.threshold.RejectsNothing")
+@pytest.mark.parametrize("calibration", ["paper", "loo", "cv", "split"])
+@pytest.mark.parametrize("sensitivity", [0.4, 0.9])
+def test_where_tp_is_zero_its_logarithm_decides_alike(calibration, sensitivity):
+    """Objects beyond the end of a density, and among them the threshold: minus infinity is a rating like others."""
+    x = np.random.default_rng(0).uniform(-0.3, 1.3, size=(100, 1))
+    Z = np.array([[-9.0], [0.0], [0.3], [0.5], [2.0]])
+    options = {"density": uniform(), "calibration": calibration, "sensitivity": sensitivity}
+    tp, log = (DensityTOCC(scale=scale, **options).fit(x) for scale in ("tp", "log"))
+    assert np.isneginf(log.offset_) == (sensitivity == 0.9)
+    assert not np.isnan(log.decision_function(Z)).any()
+    np.testing.assert_array_equal(log.predict(Z), tp.predict(Z))
+    np.testing.assert_array_equal(log.p_values(Z), tp.p_values(Z))
+    assert log.coverage_report() == tp.coverage_report()
+
+
+def test_a_margin_over_minus_infinity_is_calibrated():
+    x = np.random.default_rng(0).uniform(-0.3, 1.3, size=(100, 1))
+    rule = CalibratedOCC(DensityTOCC(density=uniform(), scale="log"), rating="decision_function", calibration="split")
+    with pytest.warns(RejectsNothing, match=r"of the calibrating objects \(23 of 50\)"):
+        rule.fit(x)
+    assert rule.decision_function([[-9.0], [0.5]]).tolist() == [0.0, np.inf]
+    assert rule.coverage_report().attainable_p_value == 24 / 51
 
 
 def test_explain_by_marginals():
@@ -139,7 +166,7 @@ def test_explain_by_marginals():
     expected = density_transvariation_probability(
         marginal, glass.recovered[["Mg"]].head(3), [glass.control["Mg"].median()], tau_max="half"
     )
-    np.testing.assert_allclose(told.loc[told["variable"] == "Mg", "tp"], expected, rtol=1e-12)
+    np.testing.assert_allclose(told.loc[told["variable"] == "Mg", "tp"], expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize(

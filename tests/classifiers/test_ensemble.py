@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from joblib import parallel_config
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import IsolationForest
 from sklearn.neighbors import LocalOutlierFactor
 from sklearn.pipeline import make_pipeline
@@ -9,7 +9,17 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from transvariation import PAMTOCC, TOCC, DensityTOCC, ProjectionEnsemble, auc, load_glass, specificity_at_sensitivity
+from transvariation import (
+    PAMTOCC,
+    TOCC,
+    DensityTOCC,
+    KernelTOCC,
+    ProjectionEnsemble,
+    auc,
+    load_glass,
+    specificity_at_sensitivity,
+)
+from transvariation.reduction.projections import project
 
 SMALL = {"n_projections": 9, "n_candidates": 5, "random_state": 0}
 
@@ -123,6 +133,7 @@ def test_tp_and_reasons():
     assert not hasattr(ProjectionEnsemble(OneClassSVM()), "transvariation_probability")
 
 
+@pytest.mark.filterwarnings("ignore::transvariation.threshold.RejectsNothing")
 @pytest.mark.parametrize("calibration", ["split", "cv"])
 def test_calibrated_cuts(calibration):
     """Not the vote but the calibrated median rank decides; p-values above 1 - s are accepted."""
@@ -130,6 +141,23 @@ def test_calibrated_cuts(calibration):
     rule = ProjectionEnsemble(TOCC(), calibration=calibration, **SMALL).fit(glass.control)
     accepted = rule.predict(glass.recovered) == 1
     np.testing.assert_array_equal(accepted, rule.p_values(glass.recovered) > 0.1 + 1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::transvariation.threshold.RejectsNothing")
+@pytest.mark.parametrize("calibration", ["paper", "split"])
+@pytest.mark.parametrize("estimator", [TOCC(), PAMTOCC(n_clusters=4), KernelTOCC()], ids=lambda e: type(e).__name__)
+def test_members_decide_as_they_vote(estimator, calibration):
+    glass = load_glass()
+    X, Z = glass.control.to_numpy(), glass.recovered.to_numpy()
+    rule = ProjectionEnsemble(estimator, calibration=calibration, sensitivity=0.6, **SMALL).fit(X)
+    for sensitivity in (0.6, 0.75):
+        rule.set_sensitivity(sensitivity)
+        votes = [m.predict(project(Z, A)) == 1 for m, A in zip(rule.estimators_, rule.projections_, strict=True)]
+        np.testing.assert_array_equal(votes, rule.member_ranks(Z) > 1 - sensitivity + 1e-12)
+    member, A = rule.estimators_[0], rule.projections_[0]
+    alone = clone(estimator).set_params(calibration="paper", sensitivity=0.75).fit(project(rule._X, A))
+    np.testing.assert_array_equal(member.score_samples(project(Z, A)), alone.score_samples(project(Z, A)))
+    assert member.coverage_report() == alone.coverage_report()
 
 
 def test_which_variables_the_projections_lean_on():

@@ -8,7 +8,8 @@ from scipy.special import log_ndtr, logsumexp
 from scipy.stats import multivariate_normal
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from transvariation import TOCC, KernelTOCC, load_glass, make_scenario, spatial_median
+from transvariation import TOCC, DensityTOCC, KernelTOCC, load_glass, make_scenario, spatial_median
+from transvariation.threshold import RejectsNothing
 
 
 @parametrize_with_checks([KernelTOCC(), KernelTOCC(crowding=0.0, calibration="paper")])
@@ -48,7 +49,8 @@ def test_it_holds_on_fresh_targets_and_rejects_where_counting_cannot():
         rejected.append(np.mean(rule.predict(other) == -1))
     assert abs(np.mean(accepted) - 0.9) < 0.03
     assert np.mean(rejected) > 0.65
-    assert (TOCC(calibration="loo").fit(target).predict(other) == 1).all()
+    with pytest.warns(RejectsNothing, match="use KernelTOCC"):
+        assert (TOCC(calibration="loo").fit(target).predict(other) == 1).all()
 
 
 def test_nine_variables_and_explanations():
@@ -107,6 +109,22 @@ def test_variables_that_determine_each_other():
     x = np.random.default_rng(2).normal(size=(50, 1))
     rule = KernelTOCC().fit(np.hstack([x, 2 * x]))
     assert rule.predict([[0.1, 0.2], [9.0, 18.0]]).tolist() == [1, -1]
+
+
+@pytest.mark.parametrize("rule", [KernelTOCC(calibration="paper"), DensityTOCC(density="kde")])
+def test_compiled_code_changes_no_verdict(rule, monkeypatch):
+    """An object has one verdict, in a small table and in a large one, before and after any large call."""
+    pytest.importorskip("numba")
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        X = rng.normal(size=(60, 2)) @ [[1.0, 0.6], [0.0, 0.8]]
+        with monkeypatch.context() as plain:
+            plain.setattr("transvariation.typicality.boxes.compiled_mixture", lambda *sides: None)
+            verdicts, ranks, alone = rule.fit(X).predict(X), rule.p_values(X), rule.explain(X)
+        large = np.concatenate([X, np.zeros((2_000, 2))])
+        np.testing.assert_array_equal(rule.predict(large)[:60], verdicts)
+        np.testing.assert_array_equal(rule.p_values(large)[:60], ranks)
+        np.testing.assert_array_equal(rule.explain(large)[:120].rejected_alone, alone.rejected_alone)
 
 
 def test_crowding_is_checked():

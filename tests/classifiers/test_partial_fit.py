@@ -7,6 +7,8 @@ from transvariation import TOCC
 from transvariation.typicality.counting import count_transvariations
 from transvariation.typicality.running import moved_on
 
+pytestmark = pytest.mark.filterwarnings("ignore::transvariation.threshold.RejectsNothing")  # few objects, counted
+
 
 def same(a, b, Z):
     np.testing.assert_array_equal(a.center_, b.center_)

@@ -7,6 +7,8 @@ from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, PredefinedSp
 
 from transvariation import PAMTOCC, TOCC, KernelTOCC, ProjectionEnsemble, make_scenario
 
+pytestmark = pytest.mark.filterwarnings("ignore::transvariation.threshold.RejectsNothing")  # few objects, counted
+
 
 @pytest.mark.filterwarnings("ignore:The groups parameter is ignored")
 @pytest.mark.parametrize("splitter", [ShuffleSplit(1, test_size=0.5, random_state=0), KFold(5)])

@@ -101,6 +101,7 @@ class Halves:
         return 1
 
 
+@pytest.mark.filterwarnings("ignore::transvariation.threshold.RejectsNothing")
 @pytest.mark.parametrize("name", [name for name in SAMPLES if name not in ("all the same", "two rows", "compiled")])
 def test_half_describes_and_half_calibrates(name):
     X = SAMPLES[name]
@@ -115,6 +116,7 @@ def test_half_describes_and_half_calibrates(name):
         np.testing.assert_array_equal(rule.p_values(Z), one.p_values(Z))
 
 
+@pytest.mark.filterwarnings("ignore::transvariation.threshold.RejectsNothing")
 @pytest.mark.parametrize("p", [1, 2, 3])
 def test_halves_in_clusters_some_of_which_share_a_threshold(p):
     X = np.concatenate([rng.normal(size=(1_500, p)), 99 + rng.normal(size=(12, p))])

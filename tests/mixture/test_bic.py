@@ -193,3 +193,14 @@ def test_sample_needs_a_number():
     fit = GaussianMixtureBIC(1, "EII").fit(np.random.default_rng(0).normal(size=(20, 2)))
     with pytest.raises(ValueError, match="n_samples=0"):
         fit.sample(0)
+
+
+def test_objects_too_far_for_a_number():
+    """Their log density is minus infinity, without a warning, and they tell nothing about the components."""
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(60, 2)), rng.normal(6, 1, size=(40, 2))]) @ [[1.0, 0.6], [0.0, 0.8]]
+    mixture = GaussianMixtureBIC(2, "VVV").fit(X)
+    far = np.array([[1e155, -1e155], [-1.7e308, 1.7e308], [1.7e308, 1.7e308]])
+    np.testing.assert_array_equal(mixture.score_samples(np.vstack([far, X]))[:3], -np.inf)
+    np.testing.assert_array_equal(mixture.predict_proba(far), np.tile(mixture.weights_, (3, 1)))
+    np.testing.assert_array_equal(mixture.score_samples(np.vstack([far, X]))[3:], mixture.score_samples(X))

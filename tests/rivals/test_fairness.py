@@ -19,6 +19,7 @@ def test_same_scores_same_cut(monkeypatch, kind, calibration):
     # Whatever the classifier learns, let it rate an object by minus its norm.
     monkeypatch.setattr(kind, "_describe", lambda self, X: setattr(self, "learned_", True))
     monkeypatch.setattr(kind, "_score", lambda self, X: -np.linalg.norm(X, axis=1))
+    monkeypatch.setattr(kind, "_lowest", OneClassClassifier._lowest)
     monkeypatch.setattr(kind, "_training_scores", OneClassClassifier._training_scores)
     monkeypatch.setattr(kind, "_loo_scores", OneClassClassifier._loo_scores)
     rule = kind(calibration=calibration, sensitivity=0.8).fit(X)

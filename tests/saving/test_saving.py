@@ -24,6 +24,8 @@ from transvariation.saving import ModelFileError, read_about
 from transvariation.saving.archive import read_archive, write_archive
 from transvariation.saving.rooms import name_of
 
+pytestmark = pytest.mark.filterwarnings("ignore::transvariation.threshold.RejectsNothing")  # few objects, counted
+
 FIXTURES = Path(__file__).parent
 METHODS = ("predict", "score_samples", "decision_function", "p_values", "transvariation_probability", "transform")
 

@@ -79,6 +79,7 @@ def test_large_samples_of_few_values():
         medoids(X, 4)
 
 
+@pytest.mark.filterwarnings("ignore::transvariation.threshold.RejectsNothing")
 @pytest.mark.parametrize("scale", [2.0**-700, 2.0**700])
 def test_units_at_the_ends_of_the_range_change_nothing(scale):
     X = np.random.default_rng(0).normal(size=(40, 2))

@@ -101,12 +101,14 @@ def test_every_object_is_left_out_once():
     assert sorted(np.concatenate([left_out for _, left_out in find_medoids_without_each(X, 5)[1]])) == list(range(70))
 
 
+@pytest.mark.filterwarnings("ignore::transvariation.threshold.RejectsNothing")
 def test_the_classifier_uses_it():
     control = load_glass().control[["Si", "Mg"]]
     rule = PAMTOCC(4, calibration="loo").fit(control)
     np.testing.assert_array_equal(rule._calibration_scores, by_hand(control.to_numpy(), 4))
 
 
+@pytest.mark.filterwarnings("ignore::transvariation.threshold.RejectsNothing")
 def test_groups_are_left_out_whole():
     X = np.random.default_rng(4).normal(size=(40, 2))
     groups = np.repeat(np.arange(20), 2)
@@ -115,6 +117,7 @@ def test_groups_are_left_out_whole():
     np.testing.assert_array_equal(rule._calibration_scores[:2], alone.transvariation_probability(X[:2]))
 
 
+@pytest.mark.filterwarnings("ignore::transvariation.threshold.RejectsNothing")
 def test_an_object_without_which_there_are_too_few_says_so():
     X = [[0.0, 0], [0, 0], [1, 1], [1, 1], [5, 5]]
     with pytest.raises(ValueError, match=r"n_clusters=3 must lie between 1 and .* here 2"):

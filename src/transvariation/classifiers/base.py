@@ -21,7 +21,16 @@ from transvariation.classifiers.calibration import (
 )
 from transvariation.classifiers.door import rows_of
 from transvariation.multiplicity import combine_p_values, combine_ranks
-from transvariation.threshold import check_sensitivity, cut, group_weights, needing, p_values, pools_of
+from transvariation.threshold import (
+    check_sensitivity,
+    cut,
+    group_weights,
+    margin,
+    needing,
+    p_values,
+    pools_of,
+    warn_of_rejecting_nothing,
+)
 
 Floats = NDArray[np.float64]
 
@@ -131,6 +140,12 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         # A part that no calibrating object fell into still has to have a threshold.
         self._n_strata = int(max(strata.max(), self._stratum(X).max())) + 1 if divided else 1
 
+    def _cut_as_rated(self, scores: Floats, strata: NDArray[np.intp], sensitivity: float) -> None:
+        """Take the ratings of the training objects, which are known already, and cut there as the paper does."""
+        self._mode, self._n_folds, self._n_strata = "paper", 0, int(strata.max()) + 1
+        self._calibration_scores, self._calibration_strata, self._calibration_groups = scores, strata, None
+        self.set_sensitivity(sensitivity)
+
     def set_sensitivity(self, sensitivity: float | ArrayLike) -> Self:
         """Move the operating point without refitting.
 
@@ -138,6 +153,11 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         ----------
         sensitivity : float in (0, 1]
             The share of target objects to accept. A classifier with several thresholds also takes one per part.
+
+        Warns
+        -----
+        RejectsNothing
+            If so many calibrating objects have the lowest rating that it is the threshold.
         """
         check_is_fitted(self, "_calibration_scores")
         if np.ndim(sensitivity) and np.size(sensitivity) != self._n_strata:
@@ -155,7 +175,13 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         # With several thresholds the score is the margin over the object's own one.
         self.offset_ = float(self.thresholds_[0]) if self._n_strata == 1 else 0.0
         self.sensitivity = self._sensitivity = sensitivity
+        if self._n_folds and (self.thresholds_ <= self._lowest()).all():
+            self._warn_of_no_power()
         return self
+
+    def _warn_of_no_power(self) -> None:
+        report, lowest = self.coverage_report(), self._n_units(self._calibration_scores <= self._lowest())
+        warn_of_rejecting_nothing(report.sensitivity, lowest, report.n, report.unit, report.attainable_p_value)
 
     def _pooled(self, sensitivity: float | None) -> NDArray[np.intp]:
         """Give each part its pool. Parts with sensitivities of their own, and all in the paper's mode, stay alone."""
@@ -199,11 +225,11 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         """Rate objects: high = typical of the target."""
         rows = self._validated(X)
         scores = self._score(rows)
-        return scores if self._n_strata == 1 else scores - self.thresholds_[self._stratum(rows)]
+        return scores if self._n_strata == 1 else margin(scores, self.thresholds_[self._stratum(rows)])
 
     def decision_function(self, X: ArrayLike) -> Floats:
         """Rate objects relative to the threshold: accepted where the value is not negative."""
-        return self.score_samples(X) - self.offset_
+        return margin(self.score_samples(X), self.offset_)
 
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
         """Decide: +1 = accepted as target, -1 = rejected."""

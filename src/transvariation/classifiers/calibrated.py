@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from transvariation.classifiers.base import OneClassClassifier
+from transvariation.threshold import margin, only_ratings
 
 RATINGS = ("score_samples", "decision_function")
 
@@ -20,7 +21,7 @@ def rated_by(estimator: Any, X: Any, rating: str = "score_samples") -> NDArray[n
             f"estimator={estimator!r} can rate no new objects: it has neither score_samples nor decision_function; "
             "a LocalOutlierFactor needs novelty=True"
         )
-    return np.asarray(rate(X), dtype=np.float64)
+    return np.fmax(np.asarray(rate(X), dtype=np.float64), -np.inf)  # what is no number is no sign of being typical
 
 
 def _takes_gaps(estimator: Any) -> bool:
@@ -64,9 +65,9 @@ class CalibratedOCC(OneClassClassifier):
     --------
     >>> from sklearn.decomposition import PCA
     >>> from sklearn.pipeline import make_pipeline
-    >>> from transvariation import TOCC, CalibratedOCC, load_glass
+    >>> from transvariation import CalibratedOCC, KernelTOCC, load_glass
     >>> glass = load_glass()
-    >>> rule = CalibratedOCC(make_pipeline(PCA(2), TOCC())).fit(glass.control)
+    >>> rule = CalibratedOCC(make_pipeline(PCA(2), KernelTOCC(calibration="paper"))).fit(glass.control)
     >>> bool((rule.predict(glass.control) == 1).mean() >= 0.9)
     True
     """
@@ -102,14 +103,16 @@ class CalibratedOCC(OneClassClassifier):
     def _describe(self, X: NDArray[np.float64]) -> None:
         if self.rating not in RATINGS:
             raise ValueError(f"rating={self.rating!r} is unknown; choose one of {', '.join(RATINGS)}")
-        self.estimator_ = clone(self.estimator).fit(self._named(X))
+        with only_ratings():
+            self.estimator_ = clone(self.estimator).fit(self._named(X))
 
     def _lowest(self) -> float:
         rule = getattr(self.estimator_, "_final_estimator", self.estimator_)  # the last step of a pipeline
         if not isinstance(rule, OneClassClassifier):
             return super()._lowest()
-        margin = self.rating == "decision_function" or rule._n_strata > 1
-        return rule._lowest() - (float(rule.thresholds_.max()) if margin else 0.0)
+        if self.rating == "score_samples" and rule._n_strata == 1:
+            return rule._lowest()
+        return float(margin(rule._lowest(), rule.thresholds_.max()))
 
     def _score(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         return rated_by(self.estimator_, self._named(X), self.rating)

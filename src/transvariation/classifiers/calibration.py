@@ -147,7 +147,8 @@ class CoverageReport:
     Examples
     --------
     >>> from transvariation import TOCC, load_glass
-    >>> report = TOCC(calibration="loo").fit(load_glass().control[["K", "Mg"]]).coverage_report()
+    >>> rule = TOCC(sensitivity=0.8, calibration="loo").fit(load_glass().control[["K", "Mg"]])
+    >>> report = rule.coverage_report()
     >>> report.n, report.unit, round(report.smallest_p_value, 4)
     (87, 'objects', 0.0114)
     >>> round(report.attainable_p_value, 4)

@@ -12,7 +12,7 @@ from sklearn.model_selection import RepeatedKFold
 from sklearn.utils.validation import check_array
 
 from transvariation.classifiers.calibrated import rated_by
-from transvariation.threshold import check_sensitivity, cut
+from transvariation.threshold import check_sensitivity, cut, only_ratings
 from transvariation.workers import in_processes
 
 if TYPE_CHECKING:
@@ -154,7 +154,8 @@ def _reference(X: Floats, n: int, rng: np.random.Generator) -> tuple[Floats, str
 def _rate(estimator: Any, X: Any, reference: Floats, train: NDArray, test: NDArray) -> tuple[Floats, Floats]:
     """Rate held-out targets and reference points by a rule that saw neither."""
     frame = hasattr(X, "iloc")
-    rule = clone(estimator).fit(X.iloc[train] if frame else X[train])
+    with only_ratings():
+        rule = clone(estimator).fit(X.iloc[train] if frame else X[train])
     points = type(X)(reference, columns=X.columns) if frame else reference
     return rated_by(rule, X.iloc[test] if frame else X[test]), rated_by(rule, points)
 

@@ -110,11 +110,7 @@ class DensityTOCC(TransvariationClassifier):
         return np.median(X, axis=0) if self.tau_max == "product" else spatial_median(X)
 
     def _log_tp(self, X: Floats) -> Floats:
-        log_tp = density_tp_on_workers(self.density_, X, self.center_, self.tau_max, self.n_jobs)
-        # Rounded, so that an object at the threshold is on the same side alone and among many: the last digits may
-        # depend on whether compiled code was worth its while.
-        with np.errstate(over="ignore"):  # of log tp below -1e297, which no digit tells apart
-            return np.round(log_tp, 11)
+        return density_tp_on_workers(self.density_, X, self.center_, self.tau_max, self.n_jobs)
 
     def _tp(self, X: Floats) -> Floats:
         return np.exp(self._log_tp(X))
@@ -126,7 +122,7 @@ class DensityTOCC(TransvariationClassifier):
         return -np.inf if self.scale == "log" else 0.0
 
     def _univariate_tp(self, X: Floats) -> Floats:
-        return np.exp(univariate_log_tp(self.density_, X, np.median(self._X, axis=0)))
+        return np.exp(same_everywhere(univariate_log_tp(self.density_, X, np.median(self._X, axis=0))))
 
     def log_transvariation_probability(self, Z: ArrayLike) -> Floats:
         """Compute log tp of each object, which tells far objects apart where tp itself is zero."""
@@ -140,7 +136,17 @@ def density_tp_on_workers(density: Any, X: Floats, center: Floats, tau_max: str,
     def log_tp(rows: Floats) -> Floats:
         return density_transvariation_probability(density, rows, center, tau_max=tau_max, log=True)
 
-    return by_chunks(log_tp, X, n_components, n_jobs)
+    return same_everywhere(by_chunks(log_tp, X, n_components, n_jobs))
+
+
+def same_everywhere(log_tp: Floats) -> Floats:
+    """Round log tp, so that an object at the threshold is on the same side alone and among many.
+
+    The last digits depend on whether compiled code was worth its while, or at hand from work before. Where they differ,
+    from the eleventh on, so far fewer are kept that hardly a value lies where it could be rounded either way.
+    """
+    with np.errstate(over="ignore"):  # of log tp below -1e299, which no digit tells apart
+        return np.round(log_tp, 9)
 
 
 def _fitted(density: Any, X: Floats, n_jobs: int | None = None) -> Any:

@@ -19,6 +19,7 @@ from transvariation.classifiers.tocc import TOCC
 from transvariation.mixture.engine import Lot, lot_of, part_of
 from transvariation.reduction.projections import generator, project, random_projections
 from transvariation.reduction.vip import importance_coefficients
+from transvariation.threshold import only_ratings
 from transvariation.typicality.rows import check_count
 from transvariation.typicality.stacked import SMALL, stacked_spatial_median, stacked_tp
 
@@ -75,7 +76,9 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
     spread_ : ndarray of shape (n_projections,)
         The criterion that each projection reached.
     estimators_ : list of estimators
-        The members.
+        The members. Those of this package decide about images of objects as they vote: at the sensitivity of the
+        ensemble, in the paper's mode. Training objects equal themselves only in the images of
+        :func:`transvariation.reduction.projections.project`, not in those of ``@``.
     feature_importances_ : ndarray of shape (p,)
         Which variables the projections lean on: VIP, see :class:`VIPSelector`.
     offset_ : float
@@ -209,11 +212,20 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
         ----------
         sensitivity : float in (0, 1]
             The share of target objects that each member accepts.
+
+        Warns
+        -----
+        RejectsNothing
+            If so many calibrating objects have the lowest rank that it is the threshold.
         """
         super().set_sensitivity(sensitivity)
+        share = float(np.ravel(sensitivity)[0])
+        for member, scores, strata in zip(self.estimators_, self._known_scores, self._known_strata, strict=True):
+            if isinstance(member, OneClassClassifier):
+                member._cut_as_rated(scores, strata, share)
         if not self._n_folds:
             # The vote: rank > 1 - s. The margin is far below the distance of two ranks, far above rounding.
-            self.offset_ = 1 - float(np.ravel(sensitivity)[0]) + 1e-12
+            self.offset_ = 1 - share + 1e-12
             self.thresholds_ = np.array([self.offset_])
         return self
 
@@ -257,9 +269,10 @@ def _fit_block(members: list[Any], images: Floats, lot: Lot) -> list[tuple[Any, 
 
 def _describe(member: Any, T: Floats, center: Floats | None) -> None:
     if not isinstance(member, OneClassClassifier):
-        member.fit(T)
+        with only_ratings():
+            member.fit(T)
         return
-    # The rows are validated already and the member's own threshold is not wanted.
+    # The rows are validated already, and the member's threshold comes from the ratings of all members together.
     if center is None:
         member._describe(T)
     else:

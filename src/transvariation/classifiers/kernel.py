@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from transvariation.classifiers.density import density_tp_on_workers
+from transvariation.classifiers.density import density_tp_on_workers, same_everywhere
 from transvariation.classifiers.transvariation import Floats, TransvariationClassifier
 from transvariation.mixture.bandwidth import MAX_DIMENSION, plug_in_bandwidth
 from transvariation.mixture.kernel_density import GaussianKernelDensity, rule_bandwidth
@@ -120,7 +120,7 @@ class KernelTOCC(TransvariationClassifier):
         tp, varies = np.where(differing(X, self.center_), 0.0, 1.0), varying(self._X)
         if varies.any():
             medians = np.median(self._X[:, varies], axis=0)
-            tp[:, varies] = np.exp(univariate_log_tp(self.density_, X[:, varies], medians))
+            tp[:, varies] = np.exp(same_everywhere(univariate_log_tp(self.density_, X[:, varies], medians)))
         return tp
 
 

@@ -16,7 +16,7 @@ from transvariation.distributed.local import Scratch
 from transvariation.distributed.pairs import answer, is_lazy, open_rows
 from transvariation.distributed.rows import Floats, Rows
 from transvariation.distributed.selection import kth_smallest, rank_of_cut
-from transvariation.threshold import check_sensitivity, pools_of
+from transvariation.threshold import check_sensitivity, margin, pools_of, warn_of_rejecting_nothing
 from transvariation.typicality.medoids import closest
 
 
@@ -135,7 +135,19 @@ class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
             self.thresholds_[parts] = kth_smallest(scores, rank_of_cut(n, shares[parts[0]], held_out), n)
         self.offset_ = float(self.thresholds_[0]) if len(self._scores) == 1 else 0.0
         self.sensitivity = sensitivity
+        if held_out and (self.thresholds_ <= self._lowest()).all():
+            self._warn_of_no_power()
         return self
+
+    def _lowest(self) -> float:
+        """Give the lowest rating that any object can get."""
+        return 0.0
+
+    def _warn_of_no_power(self) -> None:
+        counted = [(int(scores.total(_up_to, self._lowest())), n) for scores, n in map(self._pool, set(self._pools))]
+        lowest, n = np.sum(counted, axis=0)
+        smallest = min((1 + low) / (1 + of) for low, of in counted)
+        warn_of_rejecting_nothing(self.sensitivity, lowest, n, "objects", smallest)
 
     def _pool(self, pool: int) -> tuple[Rows, int]:
         """The scores that a threshold is selected from, and how many there are."""
@@ -208,7 +220,7 @@ def _rate_then(z: Floats, total: Any, finish: Callable, then: Callable) -> Float
 
 
 def _margin(part: Callable, levels: Floats, z: Floats, scores: Floats) -> Floats:
-    return scores - levels[part(z)]
+    return margin(scores, levels[part(z)])
 
 
 def _decide(part: Callable, levels: Floats, z: Floats, scores: Floats) -> NDArray[np.int64]:
@@ -217,6 +229,10 @@ def _decide(part: Callable, levels: Floats, z: Floats, scores: Floats) -> NDArra
 
 def _with_part(part: Callable, z: Floats, scores: Floats) -> Floats:
     return np.column_stack([scores, part(z)])
+
+
+def _up_to(scores: Floats, number: int, level: float) -> int:
+    return int(np.count_nonzero(scores[:, 0] <= level))
 
 
 def _length(rows: Floats, number: int) -> int:

@@ -87,6 +87,9 @@ class DensityTOCC(PartitionedClassifier):
     def _ratings(self) -> tuple[list[Rows], Callable, Callable]:
         return [], _score_column, partial(_score, self._rule)
 
+    def _lowest(self) -> float:
+        return self._rule._lowest()
+
     def transvariation_probability(self, Z: Any) -> Any:
         """Compute tp of each object with respect to the target class: 1 at its centre, 0 beyond its edge."""
         return self._rated(Z, _as_tp if self.scale == "log" else _as_it_is)

@@ -104,7 +104,8 @@ def log_density(X: Array, weights: Array, means: Array, covariances: Array) -> t
     -------
     log_density : ndarray of shape (n,)
     probability : ndarray of shape (n, k)
-        The probability that an object comes from each component.
+        The probability that an object comes from each component; the weights where it lies too far from all of them
+        for a number, and its log density is minus infinity.
 
     Examples
     --------
@@ -113,12 +114,15 @@ def log_density(X: Array, weights: Array, means: Array, covariances: Array) -> t
     array([0.3989])
     """
     T, half_log_determinant, _ = whitening(covariances, np.zeros(X.shape[1]))
-    joint, _ = _log_joint(X, weights, means, T, half_log_determinant)
+    with np.errstate(over="ignore", invalid="ignore"):  # squares of far deviations, and infinite ones that cancel
+        joint, _ = _log_joint(X, weights, means, T, half_log_determinant)
+    joint = np.fmax(joint, -np.inf)
     top = joint.max(axis=0)
-    joint = np.exp(joint - top)
+    far = top == -np.inf
+    joint = np.exp(joint - np.where(far, 0.0, top))
     # One after the other: sum(axis=0) would round one object unlike many.
-    total = sum(joint, np.zeros(len(X)))
-    return top + np.log(total), (joint / total).T
+    total = sum(joint, np.where(far, 1.0, 0.0))
+    return top + np.log(total), np.where(far, weights[:, None], joint / total).T
 
 
 class _Batch:
