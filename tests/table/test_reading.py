@@ -240,6 +240,29 @@ class TestChunks:
             list(blocks)
 
 
+@pytest.mark.parametrize("kind", ["int64", "uint64", "Int64"])
+def test_ids_of_more_digits_than_a_float_has_are_kept(kind, tmp_path):
+    ids = [2024051612345678901, 2024051612345678902]
+    frame = pd.DataFrame({"id": pd.Series(ids, dtype=kind), "Na": [1.5, 2.5]})
+    frame.to_parquet(tmp_path / "t.parquet")
+    for source in (frame, frame.set_index("id"), tmp_path / "t.parquet"):
+        assert read_table(source).ids == tuple(map(str, ids))
+    assert read_table(frame, features=["id"]).X[:, 0].tolist() == [float(i) for i in ids]
+    gaps = pd.DataFrame({"Na": pd.Series([2**60, None], dtype="Int64"), "Mg": pd.Series([None, 1], dtype="Int64")})
+    gaps.to_parquet(tmp_path / "gaps.parquet")
+    for source in (gaps, tmp_path / "gaps.parquet"):
+        X = read_table(source, missing="keep").X
+        np.testing.assert_array_equal(X, [[2.0**60, np.nan], [np.nan, 1]])
+
+
+def test_where_no_column_holds_numbers_the_reasons_are_said():
+    found = problems(b"id;Na;Mg\nA;1 234,5;12%\nB;1 234,6;13%\n", name="c.csv")
+    assert "no column holds numbers" in found[0]
+    assert "row 2, column 'Na'" in found[1]
+    assert "'1 234,5' has a thousands separator; write the number without it" in found[1]
+    assert "'12%' carries a unit" in found[2]
+
+
 def test_numbers_kept_as_text_in_typed_files(tmp_path):
     frame = pd.DataFrame({"id": ["A", "B"], "Na": ["1,5", "2,25"], "Mg": [3.5, 4.5]})
     frame.to_excel(tmp_path / "t.xlsx", index=False)

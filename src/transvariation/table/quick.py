@@ -80,9 +80,9 @@ def _regular(piece: str, lines: int, width: int, delimiter: str) -> bool:
     # Two quotation marks side by side here have neither delimiter nor line end between them.
     if marks.replace(b'""', b"") != ((width - 1) * mark + b"\n") * lines:
         return False
-    # So each cell has an even number of them; as many edges as marks leaves one at either end and none within.
     if b'"' not in marks:
         return True
+    # Each cell has an even number of them; as many edges as marks leaves one at either end and none within.
     opening = _count(piece, (delimiter + '"', '\n"')) + piece.startswith('"')
     closing = _count(piece, ('"' + delimiter, '"\n', '"\r')) + piece.endswith('"')
     return opening + closing == marks.count(b'"')
