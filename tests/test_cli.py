@@ -345,6 +345,38 @@ def test_a_name_that_is_not_utf_8_goes_into_the_report_by_its_bytes(case):
     assert "caf\\xe9.csv" in (case / "case.html").read_text(encoding="utf-8")
 
 
+def test_the_decimal_mark_of_one_table_can_be_given(case):
+    (case / "comma.csv").write_text("id;Na;Mg\nx;1,512;2,512\ny;1,513;2,514\n")
+    refused = _run("judge", case / "control.csv", case / "comma.csv")
+    assert "(--recovered-decimal comma)" in refused.output
+    found = _judged(case, case / "control.csv", case / "comma.csv", "--recovered-decimal", "comma")
+    assert found["recovered_values"] == {"Na": [1.512, 1.513], "Mg": [2.512, 2.514]}
+    other = _judged(case, case / "comma.csv", case / "control.csv", "--control-decimal", ",")
+    assert other["values"]["Na"] == [1.512, 1.513]
+
+
+def test_score_says_how_many_it_left_out(case):
+    (case / "gaps.csv").write_text("id,Na,Mg\na,1,2\nb,,2\nc,<1,2\n")
+    done = _run("score", case / "rule.tv", case / "gaps.csv", "--missing", "drop")
+    assert "1 objects judged, " in done.output
+    assert "rejected, 2 left out because" in done.output
+    refused = _run("score", case / "rule.tv", case / "gaps.csv")
+    assert refused.exit_code == 2
+    assert "impute" not in refused.output  # score cannot
+
+
+def test_score_takes_the_variable_in_the_unit_of_the_rule(case):
+    for name, header in (("control", "id,Na (ppm),Mg"), ("recovered", "id,Na (ppm),Mg")):
+        text = (case / f"{name}.csv").read_text()
+        (case / f"{name}.csv").write_text(text.replace("id,Na,Mg", header))
+    assert _run("fit", case / "control.csv", case / "rule.tv").exit_code == 0
+    pd.read_csv(case / "recovered.csv").assign(**{"Na (wt%)": 9.0}).to_csv(case / "both.csv", index=False)
+    for name in ("recovered", "both"):
+        done = _run("score", case / "rule.tv", case / f"{name}.csv", "--out", case / f"{name}.scores")
+        assert done.exit_code == 0, done.output
+    assert (case / "both.scores").read_text() == (case / "recovered.scores").read_text()
+
+
 def test_fit_and_score_take_a_sheet(case, workbook):
     assert _run("fit", workbook, case / "rule.tv", "--sheet", "control").exit_code == 0
     scored = [case / "sheet.csv", case / "file.csv"]

@@ -149,12 +149,11 @@ def _mark(context: click.Context, option: click.Parameter, given: str | None) ->
     return {"comma": ",", "point": "."}.get(given or "", given)
 
 
-_decimal = click.option(
-    "--decimal",
-    type=click.Choice([",", ".", "comma", "point"]),
-    callback=_mark,
-    help="The decimal mark of every table given; by default recognised.",
-)
+def _decimal_option(name: str, words: str) -> Any:
+    return click.option(name, type=click.Choice([",", ".", "comma", "point"]), callback=_mark, help=words)
+
+
+_decimal = _decimal_option("--decimal", "The decimal mark of every table given; by default recognised.")
 
 
 def _judging(command: Any) -> Any:
@@ -221,6 +220,8 @@ def _usage_errors() -> Iterator[None]:
 @click.option("--control-sheet", help="The sheet of CONTROL, if it is an Excel workbook; by default the first.")
 @click.option("--recovered-sheet", help="The sheet of RECOVERED, likewise; both may be in one workbook.")
 @click.option("--background-sheet", help="The sheet of the background, likewise.")
+@_decimal_option("--control-decimal", "The decimal mark of CONTROL alone.")
+@_decimal_option("--recovered-decimal", "The decimal mark of RECOVERED alone.")
 @_judging
 def judge(
     control: Path,
@@ -231,6 +232,8 @@ def judge(
     background_sheet: str | None,
     control_sheet: str | None,
     recovered_sheet: str | None,
+    control_decimal: str | None,
+    recovered_decimal: str | None,
     **options: Any,
 ) -> None:
     """Judge RECOVERED objects by CONTROL objects: could they come from the same source?"""
@@ -242,6 +245,7 @@ def judge(
         "background": background,
         "background_sheet": background_sheet,
         "sheets": (control_sheet, recovered_sheet),
+        "decimals": (control_decimal, recovered_decimal),
     }
     with _usage_errors():
         judge_case(control, recovered, report, json_file, Console(), **given, **_listed(options))
@@ -297,7 +301,8 @@ def score(model: Path, table: Path, out: Path | None, **options: Any) -> None:
         bar = progress.add_task("scoring", total=1.0)
         done = score_table(model, table, out, progress=lambda share: progress.update(bar, completed=share), **options)
     _warn(done.cautions)
-    click.echo(f"{done.judged} objects judged, {done.rejected} rejected: {out}")
+    lost = f", {done.left_out} left out because a value is missing or below detection" if done.left_out else ""
+    click.echo(f"{done.judged} objects judged, {done.rejected} rejected{lost}: {out}")
 
 
 @main.command()

@@ -101,6 +101,24 @@ def test_a_case_with_a_background_gets_ratios(background, system, monkeypatch):
         judge(control, recovered, background=table.drop(columns="source"))
 
 
+def test_a_background_is_matched_by_name_and_unit(background, monkeypatch):
+    seen = []
+
+    def fit(self, X, sources):
+        seen.append(X)
+        raise ValueError("that is all")
+
+    monkeypatch.setattr(LikelihoodSystem, "fit", fit)
+    X, sources = background
+    case = [pd.DataFrame(X[:20], columns=["a (ppm)", "b"])] * 2
+    same = pd.DataFrame(X, columns=["a (ppm)", "b"]).assign(source=sources)
+    both = same.assign(**{"a (wt%)": 9.0})[["source", "b", "a (wt%)", "a (ppm)"]]
+    for table in (same, same[["source", "b", "a (ppm)"]], both):
+        with pytest.raises(ValueError, match="that is all"):
+            judge(*case, background=table)
+        np.testing.assert_array_equal(seen.pop(), X)
+
+
 def test_neither_the_order_of_the_columns_nor_their_units_matter():
     rng = np.random.default_rng(5)
     mixing = rng.normal(size=(3, 3))

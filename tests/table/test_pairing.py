@@ -30,6 +30,56 @@ def test_different_units_are_refused():
     assert read_pair(CONTROL, b"Na [wt.%],Mg\n1,2\n").features == ("Na", "Mg")
 
 
+PPM, BOTH = b"id,K,Na (ppm)\nA,1,10\nB,2,20\n", b"id,Na (wt%),Na (ppm),K\nX,0.1,30,3\n"
+
+
+@pytest.mark.parametrize("features", [None, ["K", "Na (ppm)"]])
+def test_a_variable_that_one_table_has_in_two_units_is_matched_by_the_unit(features):
+    pair = read_pair(PPM, BOTH, features=features, names=("c.csv", "r.csv"))
+    assert (pair.features, pair.recovered.X.tolist()) == (("K", "Na"), [[3, 30]])
+    assert pair.recovered.header("Na") == "Na (ppm)"
+    assert (pair.only_control, pair.only_recovered) == ((), ("Na (wt%)",) if features is None else ())
+    other = read_pair(BOTH, PPM, features=features)
+    assert other.recovered.select(["K", "Na (ppm)"]).X.tolist() == [[1, 10], [2, 20]]
+
+
+def test_a_variable_in_two_units_may_be_asked_for_by_its_short_name():
+    assert read_pair(PPM, BOTH, features=["Na"]).recovered.X.tolist() == [[30]]
+
+
+def test_the_same_unit_goes_before_the_same_name():
+    pair = read_pair(PPM, b"id,Na,Na [ppm],K\nX,0.1,30,3\n", names=("c.csv", "r.csv"))
+    assert pair.recovered.X.tolist() == [[3, 30]]
+    assert any(str(note).startswith("r.csv, column 'Na': not used") for note in pair.notes)
+
+
+def test_a_word_below_a_variable_in_two_units_is_a_problem():
+    with pytest.raises(TableError, match=r"row 2, column 'Na \(ppm\)': 'abc' is not a number"):
+        read_pair(PPM, BOTH.replace(b"30", b"abc"))
+
+
+def test_each_table_may_have_its_own_decimal_mark():
+    control, recovered = b"id;RI\nA;1.51\nB;1.52\n", b"id;RI\nX;1,512\n"
+    advice = r'for 1.512 say decimals=\(None, ","\) \(--recovered-decimal comma\), for'
+    with pytest.raises(TableError, match=advice):
+        read_pair(control, recovered)
+    for marks in ({"decimals": (None, ",")}, {"decimals": (".", None), "decimal": ","}):
+        assert read_pair(control, recovered, **marks).recovered.X.tolist() == [[1.512]]
+    with pytest.raises(TableError, match=r"--control-decimal point"):
+        read_pair(control, recovered, decimal=",")
+    with pytest.raises(TableError, match=r"--decimal comma") as caught:
+        read_pair(recovered, recovered)
+    assert "decimals=" not in str(caught.value)
+
+
+def test_a_feature_named_twice_is_refused():
+    table = read_table(PPM)
+    with pytest.raises(TableError, match=r"the column 'Na \(ppm\)' is named twice among the features"):
+        align(table, table, features=["Na", "K", "Na (ppm)"])
+    with pytest.raises(TableError, match=r"there is no variable 'Na \(wt%\)'"):
+        align(table, table, features=["Na (wt%)"])
+
+
 def test_nothing_in_common():
     with pytest.raises(TableError, match="no variable in common: 'Zr' here, 'Na', 'Mg', 'Fe' in"):
         read_pair(CONTROL, b"Zr\n1\n")

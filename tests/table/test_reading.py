@@ -135,6 +135,16 @@ class TestRoles:
     def test_a_text_column_asked_for_is_a_problem(self):
         assert len(problems(b"id,Na,colour\nA,1,green\nB,2,blue\n", features=["Na", "colour"])) == 2
 
+    def test_a_column_named_twice(self):
+        file = b"id,K (ppm),Mg\nA,1,2\nB,3,4\n"
+        assert problems(file, features=["K", "Mg", "K (ppm)"]) == [
+            "table: the column 'K (ppm)' is named twice among the features"
+        ]
+        with pytest.raises(TableError, match="named twice"):
+            list(read_chunks(file, ["K", "K"]))
+        with pytest.raises(TableError, match="'Mg' is named among the features and as the id"):
+            list(read_chunks(file, ["Mg", "K"], id_column="Mg"))
+
     def test_columns_that_are_not_there(self):
         found = problems(b"id,Na\nA,1\n", features=["na", "Zr"], id_column="name")
         assert "there is no column 'na'; did you mean 'Na'?" in found[0]
@@ -156,6 +166,14 @@ class TestUnits:
 
     def test_one_variable_in_two_units_keeps_both_names(self):
         assert read_table(b"Na (ppm),Na (wt%)\n1,2\n").features == ("Na (ppm)", "Na (wt%)")
+
+    def test_one_variable_in_two_units_is_found_by_the_unit_wanted(self):
+        for file in (b"Na (wt%),Na (ppm),K\n1,2,3\n", b"Na,Na [ppm],K\n1,2,3\n"):
+            assert read_table(file, features=["Na"], units={"Na": "ppm"}).X.tolist() == [[2]]
+            (block,) = read_chunks(file, ["K", "Na"], units={"Na": "ppm"})
+            assert (block.features, block.X.tolist()) == (("K", "Na"), [[3, 2]])
+        with pytest.raises(TableError, match="there is no column 'Na'"):
+            list(read_chunks(b"Na (ppm),Na (wt%)\n1,2\n", ["Na"]))
 
 
 class TestMissing:
@@ -233,11 +251,44 @@ class TestChunks:
         (block,) = read_chunks(b"id,Na\nA,\n", ["Na"], missing="impute", reference=control)
         assert block.X.tolist() == [[3.0]]
 
+    def test_a_block_may_drop_to_nothing_but_the_table_may_not(self):
+        lost, file = [], b"id,a\nx,1\ny,\nz,\nw,3\nv,\n"
+        blocks = list(read_chunks(file, ["a"], rows=1, missing="drop", left_out=lost.extend))
+        assert [block.ids for block in blocks] == [("x",), ("w",)]
+        assert lost == ["y", "z", "v"]
+        with pytest.raises(TableError, match=r"leaves none$"):  # there is nothing to impute from
+            list(read_chunks(b"id,a\ny,\nz,\n", ["a"], rows=1, missing="drop"))
+        with pytest.raises(TableError, match=r'or choose missing="drop"$'):
+            list(read_chunks(b"id,a\ny,\n", ["a"]))
+
     def test_a_problem_late_in_the_file_has_its_row(self):
         text = "id,Na\n" + "".join(f"F{i},{i}\n" for i in range(50)) + "F50,abc\n"
         blocks = read_chunks(text.encode(), ["Na"], rows=10, name="big.csv")
         with pytest.raises(TableError, match=r"big.csv, row 52, column 'Na': 'abc' is not a number"):
             list(blocks)
+
+
+@pytest.mark.parametrize("kind", ["int64", "uint64", "Int64"])
+def test_ids_of_more_digits_than_a_float_has_are_kept(kind, tmp_path):
+    ids = [2024051612345678901, 2024051612345678902]
+    frame = pd.DataFrame({"id": pd.Series(ids, dtype=kind), "Na": [1.5, 2.5]})
+    frame.to_parquet(tmp_path / "t.parquet")
+    for source in (frame, frame.set_index("id"), tmp_path / "t.parquet"):
+        assert read_table(source).ids == tuple(map(str, ids))
+    assert read_table(frame, features=["id"]).X[:, 0].tolist() == [float(i) for i in ids]
+    gaps = pd.DataFrame({"Na": pd.Series([2**60, None], dtype="Int64"), "Mg": pd.Series([None, 1], dtype="Int64")})
+    gaps.to_parquet(tmp_path / "gaps.parquet")
+    for source in (gaps, tmp_path / "gaps.parquet"):
+        X = read_table(source, missing="keep").X
+        np.testing.assert_array_equal(X, [[2.0**60, np.nan], [np.nan, 1]])
+
+
+def test_where_no_column_holds_numbers_the_reasons_are_said():
+    found = problems(b"id;Na;Mg\nA;1 234,5;12%\nB;1 234,6;13%\n", name="c.csv")
+    assert "no column holds numbers" in found[0]
+    assert "row 2, column 'Na'" in found[1]
+    assert "'1 234,5' has a thousands separator; write the number without it" in found[1]
+    assert "'12%' carries a unit" in found[2]
 
 
 def test_numbers_kept_as_text_in_typed_files(tmp_path):

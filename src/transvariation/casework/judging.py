@@ -71,7 +71,8 @@ def judge(
     background_sheet : str or int, optional
         Its Excel sheet, by title or number from 1; by default the first.
     decimal : {",", "."}, optional
-        The decimal mark of all these tables; by default recognised in each.
+        The decimal mark of all these tables; by default recognised in each. ``decimals`` is a pair of marks for the
+        control and the recovered table alone.
     command : str
         What to name in the result as the command that made it.
     **options
@@ -162,8 +163,12 @@ def fit_rule(
 
 def _weighed(pair: Pair, background: Any, seed: int, **options: Any) -> dict[str, Any]:
     """Weigh the recovered sources against the control, which counts as one source."""
-    table = read_table(background, features=pair.features, name=_name(background, "background"), **options)
-    if problems := unit_problems(pair.control.units, pair.control.name, table, pair.features):
+    units = pair.control.units
+    name = _name(background, "background")
+    table = read_table(background, features=pair.features, units=units, name=name, **options)
+    found = table.found(pair.features, units)
+    table = table.select(found).rename(dict(zip(found, pair.features, strict=True)))  # in the control's order
+    if problems := unit_problems(units, pair.control.name, table, pair.features):
         raise TableError(problems)
     if table.sources is None:
         raise ValueError(

@@ -54,11 +54,12 @@ def _check_rule_or_none(path: Path) -> None:
 
 
 class Scored(NamedTuple):
-    """How many objects were judged and rejected, and what was to be warned of when the rule was fitted."""
+    """How many objects were judged, rejected and left out, and what was to be warned of when the rule was fitted."""
 
     judged: int
     rejected: int
     cautions: list[str]
+    left_out: int = 0  # because a value is missing
 
 
 def score_table(
@@ -79,19 +80,21 @@ def score_table(
     rule = load(model)
     names = [str(name) for name in rule.feature_names_in_]
     about = read_about(model)["about"]  # of a rule kept by other means it may say anything, or nothing
-    control, heard = about.get("control"), about.get("cautions")
+    heard = about.get("cautions")
+    control = about["control"] if isinstance(about.get("control"), dict) else {}
     judged = rejected = 0
+    lost: list[int] = []
+    options |= {"missing": missing, "units": control.get("units", {}), "progress": progress}
     with replacing(out) as unfinished, unfinished.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
-        for block in read_chunks(table, names, missing=missing, progress=progress, **options):
-            if isinstance(control, dict):
-                _check_units(control, block)
+        for block in read_chunks(table, names, left_out=lambda ids: lost.append(len(ids)), **options):
+            _check_units(control, block)
             verdicts = _verdicts(rule, pd.DataFrame(block.X, columns=names))
             writer.writerows(zip((spreadsheet_safe(name) for name in block.ids), *verdicts, strict=True))
             judged += len(block)
             rejected += int((verdicts[0] == "rejected").sum())
-    return Scored(judged, rejected, [str(words) for words in heard] if isinstance(heard, list) else [])
+    return Scored(judged, rejected, [str(words) for words in heard] if isinstance(heard, list) else [], sum(lost))
 
 
 def _check_units(control: dict[str, Any], block: Table) -> None:

@@ -58,10 +58,17 @@ class ParquetGrid:
 
 def _arrow_column(column: Any) -> Column:
     import pyarrow as pa
+    import pyarrow.compute as pc
 
-    if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
+    whole = pa.types.is_integer(column.type)
+    if pa.types.is_floating(column.type) or (whole and _exact(*pc.min_max(column).as_py().values())):
         return column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     return column.to_pylist()
+
+
+def _exact(least: int | None, largest: int | None) -> bool:
+    """Tell whether all whole numbers between these two survive as floats: an id may have more digits."""
+    return least is None or largest is None or (least >= -(2**53) and largest <= 2**53)
 
 
 class FrameGrid:
@@ -109,9 +116,11 @@ class FrameGrid:
 
 
 def _frame_column(column: "pd.Series[Any]") -> Column:
-    from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
+    from pandas.api.types import is_bool_dtype, is_complex_dtype, is_integer_dtype, is_numeric_dtype
 
     dtype = column.dtype
+    if is_integer_dtype(dtype) and column.notna().any() and not _exact(int(column.min()), int(column.max())):
+        return _plain_cells(column)
     if is_numeric_dtype(dtype) and not is_bool_dtype(dtype) and not is_complex_dtype(dtype):
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     return _plain_cells(column)

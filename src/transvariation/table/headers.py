@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 # Written as they are compared: lower case, no blanks, micro as u, "wt.%" as "wt%".
 _CONTENT = {"%", "wt%", "mass%", "w%", "w/w%", "%w/w", "at%", "mol%", "vol%", "ppm", "ppb", "ppt", "ppmw"}
@@ -137,3 +138,14 @@ def split_unit(header: str) -> tuple[str, str]:
     if match and is_content_unit(match[2]):  # without brackets, "Q m" is no metre
         return match[1], match[2]
     return name, ""
+
+
+def in_unit(name: str, unit: str, headers: Sequence[str]) -> int | None:
+    """Find the one header that names a variable in this unit; None where there is none, or more than one.
+
+    >>> in_unit("Na", "ppm", ["K", "Na (ppm)", "Na (wt%)"])
+    1
+    """
+    parts = [split_unit(header) for header in headers] if unit else []
+    at = [i for i, (short, own) in enumerate(parts) if short == name and same_unit(own, unit)]
+    return at[0] if len(at) == 1 else None

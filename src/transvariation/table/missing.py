@@ -48,7 +48,9 @@ def filling(control: Table) -> dict[str, dict[str, float]]:
     return result
 
 
-def apply_policy(table: Table, missing: str, reference: Table | Filling | None = None) -> Table:
+def apply_policy(
+    table: Table, missing: str, reference: Table | Filling | None = None, *, in_block: bool = False
+) -> Table:
     """Deal with the NaN in a table that was read with ``missing="keep"``.
 
     Parameters
@@ -58,19 +60,24 @@ def apply_policy(table: Table, missing: str, reference: Table | Filling | None =
         ``"impute"`` puts half the detection limit below it and the reference's median elsewhere.
     reference : Table or mapping, default=None
         The control table, or what :func:`filling` gave for it; None is the table itself.
+    in_block : bool, default=False
+        Whether the table is one block of several: nothing may remain of it, and it is nothing to impute from.
     """
     check_policy(missing)
+    impute = reference is not None or not in_block  # only then is it worth advising
     holes = np.isnan(table.X)
     if missing == "keep" or not holes.any():
         return table
     findings = Findings(table.name)
     censored = np.zeros_like(holes) if table.below is None else ~np.isnan(table.below)
     if missing == "error":
-        _report(table, holes, censored, findings)
+        _report(table, holes, censored, findings, impute)
     result = _dropped(table, holes, censored, findings) if missing == "drop" else table
     if missing == "impute":
         source = reference if reference is not None else table
         result = _imputed(table, holes, censored, filling(source) if isinstance(source, Table) else source, findings)
+    if not in_block and not len(result):
+        nothing_remains(findings, impute)
     findings.check()
     return replace(result, notes=table.notes + tuple(findings.notes))
 
@@ -84,11 +91,18 @@ def gaps(table: Table, missing: str) -> list[Problem]:
     return []
 
 
-def _report(table: Table, holes: np.ndarray, censored: np.ndarray, findings: Findings) -> None:
+def nothing_remains(findings: Findings, impute: bool) -> None:
+    """Report that objects were left out until there was none."""
+    advice = '; try missing="impute"' if impute else ""
+    findings.problem(f"every object has a missing value, so that dropping them leaves none{advice}")
+
+
+def _report(table: Table, holes: np.ndarray, censored: np.ndarray, findings: Findings, impute: bool) -> None:
+    advice = 'choose missing="drop"' + (' or missing="impute"' if impute else "")
     for i, j in np.argwhere(holes):
         what = "the value is below the detection limit" if censored[i, j] else "the value is missing"
         findings.problem(
-            f'{what}; fill it in, or choose missing="drop" or missing="impute"',
+            f"{what}; fill it in, or {advice}",
             int(table.rows[i]),
             table.header(table.features[j]),
         )
@@ -100,8 +114,6 @@ def _dropped(table: Table, holes: np.ndarray, censored: np.ndarray, findings: Fi
         j = int(np.argmax(holes[i]))
         what = "below detection" if censored[i, j] else "missing"
         findings.note(f"object {table.ids[i]!r} left out: {what}", int(table.rows[i]), table.header(table.features[j]))
-    if bad.all():
-        findings.problem('every object has a missing value, so that dropping them leaves none; try missing="impute"')
     kept = table.keep(~bad)
     return replace(kept, dropped=table.dropped + tuple(table.ids[i] for i in np.flatnonzero(bad)))
 

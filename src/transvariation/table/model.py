@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from transvariation.table.headers import split_unit, tidy
+from transvariation.table.headers import in_unit, same_unit, split_unit, tidy
 from transvariation.table.problems import Problem
 
 if TYPE_CHECKING:
@@ -83,10 +83,35 @@ class Table:
         """Name a feature as the file does, unit included."""
         return self.headers.get(feature, feature)
 
-    def lookup(self, wanted: Sequence[str]) -> list[str | None]:
-        """Find features by name, with or without their units; None for those that are not there."""
-        places = {tidy(self.header(name)): name for name in self.features} | {name: name for name in self.features}
-        return [places.get(tidy(name), places.get(split_unit(name)[0])) for name in wanted]
+    def lookup(self, wanted: Sequence[str], units: Mapping[str, str] = MappingProxyType({})) -> list[str | None]:
+        """Find features by name, with or without their units; None for those that are not there.
+
+        Where the table has a variable in several units, `units` says which is meant.
+        """
+        headers = [self.header(name) for name in self.features]
+        places = dict(zip(map(tidy, headers), self.features, strict=True)) | {name: name for name in self.features}
+        return [self._one(name, in_unit(name, units.get(name, ""), headers), places) for name in wanted]
+
+    def _one(self, wanted: str, at: int | None, places: dict[str, str]) -> str | None:
+        if at is not None:
+            return self.features[at]
+        short, unit = split_unit(wanted)
+        found = places.get(tidy(wanted), places.get(short))
+        own = self.units.get(found or "", "")
+        return None if unit and own and not same_unit(unit, own) else found
+
+    def found(self, wanted: Sequence[str], units: Mapping[str, str] = MappingProxyType({})) -> list[str]:
+        """Find features that are known to be there."""
+        return [name for name in self.lookup(wanted, units) if name is not None]
+
+    def rename(self, names: Mapping[str, str]) -> "Table":
+        """Call features by other names; how the file calls them stays known."""
+        return replace(
+            self,
+            features=tuple(names.get(name, name) for name in self.features),
+            units={names.get(name, name): unit for name, unit in self.units.items()},
+            headers={names.get(name, name): header for name, header in self.headers.items()},
+        )
 
     def select(self, features: Sequence[str]) -> "Table":
         """Keep these features, in this order."""

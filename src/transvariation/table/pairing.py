@@ -1,11 +1,13 @@
 """Two tables of one case: columns matched by name, problems of both reported together."""
 
 import difflib
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from transvariation.table.headers import same_unit
+from transvariation.table.cells import MARKS, to_say
+from transvariation.table.headers import in_unit, same_unit, split_unit
 from transvariation.table.missing import apply_policy, check_policy, filling, gaps
 from transvariation.table.model import Table
 from transvariation.table.opening import Source
@@ -59,6 +61,7 @@ def align(control: Table, recovered: Table, *, features: Sequence[str] | None = 
     """
     check_policy(missing)
     problems: list[Problem] = []
+    recovered = _named_alike(recovered, control)
     in_control, in_recovered = set(control.features), set(recovered.features)
     common = [name for name in control.features if name in in_recovered]
     only_control = tuple(name for name in control.features if name not in in_recovered)
@@ -80,6 +83,19 @@ def align(control: Table, recovered: Table, *, features: Sequence[str] | None = 
     fill = filling(first)
     results = _each(lambda: apply_policy(first, missing, fill), lambda: apply_policy(second, missing, fill))
     return Pair(results[0], results[1], tuple(common), only_control, only_recovered)
+
+
+def _named_alike(table: Table, control: Table) -> Table:
+    """Call features as the control does: "Na (ppm)" is called so only where "Na (wt%)" stands beside it."""
+    headers = [table.header(name) for name in table.features]
+    names: dict[str, str] = {}
+    for feature in control.features:
+        at = in_unit(split_unit(control.header(feature))[0], control.units.get(feature, ""), headers)
+        if at is not None and table.features[at] != feature:
+            names[table.features[at]] = feature
+    # what was called so without a unit must make room
+    taken = {name: f"{name} (no unit)" for name in names.values() if name in table.features and name not in names}
+    return table.rename(taken | names)
 
 
 def unit_problems(units: Mapping[str, str], there: str, table: Table, features: Sequence[str]) -> list[Problem]:
@@ -111,7 +127,8 @@ def read_pair(
     missing : {"error", "drop", "impute"}, default="error"
         What becomes of missing and below-detection values.
     **options
-        Further options of :func:`read_table`, for both tables; ``names`` is a pair of names for messages,
+        Further options of :func:`read_table`, for both tables; ``names`` is a pair of names for messages, ``decimals``
+        one of decimal marks (None where `decimal` holds),
         ``sheets`` a pair of Excel sheets.
 
     Examples
@@ -126,19 +143,46 @@ def read_pair(
     names = options.pop("names", (None, None))
     sheet = options.pop("sheet", None)
     sheets = options.pop("sheets", (sheet, sheet))
+    decimal = options.pop("decimal", None)
+    marks = [own or decimal for own in options.pop("decimals", (None, None))]
     common = {**options, "features": features, "missing": "keep"}
-    first, found = _attempt(control, name=names[0], sheet=sheets[0], **common)
-    # A recovered table may be one row: what the control measured is a variable there too, whatever its cell holds.
-    expect = first.features if first is not None else ()
-    second, found_too = _attempt(recovered, name=names[1], sheet=sheets[1], expect=expect, **common)
-    problems = found + found_too
+    first, found = _attempt(control, name=names[0], sheet=sheets[0], decimal=marks[0], **common)
+    if first is not None:
+        # A recovered table may be one row: what the control measured is a variable there too, whatever its cell holds.
+        common |= {"expect": (*first.features, *map(first.header, first.features)), "units": first.units}
+    second, found_too = _attempt(recovered, name=names[1], sheet=sheets[1], decimal=marks[1], **common)
+    problems = _advised(found, found_too)
     if not problems and first is not None and second is not None:
         return align(first, second, features=features, missing=missing)
     if first is not None and second is not None:
+        second = _named_alike(second, first)
         there = set(second.features)
         used = [name for name in first.features if name in there]
         problems += gaps(first.select(used), missing) + gaps(second.select(used), missing)
     raise TableError(problems)
+
+
+def say_one(mark: str, role: str) -> str:
+    """Tell how a person gives the decimal mark of one table of a pair.
+
+    >>> say_one(",", "recovered")
+    'say decimals=(None, ",") (--recovered-decimal comma)'
+    """
+    one = f'"{mark}", None' if role == "control" else f'None, "{mark}"'
+    return f"say decimals=({one}) (--{role}-decimal {MARKS[mark]})"
+
+
+def _advised(control: list[Problem], recovered: list[Problem]) -> list[Problem]:
+    """Where only one table wants another decimal mark, advise to say it of that one: the other was understood."""
+    found = {"control": control, "recovered": recovered}
+    for mark in MARKS:
+        asking = [role for role, problems in found.items() if any(to_say(mark) in p.message for p in problems)]
+        if len(asking) == 1:
+            (role,) = asking
+            found[role] = [
+                replace(p, message=p.message.replace(to_say(mark), say_one(mark, role))) for p in found[role]
+            ]
+    return found["control"] + found["recovered"]
 
 
 def _attempt(source: Source, **options: Any) -> tuple[Table | None, list[Problem]]:
@@ -166,7 +210,13 @@ def _wanted(features: Sequence[str], control: Table, recovered: Table, problems:
         for feature, found in zip(features, table.lookup(features), strict=True):
             if found is None:
                 problems.append(Problem(f"there is no variable {quoted(feature)}", table.name))
-    return [name for name in control.lookup(features) if name is not None]
+    common = control.found(features)
+    problems += [
+        Problem(f"the column {quoted(control.header(name))} is named twice among the features", control.name)
+        for name, times in Counter(common).items()
+        if times > 1
+    ]
+    return common
 
 
 def _absent(name: str, here: Table, there: Table) -> Problem:

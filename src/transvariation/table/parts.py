@@ -13,6 +13,8 @@ from transvariation.table.problems import Findings, TableError, quoted
 from transvariation.table.roles import Layout, cell_text, cell_texts, find_layout, is_unit_row
 from transvariation.table.text import TextGrid, find_decimal
 
+REASONS = 5  # columns of which is said why they hold no numbers, where none does
+
 
 def read_parts(
     grid: Grid, findings: Findings, limits: Limits, size: int, given: dict[str, Any]
@@ -60,6 +62,8 @@ def _usable(layout: Layout, grid: Grid, findings: Findings) -> Layout:
         findings.problem(
             f"no column holds numbers to measure by{hint}; the header is {quoted(' | '.join(grid.header), 80)}"
         )
+        for note in [note for note in findings.notes if note.message.startswith("not used as")][:REASONS]:
+            findings.problem(note.message, note.row, note.column)
     return layout
 
 

@@ -31,9 +31,9 @@ def quick_columns(piece: str, width: int, plan: Plan, delimiter: str, decimal: s
     import pandas as pd
 
     lines = piece.count("\n") + (not piece.endswith("\n"))
-    if not _regular(piece, lines, width, delimiter):
-        return None
     try:
+        if not _regular(piece, lines, width, delimiter):
+            return None
         frame = pd.read_csv(
             io.StringIO(piece),
             sep=delimiter,
@@ -47,11 +47,13 @@ def quick_columns(piece: str, width: int, plan: Plan, delimiter: str, decimal: s
             skip_blank_lines=False,
             **_exactly(pd.__version__),
         )
-    except (ValueError, OverflowError):  # pandas' ParserError is a ValueError
+    except (ValueError, OverflowError):  # ParserError and UnicodeEncodeError are ValueErrors
         return None
     X = frame[list(plan.numbers)].to_numpy()
-    if len(frame) != lines or not np.isfinite(X).all() or ((X == 0).any() and "e" in piece.lower()):
-        return None  # 1e400 and nan; 1e-400 reads as 0
+    if len(frame) != lines or not np.isfinite(X).all():  # 1e400 and nan
+        return None
+    if ((X == 0).any() or (X == 1).all(axis=0).any()) and "e" in piece.lower():
+        return None  # 1e-400 and false read as 0; a column of nothing but true as 1
     columns: list[Column] = [()] * width
     for k, j in enumerate(plan.numbers):
         columns[j] = X[:, k]
@@ -67,14 +69,23 @@ def _exactly(version: str) -> dict[str, Any]:
 
 
 def _regular(piece: str, lines: int, width: int, delimiter: str) -> bool:
-    """Tell whether each delimiter, line end and quotation mark can have but one meaning."""
-    if piece.count(delimiter) != lines * (width - 1) or piece.count("\r") != piece.count("\r\n"):
+    """Tell whether every line has the delimiters of one row, and every quotation mark encloses one cell of it.
+
+    Line by line: in sums over the piece a cell too many here and one too few there would cancel out.
+    """
+    if not delimiter.isascii() or piece.startswith("\ufeff") or piece.count("\r") != piece.count("\r\n"):
         return False
-    if '"' not in piece:
+    mark, end = delimiter.encode(), b"" if piece.endswith("\n") else b"\n"
+    marks = piece.encode().translate(None, bytes(set(range(256)) - {*mark, *b'\n"'})) + end
+    # Two quotation marks side by side here have neither delimiter nor line end between them.
+    if marks.replace(b'""', b"") != ((width - 1) * mark + b"\n") * lines:
+        return False
+    if b'"' not in marks:
         return True
+    # Each cell has an even number of them; as many edges as marks leaves one at either end and none within.
     opening = _count(piece, (delimiter + '"', '\n"')) + piece.startswith('"')
     closing = _count(piece, ('"' + delimiter, '"\n', '"\r')) + piece.endswith('"')
-    return opening == closing and opening + closing == piece.count('"')
+    return opening + closing == marks.count(b'"')
 
 
 def _count(text: str, parts: Sequence[str]) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from transvariation.table.grid import Limits, block_rows
-from transvariation.table.missing import apply_policy, check_policy, gaps
+from transvariation.table.missing import apply_policy, check_policy, gaps, nothing_remains
 from transvariation.table.model import Table
 from transvariation.table.opening import Source, opened
 from transvariation.table.parts import joined, read_parts, report_duplicates
@@ -25,6 +25,7 @@ def read_table(
     decimal: str | None = None,
     encoding: str | None = None,
     expect: Sequence[str] = (),
+    units: Mapping[str, str] | None = None,
     limits: Limits = Limits(),  # noqa: B008  # frozen
 ) -> Table:
     """Read a table of objects in rows and measured variables in columns.
@@ -50,6 +51,8 @@ def read_table(
         Given rather than recognised; a decimal mark that was given is noted.
     expect : sequence of str
         Names that are variables if present, even if most of their cells cannot be read.
+    units : mapping of str to str, default=None
+        The units that `features` are wanted in: they decide where the table has both ``Na (ppm)`` and ``Na (wt%)``.
     limits : Limits
         How large a table may be.
 
@@ -75,7 +78,8 @@ def read_table(
         grid,
         find,
     ):
-        given = {"id_column": id_column, "source_column": source_column, "features": features, "expect": expect}
+        columns = {"id_column": id_column, "source_column": source_column, "features": features}
+        given = {**columns, "expect": expect, "units": units}
         parts: list[Table] = []
         try:
             for part, _ in read_parts(grid, find, limits, block_rows(len(grid.header)), given):
@@ -98,7 +102,9 @@ def read_chunks(
     id_column: str | None = None,
     missing: str = "error",
     reference: Table | Mapping[str, Mapping[str, float]] | None = None,
+    units: Mapping[str, str] | None = None,
     progress: Callable[[float], None] | None = None,
+    left_out: Callable[[tuple[str, ...]], None] | None = None,
     name: str | None = None,
     sheet: str | int | None = None,
     delimiter: str | None = None,
@@ -112,7 +118,7 @@ def read_chunks(
 
     Parameters
     ----------
-    source, id_column, missing, name, sheet, delimiter, decimal, encoding
+    source, id_column, missing, units, name, sheet, delimiter, decimal, encoding
         As for :func:`read_table`.
     features : sequence of str
         The columns wanted, in the order wanted.
@@ -122,6 +128,9 @@ def read_chunks(
         Required by ``missing="impute"``: a block cannot know the control's median.
     progress : callable, default=None
         Called after every block with the share of the file that was read.
+    left_out : callable, default=None
+        Called with the ids of the objects that ``missing="drop"`` left out of a block. A block of which nothing
+        remains is not yielded; that nothing remains of the whole table is a problem.
 
     Yields
     ------
@@ -143,11 +152,20 @@ def read_chunks(
         grid,
         find,
     ):
-        given = {"id_column": id_column, "features": features}
+        given = {"id_column": id_column, "features": features, "units": units}
+        remaining = False
         for part, done in read_parts(grid, find, limits, rows or block_rows(len(grid.header)), given):
             find.check()
-            names = [name for name in part.lookup(features) if name is not None]  # all are there, or find knows of it
-            yield apply_policy(part, missing, reference).select(names)
+            names = part.found(features, units or {})  # all are there, or find knows of it
+            own = {name: wanted for name, wanted in zip(names, features, strict=True) if wanted in (units or {})}
+            block = apply_policy(part.select(names).rename(own), missing, reference, in_block=True)
+            remaining = remaining or len(block) > 0
+            if block.dropped and left_out is not None:
+                left_out(block.dropped)
+            if len(block):
+                yield block
             if progress is not None:
                 progress(done)
+        if not remaining:
+            nothing_remains(find, impute=reference is not None)
         find.check()

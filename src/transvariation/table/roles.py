@@ -2,8 +2,9 @@
 
 import difflib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from transvariation.table.headers import (
     OBJECTS,
     REPLICATES,
     SOURCES,
+    in_unit,
     is_content_unit,
     is_unit,
     key,
@@ -90,6 +92,7 @@ def find_layout(
     source_column: str | None = None,
     features: Sequence[str] | None = None,
     expect: Sequence[str] = (),
+    units: Mapping[str, str] | None = None,
 ) -> Layout:
     """Decide what each column is.
 
@@ -103,10 +106,12 @@ def find_layout(
         The only columns to measure by; whatever else there is counts as unused.
     expect : sequence of str
         Names that are features if present, whatever their cells look like: what the other table measured.
+    units : mapping of str to str or None
+        The units that `features` are wanted in, where the table has a variable in several.
     """
     header, set_of_expected = grid.header, set(expect)
-    names, units = _names_and_units(header)
-    layout = Layout(header, ["text"] * len(header), names, units)
+    names, own_units = _names_and_units(header)
+    layout = Layout(header, ["text"] * len(header), names, own_units)
     _check_names(layout, grid.first_row, findings)
     looks = [_Look(column, grid.decimal) for column in block.columns] if block else [_Look([], ".") for _ in header]
     keys = [key(name) for name in names]
@@ -117,10 +122,12 @@ def find_layout(
             roles[i] = "label"
         if keys[i] in REPLICATES:
             roles[i] = "replicate"
-    wanted = _find(layout, features, findings) if features is not None else None
+    wanted = _find(layout, features, findings, units or {}) if features is not None else None
     given_id = _find(layout, [id_column], findings) if id_column is not None else []
     given_source = _find(layout, [source_column], findings) if source_column is not None else []
-    expected = [i for i, name in enumerate(names) if name in set_of_expected]
+    for i in set(given_id + given_source).intersection(wanted or []):
+        findings.problem(f"the column {quoted(header[i])} is named among the features and as the id or the source")
+    expected = [i for i, name in enumerate(names) if not set_of_expected.isdisjoint((name, tidy(header[i])))]
     taken = set(given_id + given_source + expected + (wanted or []))
     free = [i for i in range(len(header)) if i not in taken]
     ids = given_id or _guess_id(free, keys, looks)
@@ -156,17 +163,21 @@ def _check_names(layout: Layout, row: int, findings: Findings) -> None:
             findings.problem(f"columns {_listed(at)} have the same name; rename or remove all but one", row, name)
 
 
-def _find(layout: Layout, wanted: Sequence[str], findings: Findings) -> list[int]:
-    """Look columns up by name, with or without the unit; report those that are not there."""
-    found = []
+def _find(
+    layout: Layout, wanted: Sequence[str], findings: Findings, units: Mapping[str, str] = MappingProxyType({})
+) -> list[int]:
+    """Look columns up by name, with or without the unit; report those that are not there, or named twice."""
+    found: list[int] = []
     places = {short: i for i, short in enumerate(layout.names)} | {
         tidy(full): i for i, full in enumerate(layout.header)
     }
     for name in wanted:
         plain = tidy(name)
         short, unit = split_unit(name)
-        at = places.get(plain, places.get(short))
-        if at is not None and (plain in places or not layout.units[at] or same_unit(unit, layout.units[at])):
+        meant = in_unit(name, units.get(name, ""), layout.header)
+        at = places.get(plain, places.get(short)) if meant is None else meant
+        sure = meant is not None or plain in places
+        if at is not None and (sure or not layout.units[at] or same_unit(unit, layout.units[at])):
             found.append(at)
             continue
         there = [n for n in layout.names if n]
@@ -174,6 +185,8 @@ def _find(layout: Layout, wanted: Sequence[str], findings: Findings) -> list[int
         close = [lower[k] for k in difflib.get_close_matches(plain[:60].casefold(), lower, 1)]
         hint = f"did you mean {quoted(close[0])}?" if close else f"there are {_listed(map(quoted, there[:12]))}"
         findings.problem(f"there is no column {quoted(name)}; {hint}")
+    for at in (at for at, times in Counter(found).items() if times > 1):
+        findings.problem(f"the column {quoted(layout.header[at])} is named twice among the features")
     return found
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from transvariation.table import Limits, Problem, Table, TableError
 from transvariation.table.cells import MARKS, to_say
 from transvariation.table.opening import opened
+from transvariation.table.pairing import say_one
 
 FIRST = 8  # rows shown of a table that was understood
 PLACES = 12  # further rows shown because something was found in them
@@ -21,7 +22,11 @@ PLAIN = {
     "name the column as the source (source_column, --source-column)": "head that column “source” in the table",
     "save the file as UTF-8, or name its encoding": "save the file as UTF-8",
     "read it in blocks (`score` does)": "the command “transvariation score” takes tables of any length",
-} | {to_say(mark): f"choose the {name} under “Decimal mark”" for mark, name in MARKS.items()}
+} | {
+    said: f"choose the {name} under “Decimal mark”"
+    for mark, name in MARKS.items()
+    for said in (to_say(mark), say_one(mark, "control"), say_one(mark, "recovered"))
+}
 
 
 def plain(message: str) -> str:
