@@ -60,14 +60,15 @@ class Outcome:
 def tasks(
     scenarios: Iterable[str], sizes: Iterable[int], shifts: Sequence[float], repeats: int
 ) -> list[tuple[str, int, float, int]]:
-    """List the data sets of a study. Scenarios without a shift appear once, with shift 0."""
-    return [
+    """List the data sets of a study, each once. Scenarios without a shift appear once, with shift 0."""
+    named = (
         (scenario, size, shift, repeat)
         for scenario in scenarios
         for shift in (shifts if scenario in SHIFTED else [0.0])
         for size in sizes
         for repeat in range(repeats)
-    ]
+    )
+    return list(dict.fromkeys(named))  # what was named twice would count as two data sets, and be the same one
 
 
 def data_seed(seed: int, scenario: str, size: int, shift: float, repeat: int) -> np.random.SeedSequence:
