@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -85,6 +86,16 @@ def test_the_recorded_command_says_the_decimal_mark(thousandths, tmp_path, monke
     assert _run(*typed).exit_code == 0
     command = json.loads((tmp_path / "case.json").read_text())["made_by"]["command"]
     assert command == " ".join(["transvariation", *typed])
+
+
+def test_the_recorded_command_can_be_typed_again(case, monkeypatch):
+    odd = case / "two words & $more's.csv"
+    shutil.copy(case / "control.csv", odd)
+    typed = ["judge", str(odd), str(case / "recovered.csv"), "--json", str(case / "case.json")]
+    monkeypatch.setattr(sys, "argv", ["transvariation", *typed])
+    assert _run(*typed).exit_code == 0
+    command = json.loads((case / "case.json").read_text())["made_by"]["command"]
+    assert shlex.split(command) == ["transvariation", *typed]
 
 
 def test_fit_and_score_take_the_decimal_mark(thousandths, tmp_path):

@@ -50,7 +50,8 @@ def _jobs(context: click.Context, option: click.Option, given: int | str) -> int
         number = 0
     if number:
         return number
-    if ":" not in str(given):
+    host, _, port = str(given).rpartition(":")
+    if not (host and port.isdecimal() and int(port) < 1 << 16):
         raise click.BadParameter(f"{given!r} is none of these: {option.help}")
     return given
 
