@@ -265,7 +265,7 @@ def test_the_files_are_there_whatever_becomes_of_the_screen(case, monkeypatch):
     "typed", ["demo", "study glass --seeds 1 --repeats 1 --jobs 1", "study simulation --scenarios a --repeats 1"]
 )
 def test_a_folder_that_cannot_be_made_is_named_before_any_work(tmp_path, monkeypatch, typed):
-    for work in ("report.demo.judge", "studies.glass.paper_scores", "studies.simulation.Study.run"):
+    for work in ("report.demo.judge", "studies.glass.GlassStudy.run_cells", "studies.simulation.Study.run"):
         monkeypatch.setattr(f"transvariation.{work}", None)
     (tmp_path / "file").touch()
     done = _run(*typed.split(), "--out", tmp_path / "file" / "folder")
