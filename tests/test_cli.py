@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -85,6 +86,16 @@ def test_the_recorded_command_says_the_decimal_mark(thousandths, tmp_path, monke
     assert _run(*typed).exit_code == 0
     command = json.loads((tmp_path / "case.json").read_text())["made_by"]["command"]
     assert command == " ".join(["transvariation", *typed])
+
+
+def test_the_recorded_command_can_be_typed_again(case, monkeypatch):
+    odd = case / "two words & $more's.csv"
+    shutil.copy(case / "control.csv", odd)
+    typed = ["judge", str(odd), str(case / "recovered.csv"), "--json", str(case / "case.json")]
+    monkeypatch.setattr(sys, "argv", ["transvariation", *typed])
+    assert _run(*typed).exit_code == 0
+    command = json.loads((case / "case.json").read_text())["made_by"]["command"]
+    assert shlex.split(command) == ["transvariation", *typed]
 
 
 def test_fit_and_score_take_the_decimal_mark(thousandths, tmp_path):
@@ -254,7 +265,7 @@ def test_the_files_are_there_whatever_becomes_of_the_screen(case, monkeypatch):
     "typed", ["demo", "study glass --seeds 1 --repeats 1 --jobs 1", "study simulation --scenarios a --repeats 1"]
 )
 def test_a_folder_that_cannot_be_made_is_named_before_any_work(tmp_path, monkeypatch, typed):
-    for work in ("report.demo.judge", "studies.glass.paper_scores", "studies.simulation.Study.run"):
+    for work in ("report.demo.judge", "studies.glass.GlassStudy.run_cells", "studies.simulation.Study.run"):
         monkeypatch.setattr(f"transvariation.{work}", None)
     (tmp_path / "file").touch()
     done = _run(*typed.split(), "--out", tmp_path / "file" / "folder")

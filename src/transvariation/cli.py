@@ -50,7 +50,8 @@ def _jobs(context: click.Context, option: click.Option, given: int | str) -> int
         number = 0
     if number:
         return number
-    if ":" not in str(given):
+    host, _, port = str(given).rpartition(":")
+    if not (host and port.isdecimal() and int(port) < 1 << 16):
         raise click.BadParameter(f"{given!r} is none of these: {option.help}")
     return given
 
@@ -84,20 +85,16 @@ def simulation(out: Path, scenarios: str, sizes: str, shifts: str, repeats: int,
     from transvariation.studies.simulation import Study
 
     console = Console()
-    try:
-        with _usage_errors():
-            work = Study(
-                scenarios=_letters(scenarios),
-                sizes=tuple(_numbers(sizes, int, "--sizes")),
-                shifts=tuple(_numbers(shifts, float, "--shifts")),
-                repeats=repeats,
-                seed=seed,
-                jobs=jobs,
-            )
-            path = simulate(work, out, console)
-    except KeyboardInterrupt:
-        click.echo(f"\nStopped. What is done is kept in {out}: the same command goes on from there.", err=True)
-        raise SystemExit(130) from None
+    with _kept_in(out), _usage_errors():
+        work = Study(
+            scenarios=_letters(scenarios),
+            sizes=tuple(_numbers(sizes, int, "--sizes")),
+            shifts=tuple(_numbers(shifts, float, "--shifts")),
+            repeats=repeats,
+            seed=seed,
+            jobs=jobs,
+        )
+        path = simulate(work, out, console)
     console.print(f"Page: {path}", soft_wrap=True, highlight=False)
 
 
@@ -109,15 +106,29 @@ def simulation(out: Path, scenarios: str, sizes: str, shifts: str, repeats: int,
 @click.option("--repeats", type=click.IntRange(min=1), default=3, show_default=True, help="Ten-fold splits.")
 @click.option("--jobs", type=int, default=-1, show_default=True, callback=_jobs, help="Processes; -1 for all cores.")
 def glass(out: Path, seeds: int, repeats: int, jobs: int) -> None:
-    """Reproduce the analysis of the glass fragments, cell by cell, then try it on unseen fragments."""
+    """Reproduce the analysis of the glass fragments, cell by cell, then try it on unseen fragments.
+
+    Interrupted and called again, it goes on where it was.
+    """
     from rich.console import Console
 
     from transvariation.report.study import analyse_glass
+    from transvariation.studies.glass import GlassStudy
 
     console = Console()
-    with _usage_errors():
-        path = analyse_glass(out, seeds, repeats, jobs, console)
+    with _kept_in(out), _usage_errors():
+        path = analyse_glass(GlassStudy(seeds, repeats, jobs), out, console)
     console.print(f"Page: {path}", soft_wrap=True, highlight=False)
+
+
+@contextmanager
+def _kept_in(out: Path) -> Iterator[None]:
+    """Say where the results are when Ctrl-C stops a study."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo(f"\nStopped. What is done is kept in {out}: the same command goes on from there.", err=True)
+        raise SystemExit(130) from None
 
 
 def _letters(text: str) -> str:

@@ -198,6 +198,38 @@ def test_memory_maps_frames_and_functions_answer_in_kind(tmp_path):
         rule.predict(table[["b", "a"]])
 
 
+def test_blocks_that_are_tables_have_the_same_columns_in_the_same_order(tmp_path):
+    import pandas as pd
+
+    X = rng.normal(size=(900, 2)) * [1, 100]
+    table = pd.DataFrame(X, columns=["a", "b"])
+    tables = [table.loc[:0, ["b", "a"]][:0], table[:300], table[300:]]  # what has no rows has no say
+    rule = distributed.TOCC(scratch=tmp_path).fit(lambda: iter(tables))
+    assert rule.offset_ == tv.TOCC().fit(X).offset_
+    assert list(rule.feature_names_in_) == ["a", "b"]
+    assert list(pickle.loads(pickle.dumps(rule)).feature_names_in_) == ["a", "b"]
+    swapped = [table[:300], table.loc[300:, ["b", "a"]]]
+    message = r"partition 1 has the columns \['b', 'a'\], the others \['a', 'b'\]"
+    with pytest.raises(ValueError, match=message):
+        distributed.TOCC(scratch=tmp_path).fit(lambda: iter(swapped))
+    rounds = iter([tables, [table[["b", "a"]]]])
+    with pytest.raises(ValueError, match="partition 0 has the columns"):
+        distributed.TOCC(scratch=tmp_path).fit(lambda: iter(next(rounds)))
+    for answer in (rule.predict, rule.score_samples, rule.p_values):
+        with pytest.raises(ValueError, match=message):
+            list(answer(lambda: iter(swapped)))
+        np.testing.assert_array_equal(
+            np.concatenate(list(answer(lambda: iter([table[:5], X[5:9]])))),
+            np.concatenate(list(answer(lambda: iter([table[:9]])))),
+        )
+    by_arrays = distributed.TOCC().fit(blocks(X, [900]))
+    assert not hasattr(by_arrays, "feature_names_in_")
+    with pytest.raises(ValueError, match=message):
+        list(by_arrays.predict(lambda: iter(swapped)))
+    numbered = [block.set_axis([0, 1], axis=1) for block in tables]
+    assert not hasattr(distributed.TOCC().fit(lambda: iter(numbered)), "feature_names_in_")
+
+
 def test_memory_is_bounded_by_a_block(monkeypatch):
     monkeypatch.setattr(local, "BLOCK_ROWS", 1 << 14)
     monkeypatch.setattr("transvariation.distributed.tocc.BLOCK_ROWS", 1 << 14)

@@ -75,6 +75,19 @@ def test_array_and_frame_equal_one_machine(cluster):
     np.testing.assert_array_equal(rule.decision_function(small), one.decision_function(Z))
 
 
+def test_partitions_have_the_columns_that_the_frame_says_it_has(cluster):
+    table = pd.DataFrame(X[:2_000], columns=["a", "b"])
+    parts = [table[:1_000], table.loc[1_000:, ["b", "a"]]]
+    mixed = dd.from_map(lambda i: parts[i], [0, 1], meta=table[:0])
+    message = r"partition 1 has the columns \['b', 'a'\], the others \['a', 'b'\]"
+    with pytest.raises(ValueError, match=message):
+        distributed.TOCC().fit(mixed)
+    whole = dd.from_pandas(table, npartitions=2)
+    for target in (whole, whole.to_dask_array(lengths=True)):
+        with pytest.raises(ValueError, match=message):
+            distributed.TOCC().fit(target).predict(mixed).compute()
+
+
 def test_clusters_and_density(cluster):
     some = da.from_array(X[:1_900] + 0.001 * Z[0], chunks=(600, 2))
     one, rule = tv.PAMTOCC(3).fit(some.compute()), distributed.PAMTOCC(3).fit(some)

@@ -1,9 +1,13 @@
 """The glass study: the printed cells, the folds against the library's own calibration, the command end to end."""
 
 import json
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
+import pytest
 from click.testing import CliRunner
 from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
@@ -17,7 +21,8 @@ FOLD = next(KFold(10, shuffle=True, random_state=0).split(np.empty(87)))
 
 
 def test_every_cell_but_the_three_known_ones_equals_the_printed_one():
-    scored = [glass._cell(rule, reduction, 0) for rule in glass.RULES for reduction in glass.REDUCTIONS]
+    fixed = [(rule, reduction, 0) for rule in glass.RULES for reduction in glass.REDUCTIONS]
+    scored = [glass._scored(*cell, **glass._scores(*cell)) for cell in fixed]
     ours = {(entry["rule"], entry["reduction"]): (entry["auc"], entry["specificity"]) for entry in scored}
     differ = {}
     for cell, found in ours.items():
@@ -78,6 +83,7 @@ def test_the_command_fills_its_folder(tmp_path, monkeypatch):
     assert result.exit_code == 0, result.output
     names = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
     tables = {"cells.csv", "claims.csv", "correlations.csv", "held_out.csv", "runs.csv", "provenance.json"}
+    tables |= {"journal.jsonl"}
     drawn = ("boxes", "components", "levels", "membership", "regions", "roc", "selected", "transvariation")
     figures = {f"figures/{name}.{kind}" for name in drawn for kind in ("png", "svg")}
     assert names == {"index.html"} | tables | figures
@@ -88,3 +94,98 @@ def test_the_command_fills_its_folder(tmp_path, monkeypatch):
     assert json.loads((tmp_path / "provenance.json").read_text())["seeds"] == "2"
     html = (tmp_path / "index.html").read_text()
     assert "http" not in html.replace("http://www.w3.org/2000/svg", "")
+
+
+@pytest.fixture
+def little(monkeypatch):
+    """The study with a rule, a reduction and two folds, which takes no time; gives the tables instead of the page."""
+    monkeypatch.setattr(glass, "RULES", {"TOCC_df": glass.RULES["TOCC_df"]})
+    monkeypatch.setattr(glass, "REDUCTIONS", {"PCA": glass.REDUCTIONS["PCA"]})
+    monkeypatch.setattr(glass, "CALIBRATED", {})
+    monkeypatch.setattr(glass, "FOLDS", 2)
+    told = []
+
+    def tell(scored, held_out, directory, made_by):
+        curves = [[part.tolist() for part in entry["roc"]] for entry in scored]
+        runs = pd.DataFrame(scored).drop(columns=["roc", "seconds"])  # how long it took is nobody's result
+        cells = glass.cells(scored).drop(columns="seconds")
+        told.append((curves, *(table.to_csv() for table in (runs, cells, held_out)), made_by))
+        return directory
+
+    monkeypatch.setattr("transvariation.report.glass.tell", tell)
+    return told
+
+
+def _command(out, seeds=2):
+    return ["study", "glass", "--out", str(out), "--seeds", str(seeds), "--repeats", "1", "--jobs", "1"]
+
+
+def _cut_off(work, after, how):
+    """Do some of the work, then be cut off."""
+    done = []
+
+    def cut_off(*task):
+        if len(done) == after:
+            how()
+        done.append(task)
+        return work(*task)
+
+    return cut_off
+
+
+def _interrupt():
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(("part", "after", "kept"), [("_scores", 2, 2), ("_unseen", 1, 4)])
+def test_interrupted_and_called_again_it_gives_the_same_tables(little, tmp_path, monkeypatch, part, after, kept):
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    assert CliRunner().invoke(main, _command(whole), catch_exceptions=False).exit_code == 0
+    with monkeypatch.context() as patch:
+        patch.setattr(glass, part, _cut_off(getattr(glass, part), after, _interrupt))
+        stopped = CliRunner().invoke(main, _command(cut))
+    assert stopped.exit_code == 130
+    assert f"Stopped. What is done is kept in {cut}: the same command goes on from there." in stopped.output
+    before = (cut / "journal.jsonl").read_bytes()
+    assert before.count(b"\n") == 1 + kept
+    assert CliRunner().invoke(main, _command(cut), catch_exceptions=False).exit_code == 0
+    assert (cut / "journal.jsonl").read_bytes().startswith(before)
+    once, twice = little
+    assert once[:-1] == twice[:-1]
+    assert twice[-1]["time"].endswith(f" s for {5 - kept} of the cells and folds")
+
+
+def test_killed_and_called_again_it_gives_the_same_tables(little, tmp_path):
+    code = (
+        "import os, signal\n"
+        "from transvariation.cli import main\n"
+        "from transvariation.studies import glass\n"
+        "work, done = glass._scores, []\n"
+        "glass.RULES = {'TOCC_df': glass.RULES['TOCC_df']}\n"
+        "glass.REDUCTIONS = {'PCA': glass.REDUCTIONS['PCA']}\n"
+        "def scores(*cell):\n"
+        "    if done: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    done.append(cell)\n"
+        "    return work(*cell)\n"
+        "glass._scores = scores\n"
+        f"main({_command(tmp_path / 'cut')!r})\n"
+    )
+    killed = subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert (tmp_path / "cut" / "journal.jsonl").read_bytes().count(b"\n") == 2
+    for out in (tmp_path / "cut", tmp_path / "whole"):
+        assert CliRunner().invoke(main, _command(out), catch_exceptions=False).exit_code == 0
+    cut, whole = little
+    assert cut[:-1] == whole[:-1]
+
+
+def test_results_of_other_parameters_are_not_mixed_in(little, tmp_path):
+    assert CliRunner().invoke(main, _command(tmp_path), catch_exceptions=False).exit_code == 0
+    before = (tmp_path / "journal.jsonl").read_bytes()
+    refused = CliRunner().invoke(main, _command(tmp_path, seeds=3))
+    assert refused.exit_code == 2
+    assert "was begun with another seeds (2, now 3)" in refused.output
+    simulation = ["study", "simulation", "--out", str(tmp_path), "--repeats", "1"]
+    assert "another repeats (1, now None), seed (None, now 0)" in CliRunner().invoke(main, simulation).output
+    assert (tmp_path / "journal.jsonl").read_bytes() == before
+    assert len(little) == 1

@@ -50,12 +50,33 @@ def test_results_of_another_study_are_not_mixed_in(tmp_path):
         Journal(path, HEADER | {"seed": 1})
 
 
-def test_a_stranger_s_file_is_left_alone(tmp_path):
+WHOLE = json.dumps(HEADER) + "\n"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "dear diary\n",
+        "my notes without newline",
+        *(f"{value}\n" for value in ("3", "null", "[]", '"x"', "{}", "[" * 100_000)),
+        *(f"{WHOLE}{line}\n" for line in ("5", '{"tusk": 1}', '{"task": [1]}', '{"task": [[1]], "result": {}}', "")),
+        WHOLE + '{"task": [0], "result": {}}\ndear diary\nand more',
+    ],
+)
+def test_a_stranger_s_file_is_left_alone(tmp_path, content):
     path = tmp_path / "journal.jsonl"
-    path.write_text("dear diary\n")
+    path.write_text(content)
     with pytest.raises(JournalError, match="not a journal"):
         Journal(path, HEADER)
-    assert path.read_text() == "dear diary\n"
+    assert path.read_text() == content
+
+
+@pytest.mark.parametrize("kept", range(0, len(WHOLE), 7))
+def test_killed_while_it_began_it_begins_again(tmp_path, kept):
+    path = tmp_path / "journal.jsonl"
+    path.write_text(WHOLE[:kept])
+    Journal(path, HEADER)
+    assert path.read_text() == WHOLE
 
 
 def test_killed_and_started_again_it_goes_on(tmp_path):

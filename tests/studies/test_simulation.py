@@ -53,6 +53,10 @@ def test_shifts_only_where_there_are_some():
     assert tasks("ae", [100], [1.0, 2.0], 1) == [("a", 100, 1.0, 0), ("a", 100, 2.0, 0), ("e", 100, 0.0, 0)]
 
 
+def test_what_is_named_twice_is_one_data_set():
+    assert tasks("aa", [100, 100], [1.0, 2.0, 1.0], 1) == [("a", 100, 1.0, 0), ("a", 100, 2.0, 0)]
+
+
 def _made_up(values):
     """Results in which every method has a fixed specificity in every setting."""
     rows = [
@@ -129,9 +133,12 @@ def test_the_command_killed_and_called_again_goes_on(tmp_path):
         ("--shifts", "one"),
         ("--shifts", "1,nan"),
         ("--shifts", "inf"),
+        ("--shifts", "1,1e+308"),
         ("--jobs", "0"),
         ("--jobs", "--5"),
         ("--jobs", "abc"),
+        ("--jobs", "foo:bar"),
+        ("--jobs", "tcp://127.0.0.1:87860"),
     ],
 )
 def test_wrong_values_are_named_before_any_work(tmp_path, option, value):

@@ -173,7 +173,8 @@ class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         self._check_names(Z)
         against, count, finish = self._ratings()
         whole = partial(_rate_then, finish=finish, then=then)
-        return answer(Z, against, count, whole, width=self.n_features_in_, columns=columns, dtype=dtype)
+        names = list(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
+        return answer(Z, against, count, whole, width=self.n_features_in_, columns=columns, dtype=dtype, names=names)
 
     def score_samples(self, Z: Any) -> Any:
         """Rate objects: high = typical of the target. A Dask collection gives a lazy Dask array, blocks an iterator."""

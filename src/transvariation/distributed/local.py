@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from transvariation.distributed.rows import Floats, Rows, checked, within
+from transvariation.distributed.rows import Floats, Rows, checked, columns_of, feature_names, within
 
 BLOCK_ROWS = 1 << 20
 
@@ -53,6 +53,13 @@ class LocalRows(Rows):
     def __init__(self, blocks: Callable[[], Iterable[Floats]], scratch: Scratch | None = None):
         self.blocks = blocks
         self._scratch = scratch
+
+    def inspect(self) -> Rows:
+        """Read everything once; blocks that are tables then have said what their columns are."""
+        super().inspect()
+        if isinstance(self.blocks, Blocks):
+            self.names = feature_names(self.blocks.columns)
+        return self
 
     def kept(self) -> "KeptRows":
         """The rows themselves, for pickles and model files, which cannot lean on files and functions of a process."""
@@ -161,13 +168,27 @@ def _read(path: Path, width: int, last_time: bool) -> Floats:
     return rows
 
 
-def blocks_of(X: Any, width: int | None = None, finite: bool = True) -> Callable[[], Iterator[Floats]]:
+class Blocks:
+    """Blocks as they are read, each checked; where none were expected, the columns are those of the first table."""
+
+    def __init__(self, read: Callable[[], Iterable[Any]], width: int | None, finite: bool, columns: list | None = None):
+        self.read, self.width, self.finite, self.columns = read, width, finite, columns
+
+    def __call__(self) -> Iterator[Floats]:
+        """Begin anew."""
+        for number, block in enumerate(self.read()):
+            if self.columns is None:
+                self.columns = columns_of(block)
+            yield checked(block, number, self.width, self.finite, self.columns)
+
+
+def blocks_of(X: Any, width: int | None = None, finite: bool = True, columns: list | None = None) -> Blocks:
     """Give the rows of an array or table as checked blocks, or check those that a function gives."""
     if callable(X):
-        return lambda: (checked(block, number, width, finite) for number, block in enumerate(X()))
+        return Blocks(X, width, finite, columns)
     table = X if hasattr(X, "shape") else np.asarray(X)
     if len(table.shape) != 2:
         raise ValueError(f"X has shape {table.shape}; give a table of shape (rows, columns)")
     at = table.iloc if hasattr(table, "iloc") else table
     starts = range(0, table.shape[0], BLOCK_ROWS)
-    return lambda: (checked(at[i : i + BLOCK_ROWS], i // BLOCK_ROWS, width, finite) for i in starts)
+    return Blocks(lambda: (at[i : i + BLOCK_ROWS] for i in starts), width, finite, columns)

@@ -122,7 +122,7 @@ def _concatenated(pieces: list[Floats], number: int) -> Floats:
     return np.concatenate(pieces)
 
 
-def parts_of(X: Any, width: int | None = None, finite: bool = True) -> list[Delayed]:
+def parts_of(X: Any, width: int | None = None, finite: bool = True, columns: list | None = None) -> list[Delayed]:
     """List the row partitions of a Dask array or DataFrame, checked when they are computed."""
     if X.ndim != 2:
         raise ValueError(f"X has {X.ndim} dimensions; give rows and columns")
@@ -135,6 +135,6 @@ def parts_of(X: Any, width: int | None = None, finite: bool = True) -> list[Dela
     check = delayed(checked, pure=False, traverse=False)
     token = uuid.uuid4().hex[:12]
     return [
-        check(part, i, width, finite, dask_key_name=f"transvariation-check-{token}-partition-{i}")
+        check(part, i, width, finite, columns, dask_key_name=f"transvariation-check-{token}-partition-{i}")
         for i, part in enumerate(parts)
     ]

@@ -7,27 +7,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from transvariation.distributed.local import LocalRows, Scratch, blocks_of
-from transvariation.distributed.rows import Floats, Rows
+from transvariation.distributed.rows import Floats, Rows, feature_names
 from transvariation.typicality.counting import Transvariations, count_transvariations
 from transvariation.typicality.medoids import closest
 from transvariation.typicality.probability import ratio
 
 
-def open_rows(X: Any, scratch: Scratch | None = None, width: int | None = None, finite: bool = True) -> Rows:
-    """See any data as rows in partitions: a Dask collection, an array, a memory map, or a function giving blocks."""
+def open_rows(
+    X: Any,
+    scratch: Scratch | None = None,
+    width: int | None = None,
+    finite: bool = True,
+    columns: list | None = None,
+) -> Rows:
+    """See any data as rows in partitions: a Dask collection, an array, a memory map, or a function giving blocks.
+
+    `columns` are those that tables must have; by default those that X says it has, or its first block.
+    """
     if is_lazy(X):
         from transvariation.distributed.on_dask import DaskRows, parts_of
 
-        rows: Rows = DaskRows(parts_of(X, width, finite))
+        said = list(X.columns) if hasattr(X, "columns") else None
+        rows: Rows = DaskRows(parts_of(X, width, finite, said if columns is None else columns))
+        rows.names = feature_names(said)
     elif hasattr(X, "__next__"):
         raise ValueError(
             "X is an iterator, which can be read only once, and fitting reads the data several times; give a function "
             "that returns a new iterator over the same blocks, such as lambda: read_blocks(path)"
         )
     else:
-        rows = LocalRows(blocks_of(X, width, finite), scratch)
-    names = getattr(X, "columns", None)
-    rows.names = None if names is None else np.asarray(names, dtype=object)
+        rows = LocalRows(blocks_of(X, width, finite, columns), scratch)
     return rows
 
 
@@ -76,13 +85,15 @@ def answer(
     columns: int = 0,
     dtype: type = np.float64,
     finite: bool = True,
+    names: list | None = None,
 ) -> Any:
     """Put every object of Z to the target's partitions (see `Rows.against`), and give back what Z is.
 
     A Dask collection gives a lazy Dask array, a function that gives blocks an iterator of arrays, an array an array.
     `columns` is the number of answers per object, 0 for one without a dimension of its own.
+    `names` are the columns that tables must have.
     """
-    rows = open_rows(Z, width=width, finite=finite).against(asked, count, finish)
+    rows = open_rows(Z, width=width, finite=finite, columns=names).against(asked, count, finish)
     if not is_lazy(Z):
         assert isinstance(rows, LocalRows)
         if callable(Z):

@@ -94,8 +94,24 @@ def check_width(width: int | None, number: int, expected: int | None) -> None:
         raise ValueError(f"partition {number} has {width} columns, the others {expected}; give all the same")
 
 
-def checked(block: Any, number: int, width: int | None = None, finite: bool = True) -> Floats:
+def columns_of(block: Any) -> list | None:
+    """List the columns of a table with rows; an array has none, and those of no rows say nothing."""
+    columns = getattr(block, "columns", None)
+    return list(columns) if columns is not None and len(block) else None
+
+
+def feature_names(columns: list | None) -> NDArray | None:
+    """Give columns as scikit-learn keeps them: those that are all named by text."""
+    named = columns is not None and all(isinstance(column, str) for column in columns)
+    return np.asarray(columns, dtype=object) if named else None
+
+
+def checked(
+    block: Any, number: int, width: int | None = None, finite: bool = True, columns: list | None = None
+) -> Floats:
     """Turn one partition into rows of finite doubles, or say which partition is not that and why.
+
+    If it is a table, its columns must be those expected, in their order.
 
     Examples
     --------
@@ -104,6 +120,12 @@ def checked(block: Any, number: int, width: int | None = None, finite: bool = Tr
     Traceback (most recent call last):
     ValueError: partition 7 holds NaN in its row 1, column 1; drop or fill it before fitting or scoring
     """
+    found = columns_of(block)
+    if columns is not None and found is not None and found != columns:
+        raise ValueError(
+            f"partition {number} has the columns {found}, the others {columns}; give all those of the target objects, "
+            "in one order"
+        )
     frame = hasattr(block, "dtypes") and hasattr(block, "to_numpy")
     kinds = list(block.dtypes) if frame else [np.asarray(block).dtype]
     for column, dtype in enumerate(kinds):

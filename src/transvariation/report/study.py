@@ -8,7 +8,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from transvariation.report import glass as glass_report
 from transvariation.report.simulation import tell
-from transvariation.studies import glass
+from transvariation.studies.glass import GlassStudy
 from transvariation.studies.provenance import command_line, provenance
 from transvariation.studies.simulation import Study
 from transvariation.writing import make_folder
@@ -38,28 +38,33 @@ def simulate(study: Study, directory: Path, console: Console) -> Path:
         bar = progress.add_task("data sets", total=len(tasks), completed=len(tasks) - missing)
         for _ in study.run(journal):
             progress.advance(bar)
-    # What an earlier call did, which was stopped, nobody timed.
-    took = f"{_duration(perf_counter() - start)} for {missing} of the data sets" if missing else "drawn again"
+    took = _took(missing, perf_counter() - start, "data sets")
     made_by = provenance(command_line(), seed=study.seed, data_sets=len(tasks), time=took)
     return tell(study.table(journal), directory, made_by)
 
 
-def analyse_glass(directory: Path, seeds: int, repeats: int, jobs: int, console: Console) -> Path:
-    """Run the paper's glass analysis and its cross-validation, then write tables, figures and page."""
+def analyse_glass(study: GlassStudy, directory: Path, console: Console) -> Path:
+    """Run what is missing of the paper's glass analysis and its cross-validation, then write tables, figures, page."""
     make_folder(directory)
-    scored, rows, start = [], [], perf_counter()
+    journal = study.journal(directory)
+    parts = (
+        ("the paper's cells", study.cells(), study.run_cells),
+        ("unseen fragments", study.folds(), study.run_folds),
+    )
+    missing, start = len(journal.missing([*study.cells(), *study.folds()])), perf_counter()
     with progress_bar(console) as progress:
-        bar = progress.add_task("the paper's cells", total=len(glass.RULES) * (len(glass.REDUCTIONS) + seeds))
-        for entry in glass.paper_scores(seeds, jobs):
-            scored.append(entry)
-            progress.advance(bar)
-        bar = progress.add_task("unseen fragments", total=glass.FOLDS * repeats)
-        for outcomes in glass.held_out(repeats, jobs):
-            rows += outcomes
-            progress.advance(bar)
-    took = _duration(perf_counter() - start)
-    made_by = provenance(command_line(), seeds=seeds, repeats=repeats, time=took)
-    return glass_report.tell(scored, glass.held_out_table(rows), directory, made_by)
+        for name, tasks, run in parts:
+            bar = progress.add_task(name, total=len(tasks), completed=len(tasks) - len(journal.missing(tasks)))
+            for _ in run(journal):
+                progress.advance(bar)
+    took = _took(missing, perf_counter() - start, "cells and folds")
+    made_by = provenance(command_line(), seeds=study.seeds, repeats=study.repeats, time=took)
+    return glass_report.tell(study.scored(journal), study.held_out(journal), directory, made_by)
+
+
+def _took(missing: int, seconds: float, what: str) -> str:
+    # What an earlier call did, which was stopped, nobody timed.
+    return f"{_duration(seconds)} for {missing} of the {what}" if missing else "drawn again"
 
 
 def _duration(seconds: float) -> str:

@@ -1,12 +1,13 @@
 """The paper's glass analysis, cell by cell, beside what it prints; then the same with cuts that hold."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
 from time import process_time
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
 from sklearn.model_selection import RepeatedKFold
 
 from transvariation.classifiers import PAMTOCC, TOCC, DensityTOCC, KernelTOCC, ProjectionEnsemble
@@ -15,6 +16,7 @@ from transvariation.datasets import load_glass
 from transvariation.metrics import auc, roc, specificity_at_sensitivity
 from transvariation.mixture.engine import fetch_engine
 from transvariation.reduction import MinorComponents, VarSel, VIPSelector
+from transvariation.studies.journal import Journal
 from transvariation.threshold import cut
 
 # What the paper prints: AUC, specificity at sensitivity >= 0.9, seconds.
@@ -81,15 +83,49 @@ def planes() -> dict[str, tuple[Any, pd.DataFrame, pd.DataFrame]]:
     return found
 
 
-def paper_scores(seeds: int = N_SEEDS, jobs: int = 1) -> Iterator[dict[str, Any]]:
-    """Score control and recovered fragments by every rule and reduction, as the paper does; RP once per seed."""
-    tasks = [(rule, reduction, 0) for rule in RULES for reduction in REDUCTIONS]
-    tasks += [(rule, "RP", seed) for rule in RULES for seed in range(seeds)]
-    yield from Parallel(n_jobs=jobs, return_as="generator")(delayed(_cell)(*task) for task in tasks)
+@dataclass(frozen=True)
+class GlassStudy:
+    """What to analyse: seeds for random projections, ten-fold splits, and a number of processes, -1 for all cores."""
+
+    seeds: int = N_SEEDS
+    repeats: int = 3
+    jobs: int = 1
+
+    def cells(self) -> list[tuple[str, str, int]]:
+        """List the paper's cells: rule, reduction and seed; random projections once per seed."""
+        fixed = [(rule, reduction, 0) for rule in RULES for reduction in REDUCTIONS]
+        return fixed + [(rule, "RP", seed) for rule in RULES for seed in range(self.seeds)]
+
+    def folds(self) -> list[tuple[str, int, int]]:
+        """List the folds of unseen fragments by split and number."""
+        return [("unseen", repeat, fold) for repeat in range(self.repeats) for fold in range(FOLDS)]
+
+    def journal(self, directory: Path) -> Journal:
+        """Open the journal of results in a folder."""
+        from transvariation import __version__
+
+        header = {"study": "glass", "version": __version__, "seeds": self.seeds, "repeats": self.repeats}
+        return Journal(directory / "journal.jsonl", header)
+
+    def run_cells(self, journal: Journal) -> Iterator[Any]:
+        """Score what is missing of the paper's cells, yielding once per cell."""
+        return journal.run(self.cells(), _scores, self.jobs)
+
+    def run_folds(self, journal: Journal) -> Iterator[Any]:
+        """Judge what is missing of the unseen fragments, yielding once per fold."""
+        return journal.run(self.folds(), _unseen, self.jobs)
+
+    def scored(self, journal: Journal) -> list[dict[str, Any]]:
+        """Collect the paper's cells, each with its numbers and its curve."""
+        return [_scored(*cell, **journal.results[cell]) for cell in self.cells()]
+
+    def held_out(self, journal: Journal) -> pd.DataFrame:
+        """Average over folds: the sensitivity on fragments that the rule had not seen, and the specificity."""
+        return _held_out_table([row for fold in self.folds() for row in journal.results[fold]])
 
 
-def _cell(rule: str, reduction: str, seed: int) -> dict[str, Any]:
-    """Score one cell; CPU seconds are those of the rule, after the reduction, as in the paper."""
+def _scores(rule: str, reduction: str, seed: int) -> dict[str, Any]:
+    """Score the fragments of one cell; CPU seconds are those of the rule, after the reduction, as in the paper."""
     fetch_engine()
     glass = load_glass()
     if reduction == "RP":
@@ -102,11 +138,13 @@ def _cell(rule: str, reduction: str, seed: int) -> dict[str, Any]:
         start = process_time()
         model = RULES[rule]().fit(control)
         scores = [model.transvariation_probability(table) for table in (control, recovered)]
-    return _scored(rule, reduction, seed, scores, process_time() - start)
+    seconds = process_time() - start
+    return {"control": scores[0].tolist(), "recovered": scores[1].tolist(), "seconds": seconds}
 
 
-def _scored(rule: str, reduction: str, seed: int, scores: list[np.ndarray], seconds: float) -> dict[str, Any]:
-    control, recovered = scores
+def _scored(
+    rule: str, reduction: str, seed: int, control: list[float], recovered: list[float], seconds: float
+) -> dict[str, Any]:
     return {
         "rule": rule,
         "reduction": reduction,
@@ -145,14 +183,13 @@ def cells(scored: list[dict[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def held_out(repeats: int = 3, jobs: int = 1) -> Iterator[list[dict[str, Any]]]:
-    """Fit on nine folds, judge the tenth and the recovered fragments: one list of outcomes per fold.
+def _unseen(_: str, repeat: int, fold: int) -> list[dict[str, Any]]:
+    """Fit on nine folds, judge the tenth and the recovered fragments.
 
     Reduction, rule and cut are made anew in every fold, and the reduction also in every part of the calibration.
     """
-    splitter = RepeatedKFold(n_splits=FOLDS, n_repeats=repeats, random_state=0)
-    folds = splitter.split(load_glass().control)
-    yield from Parallel(n_jobs=jobs, return_as="generator")(delayed(_fold)(*fold) for fold in folds)
+    splitter = RepeatedKFold(n_splits=FOLDS, n_repeats=repeat + 1, random_state=0)
+    return _fold(*list(splitter.split(load_glass().control))[repeat * FOLDS + fold])
 
 
 def _fold(train: np.ndarray, test: np.ndarray) -> list[dict[str, Any]]:
@@ -195,8 +232,7 @@ def _ratings(rule: Any, kept: np.ndarray, rated: np.ndarray) -> np.ndarray:
     return rule.fit(kept).score_samples(rated)
 
 
-def held_out_table(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """Average over folds: the sensitivity on fragments that the rule had not seen, and the specificity."""
+def _held_out_table(rows: list[dict[str, Any]]) -> pd.DataFrame:
     table = pd.DataFrame(rows)
     grouped = table.groupby(["rule", "reduction", "calibration"], sort=False)
     sums = grouped[["accepted", "targets"]].sum()

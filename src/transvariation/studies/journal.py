@@ -19,25 +19,25 @@ class Journal:
     path : Path
         The file; made where there is none.
     header : dict
-        What all results in the file have in common (version, seed, ...). A file with another header is refused: its
-        results would not be comparable.
+        What all results in the file have in common (study, version, seed, ...). A file with another header is
+        refused: its results would not be comparable. So is a file that is no journal, and it is left as it is.
     """
 
     def __init__(self, path: Path, header: dict[str, Any]):
         self.path = path
         self.header = json.loads(json.dumps(header))
         self.results: dict[Hashable, Any] = {}
-        lines = self._complete_lines()
-        if lines and lines[0] != self.header:
-            different = sorted(k for k in {*self.header, *lines[0]} if self.header.get(k) != lines[0].get(k))
-            raise JournalError(
-                f"{path} was begun with another "
-                + ", ".join(f"{k} ({lines[0].get(k)}, now {self.header.get(k)})" for k in different)
-                + "; choose another folder, or delete this one to start anew"
-            )
-        for line in lines[1:]:
-            self.results[self._key(line["task"])] = line["result"]
-        if not lines:
+        content = path.read_bytes() if path.exists() else b""
+        end = content.rfind(b"\n") + 1
+        if end:
+            self._take(content[:end])
+        elif not self._line(self.header).startswith(content):
+            raise self._foreign("its first line is not what this command writes")
+        # Only what is known to be a journal is written to.
+        if end < len(content):
+            with path.open("r+b") as file:
+                file.truncate(end)  # what a kill cut off in the middle of its last line
+        if not end:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._append(self.header)
 
@@ -45,25 +45,36 @@ class Journal:
     def _key(task: Sequence[Any]) -> tuple:
         return tuple(task)
 
-    def _complete_lines(self) -> list[dict[str, Any]]:
-        """Read the file; what a kill cut off in the middle of its last line is removed."""
-        if not self.path.exists():
-            return []
-        content = self.path.read_bytes()
-        kept = content[: content.rfind(b"\n") + 1]
-        if len(kept) < len(content):
-            with self.path.open("r+b") as file:
-                file.truncate(len(kept))
+    @staticmethod
+    def _line(entry: dict[str, Any]) -> bytes:
+        return (json.dumps(entry) + "\n").encode()
+
+    def _foreign(self, reason: object) -> JournalError:
+        return JournalError(f"{self.path} is not a journal of this program ({reason}); choose another folder")
+
+    def _take(self, content: bytes) -> None:
+        """Take over the results of whole lines, or say why they cannot be continued."""
         try:
-            return [json.loads(line) for line in kept.splitlines()]
-        except ValueError as error:
+            first, *lines = [json.loads(line) for line in content.splitlines()]
+        except (ValueError, RecursionError) as error:
+            raise self._foreign(error) from error
+        if not isinstance(first, dict) or "study" not in first:
+            raise self._foreign("its first line names no study")
+        if first != self.header:
+            different = sorted(k for k in {*self.header, *first} if self.header.get(k) != first.get(k))
             raise JournalError(
-                f"{self.path} is not a journal of this program ({error}); choose another folder"
-            ) from error
+                f"{self.path} was begun with another "
+                + ", ".join(f"{k} ({first.get(k)}, now {self.header.get(k)})" for k in different)
+                + "; choose another folder, or delete this one to start anew"
+            )
+        for number, line in enumerate(lines, 2):
+            if not _is_result(line):
+                raise self._foreign(f"its line {number} holds no result")
+            self.results[self._key(line["task"])] = line["result"]
 
     def _append(self, entry: dict[str, Any]) -> None:
         with self.path.open("ab") as file:
-            file.write((json.dumps(entry) + "\n").encode())
+            file.write(self._line(entry))
             file.flush()
             os.fsync(file.fileno())
 
@@ -79,6 +90,13 @@ class Journal:
             self._append({"task": list(task), "result": result})
             self.results[self._key(task)] = result
             yield task
+
+
+def _is_result(line: Any) -> bool:
+    if not isinstance(line, dict) or not isinstance(line.get("result"), dict | list):
+        return False
+    task = line.get("task")
+    return isinstance(task, list) and all(isinstance(part, str | int | float) for part in task)
 
 
 def _with_task(function: Callable[..., Any], task: Sequence[Any]) -> tuple[Sequence[Any], Any]:

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import shlex
 import sys
 from importlib.metadata import PackageNotFoundError, version
 
@@ -22,6 +23,9 @@ def provenance(command: str, **parameters: object) -> dict[str, str]:
 
 
 def command_line() -> str:
-    """Give the command as it was typed, without the path of the program; what is not UTF-8 in it, by its bytes."""
-    typed = " ".join(["transvariation", *sys.argv[1:]])
+    """Give the command so that it can be typed again, without the path of the program.
+
+    What is not UTF-8 in it is given by its bytes.
+    """
+    typed = shlex.join(["transvariation", *sys.argv[1:]])
     return os.fsencode(typed).decode("utf-8", "backslashreplace")

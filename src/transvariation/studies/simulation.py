@@ -28,6 +28,7 @@ N_FRESH = 1_000  # new target objects on which a rule is judged
 SENSITIVITY = 0.9
 SVDD_WEIGHT = 0.1  # at most this of each target object, so that fewer than ten cannot make up the whole
 SMALLEST = round(1 / SVDD_WEIGHT)
+FARTHEST = 1e6  # any rule tells so large a shift, and squares of much larger ones overflow
 
 
 def methods(random_state: int = 0) -> dict[str, OneClassClassifier]:
@@ -60,14 +61,15 @@ class Outcome:
 def tasks(
     scenarios: Iterable[str], sizes: Iterable[int], shifts: Sequence[float], repeats: int
 ) -> list[tuple[str, int, float, int]]:
-    """List the data sets of a study. Scenarios without a shift appear once, with shift 0."""
-    return [
+    """List the data sets of a study, each once. Scenarios without a shift appear once, with shift 0."""
+    named = (
         (scenario, size, shift, repeat)
         for scenario in scenarios
         for shift in (shifts if scenario in SHIFTED else [0.0])
         for size in sizes
         for repeat in range(repeats)
-    ]
+    )
+    return list(dict.fromkeys(named))  # what was named twice would count as two data sets, and be the same one
 
 
 def data_seed(seed: int, scenario: str, size: int, shift: float, repeat: int) -> np.random.SeedSequence:
@@ -119,6 +121,9 @@ class Study:
     def __post_init__(self) -> None:
         if min(self.sizes) < SMALLEST:
             raise ValueError(f"sizes={min(self.sizes)} is too small: SVDD needs at least {SMALLEST} target objects")
+        for shift in self.shifts:
+            if not shift <= FARTHEST:
+                raise ValueError(f"shifts={shift} is too large: at most {FARTHEST:.0f}; 1 is small, 2 is large")
 
     def tasks(self) -> list[tuple[str, int, float, int]]:
         """List the data sets."""

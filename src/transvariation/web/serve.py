@@ -28,12 +28,15 @@ def serve(port: int, open_browser: bool) -> None:
     port = listener.getsockname()[1]
     token = secrets.token_urlsafe(24)
     address = f"http://127.0.0.1:{port}/?token={token}"
-    print(address, flush=True)
-    print("Open this address in a browser on this computer. Ctrl-C ends the page.", flush=True)
-    threading.Thread(target=warm_up, daemon=True).start()  # the page may open while the heavy libraries load
-    if open_browser:
-        webbrowser.open(address)
-    config = uvicorn.Config(
-        make_app(token, port), log_level="warning", server_header=False, timeout_keep_alive=10, limit_concurrency=64
-    )
-    uvicorn.Server(config).run(sockets=[listener])
+    try:
+        print(address, flush=True)
+        print("Open this address in a browser on this computer. Ctrl-C ends the page.", flush=True)
+        threading.Thread(target=warm_up, daemon=True).start()  # the page may open while the heavy libraries load
+        if open_browser:
+            webbrowser.open(address)
+        config = uvicorn.Config(
+            make_app(token, port), log_level="warning", server_header=False, timeout_keep_alive=10, limit_concurrency=64
+        )
+        uvicorn.Server(config).run(sockets=[listener])
+    except KeyboardInterrupt:  # which uvicorn passes on when it has closed its connections
+        print("\nThe page is closed.", flush=True)
