@@ -83,6 +83,7 @@ def test_a_case_moved_to_a_sensitivity_equals_one_judged_at_it(method, n, groupe
     assert kept.at(0.97) == pickle.loads(pickle.dumps(judged[2])) == judged[2]
 
 
+@pytest.mark.filterwarnings("ignore::transvariation.threshold.RejectsNothing")
 @pytest.mark.parametrize("grouped", [False, True])
 def test_parts_that_share_a_threshold_are_those_of_the_rule_at_every_sensitivity(grouped):
     glass = load_glass()

@@ -16,7 +16,7 @@ from transvariation.classifiers import OneClassClassifier
 from transvariation.studies.provenance import provenance
 from transvariation.table import Pair, TableError, read_pair, read_table
 from transvariation.table.pairing import unit_problems
-from transvariation.threshold import RejectsNothing, p_values, required, too_few
+from transvariation.threshold import only_ratings, p_values, required, too_few
 from transvariation.typicality import transvariation_probability
 
 LIMITATIONS = (
@@ -151,14 +151,13 @@ def fit_rule(
             f"{required(0.9):.0f} for a sensitivity of 0.9"
         )
     several = sources is not None and 1 < len(set(sources)) < len(sources)
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as caught, only_ratings():
         warnings.simplefilter("always")
         rule.fit(known, groups=np.asarray(sources) if several else None)
     # That they are too few, and that nothing can be rejected, are among the cautions, for every sensitivity that the
     # case may be moved to.
     said = too_few(float(rule.sensitivity), rule.coverage_report().n)
-    heard = dict.fromkeys(str(w.message) for w in caught if not issubclass(w.category, RejectsNothing))
-    return rule, [words for words in heard if words != said]
+    return rule, [words for words in dict.fromkeys(str(warning.message) for warning in caught) if words != said]
 
 
 def _weighed(pair: Pair, background: Any, seed: int, **options: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from transvariation.casework.result import Pooling
 from transvariation.classifiers import OneClassClassifier
 from transvariation.multiplicity import benjamini_hochberg, combine_p_values
 from transvariation.table import Pair
-from transvariation.threshold import needing
+from transvariation.threshold import needing, only_ratings
 
 FALSE_DISCOVERY_RATE = 0.1
 
@@ -26,7 +26,8 @@ def poolings(rule: OneClassClassifier, unknown: pd.DataFrame, pair: Pair) -> tup
 
 
 def _pooling(rule: OneClassClassifier, level: int, unknown: pd.DataFrame, pair: Pair) -> Pooling:
-    coverage = rule.set_sensitivity(needing(level)).coverage_report()
+    with only_ratings():  # that nothing can be rejected is said by a caution
+        coverage = rule.set_sensitivity(needing(level)).coverage_report()
     ranks = rule.p_values(unknown)
     selected, combined = _together(rule, unknown, ranks, pair.recovered.sources)
     return Pooling(
