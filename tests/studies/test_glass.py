@@ -33,6 +33,7 @@ def test_every_cell_but_the_three_known_ones_equals_the_printed_one():
     assert differ == {("TOCC_df", "PCA"): 0.949, ("TOCC_df", "kappa-VIP"): 0.987, ("PAM-TOCC_df", "PCA"): 0.964}
 
 
+@pytest.mark.filterwarnings("ignore::transvariation.threshold.RejectsNothing")
 def test_a_fold_is_what_a_calibrated_pipeline_does():
     train, test = FOLD
     data = load_glass()
