@@ -359,7 +359,7 @@ def test_replicates_of_a_recovered_fragment_are_not_independent_objects():
     rng = np.random.default_rng(0)
     names = ["A", "B"]
     low = []
-    for _ in range(60):
+    for _ in range(40):
         control = pd.DataFrame(rng.normal(size=(30, 2)), columns=names)
         fragment = pd.DataFrame(rng.normal(size=2) + 0.05 * rng.normal(size=(5, 2)), columns=names)
         result = judge(control, fragment.assign(source="F1"))

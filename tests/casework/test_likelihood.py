@@ -144,7 +144,8 @@ def weighed(background, tmp_path_factory):
     return control, recovered, path
 
 
-def test_the_report_says_which_background_was_used(weighed):
+def test_the_report_says_which_background_was_used(weighed, system, monkeypatch):
+    monkeypatch.setattr(LikelihoodSystem, "fit", lambda self, X, sources: system)  # the fit is tested above
     control, recovered, path = weighed
     result = judge(control, recovered, background=path, missing="drop")
     assert result.background["sources"] == N_SOURCES

@@ -63,8 +63,12 @@ def medians_without_each(X: Floats, m: Floats | None = None) -> Floats:
     if about.softest <= 1e-12 * about.stiffest:
         far = X[np.argmax(from_first(X, X[0]))]
         return _middles(X, np.argsort(along_line(X, X[0], far), kind="stable"))
-    D, doubt = _expanded(about) if about.closest > 0 else _held(about.v)
-    held = _held_close_by(about, D, doubt)
+    if about.closest > 0:
+        D, doubt = _expanded(about)
+        held = _held_close_by(about, D, doubt)
+    else:
+        D, doubt = _held(about.v)
+        held = {}
     # To expand the pull of the far objects takes a look at each, as does one search with all of them as they are.
     many = n > _SMALL and np.count_nonzero(doubt) > _FEW
     for reach in (_FAR / about.softest if many else np.inf, np.inf):
