@@ -3,12 +3,16 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-page fuzz lint bench docs results picture picture-page clean
+.PHONY: demo test coverage test-page fuzz lint bench docs results picture picture-page clean
 
 demo: $(VENV)/.core
 	$(BIN)/transvariation demo
 
 test: lint
+	$(BIN)/python -m pytest -n auto
+
+# The same tests, slower by half: which lines they pass through.
+coverage: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto --cov --cov-report=term
 
 # The local page in a real browser; its screenshots are left in build/screenshots. Without a browser, and without the right
