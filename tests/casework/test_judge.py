@@ -156,7 +156,7 @@ def test_replicates_few_in_number_are_judged_as_by_the_kept_rule(tables):
 def test_the_sensitivity_in_effect_is_told_on_the_screen_and_in_the_report(tables):
     control, recovered = tables[0].iloc[:5], 5 * tables[1]
     page = case_html(judge(control, recovered))
-    assert "to accept 83.3% of their like (0.9 was asked for)" in page
+    assert "to accept 83.33% of their like (90% was asked for)" in page
     assert "p-value exceeds 0.167" in page
     assert "0.833 is used instead" in page
     assert "asked for" not in case_html(judge(control, recovered).at(0.8))

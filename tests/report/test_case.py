@@ -104,6 +104,22 @@ def test_a_small_p_value_is_not_nothing():
     assert verdict_frame(result)["p-value"].tolist() == [verdict.p_value for verdict in result.verdicts]
 
 
+def test_a_small_tp_is_not_nothing():
+    rng = np.random.default_rng(0)
+    names = [f"v{i}" for i in range(40)]
+    control = pd.DataFrame(rng.normal(size=(100, 40)), columns=names)
+    result = judge(control, pd.DataFrame(rng.normal(size=(3, 40)), columns=names))
+    tps = [verdict.tp for verdict in result.verdicts]
+    assert 0 < min(tps) < 5e-4
+    assert all(f"<td>{tp:.3g}</td>" in case_html(result) for tp in tps)
+
+
+@pytest.mark.parametrize(("share", "told"), [(0.875, "87.5%"), (0.98, "98%"), (0.9, "90%")])
+def test_the_sensitivity_is_told_as_it_was_asked_for(share, told):
+    result = judge(GLASS.control[["K"]], GLASS.recovered[["K"]], sensitivity=share)
+    assert f"judged by 1 variable of 87 control objects, to accept {told} of their like" in summary_lines(result)[0]
+
+
 def test_either_likelihood_ratio_has_its_own_words(replicates):
     ratio = LikelihoodRatio("A", 3.22, 2.74, in_words(3.22), in_words(2.74))
     weighed = replace(

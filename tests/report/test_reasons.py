@@ -18,6 +18,13 @@ def test_one_row_per_variable():
         draw_reasons(control, table, "x")
 
 
+def test_the_targets_are_drawn_also_beside_an_object_far_away():
+    control, far = GLASS.control[["K"]], GLASS.recovered[["K"]].iloc[:1].assign(K=20_000.0)
+    figure = draw_reasons(control, reasons(TOCC().fit(control), far), far.index[0])
+    heights = figure.axes[0].collections[0].get_paths()[0].vertices[:, 1]
+    assert heights.max() == 1
+
+
 def test_dollar_signs_are_no_formula():
     names = ["K$_$", "price in $ (US$)"]
     control, recovered = (table[["K", "Mg"]].set_axis(names, axis=1) for table in (GLASS.control, GLASS.recovered))

@@ -5,7 +5,8 @@ import pandas as pd
 from transvariation.casework.result import CaseResult, Verdict
 
 AGAINST = "variables that speak against it"
-FORMS = {"p-value": ".3g"}  # three decimals would make nothing of what 4000 control objects can tell
+# Three decimals would make nothing of a p-value among 4000 control objects, or of tp in many variables.
+FORMS = {"p-value": ".3g", "tp": ".3g"}
 
 
 def word(verdict: Verdict) -> str:

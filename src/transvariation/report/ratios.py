@@ -15,7 +15,8 @@ def draw_tippett(ax: "Axes", log10_lr: NDArray[np.float64], same: NDArray[np.boo
     """Draw, for pairs of the same and of different sources, the share with a larger ratio than each value."""
     for chosen, ink, label in ((same, SAME, "same source"), (~same, DIFFERENT, "different sources")):
         values = np.sort(log10_lr[chosen])
-        ax.step(values, 1 - np.arange(len(values)) / len(values), where="post", color=ink, label=label)
+        larger = 1 - np.arange(len(values) + 1) / len(values)
+        ax.step(np.append(values[:1], values), larger, where="post", color=ink, label=label)
     ax.axvline(0, color="0.7", linewidth=0.8)
     ax.set(xlabel="log10 likelihood ratio", ylabel="share of pairs with a larger ratio", ylim=(-0.02, 1.02))
     ax.legend()

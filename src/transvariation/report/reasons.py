@@ -52,7 +52,9 @@ def draw_reasons(control: "pd.DataFrame", table: "pd.DataFrame", name: Any) -> "
         panel.set_xlim(low - margin, high + margin)
         panel.set_ylim(-0.12, 1.15)
         if np.ptp(values) > 0:
-            grid = np.linspace(low - margin, high + margin, 400)
+            # Where the object lies far away, points of the axis may pass over all that the targets span.
+            own = np.linspace(values.min(), values.max(), 100)
+            grid = np.union1d(np.linspace(low - margin, high + margin, 400), own)
             height = gaussian_kde(values)(grid)
             panel.fill_between(grid, height / height.max(), color="0.85", lw=0)
         panel.plot(values, np.full(len(values), -0.06), "|", color="0.5", ms=4)

@@ -35,15 +35,21 @@ def case_table(result: CaseResult) -> Table:
 def _share(result: CaseResult) -> str:
     """The sensitivity in effect, and the one asked for where there are too few control objects for it."""
     asked, used = result.sensitivity, result.sensitivity_used
-    return f"{asked:.0%} of their like" if used == asked else f"{used:.1%} of their like ({asked:.4g} was asked for)"
+    more = "" if used == asked else f" ({_percent(asked)} was asked for)"
+    return f"{_percent(used)} of their like{more}"
+
+
+def _percent(share: float) -> str:
+    """Write a share with as many digits as it was given: 87.5 % is not 88 %, and 99.6 % not all."""
+    return f"{100 * share:.4g}%"
 
 
 def summary_lines(result: CaseResult) -> list[str]:
     """Say in a few sentences what the table means and how far it can be trusted."""
-    rejected = len(result.rejected)
+    rejected, variables = len(result.rejected), len(result.features)
     lines = [
-        f"{rejected} of {len(result.verdicts)} recovered objects rejected; judged by {len(result.features)} variables "
-        f"of {result.control['objects']} control objects, to accept {_share(result)}.",
+        f"{rejected} of {len(result.verdicts)} recovered objects rejected; judged by {variables} "
+        f"variable{'s' * (variables > 1)} of {result.control['objects']} control objects, to accept {_share(result)}.",
         *_left_out(result),
         _columns(result),
         f"Smallest p-value that this rule can give here: {result.coverage.attainable_p_value:.3g}.",
@@ -70,7 +76,7 @@ def _foreign(result: CaseResult) -> str:
     unit, selected = "sources" if replicates else "objects", set(result.selected)
     named = {v.source if replicates else v.id: v.id in selected for v in result.verdicts}
     return (
-        f"Named foreign with at most {result.false_discovery_rate:.0%} expected errors: {sum(named.values())} of "
+        f"Named foreign with at most {_percent(result.false_discovery_rate)} expected errors: {sum(named.values())} of "
         f"{len(named)} {unit}. This weighs all {unit} together and may differ from the verdicts."
     )
 
