@@ -54,6 +54,13 @@ def test_a_tied_threshold_widens_the_bracket_of_the_true_sensitivity():
     assert smooth.coverage_report().likely_sensitivity == pytest.approx(tuple(beta.ppf([0.05, 0.95], 91, 10)))
 
 
+def test_a_rule_that_accepts_everything_may_have_a_sensitivity_of_one():
+    rule = TOCC(calibration="split").fit(np.random.default_rng(385).normal(size=(24, 1)))
+    assert rule.offset_ == 0
+    assert np.count_nonzero(rule._calibration_scores == 0) == 1
+    assert rule.coverage_report().likely_sensitivity[1] == 1
+
+
 def test_a_part_without_calibrating_objects_takes_those_of_all():
     rng = np.random.default_rng(3)
     X = np.concatenate([rng.normal(size=(60, 2)), rng.normal(40, 1, size=(3, 2))])

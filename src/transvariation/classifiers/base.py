@@ -293,7 +293,7 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
             n_per_part=tuple(sizes),
             smallest_p_value=1 / (max(sizes) + 1),
             likely_sensitivity=(
-                likely_sensitivity(self._calibration_scores, self.thresholds_[0], float(sensitivity))
+                likely_sensitivity(self._calibration_scores, self.thresholds_[0], float(sensitivity), self._lowest())
                 if exact and not several
                 else None
             ),

@@ -210,14 +210,17 @@ def guarantee(mode: str, n_folds: int, grouped: bool, n_parts: int) -> str:
     )
 
 
-def likely_sensitivity(scores: NDArray[np.float64], threshold: float, sensitivity: float) -> tuple[float, float]:
+def likely_sensitivity(
+    scores: NDArray[np.float64], threshold: float, sensitivity: float, lowest: float = -np.inf
+) -> tuple[float, float]:
     """Bracket the true sensitivity of a split rule, which varies from calibration to calibration as a Beta variable.
 
-    If several calibrating objects score just the threshold, more may be accepted: all but what scores lower.
+    If several calibrating objects score just the threshold, more may be accepted: all but what scores lower. If it is
+    the lowest score that there is, all are.
     """
     n = len(scores)
     most = fewest = max(int((1 - sensitivity) * (n + 1) + 1e-9), 1)
-    if np.count_nonzero(scores == threshold) > 1:
+    if threshold <= lowest or np.count_nonzero(scores == threshold) > 1:
         fewest = int(np.count_nonzero(scores < threshold))
     low = beta.ppf(0.05, n + 1 - most, most)
     high = beta.ppf(0.95, n + 1 - fewest, fewest) if fewest else 1.0
