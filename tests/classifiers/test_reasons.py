@@ -15,6 +15,7 @@ from transvariation import (
     PAMTOCC,
     TOCC,
     CalibratedOCC,
+    DensityTOCC,
     KernelTOCC,
     ProjectionEnsemble,
     load_glass,
@@ -125,6 +126,22 @@ def test_a_pipeline_that_only_scales_gives_the_reasons_of_its_rule():
     plain = reasons(KernelTOCC(calibration="paper").fit(control), recovered)
     assert scaled[["variable", "median", "accepted"]].equals(plain[["variable", "median", "accepted"]])
     np.testing.assert_array_equal(scaled["tp"], TOCC().fit(control).explain(recovered)["tp"])
+
+
+class _Square:
+    """The uniform density on the unit square."""
+
+    def box_probability(self, lower, upper):
+        return np.prod(np.clip(upper, 0, 1) - np.clip(lower, 0, 1), axis=1)
+
+
+def test_where_the_threshold_is_minus_infinity_nothing_is_rejected():
+    rng = np.random.default_rng(0)
+    target = np.vstack([rng.uniform(size=(20, 2)), rng.uniform(1.5, 3, size=(10, 2))])
+    rule = DensityTOCC(density=_Square(), scale="log").fit(target)
+    assert np.isneginf(rule.offset_)
+    assert rule.predict([[3.0, 3.0]])[0] == 1
+    assert reasons(rule, [[3.0, 3.0]])["accepted"].all()
 
 
 def test_who_cannot_give_reasons_says_what_is_missing():

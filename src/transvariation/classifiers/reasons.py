@@ -12,6 +12,7 @@ from transvariation.classifiers.calibrated import CalibratedOCC, rated_by
 from transvariation.classifiers.ensemble import ProjectionEnsemble
 from transvariation.classifiers.tocc import TOCC
 from transvariation.classifiers.transvariation import TransvariationClassifier
+from transvariation.threshold import margin
 from transvariation.typicality import spatial_median
 
 if TYPE_CHECKING:
@@ -189,7 +190,7 @@ def _sentences(table: "pd.DataFrame") -> Iterator[str]:
 
 
 def _margin(rule: Rule, X: Floats) -> Floats:
-    return rule._score(X) - rule.thresholds_[rule._stratum(X)]
+    return margin(rule._score(X), rule.thresholds_[rule._stratum(X)])
 
 
 def _accepts(rule: Rule, X: Floats) -> NDArray[np.bool_]:
