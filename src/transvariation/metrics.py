@@ -14,7 +14,10 @@ from transvariation.threshold import cut
 
 
 class ROC(NamedTuple):
-    """A receiver operating characteristic curve; one entry per distinct threshold, from accepting none to all."""
+    """A receiver operating characteristic curve; one entry per distinct threshold, from accepting none to all.
+
+    The first threshold, infinity, stands for accepting none, even a score of infinity: the largest number accepts that.
+    """
 
     thresholds: NDArray[np.float64]
     sensitivity: NDArray[np.float64]
@@ -42,11 +45,12 @@ def roc(scores_target: ArrayLike, scores_nontarget: ArrayLike) -> ROC:
     """
     targets = np.sort(_finite(scores_target, "target"))
     others = np.sort(_finite(scores_nontarget, "non-target"))
-    thresholds = np.append(np.inf, np.unique(np.concatenate([targets, others]))[::-1])
+    finite = np.minimum(np.concatenate([targets, others]), np.finfo(float).max)  # or infinity would stand there twice
+    thresholds = np.unique(finite)[::-1]
     return ROC(
-        thresholds,
-        1 - np.searchsorted(targets, thresholds, side="left") / len(targets),
-        np.searchsorted(others, thresholds, side="left") / len(others),
+        np.append(np.inf, thresholds),
+        np.append(0.0, 1 - np.searchsorted(targets, thresholds, side="left") / len(targets)),
+        np.append(1.0, np.searchsorted(others, thresholds, side="left") / len(others)),
     )
 
 
