@@ -8,10 +8,12 @@ from pathlib import Path
 from types import ModuleType
 
 import click
+import pandas as pd
 import pytest
 
 import transvariation
 from transvariation.cli import main
+from transvariation.studies.glass import PROJECTIONS, READINGS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -136,9 +138,21 @@ def test_the_kept_studies_are_whole_and_fit_a_page():
     cells = results.cells()
     assert len(cells) == 1 + 12
     assert ["TOCC_db, varSel", "0.997 / 0.980", "0.997 / 0.980"] in [row[:3] for row in cells]
+    assert {row[3] for row in cells[1:]} == {*READINGS.values(), PROJECTIONS}
     for summary in results.SUMMARIES:
         header, *settings = results.medians(summary)
         assert len(header) == 1 + 9
         assert len(settings) == 39
     made_by = json.loads((results.RESULTS / "simulation" / "provenance.json").read_text())
     assert made_by["data_sets"] == str(39 * 100)
+
+
+def test_the_share_of_training_targets_is_that_of_the_kept_rows():
+    table = pd.read_csv(DOCS / "results" / "simulation" / "simulation.csv.gz")
+    shares = 100 * table.groupby("method")["sensitivity"].mean()
+    sizes = 100 * table[table["method"] == "PAM-TOCC_df"].groupby("size")["sensitivity"].mean()
+    said = " ".join((DOCS / "claims.md").read_text(encoding="utf-8").split())
+    by_size = "{:.1f}, {:.1f} and {:.1f} % for n = 100, 200 and 500".format(*sizes)
+    assert f"PAM-TOCC_df accepts {shares['PAM-TOCC_df']:.1f} % of its training targets on average ({by_size})" in said
+    assert f"TOCC_df {shares['TOCC_df']:.1f} %, the others 90.0 %" in said
+    assert set(shares.drop(["PAM-TOCC_df", "TOCC_df"]).round(1)) == {90.0}

@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from click.testing import CliRunner
 from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 
-from transvariation import CalibratedOCC, load_glass
+from transvariation import CalibratedOCC, auc, load_glass, spatial_median, transvariation_probability
 from transvariation.cli import main
 from transvariation.studies import glass
 from transvariation.studies.claims import check_glass_claims
@@ -75,6 +76,19 @@ def test_claims_on_the_glass_are_judged_by_the_numbers():
     assert good == [False, False, True, True, True, True, True]
     bad = check_glass_claims(_cells((0.1, 0.1, 2.0)), unseen.assign(sensitivity=0.5), {"varSel": [], "kappa-VIP": []})
     assert not bad["holds"].any()
+    nearly = check_glass_claims(_cells((1.0, 1.0, 0.5)), unseen.assign(sensitivity=0.899), chosen)
+    assert not nearly["holds"].iloc[-1]
+
+
+def test_the_sides_of_the_median_are_read_as_they_come_out():
+    windows, others = (getattr(load_glass(), part)[["Si", "Mg"]] for part in ("control", "recovered"))
+    median = spatial_median(windows)
+    sides = [median + 1e-9 * np.array(side) for side in product((-1, 1), repeat=2)]
+    rated = [
+        [transvariation_probability(windows, Z, side, ties="literal") for Z in (windows, others)] for side in sides
+    ]
+    assert sorted({f"{auc(*scores):.3f}"[1:] for scores in rated}) == [".986", ".987"]
+    assert ".986 to .987" in glass.READINGS["TOCC_df", "kappa-VIP"]
 
 
 def test_the_command_fills_its_folder(tmp_path, monkeypatch):

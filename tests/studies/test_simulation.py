@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from transvariation.cli import main
 from transvariation.report.simulation import tell
-from transvariation.studies.claims import check_claims
+from transvariation.studies.claims import check_claims, listed
 from transvariation.studies.simulation import SMALLEST, Study, methods, run_task, tasks
 
 SMALL = {"scenarios": "ai", "sizes": (60,), "shifts": (1.0,), "repeats": 2}
@@ -85,10 +85,17 @@ def test_claims_are_judged_by_the_numbers():
     assert len(verdicts["evidence"].unique()) > 5
 
 
+def test_a_promise_almost_kept_is_not_kept():
+    table = _made_up(dict.fromkeys(methods(), 0.5))
+    assert check_claims(table)["holds"].iloc[-1]
+    assert not check_claims(table.assign(fresh_sensitivity=0.899))["holds"].iloc[-1]
+
+
 def test_the_folder_ends_up_complete(table, tmp_path):
     path = tell(table.assign(seconds=0.0), tmp_path, {"command": "x", "seed": "0"})
     html = path.read_text()
     assert "Scenario (a)" in html
+    assert f"On average: {listed(table.groupby('method')['sensitivity'].mean())}." in html
     assert "http" not in html.replace("http://www.w3.org/2000/svg", "")
     names = {str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*") if p.is_file()}
     assert {"index.html", "simulation.csv", "claims.csv", "provenance.json"} <= names

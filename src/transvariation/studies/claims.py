@@ -1,12 +1,13 @@
 """What the paper says, held against the results: of the simulation, and of the glass analysis."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 TOCCS = ["TOCC_df", "TOCC_db", "PAM-TOCC_df"]
+PROMISED = 0.9  # the share of targets that the rules promise to accept
 COMPARABLE = 0.05  # two median specificities this close are called comparable
 SETTING = ["scenario", "shift", "size"]
 
@@ -112,7 +113,7 @@ def _banana_adaptive(medians: pd.DataFrame) -> list[Claim]:
         Claim(
             "In (i) the adaptive methods (PAM-TOCC_df, Mix-Gauss, SOM) do better than the others",
             bool(center[adaptive].min() > others.max()),
-            _listed(center),
+            listed(center),
         )
     ]
 
@@ -121,8 +122,8 @@ def _promised_sensitivity(table: pd.DataFrame) -> Claim:
     reached = table.groupby("method")["fresh_sensitivity"].mean()
     return Claim(
         "A rule that keeps 90 % of its training targets keeps 90 % of new ones (implied, not tested, in the paper)",
-        bool((reached >= 0.89).all()),
-        _listed(reached),
+        bool(_kept(reached).all()),
+        listed(reached),
     )
 
 
@@ -156,7 +157,7 @@ def check_glass_claims(cells: pd.DataFrame, held_out: pd.DataFrame, chosen: dict
             Claim(
                 "Where the classes overlap (PCA), PAM-TOCC_df is to be preferred",
                 bool(area["PCA"].idxmax() == pam),
-                f"AUC {_listed(area['PCA'])}; but it accepts {accepted:.2f} of unseen windows where it promises 0.90",
+                f"AUC {listed(area['PCA'])}; but it accepts {accepted:.2f} of unseen windows where it promises 0.90",
             ),
             Claim(
                 "PAM-TOCC_df with random projections finds every fragment that is not from a window",
@@ -171,12 +172,18 @@ def check_glass_claims(cells: pd.DataFrame, held_out: pd.DataFrame, chosen: dict
             ),
             Claim(
                 "A rule that keeps 90 % of its training fragments keeps 90 % of new ones (implied, not tested)",
-                bool((fresh >= 0.89).all(axis=None)),
-                "unseen windows accepted, mean over reductions: " + _listed(fresh.mean(axis=1)),
+                bool(_kept(fresh).all(axis=None)),
+                "unseen windows accepted, mean over reductions: " + listed(fresh.mean(axis=1)),
             ),
         ]
     )
 
 
-def _listed(values: pd.Series) -> str:
+def _kept(reached: Any) -> Any:
+    """Say where the promise was kept: 0.9 itself is enough, also where a mean misses it by the last digit."""
+    return reached.round(12) >= PROMISED
+
+
+def listed(values: pd.Series) -> str:
+    """List names and values in words, the largest first."""
     return "; ".join(f"{name} {value:.2f}" for name, value in values.sort_values(ascending=False).items())

@@ -50,10 +50,10 @@ def methods(random_state: int = 0) -> dict[str, OneClassClassifier]:
 class Outcome:
     """How one method did on one data set. Shares are of objects; `seconds` is CPU time to fit and score."""
 
-    specificity: float  # of the rule that accepts 90 % of its own training targets, as in the paper
+    specificity: float  # of the rule that accepts at least 90 % of its own training targets, as in the paper
     sensitivity: float  # of that rule, on the training targets
     fresh_sensitivity: float  # of that rule, on new targets
-    fresh_specificity: float  # of the rule moved to where it accepts 90 % of new targets
+    fresh_specificity: float  # of the rule moved to where it accepts at least 90 % of new targets
     auc: float  # of the scores of new targets against non-targets
     seconds: float
 
