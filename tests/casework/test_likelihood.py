@@ -101,6 +101,24 @@ def test_a_case_with_a_background_gets_ratios(background, system, monkeypatch):
         judge(control, recovered, background=table.drop(columns="source"))
 
 
+def test_ratios_come_in_the_order_of_the_verdicts(background, system, monkeypatch):
+    monkeypatch.setattr(LikelihoodSystem, "fit", lambda self, X, sources: system)  # the fit is tested above
+    X, sources = background
+    control, recovered = (pd.DataFrame(rows, columns=["a", "b"]) for rows in (X[:20], X[20:32]))
+    recovered.index = [str(i) for i in range(1, 13)]
+    result = judge(control, recovered, background=pd.DataFrame(X, columns=["a", "b"]).assign(source=sources))
+    assert [ratio.id for ratio in result.likelihood_ratios] == [verdict.id for verdict in result.verdicts]
+    assert {type(ratio.id) for ratio in result.likelihood_ratios} == {str}
+
+
+def test_the_order_of_rows_in_the_background_does_not_matter(background):
+    X, sources = background
+    rows = np.arange(60 * 4)
+    shuffled = np.concatenate([rows[sources[rows] == i] for i in np.random.default_rng(0).permutation(60)])
+    first, second = (LikelihoodSystem(n_pairs=60).fit(X[r], sources[r]).bounds_ for r in (rows, shuffled))
+    assert first == second
+
+
 def test_a_background_is_matched_by_name_and_unit(background, monkeypatch):
     seen = []
 

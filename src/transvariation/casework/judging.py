@@ -174,7 +174,7 @@ def _weighed(pair: Pair, background: Any, seed: int, **options: Any) -> dict[str
             f"{table.name} has no column that names the source of each row; a background needs one, such as 'source'"
         )
     system = LikelihoodSystem(seed).fit(table.X, np.asarray(table.sources))
-    recovered = by_source(pair.recovered.X, np.asarray(pair.recovered.sources or pair.recovered.ids))
+    recovered = by_source(pair.recovered.X, pair.recovered.sources or pair.recovered.ids)
     return {
         "background": table.summary(),
         "likelihood_ratios": system.weigh(pair.control.X, recovered),

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_ndtr
 
 Floats = NDArray[np.float64]
@@ -163,7 +164,7 @@ class LikelihoodSystem:
 
     def fit(self, X: Floats, sources: NDArray) -> "LikelihoodSystem":
         """Learn from a background: replicates (rows of `X`) of many sources."""
-        sets = by_source(X, sources)
+        sets = dict(sorted(by_source(X, sources).items()))  # the lots drawn below know no order of rows
         repeated = {name: x for name, x in sets.items() if len(x) > 1}
         if len(repeated) < MIN_SOURCES:
             raise ValueError(
@@ -219,9 +220,10 @@ def _ends(bounds: tuple[float, float]) -> tuple[float, float]:
     return float(bounds[0]), float(bounds[1])
 
 
-def by_source(X: Floats, sources: NDArray) -> dict[Any, Floats]:
+def by_source(X: Floats, sources: ArrayLike) -> dict[Any, Floats]:
     """Divide rows by the source that they were measured on, in order of appearance."""
-    names, index = np.unique(np.asarray(sources), return_inverse=True)
+    # As objects: names in an array of strings would not be Python's own.
+    index, names = pd.factorize(np.asarray(sources, dtype=object), use_na_sentinel=False)
     return {name: X[index == i] for i, name in enumerate(names)}
 
 
