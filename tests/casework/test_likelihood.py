@@ -137,6 +137,42 @@ def test_a_background_is_matched_by_name_and_unit(background, monkeypatch):
         np.testing.assert_array_equal(seen.pop(), X)
 
 
+def test_what_replicates_say_nothing_about_is_left_out_of_the_ratios(background, monkeypatch):
+    X, sources = (part[:160] for part in background)
+    rare = np.where(np.arange(160) == 5, 0.1, 0.0)  # seen in one replicate of one source
+    wide = np.column_stack([X[:, 0], np.full(160, 0.1), X[:, 1], sources / 7, rare])
+    narrow = LikelihoodSystem(n_pairs=60).fit(X, sources)
+    system = LikelihoodSystem(n_pairs=60, names=["a", "Z", "b", "between", "rare"]).fit(wide, sources)
+    assert system.bounds_ == narrow.bounds_
+    assert system.left_out_ == ["Z", "between", "rare"]
+    monkeypatch.setattr(LikelihoodSystem, "fit", lambda self, X, sources: system)
+    control, recovered = (pd.DataFrame(rows, columns=system.names) for rows in (wide[:12], wide[12:18]))
+    result = judge(control, recovered, background=pd.DataFrame(wide, columns=system.names).assign(source=sources))
+    assert any("ratios leave out Z, between, rare" in warning for warning in result.warnings)
+    expected = narrow.weigh(X[:12], {str(i): X[12 + i : 13 + i] for i in range(6)})
+    assert [r.two_level for r in result.likelihood_ratios] == pytest.approx([r.two_level for r in expected])
+    assert [r.score_based for r in result.likelihood_ratios] == pytest.approx([r.score_based for r in expected])
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_variables_that_determine_each_other_are_named(background, offset):
+    X, sources = background
+    c = np.random.default_rng(1).normal(size=len(X))
+    for other, told in ((X[:, 0], "a, d"), (offset + 3 * X[:, 1], "b, d"), (100 - X.sum(axis=1) - c, "a, b, c, d")):
+        system = LikelihoodSystem(names=list("abcd"))
+        with pytest.raises(ValueError, match=rf"background {told} determine each other, .* \(features, --features\)"):
+            system.fit(np.column_stack([X, c, other]), sources)
+
+
+def test_a_background_that_cannot_serve_says_why():
+    rng = np.random.default_rng(0)
+    sources = np.repeat(np.arange(40), 2)
+    with pytest.raises(ValueError, match="20 replicates beyond the first of each source, too few for 21 variables"):
+        LikelihoodSystem().fit(rng.normal(size=(80, 21)), sources)
+    with pytest.raises(ValueError, match="in no variable"):
+        LikelihoodSystem().fit(rng.normal(size=(40, 3))[sources], sources)
+
+
 def test_neither_the_order_of_the_columns_nor_their_units_matter():
     rng = np.random.default_rng(5)
     mixing = rng.normal(size=(3, 3))

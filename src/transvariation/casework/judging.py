@@ -96,6 +96,7 @@ def judge(
     rule, heard = fit_rule(rule, known, pair.control.sources)
     answers = poolings(rule, unknown, pair)
     heard += _same_table(pair)
+    weighed, left_out = ({}, []) if background is None else _weighed(pair, background, seed, **how)
     return CaseResult(
         question="Could the recovered objects come from the same source as the control objects?",
         propositions=(
@@ -116,12 +117,12 @@ def judge(
         false_discovery_rate=FALSE_DISCOVERY_RATE,
         selected=answers[0].selected,
         combined_p_value=answers[0].combined_p_value,
-        warnings=tuple(heard),
+        warnings=(*heard, *left_out),
         cautions=answers[0].cautions,
         limitations=LIMITATIONS,
         made_by=provenance(command, seed=seed),
         poolings=answers if len(answers) > 1 else (),
-        **({} if background is None else _weighed(pair, background, seed, **how)),
+        **weighed,
     ).at(sensitivity)
 
 
@@ -160,8 +161,8 @@ def fit_rule(
     return rule, [words for words in dict.fromkeys(str(warning.message) for warning in caught) if words != said]
 
 
-def _weighed(pair: Pair, background: Any, seed: int, **options: Any) -> dict[str, Any]:
-    """Weigh the recovered sources against the control, which counts as one source."""
+def _weighed(pair: Pair, background: Any, seed: int, **options: Any) -> tuple[dict[str, Any], list[str]]:
+    """Weigh the recovered sources against the control, which counts as one source; warn of what was left out."""
     units = pair.control.units
     name = _name(background, "background")
     table = read_table(background, features=pair.features, units=units, name=name, **options)
@@ -173,13 +174,23 @@ def _weighed(pair: Pair, background: Any, seed: int, **options: Any) -> dict[str
         raise ValueError(
             f"{table.name} has no column that names the source of each row; a background needs one, such as 'source'"
         )
-    system = LikelihoodSystem(seed).fit(table.X, np.asarray(table.sources))
+    system = LikelihoodSystem(seed, names=pair.features).fit(table.X, np.asarray(table.sources))
     recovered = by_source(pair.recovered.X, pair.recovered.sources or pair.recovered.ids)
     return {
         "background": table.summary(),
         "likelihood_ratios": system.weigh(pair.control.X, recovered),
         "likelihood_bounds": system.bounds_,
-    }
+    }, _unweighed(system.left_out_, table.name)
+
+
+def _unweighed(variables: list[str], name: str) -> list[str]:
+    if not variables:
+        return []
+    return [
+        f"The likelihood ratios leave out {', '.join(variables)}: within the sources of {name} replicates differ "
+        "nowhere, or in too few of them, so that nothing is known of how much they may. A difference between control "
+        "and recovered objects counts there in the verdicts alone."
+    ]
 
 
 def _columns(table: pd.DataFrame) -> dict[str, tuple[float, ...]]:

@@ -6,6 +6,7 @@ between the two sets, seen among the differences that one source shows with itse
 pairs from the background turn its logarithm into a likelihood ratio. Both are bounded by what the background supports.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_ndtr
+
+from transvariation.mixture.spread import tied, varying
 
 Floats = NDArray[np.float64]
 
@@ -26,6 +29,7 @@ SCALE = (
     (1_000_000, "very strong support"),
     (np.inf, "extremely strong support"),
 )
+TIED = 1e-6  # of its spread: covariances square it, and far less would be lost in their sixteen digits
 MIN_SOURCES = 30  # fewer background sources say too little about how sources differ
 
 
@@ -110,7 +114,7 @@ class ScoreBased:
 
     def fit(self, X: Floats, sources: NDArray, pairs: Pairs) -> "ScoreBased":
         """Learn the within-source covariance, then what the score means."""
-        residuals = np.concatenate([x - x.mean(axis=0) for x in by_source(X, sources).values()])
+        residuals = _residuals(by_source(X, sources))
         freedom = len(X) - len(np.unique(sources))
         self.whiten_ = _whitener(residuals.T @ residuals / freedom)
         calibrator = _lir("lir.algorithms.logistic_regression").LogitCalibrator()
@@ -132,6 +136,10 @@ class ScoreBased:
         return np.asarray(self.calibrator_.transform(np.maximum(self.scores(first, second), self.floor_))).ravel()
 
 
+def _residuals(sets: dict[Any, Floats]) -> Floats:
+    return np.concatenate([x - x.mean(axis=0) for x in sets.values()])
+
+
 def _whitener(covariance: Floats) -> Floats:
     """Make variables independent and of unit variance by the symmetric root: the same in any order and any units."""
     scale = np.sqrt(np.diag(covariance))
@@ -148,9 +156,14 @@ class LikelihoodSystem:
         For the drawing of pairs.
     n_pairs : int
         Pairs of different sources drawn to calibrate and to bound.
+    names : sequence of str, optional
+        What the variables are called, for messages.
 
     Attributes
     ----------
+    kept_ : ndarray of bool
+        The variables that ratios are computed from: those with replicates that differ in either half of the sources.
+        Without that nothing is known of how much they may differ.
     bounds_ : dict
         For each system the lowest and the highest log10 ratio that the background supports (empirical lower and upper
         bound, Vergeer et al. 2016), from pairs of sources that the model had not seen.
@@ -158,9 +171,10 @@ class LikelihoodSystem:
 
     SYSTEMS = ("two_level", "score_based")
 
-    def __init__(self, seed: int = 0, n_pairs: int = 4_000):
+    def __init__(self, seed: int = 0, n_pairs: int = 4_000, names: Sequence[str] | None = None):
         self.seed = seed
         self.n_pairs = n_pairs
+        self.names = names
 
     def fit(self, X: Floats, sources: NDArray) -> "LikelihoodSystem":
         """Learn from a background: replicates (rows of `X`) of many sources."""
@@ -174,6 +188,10 @@ class LikelihoodSystem:
         names = np.array(list(repeated), dtype=object)
         order = np.random.default_rng(self.seed).permutation(len(names))
         halves = [names[order[::2]], names[order[1::2]]]
+        self.kept_ = np.all([np.any([varying(repeated[name]) for name in half], axis=0) for half in halves], axis=0)
+        if not self.kept_.any():
+            raise ValueError("in no variable do the background's replicates of one source differ; give them unrounded")
+        repeated = {name: x[:, self.kept_] for name, x in repeated.items()}
         seen: dict[str, list[Floats]] = {system: [] for system in self.SYSTEMS}
         labels = []
         for train, test in (halves, halves[::-1]):
@@ -193,13 +211,40 @@ class LikelihoodSystem:
         return self
 
     def _systems(self, sets: dict[Any, Floats]) -> dict[str, Any]:
+        self._check_within(sets)
         X = np.concatenate(list(sets.values()))
         sources = np.repeat(np.arange(len(sets)), [len(x) for x in sets.values()])
         pairs = make_pairs(sets, n_pairs=self.n_pairs, seed=self.seed)
         return {"two_level": TwoLevel().fit(X, sources), "score_based": ScoreBased().fit(X, sources, pairs)}
 
+    def _check_within(self, sets: dict[Any, Floats]) -> None:
+        """Say why the covariance within these sources has no inverse, and what to do."""
+        residuals, p = _residuals(sets), int(self.kept_.sum())
+        freedom = len(residuals) - len(sets)
+        if freedom < p:
+            raise ValueError(
+                f"half of the background has {freedom} replicates beyond the first of each source, too few for {p} "
+                "variables; give more sources, or fewer variables (features, --features)"
+            )
+        if columns := tied(residuals, TIED):
+            named = self._named(np.flatnonzero(self.kept_)[columns])
+            raise ValueError(
+                f"within the sources of the background {', '.join(named)} determine each other, as duplicates do or "
+                "shares of one sum, so that no likelihood ratio can be computed; leave one of them out (features, "
+                "--features)"
+            )
+
+    def _named(self, columns: NDArray[np.intp]) -> list[str]:
+        return [f"x{u}" if self.names is None else self.names[u] for u in columns]
+
+    @property
+    def left_out_(self) -> list[str]:
+        """The variables that ratios say nothing about."""
+        return self._named(np.flatnonzero(~self.kept_))
+
     def log10_lr(self, first: list[Floats], second: list[Floats]) -> dict[str, Floats]:
         """Compute bounded log10 likelihood ratios of pairs of sets, by either system."""
+        first, second = ([x[:, self.kept_] for x in sets] for sets in (first, second))
         ratios = {}
         for name, model in self.systems_.items():
             low, high = self.bounds_[name]

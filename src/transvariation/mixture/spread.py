@@ -26,6 +26,21 @@ def varying(X: Floats) -> NDArray[np.bool_]:
     return np.asarray(differing(X, X[0]).any(axis=0))
 
 
+def tied(X: Floats, tolerance: float = 0.0) -> list[int]:
+    """List the columns, none of them constant, that determine each other but for rounding or a share `tolerance`.
+
+    Examples
+    --------
+    >>> tied(np.array([[1.0, 2.0, 7.0], [2.0, 4.0, 1.0], [3.0, 6.0, 4.0], [5.0, 10.0, 8.0]]))
+    [0, 1]
+    """
+    centred = X - X.mean(axis=0)
+    directions, sizes, _ = np.linalg.svd((centred / np.linalg.norm(centred, axis=0)).T, full_matrices=False)
+    if sizes[-1] > max(tolerance, 4 * max(X.shape) * np.finfo(float).eps):
+        return []
+    return np.flatnonzero(np.abs(directions[:, -1]) > 1e-6).tolist()
+
+
 def check_full_spread(X: Floats) -> None:
     """Raise unless the sample covariance can be inverted; say which columns stand in the way.
 
@@ -45,12 +60,9 @@ def check_full_spread(X: Floats) -> None:
             f"the covariance matrix is singular: n_samples={n} objects cannot span p={p} variables; reduce the "
             f"variables below {n} first, for instance with MinorComponents"
         )
-    centred = X - X.mean(axis=0)
-    directions, sizes, _ = np.linalg.svd((centred / np.linalg.norm(centred, axis=0)).T, full_matrices=False)
-    if sizes[-1] <= 4 * max(n, p) * np.finfo(float).eps:
-        tied = np.flatnonzero(np.abs(directions[:, -1]) > 1e-6).tolist()
+    if columns := tied(X):
         raise ValueError(
-            f"the covariance matrix is singular: {_several(tied)} determine each other; drop one of them, or reduce "
+            f"the covariance matrix is singular: {_several(columns)} determine each other; drop one of them, or reduce "
             "the variables first, for instance with MinorComponents"
         )
 
