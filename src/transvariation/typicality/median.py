@@ -23,6 +23,7 @@ BLOCK = 16_384  # rows whose sums are taken together; fixed, so that rows in sev
 _CACHED = 8_192  # rows of a pass in plain NumPy: their differences stay in the cache
 _TINIEST = float(np.finfo(float).tiny)
 _MAX_PASSES = 200  # never needed; a bound for every loop
+WIDE = 50  # variables; beyond, their number counts for more than the passes do
 
 
 def spatial_median(X: ArrayLike) -> Floats:
@@ -99,6 +100,8 @@ def spatial_median_of_rows(X: Floats | PartedRows) -> Floats:
         return spatial_median_of_rows(X * unit) / unit
     if len(X) <= 2:
         return X[0] + (X[-1] - X[0]) / 2
+    if X.shape[1] > max(len(X), WIDE):
+        return _in_their_span(X if isinstance(X, np.ndarray) else X[::1])
     sub = np.ascontiguousarray(X[:: max(1, len(X) // _SUBSAMPLE)])
     if len(X) > _LARGE:
         few = np.sort(sub[::4], axis=0)
@@ -106,6 +109,28 @@ def spatial_median_of_rows(X: Floats | PartedRows) -> Floats:
     else:
         start = np.median(sub, axis=0)
     return _newton(X, start, compiled)
+
+
+def _in_their_span(X: Floats) -> Floats:
+    """The median of fewer rows than variables, from as many coordinates as there are rows."""
+    coordinates = spanned(X)
+    distance = np.linalg.norm(coordinates - spatial_median_of_rows(coordinates), axis=1)
+    if not distance.all():
+        return X[distance.argmin()].copy()
+    return weighted_mean(X, np.median(X, axis=0), 1 / distance)
+
+
+def spanned(X: Floats) -> Floats:
+    """Rows at the same distances from one another, equal rows equal, with no more variables than rows."""
+    if X.shape[1] <= len(X):
+        return X
+    distinct, which = np.unique(X - np.median(X, axis=0), axis=0, return_inverse=True)
+    return np.ascontiguousarray(np.linalg.qr(distinct.T, mode="r").T[which.ravel()])
+
+
+def weighted_mean(X: Floats, center: Floats, weights: Floats) -> Floats:
+    """What a median is of the rows, if they weigh 1 / distance from it. Summed about a centre: constants stay."""
+    return center + weights @ (X - center) / weights.sum(axis=-1, keepdims=True)
 
 
 def _size(X: Floats | PartedRows, compiled: bool) -> float:
