@@ -125,7 +125,8 @@ def spanned(X: Floats) -> Floats:
     if X.shape[1] <= len(X):
         return X
     distinct, which = np.unique(X - np.median(X, axis=0), axis=0, return_inverse=True)
-    return np.ascontiguousarray(np.linalg.qr(distinct.T, mode="r").T[which.ravel()])
+    upper = np.asarray(np.linalg.qr(distinct.T, mode="r"))
+    return np.ascontiguousarray(upper.T[which.ravel()])
 
 
 def weighted_mean(X: Floats, center: Floats, weights: Floats) -> Floats:
