@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from transvariation.typicality.acceleration import worth_compiling
 from transvariation.typicality.rows import as_rows, exponent_beyond
+from transvariation.typicality.span import WIDE, spanned, weighted_mean
 
 Floats = NDArray[np.float64]
 
@@ -23,7 +24,6 @@ BLOCK = 16_384  # rows whose sums are taken together; fixed, so that rows in sev
 _CACHED = 8_192  # rows of a pass in plain NumPy: their differences stay in the cache
 _TINIEST = float(np.finfo(float).tiny)
 _MAX_PASSES = 200  # never needed; a bound for every loop
-WIDE = 50  # variables; beyond, their number counts for more than the passes do
 
 
 def spatial_median(X: ArrayLike) -> Floats:
@@ -118,20 +118,6 @@ def _in_their_span(X: Floats) -> Floats:
     if not distance.all():
         return X[distance.argmin()].copy()
     return weighted_mean(X, np.median(X, axis=0), 1 / distance)
-
-
-def spanned(X: Floats) -> Floats:
-    """Rows at the same distances from one another, equal rows equal, with no more variables than rows."""
-    if X.shape[1] <= len(X):
-        return X
-    distinct, which = np.unique(X - np.median(X, axis=0), axis=0, return_inverse=True)
-    upper = np.asarray(np.linalg.qr(distinct.T, mode="r"))
-    return np.ascontiguousarray(upper.T[which.ravel()])
-
-
-def weighted_mean(X: Floats, center: Floats, weights: Floats) -> Floats:
-    """What a median is of the rows, if they weigh 1 / distance from it. Summed about a centre: constants stay."""
-    return center + weights @ (X - center) / weights.sum(axis=-1, keepdims=True)
 
 
 def _size(X: Floats | PartedRows, compiled: bool) -> float:

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from transvariation.typicality.median import WIDE, spanned, spatial_median_of_rows, weighted_mean
+from transvariation.typicality.median import spatial_median_of_rows
 from transvariation.typicality.rows import blocks
+from transvariation.typicality.span import WIDE, spanned, weighted_mean
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
