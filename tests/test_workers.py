@@ -107,7 +107,7 @@ def test_the_engine_in_a_lot_depends_on_nothing_else(monkeypatch):
     monkeypatch.setattr(engine, "compiled_engine", engine.cache(lambda: "compiled"))
     monkeypatch.setattr(engine, "_asked_for", 0.0)
     monkeypatch.setattr(engine, "_on_disk", lambda: {engine.IN_PLANE})
-    monkeypatch.setattr(engine, "_installed", lambda: True)
+    monkeypatch.setattr(engine, "can_compile", lambda: True)
     small, large = engine.lot_of(2), engine.lot_of(1000)
     for _ in range(5):
         with engine.part_of(large):
@@ -125,6 +125,7 @@ def test_a_trifle_is_done_at_once(monkeypatch):
         raise AssertionError("workers were called for a trifle")
 
     monkeypatch.setattr(workers, "Parallel", refuse)
+    monkeypatch.setattr(workers, "PAYS", 60.0)  # a busy machine makes two seconds of a trifle
     X = PLANE[:87]
     for rule in (
         tv.TOCC(n_jobs=2, calibration="cv"),

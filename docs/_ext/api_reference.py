@@ -12,19 +12,13 @@ import transvariation
 # Home of a public name -> heading and opening sentence, in the order in which a reader meets them.
 ROOMS = {
     "typicality": ("Measure", "Pure functions on arrays: how deep does an object lie among the target objects?"),
-    "threshold": ("Cut", "From a sensitivity to a threshold, and from scores to p-values."),
     "classifiers": ("Decide", "The one-class classifiers: scikit-learn estimators that accept (+1) or reject (-1)."),
     "multiplicity": ("Many objects at once", "Selection among many p-values; one answer for a whole set."),
     "reduction": ("Reduce", "Fewer, more telling variables: components, projections, selections."),
     "mixture": ("Densities", "Gaussian mixtures chosen by BIC and kernel densities, with box probabilities."),
     "metrics": ("Metrics", "How well scores separate target objects from non-target ones."),
     "datasets": ("Data", "The glass fragments and the simulated scenarios."),
-    "table": ("Read", "From files and data frames to checked numbers."),
     "saving": ("Keep", "Models in files, without pickle."),
-    "casework": ("Casework", "From two tables to a verdict with its reasons."),
-    "studies": ("Studies", "The paper's analyses, computed afresh."),
-    "report": ("Tell", "Figures and pages. They only render what was computed."),
-    "distributed": ("Distributed", "The same classifiers on data that no single machine holds."),
     "streaming": ("Streaming", "Objects that arrive one after another."),
 }
 
@@ -41,7 +35,7 @@ SIDE_DOORS = {
 def sections() -> list[tuple[str, str, str, list[str]]]:
     """List (heading, sentence, module, names) for every part of the reference that has names."""
     found = []
-    homes = {name: home.split(".")[0] for name, home in transvariation._HOME.items()}
+    homes = transvariation._HOME
     for room in [*ROOMS, *sorted(set(homes.values()) - set(ROOMS))]:
         names = sorted((name for name, home in homes.items() if home == room), key=str.lower)
         if names:

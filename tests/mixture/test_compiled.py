@@ -83,10 +83,10 @@ def test_fetched_only_when_it_pays(monkeypatch):
     monkeypatch.setattr(engine, "_asked_for", 0.0)
     monkeypatch.setattr(engine, "_on_disk", frozenset)
     assert engine.choose_engine(engine.LOAD_FROM, 2).merge is None
-    monkeypatch.setattr(engine, "_installed", lambda: False)
+    monkeypatch.setattr(engine, "can_compile", lambda: False)
     assert engine.choose_engine(engine.COMPILE_FROM, 2).merge is None
     assert not fetched
-    monkeypatch.setattr(engine, "_installed", lambda: True)
+    monkeypatch.setattr(engine, "can_compile", lambda: True)
     assert engine.choose_engine(1.0, 2) == "compiled"
     monkeypatch.setattr(engine, "_asked_for", 0.0)
     assert engine.choose_engine(1.0, 2) == "compiled"  # once at hand, always used

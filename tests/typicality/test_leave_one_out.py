@@ -30,6 +30,9 @@ def samples():
     yield "one variable, odd", rng.normal(size=(251, 1)).round(2)
     yield "one variable, even", rng.normal(size=(250, 1)).round(2)
     yield "glass", load_glass().control[["Si", "Mg"]].to_numpy()
+    yield "fewer objects than variables", rng.normal(size=(40, 90)).round(1)
+    yield "many variables, constant and repeated", np.repeat(rng.normal(size=(50, 70)) * (np.arange(70) % 3 > 0), 2, 0)
+    yield "many variables, heavy point", np.vstack([np.zeros((20, 60)), rng.normal(size=(21, 60))])
     yield "two", rng.normal(size=(2, 2))
     yield "three", rng.normal(size=(3, 2))
 
@@ -74,6 +77,16 @@ def test_medians_that_come_to_lie_on_an_object_are_not_sought_one_by_one(monkeyp
 def test_at_the_ends_of_the_range(scale):
     X = np.random.default_rng(3).normal(size=(60, 2))
     np.testing.assert_array_equal(leave_one_out_probability(X * scale), by_hand(X, range(60)))
+
+
+def test_many_variables_take_no_cube_of_them():
+    X = np.random.default_rng(5).normal(size=(30, 800))
+    tracemalloc.start()
+    medians = medians_without_each(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 40e6 < 8 * 800**3
+    np.testing.assert_allclose(medians[3], spatial_median(np.delete(X, 3, axis=0)), rtol=0, atol=1e-12)
 
 
 def test_memory_does_not_grow_with_the_square():

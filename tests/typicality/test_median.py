@@ -118,3 +118,25 @@ def test_moves_with_the_data(passes):
     rotation = np.linalg.qr(np.random.default_rng(7).normal(size=(3, 3)))[0]
     np.testing.assert_allclose(spatial_median(X @ rotation + 5.0), m @ rotation + 5.0, atol=1e-10)
     np.testing.assert_allclose(spatial_median(X[::-1]), m, atol=1e-12)
+
+
+def test_fewer_objects_than_variables():
+    rng = np.random.default_rng(0)
+    turned = np.linalg.qr(rng.normal(size=(80, 80)))[0][:3]  # three dimensions, somewhere among 80
+    for X in (rng.normal(size=(25, 3)), np.outer([0.0, 1, 5, 9], [1, 2, 3]), np.vstack([np.zeros((9, 3)), np.eye(3)])):
+        np.testing.assert_allclose(spatial_median(X @ turned), spatial_median(X) @ turned, atol=1e-14)
+
+
+def test_a_data_point_and_a_constant_are_exact_among_many_variables():
+    rng = np.random.default_rng(1)
+    X = np.vstack([rng.normal(size=(20, 60)), np.full((15, 60), 0.1)])
+    np.testing.assert_array_equal(spatial_median(X), X[-1])
+    X[:, 7] = 0.3
+    assert spatial_median(X[:20])[7] == 0.3
+
+
+def test_the_middle_of_many_variables_is_quick_to_find():
+    X = np.random.default_rng(2).normal(size=(20, 5_000))  # a matrix of all variables would hold 200 MB
+    m = spatial_median(X)
+    unit = (X - m) / np.linalg.norm(X - m, axis=1)[:, None]
+    assert np.linalg.norm(unit.sum(axis=0)) < 1e-12

@@ -45,6 +45,13 @@ def test_tp_is_that_of_each_sample_alone(X, ties):
         np.testing.assert_array_equal(together, alone)
 
 
+def test_literal_tp_where_units_are_at_the_object_but_none_at_the_centre():
+    X, z, m = np.array([[0.0, 1], [1, 2], [2, 3], [3, 1], [4, 5]]), np.array([[2.0, 3.0]]), np.array([2.0, 2.5])
+    alone = transvariation_probability(X, z, m, ties="literal")
+    assert alone == np.inf
+    np.testing.assert_array_equal(stacked_tp(X[None], z[None], m[None, None], ties="literal"), [alone])
+
+
 def test_tp_within_clusters():
     X = SAMPLES["ties"]
     label = np.arange(25) % 3

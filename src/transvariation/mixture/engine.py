@@ -16,12 +16,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 
 from transvariation.mixture import em
 from transvariation.mixture.hierarchical import Merge
-from transvariation.typicality.acceleration import kernels_at_hand, kernels_before
+from transvariation.typicality.acceleration import can_compile, kernels_at_hand, kernels_before
 
 FitMixtures = Callable[..., "list[em.Mixture | None]"]
 
@@ -65,7 +64,7 @@ def fetch_engine() -> None:
 
     Who promises the same numbers whatever ran before in a process (studies, worker processes) calls this first.
     """
-    if _installed():
+    if can_compile():
         compiled_engine()
 
 
@@ -119,16 +118,11 @@ def choose_engine(work: float, p: int) -> Engine:
         on_disk = partial(getattr, lot, "on_disk")
     if at_hand:
         return compiled_engine()
-    if asked_for < LOAD_FROM or not _installed():
+    if asked_for < LOAD_FROM:
         return _NUMPY
     if asked_for < COMPILE_FROM and (IN_PLANE if p == 2 else IN_SPACE) not in on_disk():
         return _NUMPY
-    return compiled_engine()
-
-
-@cache
-def _installed() -> bool:
-    return find_spec("numba") is not None
+    return compiled_engine() if can_compile() else _NUMPY
 
 
 def _on_disk() -> frozenset[str]:

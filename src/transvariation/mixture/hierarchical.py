@@ -5,6 +5,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from transvariation.mixture.models import determinant
+
 Array = NDArray[np.float64]
 Merge = Callable[[Array, Array, float], NDArray[np.intp]]
 
@@ -89,7 +91,7 @@ def _merge(mean: Array, N: Array, alpha: float) -> NDArray[np.intp]:
 
     def term(N: Array, W: Array) -> Array:
         trace = np.einsum("...ii", W)
-        return N * np.log(np.maximum(_determinant(W) / N**p, 0.0) + (trace + alpha) / N)
+        return N * np.log(np.maximum(determinant(W) / N**p, 0.0) + (trace + alpha) / N)
 
     own = term(N, W)
     loss = np.full((K, K), np.inf)
@@ -126,12 +128,6 @@ def _merge(mean: Array, N: Array, alpha: float) -> NDArray[np.intp]:
         loss[:a, a] = change[:a]
         loss[a, a + 1 :] = change[a + 1 :]
     return merges
-
-
-def _determinant(W: Array) -> Array:
-    if W.shape[-1] == 2:
-        return W[..., 0, 0] * W[..., 1, 1] - W[..., 0, 1] * W[..., 1, 0]
-    return np.linalg.det(W)
 
 
 def _distinct_rows(X: Array) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:

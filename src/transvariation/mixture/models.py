@@ -29,11 +29,12 @@ MODELS_1D = ("E", "V")
 VVE_BY_LIKELIHOOD = "VVE by likelihood"
 
 # Inner loops start where the last EM iteration left them, so that one or two rounds are usual.
-_INNER_TOL = 1e-7
-_INNER_ROUNDS = 100
+INNER_TOL = 1e-7
+INNER_ROUNDS = 100
 # A round of rotations costs p (p - 1) / 2 of them. Any progress is progress of EM, the next iteration goes on from it.
-_AXES_ROUNDS = {2: 100}
-_AXES_ROUNDS_MANY_VARIABLES = 5
+AXES_ROUNDS = 100
+AXES_ROUNDS_MANY_VARIABLES = 5
+AXES_TOL = 1e-4  # the criterion is flat at its minimum: an error of 1e-4 in the angle is one of 1e-8 in it
 
 
 @cache
@@ -90,9 +91,10 @@ def _unit(values: Array) -> tuple[Array, Array]:
     return size, values / size[:, None]
 
 
-def _determinant(W: Array) -> Array:
-    if W.shape[1] == 2:
-        return W[:, 0, 0] * W[:, 1, 1] - W[:, 0, 1] * W[:, 1, 0]
+def determinant(W: Array) -> Array:
+    """Determinants of symmetric matrices; a closed form in two dimensions."""
+    if W.shape[-1] == 2:
+        return W[..., 0, 0] * W[..., 1, 1] - W[..., 0, 1] * W[..., 1, 0]
     return np.linalg.det(W)
 
 
@@ -119,10 +121,10 @@ def _volumes_and_shape(w: Array, N: Array, fits: Fits) -> Array:
     """Variances of components that share a shape but not a volume, from their scatter along the axes."""
     p = w.shape[1]
     volume = fits.scale
-    for _ in range(_INNER_ROUNDS):
+    for _ in range(INNER_ROUNDS):
         shape = fits.share(_unit(fits.pool(w / volume[:, None]))[1])
         volume, last = (w / shape).sum(axis=1) / (p * N), volume
-        if not np.any(np.abs(volume - last) > _INNER_TOL * volume):
+        if not np.any(np.abs(volume - last) > INNER_TOL * volume):
             break
     fits.scale = volume
     return volume[:, None] * shape
@@ -146,7 +148,7 @@ def _common_axes(W: Array, N: Array, fits: Fits, variances: Callable[[Array, Arr
     shared = fits.share(D)
     V = shared.transpose(0, 2, 1) @ W @ shared
     turning = np.ones(len(D), dtype=bool)
-    for _ in range(_AXES_ROUNDS.get(p, _AXES_ROUNDS_MANY_VARIABLES)):
+    for _ in range(AXES_ROUNDS if p == 2 else AXES_ROUNDS_MANY_VARIABLES):
         largest = np.zeros(len(D))
         for i in range(p):
             for j in range(i + 1, p):
@@ -157,8 +159,7 @@ def _common_axes(W: Array, N: Array, fits: Fits, variances: Callable[[Array, Arr
                 _rotate(V, D, i, j, angle, fits)
                 # A turn by a right angle only swaps names.
                 largest = np.maximum(largest, np.abs(np.sin(2 * angle)))
-        # The criterion is flat at its minimum: an error of 1e-4 in the angle is one of 1e-8 in it.
-        turning &= largest >= 1e-4
+        turning &= largest >= AXES_TOL
         if not turning.any():
             break
     fits.axes = D
@@ -205,14 +206,14 @@ def _eee(W: Array, N: Array, fits: Fits) -> Array:
 def _vee(W: Array, N: Array, fits: Fits) -> Array:
     p = W.shape[1]
     volume = fits.scale
-    for _ in range(_INNER_ROUNDS):
+    for _ in range(INNER_ROUNDS):
         C = fits.pool(W / volume[:, None, None])
-        C /= (_determinant(C) ** (1 / p))[:, None, None]
+        C /= (determinant(C) ** (1 / p))[:, None, None]
         good = np.isfinite(C).all(axis=(1, 2))
         inverse = np.full_like(C, np.nan)
         inverse[good] = np.linalg.inv(C[good])
         volume, last = np.einsum("kij,kji->k", W, fits.share(inverse)) / (p * N), volume
-        if not np.any(np.abs(volume - last) > _INNER_TOL * volume):
+        if not np.any(np.abs(volume - last) > INNER_TOL * volume):
             break
     fits.scale = volume
     return volume[:, None, None] * fits.share(C)
@@ -245,7 +246,7 @@ def _vev(W: Array, N: Array, fits: Fits) -> Array:
 
 
 def _evv(W: Array, N: Array, fits: Fits) -> Array:
-    size = _determinant(W) ** (1 / W.shape[1])
+    size = determinant(W) ** (1 / W.shape[1])
     return (fits.share(fits.pool(size) / fits.pool(N)) / size)[:, None, None] * W
 
 

@@ -1,13 +1,14 @@
 """The loop over presentations of a self-organising map, compiled."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from transvariation.typicality.compiled import compiled
 
 Floats = NDArray[np.float64]
 
 
-@njit(cache=True)
+@compiled
 def present(codes: Floats, shown: Floats, near: Floats, alphas: Floats, radii: Floats) -> None:
     """Move the units, object by object; the same operations in the same order as the NumPy version."""
     p, k = codes.shape

@@ -1,8 +1,10 @@
 """When the compiled kernels take over."""
 
 import sys
+import warnings
 from contextvars import ContextVar
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 
 # Below this many rows plain NumPy answers in a few hundredths of a second, and nobody should wait for a compiler, or
@@ -11,13 +13,22 @@ COMPILE_FROM = 50_000
 
 
 @cache
-def _installed() -> bool:
-    return find_spec("numba") is not None
+def can_compile() -> bool:
+    """Say whether numba is there and goes with the NumPy that is; to find out takes its import."""
+    if find_spec("numba") is None:
+        return False
+    try:
+        import_module("numba")
+    except ImportError as error:
+        words = f"numba is installed but cannot be imported ({error}); NumPy does its work, which takes longer"
+        warnings.warn(f"{words}: upgrade numba, or uninstall it", stacklevel=2)
+        return False
+    return True
 
 
 def worth_compiling(rows: int) -> bool:
     """Say whether a problem of this many rows should go to the compiled kernels (the extra ``fast``)."""
-    return rows >= COMPILE_FROM and _installed()
+    return rows >= COMPILE_FROM and can_compile()
 
 
 # Where work is shared out among workers: the kernels that were at hand before any of it began.

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from transvariation.typicality.acceleration import worth_compiling
 from transvariation.typicality.rows import as_rows, exponent_beyond
+from transvariation.typicality.span import WIDE, spanned, weighted_mean
 
 Floats = NDArray[np.float64]
 
@@ -99,6 +100,8 @@ def spatial_median_of_rows(X: Floats | PartedRows) -> Floats:
         return spatial_median_of_rows(X * unit) / unit
     if len(X) <= 2:
         return X[0] + (X[-1] - X[0]) / 2
+    if X.shape[1] > max(len(X), WIDE):
+        return _in_their_span(X if isinstance(X, np.ndarray) else X[::1])
     sub = np.ascontiguousarray(X[:: max(1, len(X) // _SUBSAMPLE)])
     if len(X) > _LARGE:
         few = np.sort(sub[::4], axis=0)
@@ -106,6 +109,15 @@ def spatial_median_of_rows(X: Floats | PartedRows) -> Floats:
     else:
         start = np.median(sub, axis=0)
     return _newton(X, start, compiled)
+
+
+def _in_their_span(X: Floats) -> Floats:
+    """The median of fewer rows than variables, from as many coordinates as there are rows."""
+    coordinates = spanned(X)
+    distance = np.linalg.norm(coordinates - spatial_median_of_rows(coordinates), axis=1)
+    if not distance.all():
+        return X[distance.argmin()].copy()
+    return weighted_mean(X, np.median(X, axis=0), 1 / distance)
 
 
 def _size(X: Floats | PartedRows, compiled: bool) -> float:

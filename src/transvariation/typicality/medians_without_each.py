@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from transvariation.typicality.median import along_line, from_first, spatial_median_of_rows
+from transvariation.typicality.medians_of_wide import is_wide, wide_medians_without_each
 from transvariation.typicality.rows import blocks, exponent_of
 
 Floats = NDArray[np.float64]
@@ -59,6 +60,8 @@ def medians_without_each(X: Floats, m: Floats | None = None) -> Floats:
     m = spatial_median_of_rows(X) if m is None else m
     if exponent := exponent_of(X):
         return np.ldexp(medians_without_each(np.ldexp(X, -exponent), np.ldexp(m, -exponent)), exponent)
+    if is_wide(n, p):
+        return wide_medians_without_each(X)
     about = _seen_from(X, m)
     if about.softest <= 1e-12 * about.stiffest:
         far = X[np.argmax(from_first(X, X[0]))]

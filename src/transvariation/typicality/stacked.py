@@ -7,7 +7,9 @@ every unit, all samples together: the work is the product of all sizes, so that 
 import numpy as np
 from numpy.typing import NDArray
 
+from transvariation.typicality.counting import Transvariations
 from transvariation.typicality.median import spatial_median
+from transvariation.typicality.probability import ratio
 
 Floats = NDArray[np.float64]
 
@@ -124,16 +126,5 @@ def _tp(X: Floats, Z: Floats, M: Floats, same: NDArray[np.bool_] | None, ties: s
         side &= units > np.where(closed, -1.0, sm)
         at &= units == sc
         centre &= units == sm
-    n_closed = (Z == M).sum(axis=2)
-    tau, largest = _weighed(beyond, at), _weighed(side, centre)
-    if ties == "literal":
-        any_closed = n_closed > 0
-        tau = np.where(any_closed, at.sum(axis=2) / 2, tau)
-        largest = np.where(any_closed, centre.sum(axis=2) / 2, largest)
-        return np.divide(tau, largest, out=np.zeros_like(tau), where=largest > 0)
-    tp = np.divide(tau, largest, out=np.zeros_like(tau), where=largest > 0)
-    return np.where(n_closed == X.shape[2], 1.0, np.minimum(tp, 1.0))
-
-
-def _weighed(strictly: NDArray[np.bool_], equal: NDArray[np.bool_]) -> Floats:
-    return strictly.sum(axis=2) + equal.sum(axis=2) / 2
+    counts = Transvariations(*(part.sum(axis=2).ravel() for part in (beyond, at, side, centre, Z != M)))
+    return ratio(counts, X.shape[1], X.shape[2], "count", ties).reshape(shape[:2])

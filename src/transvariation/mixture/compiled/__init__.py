@@ -4,22 +4,11 @@ One fit after the other, everything in small arrays that stay in the nearest cac
 in `em`, `models` and `hierarchical` of the package above; a test makes the two agree.
 """
 
-from typing import Any
+from functools import partial
 
-from numba import njit
+from transvariation.typicality.compiled import compiled as kept
 
-
-def compiled(**options: Any) -> Any:
-    """Compile on first call and keep the machine code on disk where some folder can be written."""
-
-    def decorate(function: Any) -> Any:
-        try:
-            return njit(cache=True, nogil=True, error_model="numpy", **options)(function)
-        except RuntimeError:  # no writable folder: compile anew in each process
-            return njit(nogil=True, error_model="numpy", **options)(function)
-
-    return decorate
-
+compiled = partial(kept, error_model="numpy")
 
 # Sums may be taken in any order, so that several terms are added at once.
 compiled_sums = compiled(fastmath={"reassoc", "contract", "nsz", "arcp"})

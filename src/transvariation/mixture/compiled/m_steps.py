@@ -6,7 +6,14 @@ import numpy as np
 
 from transvariation.mixture.compiled import compiled
 from transvariation.mixture.compiled.algebra import eigen, pool, total_of, turn, whiten
-from transvariation.mixture.models import MODELS, VVE_BY_LIKELIHOOD
+from transvariation.mixture.models import (
+    AXES_ROUNDS_MANY_VARIABLES,
+    AXES_TOL,
+    INNER_ROUNDS,
+    INNER_TOL,
+    MODELS,
+    VVE_BY_LIKELIHOOD,
+)
 
 CODES = {name: code for code, name in enumerate((*MODELS, VVE_BY_LIKELIHOOD))} | {"E": 0, "V": 1}
 _EII, _VII, _EEE, _VEE, _VVV = (CODES[m] for m in ("EII", "VII", "EEE", "VEE", "VVV"))
@@ -17,8 +24,6 @@ COMMON_VOLUME = np.array([m[0] == "E" for m in (*MODELS, "VVE")])
 COMMON_SHAPE = np.array([m[1] == "E" for m in (*MODELS, "VVE")])
 
 COMMON_COVARIANCE = np.array([m in ("EII", "EEI", "EEE") for m in (*MODELS, "VVE")])
-
-INNER_TOL = 1e-7
 
 
 @compiled()
@@ -54,7 +59,7 @@ def _variances(w, N, common_volume, common_shape, scale, v):
                 v[k, j] *= total / n
     elif common_shape:
         shape = np.empty(p)
-        for _ in range(100):
+        for _ in range(INNER_ROUNDS):
             for j in range(p):
                 shape[j] = 0.0
                 for k in range(G):
@@ -97,7 +102,7 @@ def _common_axes(W, N, D, by_likelihood, V, w):
                     x += D[i, a] * y
                 V[k, a, b] = x
     size = np.ones(G)
-    for _ in range(5):
+    for _ in range(AXES_ROUNDS_MANY_VARIABLES):
         largest = 0.0
         for i in range(p - 1):
             for j in range(i + 1, p):
@@ -126,7 +131,7 @@ def _common_axes(W, N, D, by_likelihood, V, w):
                     for h in range(p):
                         x, y = V[k, i, h], V[k, j, h]
                         V[k, i, h], V[k, j, h] = c * x + s * y, c * y - s * x
-        if not largest >= 1e-4:
+        if not largest >= AXES_TOL:
             break
     for k in range(G):
         for j in range(p):
@@ -139,7 +144,7 @@ def _proportional(W, N, scale, S, L, T):
     G, p = W.shape[:2]
     C = np.empty((p, p))
     none = np.zeros(p)
-    for _ in range(100):
+    for _ in range(INNER_ROUNDS):
         for i in range(p):
             for j in range(p):
                 C[i, j] = 0.0

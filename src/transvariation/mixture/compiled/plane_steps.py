@@ -11,7 +11,8 @@ much as a step of the arithmetic.
 from math import sqrt
 
 from transvariation.mixture.compiled import compiled, compiled_sums
-from transvariation.mixture.compiled.m_steps import AXES, CODES, COMMON_SHAPE, COMMON_VOLUME, INNER_TOL, VVE_ML
+from transvariation.mixture.compiled.m_steps import AXES, CODES, COMMON_SHAPE, COMMON_VOLUME, VVE_ML
+from transvariation.mixture.models import AXES_ROUNDS, AXES_TOL, INNER_ROUNDS, INNER_TOL
 
 # The rows: one number, two along the axes (or a double angle's cosine and sine), or a, d and o of a matrix.
 SIZE, GAIN, SCALE = 0, 1, 2
@@ -40,7 +41,7 @@ def _set_covariance(c, k, a, d, o):
 def _volumes_and_shape(c, w, v):
     """Variances of components that share a shape but not a volume, from their scatter along the axes."""
     first, second = 1.0, 1.0
-    for _ in range(100):
+    for _ in range(INNER_ROUNDS):
         first, second = 0.0, 0.0
         for k in range(c.shape[1]):
             per = 1 / c[SCALE, k]
@@ -116,7 +117,7 @@ def _common_axes(c, fresh, by_likelihood):
         half, o = (row_sum(c, SCATTER) - row_sum(c, SCATTER + 1)) / 2, row_sum(c, SCATTER + 2)
         radius = sqrt(half * half + o * o)
         cosine, sine = (half / radius, o / radius) if radius > 0 else (1.0, 0.0)
-    for _ in range(100):
+    for _ in range(AXES_ROUNDS):
         across, beside = 0.0, 0.0
         for k in range(c.shape[1]):
             x, y, xy = _seen(c, k, cosine, sine)
@@ -128,7 +129,7 @@ def _common_axes(c, fresh, by_likelihood):
         cosine, sine = cosine * turn_c - sine * turn_s, sine * turn_c + cosine * turn_s
         length = sqrt(cosine * cosine + sine * sine)  # of many turns the rounding would add up
         cosine, sine = cosine / length, sine / length
-        if not abs(turn_s) >= 1e-4:
+        if not abs(turn_s) >= AXES_TOL:
             break
     for k in range(c.shape[1]):
         c[_TURN, k], c[_TURN + 1, k] = cosine, sine
@@ -152,7 +153,7 @@ def _own_axes(c):
 def _proportional(c):
     """VEE: one matrix, volumes of their own."""
     a, d, o = 0.0, 0.0, 0.0
-    for _ in range(100):
+    for _ in range(INNER_ROUNDS):
         a, d, o = 0.0, 0.0, 0.0
         for k in range(c.shape[1]):
             per = 1 / c[SCALE, k]

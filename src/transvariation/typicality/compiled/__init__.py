@@ -5,12 +5,16 @@ from typing import Any
 from numba import njit
 
 
-def compiled(function: Any) -> Any:
+def compiled(function: Any = None, **options: Any) -> Any:
     """Compile on first call and keep the machine code on disk where some folder can be written."""
-    try:
-        return njit(cache=True, nogil=True)(function)
-    except RuntimeError:  # no writable folder: compile anew in each process
-        return njit(nogil=True)(function)
+
+    def decorate(function: Any) -> Any:
+        try:
+            return njit(cache=True, nogil=True, **options)(function)
+        except RuntimeError:  # no writable folder: compile anew in each process
+            return njit(nogil=True, **options)(function)
+
+    return decorate if function is None else decorate(function)
 
 
 def inlined(function: Any) -> Any:

@@ -1,13 +1,13 @@
 """Bivariate orthants in machine code: the integral of `bivariate`, point by point."""
 
+from functools import partial
 from math import erfc, exp, log, log1p, sqrt
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from transvariation.typicality.compiled import inlined
+from transvariation.typicality.compiled import compiled, inlined
 
 Floats = NDArray[np.float64]
 
@@ -17,16 +17,8 @@ _NEGLIGIBLE = 1e-14
 _BLOCK = 256
 
 
-def _arithmetic(**options: Any) -> Any:
-    """Compile without a check of each divisor for zero, which would keep a loop from running on vectors."""
-
-    def compile_it(function: Any) -> Any:
-        try:
-            return njit(cache=True, nogil=True, error_model="numpy", **options)(function)
-        except RuntimeError:  # no writable folder: compile anew in each process
-            return njit(nogil=True, error_model="numpy", **options)(function)
-
-    return compile_it
+# Without a check of each divisor for zero, which would keep a loop from running on vectors.
+_arithmetic = partial(compiled, error_model="numpy")
 
 
 @inlined

@@ -3,7 +3,8 @@
 import math
 
 import numpy as np
-from numba import njit
+
+from transvariation.typicality.compiled import compiled
 
 _ROWS = 512  # what is in between stays in the nearest cache
 
@@ -11,7 +12,7 @@ _ROWS = 512  # what is in between stays in the nearest cache
 _LOOSE = {"reassoc", "contract", "nnan", "nsz"}
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def fused_pass(X, y, size):
     """Sum over the rows not at y in blocks of so many rows; the columns are those of `median.sums_of_blocks`."""
     n, p = X.shape
@@ -43,7 +44,7 @@ def fused_pass(X, y, size):
     return out
 
 
-@njit(cache=True, nogil=True, fastmath=_LOOSE, error_model="numpy")
+@compiled(fastmath=_LOOSE, error_model="numpy")
 def _rows_of_two(flat, y, squares, sums, resultant, moment):
     y0, y1 = y[0], y[1]
     objective, weight, weight2, at = 0.0, 0.0, 0.0, 0.0
@@ -76,7 +77,7 @@ def _rows_of_two(flat, y, squares, sums, resultant, moment):
     moment[1, 1] += m11
 
 
-@njit(cache=True, nogil=True, fastmath=_LOOSE, error_model="numpy")
+@compiled(fastmath=_LOOSE, error_model="numpy")
 def _rows(X, y, squares, difference, inverse, sums, resultant, moment):
     n, p = X.shape
     squares[:n] = 0.0
@@ -116,7 +117,7 @@ def _rows(X, y, squares, difference, inverse, sums, resultant, moment):
             moment[u, v] += total
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def concluded(blocks, p):
     """The same as `median._concluded`, but for the way to solve for the step: Gauss's."""
     sums = np.zeros(4 + p + p * p)
@@ -133,7 +134,7 @@ def concluded(blocks, p):
     return sums[0], sums[1], sums[2], sums[3], nearest, pull, resultant, hessian, _solve(hessian, resultant)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _solve(hessian, resultant):
     """Eliminate without exchanging rows, as a positive definite matrix allows; nothing where a pivot vanishes."""
     A, x = hessian.copy(), resultant.copy()
@@ -154,7 +155,7 @@ def _solve(hessian, resultant):
     return x
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def largest(X):
     """The largest absolute value: of numbers without their sign, the bits sort as they do."""
     bits = X.reshape(-1).view(np.int64)
@@ -164,7 +165,7 @@ def largest(X):
     return np.int64(most).view(np.float64)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _least(squares):
     """The smallest positive one. Bits of such floats sort as they do, and 0 - 1 is the largest of all words."""
     bits = squares.view(np.uint64)
