@@ -40,8 +40,11 @@ def run(short: bool) -> Iterator[Table]:
     ratios = system.log10_lr(pairs.first, pairs.second)
     rows = [_row(name, values, pairs.same, system.bounds_[name]) for name, values in ratios.items()]
     yield Table("likelihood", "Likelihood ratios of 320 panes with themselves and pairs of different panes", rows)
+    known = make_pairs(by_source(X, sources), n_pairs=1, seed=0)
     yield Table(
-        "likelihood_verdicts", "The one-class verdict beside the likelihood ratio", _verdicts(system, pairs, ratios)
+        "likelihood_verdicts",
+        "The one-class verdict beside the likelihood ratio",
+        _verdicts(system, known, pairs, ratios),
     )
     if not short:
         _figure(ratios, pairs.same).savefig(RESULTS / "likelihood.png", dpi=130)
@@ -58,10 +61,9 @@ def _row(name: str, values: np.ndarray, same: np.ndarray, bounds: tuple[float, f
     }
 
 
-def _verdicts(system: LikelihoodSystem, pairs: Pairs, ratios: dict[str, np.ndarray]) -> list[dict]:
+def _verdicts(system: LikelihoodSystem, known: Pairs, pairs: Pairs, ratios: dict[str, np.ndarray]) -> list[dict]:
     """Reject a pair whose difference is less typical than nine in ten differences within background sources."""
     model = system.systems_["score_based"]
-    known = make_pairs(by_source(system.X_, system.sources_), n_pairs=1, seed=0)
     own = model.scores(known.first, known.second)[known.same]
     accepted = p_values(own, model.scores(pairs.first, pairs.second)) > LEVEL
     rows = []

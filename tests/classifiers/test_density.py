@@ -188,7 +188,7 @@ def test_bad_parameters_are_named(parameters, message):
 @pytest.mark.parametrize(
     ("density", "X", "message"),
     [
-        ("gaussian", np.random.default_rng(0).normal(size=(4, 6)), "at least 7 objects"),
+        ("gaussian", np.random.default_rng(0).normal(size=(4, 6)), "reduce the variables below 4"),
         ("kde", np.column_stack([np.arange(9.0), np.ones(9)]), "constant"),
         ("gaussian", np.tile([[1.0, 2.0]], (9, 1)), "singular"),
     ],

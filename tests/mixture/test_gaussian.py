@@ -24,9 +24,9 @@ def test_scipy_agrees(reference):
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        (np.eye(3), "at least 4 objects"),
-        (np.column_stack([np.arange(9.0), np.ones(9)]), "singular"),
-        (np.column_stack([np.arange(9.0), 2 * np.arange(9.0)]), "determined by others"),
+        (np.eye(3), "n_samples=3 objects cannot span p=3 variables"),
+        (np.column_stack([np.arange(9.0), np.ones(9)]), "column 1 constant"),
+        (np.column_stack([np.arange(9.0), 2 * np.arange(9.0)]), "columns 0, 1 determine each other"),
     ],
 )
 def test_singular_data_are_named(X, message):

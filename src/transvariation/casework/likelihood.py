@@ -120,7 +120,7 @@ class ScoreBased:
         calibrator = _lir("lir.algorithms.logistic_regression").LogitCalibrator()
         scores = self.scores(pairs.first, pairs.second)
         # Scores of different sources run to minus thousands; beyond this they all say the same.
-        self.floor_ = float(np.quantile(scores[pairs.same], 0.0)) * 10
+        self.floor_ = float(scores[pairs.same].min()) * 10
         self.calibrator_ = calibrator.fit(np.maximum(scores, self.floor_), pairs.same.astype(int))
         return self
 
@@ -207,7 +207,6 @@ class LikelihoodSystem:
             for name, llrs in seen.items()
         }
         self.systems_ = self._systems(repeated)
-        self.X_, self.sources_ = X, np.asarray(sources)
         return self
 
     def _systems(self, sets: dict[Any, Floats]) -> dict[str, Any]:
@@ -259,10 +258,6 @@ class LikelihoodSystem:
             LikelihoodRatio(name, float(a), float(b), in_words(a), in_words(b))
             for name, a, b in zip(names, ratios["two_level"], ratios["score_based"], strict=True)
         )
-
-
-def _ends(bounds: tuple[float, float]) -> tuple[float, float]:
-    return float(bounds[0]), float(bounds[1])
 
 
 def by_source(X: Floats, sources: ArrayLike) -> dict[Any, Floats]:

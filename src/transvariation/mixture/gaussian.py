@@ -8,6 +8,7 @@ from scipy.linalg import solve_triangular
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from transvariation.mixture.spread import check_full_spread
 from transvariation.typicality.boxes import normal_box_probability
 
 Floats = NDArray[np.float64]
@@ -30,22 +31,15 @@ class GaussianDensity(DensityMixin, BaseEstimator):
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Learn mean and covariance from the rows of `X`."""
-        rows: Floats = validate_data(self, X, dtype=np.float64)
-        n, p = rows.shape
-        if n <= p:
-            raise ValueError(
-                f"n_samples={n} is too few for the covariance of {p} variables, which needs at least {p + 1} objects; "
-                "reduce the variables first"
-            )
+        rows: Floats = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        check_full_spread(rows)
         self.mean_ = rows.mean(axis=0)
         self.covariance_ = np.atleast_2d(np.cov(rows, rowvar=False, bias=True))
         scale = np.sqrt(np.diag(self.covariance_))
-        # Judged on correlations: a unit of measurement makes no variable constant.
-        if (scale <= 1e-12 * np.abs(rows).max(axis=0)).any() or (
-            np.linalg.eigvalsh(self.covariance_ / np.outer(scale, scale))[0] < 1e-12
-        ):
+        # Formed, the covariance has half the digits of the rows. Judged on correlations, which know no units.
+        if np.linalg.eigvalsh(self.covariance_ / np.outer(scale, scale))[0] < 1e-12:
             raise ValueError(
-                "the covariance is singular: a variable is constant or determined by others; drop it, or reduce first"
+                "the covariance is singular: a variable is nearly determined by others; drop it, or reduce first"
             )
         self._chol = np.linalg.cholesky(self.covariance_)
         return self
