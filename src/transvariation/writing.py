@@ -2,6 +2,7 @@
 
 import errno
 import os
+import secrets
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -27,7 +28,8 @@ def replacing(path: Path) -> Iterator[Path]:
         yield path
         return
     place = Path(os.path.realpath(path))  # a link stays a link
-    unfinished = place.with_name(f".{place.name}.{os.getpid()}.unfinished")
+    # A name by lot: several threads or machines may write the same file at a time.
+    unfinished = place.with_name(f".{place.name}.{secrets.token_hex(4)}.unfinished")
     try:
         yield unfinished
         if place.exists():

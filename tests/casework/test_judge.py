@@ -9,8 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from transvariation import load_glass
+from transvariation import TOCC, MinorComponents, distributed, load_glass, save
 from transvariation.casework import METHODS, REDUCTIONS, CaseResult, judge
 from transvariation.casework.judging import fit_rule
 from transvariation.casework.keep import fit_model
@@ -304,6 +306,25 @@ def test_a_table_that_cannot_be_scored_leaves_nothing_behind(case, tmp_path):
     assert _run("score", model, case[1], "--out", out).exit_code == 2
     assert not out.exists()
     assert list(tmp_path.glob("*.unfinished")) == []
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda X: TOCC().fit(X.to_numpy()), "was fitted without column names; fit it to a table"),
+        (lambda X: distributed.TOCC().fit(X.to_numpy()), "was fitted without column names; fit it to a table"),
+        (lambda X: make_pipeline(StandardScaler(), TOCC()).fit(X), "holds a Pipeline, which has no p-values"),
+        (lambda X: MinorComponents().fit(X), "holds a MinorComponents, which has no p-values"),
+        (lambda X: TOCC(), "not fitted yet"),
+    ],
+)
+def test_a_file_without_a_rule_for_tables_is_refused_in_words(case, tables, tmp_path, make, words):
+    model, out = tmp_path / "rule.tv", tmp_path / "out.csv"
+    save(make(tables[0]), model)
+    done = _run("score", model, case[1], "--out", out)
+    assert done.exit_code == 2, done.output
+    assert words in " ".join(done.output.split())
+    assert not out.exists()
 
 
 def test_a_kept_rule_refuses_other_units(case, tmp_path, tables):

@@ -1,5 +1,6 @@
 """Calibration: the base's modes, groups, p-values, reports, and the wrapper."""
 
+import io
 import json
 from dataclasses import asdict
 
@@ -22,7 +23,9 @@ from transvariation import (
     DensityTOCC,
     KernelTOCC,
     ProjectionEnsemble,
+    load,
     load_glass,
+    save,
     spatial_median,
     transvariation_probability,
 )
@@ -249,6 +252,28 @@ def test_groups_are_checked(normal):
         Mean().fit(normal, groups=[1, 2])
     with pytest.raises(ValueError, match="one group only"):
         Mean().fit(normal, groups=np.zeros(60))
+
+
+DAYS = np.datetime64("2024-01-01") + np.arange(60) // 2
+
+
+@pytest.mark.parametrize("mode", ["paper", "loo", "cv", "split"])
+@pytest.mark.parametrize(
+    "labels",
+    [
+        *(DAYS, pd.PeriodIndex(DAYS, freq="D"), (np.arange(60) // 2).astype(object)),
+        np.array([i // 2 if i < 20 else f"x{i // 2}" for i in range(60)], dtype=object),
+    ],
+    ids=["dates", "periods", "objects", "mixed"],
+)
+def test_labels_of_any_kind_name_groups_and_the_rule_can_be_kept(normal, labels, mode):
+    rule = TOCC(calibration=mode).fit(normal, groups=labels)
+    numbered = TOCC(calibration=mode).fit(normal, groups=np.arange(60) // 2)
+    file = io.BytesIO()
+    save(rule, file)
+    for each in (rule, load(file)):
+        np.testing.assert_array_equal(each.p_values(normal), numbered.p_values(normal))
+        assert each.coverage_report() == numbered.coverage_report()
 
 
 @pytest.mark.parametrize("mode", ["paper", "loo"])

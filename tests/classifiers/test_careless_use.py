@@ -1,5 +1,7 @@
 """What happens to people: buffers used again, names misspelt, parameters set too late, labels that are not unique."""
 
+from inspect import isabstract
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +14,7 @@ from sklearn.neighbors import LocalOutlierFactor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import transvariation
 from transvariation import (
     PAMTOCC,
     TOCC,
@@ -26,6 +29,7 @@ from transvariation import (
     rivals,
     tell_reasons,
 )
+from transvariation.classifiers import OneClassClassifier
 from transvariation.report.reasons import draw_reasons
 
 pytestmark = pytest.mark.filterwarnings("ignore::transvariation.threshold.RejectsNothing")  # few objects, counted
@@ -134,6 +138,70 @@ def test_what_a_rule_says_of_itself_is_what_it_does(control):
     rule.set_params(sensitivity=0.99, calibration="loo")
     assert rule.coverage_report() == report
     pd.testing.assert_frame_equal(rule.explain(control), table)
+
+
+RULES = [
+    *(TOCC(), TOCC(tau_max="half", ties="literal"), PAMTOCC(3), KernelTOCC(calibration="paper")),
+    *(
+        DensityTOCC(density="kde"),
+        DensityTOCC(density="kde", scale="log"),
+        CalibratedOCC(TOCC(), rating="score_samples"),
+    ),
+    *(ProjectionEnsemble(PAMTOCC(2), 5, 5, random_state=0), rivals.GaussianOCC(), rivals.KDEOCC(), rivals.SVDD()),
+    *(rivals.SVDD(kernel="linear"), rivals.KMeansOCC(random_state=0), rivals.SOMOCC(n_epochs=2, random_state=0)),
+    rivals.MixtureOCC(n_components=2, models=["VVV"]),
+]
+OTHERS = {
+    **{"sensitivity": 0.5, "calibration": "split", "n_clusters": 2, "estimator": TOCC(tau_max="half")},
+    **{"tau_max": "half", "ties": "literal", "density": "gaussian", "center": "density", "scale": "log"},
+    **{"crowding": 0.0, "rating": "decision_function", "kernel": "linear", "gamma": 3.0, "bandwidth": 0.1},
+}
+
+
+def test_every_public_classifier_is_among_those_set_too_late():
+    names = {name for room in (transvariation, rivals) for name in room.__all__}
+    public = {cls for cls in (getattr(transvariation, n, getattr(rivals, n, None)) for n in names) if is_rule(cls)}
+    assert {type(rule) for rule in RULES} == public
+
+
+def is_rule(cls):
+    return isinstance(cls, type) and issubclass(cls, OneClassClassifier) and not isabstract(cls)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=str)
+def test_a_parameter_set_after_fit_waits_for_the_next_fit(rule):
+    X, Z = np.random.default_rng(0).integers(-6, 7, size=(2, 60, 2)).astype(float)  # many equal the centre somewhere
+    rule = clone(rule).fit(X)
+    verdicts, ranks = rule.predict(Z), rule.p_values(Z)
+    for name, value in rule.get_params().items():
+        if name.endswith("n_jobs"):
+            continue  # it changes no result, and may be set at any time
+        for other in {OTHERS.get(name, "unknown"), "unknown"}:
+            rule.set_params(**{name: other})
+            np.testing.assert_array_equal(rule.predict(Z), verdicts, err_msg=f"{name}={other!r}")
+            np.testing.assert_array_equal(rule.p_values(Z), ranks, err_msg=f"{name}={other!r}")
+            rule.set_params(**{name: value})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda rule, X: rule.set_params(sensitivity=0.999).fit(X),  # too few objects for that, says a warning
+        lambda rule, X: rule.set_params(n_projections=0).fit(X),
+        lambda rule, X: rule.fit(X.to_numpy(), groups=[1] * len(X)),
+        lambda rule, X: rule.set_sensitivity(0.999),
+    ],
+)
+def test_a_rule_whose_fit_fails_stays_as_it_was(control, recovered, change):
+    rule = ProjectionEnsemble(TOCC(), 3, 5, calibration="cv", random_state=0).fit(control)
+    scores, votes = rule.decision_function(recovered), [member.offset_ for member in rule.estimators_]
+    thresholds = rule.thresholds_
+    with pytest.raises((UserWarning, ValueError)):  # in the tests warnings are errors
+        change(rule, control.assign(Ca=1.0))
+    np.testing.assert_array_equal(rule.decision_function(recovered), scores)
+    assert rule.coverage_report().sensitivity == 0.9
+    assert rule.thresholds_ is thresholds
+    assert [member.offset_ for member in rule.estimators_] == votes
 
 
 @pytest.mark.parametrize("method", ["combined_p_value", "p_values", "explain", "transvariation_probability"])

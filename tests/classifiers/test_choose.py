@@ -1,6 +1,7 @@
 """Choosing without outliers agrees with what outliers would say, where there is something to choose."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.covariance import EllipticEnvelope
 from sklearn.decomposition import PCA
@@ -52,3 +53,14 @@ def test_hostile_input():
             choose(one, np.zeros((20, 2)))
     with pytest.raises(TypeError, match=r"LocalOutlierFactor.* can rate no new objects"):
         choose([LocalOutlierFactor()], load_glass().control)
+
+
+def test_any_number_of_workers_and_every_setting():
+    target, _ = make_scenario("e", random_state=4)
+    given = {"sensitivity": 0.8, "n_folds": 3, "n_repeats": 1, "n_reference": 50}
+    one, two = (choose({"half": TOCC(tau_max="half"), "local": LOCAL}, target, n_jobs=n, **given) for n in (1, 2))
+    pd.testing.assert_frame_equal(one.table, two.table)
+    shares = one.table["accepted"] * 50 * 3  # of fifty points, on average over three folds
+    np.testing.assert_allclose(shares, shares.round(), atol=1e-9)
+    more = choose({"half": TOCC(tau_max="half"), "local": LOCAL}, target, **{**given, "sensitivity": 1.0})
+    assert (more.table["accepted"] > one.table["accepted"].reindex(more.table.index)).all()

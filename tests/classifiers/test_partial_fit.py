@@ -1,6 +1,7 @@
 """partial_fit: the same rule as a fit on the objects that are kept."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from transvariation import TOCC
@@ -103,8 +104,6 @@ def test_objects_set_apart_cannot_stream():
 
 
 def test_names_of_the_variables_stay():
-    import pandas as pd
-
     X = pd.DataFrame(np.random.default_rng(7).normal(size=(60, 2)), columns=["a", "b"])
     for recenter in (True, False):
         rule = TOCC().partial_fit(X[:40], window=30, recenter=recenter).partial_fit(X[40:], recenter=recenter)
@@ -116,3 +115,28 @@ def test_other_calibrations_recentre():
     X = np.random.default_rng(5).normal(size=(60, 2))
     rule = TOCC(calibration="loo").partial_fit(X[:40]).partial_fit(X[40:], window=50)
     same(rule, TOCC(calibration="loo").fit(X[10:]), X)
+
+
+@pytest.mark.parametrize("recenter", [True, False])
+def test_a_stream_that_fails_leaves_the_rule_as_it_was(recenter, monkeypatch):
+    X = pd.DataFrame(np.random.default_rng(8).normal(size=(60, 2)), columns=["a", "b"])
+    rule, before = TOCC().fit(X[:40]), TOCC().fit(X[:40])
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(TOCC, "set_sensitivity", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        rule.partial_fit(X[40:], recenter=recenter)
+    same(rule, before, X)
+    assert list(rule.feature_names_in_) == ["a", "b"]
+
+
+def test_a_stream_is_a_fit_and_takes_parameters_as_they_are_then():
+    X = np.random.default_rng(9).normal(size=(60, 2))
+    rule = TOCC(calibration="loo").fit(X[:40]).set_params(calibration="paper", tau_max="half")
+    rule.partial_fit(X[40:], recenter=False)
+    same(rule, about(X, rule.center_, tau_max="half"), X)
+    assert rule.coverage_report().calibration == "paper"
+    with pytest.raises(ValueError, match="tau_max='third' is unknown"):
+        rule.set_params(tau_max="third").partial_fit(X, recenter=False)

@@ -54,3 +54,11 @@ def test_impossible_requests():
         selection_stability(VarianceThreshold(1e9), X, 3, resample="bootstrap")
     with pytest.raises(ValueError, match="n_features_to_select=99"):
         selection_stability(VIPSelector(99), X, 3)
+
+
+@pytest.mark.parametrize("resample", ["seeds", "bootstrap"])
+def test_any_number_of_workers(resample):
+    X = load_glass().control
+    one, two = (selection_stability(LIGHT, X, 6, resample=resample, rng=3, n_jobs=n) for n in (1, 2))
+    pd.testing.assert_frame_equal(one.frequency, two.frequency)
+    pd.testing.assert_frame_equal(one.sets, two.sets)

@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -106,3 +107,9 @@ def test_one_variable():
 def test_impossible_requests(options, message):
     with pytest.raises(ValueError, match=message):
         VarSel(**options).fit(load_glass().control)
+
+
+def test_many_objects_give_the_same_again():
+    X = np.random.default_rng(0).standard_t(3, size=(1200, 2))  # beyond 1000 the search begins from a sample
+    one, two = (VarSel(1).fit(X).bic_differences_ for _ in range(2))
+    pd.testing.assert_frame_equal(one, two)

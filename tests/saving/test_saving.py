@@ -5,6 +5,7 @@ import json
 import math
 import pickle
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import IsolationForest
 from sklearn.pipeline import make_pipeline
@@ -133,6 +135,25 @@ def test_values_of_every_kind_come_back_as_they_were():
         assert one.dtype == other.dtype
         assert one.flags.f_contiguous == other.flags.f_contiguous
     pd.testing.assert_frame_equal(model.frame_.astype({"b": object}), copy.frame_.astype({"b": object}))
+
+
+def test_a_rule_that_asked_for_metadata(glass):
+    with config_context(enable_metadata_routing=True):
+        model = TOCC().set_fit_request(groups=True).fit(glass[0])
+        copy = through_file(model)
+        assert_same(model, copy.set_fit_request(groups=True), glass[1])
+
+
+def test_threads_that_write_one_file_each_write_it_whole(tmp_path, glass):
+    model, place = TOCC().fit(pd.concat([glass[0]] * 50)), tmp_path / "model"
+
+    def written_and_read(_):
+        save(model, place)
+        return load(place).offset_
+
+    with ThreadPoolExecutor(8) as threads:
+        assert set(threads.map(written_and_read, range(100))) == {model.offset_}
+    assert list(tmp_path.iterdir()) == [place]
 
 
 def test_the_same_model_gives_the_same_bytes(tmp_path, glass):

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from sklearn.utils.validation import check_is_fitted
 
 from transvariation.casework.cautions import cautions
 from transvariation.casework.judging import fit_rule
@@ -77,7 +78,7 @@ def score_table(
     those of :func:`transvariation.table.read_chunks`.
     """
     check_outputs([out], [model, table])
-    rule = load(model)
+    rule = _judging_rule(model)
     names = [str(name) for name in rule.feature_names_in_]
     about = read_about(model)["about"]  # of a rule kept by other means it may say anything, or nothing
     heard = about.get("cautions")
@@ -95,6 +96,20 @@ def score_table(
             judged += len(block)
             rejected += int((verdicts[0] == "rejected").sum())
     return Scored(judged, rejected, [str(words) for words in heard] if isinstance(heard, list) else [], sum(lost))
+
+
+def _judging_rule(model: Path) -> OneClassClassifier:
+    """Read a rule that can judge a table, or say why the file holds none: `save` keeps many other things too."""
+    rule = load(model)
+    if not hasattr(rule, "p_values"):
+        raise ValueError(
+            f"'{model}' holds a {type(rule).__name__}, which has no p-values; fit and save a "
+            "classifier of transvariation, or CalibratedOCC around a pipeline"
+        )
+    check_is_fitted(rule)
+    if not hasattr(rule, "feature_names_in_"):
+        raise ValueError(f"the rule in '{model}' was fitted without column names; fit it to a table that has them")
+    return rule
 
 
 def _check_units(control: dict[str, Any], block: Table) -> None:

@@ -2,6 +2,8 @@
 
 import time
 from abc import ABCMeta, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
@@ -33,6 +35,18 @@ from transvariation.threshold import (
 )
 
 Floats = NDArray[np.float64]
+
+
+@contextmanager
+def all_or_nothing(rule: BaseEstimator) -> Iterator[None]:
+    """Leave a rule as it was if learning ends in an exception, also an interrupt or a warning turned into an error."""
+    before = vars(rule).copy()
+    try:
+        yield
+    except BaseException:
+        vars(rule).clear()
+        vars(rule).update(before)
+        raise
 
 
 class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
@@ -88,8 +102,12 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
             Present for scikit-learn's conventions.
         groups : array-like of shape (n,), optional
             Which objects are replicates of one item. Calibration then leaves out and counts whole groups, so that
-            the sensitivity is meant for objects of items not seen before.
+            the sensitivity is meant for objects of items not seen before. A splitter is told their numbers, 0, 1, ...
         """
+        with all_or_nothing(self):
+            return self._fit(X, groups)
+
+    def _fit(self, X: ArrayLike, groups: ArrayLike | None) -> Self:
         for share in np.ravel(np.asarray(self.sensitivity, dtype=object)):
             check_sensitivity(share)
         mode = check_calibration(self.calibration)
@@ -140,11 +158,11 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         # A part that no calibrating object fell into still has to have a threshold.
         self._n_strata = int(max(strata.max(), self._stratum(X).max())) + 1 if divided else 1
 
-    def _cut_as_rated(self, scores: Floats, strata: NDArray[np.intp], sensitivity: float) -> None:
+    def _cut_as_rated(self, scores: Floats, strata: NDArray[np.intp], sensitivity: float) -> Self:
         """Take the ratings of the training objects, which are known already, and cut there as the paper does."""
         self._mode, self._n_folds, self._n_strata = "paper", 0, int(strata.max()) + 1
         self._calibration_scores, self._calibration_strata, self._calibration_groups = scores, strata, None
-        self.set_sensitivity(sensitivity)
+        return self.set_sensitivity(sensitivity)
 
     def set_sensitivity(self, sensitivity: float | ArrayLike) -> Self:
         """Move the operating point without refitting.
@@ -160,6 +178,13 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
             If so many calibrating objects have the lowest rating that it is the threshold.
         """
         check_is_fitted(self, "_calibration_scores")
+        with all_or_nothing(self):
+            self._cut(sensitivity)
+            if self._n_folds and (self.thresholds_ <= self._lowest()).all():
+                self._warn_of_no_power()
+        return self
+
+    def _cut(self, sensitivity: float | ArrayLike) -> None:
         if np.ndim(sensitivity) and np.size(sensitivity) != self._n_strata:
             raise ValueError(
                 f"sensitivity={sensitivity!r} has {np.size(sensitivity)} values for {self._n_strata} parts of the "
@@ -175,9 +200,6 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         # With several thresholds the score is the margin over the object's own one.
         self.offset_ = float(self.thresholds_[0]) if self._n_strata == 1 else 0.0
         self.sensitivity = self._sensitivity = sensitivity
-        if self._n_folds and (self.thresholds_ <= self._lowest()).all():
-            self._warn_of_no_power()
-        return self
 
     def _warn_of_no_power(self) -> None:
         report, lowest = self.coverage_report(), self._n_units(self._calibration_scores <= self._lowest())
@@ -269,6 +291,14 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         if self._calibration_groups is None and self._pools.max() == 0:
             return combine_ranks(self._calibration_scores, self._score(rows))
         return combine_p_values(self.p_values(X))
+
+    def _remember(self, *names: str) -> None:
+        """Keep parameters that rating needs as they are now: one that is set later waits for the next fit."""
+        self._fitted_with = {name: getattr(self, name) for name in names}
+
+    def _as_fitted(self, name: str) -> Any:
+        """Give a parameter as the last fit had it. Old model files hold only the present one."""
+        return getattr(self, "_fitted_with", {}).get(name, getattr(self, name))
 
     def _sensitivity_in_use(self) -> Any:
         """What the threshold was cut at: the parameter may have been set since. Old model files hold only that one."""

@@ -103,6 +103,7 @@ class CalibratedOCC(OneClassClassifier):
     def _describe(self, X: NDArray[np.float64]) -> None:
         if self.rating not in RATINGS:
             raise ValueError(f"rating={self.rating!r} is unknown; choose one of {', '.join(RATINGS)}")
+        self._remember("rating")
         with only_ratings():
             self.estimator_ = clone(self.estimator).fit(self._named(X))
 
@@ -110,9 +111,9 @@ class CalibratedOCC(OneClassClassifier):
         rule = getattr(self.estimator_, "_final_estimator", self.estimator_)  # the last step of a pipeline
         if not isinstance(rule, OneClassClassifier):
             return super()._lowest()
-        if self.rating == "score_samples" and rule._n_strata == 1:
+        if self._as_fitted("rating") == "score_samples" and rule._n_strata == 1:
             return rule._lowest()
         return float(margin(rule._lowest(), rule.thresholds_.max()))
 
     def _score(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        return rated_by(self.estimator_, self._named(X), self.rating)
+        return rated_by(self.estimator_, self._named(X), self._as_fitted("rating"))

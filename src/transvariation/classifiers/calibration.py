@@ -37,7 +37,10 @@ def check_calibration(calibration: Any) -> str:
 
 
 def check_groups(groups: ArrayLike | None, X: NDArray[np.float64]) -> NDArray | None:
-    """Return the groups as one label per object, or say what is wrong with them."""
+    """Number the groups, one number per object, or say what is wrong with them.
+
+    Numbers can be kept in any file, labels of the user's own cannot; and all that counts is which are equal.
+    """
     if groups is None:
         return None
     import pandas as pd
@@ -48,9 +51,13 @@ def check_groups(groups: ArrayLike | None, X: NDArray[np.float64]) -> NDArray | 
         raise ValueError(f"groups is missing for {n_missing} of {len(X)} objects; name the item of each, or drop them")
     labels = column_or_1d(np.asarray(groups), warn=False)
     check_consistent_length(X, labels)
-    if len(np.unique(labels)) < 2:
+    try:
+        _, numbers = np.unique(labels, return_inverse=True)
+    except TypeError:  # labels of several kinds have no order but that of their appearance
+        numbers, _ = pd.factorize(labels)
+    if not numbers.any():
         raise ValueError("groups names one group only; a rule needs at least two that can stand in for one another")
-    return labels
+    return numbers
 
 
 def folds_of(calibration: Any, X: NDArray[np.float64], groups: NDArray | None) -> list[Fold]:

@@ -302,15 +302,16 @@ def _rate_stack(members: list[Any], images: Floats) -> list[_Ratings] | None:
     if kind not in (TOCC, PAMTOCC) or images.shape[1] * len(members[0]._X) > SMALL:
         return None
     X, strata = np.stack([m._X for m in members]), np.zeros(images.shape[:2], dtype=np.intp)
+    ties = members[0]._as_fitted("ties")
     if kind is TOCC:
-        if members[0].tau_max != "count":
+        if members[0]._as_fitted("tau_max") != "count":
             return None
-        tp = stacked_tp(X, images, np.stack([m.center_ for m in members])[:, None], ties=members[0].ties)
+        tp = stacked_tp(X, images, np.stack([m.center_ for m in members])[:, None], ties=ties)
     else:
         strata = np.stack([m._stratum(T) for m, T in zip(members, images, strict=True)])
         centers = np.stack([m.centers_[part] for m, part in zip(members, strata, strict=True)])
         same = np.stack([m.labels_ for m in members])[:, None, :] == strata[:, :, None]
-        tp = stacked_tp(X, images, centers, same=same, ties=members[0].ties)
+        tp = stacked_tp(X, images, centers, same=same, ties=ties)
     return [_Ratings(*pair) for pair in zip(tp, strata, strict=True)]
 
 

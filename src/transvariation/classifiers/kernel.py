@@ -81,6 +81,7 @@ class KernelTOCC(TransvariationClassifier):
     def _describe(self, X: Floats) -> None:
         if not (isinstance(self.crowding, int | float | np.floating) and 0 <= self.crowding <= 1):
             raise ValueError(f"crowding={self.crowding!r} must lie in [0, 1]; 0.5 weighs depth and density alike")
+        self._remember("crowding")
         self._X, varies = X, varying(X)
         self.center_ = X[0].copy()
         if varies.any():
@@ -104,12 +105,12 @@ class KernelTOCC(TransvariationClassifier):
         return np.where(self._apart(X), 0.0, np.exp(self._log_tp(X)))
 
     def _score(self, X: Floats) -> Floats:
-        score, varies = np.zeros(len(X)), varying(self._X)
-        if self.crowding < 1:
-            score += (1 - self.crowding) * self._log_tp(X)
-        if self.crowding > 0 and varies.any():
+        score, varies, crowding = np.zeros(len(X)), varying(self._X), self._as_fitted("crowding")
+        if crowding < 1:
+            score += (1 - crowding) * self._log_tp(X)
+        if crowding > 0 and varies.any():
             density = partial(log_kernel_density, self._X[:, varies], self.bandwidth_)
-            score += self.crowding * by_chunks(density, X[:, varies], len(self._X), self.n_jobs)
+            score += crowding * by_chunks(density, X[:, varies], len(self._X), self.n_jobs)
         score[self._apart(X)] = _LOWEST
         return np.fmax(score, _LOWEST)  # also where distances are too large for a number
 

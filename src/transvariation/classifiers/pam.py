@@ -82,6 +82,7 @@ class PAMTOCC(TransvariationClassifier):
         return pam_leave_one_out_probability(X, self.n_clusters, ties=self.ties, found=without_each)
 
     def _partition(self, X: Floats, rows: NDArray[np.intp]) -> None:
+        self._remember("ties")
         found = partition(X, rows)
         self.centers_, self.labels_, self._X = X[found.rows], found.labels, X
 
@@ -89,10 +90,10 @@ class PAMTOCC(TransvariationClassifier):
         return closest(X, self.centers_)[0]
 
     def _tp(self, X: Floats) -> Floats:
-        tp, label = np.empty(len(X)), self._stratum(X)
+        tp, label, ties = np.empty(len(X)), self._stratum(X), self._as_fitted("ties")
         for k in np.unique(label):
             own, objects = self._X[self.labels_ == k], label == k
-            tp[objects] = transvariation_probability(own, X[objects], self.centers_[k], ties=self.ties)
+            tp[objects] = transvariation_probability(own, X[objects], self.centers_[k], ties=ties)
         return tp
 
     def _univariate_tp(self, X: Floats) -> Floats:

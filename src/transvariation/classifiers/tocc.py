@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
+from transvariation.classifiers.base import all_or_nothing
 from transvariation.classifiers.door import rows_of
 from transvariation.classifiers.sides import tp_on_workers
 from transvariation.classifiers.transvariation import Floats, TransvariationClassifier
@@ -13,7 +14,7 @@ from transvariation.typicality import transvariation_probability
 from transvariation.typicality.counting import count_transvariations
 from transvariation.typicality.leave_one_out import leave_one_out_probability
 from transvariation.typicality.median import spatial_median_of_rows
-from transvariation.typicality.probability import TIES, check_names, ratio
+from transvariation.typicality.probability import check_names, ratio
 from transvariation.typicality.rows import check_count
 from transvariation.typicality.running import moved_on
 
@@ -78,6 +79,7 @@ class TOCC(TransvariationClassifier):
     def _describe_about(self, X: Floats, center: Floats) -> None:
         """Learn about a centre that is known already: an ensemble finds the centres of all its members together."""
         check_names(self.tau_max, self.ties)
+        self._remember("tau_max", "ties")
         self.center_ = center
         self._X = X
         self.__dict__.pop("_running", None)  # counts that a stream left behind
@@ -128,30 +130,32 @@ class TOCC(TransvariationClassifier):
             )
         new = rows_of(self, X, reset=False)
         n_gone = 0 if window is None else max(len(self._X) + len(new) - window, 0)
-        if recenter:
+        with all_or_nothing(self):
+            if not recenter:
+                return self._move_on(new[-window:] if window else new, min(n_gone, len(self._X)))
             names = self.__dict__.get("feature_names_in_")
             self.fit(np.concatenate([self._X, new])[n_gone:])
             if names is not None:
                 self.feature_names_in_ = names
-            return self
-        self._move_on(new[-window:] if window else new, min(n_gone, len(self._X)))
-        return self.set_sensitivity(self.sensitivity)
+        return self
 
-    def _move_on(self, new: Floats, n_gone: int) -> None:
+    def _move_on(self, new: Floats, n_gone: int) -> Self:
+        check_names(self.tau_max, self.ties)
         counts = self.__dict__.get("_running")
         if counts is None:
             counts = count_transvariations(self._X, self.center_, self._X)
         self._X, self._running = moved_on(self._X, counts, self.center_, new, n_gone)
-        self._calibration_scores = ratio(self._running, len(self._X), self._X.shape[1], self.tau_max, self.ties)
-        self._calibration_strata = np.zeros(len(self._X), dtype=np.intp)
-        self._calibration_groups = None
+        self._remember("tau_max", "ties")
+        tp = ratio(self._running, len(self._X), self._X.shape[1], self.tau_max, self.ties)
+        return self._cut_as_rated(tp, np.zeros(len(tp), dtype=np.intp), self.sensitivity)
 
     def _tp(self, X: Floats) -> Floats:
-        if self.tau_max == "count" and self.ties in TIES:  # the rows were checked by `fit` or `score_samples`
-            return tp_on_workers(self._X, self._or_own(X), self.center_, self.tau_max, self.ties, self.n_jobs)
+        tau_max, ties = self._as_fitted("tau_max"), self._as_fitted("ties")
+        if tau_max == "count":  # the rows were checked by `fit` or `score_samples`
+            return tp_on_workers(self._X, self._or_own(X), self.center_, tau_max, ties, self.n_jobs)
         # The product of univariate tp's is taken about each variable's own median.
-        center = None if self.tau_max == "product" else self.center_
-        return transvariation_probability(self._X, X, center, tau_max=self.tau_max, ties=self.ties)
+        center = None if tau_max == "product" else self.center_
+        return transvariation_probability(self._X, X, center, tau_max=tau_max, ties=ties)
 
     def _or_own(self, X: Floats) -> Floats:
         """Give the rule's own copy where it is of these very objects: together they need one sort instead of two."""

@@ -77,7 +77,8 @@ class VarSel(SelectorMixin, BaseEstimator):
     max_repeated : float in (0, 1], default=0.5
         Set a variable aside if more than this share of the objects have the same value in it.
     mixture : estimator, default=None
-        What is fitted: a :class:`GaussianMixtureBIC`, by default as it comes.
+        What is fitted: a :class:`GaussianMixtureBIC`, by default as it comes, with ``random_state=0``: beyond 1000
+        objects its search draws a sample.
     n_jobs : int, optional
         The number of processes that share the candidates of a step. The result is the same for every number.
 
@@ -176,7 +177,7 @@ class VarSel(SelectorMixin, BaseEstimator):
         alone = regression_bic(X[:, u], X[:, taken])
         if np.isinf(alone):
             return -np.inf, -np.inf
-        mixture = GaussianMixtureBIC() if self.mixture is None else clone(self.mixture)
+        mixture = GaussianMixtureBIC(random_state=0) if self.mixture is None else clone(self.mixture)
         try:
             joint = float(np.nanmax(mixture.fit(X[:, taken + [u]]).bic_.to_numpy()))
         except ValueError:  # no mixture could be fitted to these variables; others may do

@@ -81,7 +81,9 @@ def parts_of(value: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     kind = kind_of(type(value))
     if kind == "estimator":
         params = value.get_params(deep=False)
-        return params, {name: item for name, item in vars(value).items() if name not in params}
+        # What was requested of scikit-learn's routing is no part of what was learned, and no plain value.
+        left_out = {*params, "_metadata_request"}
+        return params, {name: item for name, item in vars(value).items() if name not in left_out}
     if kind == "tuple":
         return dict(zip(value._fields, value, strict=True)), {}
     return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}, {}
