@@ -3,6 +3,8 @@
 import errno
 import io
 import pickle
+import subprocess
+import sys
 import tracemalloc
 import warnings
 
@@ -365,6 +367,42 @@ def test_files_go_with_the_rule(tmp_path):
     assert len(list(tmp_path.rglob("*"))) > 1
     del rule
     assert list(tmp_path.iterdir()) == []
+
+
+def test_files_stay_when_a_forked_child_ends(tmp_path):
+    script = """
+import os, sys
+import numpy as np
+from transvariation import distributed
+
+X = np.random.default_rng(0).normal(size=(500, 2))
+rule = distributed.TOCC(scratch=sys.argv[1]).fit(X)
+before = rule.p_values(X)
+if not (child := os.fork()):
+    sys.exit()
+os.waitpid(child, 0)
+assert (rule.p_values(X) == before).all()
+"""
+    # In a process of its own: a child of this one would end the tests a second time.
+    subprocess.run([sys.executable, "-c", script, tmp_path], check=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_files_that_someone_else_deleted_are_missed(tmp_path):
+    X = rng.normal(size=(500, 2))
+    rule = distributed.TOCC(scratch=tmp_path).fit(blocks(X, [200, 300]))
+    labels = rule.predict(X)
+    for path in (path for path in tmp_path.rglob("*") if path.is_file()):
+        path.unlink()
+    for ask in (
+        lambda: rule.p_values(X),
+        lambda: rule.set_sensitivity(0.8),
+        lambda: pickle.dumps(rule),
+        lambda: save(rule, io.BytesIO()),
+    ):
+        with pytest.raises(FileNotFoundError, match=r"the scratch file .* is gone; fit again, or name another folder"):
+            ask()
+    np.testing.assert_array_equal(rule.predict(X), labels)  # asks the rows and the threshold alone
 
 
 def test_a_pickle_holds_the_rows_themselves():

@@ -128,11 +128,13 @@ class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         # Parts too small to promise the sensitivity share one threshold.
         small = held_out and not np.ndim(sensitivity)
         pools = pools_of([n for _, n in self._scores], shares[0]) if small else np.arange(len(self._scores))
-        self._pools, self.thresholds_ = pools, np.empty(len(pools))
+        thresholds = np.empty(len(pools))
         for pool in range(pools.max() + 1):
             parts = np.flatnonzero(pools == pool)
-            scores, n = self._pool(pool)
-            self.thresholds_[parts] = kth_smallest(scores, rank_of_cut(n, shares[parts[0]], held_out), n)
+            scores, n = self._joined(parts)
+            thresholds[parts] = kth_smallest(scores, rank_of_cut(n, shares[parts[0]], held_out), n)
+        # Only now: a score that could not be read leaves the rule as it was.
+        self._pools, self.thresholds_ = pools, thresholds
         self.offset_ = float(self.thresholds_[0]) if len(self._scores) == 1 else 0.0
         self.sensitivity = sensitivity
         if held_out and (self.thresholds_ <= self._lowest()).all():
@@ -144,14 +146,17 @@ class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         return 0.0
 
     def _warn_of_no_power(self) -> None:
-        counted = [(int(scores.total(_up_to, self._lowest())), n) for scores, n in map(self._pool, set(self._pools))]
+        counted = [(int(scores.total(_up_to, self._lowest())), n) for scores, n in self._pooled()]
         lowest, n = np.sum(counted, axis=0)
         smallest = min((1 + low) / (1 + of) for low, of in counted)
         warn_of_rejecting_nothing(self.sensitivity, lowest, n, "objects", smallest)
 
-    def _pool(self, pool: int) -> tuple[Rows, int]:
-        """The scores that a threshold is selected from, and how many there are."""
-        those = [self._scores[k] for k in np.flatnonzero(self._pools == pool)]
+    def _pooled(self) -> list[tuple[Rows, int]]:
+        """The scores that each threshold is selected from, and how many there are."""
+        return [self._joined(np.flatnonzero(self._pools == pool)) for pool in range(self._pools.max() + 1)]
+
+    def _joined(self, parts: NDArray[np.intp]) -> tuple[Rows, int]:
+        those = [self._scores[k] for k in parts]
         first, *others = (scores for scores, _ in those)
         return first.joined(others) if others else first, sum(n for _, n in those)
 
@@ -205,7 +210,7 @@ class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         check_is_fitted(self, "thresholds_")
         scored = self._rated(Z, partial(_with_part, self._part()), columns=2)
         again = (lambda: scored) if callable(Z) else scored
-        pools = [self._pool(pool) for pool in range(self._pools.max() + 1)]
+        pools = self._pooled()
         against, sizes = [scores for scores, _ in pools], np.array([n for _, n in pools])
         count, finish = partial(_as_low, pools=self._pools), partial(_p_value, pools=self._pools, sizes=sizes)
         return answer(again, against, count, finish, width=2, finite=False)
