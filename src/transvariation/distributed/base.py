@@ -11,10 +11,10 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from transvariation.distributed.centre import rows_at
-from transvariation.distributed.halves import check_calibration, half, starts_of
+from transvariation.distributed.halves import check_calibration, half
 from transvariation.distributed.local import Scratch
 from transvariation.distributed.pairs import answer, is_lazy, open_rows
-from transvariation.distributed.rows import Floats, Rows
+from transvariation.distributed.rows import Floats, Rows, starts_of
 from transvariation.distributed.selection import kth_smallest, rank_of_cut
 from transvariation.threshold import check_sensitivity, margin, pools_of, warn_of_rejecting_nothing
 from transvariation.typicality.medoids import closest
@@ -66,7 +66,7 @@ class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         fresh = type(self)(**self.get_params(deep=False))
         if _in_memory(X):
             X = validate_data(fresh, X, dtype=np.float64, ensure_min_samples=self._min_samples)
-        scratch = None if is_lazy(X) else Scratch(getattr(self, "scratch", None))
+        scratch = None if is_lazy(X) else Scratch(self.scratch)
         try:
             rows = open_rows(X, scratch).inspect()
             if sum(rows.lengths) < self._min_samples:
@@ -223,6 +223,11 @@ def _in_memory(X: Any) -> bool:
 
 def _rate_then(z: Floats, total: Any, finish: Callable, then: Callable) -> Floats:
     return then(z, finish(z, total))
+
+
+def as_it_is(z: Floats, scores: Floats) -> Floats:
+    """The score itself is the answer."""
+    return scores
 
 
 def _margin(part: Callable, levels: Floats, z: Floats, scores: Floats) -> Floats:

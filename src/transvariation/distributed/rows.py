@@ -73,6 +73,11 @@ class Rows(ABC):
         return self
 
 
+def starts_of(rows: Rows) -> NDArray[np.int64]:
+    """Number the first row of each partition, and at the end the row after the last."""
+    return np.concatenate([[0], np.cumsum(rows.lengths)]).astype(np.int64)
+
+
 def within(kind: str, function: Callable, rows: Any, number: int, *arguments: Any) -> Any:
     """Call a function for a partition; should the memory not suffice, say for which."""
     try:
