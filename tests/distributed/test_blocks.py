@@ -18,7 +18,6 @@ from transvariation.distributed import local, selection
 from transvariation.distributed.centre import spatial_median_of_partitions
 from transvariation.distributed.halves import describes
 from transvariation.distributed.local import LocalRows
-from transvariation.threshold import cut
 from transvariation.typicality.median import BLOCK
 
 rng = np.random.default_rng(0)
@@ -143,6 +142,18 @@ def test_halves_under_a_density():
     np.testing.assert_array_equal(rule.p_values(X), one.p_values(X))
 
 
+def test_too_few_rows_for_a_promise_are_reported_to_whoever_asked_for_it():
+    X = rng.normal(size=(60, 2))
+    one = tv.DensityTOCC(density="gaussian", calibration=Halves()).fit(X)
+    rule = distributed.DensityTOCC(density="gaussian", calibration="split").fit(X)
+    with pytest.warns(UserWarning, match=r"sensitivity=0\.999 cannot be promised from") as said:
+        assert rule.set_sensitivity(0.999).offset_ == rule._scores[0][0].total(lambda rows, number: rows.min())
+    with pytest.warns(UserWarning, match="cannot be promised from") as there:
+        assert rule.offset_ == one.set_sensitivity(0.999).offset_
+    assert str(said[0].message) == str(there[0].message)
+    assert said[0].filename == __file__
+
+
 def test_halves_are_halves():
     bits = describes(np.arange(1 << 16, dtype=np.uint64))
     assert abs(bits.mean() - 0.5) < 0.01
@@ -257,14 +268,6 @@ def test_selection_is_exact():
             patch.setattr(selection, "_GATHER", gather)
             for k in (0, 1, 2_500, 2_700, 5_204, 5_205):
                 assert selection.kth_smallest(rows, k, len(values)) == np.sort(values)[k]
-    for n in (1, 7, 10, 87, 1_000):
-        for share in (0.1, 0.9, 0.95, 0.999, 1.0):
-            assert np.arange(n)[selection.rank_of_cut(n, share)] == cut(np.arange(n), share)
-            with warnings.catch_warnings(record=True, action="always") as here:
-                rank = selection.rank_of_cut(n, share, held_out=True)
-            with warnings.catch_warnings(record=True, action="always") as there:
-                assert np.arange(n)[rank] == cut(np.arange(n), share, held_out=True)
-            assert [str(w.message) for w in here] == [str(w.message) for w in there]
 
 
 def test_median_alone():

@@ -15,8 +15,8 @@ from transvariation.distributed.halves import check_calibration, half
 from transvariation.distributed.local import Scratch
 from transvariation.distributed.pairs import answer, is_lazy, open_rows
 from transvariation.distributed.rows import Floats, Rows, starts_of
-from transvariation.distributed.selection import kth_smallest, rank_of_cut
-from transvariation.threshold import check_sensitivity, margin, pools_of, warn_of_rejecting_nothing
+from transvariation.distributed.selection import kth_smallest
+from transvariation.threshold import check_sensitivity, margin, pools_of, rejected, warn_of_rejecting_nothing
 from transvariation.typicality.medoids import closest
 
 
@@ -132,7 +132,8 @@ class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         for pool in range(pools.max() + 1):
             parts = np.flatnonzero(pools == pool)
             scores, n = self._joined(parts)
-            thresholds[parts] = kth_smallest(scores, rank_of_cut(n, shares[parts[0]], held_out), n)
+            rank = min(int(rejected(n, shares[parts[0]], held_out=held_out)), n - 1)
+            thresholds[parts] = kth_smallest(scores, rank, n)
         # Only now: a score that could not be read leaves the rule as it was.
         self._pools, self.thresholds_ = pools, thresholds
         self.offset_ = float(self.thresholds_[0]) if len(self._scores) == 1 else 0.0
