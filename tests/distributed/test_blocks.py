@@ -10,6 +10,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import transvariation as tv
@@ -190,6 +191,31 @@ def test_density_from_a_sample_is_that_of_one_machine_where_the_sample_is_everyt
     assert rule.offset_ == one.offset_
     np.testing.assert_array_equal(rule.score_samples(X), one.score_samples(X))
     np.testing.assert_array_equal(rule.transvariation_probability(X), one.transvariation_probability(X))
+
+
+@pytest.mark.parametrize(
+    ("rule", "others"),
+    [
+        (distributed.TOCC(calibration="split"), {"calibration": "paper", "tau_max": "half", "ties": "literal"}),
+        (distributed.PAMTOCC(2), {"calibration": "split", "ties": "literal", "n_clusters": 3}),
+        (distributed.DensityTOCC(density="gaussian"), {"calibration": "split", "tau_max": "half", "scale": "log"}),
+    ],
+)
+def test_parameters_set_after_the_fit_are_for_the_next_one(rule, others):
+    X = np.round(rng.normal(size=(400, 2)), 1)
+    rule, changed = clone(rule).fit(X), clone(rule).fit(X).set_params(**others)
+    changed = load_again(changed)
+    for method in ("predict", "p_values", "transvariation_probability"):
+        np.testing.assert_array_equal(getattr(changed, method)(X), getattr(rule, method)(X))
+    np.testing.assert_array_equal(changed.set_sensitivity(0.7).thresholds_, rule.set_sensitivity(0.7).thresholds_)
+    del rule._fitted_with  # as in files of earlier versions
+    np.testing.assert_array_equal(load_again(rule).set_sensitivity(0.7).thresholds_, rule.thresholds_)
+    np.testing.assert_array_equal(load_again(rule).p_values(X), changed.p_values(X))
+
+
+def load_again(rule):
+    save(rule, file := io.BytesIO())
+    return load(file)
 
 
 def test_memory_maps_frames_and_functions_answer_in_kind(tmp_path):

@@ -19,6 +19,8 @@ from transvariation.distributed.selection import kth_smallest
 from transvariation.threshold import check_sensitivity, margin, pools_of, rejected, warn_of_rejecting_nothing
 from transvariation.typicality.medoids import closest
 
+_LASTING = ("calibration", "tau_max", "ties", "scale")  # parameters that a fitted rule goes on asking
+
 
 class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
     """A one-class classifier on rows in partitions.
@@ -89,7 +91,9 @@ class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         self._rows, self.n_features_in_ = rows, rows.width
         if rows.names is not None:
             self.feature_names_in_ = rows.names
-        if check_calibration(self.calibration) == "paper":
+        check_calibration(self.calibration)
+        self._fitted_with = {name: getattr(self, name) for name in _LASTING if hasattr(self, name)}
+        if self.calibration == "paper":
             self._describe(rows)
             self._scores = self._training_scores(rows)
         else:
@@ -97,6 +101,10 @@ class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
             self._describe(self._rows)
             self._scores = self._held_out_scores(rows)
         self.set_sensitivity(self.sensitivity)
+
+    def _as_fitted(self, name: str) -> Any:
+        """What a parameter was at the fit: it may have been set since. Old model files hold only the parameter."""
+        return getattr(self, "_fitted_with", {}).get(name, getattr(self, name))
 
     def _describing_half(self, rows: Rows) -> Rows:
         n, describing = sum(rows.lengths), rows.derive(half, starts_of(rows), True)
@@ -124,7 +132,7 @@ class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         shares = np.broadcast_to(np.asarray(sensitivity, dtype=float), len(self._scores))
         for share in shares:
             check_sensitivity(share)
-        held_out = self.calibration == "split"
+        held_out = self._as_fitted("calibration") == "split"
         # Parts too small to promise the sensitivity share one threshold.
         small = held_out and not np.ndim(sensitivity)
         pools = pools_of([n for _, n in self._scores], shares[0]) if small else np.arange(len(self._scores))

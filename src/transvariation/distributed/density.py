@@ -92,7 +92,7 @@ class DensityTOCC(PartitionedClassifier):
 
     def transvariation_probability(self, Z: Any) -> Any:
         """Compute tp of each object with respect to the target class: 1 at its centre, 0 beyond its edge."""
-        return self._rated(Z, _as_tp if self.scale == "log" else as_it_is)
+        return self._rated(Z, _as_tp if self._as_fitted("scale") == "log" else as_it_is)
 
 
 def _score(rule: OnOneMachine, z: Floats, total: Any) -> Floats:

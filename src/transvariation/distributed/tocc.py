@@ -39,7 +39,8 @@ class CountingClassifier(PartitionedClassifier):
 
     def _ratings(self) -> tuple[list[Rows], Callable, Callable]:
         centers = self._centers()
-        finish = partial(tp_about, centers=centers, tau_max=self.tau_max, ties=self.ties)
+        tau_max, ties = self._as_fitted("tau_max"), self._as_fitted("ties")
+        finish = partial(tp_about, centers=centers, tau_max=tau_max, ties=ties)
         return [self._rows], partial(count_about, centers=centers), finish
 
     def transvariation_probability(self, Z: Any) -> Any:
