@@ -248,7 +248,7 @@ def test_blocks_that_are_tables_have_the_same_columns_in_the_same_order(tmp_path
     assert list(rule.feature_names_in_) == ["a", "b"]
     assert list(pickle.loads(pickle.dumps(rule)).feature_names_in_) == ["a", "b"]
     swapped = [table[:300], table.loc[300:, ["b", "a"]]]
-    message = r"partition 1 has the columns \['b', 'a'\], the others \['a', 'b'\]"
+    message = r"partition 1 has the columns \['b', 'a'\], not \['a', 'b'\]"
     with pytest.raises(ValueError, match=message):
         distributed.TOCC(scratch=tmp_path).fit(lambda: iter(swapped))
     rounds = iter([tables, [table[["b", "a"]]]])
@@ -309,7 +309,8 @@ def test_median_alone():
         (np.array([[1.0, 2.0], [-np.inf, 1.0]]), "partition 1 holds an infinite value in its row 1, column 0"),
         (np.array([["a", "b"]]), "partition 1 has values of dtype <U1"),
         (np.array([[1j, 2.0]]), "partition 1 has values of dtype complex128"),
-        (np.array([[1.0, 2.0, 3.0]]), "partition 1 has 3 columns, the others 2"),
+        (np.array([[1.0, 2.0, 3.0]]), "partition 1 has 3 columns, the others have 2"),
+        (np.empty((0, 0)), "partition 1 has 0 columns, the others have 2"),
         (np.array([1.0, 2.0]), r"partition 1 has shape \(2,\)"),
     ],
 )
@@ -347,14 +348,29 @@ def test_what_cannot_be_fitted_is_refused():
         distributed.TOCC(calibration="split").fit(X[:2])
     with pytest.raises(ValueError, match=r"sensitivity=1\.2"):
         distributed.TOCC(sensitivity=1.2).fit(X)
-    with pytest.raises(ValueError, match="3 columns, the others 2"):
-        list(distributed.TOCC().fit(X).predict(lambda: iter([np.zeros((2, 3))])))
+    with pytest.raises(ValueError, match="no columns"):
+        distributed.TOCC().fit(lambda: iter([X[:, :0]]))
+    for tables in ([X[:10], X[10:20]], (X[:10], X[10:25])):
+        with pytest.raises(ValueError, match=r"of tables; give a function .* such as lambda: iter\(blocks\)"):
+            distributed.TOCC().fit(tables)
     calls = iter(range(99))
     with pytest.raises(ValueError, match="block 1 is not what it was"):
         distributed.TOCC().fit(lambda: iter([X, X[next(calls) :]]))
     calls = iter(range(99))
     with pytest.raises(ValueError, match="block 1 is not what it was"):
         distributed.TOCC().fit(lambda: iter([X, X][: 2 - (next(calls) > 1)]))
+
+
+def test_what_cannot_be_scored_is_refused_in_words_of_its_own():
+    X = rng.normal(size=(50, 2))
+    rule = distributed.TOCC().fit(X.tolist())  # rows that are lists are an array
+    np.testing.assert_array_equal(rule.predict(X.tolist()), rule.predict(list(X)))
+    with pytest.raises(ValueError, match="this is an iterator; give a function"):
+        rule.predict(iter([X]))
+    with pytest.raises(ValueError, match="this is a list of tables; give a function"):
+        rule.predict([X, X[:9]])
+    with pytest.raises(ValueError, match="partition 1 has 3 columns, the target objects had 2"):
+        list(rule.predict(lambda: iter([X, np.zeros((2, 3))])))
 
 
 def test_a_full_disk_leaves_nothing_behind(tmp_path, monkeypatch):

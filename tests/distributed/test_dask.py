@@ -79,7 +79,7 @@ def test_partitions_have_the_columns_that_the_frame_says_it_has(cluster):
     table = pd.DataFrame(X[:2_000], columns=["a", "b"])
     parts = [table[:1_000], table.loc[1_000:, ["b", "a"]]]
     mixed = dd.from_map(lambda i: parts[i], [0, 1], meta=table[:0])
-    message = r"partition 1 has the columns \['b', 'a'\], the others \['a', 'b'\]"
+    message = r"partition 1 has the columns \['b', 'a'\], not \['a', 'b'\]"
     with pytest.raises(ValueError, match=message):
         distributed.TOCC().fit(mixed)
     whole = dd.from_pandas(table, npartitions=2)

@@ -67,7 +67,7 @@ class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         """
         fresh = type(self)(**self.get_params(deep=False))
         if _in_memory(X):
-            X = validate_data(fresh, X, dtype=np.float64, ensure_min_samples=self._min_samples)
+            X = _validated(fresh, X, ensure_min_samples=self._min_samples)
         scratch = None if is_lazy(X) else Scratch(self.scratch)
         try:
             rows = open_rows(X, scratch).inspect()
@@ -183,7 +183,7 @@ class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
     def _rated(self, Z: Any, then: Callable, columns: int = 0, dtype: type = np.float64) -> Any:
         """Rate objects and do something with the scores, in Z's own kind."""
         if _in_memory(Z):
-            Z = validate_data(self, Z, dtype=np.float64, reset=False)
+            Z = _validated(self, Z, reset=False)
         self._check_names(Z)
         against, count, finish = self._ratings()
         whole = partial(_rate_then, finish=finish, then=then)
@@ -228,6 +228,15 @@ class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
 def _in_memory(X: Any) -> bool:
     """Say whether scikit-learn's own checks, which look at everything at once, are for X."""
     return not (is_lazy(X) or callable(X) or isinstance(X, np.memmap) or hasattr(X, "__next__"))
+
+
+def _validated(rule: BaseEstimator, X: Any, **checks: Any) -> Floats:
+    if isinstance(X, list | tuple) and any(getattr(first, "ndim", 0) == 2 for first in X[:1]):
+        raise ValueError(
+            f"this is a {type(X).__name__} of tables; give a function that returns them as blocks, such as "
+            "lambda: iter(blocks), or one table"
+        )
+    return validate_data(rule, X, dtype=np.float64, **checks)
 
 
 def _rate_then(z: Floats, total: Any, finish: Callable, then: Callable) -> Floats:
