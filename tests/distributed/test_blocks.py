@@ -135,6 +135,16 @@ def test_halves_in_clusters_some_of_which_share_a_threshold(p):
         np.testing.assert_array_equal(rule.set_sensitivity(shares).thresholds_, one.set_sensitivity(shares).thresholds_)
 
 
+@pytest.mark.filterwarnings("ignore::transvariation.threshold.RejectsNothing")
+def test_all_stand_in_for_a_part_without_calibrating_rows():
+    X = np.concatenate([[[99.0, 99.0]], rng.normal(size=(300, 2))])  # the first row describes
+    one = tv.PAMTOCC(3, calibration=Halves(), sensitivity=[0.5, 0.6, 0.7]).fit(X)
+    rule = distributed.PAMTOCC(3, calibration="split", sensitivity=[0.5, 0.6, 0.7]).fit(blocks(X, [100, 201]))
+    assert min(n for _, n in rule._scores) == 0
+    np.testing.assert_array_equal(rule.thresholds_, one.thresholds_)
+    np.testing.assert_array_equal(rule.p_values(X), one.p_values(X))
+
+
 def test_halves_under_a_density():
     X = rng.normal(size=(2_000, 2))
     one = tv.DensityTOCC(density="gaussian", calibration=Halves()).fit(X)

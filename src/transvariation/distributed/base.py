@@ -166,6 +166,8 @@ class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _joined(self, parts: NDArray[np.intp]) -> tuple[Rows, int]:
         those = [self._scores[k] for k in parts]
+        if not any(n for _, n in those):  # no calibrating row fell into this part: all stand in for it
+            those = self._scores
         first, *others = (scores for scores, _ in those)
         return first.joined(others) if others else first, sum(n for _, n in those)
 
