@@ -2,6 +2,7 @@
 
 import errno
 import io
+import os
 import pickle
 import subprocess
 import sys
@@ -21,20 +22,20 @@ from transvariation.distributed.halves import describes
 from transvariation.distributed.local import LocalRows
 from transvariation.typicality.median import BLOCK
 
-rng = np.random.default_rng(0)
+seeded = np.random.default_rng(0)
 SAMPLES = {
-    "normal": rng.normal(size=(34_000, 2)),
-    "rounded, many ties, the centre a data point": np.round(rng.normal(size=(34_000, 2)), 1),
-    "compiled": rng.normal(size=(60_000, 2)),
-    "one variable": rng.normal(size=(20_001, 1)),
-    "one rounded variable": np.round(rng.normal(size=(20_000, 1)), 1),
-    "a constant variable": np.column_stack([np.ones(2_000), rng.normal(size=2_000)]),
-    "one line": np.column_stack([np.arange(2_001.0), 2 * np.arange(2_001.0)])[rng.permutation(2_001)],
-    "squares overflow": rng.normal(size=(2_000, 2)) * 1e200,
+    "normal": seeded.normal(size=(34_000, 2)),
+    "rounded, many ties, the centre a data point": np.round(seeded.normal(size=(34_000, 2)), 1),
+    "compiled": seeded.normal(size=(60_000, 2)),
+    "one variable": seeded.normal(size=(20_001, 1)),
+    "one rounded variable": np.round(seeded.normal(size=(20_000, 1)), 1),
+    "a constant variable": np.column_stack([np.ones(2_000), seeded.normal(size=2_000)]),
+    "one line": np.column_stack([np.arange(2_001.0), 2 * np.arange(2_001.0)])[seeded.permutation(2_001)],
+    "squares overflow": seeded.normal(size=(2_000, 2)) * 1e200,
     "all the same": np.full((100, 2), 3.0),
     "two rows": np.array([[0.0, 1.0], [2.0, 5.0]]),
-    "three variables": np.round(rng.normal(size=(2_000, 3)), 1),
-    "more variables than rows": rng.normal(size=(5, 9)),
+    "three variables": np.round(seeded.normal(size=(2_000, 3)), 1),
+    "more variables than rows": seeded.normal(size=(5, 9)),
 }
 
 
@@ -79,7 +80,7 @@ def test_half_and_another_sensitivity():
 
 
 @pytest.mark.parametrize("p", [1, 2, 3])
-def test_clusters_equal_one_machine_where_the_sample_is_everything(p):
+def test_clusters_equal_one_machine_where_the_sample_is_everything(rng, p):
     X = rng.normal(size=(1_900, p))
     one = tv.PAMTOCC(3).fit(X)
     rule = distributed.PAMTOCC(3).fit(blocks(X, [1_000, 899, 1]))
@@ -120,7 +121,7 @@ def test_half_describes_and_half_calibrates(name):
 
 @pytest.mark.filterwarnings("ignore::transvariation.threshold.RejectsNothing")
 @pytest.mark.parametrize("p", [1, 2, 3])
-def test_halves_in_clusters_some_of_which_share_a_threshold(p):
+def test_halves_in_clusters_some_of_which_share_a_threshold(rng, p):
     X = np.concatenate([rng.normal(size=(1_500, p)), 99 + rng.normal(size=(12, p))])
     one = tv.PAMTOCC(3, calibration=Halves()).fit(X)
     rule = distributed.PAMTOCC(3, calibration="split").fit(blocks(X, [1_000, 512]))
@@ -136,7 +137,7 @@ def test_halves_in_clusters_some_of_which_share_a_threshold(p):
 
 
 @pytest.mark.filterwarnings("ignore::transvariation.threshold.RejectsNothing")
-def test_all_stand_in_for_a_part_without_calibrating_rows():
+def test_all_stand_in_for_a_part_without_calibrating_rows(rng):
     X = np.concatenate([[[99.0, 99.0]], rng.normal(size=(300, 2))])  # the first row describes
     one = tv.PAMTOCC(3, calibration=Halves(), sensitivity=[0.5, 0.6, 0.7]).fit(X)
     rule = distributed.PAMTOCC(3, calibration="split", sensitivity=[0.5, 0.6, 0.7]).fit(blocks(X, [100, 201]))
@@ -145,7 +146,7 @@ def test_all_stand_in_for_a_part_without_calibrating_rows():
     np.testing.assert_array_equal(rule.p_values(X), one.p_values(X))
 
 
-def test_halves_under_a_density():
+def test_halves_under_a_density(rng):
     X = rng.normal(size=(2_000, 2))
     one = tv.DensityTOCC(density="gaussian", calibration=Halves()).fit(X)
     rule = distributed.DensityTOCC(density="gaussian", calibration="split").fit(blocks(X, [700, 1_300]))
@@ -153,7 +154,7 @@ def test_halves_under_a_density():
     np.testing.assert_array_equal(rule.p_values(X), one.p_values(X))
 
 
-def test_too_few_rows_for_a_promise_are_reported_to_whoever_asked_for_it():
+def test_too_few_rows_for_a_promise_are_reported_to_whoever_asked_for_it(rng):
     X = rng.normal(size=(60, 2))
     one = tv.DensityTOCC(density="gaussian", calibration=Halves()).fit(X)
     rule = distributed.DensityTOCC(density="gaussian", calibration="split").fit(X)
@@ -185,7 +186,7 @@ def test_equally_close_medoids_on_a_lattice():
     assert between > 20  # there are objects in question
 
 
-def test_clusters_from_a_sample_do_not_depend_on_the_partitioning():
+def test_clusters_from_a_sample_do_not_depend_on_the_partitioning(rng):
     X = rng.normal(size=(6_000, 2)) + rng.choice([0.0, 8.0], size=(6_000, 1))
     rules = [distributed.PAMTOCC(2).fit(blocks(X, sizes)) for sizes in cuts(len(X))]
     for rule in rules:
@@ -194,7 +195,7 @@ def test_clusters_from_a_sample_do_not_depend_on_the_partitioning():
         assert np.mean(rule.predict(X) == 1) >= 0.9
 
 
-def test_density_from_a_sample_is_that_of_one_machine_where_the_sample_is_everything():
+def test_density_from_a_sample_is_that_of_one_machine_where_the_sample_is_everything(rng):
     X = rng.normal(size=(3_000, 2))
     one = tv.DensityTOCC(density="gaussian", scale="log").fit(X)
     rule = distributed.DensityTOCC(density="gaussian", scale="log").fit(blocks(X, [2_000, 1_000]))
@@ -206,20 +207,23 @@ def test_density_from_a_sample_is_that_of_one_machine_where_the_sample_is_everyt
 @pytest.mark.parametrize(
     ("rule", "others"),
     [
-        (distributed.TOCC(calibration="split"), {"calibration": "paper", "tau_max": "half", "ties": "literal"}),
+        (
+            distributed.TOCC(calibration="split", sensitivity=0.7),
+            {"calibration": "paper", "tau_max": "half", "ties": "literal"},
+        ),
         (distributed.PAMTOCC(2), {"calibration": "split", "ties": "literal", "n_clusters": 3}),
         (distributed.DensityTOCC(density="gaussian"), {"calibration": "split", "tau_max": "half", "scale": "log"}),
     ],
 )
-def test_parameters_set_after_the_fit_are_for_the_next_one(rule, others):
+def test_parameters_set_after_the_fit_are_for_the_next_one(rng, rule, others):
     X = np.round(rng.normal(size=(400, 2)), 1)
     rule, changed = clone(rule).fit(X), clone(rule).fit(X).set_params(**others)
     changed = load_again(changed)
     for method in ("predict", "p_values", "transvariation_probability"):
         np.testing.assert_array_equal(getattr(changed, method)(X), getattr(rule, method)(X))
-    np.testing.assert_array_equal(changed.set_sensitivity(0.7).thresholds_, rule.set_sensitivity(0.7).thresholds_)
+    np.testing.assert_array_equal(changed.set_sensitivity(0.6).thresholds_, rule.set_sensitivity(0.6).thresholds_)
     del rule._fitted_with  # as in files of earlier versions
-    np.testing.assert_array_equal(load_again(rule).set_sensitivity(0.7).thresholds_, rule.thresholds_)
+    np.testing.assert_array_equal(load_again(rule).set_sensitivity(0.6).thresholds_, rule.thresholds_)
     np.testing.assert_array_equal(load_again(rule).p_values(X), changed.p_values(X))
 
 
@@ -228,7 +232,7 @@ def load_again(rule):
     return load(file)
 
 
-def test_memory_maps_frames_and_functions_answer_in_kind(tmp_path):
+def test_memory_maps_frames_and_functions_answer_in_kind(rng, tmp_path):
     import pandas as pd
 
     X = rng.normal(size=(5_000, 2))
@@ -247,7 +251,7 @@ def test_memory_maps_frames_and_functions_answer_in_kind(tmp_path):
         rule.predict(table[["b", "a"]])
 
 
-def test_blocks_that_are_tables_have_the_same_columns_in_the_same_order(tmp_path):
+def test_blocks_that_are_tables_have_the_same_columns_in_the_same_order(rng, tmp_path):
     import pandas as pd
 
     X = rng.normal(size=(900, 2)) * [1, 100]
@@ -296,7 +300,7 @@ def test_memory_is_bounded_by_a_block(monkeypatch):
     assert peaks[1] < 1.3 * peaks[0]
 
 
-def test_selection_is_exact():
+def test_selection_is_exact(rng):
     values = np.concatenate([rng.normal(size=5_000), np.zeros(200), [-0.0, np.inf, -np.inf, 5e-324, -5e-324, 1e308]])
     rows = LocalRows(blocks(values[:, None], [2_000, 0, 3_206]))
     for gather in (selection._GATHER, 0):
@@ -332,13 +336,13 @@ def test_a_bad_block_is_named(tmp_path, bad, message):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_numbers_of_other_types_are_numbers():
+def test_numbers_of_other_types_are_numbers(rng):
     X = rng.integers(-9, 10, size=(300, 2))
     mixed = [X[:100], X[100:200].astype(np.float32), X[200:].astype(np.int8)]
     assert distributed.TOCC().fit(lambda: iter(mixed)).offset_ == tv.TOCC().fit(X).offset_
 
 
-def test_what_cannot_be_fitted_is_refused():
+def test_what_cannot_be_fitted_is_refused(rng):
     X = rng.normal(size=(50, 2))
     with pytest.raises(ValueError, match="read only once"):
         distributed.TOCC().fit(iter([X]))
@@ -371,7 +375,7 @@ def test_what_cannot_be_fitted_is_refused():
         distributed.TOCC().fit(lambda: iter([X, X][: 2 - (next(calls) > 1)]))
 
 
-def test_what_cannot_be_scored_is_refused_in_words_of_its_own():
+def test_what_cannot_be_scored_is_refused_in_words_of_its_own(rng):
     X = rng.normal(size=(50, 2))
     rule = distributed.TOCC().fit(X.tolist())  # rows that are lists are an array
     np.testing.assert_array_equal(rule.predict(X.tolist()), rule.predict(list(X)))
@@ -383,7 +387,7 @@ def test_what_cannot_be_scored_is_refused_in_words_of_its_own():
         list(rule.predict(lambda: iter([X, np.zeros((2, 3))])))
 
 
-def test_a_full_disk_leaves_nothing_behind(tmp_path, monkeypatch):
+def test_a_full_disk_leaves_nothing_behind(rng, tmp_path, monkeypatch):
     def full(self, mode):
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -400,7 +404,7 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path, monkeypatch):
     assert len(list(tmp_path.iterdir())) == kept == 1
 
 
-def test_an_interruption_leaves_nothing_behind(tmp_path):
+def test_an_interruption_leaves_nothing_behind(rng, tmp_path):
     X = rng.normal(size=(500, 2))
     rounds = iter(range(99))
 
@@ -417,13 +421,14 @@ def test_an_interruption_leaves_nothing_behind(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_files_go_with_the_rule(tmp_path):
+def test_files_go_with_the_rule(rng, tmp_path):
     rule = distributed.TOCC(scratch=tmp_path).fit(rng.normal(size=(500, 2)))
     assert len(list(tmp_path.rglob("*"))) > 1
     del rule
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no process forks here")
 def test_files_stay_when_a_forked_child_ends(tmp_path):
     script = """
 import os, sys
@@ -443,7 +448,7 @@ assert (rule.p_values(X) == before).all()
     assert list(tmp_path.iterdir()) == []
 
 
-def test_files_that_someone_else_deleted_are_missed(tmp_path):
+def test_files_that_someone_else_deleted_are_missed(rng, tmp_path):
     X = rng.normal(size=(500, 2))
     rule = distributed.TOCC(scratch=tmp_path).fit(blocks(X, [200, 300]))
     labels = rule.predict(X)
@@ -460,7 +465,7 @@ def test_files_that_someone_else_deleted_are_missed(tmp_path):
     np.testing.assert_array_equal(rule.predict(X), labels)  # asks the rows and the threshold alone
 
 
-def test_a_pickle_holds_the_rows_themselves():
+def test_a_pickle_holds_the_rows_themselves(rng):
     X = rng.normal(size=(500, 2))
     rule = distributed.PAMTOCC(2).fit(blocks(X, [100, 400]))
     again = pickle.loads(pickle.dumps(rule))
@@ -468,11 +473,13 @@ def test_a_pickle_holds_the_rows_themselves():
     np.testing.assert_array_equal(again.set_sensitivity(0.5).thresholds_, rule.set_sensitivity(0.5).thresholds_)
 
 
+# A fifth of the calibrating rows lie beyond the edge of so few: by counting, nine in ten leave nothing to reject.
+@pytest.mark.filterwarnings("ignore::transvariation.threshold.RejectsNothing")
 @pytest.mark.parametrize("calibration", ["paper", "split"])
 @pytest.mark.parametrize("rule", [distributed.TOCC(), distributed.PAMTOCC(2), distributed.DensityTOCC(density="kde")])
-def test_a_model_file_holds_the_rows_themselves(rule, calibration, tmp_path):
+def test_a_model_file_holds_the_rows_themselves(rng, rule, calibration, tmp_path):
     X = rng.normal(size=(500, 2))
-    rule.set_params(calibration=calibration, scratch=tmp_path).fit(blocks(X, [100, 400]))
+    rule = clone(rule).set_params(calibration=calibration, scratch=tmp_path).fit(blocks(X, [100, 400]))
     save(rule, file := io.BytesIO())
     again = load(file)
     for method in ("score_samples", "predict", "p_values"):
@@ -484,7 +491,7 @@ def test_a_model_file_holds_the_rows_themselves(rule, calibration, tmp_path):
     assert second.getvalue() == file.getvalue()
 
 
-def test_blocks_that_changed_are_not_saved():
+def test_blocks_that_changed_are_not_saved(rng):
     given = [rng.normal(size=(100, 2)), rng.normal(size=(50, 2))]
     rule = distributed.TOCC().fit(lambda: given)
     given.pop()

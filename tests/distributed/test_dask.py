@@ -21,9 +21,9 @@ client_of = pytest.importorskip("distributed")
 from transvariation.distributed import loss  # noqa: E402  these need Dask
 from transvariation.distributed.on_dask import DaskRows, parts_of  # noqa: E402
 
-rng = np.random.default_rng(1)
-X = np.round(rng.normal(size=(36_000, 2)), 2)
-Z = rng.normal(size=(700, 2)) * 1.5
+seeded = np.random.default_rng(1)
+X = np.round(seeded.normal(size=(36_000, 2)), 2)
+Z = seeded.normal(size=(700, 2)) * 1.5
 
 
 @contextmanager
@@ -101,7 +101,7 @@ def test_clusters_and_density(cluster):
     np.testing.assert_array_equal(smooth.predict(da.from_array(Z, chunks=200)).compute(), expected.predict(Z))
 
 
-def test_three_variables(cluster):
+def test_three_variables(rng, cluster):
     many = np.round(rng.normal(size=(900, 3)), 1)
     rule, one = distributed.TOCC().fit(da.from_array(many, chunks=(300, 3))), tv.TOCC().fit(many)
     assert rule.offset_ == one.offset_
@@ -236,7 +236,7 @@ def allow_failures(number, dask_scheduler=None):
 
 
 @pytest.mark.parametrize("what", ["ensemble", "calibration"])
-def test_joblib_on_dask_changes_nothing(cluster, what, monkeypatch):
+def test_joblib_on_dask_changes_nothing(rng, cluster, what, monkeypatch):
     from joblib import parallel_config
 
     monkeypatch.setattr(workers, "PAYS", 0.0)
