@@ -1,5 +1,6 @@
 """Out of core on one machine: the same centre, tp and threshold to the last bit, however the rows are cut."""
 
+import dataclasses
 import errno
 import io
 import os
@@ -91,6 +92,7 @@ def test_clusters_equal_one_machine_where_the_sample_is_everything(rng, p):
     assert rule.offset_ == 0.0
     shares = [0.9, 0.8, 0.7]
     np.testing.assert_array_equal(rule.set_sensitivity(shares).thresholds_, one.set_sensitivity(shares).thresholds_)
+    assert rule.set_params(sensitivity=0.5).coverage_report() == one.coverage_report()
 
 
 class Halves:
@@ -117,6 +119,7 @@ def test_half_describes_and_half_calibrates(name):
         assert rule.offset_ == one.offset_
         np.testing.assert_array_equal(rule.predict(Z), one.predict(Z))
         np.testing.assert_array_equal(rule.p_values(Z), one.p_values(Z))
+        assert rule.coverage_report() == dataclasses.replace(one.coverage_report(), calibration="split")
 
 
 @pytest.mark.filterwarnings("ignore::transvariation.threshold.RejectsNothing")
@@ -129,6 +132,7 @@ def test_halves_in_clusters_some_of_which_share_a_threshold(rng, p):
     np.testing.assert_array_equal(rule.thresholds_, one.thresholds_)
     np.testing.assert_array_equal(rule._pools, one._pools)
     assert rule._pools.max() < 2  # the few far ones are too few
+    assert rule.coverage_report() == dataclasses.replace(one.coverage_report(), calibration="split")
     np.testing.assert_array_equal(rule.p_values(X), one.p_values(X))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # one share for each cluster: the small one is too small for its own
@@ -144,6 +148,7 @@ def test_all_stand_in_for_a_part_without_calibrating_rows(rng):
     assert min(n for _, n in rule._scores) == 0
     np.testing.assert_array_equal(rule.thresholds_, one.thresholds_)
     np.testing.assert_array_equal(rule.p_values(X), one.p_values(X))
+    assert rule.coverage_report() == dataclasses.replace(one.coverage_report(), calibration="split")
 
 
 def test_halves_under_a_density(rng):
@@ -151,6 +156,7 @@ def test_halves_under_a_density(rng):
     one = tv.DensityTOCC(density="gaussian", calibration=Halves()).fit(X)
     rule = distributed.DensityTOCC(density="gaussian", calibration="split").fit(blocks(X, [700, 1_300]))
     assert rule.offset_ == one.offset_
+    assert rule.coverage_report() == dataclasses.replace(one.coverage_report(), calibration="split")
     np.testing.assert_array_equal(rule.p_values(X), one.p_values(X))
 
 

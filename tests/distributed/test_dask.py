@@ -92,6 +92,7 @@ def test_clusters_and_density(cluster):
     some = da.from_array(X[:1_900] + 0.001 * Z[0], chunks=(600, 2))
     one, rule = tv.PAMTOCC(3).fit(some.compute()), distributed.PAMTOCC(3).fit(some)
     np.testing.assert_array_equal(rule.thresholds_, one.thresholds_)
+    assert rule.coverage_report() == one.coverage_report()
     np.testing.assert_array_equal(rule.score_samples(da.from_array(Z, chunks=200)).compute(), one.score_samples(Z))
     held_out = [distributed.PAMTOCC(3, calibration="split").fit(rows).thresholds_ for rows in (some, some.compute())]
     np.testing.assert_array_equal(*held_out)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from transvariation.classifiers.calibration import CoverageReport, guarantee, likely_by_counts
 from transvariation.distributed.centre import rows_at
 from transvariation.distributed.halves import check_calibration, half
 from transvariation.distributed.local import Scratch
@@ -145,7 +146,7 @@ class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         # Only now: a score that could not be read leaves the rule as it was.
         self._pools, self.thresholds_ = pools, thresholds
         self.offset_ = float(self.thresholds_[0]) if len(self._scores) == 1 else 0.0
-        self.sensitivity = sensitivity
+        self.sensitivity = self._sensitivity = sensitivity
         if held_out and (self.thresholds_ <= self._lowest()).all():
             self._warn_of_no_power()
         return self
@@ -155,10 +156,13 @@ class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         return 0.0
 
     def _warn_of_no_power(self) -> None:
-        counted = [(int(scores.total(_up_to, self._lowest())), n) for scores, n in self._pooled()]
-        lowest, n = np.sum(counted, axis=0)
+        lowest, n = np.sum(counted := self._at_lowest(), axis=0)
         smallest = min((1 + low) / (1 + of) for low, of in counted)
         warn_of_rejecting_nothing(self.sensitivity, lowest, n, "objects", smallest)
+
+    def _at_lowest(self) -> list[tuple[int, int]]:
+        """How many of the scores that each threshold is selected from are the lowest there is, and of how many."""
+        return [(int(scores.total(_below_and_at, self._lowest())[1]), n) for scores, n in self._pooled()]
 
     def _pooled(self) -> list[tuple[Rows, int]]:
         """The scores that each threshold is selected from, and how many there are."""
@@ -226,6 +230,31 @@ class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         count, finish = partial(_as_low, pools=self._pools), partial(_p_value, pools=self._pools, sizes=sizes)
         return answer(again, against, count, finish, width=2, finite=False)
 
+    def coverage_report(self) -> CoverageReport:
+        """Say what the rule promises about fresh target objects, and on what grounds."""
+        check_is_fitted(self, "thresholds_")
+        mode, sensitivity = self._as_fitted("calibration"), getattr(self, "_sensitivity", self.sensitivity)
+        several = np.ndim(sensitivity) > 0
+        sizes = tuple(np.bincount(self._pools, [n for _, n in self._scores]).astype(int).tolist())
+        return CoverageReport(
+            calibration=mode,
+            sensitivity=tuple(map(float, sensitivity)) if several else float(sensitivity),
+            guarantee=guarantee(mode, int(mode == "split"), False, len(sizes)),
+            n=sum(sizes),
+            unit="objects",
+            n_per_part=sizes,
+            smallest_p_value=1 / (max(sizes) + 1),
+            likely_sensitivity=(
+                self._likely_sensitivity(sensitivity) if mode == "split" and len(sizes) == 1 and not several else None
+            ),
+            smallest_per_part=tuple((1 + low) / (1 + n) for low, n in self._at_lowest()),
+        )
+
+    def _likely_sensitivity(self, sensitivity: float) -> tuple[float, float]:
+        ((scores, n),), threshold = self._pooled(), self.thresholds_[0]
+        below, at = scores.total(_below_and_at, threshold)
+        return likely_by_counts(n, sensitivity, int(below) if at > 1 or threshold <= self._lowest() else None)
+
 
 def _in_memory(X: Any) -> bool:
     """Say whether scikit-learn's own checks, which look at everything at once, are for X."""
@@ -262,8 +291,8 @@ def _with_part(part: Callable, z: Floats, scores: Floats) -> Floats:
     return np.column_stack([scores, part(z)])
 
 
-def _up_to(scores: Floats, number: int, level: float) -> int:
-    return int(np.count_nonzero(scores[:, 0] <= level))
+def _below_and_at(scores: Floats, number: int, level: float) -> NDArray[np.int64]:
+    return np.array([np.count_nonzero(scores[:, 0] < level), np.count_nonzero(scores[:, 0] == level)])
 
 
 def _length(rows: Floats, number: int) -> int:
