@@ -26,6 +26,12 @@ class Reference:
         return np.loadtxt(REFERENCE / "data" / f"{name}.csv", delimiter=",", skiprows=1, ndmin=2)
 
 
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """Give each test numbers of its own, whatever ran before."""
+    return np.random.default_rng(0)
+
+
 @pytest.fixture(scope="session")
 def reference() -> Reference:
     return Reference()

@@ -15,10 +15,10 @@ from transvariation.mixture import engine, search
 from transvariation.reduction import projections
 from transvariation.typicality.probability import tp_of_rows
 
-rng = np.random.default_rng(5)
-PLANE = rng.normal(size=(2_100, 2))
-LATTICE = np.round(rng.normal(size=(2_100, 2)), 1)
-SPACE = np.round(rng.normal(size=(2_100, 3)), 1)
+seeded = np.random.default_rng(5)
+PLANE = seeded.normal(size=(2_100, 2))
+LATTICE = np.round(seeded.normal(size=(2_100, 2)), 1)
+SPACE = np.round(seeded.normal(size=(2_100, 3)), 1)
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_the_same_bits_for_any_number_of_workers(shared_out, name, X):
 @pytest.mark.parametrize("p", [1, 2, 3, 5])
 @pytest.mark.parametrize("ties", ["proper", "literal"])
 @pytest.mark.parametrize("digits", [0, 3])
-def test_sides_are_all_that_an_object_asks(monkeypatch, p, ties, digits):
+def test_sides_are_all_that_an_object_asks(rng, monkeypatch, p, ties, digits):
     monkeypatch.setattr(sides, "MANY", 0)
     X, Z = np.round(rng.normal(size=(400, p)), digits), np.round(rng.normal(size=(300, p)), digits)
     for m in (np.zeros(p), X[0], np.full(p, 9.0)):
@@ -69,7 +69,7 @@ def test_sides_are_all_that_an_object_asks(monkeypatch, p, ties, digits):
                 np.testing.assert_array_equal(sides.tp_on_workers(X, objects, m, "count", ties, n_jobs), expected)
 
 
-def test_mixtures_projections_and_selections(shared_out):
+def test_mixtures_projections_and_selections(rng, shared_out):
     X = rng.normal(size=(150, 4)) ** 2
     grids = [tv.GaussianMixtureBIC(range(1, 4), n_jobs=n_jobs).fit(X) for n_jobs in (1, 2)]
     np.testing.assert_array_equal(grids[0].bic_, grids[1].bic_)

@@ -92,18 +92,30 @@ def cut(scores: ArrayLike, sensitivity: float, weights: ArrayLike | None = None,
     >>> cut([0.1, 0.2, 0.3, 0.4, 0.5], sensitivity=0.8, held_out=True)
     0.1
     """
-    alpha, more = 1 - check_sensitivity(sensitivity), 1 if held_out else 0
     plain = np.asarray(scores, dtype=float)
-    n = float(len(plain) if weights is None else np.sum(weights))
-    if held_out and alpha * (n + 1) < 1 - _ROUNDING:
-        warnings.warn(too_few(sensitivity, n), stacklevel=2)
-        return float(plain.min())
-    below = alpha * (n + more) - more + _ROUNDING
+    below = rejected(float(len(plain) if weights is None else np.sum(weights)), sensitivity, held_out=held_out)
     if weights is None:  # one order statistic: no need to sort for it
         place = min(int(below), len(plain) - 1)
         return _order_statistic(plain, place)
     ordered, counted = _counted(plain, weights)
     return float(ordered[min(int(np.searchsorted(counted, below, side="right")), len(ordered) - 1)])
+
+
+def rejected(n: float, sensitivity: float, *, held_out: bool) -> float:
+    """Say how many of n scores a threshold may reject; its whole part is the rank of the threshold among them.
+
+    Held-out scores that are too few for the sensitivity may none be rejected, with a warning: see `cut`.
+
+    Examples
+    --------
+    >>> int(rejected(87, 0.9, held_out=False)), int(rejected(87, 0.9, held_out=True))
+    (8, 7)
+    """
+    alpha, more = 1 - check_sensitivity(sensitivity), 1 if held_out else 0
+    if held_out and alpha * (n + 1) < 1 - _ROUNDING:
+        warnings.warn(too_few(sensitivity, n), stacklevel=3)  # who set the sensitivity, or called `cut`
+        return 0.0
+    return alpha * (n + more) - more + _ROUNDING
 
 
 def margin(scores: ArrayLike, thresholds: ArrayLike) -> Floats:

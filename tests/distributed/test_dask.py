@@ -21,9 +21,9 @@ client_of = pytest.importorskip("distributed")
 from transvariation.distributed import loss  # noqa: E402  these need Dask
 from transvariation.distributed.on_dask import DaskRows, parts_of  # noqa: E402
 
-rng = np.random.default_rng(1)
-X = np.round(rng.normal(size=(36_000, 2)), 2)
-Z = rng.normal(size=(700, 2)) * 1.5
+seeded = np.random.default_rng(1)
+X = np.round(seeded.normal(size=(36_000, 2)), 2)
+Z = seeded.normal(size=(700, 2)) * 1.5
 
 
 @contextmanager
@@ -79,7 +79,7 @@ def test_partitions_have_the_columns_that_the_frame_says_it_has(cluster):
     table = pd.DataFrame(X[:2_000], columns=["a", "b"])
     parts = [table[:1_000], table.loc[1_000:, ["b", "a"]]]
     mixed = dd.from_map(lambda i: parts[i], [0, 1], meta=table[:0])
-    message = r"partition 1 has the columns \['b', 'a'\], the others \['a', 'b'\]"
+    message = r"partition 1 has the columns \['b', 'a'\], not \['a', 'b'\]"
     with pytest.raises(ValueError, match=message):
         distributed.TOCC().fit(mixed)
     whole = dd.from_pandas(table, npartitions=2)
@@ -92,6 +92,7 @@ def test_clusters_and_density(cluster):
     some = da.from_array(X[:1_900] + 0.001 * Z[0], chunks=(600, 2))
     one, rule = tv.PAMTOCC(3).fit(some.compute()), distributed.PAMTOCC(3).fit(some)
     np.testing.assert_array_equal(rule.thresholds_, one.thresholds_)
+    assert rule.coverage_report() == one.coverage_report()
     np.testing.assert_array_equal(rule.score_samples(da.from_array(Z, chunks=200)).compute(), one.score_samples(Z))
     held_out = [distributed.PAMTOCC(3, calibration="split").fit(rows).thresholds_ for rows in (some, some.compute())]
     np.testing.assert_array_equal(*held_out)
@@ -101,7 +102,7 @@ def test_clusters_and_density(cluster):
     np.testing.assert_array_equal(smooth.predict(da.from_array(Z, chunks=200)).compute(), expected.predict(Z))
 
 
-def test_three_variables(cluster):
+def test_three_variables(rng, cluster):
     many = np.round(rng.normal(size=(900, 3)), 1)
     rule, one = distributed.TOCC().fit(da.from_array(many, chunks=(300, 3))), tv.TOCC().fit(many)
     assert rule.offset_ == one.offset_
@@ -236,7 +237,7 @@ def allow_failures(number, dask_scheduler=None):
 
 
 @pytest.mark.parametrize("what", ["ensemble", "calibration"])
-def test_joblib_on_dask_changes_nothing(cluster, what, monkeypatch):
+def test_joblib_on_dask_changes_nothing(rng, cluster, what, monkeypatch):
     from joblib import parallel_config
 
     monkeypatch.setattr(workers, "PAYS", 0.0)

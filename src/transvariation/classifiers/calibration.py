@@ -225,10 +225,14 @@ def likely_sensitivity(
     If several calibrating objects score just the threshold, more may be accepted: all but what scores lower. If it is
     the lowest score that there is, all are.
     """
-    n = len(scores)
-    most = fewest = max(int((1 - sensitivity) * (n + 1) + 1e-9), 1)
-    if threshold <= lowest or np.count_nonzero(scores == threshold) > 1:
-        fewest = int(np.count_nonzero(scores < threshold))
+    tied = threshold <= lowest or np.count_nonzero(scores == threshold) > 1
+    return likely_by_counts(len(scores), sensitivity, int(np.count_nonzero(scores < threshold)) if tied else None)
+
+
+def likely_by_counts(n: int, sensitivity: float, fewest: int | None) -> tuple[float, float]:
+    """Bracket the true sensitivity, given that ties leave at least `fewest` of n calibrating objects to reject."""
+    most = max(int((1 - sensitivity) * (n + 1) + 1e-9), 1)
+    fewest = most if fewest is None else fewest
     low = beta.ppf(0.05, n + 1 - most, most)
     high = beta.ppf(0.95, n + 1 - fewest, fewest) if fewest else 1.0
     return float(low), float(high)

@@ -10,14 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from transvariation.classifiers.calibration import CoverageReport, guarantee, likely_by_counts
 from transvariation.distributed.centre import rows_at
-from transvariation.distributed.halves import check_calibration, half, starts_of
+from transvariation.distributed.halves import check_calibration, half
 from transvariation.distributed.local import Scratch
 from transvariation.distributed.pairs import answer, is_lazy, open_rows
-from transvariation.distributed.rows import Floats, Rows
-from transvariation.distributed.selection import kth_smallest, rank_of_cut
-from transvariation.threshold import check_sensitivity, margin, pools_of, warn_of_rejecting_nothing
+from transvariation.distributed.rows import Floats, Rows, starts_of
+from transvariation.distributed.selection import kth_smallest
+from transvariation.threshold import check_sensitivity, margin, pools_of, rejected, warn_of_rejecting_nothing
 from transvariation.typicality.medoids import closest
+
+_LASTING = ("calibration", "tau_max", "ties", "scale")  # parameters that a fitted rule goes on asking
 
 
 class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
@@ -65,8 +68,8 @@ class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         """
         fresh = type(self)(**self.get_params(deep=False))
         if _in_memory(X):
-            X = validate_data(fresh, X, dtype=np.float64, ensure_min_samples=self._min_samples)
-        scratch = None if is_lazy(X) else Scratch(getattr(self, "scratch", None))
+            X = _validated(fresh, X, ensure_min_samples=self._min_samples)
+        scratch = None if is_lazy(X) else Scratch(self.scratch)
         try:
             rows = open_rows(X, scratch).inspect()
             if sum(rows.lengths) < self._min_samples:
@@ -89,7 +92,9 @@ class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         self._rows, self.n_features_in_ = rows, rows.width
         if rows.names is not None:
             self.feature_names_in_ = rows.names
-        if check_calibration(self.calibration) == "paper":
+        check_calibration(self.calibration)
+        self._fitted_with = {name: getattr(self, name) for name in _LASTING if hasattr(self, name)}
+        if self.calibration == "paper":
             self._describe(rows)
             self._scores = self._training_scores(rows)
         else:
@@ -97,6 +102,10 @@ class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
             self._describe(self._rows)
             self._scores = self._held_out_scores(rows)
         self.set_sensitivity(self.sensitivity)
+
+    def _as_fitted(self, name: str) -> Any:
+        """What a parameter was at the fit: it may have been set since. Old model files hold only the parameter."""
+        return getattr(self, "_fitted_with", {}).get(name, getattr(self, name))
 
     def _describing_half(self, rows: Rows) -> Rows:
         n, describing = sum(rows.lengths), rows.derive(half, starts_of(rows), True)
@@ -124,17 +133,20 @@ class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         shares = np.broadcast_to(np.asarray(sensitivity, dtype=float), len(self._scores))
         for share in shares:
             check_sensitivity(share)
-        held_out = self.calibration == "split"
+        held_out = self._as_fitted("calibration") == "split"
         # Parts too small to promise the sensitivity share one threshold.
         small = held_out and not np.ndim(sensitivity)
         pools = pools_of([n for _, n in self._scores], shares[0]) if small else np.arange(len(self._scores))
-        self._pools, self.thresholds_ = pools, np.empty(len(pools))
+        thresholds = np.empty(len(pools))
         for pool in range(pools.max() + 1):
             parts = np.flatnonzero(pools == pool)
-            scores, n = self._pool(pool)
-            self.thresholds_[parts] = kth_smallest(scores, rank_of_cut(n, shares[parts[0]], held_out), n)
+            scores, n = self._joined(parts)
+            rank = min(int(rejected(n, shares[parts[0]], held_out=held_out)), n - 1)
+            thresholds[parts] = kth_smallest(scores, rank, n)
+        # Only now: a score that could not be read leaves the rule as it was.
+        self._pools, self.thresholds_ = pools, thresholds
         self.offset_ = float(self.thresholds_[0]) if len(self._scores) == 1 else 0.0
-        self.sensitivity = sensitivity
+        self.sensitivity = self._sensitivity = sensitivity
         if held_out and (self.thresholds_ <= self._lowest()).all():
             self._warn_of_no_power()
         return self
@@ -144,14 +156,22 @@ class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         return 0.0
 
     def _warn_of_no_power(self) -> None:
-        counted = [(int(scores.total(_up_to, self._lowest())), n) for scores, n in map(self._pool, set(self._pools))]
-        lowest, n = np.sum(counted, axis=0)
+        lowest, n = np.sum(counted := self._at_lowest(), axis=0)
         smallest = min((1 + low) / (1 + of) for low, of in counted)
         warn_of_rejecting_nothing(self.sensitivity, lowest, n, "objects", smallest)
 
-    def _pool(self, pool: int) -> tuple[Rows, int]:
-        """The scores that a threshold is selected from, and how many there are."""
-        those = [self._scores[k] for k in np.flatnonzero(self._pools == pool)]
+    def _at_lowest(self) -> list[tuple[int, int]]:
+        """How many of the scores that each threshold is selected from are the lowest there is, and of how many."""
+        return [(int(scores.total(_below_and_at, self._lowest())[1]), n) for scores, n in self._pooled()]
+
+    def _pooled(self) -> list[tuple[Rows, int]]:
+        """The scores that each threshold is selected from, and how many there are."""
+        return [self._joined(np.flatnonzero(self._pools == pool)) for pool in range(self._pools.max() + 1)]
+
+    def _joined(self, parts: NDArray[np.intp]) -> tuple[Rows, int]:
+        those = [self._scores[k] for k in parts]
+        if not any(n for _, n in those):  # no calibrating row fell into this part: all stand in for it
+            those = self._scores
         first, *others = (scores for scores, _ in those)
         return first.joined(others) if others else first, sum(n for _, n in those)
 
@@ -169,7 +189,7 @@ class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
     def _rated(self, Z: Any, then: Callable, columns: int = 0, dtype: type = np.float64) -> Any:
         """Rate objects and do something with the scores, in Z's own kind."""
         if _in_memory(Z):
-            Z = validate_data(self, Z, dtype=np.float64, reset=False)
+            Z = _validated(self, Z, reset=False)
         self._check_names(Z)
         against, count, finish = self._ratings()
         whole = partial(_rate_then, finish=finish, then=then)
@@ -205,10 +225,35 @@ class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         check_is_fitted(self, "thresholds_")
         scored = self._rated(Z, partial(_with_part, self._part()), columns=2)
         again = (lambda: scored) if callable(Z) else scored
-        pools = [self._pool(pool) for pool in range(self._pools.max() + 1)]
+        pools = self._pooled()
         against, sizes = [scores for scores, _ in pools], np.array([n for _, n in pools])
         count, finish = partial(_as_low, pools=self._pools), partial(_p_value, pools=self._pools, sizes=sizes)
         return answer(again, against, count, finish, width=2, finite=False)
+
+    def coverage_report(self) -> CoverageReport:
+        """Say what the rule promises about fresh target objects, and on what grounds."""
+        check_is_fitted(self, "thresholds_")
+        mode, sensitivity = self._as_fitted("calibration"), getattr(self, "_sensitivity", self.sensitivity)
+        several = np.ndim(sensitivity) > 0
+        sizes = tuple(np.bincount(self._pools, [n for _, n in self._scores]).astype(int).tolist())
+        return CoverageReport(
+            calibration=mode,
+            sensitivity=tuple(map(float, sensitivity)) if several else float(sensitivity),
+            guarantee=guarantee(mode, int(mode == "split"), False, len(sizes)),
+            n=sum(sizes),
+            unit="objects",
+            n_per_part=sizes,
+            smallest_p_value=1 / (max(sizes) + 1),
+            likely_sensitivity=(
+                self._likely_sensitivity(sensitivity) if mode == "split" and len(sizes) == 1 and not several else None
+            ),
+            smallest_per_part=tuple((1 + low) / (1 + n) for low, n in self._at_lowest()),
+        )
+
+    def _likely_sensitivity(self, sensitivity: float) -> tuple[float, float]:
+        ((scores, n),), threshold = self._pooled(), self.thresholds_[0]
+        below, at = scores.total(_below_and_at, threshold)
+        return likely_by_counts(n, sensitivity, int(below) if at > 1 or threshold <= self._lowest() else None)
 
 
 def _in_memory(X: Any) -> bool:
@@ -216,8 +261,22 @@ def _in_memory(X: Any) -> bool:
     return not (is_lazy(X) or callable(X) or isinstance(X, np.memmap) or hasattr(X, "__next__"))
 
 
+def _validated(rule: BaseEstimator, X: Any, **checks: Any) -> Floats:
+    if isinstance(X, list | tuple) and any(getattr(first, "ndim", 0) == 2 for first in X[:1]):
+        raise ValueError(
+            f"this is a {type(X).__name__} of tables; give a function that returns them as blocks, such as "
+            "lambda: iter(blocks), or one table"
+        )
+    return validate_data(rule, X, dtype=np.float64, **checks)
+
+
 def _rate_then(z: Floats, total: Any, finish: Callable, then: Callable) -> Floats:
     return then(z, finish(z, total))
+
+
+def as_it_is(z: Floats, scores: Floats) -> Floats:
+    """The score itself is the answer."""
+    return scores
 
 
 def _margin(part: Callable, levels: Floats, z: Floats, scores: Floats) -> Floats:
@@ -232,8 +291,8 @@ def _with_part(part: Callable, z: Floats, scores: Floats) -> Floats:
     return np.column_stack([scores, part(z)])
 
 
-def _up_to(scores: Floats, number: int, level: float) -> int:
-    return int(np.count_nonzero(scores[:, 0] <= level))
+def _below_and_at(scores: Floats, number: int, level: float) -> NDArray[np.int64]:
+    return np.array([np.count_nonzero(scores[:, 0] < level), np.count_nonzero(scores[:, 0] == level)])
 
 
 def _length(rows: Floats, number: int) -> int:

@@ -8,7 +8,7 @@ summed here. The sums of the blocks are then added in the order of the rows, as 
 import numpy as np
 from numpy.typing import NDArray
 
-from transvariation.distributed.rows import Floats, Rows
+from transvariation.distributed.rows import Floats, Rows, starts_of
 from transvariation.distributed.selection import kth_smallest
 from transvariation.typicality.median import (
     BLOCK,
@@ -29,7 +29,7 @@ def spatial_median_of_partitions(rows: Rows) -> Floats:
 class _Parted(PartedRows):
     def __init__(self, rows: Rows):
         self._rows = rows
-        self._starts = np.concatenate([[0], np.cumsum(rows.lengths)]).astype(np.int64)
+        self._starts = starts_of(rows)
         assert rows.width is not None
         self.shape = int(self._starts[-1]), rows.width
         self._edges: dict[int, Floats] | None = None
@@ -89,8 +89,7 @@ class _Parted(PartedRows):
 
 def rows_at(rows: Rows, indices: NDArray[np.int64]) -> Floats:
     """Fetch rows by their numbers, which rise."""
-    starts = np.concatenate([[0], np.cumsum(rows.lengths)]).astype(np.int64)
-    return np.concatenate(rows.map(_rows_at, starts, indices))
+    return np.concatenate(rows.map(_rows_at, starts_of(rows), indices))
 
 
 def _rows_at(rows: Floats, number: int, starts: NDArray[np.int64], indices: NDArray[np.int64]) -> Floats:

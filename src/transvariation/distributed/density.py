@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from transvariation.classifiers.density import DensityTOCC as OnOneMachine
-from transvariation.distributed.base import PartitionedClassifier
+from transvariation.distributed.base import PartitionedClassifier, as_it_is
 from transvariation.distributed.centre import spatial_median_of_partitions
-from transvariation.distributed.halves import half, starts_of
-from transvariation.distributed.rows import Floats, Rows
+from transvariation.distributed.halves import half
+from transvariation.distributed.rows import Floats, Rows, starts_of
 
 
 class DensityTOCC(PartitionedClassifier):
@@ -92,7 +92,7 @@ class DensityTOCC(PartitionedClassifier):
 
     def transvariation_probability(self, Z: Any) -> Any:
         """Compute tp of each object with respect to the target class: 1 at its centre, 0 beyond its edge."""
-        return self._rated(Z, _as_tp if self.scale == "log" else _as_it_is)
+        return self._rated(Z, _as_tp if self._as_fitted("scale") == "log" else as_it_is)
 
 
 def _score(rule: OnOneMachine, z: Floats, total: Any) -> Floats:
@@ -101,10 +101,6 @@ def _score(rule: OnOneMachine, z: Floats, total: Any) -> Floats:
 
 def _score_column(rows: Floats, number: int, rule: OnOneMachine) -> Floats:
     return _score(rule, rows, None)[:, None]
-
-
-def _as_it_is(z: Floats, scores: Floats) -> Floats:
-    return scores
 
 
 def _as_tp(z: Floats, scores: Floats) -> Floats:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from transvariation.distributed.rows import Floats, Rows
+from transvariation.distributed.rows import Floats
 
 CALIBRATIONS = ("paper", "split")
 
@@ -43,20 +43,15 @@ def describes(numbers: NDArray[np.uint64]) -> NDArray[np.bool_]:
     return (z >> np.uint64(63)).astype(bool)
 
 
-def starts_of(rows: Rows) -> NDArray[np.uint64]:
-    """The number of the first row of each partition."""
-    return np.concatenate([[0], np.cumsum(rows.lengths)[:-1]]).astype(np.uint64)
-
-
-def half(rows: Floats, number: int, starts: NDArray[np.uint64], describing: bool) -> Floats:
+def half(rows: Floats, number: int, starts: NDArray[np.int64], describing: bool) -> Floats:
     """One half of a partition."""
     return rows[_describing(rows, starts[number]) == describing]
 
 
-def marked(rows: Floats, number: int, starts: NDArray[np.uint64]) -> Floats:
+def marked(rows: Floats, number: int, starts: NDArray[np.int64]) -> Floats:
     """A partition with a further column: 1 for rows that describe, 0 for those that calibrate."""
     return np.column_stack([rows, _describing(rows, starts[number])])
 
 
-def _describing(rows: Floats, start: np.uint64) -> NDArray[np.bool_]:
-    return describes(start + np.arange(len(rows), dtype=np.uint64))
+def _describing(rows: Floats, start: np.int64) -> NDArray[np.bool_]:
+    return describes(np.arange(start, start + len(rows), dtype=np.uint64))

@@ -1,6 +1,7 @@
 """Rows on one machine that need not fit into its memory: blocks from anywhere, and files for what is in between."""
 
 import errno
+import os
 import shutil
 import tempfile
 import weakref
@@ -23,7 +24,7 @@ class Scratch:
     def __init__(self, parent: str | Path | None = None):
         self._folder = Path(tempfile.mkdtemp(prefix="transvariation-", dir=parent))
         self._numbers = count()
-        self.remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)  # or call it before
+        self.remove = weakref.finalize(self, _remove, self._folder, os.getpid())  # or call it before
 
     def new(self, n_parts: int) -> list[Path]:
         """Name files for the parts of one exchange."""
@@ -45,6 +46,12 @@ class Scratch:
                 " make room, or name another folder with scratch=",
                 str(path.parent),
             ) from error
+
+
+def _remove(folder: Path, owner: int) -> None:
+    """Delete a folder, but not from a forked child, which inherits the object and ends while its parent reads on."""
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 class LocalRows(Rows):
@@ -116,14 +123,18 @@ class LocalRows(Rows):
     def exchange(self, function: Callable, n_parts: int, *arguments: Any) -> "LocalRows":
         """Regroup by way of files."""
         paths = self.scratch.new(n_parts)
-        width = 1
+        width, filled = 1, set()
         for number, rows in self._numbered():
             for path, piece in zip(paths, within("block", function, rows, number, *arguments), strict=True):
                 width = piece.shape[1]
                 if len(piece):
                     self.scratch.append(path, piece)
+                    filled.add(path)
         # Read once, then gone: the disk never holds more than two generations.
-        return LocalRows(lambda: (_read(path, width, True) for path in paths), self.scratch)
+        return LocalRows(
+            lambda: (_read(path, width, True) if path in filled else np.empty((0, width)) for path in paths),
+            self.scratch,
+        )
 
     def joined(self, others: Sequence[Rows]) -> "LocalRows":
         """One after the other."""
@@ -160,9 +171,12 @@ def _of_part(rows: Floats, number: int, count: Callable, k: int, z: Floats) -> A
 
 
 def _read(path: Path, width: int, last_time: bool) -> Floats:
-    if not path.exists():
-        return np.empty((0, width))
-    rows = np.fromfile(path).reshape(-1, width)
+    try:
+        rows = np.fromfile(path).reshape(-1, width)
+    except FileNotFoundError as error:
+        raise FileNotFoundError(
+            f"the scratch file {path} is gone; fit again, or name another folder with scratch="
+        ) from error
     if last_time:
         path.unlink()
     return rows

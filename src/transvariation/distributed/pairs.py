@@ -31,9 +31,10 @@ def open_rows(
         rows: Rows = DaskRows(parts_of(X, width, finite, said if columns is None else columns))
         rows.names = feature_names(said)
     elif hasattr(X, "__next__"):
+        fitting = ", which can be read only once, and fitting reads the data several times" if width is None else ""
         raise ValueError(
-            "X is an iterator, which can be read only once, and fitting reads the data several times; give a function "
-            "that returns a new iterator over the same blocks, such as lambda: read_blocks(path)"
+            f"this is an iterator{fitting}; give a function that returns a new iterator over the same blocks, such as "
+            "lambda: read_blocks(path)"
         )
     else:
         rows = LocalRows(blocks_of(X, width, finite, columns), scratch)

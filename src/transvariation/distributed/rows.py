@@ -66,11 +66,18 @@ class Rows(ABC):
         if not filled:
             raise ValueError("X has no rows; give at least two target objects")
         self.width = filled[0][1]
-        for number, (length, width, *_) in enumerate(shapes):
-            check_width(width if length else self.width, number, self.width)
+        for number, (_, width, *_) in enumerate(shapes):
+            check_width(width, number, self.width, "the others have")
+        if not self.width:
+            raise ValueError("X has no columns; give at least one variable")
         self.lengths = tuple(length for length, *_ in shapes)
         self.extremes = min(shape[2] for shape in filled), max(shape[3] for shape in filled)
         return self
+
+
+def starts_of(rows: Rows) -> NDArray[np.int64]:
+    """Number the first row of each partition, and at the end the row after the last."""
+    return np.concatenate([[0], np.cumsum(rows.lengths)]).astype(np.int64)
 
 
 def within(kind: str, function: Callable, rows: Any, number: int, *arguments: Any) -> Any:
@@ -88,10 +95,10 @@ def _look(rows: Floats, number: int) -> tuple[int, int, float, float]:
     return *rows.shape, float(rows.min(initial=np.inf)), float(rows.max(initial=-np.inf))
 
 
-def check_width(width: int | None, number: int, expected: int | None) -> None:
-    """Say which partition has another number of columns."""
-    if expected is not None and width != expected:
-        raise ValueError(f"partition {number} has {width} columns, the others {expected}; give all the same")
+def check_width(width: int, number: int, expected: int, those_of: str) -> None:
+    """Say which partition has another number of columns than who has those expected."""
+    if width != expected:
+        raise ValueError(f"partition {number} has {width} columns, {those_of} {expected}; give all the same")
 
 
 def columns_of(block: Any) -> list | None:
@@ -123,8 +130,8 @@ def checked(
     found = columns_of(block)
     if columns is not None and found is not None and found != columns:
         raise ValueError(
-            f"partition {number} has the columns {found}, the others {columns}; give all those of the target objects, "
-            "in one order"
+            f"partition {number} has the columns {found}, not {columns}; give all those of the target objects, in one "
+            "order"
         )
     frame = hasattr(block, "dtypes") and hasattr(block, "to_numpy")
     kinds = list(block.dtypes) if frame else [np.asarray(block).dtype]
@@ -138,7 +145,8 @@ def checked(
     rows = block.to_numpy(dtype=np.float64, na_value=np.nan) if frame else np.asarray(block)
     if rows.ndim != 2:
         raise ValueError(f"partition {number} has shape {rows.shape}; each must be a table of shape (rows, columns)")
-    check_width(rows.shape[1], number, width)
+    if width is not None:
+        check_width(rows.shape[1], number, width, "the target objects had")
     rows = np.ascontiguousarray(rows, dtype=np.float64)
     # One sum tells that all is well; only if it does not is each value looked at.
     with np.errstate(over="ignore", invalid="ignore"):

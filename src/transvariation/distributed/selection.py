@@ -5,31 +5,13 @@ still in question, and keeps the bin that holds the k-th: half a megabyte per pa
 Four rounds at most, fewer where the rest can be gathered.
 """
 
-import warnings
-
 import numpy as np
 from numpy.typing import NDArray
 
 from transvariation.distributed.rows import Floats, Rows
-from transvariation.threshold import check_sensitivity, too_few
 
 _BITS = 16
 _GATHER = 100_000  # numbers that may come to one place
-
-
-def rank_of_cut(n: int, sensitivity: float, held_out: bool = False) -> int:
-    """Say which of n scores in order `transvariation.threshold.cut` takes as the threshold.
-
-    Examples
-    --------
-    >>> rank_of_cut(87, 0.9), rank_of_cut(87, 0.9, held_out=True), rank_of_cut(5, 1.0)
-    (8, 7, 0)
-    """
-    alpha, more = 1 - check_sensitivity(sensitivity), 1 if held_out else 0
-    if held_out and alpha * (n + 1) < 1 - 1e-9:
-        warnings.warn(too_few(sensitivity, n), stacklevel=2)
-        return 0
-    return min(int(alpha * (n + more) - more + 1e-9), n - 1)
 
 
 def kth_smallest(values: Rows, k: int, n: int) -> float:

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from transvariation.distributed.base import PartitionedClassifier, closest_part
+from transvariation.distributed.base import PartitionedClassifier, as_it_is, closest_part
 from transvariation.distributed.centre import spatial_median_of_partitions
-from transvariation.distributed.halves import half, marked, starts_of
+from transvariation.distributed.halves import half, marked
 from transvariation.distributed.local import BLOCK_ROWS
 from transvariation.distributed.pairs import count_about, tp_about
-from transvariation.distributed.rows import Floats, Rows
+from transvariation.distributed.rows import Floats, Rows, starts_of
 from transvariation.distributed.slabs import training_tp
 from transvariation.typicality.medoids import medoids
 from transvariation.typicality.probability import TIES
@@ -39,12 +39,13 @@ class CountingClassifier(PartitionedClassifier):
 
     def _ratings(self) -> tuple[list[Rows], Callable, Callable]:
         centers = self._centers()
-        finish = partial(tp_about, centers=centers, tau_max=self.tau_max, ties=self.ties)
+        tau_max, ties = self._as_fitted("tau_max"), self._as_fitted("ties")
+        finish = partial(tp_about, centers=centers, tau_max=tau_max, ties=ties)
         return [self._rows], partial(count_about, centers=centers), finish
 
     def transvariation_probability(self, Z: Any) -> Any:
         """Compute tp of each object with respect to the target class: 1 at its centre, 0 beyond its edge."""
-        return self._rated(Z, _as_it_is)
+        return self._rated(Z, as_it_is)
 
     def _training_scores(self, rows: Rows) -> list[tuple[Rows, int]]:
         return self._scores_of_parts(rows, rows, self._sizes(rows, sum(rows.lengths)))
@@ -77,10 +78,6 @@ class CountingClassifier(PartitionedClassifier):
         tp = partial(tp_about, centers=centers, tau_max=self.tau_max, ties=self.ties)
         units, objects = (rows.derive(_side, len(center), describing) for describing in (True, False))
         return objects.against([units], partial(count_about, centers=centers), tp).derive(_as_column).store()
-
-
-def _as_it_is(z: Floats, scores: Floats) -> Floats:
-    return scores
 
 
 def _sizes(rows: Floats, number: int, centers: Floats) -> NDArray[np.int64]:
