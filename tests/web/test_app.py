@@ -177,7 +177,8 @@ def test_a_decimal_mark_that_was_asked_for_can_be_chosen(client):
     for problem in refused.json()["problems"]:
         assert "choose the comma under “Decimal mark”" in problem["message"]
         assert "decimal=" not in problem["message"]
-    answer = _upload(client, control, recovered, decimal=",").json()
+    marks = {"control-decimal": ",", "recovered-decimal": ","}
+    answer = _upload(client, control, recovered, **marks).json()
     assert answer["tables"][0]["rows"][0]["cells"] == ["F1", "1.516", "13.607"]
     assert "the comma as decimal mark" in str(answer["tables"][0]["notes"])
     client.post(f"/api/cases/{answer['case']}/judge", json={})
@@ -188,9 +189,64 @@ def test_a_decimal_mark_that_was_asked_for_can_be_chosen(client):
 
 
 def test_a_decimal_mark_of_another_kind_is_refused_in_words(client, tables):
-    answer = _upload(client, *tables, decimal="x")
+    answer = _upload(client, *tables, **{"recovered-decimal": "x"})
     assert answer.status_code == 422
     assert answer.json()["problems"][0]["message"] == "decimal='x' is unknown; choose the comma or the point."
+
+
+def test_each_table_may_have_its_own_decimal_mark(client):
+    control = "id;RI;Na\n" + "".join(f"F{i};1,{515 + i % 9};13,{600 + 7 * i}\n" for i in range(30))
+    recovered = "id,RI,Na\nA,1.523,13.771\n"
+    asked = _upload(client, control, recovered).json()["problems"]
+    assert {problem["file"] for problem in asked} == {"control.csv"}
+    assert "choose the comma under “Decimal mark”" in asked[0]["message"]
+    case = _upload(client, control, recovered, **{"control-decimal": ","}).json()["case"]
+    client.post(f"/api/cases/{case}/judge", json={})
+    result = _wait(client, case)["result"]
+    assert result["values"]["RI"][0] == 1.515
+    assert result["recovered_values"]["RI"] == [1.523]
+
+
+@pytest.fixture(scope="module")
+def book(tables):
+    sheets, buffer = [pd.read_csv(io.BytesIO(table)) for table in tables], io.BytesIO()
+    with pd.ExcelWriter(buffer) as writer:
+        pd.DataFrame().to_excel(writer, sheet_name="cover")
+        for title, sheet in zip(ROLES, sheets, strict=True):
+            sheet.to_excel(writer, sheet_name=title, index=False)
+    return buffer.getvalue()
+
+
+def test_sheets_of_one_workbook_can_be_chosen(client, tables, book):
+    refused = _upload(client, book, tables[1], names=("book.xlsx", "recovered.csv"))
+    assert refused.status_code == 422
+    assert refused.json()["sheets"] == [["cover", *ROLES], []]
+    chosen = {"control-sheet": "control", "recovered-sheet": "recovered"}
+    answer = _upload(client, book, book, names=("book.xlsx", "book.xlsx"), **chosen).json()
+    assert answer["warnings"] == []
+    client.post(f"/api/cases/{answer['case']}/judge", json={})
+    result = _wait(client, answer["case"])["result"]
+    assert [v["p_value"] for v in result["verdicts"]] == [v.p_value for v in judge(*tables).verdicts]
+
+
+def test_one_table_given_twice_is_warned_of_before_and_after_in_the_page_s_words(client, book):
+    once = {"control-sheet": "control", "recovered-sheet": "control"}
+    answer = _upload(client, book, book, names=("book.xlsx", "book.xlsx"), **once).json()
+    assert "are the same" in answer["warnings"][0]
+    client.post(f"/api/cases/{answer['case']}/judge", json={})
+    assert _wait(client, answer["case"])["result"]["warnings"] == answer["warnings"]
+    assert "under “Sheet”" in answer["warnings"][0]
+    assert "--" not in answer["warnings"][0]
+
+
+def test_the_place_of_a_problem_is_shown_from_the_sheet_that_was_chosen(client, tables):
+    buffer = io.BytesIO()
+    with pd.ExcelWriter(buffer) as writer:
+        pd.DataFrame({"id": ["A"], "K": [1], "Mg": [1]}).to_excel(writer, sheet_name="one", index=False)
+        pd.DataFrame({"id": ["B"], "K": [1], "Mg": ["x"]}).to_excel(writer, sheet_name="two", index=False)
+    names = ("control.csv", "book.xlsx")
+    answer = _upload(client, tables[0], buffer.getvalue(), names=names, **{"recovered-sheet": "two"}).json()
+    assert answer["tables"][1]["rows"][0]["cells"] == ["B", "1", "x"]
 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "C:\\windows\\x.csv", "/etc/passwd", "..", "a/b\\c.csv"])

@@ -10,6 +10,7 @@ import pytest
 
 from transvariation import load_glass
 from transvariation.casework import judge
+from transvariation.report.case import most_telling
 
 pytestmark = pytest.mark.browser
 
@@ -133,6 +134,92 @@ def test_the_verdict_is_of_the_tables_as_they_were_read_and_goes_when_the_next_b
     assert page.is_hidden("#take")
 
 
+def test_tables_loaded_meanwhile_are_not_given_another_s_verdict(page, tables):
+    table = pd.DataFrame(np.random.default_rng(0).normal(size=(8000, 8))).add_prefix("v").to_csv().encode()
+    load(page, table, table[: table.index(b"\n99,") + 1])
+    page.locator("#advanced summary").click()
+    page.select_option("#method", "projections")
+    page.click("#judge")
+    page.wait_for_selector("#working:not([hidden])")
+    with page.expect_response("**/cancel") as stopped:
+        load(page, *tables)
+    assert stopped.value.json()["state"] == "cancelled"
+    page.wait_for_selector("#understood:not([hidden])")
+    assert page.is_hidden("#working")
+    page.select_option("#method", "tocc")
+    page.click("#judge")
+    page.wait_for_selector("#verdict:not([hidden])")
+    assert verdicts(page) == {v.id: v.accepted for v in judge(*tables, method="tocc").verdicts}
+
+
+def test_an_answer_that_comes_too_late_is_not_shown(page, tables, expected):
+    """The tables change while the browser waits for the verdict on those before."""
+    load(page, *tables)
+    page.wait_for_selector("#understood:not([hidden])")
+    late = {"state": "done", "result": expected.to_dict()}
+    held = []
+    page.route(re.compile(r"/api/cases/[^/]+(/judge)?$"), lambda route: held.append(route))
+    page.click("#judge")
+    page.wait_for_selector("#working:not([hidden])")
+    page.click("#example")
+    page.wait_for_selector("#understood:not([hidden])")
+    held[0].fulfill(status=202, json=late)
+    page.wait_for_timeout(300)
+    assert page.is_hidden("#verdict")
+    assert page.is_enabled("#judge")
+
+
+def test_judged_again_the_sensitivity_stays_and_new_tables_begin_with_the_usual_one(page, tables, expected):
+    judged(page, tables)
+    slide(page, 0.7)
+    page.click("#judge")
+    page.wait_for_selector("#verdict", state="hidden")
+    page.wait_for_selector("#verdict:not([hidden])")
+    assert page.inner_text("#sensitivity-value") == "70 %"
+    assert verdicts(page) == {v.id: v.accepted for v in expected.at(0.7).verdicts}
+    judged(page, tables)
+    assert page.inner_text("#sensitivity-value") == "90 %"
+
+
+def test_the_figure_shows_the_variables_of_the_report_unless_others_were_chosen(page, tmp_path):
+    rng, paths = np.random.default_rng(0), (tmp_path / "control.csv", tmp_path / "recovered.csv")
+    control = pd.DataFrame(rng.normal(size=(99, 3)), columns=list("abc"))
+    control.to_csv(paths[0])
+    # at 90 % a and b speak against more objects, at 50 % c does
+    far = [[4, 4, 0]] * 3 + [[0, 0, 1.5]] * 6
+    pd.DataFrame(far, columns=list("abc")).to_csv(paths[1])
+    judged(page, paths)
+    there, shown = judge(*paths), []
+    for share in (0.9, 0.5):
+        slide(page, share)
+        shown.append((page.input_value("#x"), page.input_value("#y")))
+        assert shown[-1] == most_telling(there.at(share))
+    assert shown[0] != shown[1]
+    page.select_option("#x", "b")
+    slide(page, 0.9)
+    assert (page.input_value("#x"), page.input_value("#y")) == ("b", shown[1][1])
+
+
+def test_what_is_printed_says_what_it_leaves_out(page, tables):
+    names = "".join(f"R{i},{0.5 + i},3.5\n" for i in range(400))
+    judged(page, (tables[0], f"id,K,Mg\n{names}".encode()))
+    assert page.is_hidden("#listed")
+    page.emulate_media(media="print")
+    assert "the first 300 of 400 recovered objects" in page.inner_text("#listed")
+    page.emulate_media(media="screen")
+    page.click("#more")
+    page.emulate_media(media="print")
+    assert page.inner_text("#listed") == ""
+    page.emulate_media(media="screen")
+    page.check("#only-rejected")
+    page.emulate_media(media="print")
+    assert re.search(r"the first 300 of 39\d rejected objects", page.inner_text("#listed"))
+    page.emulate_media(media="screen")
+    page.click("#more")
+    page.emulate_media(media="print")
+    assert re.fullmatch(r"Listed here: rejected objects only, 39\d of 400\.", page.inner_text("#listed"))
+
+
 def test_sorting_filtering_and_reasons(page, tables, expected):
     judged(page, tables)
     page.check("#only-rejected")
@@ -223,7 +310,8 @@ def test_the_decimal_mark_is_chosen_where_a_table_does_not_tell(page, screenshot
     page.wait_for_selector("#recovered-problems li")
     assert "under “Decimal mark”" in page.inner_text("#control-problems")
     screenshot(page, "decimal-mark")
-    page.get_by_label("Decimal mark").select_option(",")
+    for role in ("Control", "Recovered"):
+        page.get_by_role("group", name=f"{role} table").get_by_label("Decimal mark").select_option(",")
     judged(page, tables)
     assert "1.515" in page.inner_text("#previews")
     assert "read with the comma as decimal mark" in page.inner_text("#previews")

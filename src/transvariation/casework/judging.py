@@ -30,6 +30,8 @@ LIMITATIONS = (
     "control objects were.",
 )
 
+NAME_SHEETS = "Sheets of one workbook have to be named (sheets; --control-sheet, --recovered-sheet)."  # as options
+
 
 def judge(
     control: Any,
@@ -95,7 +97,7 @@ def judge(
     known, unknown = pair.control.to_frame(), pair.recovered.to_frame()
     rule, heard = fit_rule(rule, known, pair.control.sources)
     answers = poolings(rule, unknown, pair)
-    heard += _same_table(pair)
+    heard += same_table(pair)
     weighed, left_out = ({}, []) if background is None else _weighed(pair, background, seed, **how)
     return CaseResult(
         question="Could the recovered objects come from the same source as the control objects?",
@@ -131,14 +133,14 @@ def _name(source: Any, role: str) -> str | None:
     return None if isinstance(source, str | PathLike) else role
 
 
-def _same_table(pair: Pair) -> list[str]:
+def same_table(pair: Pair) -> list[str]:
     """Warn of a control judged by itself. Two sheets of one workbook have the SHA-256 in common: the values tell."""
     one, other = pair.control, pair.recovered
     if one.ids != other.ids or not np.array_equal(one.X, other.X):
         return []
     return [
-        "The control and the recovered table are the same: the control objects were judged by themselves, and nothing "
-        "is said about others. Sheets of one workbook have to be named (sheets; --control-sheet, --recovered-sheet)."
+        "The control and the recovered table are the same: the control objects are judged by themselves, and nothing "
+        f"is said about others. {NAME_SHEETS}"
     ]
 
 

@@ -44,7 +44,7 @@ class WorkbookGrid:
             self.header.pop()
 
     def _choose(self, sheet: str | int | None) -> str:
-        visible = [s.title for s in self._book.worksheets if s.sheet_state == "visible"]
+        visible = _visible(self._book)
         if sheet is not None:
             titles = [s.title for s in self._book.worksheets]
             if isinstance(sheet, int) and 1 <= sheet <= len(titles):
@@ -114,6 +114,21 @@ class WorkbookGrid:
                         row,
                         name,
                     )
+
+
+def sheet_titles(stream: BinaryIO, limits: Limits) -> list[str]:
+    """List the sheets of a workbook that a person sees; none where it cannot be opened, which reading it explains."""
+    findings = Findings("")
+    try:
+        check_archive(stream, findings, limits)
+        findings.check()
+        return _visible(_open(stream, findings, data_only=True))
+    except TableError:
+        return []
+
+
+def _visible(book: Any) -> list[str]:
+    return [sheet.title for sheet in book.worksheets if sheet.sheet_state == "visible"]
 
 
 def _open(stream: BinaryIO, findings: Findings, *, data_only: bool) -> Any:

@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.datastructures import UploadFile
+from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
@@ -25,12 +25,14 @@ KINDS = {
     "json": "application/json",
     "csv": "text/csv; charset=utf-8",
 }
-SCRIPTS = ("app.js", "base.js", "plane.js", "reasons.js", "tables.js", "verdict.js")
+SCRIPTS = ("app.js", "axes.js", "base.js", "plane.js", "reasons.js", "tables.js", "verdict.js")
 STATIC = dict.fromkeys(SCRIPTS, "text/javascript; charset=utf-8") | {"app.css": "text/css; charset=utf-8"}
 UNDERSTAND, DECIDE, RENDER = (f"transvariation.web.work:{name}" for name in ("understand", "decide", "render"))
 OPTIONS = ("method", "reduce", "features", "sensitivity")
 MISSING = ("error", "drop", "impute")
-DECIMALS = ("", ",", ".")  # the first: recognised
+ROLES = ("control", "recovered")
+DECIMALS = (None, ",", ".")  # the first: recognised
+AS_IT_COMES = {"missing": "error", "decimals": (None, None), "sheets": (None, None)}
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,7 @@ class Case:
     """Two uploaded tables, and what was made of them. Kept in memory only, and only while among the newest."""
 
     files: list[tuple[str, bytes]] | None  # None is the packaged example
-    missing: str = "error"  # judged by the rule and with the mark that they were read with, whatever is chosen since
-    decimal: str | None = None
+    reading: dict[str, Any]  # judged as they were read, whatever is chosen since
     waiting: bool = False
     started: float = 0
     stopped: bool = False
@@ -94,7 +95,7 @@ class Page:
 
     async def upload(self, request: Request) -> Response:
         """Take two tables, say what was understood of them."""
-        parser = MultiPartParser(request.headers, request.stream(), max_files=2, max_fields=4)
+        parser = MultiPartParser(request.headers, request.stream(), max_files=2, max_fields=5)
         parser.spool_max_size = self.limits.max_bytes + 1  # in memory, so that no temporary file ever holds a table
         try:
             async with asyncio.timeout(self.limits.read_seconds):
@@ -103,25 +104,26 @@ class Page:
             return _problem("The upload took too long and was broken off; try again with smaller tables.", 408)
         except (MultiPartException, KeyError, ValueError):
             return _problem("The upload could not be read; reload the page and choose the tables again.")
-        given = [form.get(name) for name in ("control", "recovered")]
+        given = [form.get(role) for role in ROLES]
         tables = [(_name(file.filename), await file.read()) for file in given if isinstance(file, UploadFile)]
-        missing, decimal = str(form.get("missing", "error")), str(form.get("decimal", ""))
+        reading = _reading(form)
         await form.close()
         if len(tables) < 2:
             return _problem("Choose both tables: control and recovered.")
-        if decimal not in DECIMALS:
-            return _problem(f"decimal={decimal!r} is unknown; choose the comma or the point.")
-        return await self._understood(Case(tables, missing, decimal or None))
+        for decimal in reading["decimals"]:
+            if decimal not in DECIMALS:
+                return _problem(f"decimal={decimal!r} is unknown; choose the comma or the point.")
+        if reading["missing"] not in MISSING:
+            return _problem(f"missing={reading['missing']!r} is unknown; choose one of {', '.join(MISSING)}.")
+        return await self._understood(Case(tables, reading))
 
     async def example(self, request: Request) -> Response:
         """Take the packaged glass fragments as the two tables."""
-        return await self._understood(Case(None))
+        return await self._understood(Case(None, AS_IT_COMES))
 
     async def _understood(self, case: Case) -> Response:
-        if case.missing not in MISSING:
-            return _problem(f"missing={case.missing!r} is unknown; choose one of {', '.join(MISSING)}.")
         try:
-            seen = await self._quick(UNDERSTAND, case.files, case.missing, case.decimal)
+            seen = await self._quick(UNDERSTAND, case.files, case.reading)
         except WorkError as error:
             return JSONResponse({"problems": error.problems}, 422)
         if "problems" in seen:
@@ -167,8 +169,7 @@ class Page:
                 case.result = await work(
                     DECIDE,
                     case.files,
-                    case.missing,
-                    case.decimal,
+                    case.reading,
                     options,
                     seconds=self.limits.fit_seconds,
                     memory=self.limits.memory,
@@ -227,6 +228,15 @@ class Page:
 
 def _problem(message: str, status: int = 422) -> Response:
     return JSONResponse({"problems": [{"message": message}]}, status)
+
+
+def _reading(form: FormData) -> dict[str, Any]:
+    """How the tables are to be read; what was left to the program comes as an empty text, or not at all."""
+
+    def each(what: str) -> tuple[str | None, ...]:
+        return tuple(str(form.get(f"{role}-{what}") or "") or None for role in ROLES)
+
+    return {"missing": str(form.get("missing", "error")), "decimals": each("decimal"), "sheets": each("sheet")}
 
 
 def _name(name: str | None) -> str:

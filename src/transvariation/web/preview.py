@@ -1,14 +1,17 @@
 """What the page shows of a table: its first rows, and every place that something was found about."""
 
 from collections.abc import Sequence
+from io import BytesIO
 from typing import Any
 
 import numpy as np
 
+from transvariation.casework.judging import NAME_SHEETS
 from transvariation.table import Limits, Problem, Table, TableError
 from transvariation.table.cells import MARKS, to_say
 from transvariation.table.opening import opened
 from transvariation.table.pairing import say_one
+from transvariation.table.workbook import sheet_titles
 
 FIRST = 8  # rows shown of a table that was understood
 PLACES = 12  # further rows shown because something was found in them
@@ -21,6 +24,7 @@ PLAIN = {
     'try missing="impute"': "choose under “Missing values” to fill in",
     "name the column as the source (source_column, --source-column)": "head that column “source” in the table",
     "save the file as UTF-8, or name its encoding": "save the file as UTF-8",
+    NAME_SHEETS: "Of a workbook with several sheets, choose one for each table under “Sheet” and read them again.",
     "read it in blocks (`score` does)": "the command “transvariation score” takes tables of any length",
 } | {
     said: f"choose the {name} under “Decimal mark”"
@@ -45,6 +49,12 @@ def told(problem: Problem) -> dict[str, Any]:
     return problem.to_dict() | {"message": plain(problem.message)}
 
 
+def sheets(content: bytes, limits: Limits) -> list[str]:
+    """List what there is to choose from: the sheets of a workbook that has several."""
+    titles = sheet_titles(BytesIO(content), limits) if content.startswith(b"PK\x03\x04") else []
+    return titles if len(titles) > 1 else []
+
+
 def understood(table: Table) -> dict[str, Any]:
     """Show the first rows of a table as it was read, with the cells that a note is about marked."""
     noted = {note.row for note in table.notes if note.row is not None}
@@ -58,14 +68,16 @@ def understood(table: Table) -> dict[str, Any]:
     return summary | {"header": ["object", *headers], "rows": rows}
 
 
-def troubled(content: bytes, name: str, problems: Sequence[Problem], limits: Limits) -> dict[str, Any]:
+def troubled(
+    content: bytes, name: str, problems: Sequence[Problem], limits: Limits, *, sheet: str | None, decimal: str | None
+) -> dict[str, Any]:
     """Show the rows of a table, as they stand in the file, that a problem is about; none if it cannot be opened."""
     ours = [problem for problem in problems if problem.file == name]
     wanted = sorted({problem.row for problem in ours if problem.row is not None})[:PLACES]
     header: list[str] = []
     rows: list[dict[str, Any]] = []
     try:
-        with opened(content, name, limits, sheet=None, delimiter=None, decimal=None, encoding=None) as (grid, _):
+        with opened(content, name, limits, sheet=sheet, delimiter=None, decimal=decimal, encoding=None) as (grid, _):
             header = [str(cell) for cell in grid.header]
             seen = [j for j in range(len(header)) if _shown(j, header, ours)]
             for block in grid.blocks(1000) if wanted else ():

@@ -6,12 +6,13 @@ import json
 from typing import Any
 
 from transvariation.casework import METHODS, REDUCTIONS, CaseResult, judge
+from transvariation.casework.judging import same_table
 from transvariation.casework.keep import spreadsheet_safe
 from transvariation.datasets import load_glass
 from transvariation.report.case import case_html, case_pdf
 from transvariation.report.frames import verdict_frame
 from transvariation.table import Limits, TableError, read_pair
-from transvariation.web.preview import told, troubled, understood
+from transvariation.web.preview import plain, sheets, told, troubled, understood
 
 # A browser shows all of this at once, and anybody may drop anything: far less than the command line takes.
 LIMITS = Limits(rows=50_000, columns=2_000, cells=500_000, unpacked=100_000_000)
@@ -33,34 +34,37 @@ def _taken(files: Files) -> tuple[tuple[bytes, bytes], tuple[str, str]]:
     return (control, recovered), names
 
 
-def understand(files: Files, missing: str, decimal: str | None) -> dict[str, Any]:
+def understand(files: Files, reading: dict[str, Any]) -> dict[str, Any]:
     """Read both tables and say what was understood, or what is wrong and where."""
     contents, names = _taken(files)
+    seen = {"files": names, "sheets": [sheets(content, LIMITS) for content in contents]}
     try:
-        pair = read_pair(*contents, missing=missing, decimal=decimal, names=names, limits=LIMITS)
+        pair = read_pair(*contents, names=names, limits=LIMITS, **reading)
     except TableError as error:
-        return {
-            "files": names,
+        each = zip(contents, names, reading["sheets"], reading["decimals"], strict=True)
+        return seen | {
             "problems": [told(problem) for problem in error.problems[:SHOWN]],
             "tables": [
-                troubled(content, name, error.problems, LIMITS) for content, name in zip(contents, names, strict=True)
+                troubled(content, name, error.problems, LIMITS, sheet=sheet, decimal=decimal)
+                for content, name, sheet, decimal in each
             ],
         }
-    return {
-        "files": names,
+    return seen | {
         "features": list(pair.features),
         "tables": [understood(pair.control), understood(pair.recovered)],
+        "warnings": [plain(words) for words in same_table(pair)],
         "methods": {name: method.words for name, method in METHODS.items()},
         "reductions": {name: words for name, (_, words) in REDUCTIONS.items()},
         "recommended": inspect.signature(judge).parameters["method"].default,
     }
 
 
-def decide(files: Files, missing: str, decimal: str | None, options: dict[str, Any]) -> dict[str, Any]:
-    """Judge the case."""
+def decide(files: Files, reading: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    """Judge the case, as it was read."""
     contents, names = _taken(files)
-    options = options | {"missing": missing, "decimal": decimal, "command": "transvariation serve"}
-    return judge(*contents, names=names, limits=LIMITS, **options).to_dict()
+    options = options | reading | {"command": "transvariation serve"}
+    result = judge(*contents, names=names, limits=LIMITS, **options).to_dict()
+    return result | {"warnings": [plain(words) for words in result["warnings"]]}
 
 
 def render(result: dict[str, Any], kind: str, sensitivity: float) -> str:

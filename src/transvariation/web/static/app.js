@@ -1,6 +1,6 @@
 // From two tables to the verdict: the entry of the page's own script. There is no other, and nothing is built.
 
-import { $, ask, open, showProblems } from "./base.js";
+import { $, ask, open, sensitivity, showProblems, working } from "./base.js";
 import { chosenFeatures } from "./tables.js";
 import { showVerdict } from "./verdict.js";
 
@@ -14,15 +14,17 @@ $("judge").addEventListener("click", async () => {
   }
   showProblems($("judge-problems"), []);
   const asked = { features, method: $("method").value, reduce: $("reduce").value };
-  const path = `/api/cases/${open.case}`;
+  if (open.result) asked.sensitivity = sensitivity(); // the slider was on display, and stays where it was put
+  const mine = open.case, path = `/api/cases/${mine}`;
   working(true);
   for (const id of ["verdict", "take"]) $(id).hidden = true; // the server has forgotten the last result
   let answer = await ask(`${path}/judge`, { method: "POST", body: JSON.stringify(asked), headers: { "Content-Type": "application/json" } });
-  while (answer.state === "running") {
+  while (answer.state === "running" && open.case === mine) {
     $("elapsed").textContent = `${answer.waiting ? "waiting for another case" : "comparing the objects"}, ${Math.round(answer.seconds)} s`;
     await new Promise((resolve) => setTimeout(resolve, ONCE_A));
     answer = await ask(path);
   }
+  if (open.case !== mine) return ask(`${path}/cancel`, { method: "POST" });
   working(false);
   $("judged").textContent = answer.state === "cancelled" ? "Stopped, as you asked. The tables are still here." : "";
   showProblems($("judge-problems"), answer.problems);
@@ -31,12 +33,3 @@ $("judge").addEventListener("click", async () => {
 });
 
 $("cancel").addEventListener("click", () => ask(`/api/cases/${open.case}/cancel`, { method: "POST" }));
-
-function working(busy) {
-  const focused = document.activeElement === $("judge");
-  $("working").hidden = !busy;
-  $("judge").disabled = busy;
-  $("elapsed").textContent = "";
-  $("judged").textContent = busy ? "Judging. This takes seconds for a hundred objects, minutes for thousands." : "";
-  if (busy && focused) $("cancel").focus();
-}

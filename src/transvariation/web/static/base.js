@@ -19,12 +19,14 @@ export function make(tag, attributes = {}, ...children) {
 export function shape(tag, attributes, text) {
   const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  if (text !== undefined && tag === "text") node.textContent = text;
-  else if (text !== undefined) node.append(Object.assign(document.createElementNS(node.namespaceURI, "title"), { textContent: text }));
+  if (text !== undefined && ["text", "title"].includes(tag)) node.textContent = text;
+  else if (text !== undefined) node.append(shape("title", {}, text));
   return node;
 }
 
 export const number = (value, digits = 4) => (value === null ? "–" : Number(value.toPrecision(digits)).toString());
+
+export const short = (name, room = 40) => (name.length > room ? `${name.slice(0, room - 1)}…` : name);
 
 export const named = (variable) => {
   const unit = open.result.units[variable];
@@ -46,6 +48,21 @@ export function settle() {
   const { p_values: ranks, coverage, cautions } = poolings.find((pooling) => need <= pooling.up_to) || poolings.at(-1);
   Object.assign(open.result, { coverage, cautions });
   verdicts.forEach((verdict, i) => { verdict.p_value = ranks[i]; });
+}
+
+export function working(busy) {
+  const focused = document.activeElement === $("judge");
+  $("working").hidden = !busy;
+  $("judge").disabled = busy;
+  $("elapsed").textContent = "";
+  $("judged").textContent = busy ? "Judging. This takes seconds for a hundred objects, minutes for thousands." : "";
+  if (busy && focused) $("cancel").focus();
+}
+
+// Other tables take the place of these: what is still being judged belongs to none on display, and its judge gives up.
+export function leave() {
+  Object.assign(open, { case: null, result: null, chosen: null });
+  working(false);
 }
 
 export function showProblems(box, problems, more = []) {

@@ -1,28 +1,37 @@
 // The plane: all objects on two variables. Point for names, zoom and move with buttons, keys, wheel or by dragging.
 
-import { $, accepted, make, named, number, open, shape } from "./base.js";
+import { FINEST, reach, ticks, title } from "./axes.js";
+import { $, accepted, alpha, make, named, number, open, shape } from "./base.js";
 
-const frame = { left: 66, top: 14, width: 476, height: 366, bottom: 380, right: 542 };
+const frame = { left: 66, top: 14, width: 476, height: 366, bottom: 380, right: 542 }; // left and width: as labels need
 const size = { width: 560, height: 440 };
 const MOST = 3000; // marks of each kind: beyond, every so many-th
+const FARTHEST = 1000; // times the objects' range: beyond, they are one spot
 let view = null; // the ranges seen
+let full = null; // those that show every object
+let picked = false; // the axes, by the person
 let choose = () => {};
 
 export function resetPlane(whenChosen) {
-  const { features } = open.result;
   choose = whenChosen;
   view = null;
-  for (const axis of ["x", "y"]) $(axis).replaceChildren(...features.map((name) => make("option", { value: name }, name)));
+  picked = false;
+  for (const axis of ["x", "y"]) $(axis).replaceChildren(...open.result.features.map((name) => make("option", { value: name }, name)));
+}
+
+// Show the two variables that the report would show at this sensitivity, unless the person chose others.
+export function aimPlane() {
   const telling = mostTelling(open.result);
-  $("x").value = telling[0];
-  $("y").value = telling[1] || telling[0];
+  const [x, y] = [telling[0], telling[1] || telling[0]];
+  if (picked || (view && $("x").value === x && $("y").value === y)) return;
+  [$("x").value, $("y").value, view] = [x, y, null];
 }
 
 function mostTelling({ features, verdicts }) {
   const weight = Object.fromEntries(features.map((name) => [name, 0]));
-  const rejected = verdicts.filter((verdict) => !verdict.accepted);
+  const rejected = verdicts.filter((verdict) => !accepted(verdict));
   for (const { reasons } of rejected.length ? rejected : verdicts) {
-    for (const reason of reasons) weight[reason.variable] += (reason.rejected_alone ? 1 : 0) + (1 - reason.tp) / 1000;
+    for (const reason of reasons) weight[reason.variable] += (reason.p_value <= alpha() ? 1 : 0) + (1 - reason.tp) / 1000;
   }
   return [...features].sort((a, b) => weight[b] - weight[a]);
 }
@@ -37,46 +46,45 @@ function marks() {
   return [...thinned(control), ...thinned(recovered)];
 }
 
-function whole(all) {
-  const range = (key) => {
-    const low = all.reduce((a, p) => Math.min(a, p[key]), Infinity), high = all.reduce((a, p) => Math.max(a, p[key]), -Infinity);
-    const pad = (high - low) * 0.06 || Math.abs(low) * 0.1 || 1;
-    return [low - pad, high + pad];
-  };
-  return { x: range("x"), y: range("y") };
-}
-
-// Ticks at 1, 2 or 5 times a power of ten, about six of them.
-function ticks([low, high]) {
-  const rough = (high - low) / 6;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].find((times) => times * power >= rough) * power;
-  const digits = Math.min(12, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
-  const found = [];
-  for (let i = Math.ceil(low / step); i * step <= high; i++) found.push(i * step);
-  const longest = Math.max(Math.abs(low), Math.abs(high));
-  return found.map((value) => ({ value, label: longest >= 1e6 ? value.toExponential(1) : value.toFixed(digits) }));
-}
-
 export function drawPlane() {
   const all = marks();
-  view ||= whole(all);
-  const px = (v) => frame.left + (frame.width * (v - view.x[0])) / (view.x[1] - view.x[0]);
-  const py = (v) => frame.bottom - (frame.height * (v - view.y[0])) / (view.y[1] - view.y[0]);
-  const parts = [shape("rect", { class: "frame", x: frame.left, y: frame.top, width: frame.width, height: frame.height })];
-  for (const { value, label } of ticks(view.x)) {
-    parts.push(shape("path", { class: "tick", d: `M${px(value)} ${frame.top}V${frame.bottom}` }), shape("text", { x: px(value), y: frame.bottom + 18, "text-anchor": "middle" }, label));
-  }
-  for (const { value, label } of ticks(view.y)) {
-    parts.push(shape("path", { class: "tick", d: `M${frame.left} ${py(value)}H${frame.right}` }), shape("text", { x: frame.left - 6, y: py(value) + 4, "text-anchor": "end" }, label));
-  }
-  const middle = frame.top + frame.height / 2;
-  parts.push(shape("text", { x: frame.left + frame.width / 2, y: size.height - 8, "text-anchor": "middle" }, named($("x").value)));
-  parts.push(shape("text", { x: 20, y: middle, transform: `rotate(-90 20 ${middle})`, "text-anchor": "middle" }, named($("y").value)));
+  full = { x: reach(all.map((p) => p.x)), y: reach(all.map((p) => p.y)) };
+  view ||= structuredClone(full);
+  const parts = axes();
   const inside = all.filter((p) => p.x >= view.x[0] && p.x <= view.x[1] && p.y >= view.y[0] && p.y <= view.y[1]);
   inside.sort((a, b) => (a.id === open.chosen) - (b.id === open.chosen)); // the chosen one lies on top
   parts.push(...inside.map((p) => mark(p, px(p.x), py(p.y))));
   $("plane").replaceChildren(...parts);
+}
+
+const px = (v) => frame.left + (frame.width * (v - view.x[0])) / (view.x[1] - view.x[0]);
+const py = (v) => frame.bottom - (frame.height * (v - view.y[0])) / (view.y[1] - view.y[0]);
+
+function axes() {
+  const em = parseFloat(getComputedStyle($("plane")).fontSize), letter = 0.64 * em; // larger on a phone
+  const about = em > 15 ? 5 : 6;
+  const [across, up] = [ticks(view.x, about), ticks(view.y, about)];
+  frame.left = Math.max(66, 26 + 0.3 * em + letter * Math.max(...up.marks.map((each) => each.label.length)));
+  frame.width = frame.right - frame.left;
+  const parts = [shape("rect", { class: "frame", x: frame.left, y: frame.top, width: frame.width, height: frame.height })];
+  for (const { value, label } of across.marks) {
+    const at = Math.min(px(value), size.width - (letter * label.length) / 2); // the last would be cut
+    parts.push(shape("path", { class: "tick", d: `M${px(value)} ${frame.top}V${frame.bottom}` }), shape("text", { x: at, y: frame.bottom + 18, "text-anchor": "middle" }, label));
+  }
+  for (const { value, label } of up.marks) {
+    parts.push(shape("path", { class: "tick", d: `M${frame.left} ${py(value)}H${frame.right}` }), shape("text", { x: frame.left - 6, y: py(value) + 4, "text-anchor": "end" }, label));
+  }
+  const middle = frame.top + frame.height / 2;
+  parts.push(axisTitle("x", across.offset, frame.width / letter, { x: frame.left + frame.width / 2, y: size.height - 8 }));
+  parts.push(axisTitle("y", up.offset, frame.height / letter, { x: 20, y: middle, transform: `rotate(-90 20 ${middle})` }));
+  return parts;
+}
+
+function axisTitle(axis, offset, room, where) {
+  const name = named($(axis).value), words = title(name, offset, Math.floor(room));
+  const node = shape("text", { ...where, "text-anchor": "middle" }, words);
+  if (!words.startsWith(name)) node.append(shape("title", {}, name));
+  return node;
 }
 
 function mark(p, x, y) {
@@ -91,12 +99,19 @@ function mark(p, x, y) {
 }
 
 function zoom(factor, cx = 0.5, cy = 0.5) {
+  if (["x", "y"].some((axis) => tooFar(axis, factor))) return;
   for (const [axis, at] of [["x", cx], ["y", cy]]) {
     const [low, high] = view[axis];
     const fixed = low + (high - low) * at;
     view[axis] = [fixed - (fixed - low) * factor, fixed + (high - fixed) * factor];
   }
   drawPlane();
+}
+
+function tooFar(axis, factor) {
+  const width = (view[axis][1] - view[axis][0]) * factor;
+  const largest = Math.max(...[...view[axis], ...full[axis]].map(Math.abs));
+  return factor < 1 ? width < FINEST * largest : width > FARTHEST * (full[axis][1] - full[axis][0]);
 }
 
 function move(from, dx, dy) {
@@ -115,7 +130,7 @@ function place(event) {
 const CLOSER = 0.7;
 const whenAsked = { "zoom-in": () => zoom(CLOSER), "zoom-out": () => zoom(1 / CLOSER), "zoom-reset": () => { view = null; drawPlane(); } };
 for (const [id, act] of Object.entries(whenAsked)) $(id).addEventListener("click", act);
-for (const axis of ["x", "y"]) $(axis).addEventListener("change", whenAsked["zoom-reset"]);
+for (const axis of ["x", "y"]) $(axis).addEventListener("change", () => { picked = true; whenAsked["zoom-reset"](); });
 
 const KEYS = {
   "+": () => zoom(CLOSER), "-": () => zoom(1 / CLOSER), 0: whenAsked["zoom-reset"],

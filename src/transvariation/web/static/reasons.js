@@ -24,14 +24,20 @@ function row(reason) {
   const alone = reason.p_value <= alpha();
   const side = reason.side === "at" ? "at the median" : `${reason.side} the median`;
   return make("tr", {},
-    make("th", { scope: "row", class: "text" }, named(reason.variable)), make("td", {}, number(reason.value, 7)),
-    make("td", { class: "text" }, strip(open.result.values[reason.variable], reason.value, alone)), make("td", {}, number(reason.median, 7)), make("td", {}, reason.tp.toFixed(3)),
+    make("th", { scope: "row", class: "text" }, make("span", { class: "name" }, named(reason.variable))), make("td", {}, number(reason.value, 7)),
+    make("td", { class: "text" }, strip(open.result.values[reason.variable], reason.value, alone)), make("td", {}, number(reason.median, 7)), make("td", {}, number(reason.tp, 3)),
     make("td", { class: "text" }, alone ? make("strong", {}, `${side}, rejects alone`) : side));
+}
+
+// Between two values where none has just that share below it, as NumPy does: half is the median.
+function quantile(sorted, share) {
+  const place = share * (sorted.length - 1), below = Math.floor(place);
+  return sorted[below] + (place - below) * (sorted[Math.ceil(place)] - sorted[below]);
 }
 
 function strip(values, value, alone) {
   const sorted = [...values].sort((a, b) => a - b);
-  const at = (share) => sorted[Math.round(share * (sorted.length - 1))];
+  const at = (share) => quantile(sorted, share);
   const spread = at(1) - at(0) || Math.max(Math.abs(at(0)), 1) * 1e-3;
   const low = at(0) - spread / 2, high = at(1) + spread / 2;
   const x = (v) => 12 + (236 * (v - low)) / (high - low);

@@ -1,6 +1,6 @@
 // Steps 1 and 2: two tables go to the server, what was understood of them comes back.
 
-import { $, ask, make, open, showProblems } from "./base.js";
+import { $, ask, leave, make, open, showProblems } from "./base.js";
 
 const ROLES = ["control", "recovered"];
 const maxBytes = Number(document.querySelector("meta[name=max-bytes]").content);
@@ -13,6 +13,7 @@ for (const role of ROLES) {
     const [file] = input(role).files;
     drop.querySelector(".chosen").textContent = file ? `Chosen: ${file.name}` : "";
     showProblems(problemsOf(role), []);
+    offerSheets(role, []); // those of another file
   };
   input(role).addEventListener("change", say);
   for (const kind of ["dragover", "dragenter"]) drop.addEventListener(kind, (event) => { event.preventDefault(); drop.classList.add("over"); });
@@ -25,6 +26,14 @@ for (const role of ROLES) {
 }
 // A file dropped beside the two boxes must not replace the page.
 for (const kind of ["dragover", "drop"]) addEventListener(kind, (event) => event.preventDefault());
+
+// Only the server looks into a workbook: its sheets can be chosen from the first reading on.
+function offerSheets(role, titles) {
+  const select = input(`${role}-sheet`), chosen = select.value;
+  select.replaceChildren(...titles.map((title) => make("option", { value: title }, title)));
+  if (titles.includes(chosen)) select.value = chosen;
+  select.parentElement.hidden = !titles.length;
+}
 
 function refused(role) {
   const [file] = input(role).files;
@@ -47,6 +56,7 @@ $("tables").addEventListener("submit", (event) => {
 $("example").addEventListener("click", () => load("/api/example"));
 
 async function load(path, body) {
+  leave();
   for (const id of ["control-problems", "recovered-problems", "load-problems"]) showProblems($(id), []);
   for (const id of ["understood", "verdict", "take"]) $(id).hidden = true;
   $("loading").textContent = "Reading the tables…";
@@ -55,6 +65,7 @@ async function load(path, body) {
   const answer = await ask(path, { method: "POST", body });
   for (const button of buttons) button.disabled = false;
   $("loading").textContent = "";
+  if (body && answer.sheets) ROLES.forEach((role, i) => offerSheets(role, answer.sheets[i]));
   if (answer.problems) showFaults(answer);
   else showUnderstood(answer);
 }
@@ -74,6 +85,7 @@ function showUnderstood(answer) {
   const boxes = answer.features.map((name) => make("label", {}, make("input", { type: "checkbox", checked: true, value: name }), ` ${name}`));
   $("features").replaceChildren($("features").querySelector("legend"), ...boxes);
   $("previews").replaceChildren(...answer.tables.map((table, i) => understood(table, ["Control", "Recovered"][i])));
+  $("doubts").replaceChildren(...answer.warnings.map((words) => make("li", {}, words)));
   choices($("method"), answer.methods, `recommended (${LABELS[answer.recommended] || answer.recommended})`);
   choices($("reduce"), answer.reductions, "no");
   $("method-used").textContent = "";
@@ -110,12 +122,12 @@ function understood(table, role) {
 // A table as it was read. Cells that something was found about are marked, by colour and by a sign.
 function grid(table, label) {
   const faulty = table.faulty || [];
-  const head = table.header.map((name, j) => make("th", { scope: "col", class: [j ? "" : "text", faulty.includes(j) ? "marked" : ""].join(" ") }, name));
+  const head = table.header.map((name, j) => make("th", { scope: "col", class: [j ? "" : "text", faulty.includes(j) ? "marked" : ""].join(" ") }, make("span", { class: "name" }, name)));
   const rows = table.rows.map((row) => {
     const cells = row.cells.map((cell, j) => {
       const found = row.marked[j];
       const sign = found ? [make("span", { "aria-hidden": "true" }, "⚠ "), make("span", { class: "hear" }, `${found}: `)] : [];
-      return make("td", { class: [j ? "" : "text", found ? "marked" : ""].join(" "), title: found }, ...sign, found && !cell ? "empty" : cell);
+      return make("td", { class: [j ? "" : "text", found ? "marked" : ""].join(" "), title: found }, ...sign, make("span", { class: "name" }, found && !cell ? "empty" : cell));
     });
     return make("tr", { class: row.whole.length ? "marked" : "", title: row.whole.join("; ") || null }, make("th", { scope: "row", class: "number" }, row.row), ...cells);
   });

@@ -1,7 +1,7 @@
 // Steps 3 and 4: the verdicts, which move with the slider, and the files to take along.
 
-import { $, ROUNDING, accepted, alpha, make, number, open, sensitivity, settle, showProblems } from "./base.js";
-import { drawPlane, resetPlane } from "./plane.js";
+import { $, ROUNDING, accepted, alpha, make, number, open, sensitivity, settle, short, showProblems } from "./base.js";
+import { aimPlane, drawPlane, resetPlane } from "./plane.js";
 import { drawReasons } from "./reasons.js";
 
 const PAGE = 300; // rows drawn at once: a browser chokes on fifty thousand
@@ -37,6 +37,7 @@ function refresh() {
   const words = [open.result.method_words, coverage.guarantee, `The smallest p-value that this rule can give from ${coverage.n} ${coverage.unit} is ${number(Math.min(...coverage.smallest_per_part))}.`, ...open.result.limitations];
   $("trust").replaceChildren(...words.map((text) => make("p", {}, text)));
   for (const link of $("downloads").querySelectorAll("a")) link.href = `/api/cases/${open.case}/file.${link.dataset.kind}?sensitivity=${sensitivity()}`;
+  aimPlane();
   draw();
 }
 
@@ -75,19 +76,26 @@ function drawTable() {
     verdicts = [...verdicts].sort((a, b) => (sorting.up ? compare(a, b) : compare(b, a)));
   }
   $("verdicts").tBodies[0].replaceChildren(...verdicts.slice(0, shown).map(tableRow));
+  $("listed").textContent = listed(verdicts.length); // a printed table has no button and no tick
   $("none").hidden = verdicts.length > 0;
   $("more").hidden = verdicts.length <= shown;
   $("more").textContent = `Show more (${verdicts.length - shown} left)`;
 }
 
+function listed(there) {
+  const only = $("only-rejected").checked;
+  if (shown < there) return `Listed here: the first ${shown} of ${there} ${only ? "rejected" : "recovered"} objects. The files to take along hold all.`;
+  return only ? `Listed here: rejected objects only, ${there} of ${open.result.verdicts.length}.` : "";
+}
+
 function tableRow(verdict) {
   const fine = accepted(verdict);
-  const alone = verdict.reasons.filter((reason) => reason.p_value <= alpha()).map((reason) => reason.variable);
+  const alone = verdict.reasons.filter((reason) => reason.p_value <= alpha()).map((reason) => short(reason.variable));
   const against = fine ? "" : alone.slice(0, 6).join(", ") + (alone.length > 6 ? ` and ${alone.length - 6} more` : "") || "none alone: their combination";
-  const button = make("button", { type: "button", class: "id", "aria-label": `${verdict.id}: show the reasons`, "aria-current": verdict.id === open.chosen ? "true" : null }, verdict.id);
+  const button = make("button", { type: "button", class: "id name", "aria-label": `${verdict.id}: show the reasons`, "aria-current": verdict.id === open.chosen ? "true" : null }, verdict.id);
   button.addEventListener("click", () => choose(verdict.id));
   const source = verdict.source === null ? "" : make("span", { class: "soft" }, ` source ${verdict.source}`);
-  const cells = [make("th", { scope: "row", class: "text" }, button, source), make("td", { class: "word text" }, fine ? "accepted" : "rejected"), make("td", {}, number(verdict.p_value)), make("td", {}, verdict.tp === null ? "–" : verdict.tp.toFixed(3)), make("td", { class: "wrap" }, against)];
+  const cells = [make("th", { scope: "row", class: "text" }, button, source), make("td", { class: "word text" }, fine ? "accepted" : "rejected"), make("td", {}, number(verdict.p_value)), make("td", {}, number(verdict.tp, 3)), make("td", { class: "wrap" }, against)];
   return make("tr", { class: `${fine ? "accepted" : "rejected"}${verdict.id === open.chosen ? " on" : ""}` }, ...cells);
 }
 
