@@ -12,7 +12,9 @@ from transvariation.table.lengths import report_lengths
 from transvariation.table.problems import Findings, TableError, quoted
 
 EXCEL_ROWS = 1_048_576
-OPTIONS = "sheet; --sheet, --control-sheet, --recovered-sheet, --background-sheet"
+NAME_ONE = (  # the page says it in its own words
+    "name one of them (sheet; --sheet, --control-sheet, --recovered-sheet, --background-sheet), or move it to the front"
+)
 
 
 class WorkbookGrid:
@@ -50,7 +52,7 @@ class WorkbookGrid:
     def _report_empty(self) -> None:
         self._findings.check()  # a sheet that cannot be read is not called empty
         others = [quoted(s.title) for s in self._book.worksheets if s.title != self._title]
-        remedy = f"; others: {', '.join(others)}; name one of them ({OPTIONS}), or move it to the front"
+        remedy = f"; others: {', '.join(others)}; {NAME_ONE}"
         self._findings.problem(f"the sheet {quoted(self._title)} is empty{remedy if others else ''}")
         self._findings.check()
 
