@@ -9,12 +9,10 @@ sys.path.insert(0, str(HERE / "_ext"))
 
 import api_reference
 import benchmarks_page
-import extras
 import import_graph
 import matplotlib
 import scaling_charts
 import study_results
-import topics
 from docutils import nodes
 from sphinx.application import Sphinx
 
@@ -48,8 +46,6 @@ default_role = "code"  # docstrings here write `X` for an argument
 # Written afresh by every build from the code itself, so that they cannot go stale.
 api_reference.write(HERE / "api" / "index.rst")
 benchmarks_page.write(HERE / "_generated" / "benchmarks.md")
-extras.write(HERE / "_generated" / "extras.md")
-topics.write(HERE / "_generated" / "topics.md")
 scaling_charts.write(HERE / "_generated")
 study_results.write(HERE / "_generated")
 import_graph.draw(HERE / "_generated" / "import_graph.svg")

@@ -4,6 +4,7 @@ import ast
 import importlib.util
 import json
 import re
+import tomllib
 from pathlib import Path
 from types import ModuleType
 
@@ -12,6 +13,7 @@ import pandas as pd
 import pytest
 
 import transvariation
+from transvariation import cli
 from transvariation.cli import main
 from transvariation.studies.glass import PROJECTIONS, READINGS
 
@@ -83,12 +85,53 @@ def test_pages_have_one_title(page):
 
 
 def test_pages_are_reachable():
-    topics = extension("topics")
-    listed = set(topics.topics())
+    listed: set[str] = set()
     for page in PAGES:
         for block in re.findall(r"```\{toctree\}\n(.*?)```", page.read_text(encoding="utf-8"), re.S):
             listed |= {line.strip() for line in block.splitlines()}
     assert {page.stem for page in PAGES} - listed == {"index"}
+
+
+def test_the_guide_lists_its_pages_by_their_titles_in_a_clone_too():
+    text = (DOCS / "guide.md").read_text(encoding="utf-8")
+    links = re.findall(r"^- \[(.+)\]\((\w+)\.md\)$", text, re.M)
+    hidden = re.findall(r"```\{toctree\}\n:hidden:\n\n(.*?)\n```", text, re.S)
+    assert [page for _, page in links] == hidden[0].split()
+    for title, page in links:
+        assert (DOCS / f"{page}.md").read_text(encoding="utf-8").startswith(f"# {title}\n")
+
+
+def test_the_extras_are_those_of_the_project():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    brings = {
+        name: ", ".join(re.split(r"[<>=!~;\[ ]", need)[0] for need in needs if not need.startswith("transvariation["))
+        for name, needs in project["optional-dependencies"].items()
+    }
+    text = (DOCS / "installation.md").read_text(encoding="utf-8")
+    assert dict(re.findall(r"^\| `(\w+)` \| .+ \| (.+) \|$", text, re.M)) == brings | {"all": "every extra for users"}
+
+
+def test_nobody_is_sent_to_an_index_that_lacks_the_package():
+    texts = {page.stem: page.read_text(encoding="utf-8") for page in [*PAGES, ROOT / "README.md"]}
+    told = {name for name, text in texts.items() if re.search(r"pip install '?transvariation", text)}
+    assert told <= {"installation", "tables"}  # where messages are quoted, of a package that is there
+    assert all("pip install '.[app]'" in texts[name] for name in ("README", "installation", "page"))
+
+
+def test_methods_and_reductions_are_explained_on_the_page_and_named_in_the_help():
+    from transvariation.casework import METHODS, REDUCTIONS
+
+    assert list(cli.METHODS) == list(METHODS)
+    assert list(cli.REDUCTIONS) == list(REDUCTIONS)
+    page = " ".join((DOCS / "commands.md").read_text(encoding="utf-8").split())
+    words = {name: method.words for name, method in METHODS.items()} | {n: w for n, (_, w) in REDUCTIONS.items()}
+    for name, explained in words.items():
+        assert f"`{name}` : {explained}" in page
+    for command in ("judge", "fit"):
+        options = {option.name: getattr(option, "help", "") for option in main.commands[command].params}
+        assert all(f"{name} ({brief})" in options["method"] for name, brief in cli.METHODS.items())
+        assert all(f"{name} ({brief})" in options["reduce"] for name, brief in cli.REDUCTIONS.items())
+        assert "always to two" in options["reduce"]
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)

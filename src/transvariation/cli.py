@@ -167,13 +167,36 @@ def _decimal_option(name: str, words: str) -> Any:
 _decimal = _decimal_option("--decimal", "The decimal mark of every table given; by default recognised.")
 
 
+# In brief what casework says at length: to import it would make --help wait. A test compares the names.
+METHODS = {
+    "kernel": "tp and crowding in a smoothed cloud",
+    "tocc": "counting farther control objects",
+    "pam": "counting around several typical ones",
+    "mixture": "a mixture of normal distributions",
+    "projections": "a vote over many planes",
+}
+REDUCTIONS = {
+    "minor": "the combinations that vary least in the control",
+    "vip": "the most important variables in projection",
+    "varsel": "the variables that a mixture singles out",
+}
+
+
+def _in_words(choices: dict[str, str]) -> str:
+    *head, last = [f"{name} ({words})" for name, words in choices.items()]
+    return f"{', '.join(head)} or {last}"
+
+
 def _judging(command: Any) -> Any:
     """Give a command the options that say how to judge."""
     options = [
         click.option(
-            "--method", default="kernel", show_default=True, help="kernel, tocc, pam, mixture or projections."
+            "--method",
+            default="kernel",
+            show_default=True,
+            help=f"How to measure what is typical: {_in_words(METHODS)}.",
         ),
-        click.option("--reduce", help="Fewer variables before the rule: minor, vip or varsel."),
+        click.option("--reduce", help=f"Reduce the variables first, always to two: {_in_words(REDUCTIONS)}."),
         click.option(
             "--sensitivity", type=float, default=0.9, show_default=True, help="Share of the control's like to accept."
         ),

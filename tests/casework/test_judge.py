@@ -15,12 +15,13 @@ from sklearn.preprocessing import StandardScaler
 from transvariation import TOCC, MinorComponents, distributed, load_glass, save
 from transvariation.casework import METHODS, REDUCTIONS, CaseResult, judge
 from transvariation.casework.judging import fit_rule
-from transvariation.casework.keep import fit_model
+from transvariation.casework.keep import fit_model, score_table
 from transvariation.casework.methods import make_rule
 from transvariation.cli import main
 from transvariation.report.case import case_html, case_pdf
 from transvariation.report.screen import summary_lines
 from transvariation.table import TableError
+from transvariation.typicality.boxes import TooManyVariables
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +108,25 @@ def test_every_method_decides_as_its_p_values_say(tables, method):
     found = judge(*tables, features=["K", "Mg"], method=method)
     assert all(v.accepted == (v.p_value > 0.1 + 1e-9) for v in found.verdicts)
     assert found.coverage.calibration != "paper"
+
+
+def test_too_many_variables_for_a_mixture_have_a_remedy_that_a_case_can_take(tmp_path, monkeypatch):
+    table = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 1)), columns=["Na"])
+    fit_model(table, tmp_path / "rule", method="mixture")
+
+    def refuse(*_, **__):  # as nine correlated variables are, after a minute
+        raise TooManyVariables("9 correlated variables are too many", "raise the tolerance")
+
+    monkeypatch.setattr("transvariation.mixture.bic.mixture_box_probability", refuse)
+    for work in (
+        lambda: judge(table, table, method="mixture"),
+        lambda: fit_model(table, tmp_path / "other", method="mixture"),
+        lambda: score_table(tmp_path / "rule", table, tmp_path / "scores.csv"),
+    ):
+        with pytest.raises(ValueError, match=r"use fewer .*--features, --reduce.* or the method kernel$") as caught:
+            work()
+        assert "tolerance" not in str(caught.value)
+        assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)  # a worker sends it home
 
 
 @pytest.mark.parametrize("reduce", REDUCTIONS)

@@ -66,8 +66,11 @@ def problems(source, **options) -> list[str]:
         (b'id,Na\nA,1\n"B"x,2\nC,3\n', "row 3: the row cannot be split into cells"),
         (b"id,Na\n" + b"A" * 200_000 + b",1\n", "row 2: a cell has more than 131,072 characters"),
         (b"id,Na\nA,1\nB\x81\xff,2\n", "row 3: byte 0x81 does not belong to a text"),
-        (b"Na Mg\n1 2\n3 4\n", "no column holds numbers to measure by"),
-        (b"id,colour\nA,red\nB,blue\n", "no column holds numbers to measure by"),
+        (
+            b"Na Mg\n1 2\n3 4\n",
+            "no column holds numbers to measure by (no delimiter was found in the first row; columns must",
+        ),
+        (b"id,colour\nA,red\nB,blue\n", "no column holds numbers to measure by (the delimiter is the comma)"),
         (b"PK\x03\x04garbage", "the Excel file is damaged"),
         (b"PAR1garbagePAR1", "the Parquet file cannot be opened"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old or encrypted Excel file"),
@@ -108,6 +111,24 @@ def test_reading_stops_when_there_are_too_many():
     with pytest.raises(TableError, match="more than 1000 problems") as caught:
         read_table(text.encode())
     assert caught.value.stopped
+
+
+@pytest.mark.parametrize("title", ["Glass", "Glass;;", "Glass, window", "Glass|A"])
+def test_titles_above_the_names_are_asked_about_once(title):
+    rows = "id;Na;Mg\n" + "".join(f"F{i};1,{i + 10};2,5\n" for i in range(30))
+    (found,) = problems(f"{title}\nCase 12\n{rows}".encode(), features=["Na"])
+    assert "row 3: the row has 3 cells but the header has 1" in found
+    assert found.endswith("are there lines above the row of names? Remove them")
+
+
+def test_one_column_stays_one_and_words_in_it_are_not_split():
+    assert read_table(b"Na\n1,5\n2,5\n3,5\n").X.ravel().tolist() == [1.5, 2.5, 3.5]
+    assert "'1,234.5' has a thousands separator" in problems(b"Na\n1,234.5\n2,345.5\n", features=["Na"])[0]
+
+
+def test_unquoted_decimal_commas_are_no_title():
+    found = problems(b"id,Na\nA,1,5\nB,2,5\n")
+    assert ["is a delimiter inside a cell not quoted" in text for text in found] == [True, True]
 
 
 def test_blank_lines_and_columns_at_the_edges_are_no_problem_but_count_as_rows():
@@ -281,7 +302,23 @@ class TestExcel:
         assert table.rows.tolist() == [2, 4]
 
     def test_empty_workbook(self):
-        assert "there is no header" in problems(self.book([]))[0]
+        assert problems(self.book([])) == ["f.csv: the sheet 'Sheet' is empty"]
+
+    def test_of_an_empty_first_sheet_the_others_are_named(self):
+        file = io.BytesIO()
+        with pd.ExcelWriter(file) as book:
+            pd.DataFrame().to_excel(book, sheet_name="Tabelle1", index=False)
+            pd.DataFrame({"id": ["A"], "Na": [1.0]}).to_excel(book, sheet_name="control", index=False)
+        (found,) = problems(file.getvalue())
+        assert "the sheet 'Tabelle1' is empty; others: 'control'" in found
+        assert "--control-sheet" in found
+        assert read_table(file.getvalue(), sheet="control").ids == ("A",)
+
+    def test_a_title_above_the_names_is_asked_about_once(self):
+        rows = [["Glass"], ["Case 12", "Hall"], [], ["id", "Na", "Mg"], ["A", 1, 2], ["B", 1, 3], ["C", 2, 3]]
+        (found,) = problems(self.book(rows))
+        assert "row 4: the row has 3 cells but the header has 1" in found
+        assert found.endswith("are there lines above the row of names? Remove them")
 
     def test_a_bomb_is_refused_before_it_is_unpacked(self):
         bomb = self.repacked(self.book([["Na"], [1]]), xl__sharedStrings_xml=b" " * 20_000_000)

@@ -42,6 +42,8 @@ def test_excel_line_that_names_the_delimiter():
     table = read_table(b"sep=;\nid;Na\nA;1,5\nB;2,25\n")
     assert table.X.tolist() == [[1.5], [2.25]]
     assert table.rows.tolist() == [3, 4]
+    assert read_table(b"sep=,\nid,Na\nA,1.5\nB,2.25\n").X.tolist() == [[1.5], [2.25]]
+    assert read_table(b"sep=~\nid~Na\nA~1.5\nB~2.25\n").X.tolist() == [[1.5], [2.25]]
 
 
 def test_words_that_are_not_utf8_are_read_as_windows_1252_and_said_so():

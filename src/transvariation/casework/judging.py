@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from transvariation.casework.likelihood import LikelihoodSystem, by_source
-from transvariation.casework.methods import DEFAULT, make_rule
+from transvariation.casework.methods import DEFAULT, make_rule, saying_the_remedy
 from transvariation.casework.poolings import FALSE_DISCOVERY_RATE, poolings
 from transvariation.casework.result import CaseResult, Reason, Verdict
 from transvariation.classifiers import OneClassClassifier
@@ -33,6 +33,7 @@ LIMITATIONS = (
 NAME_SHEETS = "Sheets of one workbook have to be named (sheets; --control-sheet, --recovered-sheet)."  # as options
 
 
+@saying_the_remedy()
 def judge(
     control: Any,
     recovered: Any,

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from transvariation.casework.cautions import cautions
 from transvariation.casework.judging import fit_rule
-from transvariation.casework.methods import DEFAULT, make_rule
+from transvariation.casework.methods import DEFAULT, make_rule, saying_the_remedy
 from transvariation.classifiers import OneClassClassifier
 from transvariation.saving import ModelFileError, load, read_about, save
 from transvariation.table import Table, TableError, read_chunks, read_table
@@ -21,6 +21,7 @@ from transvariation.writing import check_outputs, replacing
 COLUMNS = ("id", "verdict", "p_value", "tp")
 
 
+@saying_the_remedy()
 def fit_model(
     control: Any,
     path: Path,
@@ -63,6 +64,7 @@ class Scored(NamedTuple):
     left_out: int = 0  # because a value is missing
 
 
+@saying_the_remedy()
 def score_table(
     model: Path,
     table: Any,

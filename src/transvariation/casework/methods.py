@@ -1,6 +1,7 @@
 """The rules that a case can be judged by, each in a name, a rule and a sentence."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from sklearn.pipeline import make_pipeline
@@ -15,6 +16,7 @@ from transvariation.classifiers import (
     ProjectionEnsemble,
 )
 from transvariation.reduction import MinorComponents, VarSel, VIPSelector
+from transvariation.typicality.boxes import TooManyVariables
 
 DEFAULT = "kernel"  # of the rules here the one that keeps its promise and still rejects; see the page on calibration
 
@@ -76,3 +78,13 @@ def make_rule(method: str, reduce: str | None, sensitivity: float, seed: int) ->
         words = f"The variables were first reduced to {what}, anew in every part of the calibration. {words}"
         rule = CalibratedOCC(make_pipeline(step(seed), rule.set_params(calibration="paper")), calibration="cv")
     return rule.set_params(sensitivity=sensitivity), words
+
+
+@contextmanager
+def saying_the_remedy() -> Iterator[None]:
+    """Where variables are too many for a mixture, say what a case can do: it has no tolerance to raise."""
+    try:
+        yield
+    except TooManyVariables as error:
+        remedy = "use fewer variables (--features, --reduce) or the method kernel"
+        raise TooManyVariables(error.args[0], remedy) from error

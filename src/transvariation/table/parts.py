@@ -58,7 +58,7 @@ def _with_units(header: list[str], block: Block) -> list[str]:
 
 def _usable(layout: Layout, grid: Grid, findings: Findings) -> Layout:
     if not layout.at("feature") and not findings.problems:
-        hint = f" (the delimiter is {grid.delimiter!r})" if isinstance(grid, TextGrid) else ""
+        hint = f" ({grid.columns_from()})" if isinstance(grid, TextGrid) else ""
         findings.problem(
             f"no column holds numbers to measure by{hint}; the header is {quoted(' | '.join(grid.header), 80)}"
         )

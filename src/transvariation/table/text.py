@@ -4,8 +4,8 @@ import codecs
 import csv
 import io
 import re
-from collections import deque
-from collections.abc import Iterator
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from transvariation.table.cells import to_say
 from transvariation.table.encoding import Survey
 from transvariation.table.grid import Block, Column, Limits, Plan, split
+from transvariation.table.lengths import are_names, report_lengths
 from transvariation.table.problems import Findings, printable, quoted
 from transvariation.table.quick import quick_columns
 
@@ -44,9 +45,9 @@ class TextGrid:
         sample, complete = self._sample()
         records = list(_whole_records(sample, complete, ","))
         self._skip = 0
-        if records and len(records[0]) == 1 and re.fullmatch(r"sep=.", records[0][0].strip("\ufeff")):
-            # the line by which Excel is told the delimiter
-            delimiter, self._skip = delimiter or records[0][0][-1], 1
+        first = ",".join(records[0]) if records else ""
+        if re.fullmatch(r"sep=.", first.strip("\ufeff")):  # the line by which Excel is told the delimiter
+            delimiter, self._skip = delimiter or first[-1], 1
         self.delimiter = delimiter or find_delimiter(sample, complete)
         cells = [record for record in _whole_records(sample, complete, self.delimiter)][self._skip :]
         self.decimal = decimal or find_decimal([cell.strip() for record in cells[1:] for cell in record], findings)
@@ -57,6 +58,15 @@ class TextGrid:
             self.header.pop()  # blank columns at the right-hand edge
         if self.header and survey.nul and any("\x00" in name for name in self.header):
             findings.problem("the header contains a NUL byte: the file is damaged; export it again", self.first_row)
+
+    def _mark(self) -> str:
+        return f"the {DELIMITERS[self.delimiter]}" if self.delimiter in DELIMITERS else quoted(self.delimiter)
+
+    def columns_from(self) -> str:
+        """Say what the columns were told apart by."""
+        if len(self.header) > 1:
+            return f"the delimiter is {self._mark()}"
+        return "no delimiter was found in the first row; columns must be separated by comma, semicolon, tab or bar"
 
     def _text(self) -> io.TextIOWrapper:
         self._stream.seek(0)
@@ -99,16 +109,12 @@ class TextGrid:
         width, find = len(self.header), self._findings
         rows: list[int] = []
         records: list[list[str]] = []
+        misfits: list[tuple[int, Sequence[object]]] = []
         for row, record in pieces.records(list(io.StringIO(piece, newline=""))):
             if row <= self.first_row or not any(map(str.strip, record)):
                 continue
             if len(record) < width or any(map(str.strip, record[width:])):
-                mark = DELIMITERS.get(self.delimiter, quoted(self.delimiter))
-                find.problem(
-                    f"the row has {len(record)} cells but the header has {width}; is a delimiter inside a cell"
-                    f" not quoted, or a cell missing? (the delimiter is the {mark})",
-                    row,
-                )
+                misfits.append((row, record))
                 continue
             if self._survey.nul and any("\x00" in cell for cell in record):
                 at = next(i for i, cell in enumerate(record) if "\x00" in cell)
@@ -116,6 +122,8 @@ class TextGrid:
                 continue
             rows.append(row)
             records.append(record[:width])
+        hint = f"; is a delimiter inside a cell not quoted, or a cell missing? (the delimiter is {self._mark()})"
+        report_lengths(misfits, len(rows) + len(misfits), width, hint, find)
         columns: list[Column] = list(zip(*records, strict=True)) if records else [()] * width
         return Block(np.array(rows, dtype=np.int64), columns)
 
@@ -197,6 +205,23 @@ def find_delimiter(sample: str, complete: bool = True) -> str:
         score = (sum(len(record) == width for record in records) / len(records), width)
         if score > best_score:
             best, best_score = delimiter, score
+    if 2 * best_score[0] > 1:
+        return best
+    return _delimiter_below_titles(sample, complete) or best
+
+
+def _delimiter_below_titles(sample: str, complete: bool) -> str | None:
+    """Find what separates names and values where the first row is a title.
+
+    A column of decimal commas has no such names above it, and stays one column.
+    """
+    best, most = None, 0
+    for delimiter in DELIMITERS:
+        records = list(_whole_records(sample, complete, delimiter))
+        width, times = max(Counter(map(len, records)).items(), key=lambda item: item[1], default=(0, 0))
+        first = next((record for record in records if len(record) == width), [])
+        if 2 * times > len(records) and times > most and are_names(first):
+            best, most = delimiter, times
     return best
 
 

@@ -2,15 +2,19 @@
 
 import warnings
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from transvariation.table.grid import Block, Limits, Plan
+from transvariation.table.lengths import report_lengths
 from transvariation.table.problems import Findings, TableError, quoted
 
 EXCEL_ROWS = 1_048_576
+NAME_ONE = (  # the page says it in its own words
+    "name one of them (sheet; --sheet, --control-sheet, --recovered-sheet, --background-sheet), or move it to the front"
+)
 
 
 class WorkbookGrid:
@@ -42,6 +46,15 @@ class WorkbookGrid:
             break
         while self.header and not self.header[-1]:
             self.header.pop()
+        if not self.header:
+            self._report_empty()
+
+    def _report_empty(self) -> None:
+        self._findings.check()  # a sheet that cannot be read is not called empty
+        others = [quoted(s.title) for s in self._book.worksheets if s.title != self._title]
+        remedy = f"; others: {', '.join(others)}; {NAME_ONE}"
+        self._findings.problem(f"the sheet {quoted(self._title)} is empty{remedy if others else ''}")
+        self._findings.check()
 
     def _choose(self, sheet: str | int | None) -> str:
         visible = _visible(self._book)
@@ -81,20 +94,23 @@ class WorkbookGrid:
         width = len(self.header)
         rows: list[int] = []
         records: list[tuple[Any, ...]] = []
+        misfits: list[tuple[int, Sequence[object]]] = []
         hollow = False
         for row, cells in self._rows(self._book):
             if row <= self.first_row:
                 continue
             if any(cell is not None and str(cell).strip() for cell in cells[width:]):
-                self._findings.problem(f"the row has {len(cells)} cells but the header has {width}", row)
+                misfits.append((row, cells))
                 continue
             record = cells[:width] + (None,) * (width - len(cells))
             hollow = hollow or None in record
             rows.append(row)
             records.append(record)
             if len(rows) == block_rows:
+                report_lengths(misfits, len(rows) + len(misfits), width, "", self._findings)
                 yield Block(np.array(rows), list(zip(*records, strict=True)), min(row / EXCEL_ROWS, 1.0))
-                rows, records = [], []
+                rows, records, misfits = [], [], []
+        report_lengths(misfits, len(rows) + len(misfits), width, "", self._findings)
         if hollow:
             self._report_uncomputed()
         if rows:

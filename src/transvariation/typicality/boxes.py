@@ -24,6 +24,22 @@ _FARTHEST = 1e6  # standard deviations, for three and more correlated variables
 _BLOCK = 1 << 18  # boxes times components held at a time
 
 
+class TooManyVariables(ValueError):
+    """Correlated variables that no box probability can be computed for: what is wrong, and what to do about it.
+
+    Callers whose users have other remedies put these in the second place.
+
+    >>> print(TooManyVariables("30 variables are too many", "use fewer"))
+    30 variables are too many; use fewer
+    """
+
+    def __init__(self, wrong: str, remedy: str):
+        super().__init__(wrong, remedy)
+
+    def __str__(self) -> str:
+        return "; ".join(self.args)
+
+
 def normal_box_probability(
     mean: ArrayLike,
     cov: ArrayLike,
@@ -102,9 +118,10 @@ def mixture_box_probability(
     """
     log_p, error = _log_mixture_boxes(weights, means, covs, lower, upper, tolerance, seed)
     if (error > 10 * tolerance).any():
-        raise ValueError(
+        raise TooManyVariables(
             f"{np.shape(means)[-1]} correlated variables are too many for the relative precision {tolerance}: the "
-            f"worst box has {error.max():.1g}; reduce the variables first, or raise the tolerance"
+            f"worst box has {error.max():.1g}",
+            "reduce the variables first, or raise the tolerance",
         )
     return log_p if log else np.exp(log_p)
 
@@ -286,8 +303,8 @@ def _log_standard(lower: Floats, upper: Floats, corr: Floats, *, tolerance: floa
     if p == 3:
         return log_box3(lower, upper, corr), exact
     if p > MAX_VARIABLES:
-        raise ValueError(
-            f"boxes with {p} correlated variables are out of reach, {MAX_VARIABLES} are possible; reduce the variables "
-            "first, or use a density of independent ones"
+        raise TooManyVariables(
+            f"boxes with {p} correlated variables are out of reach, {MAX_VARIABLES} are possible",
+            "reduce the variables first, or use a density of independent ones",
         )
     return log_box_tilted(lower, upper, corr, tolerance=tolerance, seed=seed)
