@@ -80,11 +80,13 @@ def make_rule(method: str, reduce: str | None, sensitivity: float, seed: int) ->
     return rule.set_params(sensitivity=sensitivity), words
 
 
+FEWER = "use fewer variables (--features, --reduce) or the method kernel"  # the page says it in its own words
+
+
 @contextmanager
 def saying_the_remedy() -> Iterator[None]:
     """Where variables are too many for a mixture, say what a case can do: it has no tolerance to raise."""
     try:
         yield
     except TooManyVariables as error:
-        remedy = "use fewer variables (--features, --reduce) or the method kernel"
-        raise TooManyVariables(error.args[0], remedy) from error
+        raise TooManyVariables(error.args[0], FEWER) from error

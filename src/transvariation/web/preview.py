@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from transvariation.casework.judging import NAME_SHEETS
+from transvariation.casework.methods import FEWER
 from transvariation.table import Limits, Problem, Table, TableError
 from transvariation.table.cells import MARKS, to_say
 from transvariation.table.opening import opened
 from transvariation.table.pairing import say_one
-from transvariation.table.workbook import sheet_titles
+from transvariation.table.workbook import NAME_ONE, sheet_titles
 
 FIRST = 8  # rows shown of a table that was understood
 PLACES = 12  # further rows shown because something was found in them
@@ -25,6 +26,8 @@ PLAIN = {
     "name the column as the source (source_column, --source-column)": "head that column “source” in the table",
     "save the file as UTF-8, or name its encoding": "save the file as UTF-8",
     NAME_SHEETS: "Of a workbook with several sheets, choose one for each table under “Sheet” and read them again.",
+    NAME_ONE: "choose one of them under “Sheet”",
+    FEWER: "untick variables, let them be reduced under “Fewer variables”, or take the method kernel",
     "read it in blocks (`score` does)": "the command “transvariation score” takes tables of any length",
 } | {
     said: f"choose the {name} under “Decimal mark”"

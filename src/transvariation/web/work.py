@@ -1,13 +1,13 @@
 """What the workers do. It calls `casework` and the reader, nothing else, and gives JSON values."""
 
 import base64
-import inspect
 import json
 from typing import Any
 
 from transvariation.casework import METHODS, REDUCTIONS, CaseResult, judge
 from transvariation.casework.judging import same_table
 from transvariation.casework.keep import spreadsheet_safe
+from transvariation.casework.methods import DEFAULT
 from transvariation.datasets import load_glass
 from transvariation.report.case import case_html, case_pdf
 from transvariation.report.frames import verdict_frame
@@ -55,7 +55,7 @@ def understand(files: Files, reading: dict[str, Any]) -> dict[str, Any]:
         "warnings": [plain(words) for words in same_table(pair)],
         "methods": {name: method.words for name, method in METHODS.items()},
         "reductions": {name: words for name, (_, words) in REDUCTIONS.items()},
-        "recommended": inspect.signature(judge).parameters["method"].default,
+        "recommended": DEFAULT,
     }
 
 

@@ -39,7 +39,7 @@ def _child(connection: Connection, job: str, arguments: tuple, memory: int) -> N
     import resource
 
     from transvariation.table import TableError
-    from transvariation.web.preview import told
+    from transvariation.web.preview import plain, told
 
     function = pkgutil.resolve_name(job)
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
@@ -51,7 +51,7 @@ def _child(connection: Connection, job: str, arguments: tuple, memory: int) -> N
         outcome = {"problems": [{"message": TOO_MUCH}]}
     except (ValueError, ImportError) as error:
         no_room = "failed to map" in str(error)  # a library that was to be loaded found none
-        outcome = {"problems": [{"message": TOO_MUCH if no_room else str(error)}]}
+        outcome = {"problems": [{"message": TOO_MUCH if no_room else plain(str(error))}]}
     connection.send_bytes(json.dumps(outcome).encode())
 
 
