@@ -394,3 +394,15 @@ def test_fit_and_score_take_a_sheet(case, workbook):
     assert _run("score", case / "rule.tv", workbook, "--sheet", "recovered", "--out", scored[0]).exit_code == 0
     assert _run("score", case / "rule.tv", case / "recovered.csv", "--out", scored[1]).exit_code == 0
     assert scored[0].read_text() == scored[1].read_text()
+
+
+def test_a_rule_and_a_table_mixed_up_are_told_apart(case):
+    control, recovered, rule = (case / name for name in ("control.csv", "recovered.csv", "rule.tv"))
+    for typed in (("score", recovered, rule), ("score", control, recovered)):
+        done = _run(*typed)
+        assert done.exit_code == 2
+        assert f"{typed[1]}: this is no model file" in done.output
+        assert "(`score` takes the rule first, then the table)" in done.output
+    done = _run("judge", rule, recovered)
+    assert done.exit_code == 2
+    assert "rule.tv: this is no table but a rule kept by `fit`; apply it with `score`" in done.output

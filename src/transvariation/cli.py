@@ -293,11 +293,12 @@ def judge(
 def fit(control: Path, model: Path, **options: Any) -> None:
     """Fit a rule to CONTROL objects and keep it in the file MODEL."""
     from transvariation.casework.keep import fit_model
+    from transvariation.report.screen import rule_lines
 
     with _usage_errors():
         rule, table, heard = fit_model(control, model, **_listed(options))
-    click.echo(f"{len(table)} control objects, {len(table.features)} variables: {', '.join(table.features)}")
-    click.echo(str(rule.coverage_report()))
+    for line in rule_lines(rule, table):
+        click.echo(line)
     _warn(heard)
     click.echo(f"Rule: {model}")
 
@@ -336,6 +337,8 @@ def score(model: Path, table: Path, out: Path | None, **options: Any) -> None:
         done = score_table(model, table, out, progress=lambda share: progress.update(bar, completed=share), **options)
     _warn(done.cautions)
     lost = f", {done.left_out} left out because a value is missing or below detection" if done.left_out else ""
+    if done.reduced:
+        click.echo(done.reduced)
     click.echo(f"{done.judged} objects judged, {done.rejected} rejected{lost}: {out}")
 
 

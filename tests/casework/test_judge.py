@@ -14,13 +14,17 @@ from sklearn.preprocessing import StandardScaler
 
 from transvariation import TOCC, MinorComponents, distributed, load_glass, save
 from transvariation.casework import METHODS, REDUCTIONS, CaseResult, judge
+from transvariation.casework.alone import MOST, reasons
 from transvariation.casework.judging import fit_rule
 from transvariation.casework.keep import fit_model, score_table
 from transvariation.casework.methods import make_rule
+from transvariation.casework.promise import in_plain_words
+from transvariation.casework.twins import same_objects
 from transvariation.cli import main
 from transvariation.report.case import case_html, case_pdf
 from transvariation.report.screen import summary_lines
-from transvariation.table import TableError
+from transvariation.saving import read_about
+from transvariation.table import TableError, read_pair
 from transvariation.typicality.boxes import TooManyVariables
 
 
@@ -53,8 +57,8 @@ def test_most_glass_that_is_no_window_is_rejected_for_a_reason(result):
     for verdict in result.rejected:
         assert verdict.p_value <= 0.1 + 1e-9
     assert {reason.variable for reason in result.verdicts[0].reasons} == {"K", "Mg", "Al"}
-    tps = [reason.tp for reason in result.verdicts[0].reasons]
-    assert tps == sorted(tps)
+    ranks = [(reason.p_value, reason.tp) for reason in result.verdicts[0].reasons]
+    assert ranks == sorted(ranks)
 
 
 def test_reasons_are_counted_on_the_control(tables, result):
@@ -100,7 +104,7 @@ def test_parts_that_share_a_threshold_are_those_of_the_rule_at_every_sensitivity
         rule.set_sensitivity(share)
         assert [v.p_value for v in moved.verdicts] == rule.p_values(recovered).tolist()
         assert [v.accepted for v in moved.verdicts] == (rule.predict(recovered) == 1).tolist()
-        assert moved.coverage == rule.coverage_report()
+        assert moved.coverage == in_plain_words(rule.coverage_report())
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -130,11 +134,110 @@ def test_too_many_variables_for_a_mixture_have_a_remedy_that_a_case_can_take(tmp
 
 
 @pytest.mark.parametrize("reduce", REDUCTIONS)
-def test_reductions_are_refitted_inside_the_calibration(reduce):
+def test_reductions_are_refitted_inside_the_calibration_and_told(reduce):
     glass = load_glass()
-    found = judge(glass.control, glass.recovered.iloc[:3], method="tocc", reduce=reduce)
+    control, recovered = glass.control[["RI", "Mg", "Si", "Fe"]], glass.recovered[["RI", "Mg", "Si", "Fe"]].iloc[:3]
+    found = judge(control, recovered, method="tocc", reduce=reduce)
     assert found.method == f"{reduce} + tocc"
     assert found.coverage.calibration == "cv"
+    assert all(v.tp is not None for v in found.verdicts)
+    assert CaseResult.from_dict(json.loads(json.dumps(found.to_dict()))) == found
+    told = case_html(found)
+    if reduce == "minor":
+        assert (found.features, found.no_say, found.combinations) == (tuple(control), (), 2)
+        assert "judged by 2 combinations of the 4 variables of 87" in told
+        assert "All 4 variables have a say in these 2 combinations." in told
+        return
+    one, other = found.features
+    assert set(found.features) | set(found.no_say) == set(control)
+    assert "judged by 2 of the 4 variables of 87" in told
+    assert f"Reduced to {one} and {other}; the other 2 variables have no say." in told
+    assert f"Variables: {one}, {other}; without a say: {', '.join(found.no_say)}." in told
+    assert {reason.variable for v in found.verdicts for reason in v.reasons} == {one, other}
+
+
+def test_a_kept_rule_says_what_it_was_reduced_to(case, tmp_path):
+    model = tmp_path / "rule.tv"
+    fitted = _run("fit", case[0], model, "--reduce", "varsel").output
+    assert "87 control objects, judged by 2 of the 3 variables: " in fitted
+    assert "; without a say: " in fitted
+    assert "calibration" not in fitted
+    assert "split mode" not in fitted
+    assert "accepted about as often as the sensitivity says" in fitted
+    scored = _run("score", model, case[1], "--out", tmp_path / "out.csv").output
+    assert "; the other variable has no say." in scored
+    say = read_about(model)["about"]["say"]
+    assert ", ".join(say["features"]) in fitted
+    assert pd.read_csv(tmp_path / "out.csv")["tp"].notna().all()
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_a_variable_that_rejects_alone_does_so_alone(tables, grouped):
+    control, recovered = tables[0].iloc[:15].assign(Ba=0.0), tables[1].assign(Ba=[0.0] * 8 + [1.0])
+    more = {"source": np.arange(15) // 2} if grouped else {}
+    found = judge(control.assign(**more), recovered, method="tocc")
+    for name in control:
+        alone = {v.id: v for v in judge(control[[name]].assign(**more), recovered[[name]]).verdicts}
+        for verdict in found.verdicts:
+            (reason,) = (reason for reason in verdict.reasons if reason.variable == name)
+            assert reason.p_value == alone[verdict.id].p_value
+            assert reason.rejected_alone != alone[verdict.id].accepted
+
+
+@pytest.mark.parametrize("n", [9, 15])
+def test_fresh_targets_are_spoken_against_no_more_often_than_promised(n):
+    rng = np.random.default_rng(n)
+    # A hundred cases, each of one variable: what a variable says does not depend on the others.
+    control, fresh = (pd.DataFrame(rng.lognormal(size=(rows, 100))).add_prefix("v") for rows in (n, 50))
+    flagged = np.array([r.p_value <= 0.1 + 1e-9 for row in reasons(control, fresh, None, 0) for r in row])
+    assert flagged.mean() <= 0.1 + 2 * 0.1 / np.sqrt(100)
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_of_many_control_objects_some_drawn_by_lot_give_the_reasons(grouped):
+    rng = np.random.default_rng(0)
+    control = pd.DataFrame(rng.normal(size=(2 * MOST, 1)), columns=["a"])
+    groups = np.repeat(np.arange(10), [1] * 9 + [2 * MOST - 9]) if grouped else None
+    unknown = pd.DataFrame({"a": [0.0, 9.0]})
+    near, far = (row[0].p_value for row in reasons(control, unknown, groups, 0))
+    assert far == pytest.approx(1 / 11 if grouped else 1 / (MOST + 1))
+    assert near > 0.5
+
+
+@pytest.mark.parametrize("rows", [1, 3, 5])
+@pytest.mark.parametrize("named", [False, True])
+def test_recovered_objects_left_in_the_control_draw_a_caution(tables, rows, named):
+    control, recovered = tables[0].iloc[:30], tables[1].iloc[:5]
+    both = pd.concat([control, recovered.iloc[:rows]])
+    found = judge(both if named else both.reset_index(drop=True), recovered)
+    assert sum(f"{rows} of 5 recovered objects stand" in w for w in found.warnings) == 1
+    assert not any("stand" in w for w in judge(control, recovered).warnings)
+
+
+@pytest.mark.parametrize(("n_variables", "digits"), [(1, 1), (1, 2), (2, 1), (3, 0)])
+def test_equal_rows_that_rounding_makes_are_natural(n_variables, digits):
+    rng = np.random.default_rng(0)
+    loud = 0
+    for _ in range(200):
+        values = rng.normal(size=(45, n_variables)).round(digits)
+        table = pd.DataFrame(values).add_prefix("v").assign(id=[f"f{i}" for i in [*range(30), *range(15)]])
+        loud += bool(same_objects(read_pair(table.iloc[:30], table.iloc[30:])))
+    assert loud <= 6
+
+
+def test_a_variable_without_spread_is_named_where_it_takes_the_power():
+    glass = load_glass()
+    control, odd = glass.control.iloc[:8], 100 * glass.recovered.iloc[:3]
+    found = judge(control, odd)
+    assert not found.rejected
+    powerless, too_few = found.warnings[:2]
+    assert "Leave out Fe: this variable" in powerless
+    assert "kernel" not in powerless
+    assert "cannot be promised" in too_few
+    assert "rejected is what" not in too_few
+    assert len(judge(control.drop(columns="Fe"), odd).rejected) == 3
+    assert "such as kernel" in judge(control, odd, method="tocc").warnings[0]
+    assert "It takes more control objects" in judge(control.iloc[:2], odd).warnings[0]
 
 
 def test_replicates_stay_together(tables):

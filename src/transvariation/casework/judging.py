@@ -7,17 +7,21 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from transvariation.casework.alone import reasons
+from transvariation.casework.cautions import remedy
 from transvariation.casework.likelihood import LikelihoodSystem, by_source
 from transvariation.casework.methods import DEFAULT, make_rule, saying_the_remedy
 from transvariation.casework.poolings import FALSE_DISCOVERY_RATE, poolings
 from transvariation.casework.result import CaseResult, Reason, Verdict
+from transvariation.casework.say import having_a_say, tp_of
+from transvariation.casework.twins import same_objects
 from transvariation.classifiers import OneClassClassifier
 from transvariation.studies.provenance import provenance
 from transvariation.table import Pair, TableError, read_pair, read_table
 from transvariation.table.pairing import unit_problems
-from transvariation.threshold import only_ratings, p_values, required, too_few
-from transvariation.typicality import transvariation_probability
+from transvariation.threshold import only_ratings, required, too_few
 
 LIMITATIONS = (
     "A rejected object differs from the control more than the control's own objects do from each other. It does not "
@@ -97,8 +101,10 @@ def judge(
     rule, words = make_rule(method, reduce, sensitivity, seed)
     known, unknown = pair.control.to_frame(), pair.recovered.to_frame()
     rule, heard = fit_rule(rule, known, pair.control.sources)
-    answers = poolings(rule, unknown, pair)
-    heard += same_table(pair)
+    groups, say = groups_of(pair.control.sources), having_a_say(rule, pair.features)
+    answers = poolings(rule, unknown, pair, remedy(method, known, groups))
+    why = reasons(known[list(say.features)], unknown[list(say.features)], groups, seed)
+    heard += same_table(pair) or same_objects(pair)
     weighed, left_out = ({}, []) if background is None else _weighed(pair, background, seed, **how)
     return CaseResult(
         question="Could the recovered objects come from the same source as the control objects?",
@@ -108,15 +114,17 @@ def judge(
         ),
         control=pair.control.summary(),
         recovered=pair.recovered.summary(),
-        features=pair.features,
+        features=say.features,
+        no_say=say.no_say,
+        combinations=say.combinations,
         units=dict(pair.control.units),
         values=_columns(known),
         recovered_values=_columns(unknown),
         method=method if reduce is None else f"{reduce} + {method}",
-        method_words=words,
+        method_words=" ".join(filter(None, (words, say.reduced()))),
         sensitivity=sensitivity,
         coverage=answers[0].coverage,
-        verdicts=_verdicts(rule, known, unknown, pair, answers[0].p_values),
+        verdicts=_verdicts(rule, unknown, pair, answers[0].p_values, why),
         false_discovery_rate=FALSE_DISCOVERY_RATE,
         selected=answers[0].selected,
         combined_p_value=answers[0].combined_p_value,
@@ -154,14 +162,18 @@ def fit_rule(
             "one control object does not show how much objects from one source differ; give at least 2, and "
             f"{required(0.9):.0f} for a sensitivity of 0.9"
         )
-    several = sources is not None and 1 < len(set(sources)) < len(sources)
     with warnings.catch_warnings(record=True) as caught, only_ratings():
         warnings.simplefilter("always")
-        rule.fit(known, groups=np.asarray(sources) if several else None)
+        rule.fit(known, groups=groups_of(sources))
     # That they are too few, and that nothing can be rejected, are among the cautions, for every sensitivity that the
     # case may be moved to.
     said = too_few(float(rule.sensitivity), rule.coverage_report().n)
     return rule, [words for words in dict.fromkeys(str(warning.message) for warning in caught) if words != said]
+
+
+def groups_of(sources: Sequence[str] | None) -> NDArray | None:
+    """Say which objects are replicates of one source, if there are such and several sources."""
+    return np.asarray(sources) if sources is not None and 1 < len(set(sources)) < len(sources) else None
 
 
 def _weighed(pair: Pair, background: Any, seed: int, **options: Any) -> tuple[dict[str, Any], list[str]]:
@@ -201,11 +213,14 @@ def _columns(table: pd.DataFrame) -> dict[str, tuple[float, ...]]:
 
 
 def _verdicts(
-    rule: OneClassClassifier, known: pd.DataFrame, unknown: pd.DataFrame, pair: Pair, ranks: Sequence[float]
+    rule: OneClassClassifier,
+    unknown: pd.DataFrame,
+    pair: Pair,
+    ranks: Sequence[float],
+    why: list[tuple[Reason, ...]],
 ) -> tuple[Verdict, ...]:
     """Rate every recovered object; which are accepted is decided last, by `CaseResult.at`."""
-    tp = rule.transvariation_probability(unknown) if hasattr(rule, "transvariation_probability") else None
-    scores, reasons = rule._score(rule._validated(unknown)), _reasons(known, unknown)
+    tp, scores = tp_of(rule, unknown), rule._score(rule._validated(unknown))
     sources = pair.recovered.sources
     return tuple(
         Verdict(
@@ -215,25 +230,7 @@ def _verdicts(
             p_value=ranks[i],
             tp=None if tp is None else float(tp[i]),
             score=float(scores[i]),
-            reasons=reasons[i],
+            reasons=why[i],
         )
         for i, name in enumerate(pair.recovered.ids)
     )
-
-
-def _reasons(known: pd.DataFrame, unknown: pd.DataFrame) -> list[tuple[Reason, ...]]:
-    """Compare every object with the control, one variable at a time, most telling first: whatever the rule."""
-    columns: list[list[Reason]] = []
-    for name in known.columns:
-        own, theirs = known[name].to_numpy(), unknown[name].to_numpy()
-        median = float(np.median(own))
-        tp = transvariation_probability(own, theirs, tau_max="half")
-        ranks = p_values(transvariation_probability(own, own, tau_max="half"), tp)
-        side = np.array(["below", "at", "above"])[np.sign(theirs - median).astype(int) + 1]
-        columns.append(
-            [
-                Reason(str(name), float(theirs[i]), median, str(side[i]), float(tp[i]), float(ranks[i]), False)
-                for i in range(len(theirs))
-            ]
-        )
-    return [tuple(sorted(row, key=lambda reason: reason.tp)) for row in zip(*columns, strict=True)]

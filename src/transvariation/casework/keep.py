@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-from transvariation.casework.cautions import cautions
-from transvariation.casework.judging import fit_rule
+from transvariation.casework.cautions import cautions, remedy
+from transvariation.casework.judging import fit_rule, groups_of
 from transvariation.casework.methods import DEFAULT, make_rule, saying_the_remedy
+from transvariation.casework.say import having_a_say, tp_of
 from transvariation.classifiers import OneClassClassifier
 from transvariation.saving import ModelFileError, load, read_about, save
 from transvariation.table import Table, TableError, read_chunks, read_table
@@ -39,9 +40,13 @@ def fit_model(
     _check_rule_or_none(path)
     table = read_table(control, features=features, missing=missing, **options)
     rule, _ = make_rule(method, reduce, sensitivity, seed)
-    rule, heard = fit_rule(rule, table.to_frame(), table.sources)
-    heard += [c.words for c in cautions(rule.coverage_report(), len(table)) if c.holds(sensitivity)]
-    save(rule, path, about={"control": table.summary(), "method": method, "reduce": reduce, "cautions": heard})
+    known = table.to_frame()
+    rule, heard = fit_rule(rule, known, table.sources)
+    way_out = remedy(method, known, groups_of(table.sources))
+    heard += [c.words for c in cautions(rule.coverage_report(), len(table), way_out) if c.holds(sensitivity)]
+    say = having_a_say(rule, table.features)
+    about = {"control": table.summary(), "method": method, "reduce": reduce, "cautions": heard, "say": say._asdict()}
+    save(rule, path, about=about)
     return rule, table, heard
 
 
@@ -62,6 +67,7 @@ class Scored(NamedTuple):
     rejected: int
     cautions: list[str]
     left_out: int = 0  # because a value is missing
+    reduced: str = ""  # which variables the rule judges by, if not by all
 
 
 @saying_the_remedy()
@@ -97,12 +103,16 @@ def score_table(
             writer.writerows(zip((spreadsheet_safe(name) for name in block.ids), *verdicts, strict=True))
             judged += len(block)
             rejected += int((verdicts[0] == "rejected").sum())
-    return Scored(judged, rejected, [str(words) for words in heard] if isinstance(heard, list) else [], sum(lost))
+    told = [str(words) for words in heard] if isinstance(heard, list) else []
+    return Scored(judged, rejected, told, sum(lost), having_a_say(rule, names).reduced())
 
 
 def _judging_rule(model: Path) -> OneClassClassifier:
     """Read a rule that can judge a table, or say why the file holds none: `save` keeps many other things too."""
-    rule = load(model)
+    try:
+        rule = load(model)
+    except ModelFileError as error:
+        raise ModelFileError(f"{error} (`score` takes the rule first, then the table)") from error
     if not hasattr(rule, "p_values"):
         raise ValueError(
             f"'{model}' holds a {type(rule).__name__}, which has no p-values; fit and save a "
@@ -122,8 +132,8 @@ def _check_units(control: dict[str, Any], block: Table) -> None:
 
 def _verdicts(rule: OneClassClassifier, rows: pd.DataFrame) -> tuple[np.ndarray, ...]:
     words = np.where(rule.predict(rows) == 1, "accepted", "rejected")
-    tp = rule.transvariation_probability(rows) if hasattr(rule, "transvariation_probability") else [""] * len(rows)
-    return words, rule.p_values(rows), np.asarray(tp)
+    tp = tp_of(rule, rows)
+    return words, rule.p_values(rows), np.full(len(rows), "") if tp is None else tp
 
 
 def spreadsheet_safe(name: str) -> str:

@@ -8,6 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from transvariation.casework.cautions import cautions
+from transvariation.casework.promise import in_plain_words
 from transvariation.casework.result import Pooling
 from transvariation.classifiers import OneClassClassifier
 from transvariation.multiplicity import benjamini_hochberg, combine_p_values
@@ -17,17 +18,19 @@ from transvariation.threshold import needing, only_ratings
 FALSE_DISCOVERY_RATE = 0.1
 
 
-def poolings(rule: OneClassClassifier, unknown: pd.DataFrame, pair: Pair) -> tuple[Pooling, ...]:
+def poolings(rule: OneClassClassifier, unknown: pd.DataFrame, pair: Pair, way_out: str) -> tuple[Pooling, ...]:
     """Give the answers at all sensitivities: one, unless several parts of the control have thresholds of their own.
 
     The result keeps them rather than the rule, so that a case out of a JSON file moves as well, and in a browser.
+    `way_out` is what to do where the rule can reject nothing.
     """
-    return tuple(_pooling(rule, level, unknown, pair) for level in rule._pool_levels())
+    return tuple(_pooling(rule, level, unknown, pair, way_out) for level in rule._pool_levels())
 
 
-def _pooling(rule: OneClassClassifier, level: int, unknown: pd.DataFrame, pair: Pair) -> Pooling:
+def _pooling(rule: OneClassClassifier, level: int, unknown: pd.DataFrame, pair: Pair, way_out: str) -> Pooling:
     with only_ratings():  # that nothing can be rejected is said by a caution
         coverage = rule.set_sensitivity(needing(level)).coverage_report()
+    coverage = in_plain_words(coverage)
     ranks = rule.p_values(unknown)
     selected, combined = _together(rule, unknown, ranks, pair.recovered.sources)
     return Pooling(
@@ -36,7 +39,7 @@ def _pooling(rule: OneClassClassifier, level: int, unknown: pd.DataFrame, pair: 
         coverage=replace(coverage, sensitivity=level / (level + 1)),
         selected=tuple(name for name, foreign in zip(pair.recovered.ids, selected, strict=True) if foreign),
         combined_p_value=combined,
-        cautions=cautions(coverage, len(pair.control.X)),
+        cautions=cautions(coverage, len(pair.control.X), way_out),
     )
 
 

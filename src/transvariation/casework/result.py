@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from transvariation.casework.likelihood import LikelihoodRatio
+from transvariation.casework.say import Say
 from transvariation.classifiers.calibration import CoverageReport
 from transvariation.threshold import check_sensitivity, required
 
@@ -20,7 +21,7 @@ class Reason:
     median: float  # of the control objects
     side: str  # below, at or above the median
     tp: float  # in this variable alone
-    p_value: float  # rank of that tp among the control objects' own
+    p_value: float  # judged by this variable alone, by the method kernel
     rejected_alone: bool  # whether this variable alone would have rejected the object
 
 
@@ -87,7 +88,8 @@ class CaseResult:
     ----------
     question, propositions : the question put and the two answers weighed, in words
     control, recovered : what was read from each table, with the SHA-256 of its bytes
-    features : the variables used
+    features, no_say : the variables that have a say in the verdicts, and those that a selection left without
+    combinations : into how many combinations the features were mixed; 0 if they were used as they are
     values : the control objects' measurements, one list per variable: what the figures show
     method, method_words : the rule by name, and in plain words
     sensitivity : the operating point asked for
@@ -132,6 +134,13 @@ class CaseResult:
     cautions: tuple[Caution, ...] = ()
     background: dict[str, Any] | None = None
     poolings: tuple[Pooling, ...] = ()
+    no_say: tuple[str, ...] = ()
+    combinations: int = 0
+
+    @property
+    def say(self) -> Say:
+        """The variables judged by."""
+        return Say(self.features, self.no_say, self.combinations)
 
     @property
     def tables(self) -> dict[str, dict[str, Any]]:
@@ -206,6 +215,7 @@ class CaseResult:
         ]
         for name in ("propositions", "features", "selected", "warnings", "limitations"):
             values[name] = tuple(values[name])
+        values["no_say"] = tuple(values.get("no_say", ()))
         for name in ("values", "recovered_values"):
             values[name] = {variable: tuple(column) for variable, column in values[name].items()}
         values["likelihood_ratios"] = tuple(LikelihoodRatio(**ratio) for ratio in values["likelihood_ratios"])

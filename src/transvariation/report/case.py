@@ -110,7 +110,8 @@ def _answer(result: CaseResult) -> Section:
 def _reasons(result: CaseResult) -> Section:
     section = Section("Reasons, object by object").text(
         "Grey ticks: control objects; band: their middle half; black line: their median. A cross marks a value that "
-        "alone would have rejected the object, a dot one that would not, an arrow one far outside."
+        "alone would have rejected the object, a dot one that would not, an arrow one far outside. Alone means: judged "
+        "by this variable and no other, by the method kernel, at the same sensitivity."
     )
     section.text(
         "tp by counting: in this variable alone, twice the share of control objects beyond the value; 1 at their "
@@ -151,9 +152,14 @@ def _ratios(result: CaseResult) -> list[Section]:
             "How much more probable the measurements are if both sets share a source than if they do not, by the "
             "two-level model of the forensic literature and by a score from tp. The background supports log10 values "
             f"from {ends['two_level']} and from {ends['score_based']}; beyond that they are cut off."
+            + (" They are from all variables: the reduction is for the verdicts." if _reduced(result) else "")
         )
         .table(ratio_frame(result), "log10 likelihood ratios", digits=2)
     ]
+
+
+def _reduced(result: CaseResult) -> bool:
+    return bool(result.no_say or result.combinations)
 
 
 def _trust(result: CaseResult) -> Section:

@@ -6,9 +6,13 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
-from transvariation.casework.result import CaseResult
+from transvariation.casework.promise import in_plain_words
+from transvariation.casework.result import CaseResult, largest_sensitivity
+from transvariation.casework.say import Say, having_a_say
+from transvariation.classifiers import OneClassClassifier
 from transvariation.report.frames import AGAINST, FORMS, verdict_frame
 from transvariation.report.page import laid_out
+from transvariation.table import Table as Measured
 from transvariation.table.problems import Problem, printable, quoted
 
 SHOWN = 4  # deciding variables per line
@@ -46,10 +50,10 @@ def _percent(share: float) -> str:
 
 def summary_lines(result: CaseResult) -> list[str]:
     """Say in a few sentences what the table means and how far it can be trusted."""
-    rejected, variables = len(result.rejected), len(result.features)
+    rejected, variables = len(result.rejected), result.say.counted()
     lines = [
         f"{rejected} of {len(result.verdicts)} recovered objects rejected; judged by {variables} "
-        f"variable{'s' * (variables > 1)} of {result.control['objects']} control objects, to accept {_share(result)}.",
+        f"of {result.control['objects']} control objects, to accept {_share(result)}.",
         *_left_out(result),
         _columns(result),
         f"Smallest p-value that this rule can give here: {result.coverage.attainable_p_value:.3g}.",
@@ -102,7 +106,23 @@ def _columns(result: CaseResult) -> str:
     """Say which columns were measured by and which names the objects: a wrong guess must be seen."""
     control, recovered = _named_by(result.control), _named_by(result.recovered)
     by = control if control == recovered else f"{control} in the control, by {recovered} in the recovered"
-    return f"Variables: {_listed(result.features)}. Objects are named by {by}."
+    return f"Variables: {_names(result.say)}. Objects are named by {by}."
+
+
+def _names(say: Say) -> str:
+    return _listed(say.features) + (f"; without a say: {_listed(say.no_say)}" if say.no_say else "")
+
+
+def rule_lines(rule: OneClassClassifier, control: Measured) -> list[str]:
+    """Say what a rule that was kept judges by, and what it promises."""
+    say, coverage = having_a_say(rule, control.features), in_plain_words(rule.coverage_report())
+    used = min(float(rule.sensitivity), largest_sensitivity(coverage))
+    return [
+        f"{len(control)} control objects, judged by {say.counted()}: {_names(say)}.",
+        f"To accept {_percent(used)} of their like; the smallest p-value that this rule can give is "
+        f"{coverage.attainable_p_value:.3g}.",
+        coverage.guarantee,
+    ]
 
 
 def _named_by(table: dict[str, Any]) -> str:

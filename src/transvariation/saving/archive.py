@@ -52,6 +52,15 @@ def _packed(manifest: dict[str, Any], arrays: list[np.ndarray]) -> bytes:
 def read_archive(source: Place) -> tuple[dict[str, Any], list[np.ndarray]]:
     """Read a model file's manifest and arrays, and check every byte of them against its checksum."""
     try:
+        return _read(source)
+    except ModelFileError as error:
+        if isinstance(source, str | os.PathLike):
+            raise ModelFileError(f"{os.fspath(source)}: {error}") from error
+        raise
+
+
+def _read(source: Place) -> tuple[dict[str, Any], list[np.ndarray]]:
+    try:
         with zipfile.ZipFile(source) as archive:
             members = _members(archive)
         manifest = _manifest(members)

@@ -178,8 +178,14 @@ def check_archive(stream: BinaryIO, findings: Findings, limits: Limits) -> None:
                     " allowed; save the table as CSV or Parquet"
                 )
                 return
-            if "xl/workbook.xml" not in archive.namelist():
-                findings.problem("the file is a ZIP archive but not an Excel workbook; unpack it, or save it as .xlsx")
+            names = archive.namelist()
+            if "xl/workbook.xml" not in names:
+                kept = {"manifest.json", "manifest.sha256"} <= set(names)
+                findings.problem(
+                    "this is no table but a rule kept by `fit`; apply it with `score`, the rule first, then the table"
+                    if kept
+                    else "the file is a ZIP archive but not an Excel workbook; unpack it, or save it as .xlsx"
+                )
                 return
             for member in archive.infolist():
                 if member.filename.endswith((".xml", ".rels")):
