@@ -117,8 +117,8 @@ def test_a_small_tp_is_told_from_a_smaller_one(page):
 
 
 def test_the_middle_of_an_even_number_lies_between_two(page):
-    control = pd.DataFrame({"a": [0.0, 0, 0, 0, 0, 10, 10, 10, 10, 10]})
-    judged(page, control, pd.DataFrame({"a": [5.0]}))
+    control = pd.DataFrame({"a": np.arange(10.0)})
+    judged(page, control, pd.DataFrame({"a": [4.5]}))
     page.click("#verdicts tbody button")
     middle, mark = page.get_attribute(".strip .middle", "d"), page.locator(".strip .in")
     assert middle == f"M{float(mark.get_attribute('cx')):.1f} 3V23"
