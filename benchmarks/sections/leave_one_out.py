@@ -22,6 +22,7 @@ def samples(short: bool) -> Iterator[tuple[str, np.ndarray]]:
     for n in (300, 1_000) if short else (300, 1_000, 10_000, 100_000):
         yield "normal", rng.normal(size=(n, 2))
         yield "normal", rng.normal(size=(n, 5))
+    yield "normal", rng.normal(size=(60, 500))
     yield "normal, rounded to 0.1", rng.normal(size=(n, 2)).round(1)
 
 

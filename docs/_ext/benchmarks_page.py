@@ -20,6 +20,8 @@ HEADINGS = {
     "mixture_growth": "Mixtures: the search on larger tables",
     "boxes_two_variables": "Box probabilities in two variables",
     "boxes_more_variables": "Box probabilities in more variables",
+    "rivals_promises": "The paper's competitors, against other implementations",
+    "rivals_growth": "The paper's competitors on more and more objects",
     "workers": "One worker and two",
     "reading": "Reading a table",
     "scaling_size": "Out of memory's reach: more and more rows",
