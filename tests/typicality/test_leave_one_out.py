@@ -33,6 +33,11 @@ def samples():
     yield "fewer objects than variables", rng.normal(size=(40, 90)).round(1)
     yield "many variables, constant and repeated", np.repeat(rng.normal(size=(50, 70)) * (np.arange(70) % 3 > 0), 2, 0)
     yield "many variables, heavy point", np.vstack([np.zeros((20, 60)), rng.normal(size=(21, 60))])
+    yield "many variables, on a line", np.outer(rng.uniform(0.5, 2, 40), rng.normal(size=60))
+    yield "many variables, two distinct rows", rng.normal(size=(2, 60))[np.arange(20) % 2]
+    yield "many variables, mostly 0", (rng.random((150, 60)) < 0.02) * 1.0
+    yield "many variables, one in a tiny unit", rng.normal(size=(40, 60)) * np.append(np.ones(59), 1e13)
+    yield "a constant variable", np.insert(rng.normal(size=(80, 2)).round(2) + 5, 1, 0, axis=1)
     yield "two", rng.normal(size=(2, 2))
     yield "three", rng.normal(size=(3, 2))
 
@@ -77,6 +82,16 @@ def test_medians_that_come_to_lie_on_an_object_are_not_sought_one_by_one(monkeyp
 def test_at_the_ends_of_the_range(scale):
     X = np.random.default_rng(3).normal(size=(60, 2))
     np.testing.assert_array_equal(leave_one_out_probability(X * scale), by_hand(X, range(60)))
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_few_medians_of_many_variables_are_sought_one_by_one(monkeypatch, held):
+    rng = np.random.default_rng(6)
+    X = (rng.random((200, 60)) < 0.005) * 1.0 if held else rng.normal(size=(100, 60)) * np.append(np.ones(59), 1e13)
+    sought, module = [], "transvariation.typicality.medians_of_wide"
+    monkeypatch.setattr(f"{module}.spatial_median_of_rows", lambda X: sought.append(X) or spatial_median(X))
+    medians_without_each(X)
+    assert len(sought) < 20
 
 
 def test_many_variables_take_no_cube_of_them():

@@ -5,8 +5,9 @@ import sys
 import numpy as np
 import pytest
 
-from transvariation import spatial_median
+from transvariation import TOCC, spatial_median
 from transvariation.typicality import acceleration, median
+from transvariation.typicality.stacked import stacked_spatial_median
 
 CASES = ["odd1", "even1", "ties1", "glass_k_mg", "glass_pc89", "gauss5", "glass9", "cross2", "heavy_point2"]
 CASES += ["just_inside2", "just_outside2", "just_inside5", "just_outside9", "double_point9", "collinear_odd2"]
@@ -118,6 +119,24 @@ def test_moves_with_the_data(passes):
     rotation = np.linalg.qr(np.random.default_rng(7).normal(size=(3, 3)))[0]
     np.testing.assert_allclose(spatial_median(X @ rotation + 5.0), m @ rotation + 5.0, atol=1e-10)
     np.testing.assert_allclose(spatial_median(X[::-1]), m, atol=1e-12)
+
+
+@pytest.mark.parametrize("value", [0.0, 1e-9, 3.0])
+def test_a_constant_variable_keeps_its_value(value):
+    rng = np.random.default_rng(3)
+    for p in (2, 3, 4):
+        X = np.insert(rng.normal(size=(20, 80, p)) + 5, p // 2, value, axis=2)
+        for together, sample in zip(stacked_spatial_median(X), X, strict=True):
+            assert spatial_median(sample)[p // 2] == together[p // 2] == value
+
+
+def test_a_variable_that_says_nothing_changes_no_verdict():
+    rng = np.random.default_rng(0)
+    X, Z = (rng.normal(size=(n, 2)).round(2) + 5 for n in (80, 200))
+    X0, Z0 = (np.insert(A, 1, 0, axis=1) for A in (X, Z))
+    for calibration in ("paper", "loo"):
+        rules = TOCC(calibration=calibration, sensitivity=0.6).fit(X), TOCC(calibration=calibration, sensitivity=0.6)
+        np.testing.assert_array_equal(rules[1].fit(X0).predict(Z0), rules[0].predict(Z))
 
 
 def test_fewer_objects_than_variables():

@@ -10,15 +10,8 @@ from numpy.typing import NDArray
 
 from transvariation.distributed.rows import Floats, Rows, starts_of
 from transvariation.distributed.selection import kth_smallest
-from transvariation.typicality.median import (
-    BLOCK,
-    PartedRows,
-    along_line,
-    between,
-    from_first,
-    spatial_median_of_rows,
-    sums_of_blocks,
-)
+from transvariation.typicality.line import along_line, between, from_first
+from transvariation.typicality.median import BLOCK, PartedRows, spatial_median_of_rows, sums_of_blocks
 
 
 def spatial_median_of_partitions(rows: Rows) -> Floats:

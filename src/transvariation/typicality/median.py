@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from transvariation.typicality.acceleration import worth_compiling
+from transvariation.typicality.line import between, order_on_line
 from transvariation.typicality.rows import as_rows, exponent_beyond
 from transvariation.typicality.span import WIDE, spanned, weighted_mean
 
@@ -172,8 +173,16 @@ def _concluded(blocks: Floats, p: int) -> tuple:
     k = int(square.argmin())
     resultant, hessian = sums[4 : 4 + p], sums[4 + p :].reshape(p, p)
     values, vectors = np.linalg.eigh(hessian)
-    step = vectors @ ((vectors.T @ resultant) / values) if values[0] > 1e-12 * values[-1] else np.empty(0)
+    step = np.empty(0)
+    if values[0] > 1e-12 * values[-1]:
+        step = vectors @ ((vectors.T @ resultant) / values)
+        step[constant(hessian, resultant)] = 0.0
     return *sums[:4].tolist(), k, float(ties[square == square[k]].sum() / np.sqrt(square[k])), resultant, hessian, step
+
+
+def constant(hessian: Floats, resultant: Floats) -> NDArray[np.bool_]:
+    """Which variables have the value of y throughout. Eigenvectors would move y there by a rounding of nothing."""
+    return (resultant == 0) & (np.count_nonzero(hessian, axis=-1) == 1)
 
 
 def sums_of_blocks(X: Floats, y: Floats, compiled: bool) -> Floats:
@@ -279,23 +288,5 @@ def _on_line(X: Floats | PartedRows) -> Floats:
     """The median of a sample whose points all lie on one line."""
     if not isinstance(X, np.ndarray):
         return X.median_on_line()
-    order = np.argsort(along_line(X, X[0], X[np.argmax(from_first(X, X[0]))]), kind="stable")
+    order = order_on_line(X)
     return between(*X[order[[(len(X) - 1) // 2, len(X) // 2]]])
-
-
-def from_first(X: Floats, first: Floats) -> Floats:
-    """How far each row is from the first one, by the sum of differences."""
-    return np.abs(X - first).sum(axis=1)
-
-
-def along_line(X: Floats, first: Floats, far: Floats) -> Floats:
-    """Where each row stands on the line from the first row to a far one. Sums column by column: the same in parts."""
-    position = np.zeros(len(X))
-    for u in range(X.shape[1]):
-        position += (X[:, u] - first[u]) * (far[u] - first[u])
-    return position
-
-
-def between(low: Floats, high: Floats) -> Floats:
-    """The middle of the two central points."""
-    return low if (low == high).all() else np.mean([low, high], axis=0)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+from transvariation.typicality.line import middles_without_each, order_on_line
 from transvariation.typicality.median import spatial_median_of_rows
 from transvariation.typicality.rows import blocks
 from transvariation.typicality.span import WIDE, spanned, weighted_mean
@@ -17,7 +18,7 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 _STEPS = 40  # where they converge a dozen do
-_SETTLED, _MARGIN = 1e-13, 1e-12  # of the mean distance
+_SETTLED, _MARGIN = 1e-13, 1e-12  # of the mean distance, of the mean deviation of a variable
 _CELLS = 1_000_000  # numbers worked on at a time
 
 
@@ -37,17 +38,26 @@ def wide_medians_without_each(X: Floats) -> Floats:
     C, center, n = spanned(X), np.median(X, axis=0), len(X)
     m = spatial_median_of_rows(C)
     distance = np.linalg.norm(C - m, axis=1)
-    medians, doubt = np.empty_like(X), np.ones(n, dtype=bool)
-    if distance.all():
-        unit = (C - m) / distance[:, None]
-        back = np.linalg.pinv((1 / distance).sum() * np.eye(C.shape[1]) - (unit.T / distance) @ unit)
+    at, medians, doubt = distance == 0, np.empty_like(X), np.ones(n, dtype=bool)
+    inverse = np.divide(1.0, distance, out=np.zeros(n), where=~at)
+    unit = (C - m) * inverse[:, None]
+    hessian = inverse.sum() * np.eye(C.shape[1]) - (unit.T * inverse) @ unit
+    bends = np.linalg.eigvalsh(hessian)
+    if bends[0] <= 1e-12 * bends[-1]:
+        return middles_without_each(X, order_on_line(X))
+    if at.any():
+        # The median is an object, and stays it where the others pull no harder than it holds.
+        pull = np.linalg.norm(unit.sum(axis=0) - unit, axis=1)
+        doubt = pull > (at.sum() - at) * (1 - 1e-12)
+        medians[:] = X[at.argmax()]
+    else:
+        back, margin = np.linalg.inv(hessian), _MARGIN * np.abs(X - center).mean(axis=0)
         for some in blocks(n, _CELLS // X.size):
-            left_out = np.arange(n)[some]
-            weights, doubt[some] = _weights(C, m, back, left_out, _SETTLED * distance.mean())
+            weights, doubt[some] = _weights(C, m, back, np.arange(n)[some], _SETTLED * distance.mean())
             medians[some] = weighted_mean(X, center, weights)
             # On which side of a value so close a median lies is for itself to say.
             away = np.abs(X - medians[some, None])
-            doubt[some] |= ((away > 0) & (away <= _MARGIN * distance.mean())).any(axis=(1, 2))
+            doubt[some] |= ((away > 0) & (away <= margin)).any(axis=(1, 2))
     for i in np.flatnonzero(doubt):
         medians[i] = spatial_median_of_rows(np.delete(X, i, axis=0))
     return medians

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from transvariation.typicality.median import along_line, from_first, spatial_median_of_rows
+from transvariation.typicality.line import middles_without_each, order_on_line
+from transvariation.typicality.median import spatial_median_of_rows
 from transvariation.typicality.medians_of_wide import is_wide, wide_medians_without_each
 from transvariation.typicality.rows import blocks, exponent_of
 
@@ -56,7 +57,7 @@ def medians_without_each(X: Floats, m: Floats | None = None) -> Floats:
     if n <= 3:
         return np.array([spatial_median_of_rows(np.delete(X, i, axis=0)) for i in range(n)] if n > 1 else X)
     if p == 1:
-        return _middles(X, np.argsort(X[:, 0], kind="stable"))
+        return middles_without_each(X, np.argsort(X[:, 0], kind="stable"))
     m = spatial_median_of_rows(X) if m is None else m
     if exponent := exponent_of(X):
         return np.ldexp(medians_without_each(np.ldexp(X, -exponent), np.ldexp(m, -exponent)), exponent)
@@ -64,8 +65,7 @@ def medians_without_each(X: Floats, m: Floats | None = None) -> Floats:
         return wide_medians_without_each(X)
     about = _seen_from(X, m)
     if about.softest <= 1e-12 * about.stiffest:
-        far = X[np.argmax(from_first(X, X[0]))]
-        return _middles(X, np.argsort(along_line(X, X[0], far), kind="stable"))
+        return middles_without_each(X, order_on_line(X))
     if about.closest > 0:
         D, doubt = _expanded(about)
         held = _held_close_by(about, D, doubt)
@@ -140,16 +140,6 @@ def _twist(u: Floats, inverse: Floats) -> Floats:
     first = np.multiply.outer(weighted.sum(axis=1), np.eye(len(u)))
     third = np.array([(weighted * along) @ u.T for along in u])
     return first + first.transpose(1, 0, 2) + first.transpose(2, 1, 0) - 3 * third
-
-
-def _middles(X: Floats, order: Indices) -> Floats:
-    """The median of the other rows, for rows on a line that stand there in this order."""
-    n = len(X)
-    place = np.empty(n, dtype=np.intp)
-    place[order] = np.arange(n)
-    ordered = X[order]
-    low, high = (ordered[rank + (place <= rank)] for rank in ((n - 2) // 2, (n - 1) // 2))
-    return low if n % 2 == 0 else (low + high) / 2
 
 
 def _held(v: Floats) -> tuple[Floats, NDArray[np.bool_]]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from transvariation.typicality.counting import Transvariations
-from transvariation.typicality.median import spatial_median
+from transvariation.typicality.median import constant, spatial_median
 from transvariation.typicality.probability import ratio
 
 Floats = NDArray[np.float64]
@@ -64,9 +64,11 @@ def _newton_stack(X: Floats, medians: Floats) -> None:
         weight = inverse.sum(axis=1)
         hessian = weight[:, None, None] * np.eye(X.shape[2]) - (unit * inverse[:, :, None]).swapaxes(1, 2) @ unit
         values, vectors = np.linalg.eigh(hessian)
-        along = np.einsum("bij,bi->bj", vectors, unit.sum(axis=1))
+        resultant = unit.sum(axis=1)
+        along = np.einsum("bij,bi->bj", vectors, resultant)
         safe = values[:, 0] > 1e-8 * values[:, -1]
         step = np.einsum("bij,bj->bi", vectors, along / np.where(safe[:, None], values, 1.0))
+        step[constant(hessian, resultant)] = 0.0
         y = y + step
         # The same bound as for one sample: Newton squares the error.
         error = np.einsum("bd,bd->b", step, step) * (inverse**2).sum(axis=1) / weight
