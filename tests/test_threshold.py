@@ -1,10 +1,13 @@
 """Counting scores: cuts and p-values by hand, and their guarantee by simulation."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from transvariation import TOCC
 from transvariation.threshold import cut, group_weights, p_values, required
 
 SCORES = st.lists(st.integers(0, 6).map(float), min_size=1, max_size=25)
@@ -75,3 +78,14 @@ def test_the_cut_among_many_scores_is_the_same_order_statistic(kind, sensitivity
 
 def test_what_could_not_be_rated_ranks_lowest():
     assert p_values([0.1, 0.2, 0.3], [np.nan, -np.inf, 0.3]).tolist() == [0.25, 0.25, 1.0]
+
+
+def test_every_rule_warns_where_it_was_fitted():
+    X = np.random.default_rng(0).normal(size=(12, 1))
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("default")  # each line once
+        TOCC(calibration="loo", sensitivity=0.99).fit(X)
+        TOCC(calibration="loo", sensitivity=0.99).fit(X + 1)
+    assert {warning.filename for warning in told} == {__file__}
+    assert len({warning.lineno for warning in told}) == 2
+    assert len(told) == 4  # too few, and so able to reject nothing: said of both

@@ -5,6 +5,8 @@ weighs 1, however many objects it has. Without groups every object weighs 1 and 
 """
 
 import math
+import os
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 
+_PACKAGE = os.path.dirname(__file__) + os.sep
 _MANY, _THIN = 20_000, 64  # from so many scores on, a first look at every 64th saves time
 _ROUNDING = 1e-9  # undoes (1 - 0.9) * 10 = 0.9999999999999998 and sums of thirds that miss a whole number
 
@@ -55,7 +58,15 @@ def warn_of_rejecting_nothing(
         f"{n_lowest / n:.0%} of the calibrating {unit} ({n_lowest:.3g} of {n}) have the lowest rating that there is, "
         f"and so that is the threshold; use {remedy}"
     )
-    warnings.warn(words, RejectsNothing, stacklevel=4)
+    _warn(words, RejectsNothing)
+
+
+def _warn(words: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line outside this package that led here: Python tells each line once, and all rules pass here."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(words, category, stacklevel=level)
 
 
 def check_sensitivity(sensitivity: float) -> float:
@@ -113,7 +124,7 @@ def rejected(n: float, sensitivity: float, *, held_out: bool) -> float:
     """
     alpha, more = 1 - check_sensitivity(sensitivity), 1 if held_out else 0
     if held_out and alpha * (n + 1) < 1 - _ROUNDING:
-        warnings.warn(too_few(sensitivity, n), stacklevel=3)  # who set the sensitivity, or called `cut`
+        _warn(too_few(sensitivity, n))
         return 0.0
     return alpha * (n + more) - more + _ROUNDING
 

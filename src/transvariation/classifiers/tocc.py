@@ -88,7 +88,7 @@ class TOCC(TransvariationClassifier):
     def partial_fit(self, X: ArrayLike, y: Any = None, *, window: int | None = None, recenter: bool = True) -> Self:
         """Take in further target objects, forget old ones, and move the threshold.
 
-        The result is exact: the rule that a fit on the objects kept would give.
+        Exact: the rule that a fit on the objects kept would give, with `recenter=False` about the centre kept.
 
         Parameters
         ----------
@@ -125,8 +125,8 @@ class TOCC(TransvariationClassifier):
             return self.fit(X if window is None else X[-window:])  # type: ignore[index]
         if self._n_folds == 1 or self._calibration_groups is not None:
             raise ValueError(
-                f"calibration={self.calibration!r} or groups set objects apart that a stream does not keep apart; use "
-                'calibration="paper", "loo" or "cv" without groups'
+                f"the rule was fitted with calibration={self._mode!r} or groups, which set objects apart that a stream "
+                'does not keep apart; fit it again with calibration="paper", "loo" or "cv" and without groups'
             )
         new = rows_of(self, X, reset=False)
         n_gone = 0 if window is None else max(len(self._X) + len(new) - window, 0)
