@@ -35,5 +35,6 @@ def test_the_grid_goes_through_few_objects_and_stays_even_with_many():
     few, many = pd.DataFrame([[0.0, 1.0], [0.1, 1.0], [9.0, 1.0]]), np.random.default_rng(0).normal(size=(999, 2))
     x, y = grid_lines(few, few, steps=4)
     assert {0.0, 0.05, 0.1, 4.55, 9.0} <= set(x)
-    assert x[0] < 0 and x[-1] > 9 and y[0] < 1 < y[-1]
+    assert x[0] < 0 < 9 < x[-1]
+    assert y[0] < 1 < y[-1]
     assert [len(lines) for lines in grid_lines(many, many)] == [301, 301]
