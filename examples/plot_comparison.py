@@ -91,13 +91,13 @@ samples = [rng.normal(size=(n, 2)) for n in (50, 150, 500)]
 sizes = [len(X) for X in samples]
 new = rng.normal(size=(1000, 2))
 figure, (fitting, scoring) = plt.subplots(1, 2, figsize=(10, 4.2), sharex=True, layout="constrained")
-for name, classifier in CLASSIFIERS.items():
+for (name, classifier), mark in zip(CLASSIFIERS.items(), "os^vDPXp*", strict=True):
     fits, scores = [], []
     for X in samples:
         fits.append(cpu_seconds(classifier.fit, X))
         scores.append(cpu_seconds(classifier.score_samples, new))
-    fitting.plot(sizes, fits, marker="o", label=name)
-    scoring.plot(sizes, scores, marker="o")
+    fitting.plot(sizes, fits, marker=mark, label=name)
+    scoring.plot(sizes, scores, marker=mark)
 for axes, title in ((fitting, "to fit n objects"), (scoring, "to score 1000 objects")):
     axes.set(xscale="log", yscale="log", xlabel="target objects n", title=title)
     axes.set_xticks(sizes, [str(n) for n in sizes])

@@ -13,6 +13,7 @@ import numpy as np
 from matplotlib.colors import PowerNorm
 
 from transvariation import TOCC, load_glass
+from transvariation.report.plane import grid_lines
 
 # Eigenvectors of the covariance matrix, the one with the smallest variance first.
 fragments = load_glass().control.to_numpy()
@@ -26,11 +27,9 @@ accepted = rule.predict(plane) == 1
 # %%
 # tp depends on an object's place only, so that it can be drawn for every point of the plane. The axes through the
 # median divide it into four quadrants; in each, tp compares an object with the fragments of that quadrant alone, and
-# the levels jump from one quadrant to the next.
+# the levels jump from one quadrant to the next. The line encloses what is accepted.
 
-low, high = plane.min(axis=0), plane.max(axis=0)
-margin = 0.08 * (high - low)
-x, y = (np.linspace(a, b, 300) for a, b in zip(low - margin, high + margin, strict=True))
+x, y = grid_lines(plane, [*plane, rule.center_])
 grid = np.stack(np.meshgrid(x, y), axis=-1)
 level = rule.transvariation_probability(grid.reshape(-1, 2)).reshape(grid.shape[:2])
 
@@ -38,6 +37,7 @@ figure, axes = plt.subplots(figsize=(8, 6), layout="constrained")
 # Most of the fragments have a low tp: spread those levels.
 look = {"cmap": "Blues", "norm": PowerNorm(0.4, vmin=0, vmax=1)}
 shades = axes.pcolormesh(x, y, level, shading="nearest", **look)
+axes.contour(x, y, level >= rule.offset_, levels=[0.5], colors="tab:blue", linewidths=1)
 axes.axvline(rule.center_[0], color="0.6", linewidth=0.6)
 axes.axhline(rule.center_[1], color="0.6", linewidth=0.6)
 axes.scatter(*plane[accepted].T, c=tp[accepted], edgecolor="black", s=36, label="accepted", **look)

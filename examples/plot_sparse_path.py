@@ -27,7 +27,7 @@ for step in apart.itertuples():
     upper.annotate(str(step.variables), (step.penalty, step.variance), xytext=(6, -11), textcoords="offset points")
 upper.axhline(np.sqrt(own * larger), color="0.4", linestyle=":", label="nearer to its own variance below this line")
 upper.axhline(chosen.explained_variance_[0], color="tab:red", linewidth=1, label="chosen: six variables")
-upper.set(ylabel="variance of the component")
+upper.set(ylabel="variance of the component", ylim=(0.0013, 0.0062))
 upper.legend(frameon=False, fontsize=9)
 
 areas = []

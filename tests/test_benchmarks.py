@@ -32,3 +32,13 @@ def test_power_study_gives_every_rule_a_cell_in_every_setting(section):
     assert ranking.rows[0]["reached"] is True
     assert glass.rows[0]["glass PCA"] == "0.91/0.800"
     assert "(a) n=100" in scenarios.rows[1]
+
+
+def test_the_lines_of_the_figure_differ_without_colour(section, monkeypatch, tmp_path):
+    from benchmarks import figures
+
+    monkeypatch.setattr(figures, "IMAGES", tmp_path)
+    figures.growth()
+    lines = figures.plt.gca().lines
+    assert len({(line.get_marker(), line.get_linestyle()) for line in lines}) == len(lines)
+    figures.plt.close()

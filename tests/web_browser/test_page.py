@@ -220,6 +220,28 @@ def test_what_is_printed_says_what_it_leaves_out(page, tables):
     assert re.fullmatch(r"Listed here: rejected objects only, 39\d of 400\.", page.inner_text("#listed"))
 
 
+def test_what_is_printed_has_its_headings_and_names_the_case(page, tables):
+    judged(page, tables)
+    assert page.is_hidden("#case")
+    page.emulate_media(media="print")
+    assert page.is_hidden("#verdicts thead button >> nth=0")  # Chromium would leave them blank from the second sheet on
+    words = page.locator("#verdicts thead th").all_inner_texts()
+    assert words == ["object", "verdict", "p-value", "tp", "speaks against it"]
+    case = page.inner_text("#case")
+    assert case.startswith("Control: control.csv (60 objects). Recovered: recovered.csv (")
+    assert case.endswith("Method: kernel. Variables: K, Mg.")
+    mark = page.locator(".key i.r")
+    assert mark.evaluate("mark => getComputedStyle(mark).printColorAdjust") == "exact"
+
+
+def test_the_way_back_from_an_object_that_is_not_listed(page, tables):
+    judged(page, tables)
+    page.check("#only-rejected")
+    page.locator("#plane .dot.a").first.click(force=True)
+    page.click("text=Back to the list")
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')").startswith("Verdicts")
+
+
 def test_sorting_filtering_and_reasons(page, tables, expected):
     judged(page, tables)
     page.check("#only-rejected")
@@ -387,6 +409,17 @@ def test_by_keyboard_alone(page):
     reach("#verdicts tbody button")
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.textContent").startswith("Reasons for")
+    first = page.inner_text("#verdicts tr.on button")
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.textContent") == first
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    second = page.inner_text("#verdicts tr.on button")
+    assert second != first
+    reach("#reasons button")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.textContent") == second
+    page.keyboard.press("Enter")
     reach("a[data-kind=csv]")
     with page.expect_download():
         page.keyboard.press("Enter")

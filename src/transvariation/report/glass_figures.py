@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 WINDOW, OTHER = "window (target)", "not window (non-target)"
 INK = {WINDOW: "#1b4965", OTHER: "#c1121f"}
-RULE_INK = {"TOCC_df": "#1b4965", "TOCC_db": "#f4a261", "PAM-TOCC_df": "#2a9d8f"}
+RULE_LOOK = {
+    "TOCC_df": {"color": "#1b4965", "linestyle": "-"},
+    "TOCC_db": {"color": "#f4a261", "linestyle": "--"},
+    "PAM-TOCC_df": {"color": "#2a9d8f", "linestyle": "-."},
+}
 
 
 def _scatter(ax: "Axes", control: pd.DataFrame, recovered: pd.DataFrame) -> None:
@@ -75,8 +79,8 @@ def roc_panels(scored: list[dict[str, Any]]) -> Figure:
                 ax.plot(
                     1 - curve.specificity,
                     curve.sensitivity,
-                    color=RULE_INK[entry["rule"]],
                     label=f"{entry['rule']}, AUC {entry['auc']:.3f}",
+                    **RULE_LOOK[entry["rule"]],
                 )
         ax.plot([0, 1], [0, 1], color="0.7", linestyle=":", linewidth=1)
         ax.set(title=title, xlabel="1 - specificity", ylabel="sensitivity", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
@@ -96,12 +100,13 @@ def regions(control: pd.DataFrame, center: np.ndarray, c: np.ndarray) -> Figure:
         ax.axvline(center[0], color="0.4", linewidth=0.8)
         ax.axhline(center[1], color="0.4", linewidth=0.8)
     codes = np.greater(X, center) @ np.array([1, 2])
-    for code, ink in enumerate(("#1b4965", "#f4a261", "#2a9d8f", "#c1121f")):
-        left.scatter(*X[codes == code].T, s=24, color=ink, label=f"{(codes == code).sum()} objects")
+    for code, (ink, mark) in enumerate(zip(("#1b4965", "#f4a261", "#2a9d8f", "#c1121f"), "osD^", strict=True)):
+        left.scatter(*X[codes == code].T, marker=mark, s=24, color=ink, label=f"{(codes == code).sum()} objects")
     left.set_title("the median divides the plane into 2² regions")
     left.legend(fontsize=8)
-    right.scatter(*X[~quadrant].T, s=20, color="0.8", label="other regions")
-    right.scatter(*X[quadrant & ~beyond].T, s=24, color="#8ecae6", label=f"same region: {quadrant.sum()} in all")
+    same = {"marker": "s", "color": "#8ecae6", "edgecolor": "black", "linewidth": 0.6}
+    right.scatter(*X[~quadrant].T, marker=".", s=40, color="0.7", label="other regions")
+    right.scatter(*X[quadrant & ~beyond].T, s=28, **same, label=f"same region: {quadrant.sum()} in all")
     right.scatter(*X[beyond].T, s=28, color="#1b4965", label=f"beyond the object: {beyond.sum()}")
     right.scatter(*c, marker="^", s=90, color="#c1121f", label="object c")
     tp = transvariation_probability(X, c[None], center)[0]
@@ -123,7 +128,15 @@ def three_rows() -> Figure:
         beyond = (units - c) * (m - c) < 0
         ax.axhline(0, color="0.85", zorder=0)
         ax.scatter(units[~beyond], 0 * units[~beyond], s=45, color="#8ecae6", label="unit of the group")
-        ax.scatter(units[beyond], 0 * units[beyond], s=45, color="#f4a261", label="unit beyond the object")
+        ax.scatter(
+            units[beyond],
+            0 * units[beyond],
+            marker="D",
+            s=45,
+            color="#f4a261",
+            edgecolor="black",
+            label="unit beyond the object",
+        )
         ax.scatter(m, 0, marker="s", s=130, facecolor="none", edgecolor="black", label="median")
         ax.scatter(c, 0, marker="^", s=110, color="#c1121f", label="object c")
         ax.set_title(

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from transvariation.report.names import label_axes
 
@@ -37,34 +38,51 @@ def draw_plane(
     The image, for a colour bar.
     """
     tables = {"control": control} | ({} if recovered is None else {"recovered": recovered})
-    grid, shape, extent = _grid(control if zoom else pd.concat(tables.values()))
-    levels = rule.transvariation_probability(grid).reshape(shape)
-    shades = ax.imshow(
-        levels, extent=extent, origin="lower", aspect="auto", cmap="Blues", vmin=0, vmax=1, interpolation="nearest"
-    )
-    accepted = (rule.predict(grid) == 1).reshape(shape).astype(float)
-    ax.contour(accepted, levels=[0.5], extent=extent, colors="#1b4965", linewidths=1.2)
+    objects = pd.concat(tables.values())
+    centers = np.atleast_2d(rule.centers_ if hasattr(rule, "centers_") else rule.center_)
+    x, y = grid_lines(control if zoom else objects, np.vstack([objects, centers]))
+    corners = np.meshgrid(x, y)
+    grid = pd.DataFrame(np.stack(corners, axis=-1).reshape(-1, 2), columns=control.columns)
+    levels = rule.transvariation_probability(grid).reshape(corners[0].shape)
+    shades = ax.pcolormesh(x, y, levels, shading="nearest", cmap="Blues", vmin=0, vmax=1, rasterized=True)
+    accepted = (rule.predict(grid) == 1).reshape(levels.shape).astype(float)
+    ax.contour(x, y, accepted, levels=[0.5], colors="#1b4965", linewidths=1.2)
     for name, table in tables.items():
         verdict = rule.predict(table)
         for label, wanted in (("accepted", 1), ("rejected", -1)):
             some = table[verdict == wanted].to_numpy()
             if len(some):
                 ax.scatter(some[:, 0], some[:, 1], label=f"{name}, {label}: {len(some)}", **MARKS[f"{name}, {label}"])
-    centers = np.atleast_2d(rule.centers_ if hasattr(rule, "centers_") else rule.center_)
     ax.scatter(centers[:, 0], centers[:, 1], marker="+", s=160, color="black", linewidth=2, label="centre")
     label_axes(ax, control.columns[0], control.columns[1])
-    ax.set(xlim=extent[:2], ylim=extent[2:])
+    ax.set(xlim=x[[0, -1]], ylim=y[[0, -1]])
     return shades
 
 
-def _grid(
-    points: pd.DataFrame, steps: int = 300
-) -> tuple[pd.DataFrame, tuple[int, int], tuple[float, float, float, float]]:
-    """A grid of cell centres over all points and a margin."""
-    low, high = points.min().to_numpy(float), points.max().to_numpy(float)
-    margin = np.where(high > low, 0.06 * (high - low), 1.0)
-    low, high = low - margin, high + margin
-    axes = [np.linspace(a, b, 2 * steps + 1)[1::2] for a, b in zip(low, high, strict=True)]
-    x, y = np.meshgrid(*axes)
-    grid = pd.DataFrame({points.columns[0]: x.ravel(), points.columns[1]: y.ravel()})
-    return grid, (steps, steps), (float(low[0]), float(high[0]), float(low[1]), float(high[1]))
+def grid_lines(frame: ArrayLike, objects: ArrayLike, steps: int = 300, most: int = 250) -> list[np.ndarray]:
+    """Give the lines of a grid over a frame and a margin: even ones, and those through the objects.
+
+    tp by counting changes at objects and centres only, and a strip between two of them may be narrower than an even
+    cell: the grid also has a line through each of them and one midway between neighbours.
+
+    Parameters
+    ----------
+    frame : array-like of shape (m, p)
+        The grid reaches from their smallest to their largest values, and a little further.
+    objects : array-like of shape (n, p)
+        Objects and centres; those outside are left out. With more than `most` in a variable, its lines are even.
+    steps : int
+        Even cells along each axis.
+
+    Returns
+    -------
+    One increasing array per variable.
+    """
+    lines = []
+    for values, through in zip(np.asarray(frame, float).T, np.asarray(objects, float).T, strict=True):
+        margin = 0.06 * np.ptp(values) or 1.0
+        even = np.linspace(values.min() - margin, values.max() + margin, steps + 1)
+        some = np.unique(through[(through > even[0]) & (through < even[-1])])
+        between = (some[1:] + some[:-1]) / 2
+        lines.append(even if len(some) > most else np.unique(np.concatenate([even, some, between])))
+    return lines

@@ -42,8 +42,9 @@ class WorkbookGrid:
         self._book = _open(stream, findings, data_only=True)
         self._title = self._choose(sheet)
         for row, cells in self._rows(self._book):
-            self.header, self.first_row = ["" if cell is None else str(cell).strip() for cell in cells], row
-            break
+            if _is_filled(cells):
+                self.header, self.first_row = ["" if cell is None else str(cell).strip() for cell in cells], row
+                break
         while self.header and not self.header[-1]:
             self.header.pop()
         if not self.header:
@@ -74,16 +75,15 @@ class WorkbookGrid:
             self._findings.note(f"the sheet {quoted(visible[0])} was read; not read: {others}")
         return visible[0]
 
-    def _rows(self, book: Any) -> Iterator[tuple[int, tuple[Any, ...]]]:
+    def _rows(self, book: Any, *, values_only: bool = True) -> Iterator[tuple[int, tuple[Any, ...]]]:
         worksheet = book[self._title]
         worksheet.reset_dimensions()  # the stated size may be wrong, or a trap
         try:
-            for row, cells in enumerate(worksheet.iter_rows(values_only=True), start=1):
+            for row, cells in enumerate(worksheet.iter_rows(values_only=values_only), start=1):
                 if row > EXCEL_ROWS:
                     self._findings.problem(f"a row number above {EXCEL_ROWS:,} cannot be: the file is damaged")
                     return
-                if any(cell is not None and (not isinstance(cell, str) or cell.strip()) for cell in cells):
-                    yield row, cells
+                yield row, cells
         except TableError:
             raise
         except Exception as error:  # whatever openpyxl meets in a damaged sheet
@@ -98,6 +98,9 @@ class WorkbookGrid:
         hollow = False
         for row, cells in self._rows(self._book):
             if row <= self.first_row:
+                continue
+            if not _is_filled(cells):
+                hollow = True  # blank, or all formulas
                 continue
             if any(cell is not None and str(cell).strip() for cell in cells[width:]):
                 misfits.append((row, cells))
@@ -118,18 +121,32 @@ class WorkbookGrid:
 
     def _report_uncomputed(self) -> None:
         """Tell empty cells from formulas whose value the program that wrote the file did not store."""
-        stored = dict(self._rows(self._book))
-        for row, cells in self._rows(_open(self._stream, self._findings, data_only=False)):
-            values = stored.get(row, ())
-            for i, (name, cell) in enumerate(zip(self.header, cells, strict=False)):
-                formula = isinstance(cell, str) and cell.startswith("=")
-                if row > self.first_row and formula and (i >= len(values) or values[i] is None):
+        formulas = self._rows(_open(self._stream, self._findings, data_only=False))
+        for (row, written), (_, stored) in zip(formulas, self._rows(self._book, values_only=False), strict=False):
+            for name, cell, kept in zip(self.header, written, stored, strict=False):
+                formula = _formula(cell)
+                # a stored text of no characters has no value either: the formula found nothing to show
+                if row > self.first_row and formula and kept.value is None and kept.data_type != "str":
                     self._findings.problem(
-                        f"{quoted(cell)} is a formula without a stored value; open the file in a spreadsheet program"
+                        f"{quoted(formula)} is a formula without a stored value; open the file in a spreadsheet program"
                         " and save it, or save the values",
                         row,
                         name,
                     )
+
+
+def _is_filled(cells: Sequence[Any]) -> bool:
+    return any(cell is not None and (not isinstance(cell, str) or cell.strip()) for cell in cells)
+
+
+def _formula(cell: Any) -> str:
+    """Give the formula in a cell, "" where there is none; one that fills several cells is an object of openpyxl's."""
+    from openpyxl.worksheet.formula import ArrayFormula, DataTableFormula
+
+    if isinstance(cell, DataTableFormula):
+        return "{=TABLE}"
+    text = (cell.text or "=") if isinstance(cell, ArrayFormula) else cell
+    return text if isinstance(text, str) and text.startswith("=") else ""
 
 
 def sheet_titles(stream: BinaryIO, limits: Limits) -> list[str]:

@@ -15,9 +15,17 @@ export function showVerdict(result) {
   $("sensitivity").value = result.sensitivity;
   $("verdict").hidden = $("take").hidden = false;
   $("method-used").textContent = `The method used was “${result.method}”. ${result.method_words}`;
+  $("case").textContent = named(result);
   resetPlane(choose);
   refresh();
   $("verdict-title").focus();
+}
+
+// A sheet of paper has neither the tables above nor what was chosen there.
+function named({ control, recovered, method, features, no_say, combinations }) {
+  const files = [control, recovered].map((table) => `${table.file} (${table.objects} objects)`);
+  const without = no_say.length ? `; without a say: ${no_say.join(", ")}` : "";
+  return `Control: ${files[0]}. Recovered: ${files[1]}. Method: ${method}. Variables${combinations ? ` in ${combinations} combinations` : ""}: ${features.join(", ")}${without}.`;
 }
 
 function refresh() {
@@ -104,6 +112,15 @@ function choose(id) {
   draw();
   $("reasons").querySelector("h3").focus();
 }
+
+// From the reasons to the row they belong to, so that the next object is one step away.
+function back() {
+  const row = $("verdicts").querySelector("button[aria-current]");
+  (row || $("verdicts").parentElement).focus(); // an object chosen in the figure need not be listed
+}
+
+$("reasons").addEventListener("click", (event) => { if (event.target.closest("button")) back(); });
+$("reasons").addEventListener("keydown", (event) => { if (event.key === "Escape") back(); });
 
 // A download that fails says why, instead of saving an error message as a report.
 
