@@ -46,6 +46,26 @@ def test_excel_line_that_names_the_delimiter():
     assert read_table(b"sep=~\nid~Na\nA~1.5\nB~2.25\n").X.tolist() == [[1.5], [2.25]]
 
 
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("id;Na, wt%;Mg, wt%\nA;1,5;2,5\nB;1,6;2,6\n", [[1.5, 2.5], [1.6, 2.6]]),
+        ("id;Na, wt%;Mg, wt%\nA;1,5;2,5;\nB;1,6;2,6;\n", [[1.5, 2.5], [1.6, 2.6]]),  # a mark too many
+        ("id;Na, wt%;\nA;1,5\nB;1,6\n", [[1.5], [1.6]]),
+        ("Na, wt%;Mg, wt%\n1,5;2,5\n1,6;2,6\n", [[1.5, 2.5], [1.6, 2.6]]),  # commas would give three columns
+        ("id\tcolour\tNa, wt%\nA\tred\t1,5\nB\tred\t1,6\n", [[1.5], [1.6]]),
+        ("id|Na, wt%\nA|1,518\nB|1,61\n", [[1.518], [1.61]]),
+        ('id,"seen; by",Na\nA,"K; L",1.5\nB,"K; L",1.6\n', [[1.5], [1.6]]),
+        ("id,seen; by,Na,Mg\nA,K; L,1.5,2.5\nB,K; L,1.6,2.6\n", [[1.5, 2.5], [1.6, 2.6]]),
+        ('id,"Na; wt%","Mg; wt%"\nA,"1,5","2,5"\nB,"1,6","2,6"\n', [[1.5, 2.5], [1.6, 2.6]]),
+    ],
+)
+def test_of_several_delimiters_in_names_and_rows_the_one_that_leaves_numbers_whole(text, values):
+    table = read_table(text.encode())
+    assert table.X.tolist() == values
+    assert not any(";" in name for name in table.ids)
+
+
 def test_words_that_are_not_utf8_are_read_as_windows_1252_and_said_so():
     table = read_table("Prüfstück;Na\nGärtner;1,5\nÖl;2,5\n".encode("cp1252"))
     assert table.ids == ("Gärtner", "Öl")

@@ -17,13 +17,14 @@ from transvariation.table.lengths import are_names, report_lengths
 from transvariation.table.problems import Findings, printable, quoted
 from transvariation.table.quick import quick_columns
 
-DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+DELIMITERS = {";": "semicolon", "\t": "tab", "|": "bar", ",": "comma"}  # the comma last: it may be a decimal mark
 SAMPLE_CHARACTERS = 1_000_000
 SAMPLE_RECORDS = 500
 PIECE_CHARACTERS = 4_000_000
 
 _COMMA = re.compile(r"[<≤]?\s*[+-]?(\d*),(\d+)([eE][+-]?\d+)?", re.ASCII)
 _POINT = re.compile(r"[<≤]?\s*[+-]?\d*\.\d+([eE][+-]?\d+)?", re.ASCII)
+_EITHER = re.compile(r"[<≤]?\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 class TextGrid:
@@ -113,7 +114,7 @@ class TextGrid:
         for row, record in pieces.records(list(io.StringIO(piece, newline=""))):
             if row <= self.first_row or not any(map(str.strip, record)):
                 continue
-            if len(record) < width or any(map(str.strip, record[width:])):
+            if not _fits(record, width):
                 misfits.append((row, record))
                 continue
             if self._survey.nul and any("\x00" in cell for cell in record):
@@ -191,23 +192,43 @@ def _whole_records(sample: str, complete: bool, delimiter: str) -> Iterator[list
 def find_delimiter(sample: str, complete: bool = True) -> str:
     """Choose the delimiter that stands in the header and gives the rows the header's length.
 
+    Where several do, it is the one that leaves most numbers whole, and the comma, which may be a decimal mark, only if
+    no other leaves as many.
+
     Examples
     --------
-    >>> find_delimiter("id;Na;Mg\\nA;1,5;2,5\\n")
+    >>> find_delimiter("id;Na, wt%;Mg, wt%\\nA;1,5;2,5\\n")
     ';'
     """
-    best, best_score = "\t", (0.0, 1)  # one column: the rarest delimiter leaves its cells whole
+    shares: dict[str, tuple[float, int]] = {}
     for delimiter in DELIMITERS:
         records = list(_whole_records(sample, complete, delimiter))
-        if not records or len(records[0]) < 2:
-            continue
-        width = len(records[0])
-        score = (sum(len(record) == width for record in records) / len(records), width)
-        if score > best_score:
-            best, best_score = delimiter, score
-    if 2 * best_score[0] > 1:
-        return best
-    return _delimiter_below_titles(sample, complete) or best
+        if records and len(records[0]) > 1:
+            shares[delimiter] = _share_of_fitting(records), len(records[0])
+    fitting = [delimiter for delimiter, (share, _) in shares.items() if 2 * share > 1]
+    if len(fitting) > 1:
+        numbers = {delimiter: _numbers(sample, complete, delimiter) for delimiter in fitting}
+        return max(fitting, key=lambda delimiter: (numbers[delimiter], delimiter != ",", shares[delimiter]))
+    if fitting:
+        return fitting[0]
+    # one column: the rarest delimiter leaves its cells whole
+    return _delimiter_below_titles(sample, complete) or max(shares, key=shares.__getitem__, default="\t")
+
+
+def _share_of_fitting(records: list[list[str]]) -> float:
+    """Tell how many rows have the header's length, or have it but for blank cells at the right-hand edge."""
+    length, width = len(records[0]), max((i for i, cell in enumerate(records[0], 1) if cell.strip()), default=0)
+    return sum(len(record) == length or _fits(record, width) for record in records) / len(records)
+
+
+def _fits(record: list[str], width: int) -> bool:
+    return len(record) >= width and not any(map(str.strip, record[width:]))
+
+
+def _numbers(sample: str, complete: bool, delimiter: str) -> int:
+    """Count the cells below the header that are numbers with either decimal mark."""
+    records = list(_whole_records(sample, complete, delimiter))[1:]
+    return sum(bool(_EITHER.fullmatch(cell.strip())) for record in records for cell in record)
 
 
 def _delimiter_below_titles(sample: str, complete: bool) -> str | None:
