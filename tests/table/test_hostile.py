@@ -296,6 +296,29 @@ class TestExcel:
         found = problems(self.book([["id", "Na"], ["A", 1], ["B", "=1+1"]]))
         assert any("row 3, column 'Na': '=1+1' is a formula without a stored value" in text for text in found)
 
+    def test_rows_of_nothing_but_formulas_are_no_blank_rows(self):
+        rows = [["id", "Na"], ["A", 1], ["=raw!A2", "=raw!B2"], ["C", 2], ["=raw!A4", "=raw!B4"]]
+        found = problems(self.book(rows))
+        assert [text.split(":")[0] for text in found] == [
+            f"f.csv, row {row}, column {name!r}" for row in (3, 5) for name in ("id", "Na")
+        ]
+
+    def test_formulas_that_fill_several_cells(self):
+        from openpyxl.worksheet.formula import ArrayFormula, DataTableFormula
+
+        found = problems(self.book([["id", "Na"], ["A", 1], ["B", ArrayFormula("B3:B3", "=B2*2")]]))
+        assert any("row 3, column 'Na': '=B2*2' is a formula without a stored value" in text for text in found)
+        found = problems(self.book([["id", "Na"], ["A", 1], ["B", DataTableFormula("B3:B3", r1="B2")]]))
+        assert any("is a formula without a stored value" in text for text in found)
+
+    def test_a_formula_that_shows_nothing_leaves_a_blank_cell(self):
+        content = self.book([["id", "Na"], ["A", 1], ['=IF(A9="","",A9)', '=IF(B9="","",B9)']])
+        with zipfile.ZipFile(io.BytesIO(content)) as book:
+            sheet = book.read("xl/worksheets/sheet1.xml")
+        for cell in (b'r="A3"', b'r="B3"'):  # as Excel stores a text of no characters
+            sheet = sheet.replace(cell, cell + b' t="str"')
+        assert read_table(self.repacked(content, xl__worksheets__sheet1_xml=sheet)).ids == ("A",)
+
     def test_rows_that_are_too_long_and_rows_that_are_empty(self):
         assert "row 3: the row has 3 cells" in problems(self.book([["id", "Na"], ["A", 1], ["B", 2, 3]]))[0]
         table = read_table(self.book([["id", "Na"], ["A", 1], [], ["B", 2], [None, " "]]))
