@@ -85,6 +85,19 @@ def test_excel_and_parquet_and_frames_give_the_same_table(tmp_path):
         assert not file.closed
 
 
+def test_an_index_that_pandas_kept_in_parquet_names_the_objects(tmp_path):
+    frame = pd.DataFrame({"Na": [1.5, 2.5, 3.5], "Mg": [4.0, 5.0, 6.0]})
+    for index in (pd.Index([7, 3, 5]), pd.Index(["u", "v", "w"]), pd.Index(["u", "v", "w"], name="Asservat")):
+        own = frame.set_axis(index)
+        own.to_parquet(tmp_path / "t.parquet")
+        table = read_table(tmp_path / "t.parquet")
+        assert (table.ids, table.features) == (tuple(map(str, index)), ("Na", "Mg"))
+        assert table.X.tolist() == frame.to_numpy().tolist()
+        assert (table.ids, table.features) == (read_table(own).ids, read_table(own).features)
+    frame.set_axis([7, 7, 5]).to_parquet(tmp_path / "t.parquet")
+    assert problems(tmp_path / "t.parquet", name="t") == ["t, row 1: column 1 has values but no name in the header"]
+
+
 def test_the_kind_of_file_is_known_by_content_not_by_name(tmp_path):
     (tmp_path / "really.xlsx").write_text(PLAIN)
     assert read_table(tmp_path / "really.xlsx").X.tolist() == VALUES

@@ -1,6 +1,7 @@
 """Tables that come with typed columns: Parquet files and DataFrames."""
 
 import hashlib
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -12,9 +13,11 @@ from transvariation.table.problems import Findings, TableError, quoted
 if TYPE_CHECKING:
     import pandas as pd
 
+_NAMELESS = re.compile(r"^__index_level_\d+__$")  # what pandas calls an index without a name
+
 
 class ParquetGrid:
-    """A Parquet file, read a batch of rows at a time."""
+    """A Parquet file, read a batch of rows at a time; what pandas kept as an index comes first, as in a DataFrame."""
 
     first_row = 1
     plan: Plan | None = None
@@ -31,7 +34,10 @@ class ParquetGrid:
         try:
             self._file = parquet.ParquetFile(stream)
             self._n = self._file.metadata.num_rows
-            self.header = [name.strip() for name in self._file.schema_arrow.names]
+            names = self._file.schema_arrow.names
+            index = (self._file.schema_arrow.pandas_metadata or {}).get("index_columns") or []
+            self._order = sorted(range(len(names)), key=lambda i: names[i] not in index)
+            self.header = [_NAMELESS.sub("", names[i].strip()) for i in self._order]
         except Exception as error:  # pyarrow raises OSError, ArrowInvalid, ...
             findings.problem(f"the Parquet file cannot be opened: {quoted(error, 200)}")
             findings.check()
@@ -47,7 +53,7 @@ class ParquetGrid:
         try:
             for batch in self._file.iter_batches(batch_size=block_rows):
                 n = batch.num_rows
-                columns = [_arrow_column(column) for column in batch.columns]
+                columns = [_arrow_column(batch.column(i)) for i in self._order]
                 yield Block(np.arange(start, start + n) + 2, columns, (start + n) / max(self._n, 1))
                 start += n
         except TableError:
