@@ -199,6 +199,13 @@ class TestUnits:
         assert dict(table.units) == {"Na": "wt%", "Sr": "ppm"}
         assert table.rows.tolist() == [3, 4]
 
+    def test_below_the_header_only_where_the_name_has_none(self):
+        table = read_table(b"id,Na (wt%),Sr,RI\n-,wt.%,ppm,-\nA,1,2,3\nB,3,4,5\n")
+        assert (table.features, table.headers["RI"]) == (("Na", "Sr", "RI"), "RI")
+        assert dict(table.units) == {"Na": "wt%", "Sr": "ppm"}
+        (found,) = problems(b"id,Na (wt%),Sr\n,ppm,ppm\nA,1,2\nB,3,4\n", name="c.csv")
+        assert "row 2, column 'Na (wt%)': the unit is 'ppm' here but 'wt%' in the header" in found
+
     def test_one_variable_in_two_units_keeps_both_names(self):
         assert read_table(b"Na (ppm),Na (wt%)\n1,2\n").features == ("Na (ppm)", "Na (wt%)")
 
@@ -242,6 +249,15 @@ class TestMissing:
         assert table.X.tolist() == [[1, 0.01], [20, 0.1], [3, 0.2], [5, 0.3]]
         assert read_table(self.FILE, missing="impute", reference=filling(control)).X.tolist() == table.X.tolist()
 
+    def test_an_object_of_which_nothing_was_measured_is_not_made_up(self):
+        file = b"id,Na,Fe\nA,1,0.2\nB,,<0.1\nX,,\nC,3,0.4\nexported by LabSoft 3.2,,\n"
+        table = read_table(file, missing="impute")
+        assert (table.ids, table.dropped) == (("A", "B", "C"), ("X", "exported by LabSoft 3.2"))
+        assert table.X.tolist() == [[1, 0.2], [2, 0.05], [3, 0.4]]
+        assert "row 4, column 'Na': object 'X' left out: nothing was measured" in notes(table)
+        (found,) = problems(b"id,Na\nA,\n", missing="impute", expect=["Na"], reference=table)
+        assert "no object has a measured value" in found
+
     def test_nothing_to_impute_from(self):
         file = b"id,Na,Fe\nA,1,\nB,2,n.d.\n"
         assert len(problems(file, missing="impute", expect=["Fe"])) == 1
@@ -282,9 +298,12 @@ class TestChunks:
     def test_impute_needs_a_reference(self):
         with pytest.raises(ValueError, match="needs reference="):
             next(read_chunks(b"Na\n1\n", ["Na"], missing="impute"))
-        control = read_table(b"Na\n1\n3\n8\n")
-        (block,) = read_chunks(b"id,Na\nA,\n", ["Na"], missing="impute", reference=control)
-        assert block.X.tolist() == [[3.0]]
+        control, lost = read_table(b"Na,K\n1,1\n3,1\n8,2\n"), []
+        how = {"missing": "impute", "reference": control, "left_out": lost.extend}
+        (block,) = read_chunks(b"id,Na,K\nA,,5\nB,,\n", ["Na", "K"], **how)
+        assert (block.X.tolist(), lost) == ([[3.0, 5.0]], ["B"])
+        with pytest.raises(TableError, match="no object has a measured value"):
+            list(read_chunks(b"id,Na,K\nA,,\n", ["Na", "K"], rows=1, **how))
 
     def test_a_block_may_drop_to_nothing_but_the_table_may_not(self):
         lost, file = [], b"id,a\nx,1\ny,\nz,\nw,3\nv,\n"
@@ -324,6 +343,19 @@ def test_where_no_column_holds_numbers_the_reasons_are_said():
     assert "row 2, column 'Na'" in found[1]
     assert "'1 234,5' has a thousands separator; write the number without it" in found[1]
     assert "'12%' carries a unit" in found[2]
+
+
+def test_a_column_of_numbers_in_the_other_decimal_mark_is_not_set_aside():
+    file = b"Probe;RI\n7.1;1,5180\n7.2;1,5182\n8.1;1,5190\n"
+    (found,) = problems(file, name="c.csv")
+    assert "c.csv, row 2, column 'RI': '1,5180' has a decimal comma, but this file's decimal mark is the point" in found
+    assert "name the features to use" in found
+    table = read_table(file, decimal=",")
+    assert (table.ids, table.X.tolist()) == (("7.1", "7.2", "8.1"), [[1.518], [1.5182], [1.519]])
+    assert read_table(file, decimal=".").features == read_table(file, features=["Probe"]).features == ("Probe",)
+    version = b"id;Na;K;version\nA;1,5;2,5;3.2\nB;1,6;2,6;3.2\n"
+    assert "'3.2' has a decimal point" in problems(version)[0]
+    assert read_table(version, decimal=",").features == ("Na", "K")
 
 
 def test_numbers_kept_as_text_in_typed_files(tmp_path):

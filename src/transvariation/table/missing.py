@@ -57,7 +57,8 @@ def apply_policy(
     ----------
     missing : {"error", "drop", "impute", "keep"}
         ``"error"`` raises a :class:`TableError` that lists every such cell; ``"drop"`` leaves those objects out;
-        ``"impute"`` puts half the detection limit below it and the reference's median elsewhere.
+        ``"impute"`` puts half the detection limit below it and the reference's median elsewhere, and leaves out objects
+        of which nothing was measured.
     reference : Table or mapping, default=None
         The control table, or what :func:`filling` gave for it; None is the table itself.
     in_block : bool, default=False
@@ -72,12 +73,15 @@ def apply_policy(
     censored = np.zeros_like(holes) if table.below is None else ~np.isnan(table.below)
     if missing == "error":
         _report(table, holes, censored, findings, impute)
-    result = _dropped(table, holes, censored, findings) if missing == "drop" else table
+    # An object of which nothing was measured would be judged by the control's medians alone.
+    bad = np.asarray(holes.any(axis=1) if missing == "drop" else (holes & ~censored).all(axis=1))
+    result = _without(table, bad, holes, censored, findings)
     if missing == "impute":
         source = reference if reference is not None else table
-        result = _imputed(table, holes, censored, filling(source) if isinstance(source, Table) else source, findings)
+        fill = filling(source) if isinstance(source, Table) else source
+        result = _imputed(result, holes[~bad], censored[~bad], fill, findings)
     if not in_block and not len(result):
-        nothing_remains(findings, impute)
+        nothing_remains(findings, missing, impute)
     findings.check()
     return replace(result, notes=table.notes + tuple(findings.notes))
 
@@ -91,8 +95,11 @@ def gaps(table: Table, missing: str) -> list[Problem]:
     return []
 
 
-def nothing_remains(findings: Findings, impute: bool) -> None:
+def nothing_remains(findings: Findings, missing: str, impute: bool) -> None:
     """Report that objects were left out until there was none."""
+    if missing == "impute":
+        findings.problem("no object has a measured value, so that there is none to fill in")
+        return
     advice = '; try missing="impute"' if impute else ""
     findings.problem(f"every object has a missing value, so that dropping them leaves none{advice}")
 
@@ -108,14 +115,15 @@ def _report(table: Table, holes: np.ndarray, censored: np.ndarray, findings: Fin
         )
 
 
-def _dropped(table: Table, holes: np.ndarray, censored: np.ndarray, findings: Findings) -> Table:
-    bad = np.asarray(holes.any(axis=1))
-    for i in np.flatnonzero(bad):
+def _without(table: Table, bad: np.ndarray, holes: np.ndarray, censored: np.ndarray, findings: Findings) -> Table:
+    """Leave objects out, and name each with the first value that it lacks."""
+    at = np.flatnonzero(bad)
+    for i in at:
         j = int(np.argmax(holes[i]))
         what = "below detection" if censored[i, j] else "missing"
+        what = "nothing was measured" if (holes[i] & ~censored[i]).all() else what
         findings.note(f"object {table.ids[i]!r} left out: {what}", int(table.rows[i]), table.header(table.features[j]))
-    kept = table.keep(~bad)
-    return replace(kept, dropped=table.dropped + tuple(table.ids[i] for i in np.flatnonzero(bad)))
+    return replace(table.keep(~bad), dropped=table.dropped + tuple(table.ids[i] for i in at)) if len(at) else table
 
 
 def _imputed(table: Table, holes: np.ndarray, censored: np.ndarray, fill: Filling, findings: Findings) -> Table:

@@ -8,6 +8,7 @@ import numpy as np
 
 from transvariation.table.cells import read_cells
 from transvariation.table.grid import Block, Column, Grid, Limits, Plan
+from transvariation.table.headers import same_unit, split_unit
 from transvariation.table.model import Table
 from transvariation.table.problems import Findings, TableError, quoted
 from transvariation.table.roles import Layout, cell_text, cell_texts, find_layout, is_unit_row
@@ -24,7 +25,7 @@ def read_parts(
     n = 0
     for block in grid.blocks(size):
         if layout is None and is_unit_row(block):
-            grid.header = _with_units(grid.header, block)
+            grid.header = _with_units(grid.header, block, findings)
             findings.note("taken for the units", int(block.rows[0]))
             block = Block(block.rows[1:], [column[1:] for column in block.columns], block.progress)
         if not len(block.rows):
@@ -51,9 +52,19 @@ def _words(column: Column) -> list[str]:
     return [] if isinstance(column, np.ndarray) else [cell.strip() for cell in column if isinstance(cell, str)]
 
 
-def _with_units(header: list[str], block: Block) -> list[str]:
-    units = [cell_text(column[0]) for column in block.columns]
-    return [f"{name} ({unit})" if unit else name for name, unit in zip(header, units, strict=True)]
+def _with_units(header: list[str], block: Block, findings: Findings) -> list[str]:
+    """Put the units of the first row into names that have none of their own; "-" is no unit."""
+    names = list(header)
+    for i, column in enumerate(block.columns):
+        unit, own = cell_text(column[0]), split_unit(header[i])[1]
+        if unit in ("", "-"):
+            continue
+        if not own:
+            names[i] = f"{header[i]} ({unit})"
+        elif not same_unit(own, unit):
+            message = f"the unit is {quoted(unit)} here but {quoted(own)} in the header; correct one of them"
+            findings.problem(message, int(block.rows[0]), header[i])
+    return names
 
 
 def _usable(layout: Layout, grid: Grid, findings: Findings) -> Layout:

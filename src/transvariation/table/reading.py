@@ -40,7 +40,7 @@ def read_table(
         The columns that name the object and the source of replicates; None recognises them.
     missing : {"error", "drop", "impute", "keep"}, default="error"
         What becomes of missing and below-detection values: reported; the object left out; half the detection limit
-        and the control's median put in their place; or NaN.
+        and the control's median put in their place, unless nothing of the object was measured; or NaN.
     reference : Table or mapping, default=None
         The control table (or its :func:`filling`) that values are imputed from; None is the table itself.
     name : str, default=None
@@ -79,7 +79,7 @@ def read_table(
         find,
     ):
         columns = {"id_column": id_column, "source_column": source_column, "features": features}
-        given = {**columns, "expect": expect, "units": units}
+        given = {**columns, "expect": expect, "units": units, "decimal": decimal}
         parts: list[Table] = []
         try:
             for part, _ in read_parts(grid, find, limits, block_rows(len(grid.header)), given):
@@ -129,8 +129,8 @@ def read_chunks(
     progress : callable, default=None
         Called after every block with the share of the file that was read.
     left_out : callable, default=None
-        Called with the ids of the objects that ``missing="drop"`` left out of a block. A block of which nothing
-        remains is not yielded; that nothing remains of the whole table is a problem.
+        Called with the ids of the objects that were left out of a block because values are missing. A block of which
+        nothing remains is not yielded; that nothing remains of the whole table is a problem.
 
     Yields
     ------
@@ -167,5 +167,5 @@ def read_chunks(
             if progress is not None:
                 progress(done)
         if not remaining:
-            nothing_remains(find, impute=reference is not None)
+            nothing_remains(find, missing, impute=reference is not None)
         find.check()

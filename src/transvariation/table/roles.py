@@ -27,6 +27,8 @@ from transvariation.table.headers import (
 )
 from transvariation.table.problems import Findings, quoted
 
+NO_MEASUREMENT = "if the column is no measurement, name the features to use"  # the page says it in its own words
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -49,17 +51,23 @@ class _Look:
         values, below, reasons = read_cells(cells, decimal)
         self.numbers = int(np.isfinite(values).sum()) + len(below)
         self.others = len(reasons)
-        self.first_other = next(iter(reasons.items()), None)
+        self.reasons = reasons
         self.empty = self.numbers == 0 and self.others == 0
         self.numeric = self.numbers >= max(self.others, 1)
         self.whole = bool(self.others == 0 and self.numbers == len(values) and (values == np.round(values)).all())
         self.counting = bool(self.whole and len(values) > 2 and (np.diff(values) == 1).all())
-        self._cells = cells
+        self._cells, self._decimal = cells, decimal
 
     def unique(self) -> bool:
         """Tell whether every cell is filled and no two are alike."""
         texts = cell_texts(self._cells)
         return all(texts) and len(set(texts)) == len(texts)
+
+    def in_other_mark(self) -> tuple[int, str] | None:
+        """Give the first cell of a column that would be one of numbers if the decimal mark were the other."""
+        other = _Look(self._cells, "," if self._decimal == "." else ".")
+        readable = ((i, reason) for i, reason in self.reasons.items() if i not in other.reasons)
+        return next(readable, None) if other.numeric else None
 
 
 def cell_text(cell: object) -> str:
@@ -93,6 +101,7 @@ def find_layout(
     features: Sequence[str] | None = None,
     expect: Sequence[str] = (),
     units: Mapping[str, str] | None = None,
+    decimal: str | None = None,
 ) -> Layout:
     """Decide what each column is.
 
@@ -108,6 +117,8 @@ def find_layout(
         Names that are features if present, whatever their cells look like: what the other table measured.
     units : mapping of str to str or None
         The units that `features` are wanted in, where the table has a variable in several.
+    decimal : str or None
+        The decimal mark if it was given: where it was recognised, a column of numbers with the other one is a problem.
     """
     header, set_of_expected = grid.header, set(expect)
     names, own_units = _names_and_units(header)
@@ -142,6 +153,9 @@ def find_layout(
         roles[i] = "source"
     for i in ids:
         roles[i] = "id"
+    asked = any(" may mean " in problem.message for problem in findings.problems)  # which mark it is
+    if features is None and decimal is None and not asked:
+        _ask_about_marks(layout, looks, block, findings)
     _tell(layout, looks, block, grid.first_row, findings, chosen=features is not None)
     return layout
 
@@ -219,6 +233,15 @@ def _guess_source(free: list[int], keys: list[str], looks: list[_Look]) -> list[
     return []
 
 
+def _ask_about_marks(layout: Layout, looks: list[_Look], block: Block | None, findings: Findings) -> None:
+    """Report what may be measurements in another decimal mark than the file's: setting them aside would lose them."""
+    for i in layout.at("text"):
+        found = looks[i].in_other_mark()
+        if found and block is not None:
+            at, reason = found
+            findings.problem(f"{reason}; {NO_MEASUREMENT}", int(block.rows[at]), layout.header[i])
+
+
 def _tell(
     layout: Layout, looks: list[_Look], block: Block | None, first_row: int, findings: Findings, *, chosen: bool
 ) -> None:
@@ -227,8 +250,8 @@ def _tell(
             findings.problem(f"column {number} has values but no name in the header", first_row)
     for name, role, unit, look in zip(layout.header, layout.roles, layout.units, looks, strict=True):
         if role == "text":
-            at, reason = look.first_other or (0, "no numbers")
-            row = int(block.rows[at]) if block is not None and look.first_other else None
+            at, reason = next(iter(look.reasons.items()), (0, "no numbers"))
+            row = int(block.rows[at]) if block is not None and look.reasons else None
             kind = f"{look.others} of its {look.others + look.numbers} values are not numbers, the first: {reason}"
             findings.note(f"not used as a variable: {kind}", row, name)
         elif role == "empty" and name:

@@ -12,6 +12,7 @@ from transvariation.table import Limits, Problem, Table, TableError
 from transvariation.table.cells import MARKS, to_say
 from transvariation.table.opening import opened
 from transvariation.table.pairing import say_one
+from transvariation.table.roles import NO_MEASUREMENT
 from transvariation.table.workbook import NAME_ONE, sheet_titles
 
 FIRST = 8  # rows shown of a table that was understood
@@ -24,6 +25,7 @@ PLAIN = {
     'choose missing="drop" or missing="impute"': "choose under “Missing values” to leave the object out or to fill in",
     'try missing="impute"': "choose under “Missing values” to fill in",
     "name the column as the source (source_column, --source-column)": "head that column “source” in the table",
+    NO_MEASUREMENT: "if the column is no measurement, choose the mark of the other columns there",
     "save the file as UTF-8, or name its encoding": "save the file as UTF-8",
     NAME_SHEETS: "Of a workbook with several sheets, choose one for each table under “Sheet” and read them again.",
     NAME_ONE: "choose one of them under “Sheet”",
