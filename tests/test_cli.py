@@ -406,3 +406,18 @@ def test_a_rule_and_a_table_mixed_up_are_told_apart(case):
     done = _run("judge", rule, recovered)
     assert done.exit_code == 2
     assert "rule.tv: this is no table but a rule kept by `fit`; apply it with `score`" in done.output
+
+
+def test_a_name_with_a_comma_and_an_object_of_which_nothing_was_measured(tmp_path):
+    values = np.random.default_rng(0).normal(size=(30, 3))
+    pd.DataFrame(values, columns=["1,4-dioxane", "K", "Na"]).to_csv(tmp_path / "c.csv", index_label="id")
+    (tmp_path / "r.csv").write_text('id,"1,4-dioxane",K,Na\nX,,,0.1\nY,0.1,,\nby LabSoft 3.2,,,\n')
+    quoted = ["--features", '"1,4-dioxane", K', "--missing", "impute"]
+    done = _run("judge", tmp_path / "c.csv", tmp_path / "r.csv", *quoted, "--json", tmp_path / "case.json")
+    assert done.exit_code == 0, done.output
+    assert "NOT JUDGED" in done.output
+    told = json.loads((tmp_path / "case.json").read_text())
+    assert [verdict["id"] for verdict in told["verdicts"]] == ["Y"]
+    assert told["features"] == ["1,4-dioxane", "K"]
+    assert told["recovered"]["dropped"] == ["X", "by LabSoft 3.2"]
+    assert "there is no column ''" in _run("judge", tmp_path / "c.csv", tmp_path / "r.csv", "--features", " ").output

@@ -1,5 +1,6 @@
 """The command line. Each command imports what it needs when it runs, so that --help answers at once."""
 
+import csv
 import io
 import math
 import sys
@@ -200,7 +201,11 @@ def _judging(command: Any) -> Any:
         click.option(
             "--sensitivity", type=float, default=0.9, show_default=True, help="Share of the control's like to accept."
         ),
-        click.option("--features", help="Variables to use, separated by commas; by default all columns of numbers."),
+        click.option(
+            "--features",
+            help="Variables to use, separated by commas, a name with a comma in double quotes; by default all columns "
+            "of numbers.",
+        ),
         click.option("--id-column", help="The column that names the objects; by default recognised."),
         click.option("--source-column", help="The column that says which rows are replicates of one object."),
         _decimal,
@@ -226,7 +231,10 @@ _sheet = click.option("--sheet", help="The sheet to read of an Excel workbook; b
 def _listed(options: dict[str, Any]) -> dict[str, Any]:
     """Read the list of variables."""
     names = options["features"]
-    return options | {"features": [name.strip() for name in names.split(",")] if names else None}
+    if not names:
+        return options | {"features": None}
+    found = next(csv.reader([" ".join(names.split())], skipinitialspace=True))  # quotes keep a comma in a name
+    return options | {"features": [name.strip() for name in found or [""]]}
 
 
 @contextmanager
