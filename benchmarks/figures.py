@@ -20,6 +20,7 @@ def growth() -> Path:
     figure, axes = plt.subplots(figsize=(7, 4.6), layout="constrained")
     styles = {"compiled": "-", "plain": "--", "np.sort": ":"}
     colours = {"2": "#1b6ca8", "3": "#c8553d", "5": "#588157"}
+    marks = {"2": "o", "3": "^", "5": "s"}
     for kernels, p in dict.fromkeys((row["kernels"], row["p"]) for row in rows):
         points = [row for row in rows if (row["kernels"], row["p"]) == (kernels, p)]
         label = "np.sort of two columns" if kernels == "np.sort" else f"TOCC fit, {p} variables, {kernels}"
@@ -28,8 +29,8 @@ def growth() -> Path:
             [float(row["CPU s"]) for row in points],
             styles[kernels],
             color="0.4" if kernels == "np.sort" else colours[p],
-            marker="o",
-            markersize=4,
+            marker="x" if kernels == "np.sort" else marks[p],
+            markersize=5,
             label=label,
         )
     axes.set(xlabel="target objects", ylabel="CPU seconds", title="Fitting TOCC: time against sample size")
