@@ -19,7 +19,7 @@ from starlette.testclient import TestClient
 from transvariation import load_glass
 from transvariation.casework import judge
 from transvariation.casework.judging import NAME_SHEETS
-from transvariation.casework.methods import FEWER
+from transvariation.casework.methods import AS_THEY_ARE, FEWER
 from transvariation.cli import main
 from transvariation.table.workbook import NAME_ONE
 from transvariation.web import workers
@@ -337,7 +337,7 @@ def test_many_requests_at_once_are_all_answered(client, tables):
     assert uploads == [200] * 4
 
 
-@pytest.mark.parametrize("theirs", [FEWER, NAME_ONE, NAME_SHEETS])
+@pytest.mark.parametrize("theirs", [AS_THEY_ARE, FEWER, NAME_ONE, NAME_SHEETS])
 def test_remedies_are_told_in_the_page_s_words(theirs):
     assert "--" in theirs
     assert "--" not in plain(f"Something is wrong; {theirs}")

@@ -15,7 +15,9 @@ from transvariation.classifiers import (
     OneClassClassifier,
     ProjectionEnsemble,
 )
+from transvariation.mixture.engine import fetch_engine
 from transvariation.reduction import MinorComponents, VarSel, VIPSelector
+from transvariation.table import TableError
 from transvariation.typicality.boxes import TooManyVariables
 
 DEFAULT = "kernel"  # of the rules here the one that keeps its promise and still rejects; see the page on calibration
@@ -77,16 +79,42 @@ def make_rule(method: str, reduce: str | None, sensitivity: float, seed: int) ->
         step, what = REDUCTIONS[reduce]
         words = f"The variables were first reduced to {what}, anew in every part of the calibration. {words}"
         rule = CalibratedOCC(make_pipeline(step(seed), rule.set_params(calibration="paper")), calibration="cv")
+    if method == "mixture" or reduce == "varsel":
+        fetch_engine()  # the last digits may decide between variables: the same ones whatever was judged before
     return rule.set_params(sensitivity=sensitivity), words
 
 
-FEWER = "use fewer variables (--features, --reduce) or the method kernel"  # the page says it in its own words
+# The page says these in its own words.
+FEWER = "use fewer variables (--features, --reduce) or the method kernel"
+AS_THEY_ARE = "judge by the variables as they are, without --reduce"
+
+# What the rules say of parameters that a case does not have (by some words of it), and what a case can do about it.
+IN_A_CASE = {
+    "n_features=1;": f"one variable is too few for this method or reduction; {AS_THEY_ARE}, by the method kernel",
+    "kappa=": "the reduction vip finds no two variables that vary and are not strongly correlated among these control "
+    f"objects; {AS_THEY_ARE}, or take the reduction minor",
+    "principal components in which": "the reduction minor finds no two combinations of the variables that vary among "
+    f"these control objects; {AS_THEY_ARE}",
+    "carry information of their own": "the reduction varsel finds no two variables that vary, and not with each other, "
+    f"among these control objects; {AS_THEY_ARE}",
+    "n_clusters=": "the method pam groups the control objects around 5 of them; as many that differ have to remain when "
+    "one is left out, with its replicates; take the method kernel",
+    "no mixture could be fitted": "no mixture of normal distributions can be fitted to so few control objects, or to "
+    "variables that determine each other; leave out variables that add nothing, or take the method kernel",
+}
 
 
 @contextmanager
 def saying_the_remedy() -> Iterator[None]:
-    """Where variables are too many for a mixture, say what a case can do: it has no tolerance to raise."""
+    """Where a rule cannot be had, say what a case can do: it has no tolerance to raise and no parameters."""
     try:
         yield
     except TooManyVariables as error:
         raise TooManyVariables(error.args[0], FEWER) from error
+    except TableError:
+        raise
+    except ValueError as error:
+        for theirs, ours in IN_A_CASE.items():
+            if theirs in str(error):
+                raise ValueError(ours) from error
+        raise

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from transvariation.casework.judging import NAME_SHEETS
-from transvariation.casework.methods import FEWER
+from transvariation.casework.methods import AS_THEY_ARE, FEWER
 from transvariation.table import Limits, Problem, Table, TableError
 from transvariation.table.cells import MARKS, to_say
 from transvariation.table.opening import opened
@@ -30,6 +30,7 @@ PLAIN = {
     NAME_SHEETS: "Of a workbook with several sheets, choose one for each table under “Sheet” and read them again.",
     NAME_ONE: "choose one of them under “Sheet”",
     FEWER: "untick variables, let them be reduced under “Fewer variables”, or take the method kernel",
+    AS_THEY_ARE: "choose “no” under “Fewer variables”",
     "read it in blocks (`score` does)": "the command “transvariation score” takes tables of any length",
 } | {
     said: f"choose the {name} under “Decimal mark”"
