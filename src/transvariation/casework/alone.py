@@ -32,6 +32,12 @@ def reasons(known: pd.DataFrame, unknown: pd.DataFrame, groups: NDArray | None, 
     return [tuple(sorted(row, key=lambda reason: (reason.p_value, reason.tp))) for row in zip(*columns, strict=True)]
 
 
+def smallest_alone(n: int, groups: NDArray | None, seed: int) -> float:
+    """Give the smallest p-value that a reason can have: that of what is rated below all that the lot fell on."""
+    lot = _lot(n, groups, seed)
+    return 1 / (len(lot if groups is None else np.unique(groups[lot])) + 1)
+
+
 def _p_values(own: NDArray[np.float64], theirs: NDArray[np.float64], groups: NDArray | None) -> NDArray[np.float64]:
     """Judge by one variable as a case does by default: every control object is rated without itself.
 

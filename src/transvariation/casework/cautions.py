@@ -52,7 +52,7 @@ def _too_few(coverage: CoverageReport, *, rejects: bool) -> Caution:
     most, fewest = largest_sensitivity(coverage), min(coverage.n_per_part)
     where = "" if len(coverage.n_per_part) == 1 else ", as many as the smallest part of the control has"
     words = (
-        f"A sensitivity above {most:.3g} cannot be promised from {fewest} control {coverage.unit}{where}; {most:.3g} "
+        f"A sensitivity above {most:.3g} cannot be promised from {_counted(fewest)} control {coverage.unit}{where}; {most:.3g} "
         f"is used instead{': rejected is what looks more foreign than all of them' * rejects}. A sensitivity of 0.9 "
         "needs at least 9, 0.95 at least 19, 0.99 at least 99."
     )
@@ -63,6 +63,11 @@ def _few(n: int) -> Caution:
     # A third of them should be enough for the promise: required(sensitivity) <= n // 3.
     above = (n // 3) / (n // 3 + 1)
     return Caution(above, f"{n} control objects are few for a sensitivity above {above:.3g}.")
+
+
+def _counted(n: float) -> str:
+    """Write a number of objects or groups: a group that lies in several parts counts in each by its share."""
+    return f"{n:.0f}" if n == round(n) else f"{n:.3g}"
 
 
 def _powerless(coverage: CoverageReport, way_out: str) -> list[Caution]:
@@ -78,7 +83,7 @@ def _powerless(coverage: CoverageReport, way_out: str) -> list[Caution]:
     values = f"the smallest p-values in the parts are {listed}" if several else f"no p-value is below {smallest:.3g}"
     words = (
         f"This method can reject nothing {where} at {above}, however absurd the object: "
-        f"{lowest:.0f} of {n} control {coverage.unit}{' of a part' if several else ''}, each rated "
+        f"{lowest:.0f} of {_counted(n)} control {coverage.unit}{' of a part' if several else ''}, each rated "
         f"without itself, {'has' if round(lowest) == 1 else 'have'} the lowest rating that there is, so that {values}. "
         f"'Accepted' then says nothing about an object. {way_out}"
     )

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from transvariation.casework.alone import reasons
+from transvariation.casework.alone import reasons, smallest_alone
 from transvariation.casework.cautions import remedy
 from transvariation.casework.likelihood import LikelihoodSystem, by_source
 from transvariation.casework.methods import DEFAULT, make_rule, saying_the_remedy
@@ -117,6 +117,7 @@ def judge(
         features=say.features,
         no_say=say.no_say,
         combinations=say.combinations,
+        smallest_alone=smallest_alone(len(known), groups, seed),
         units=dict(pair.control.units),
         values=_columns(known),
         recovered_values=_columns(unknown),
@@ -163,12 +164,14 @@ def fit_rule(
             f"{required(0.9):.0f} for a sensitivity of 0.9"
         )
     with warnings.catch_warnings(record=True) as caught, only_ratings():
-        warnings.simplefilter("always")
+        warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's own speak of arrays, not of the case
+        warnings.simplefilter("always", UserWarning)
         rule.fit(known, groups=groups_of(sources))
     # That they are too few, and that nothing can be rejected, are among the cautions, for every sensitivity that the
     # case may be moved to.
     said = too_few(float(rule.sensitivity), rule.coverage_report().n)
-    return rule, [words for words in dict.fromkeys(str(warning.message) for warning in caught) if words != said]
+    heard = dict.fromkeys(str(warning.message) for warning in caught if issubclass(warning.category, UserWarning))
+    return rule, [words for words in heard if words != said]
 
 
 def groups_of(sources: Sequence[str] | None) -> NDArray | None:

@@ -107,6 +107,7 @@ class CaseResult:
     likelihood_ratios : one per recovered source, where a background population was given
     likelihood_bounds : the lowest and highest log10 ratio that the background supports, per system
     poolings : where the p-values depend on the sensitivity, all that they can be
+    smallest_alone : the smallest p-value that one variable alone can give; see `_cut`
     """
 
     question: str
@@ -136,6 +137,7 @@ class CaseResult:
     poolings: tuple[Pooling, ...] = ()
     no_say: tuple[str, ...] = ()
     combinations: int = 0
+    smallest_alone: float = 0.0
 
     @property
     def say(self) -> Say:
@@ -180,11 +182,14 @@ class CaseResult:
     def _cut(self, sensitivity: float) -> "CaseResult":
         used = min(check_sensitivity(sensitivity), largest_sensitivity(self.coverage))
         alpha = 1 - used + ROUNDING
+        # One variable is judged by a lot of 2000 at most, which may be too few for the sensitivity of the rule. As where
+        # a rule has too few, rejected is then what looks more foreign than all of them.
+        alone = max(alpha, self.smallest_alone + ROUNDING)
         verdicts = tuple(
             replace(
                 verdict,
                 accepted=verdict.p_value > alpha,
-                reasons=tuple(replace(reason, rejected_alone=reason.p_value <= alpha) for reason in verdict.reasons),
+                reasons=tuple(replace(reason, rejected_alone=reason.p_value <= alone) for reason in verdict.reasons),
             )
             for verdict in self.verdicts
         )
