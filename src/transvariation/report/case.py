@@ -111,7 +111,8 @@ def _reasons(result: CaseResult) -> Section:
     section = Section("Reasons, object by object").text(
         "Grey ticks: control objects; band: their middle half; black line: their median. A cross marks a value that "
         "alone would have rejected the object, a dot one that would not, an arrow one far outside. Alone means: judged "
-        "by this variable and no other, by the method kernel, at the same sensitivity."
+        "by this variable and no other, by the method kernel, at the same sensitivity. That some variable does so is "
+        "common also among objects of the control's own source: the verdict weighs all variables together."
     )
     section.text(
         "tp by counting: in this variable alone, twice the share of control objects beyond the value; 1 at their "
@@ -120,7 +121,8 @@ def _reasons(result: CaseResult) -> Section:
     ordered = sorted(result.verdicts, key=lambda v: v.accepted)
     for verdict in ordered[:DETAILED]:
         its = verdict.id if verdict.source is None else f"{verdict.id}, source {verdict.source}"
-        caption = f"{its}: {word(verdict)}, p-value {verdict.p_value:.3g}"
+        all_the_same = " all the same" if verdict.accepted and verdict.deciding else ""
+        caption = f"{its}: {word(verdict)}{all_the_same}, p-value {verdict.p_value:.3g}"
         section.table(_strips(result, verdict), caption, kind="strips", forms=STRIP_FORMS)
     if len(ordered) > DETAILED:
         section.text(f"{len(ordered) - DETAILED} more objects are in the JSON file only.")

@@ -25,16 +25,19 @@ def verdict_frame(result: CaseResult, shown: int | None = None) -> pd.DataFrame:
             "p-value": [v.p_value for v in verdicts],
             "tp": [float("nan") if v.tp is None else v.tp for v in verdicts],
             "named foreign": ["yes" if v.id in selected else "no" for v in verdicts],
-            AGAINST: ["" if v.accepted else _against(v.deciding, shown) for v in verdicts],
+            AGAINST: [_against(v, shown) for v in verdicts],
         }
     )
     idle = ["source"] * (result.recovered["sources"] is None) + ["named foreign"] * (len(verdicts) < 2)
     return table.drop(columns=idle)
 
 
-def _against(names: tuple[str, ...], shown: int | None) -> str:
+def _against(verdict: Verdict, shown: int | None) -> str:
+    names = verdict.deciding
+    if not names:
+        return "" if verdict.accepted else "none alone: their combination"
     more = len(names) - (len(names) if shown is None else shown)
-    return ", ".join(names[:shown]) + (f" and {more} more" if more > 0 else "") or "none alone: their combination"
+    return ", ".join(names[:shown]) + (f" and {more} more" if more > 0 else "")
 
 
 def ratio_frame(result: CaseResult) -> pd.DataFrame:

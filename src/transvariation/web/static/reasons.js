@@ -13,7 +13,8 @@ export function drawReasons() {
   const head = ["variable", "value", "among the control objects", "control median", "tp by counting", "reading"];
   const titles = head.map((name, i) => make("th", { scope: "col", class: [0, 2, 5].includes(i) ? "text" : "" }, name));
   const table = make("table", {}, make("thead", {}, make("tr", {}, ...titles)), make("tbody", {}, ...rows));
-  const title = `Reasons for ${verdict.id}${verdict.source === null ? "" : `, source ${verdict.source}`}: ${accepted(verdict) ? "accepted" : "rejected"}, p-value ${number(verdict.p_value)}`;
+  const anyway = accepted(verdict) && verdict.reasons.some((reason) => reason.p_value <= alpha()) ? " all the same" : "";
+  const title = `Reasons for ${verdict.id}${verdict.source === null ? "" : `, source ${verdict.source}`}: ${accepted(verdict) ? "accepted" : "rejected"}${anyway}, p-value ${number(verdict.p_value)}`;
   box.append(make("h3", { tabindex: "-1" }, title), make("p", { class: "row" }, make("button", { type: "button" }, "Back to the list")));
   box.append(make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Reasons for ${verdict.id}` }, table));
   box.append(make("p", { class: "soft" }, "tp by counting: in this variable alone, twice the share of control objects beyond the value; 1 at their median, 0 outside of them. It is counted like that whatever the method, whose own tp the verdicts give."));

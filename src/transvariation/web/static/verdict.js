@@ -99,7 +99,7 @@ function listed(there) {
 function tableRow(verdict) {
   const fine = accepted(verdict);
   const alone = verdict.reasons.filter((reason) => reason.p_value <= alpha()).map((reason) => short(reason.variable));
-  const against = fine ? "" : alone.slice(0, 6).join(", ") + (alone.length > 6 ? ` and ${alone.length - 6} more` : "") || "none alone: their combination";
+  const against = alone.slice(0, 6).join(", ") + (alone.length > 6 ? ` and ${alone.length - 6} more` : "") || (fine ? "" : "none alone: their combination");
   const button = make("button", { type: "button", class: "id name", "aria-label": `${verdict.id}: show the reasons`, "aria-current": verdict.id === open.chosen ? "true" : null }, verdict.id);
   button.addEventListener("click", () => choose(verdict.id));
   const source = verdict.source === null ? "" : make("span", { class: "soft" }, ` source ${verdict.source}`);
