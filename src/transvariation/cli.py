@@ -300,10 +300,12 @@ def judge(
 @_judging
 def fit(control: Path, model: Path, **options: Any) -> None:
     """Fit a rule to CONTROL objects and keep it in the file MODEL."""
+    from rich.console import Console
+
     from transvariation.casework.keep import fit_model
     from transvariation.report.screen import rule_lines
 
-    with _usage_errors():
+    with _usage_errors(), Console(stderr=True).status("fitting"):
         rule, table, heard = fit_model(control, model, **_listed(options))
     for line in rule_lines(rule, table):
         click.echo(line)

@@ -6,25 +6,30 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from transvariation.table import Pair
+from transvariation.table.problems import printable
 
+NAMED = 5  # pairs of twins
 SURE = 0.01  # so many or more equal rows would come about by themselves at most so often
 
 
 def same_objects(pair: Pair) -> list[str]:
     """Warn of recovered objects that were judged by themselves."""
-    n, q = _twins(pair), len(pair.recovered.X)
+    twins, q = _twins(pair), len(pair.recovered.X)
+    n = len(twins)
     if not n:
         return []
+    listed = ", ".join(f"{printable(theirs)} = {printable(own)}" for theirs, own in twins[:NAMED])
+    more = f" and {n - NAMED} more" if n > NAMED else ""
     stand = "object stands" if q == 1 else f"objects stand{'s' * (n == 1)}"
     return [
-        f"{n} of {q} recovered {stand} in the control table too, with the same values. If these are the "
-        "same measurements, they helped to describe what they were judged by, and 'accepted' says little: take them "
+        f"{n} of {q} recovered {stand} in the control table too, with the same values (recovered = control: {listed}"
+        f"{more}). If these are the same measurements, they helped to describe what they were judged by, and 'accepted' says little: take them "
         "out of the control table. A table with both groups has to be split into two first."
     ]
 
 
-def _twins(pair: Pair) -> int:
-    """Count the recovered objects with a twin in the control, where there are more than rounding makes.
+def _twins(pair: Pair) -> list[tuple[str, str]]:
+    """Name the recovered objects with a twin in the control, and the twin, where there are more than rounding makes.
 
     How many it makes the control shows itself: how many of its objects have a twin, how many pairs are twins, and how
     many pairs are equal in each variable.
@@ -41,7 +46,10 @@ def _twins(pair: Pair) -> int:
     often = max(_at_most(int((times[own] > 1).sum()), n), min(n * by_chance, 1.0))
     as_often = max(_at_most(_pairs(times), _pairs(n)), by_chance)
     odd = found and binom.sf(found - 1, q, often) <= SURE
-    return found if odd or (named and binom.sf(named - 1, q, as_often) <= SURE) else 0
+    if not odd and not (named and binom.sf(named - 1, q, as_often) <= SURE):
+        return []
+    first = {number: name for number, name in zip(own[::-1].tolist(), pair.control.ids[::-1], strict=True)}
+    return [(name, first[k]) for name, k in zip(pair.recovered.ids, theirs.tolist(), strict=True) if k in first]
 
 
 def _pairs(n: int | NDArray[np.intp]) -> float:

@@ -24,7 +24,8 @@ def judge_case(
         result = judge(control, recovered, command=command_line(), **options)
     # Files first: whatever becomes of the screen, they are there.
     if report is not None:
-        write_report(result, report)
+        with console.status("writing the report"):
+            write_report(result, report)
     if json_file is not None:
         with replacing(json_file) as unfinished:
             unfinished.write_text(json.dumps(result.to_dict(), indent=1) + "\n", encoding="utf-8")
