@@ -211,7 +211,7 @@ def test_recovered_objects_left_in_the_control_draw_a_caution(tables, rows, name
     both = pd.concat([control, recovered.iloc[:rows]])
     found = judge(both if named else both.reset_index(drop=True), recovered)
     assert sum(f"{rows} of 5 recovered objects stand" in w for w in found.warnings) == 1
-    first, twin = recovered.index[0], recovered.index[0] if named else "31"
+    first, twin = recovered.index[0], recovered.index[0] if named else "row 32"
     assert any(f"recovered = control: {first} = {twin}{',' if rows > 1 else ')'}" in w for w in found.warnings)
     assert not any("stand" in w for w in judge(control, recovered).warnings)
 

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -120,3 +121,21 @@ def test_fitting_and_writing_say_that_they_are_at_work(tmp_path, monkeypatch):
     asked = ["judge", *paths, "--report", str(tmp_path / "case.html")]
     CliRunner().invoke(main, asked, catch_exceptions=False)
     assert said == ["fitting", "judging", "writing the report"]
+
+
+def test_a_long_case_says_how_far_it_is():
+    said = []
+    judge(_normal(12, 2), _normal(3, 2, 1), progress=said.append)
+    alone = [f"judging by each variable alone, {i} of 2 done" for i in range(2)]
+    assert said == ["describing 12 control objects by 2 variables", *alone]
+
+
+def test_the_manual_names_all_that_the_json_file_holds():
+    page = Path(__file__).parents[2].joinpath("docs", "casework.md").read_text(encoding="utf-8")
+    rows = dict(line.split("|")[1:3] for line in page.splitlines() if line.startswith("| `"))
+    found = judge(_normal(12, 2), _normal(3, 2, 1)).to_dict()
+    for key, value in found.items():
+        assert any(f"`{key}`" in name for name in rows), key
+        of_it = " ".join(said for name, said in rows.items() if f"`{key}`" in name)
+        if key in ("control", "coverage"):
+            assert not [inner for inner in value if f"`{inner}`" not in of_it]

@@ -181,6 +181,18 @@ def test_judged_again_the_sensitivity_stays_and_new_tables_begin_with_the_usual_
     assert page.inner_text("#sensitivity-value") == "90 %"
 
 
+def test_what_speaks_against_an_object_is_named_whether_it_is_rejected_or_not(page, tables, expected):
+    judged(page, tables)
+    named = page.locator("#verdicts tbody tr").evaluate_all(
+        "rows => rows.map(row => [row.cells[0].innerText, row.cells[4].innerText])"
+    )
+    none = {True: "", False: "none alone: their combination"}
+    assert dict(named) == {v.id: ", ".join(v.deciding) or none[v.accepted] for v in expected.verdicts}
+    all_the_same = next(v for v in expected.verdicts if v.accepted and v.deciding)
+    page.click(f"#verdicts button:text-is('{all_the_same.id}')")
+    assert ": accepted all the same, p-value" in page.inner_text("#reasons h3")
+
+
 def test_the_figure_shows_the_variables_of_the_report_unless_others_were_chosen(page, tmp_path):
     rng, paths = np.random.default_rng(0), (tmp_path / "control.csv", tmp_path / "recovered.csv")
     control = pd.DataFrame(rng.normal(size=(99, 3)), columns=list("abc"))

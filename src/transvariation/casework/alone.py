@@ -1,5 +1,7 @@
 """What each variable says alone: the objects judged by it and nothing else, whatever the rule of the case."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -12,12 +14,19 @@ from transvariation.typicality import transvariation_probability
 MOST = 2000  # control objects by which a variable is judged; of more, so many are drawn by lot
 
 
-def reasons(known: pd.DataFrame, unknown: pd.DataFrame, groups: NDArray | None, seed: int) -> list[tuple[Reason, ...]]:
+def reasons(
+    known: pd.DataFrame,
+    unknown: pd.DataFrame,
+    groups: NDArray | None,
+    seed: int,
+    progress: Callable[[str], None] = lambda words: None,
+) -> list[tuple[Reason, ...]]:
     """Compare every object with the control, one variable at a time, most telling first."""
     lot = _lot(len(known), groups, seed)
     few, of_few = known.iloc[lot], None if groups is None else groups[lot]
     columns: list[list[Reason]] = []
-    for name in known.columns:
+    for i, name in enumerate(known.columns):
+        progress(f"judging by each variable alone, {i} of {known.shape[1]} done")
         own, theirs = known[name].to_numpy(), unknown[name].to_numpy()
         median = float(np.median(own))
         tp = transvariation_probability(own, theirs, tau_max="half")

@@ -52,9 +52,9 @@ def _too_few(coverage: CoverageReport, *, rejects: bool) -> Caution:
     most, fewest = largest_sensitivity(coverage), min(coverage.n_per_part)
     where = "" if len(coverage.n_per_part) == 1 else ", as many as the smallest part of the control has"
     words = (
-        f"A sensitivity above {most:.3g} cannot be promised from {_counted(fewest)} control {coverage.unit}{where}; {most:.3g} "
-        f"is used instead{': rejected is what looks more foreign than all of them' * rejects}. A sensitivity of 0.9 "
-        "needs at least 9, 0.95 at least 19, 0.99 at least 99."
+        f"A sensitivity above {most:.3g} cannot be promised from {_counted(fewest)} control {coverage.unit}{where}; "
+        f"{most:.3g} is used instead{': rejected is what looks more foreign than all of them' * rejects}. A "
+        "sensitivity of 0.9 needs at least 9, 0.95 at least 19, 0.99 at least 99."
     )
     return Caution(most, words)
 

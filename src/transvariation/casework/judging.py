@@ -1,7 +1,7 @@
 """Judge recovered objects by control objects."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any
 
@@ -52,6 +52,7 @@ def judge(
     background_sheet: str | int | None = None,
     decimal: str | None = None,
     command: str = "transvariation.casework.judge",
+    progress: Callable[[str], None] = lambda words: None,
     **options: Any,
 ) -> CaseResult:
     """Judge which recovered objects could come from the same source as the control objects.
@@ -82,6 +83,8 @@ def judge(
         control and the recovered table alone.
     command : str
         What to name in the result as the command that made it.
+    progress : callable
+        Told in words what is being done.
     **options
         Further options of :func:`transvariation.table.read_pair`.
 
@@ -100,10 +103,11 @@ def judge(
     pair = read_pair(control, recovered, features=features, missing=missing, decimal=decimal, **options)
     rule, words = make_rule(method, reduce, sensitivity, seed)
     known, unknown = pair.control.to_frame(), pair.recovered.to_frame()
+    progress(f"describing {len(known)} control objects by {known.shape[1]} variables")
     rule, heard = fit_rule(rule, known, pair.control.sources)
     groups, say = groups_of(pair.control.sources), having_a_say(rule, pair.features)
     answers = poolings(rule, unknown, pair, remedy(method, known, groups))
-    why = reasons(known[list(say.features)], unknown[list(say.features)], groups, seed)
+    why = reasons(known[list(say.features)], unknown[list(say.features)], groups, seed, progress)
     heard += same_table(pair) or same_objects(pair)
     weighed, left_out = ({}, []) if background is None else _weighed(pair, background, seed, **how)
     return CaseResult(

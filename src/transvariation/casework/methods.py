@@ -97,8 +97,8 @@ IN_A_CASE = {
     f"these control objects; {AS_THEY_ARE}",
     "carry information of their own": "the reduction varsel finds no two variables that vary, and not with each other, "
     f"among these control objects; {AS_THEY_ARE}",
-    "n_clusters=": "the method pam groups the control objects around 5 of them; as many that differ have to remain when "
-    "one is left out, with its replicates; take the method kernel",
+    "n_clusters=": "the method pam groups the control objects around 5 of them; as many that differ have to remain "
+    "when one is left out, with its replicates; take the method kernel",
     "no mixture could be fitted": "no mixture of normal distributions can be fitted to so few control objects, or to "
     "variables that determine each other; leave out variables that add nothing, or take the method kernel",
 }

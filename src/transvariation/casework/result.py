@@ -182,8 +182,8 @@ class CaseResult:
     def _cut(self, sensitivity: float) -> "CaseResult":
         used = min(check_sensitivity(sensitivity), largest_sensitivity(self.coverage))
         alpha = 1 - used + ROUNDING
-        # One variable is judged by a lot of 2000 at most, which may be too few for the sensitivity of the rule. As where
-        # a rule has too few, rejected is then what looks more foreign than all of them.
+        # One variable is judged by a lot of 2000 at most, which may be too few for the sensitivity of the rule. As
+        # where a rule has too few, rejected is then what looks more foreign than all of them.
         alone = max(alpha, self.smallest_alone + ROUNDING)
         verdicts = tuple(
             replace(

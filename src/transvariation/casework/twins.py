@@ -23,8 +23,9 @@ def same_objects(pair: Pair) -> list[str]:
     stand = "object stands" if q == 1 else f"objects stand{'s' * (n == 1)}"
     return [
         f"{n} of {q} recovered {stand} in the control table too, with the same values (recovered = control: {listed}"
-        f"{more}). If these are the same measurements, they helped to describe what they were judged by, and 'accepted' says little: take them "
-        "out of the control table. A table with both groups has to be split into two first."
+        f"{more}). If these are the same measurements, they helped to describe what they were judged by, and "
+        "'accepted' says little: take them out of the control table. A table with both groups has to be split "
+        "into two first."
     ]
 
 

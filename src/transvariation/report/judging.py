@@ -20,8 +20,8 @@ def judge_case(
     if report is not None:
         check_report_name(report)
     check_outputs([report, json_file], [control, recovered, options.get("background")])
-    with console.status("judging"):
-        result = judge(control, recovered, command=command_line(), **options)
+    with console.status("judging") as status:
+        result = judge(control, recovered, command=command_line(), progress=status.update, **options)
     # Files first: whatever becomes of the screen, they are there.
     if report is not None:
         with console.status("writing the report"):
