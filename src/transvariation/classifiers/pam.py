@@ -27,7 +27,7 @@ class PAMTOCC(TransvariationClassifier):
     calibration : {"paper", "loo", "cv", "split"} or splitter, default="paper"
         Where the thresholds come from. ``"paper"`` cuts at the quantile of the training objects' own tp; the others at
         ratings that each object got without itself, and clusters too small for that share one threshold. ``"loo"``
-        partitions all samples with one object less in one run, at the cost of one to five further fits, not of n.
+        partitions all samples with one object less in one run, at the cost of one to six further fits, not of n.
     ties : {"proper", "literal"}, default="proper"
         See :func:`transvariation.transvariation_probability`.
     n_jobs : int, optional

@@ -13,10 +13,10 @@ SAME, DIFFERENT = "#1b4965", "#c1121f"
 
 def draw_tippett(ax: "Axes", log10_lr: NDArray[np.float64], same: NDArray[np.bool_]) -> None:
     """Draw, for pairs of the same and of different sources, the share with a larger ratio than each value."""
-    for chosen, ink, label in ((same, SAME, "same source"), (~same, DIFFERENT, "different sources")):
+    for chosen, ink, dashes, label in ((same, SAME, "-", "same source"), (~same, DIFFERENT, "--", "different sources")):
         values = np.sort(log10_lr[chosen])
         larger = 1 - np.arange(len(values) + 1) / len(values)
-        ax.step(np.append(values[:1], values), larger, where="post", color=ink, label=label)
+        ax.step(np.append(values[:1], values), larger, where="post", color=ink, linestyle=dashes, label=label)
     ax.axvline(0, color="0.7", linewidth=0.8)
     ax.set(xlabel="log10 likelihood ratio", ylabel="share of pairs with a larger ratio", ylim=(-0.02, 1.02))
     ax.legend()
