@@ -2,8 +2,6 @@
 
 import time
 from abc import ABCMeta, abstractmethod
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
@@ -22,6 +20,7 @@ from transvariation.classifiers.calibration import (
     rate_held_out,
 )
 from transvariation.classifiers.door import rows_of
+from transvariation.classifiers.lasting import LastingParameters, all_or_nothing
 from transvariation.multiplicity import combine_p_values, combine_ranks
 from transvariation.threshold import (
     check_sensitivity,
@@ -37,19 +36,7 @@ from transvariation.threshold import (
 Floats = NDArray[np.float64]
 
 
-@contextmanager
-def all_or_nothing(rule: BaseEstimator) -> Iterator[None]:
-    """Leave a rule as it was if learning ends in an exception, also an interrupt or a warning turned into an error."""
-    before = vars(rule).copy()
-    try:
-        yield
-    except BaseException:
-        vars(rule).clear()
-        vars(rule).update(before)
-        raise
-
-
-class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
+class OneClassClassifier(LastingParameters, OutlierMixin, BaseEstimator, metaclass=ABCMeta):
     """Learn one class from its own objects alone; accept what is as typical as a share `sensitivity` of them.
 
     A subclass says what differs: `_describe` learns the target class, `_score` rates objects (high = typical), and, if
@@ -291,14 +278,6 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         if self._calibration_groups is None and self._pools.max() == 0:
             return combine_ranks(self._calibration_scores, self._score(rows))
         return combine_p_values(self.p_values(X))
-
-    def _remember(self, *names: str) -> None:
-        """Keep parameters that rating needs as they are now: one that is set later waits for the next fit."""
-        self._fitted_with = {name: getattr(self, name) for name in names}
-
-    def _as_fitted(self, name: str) -> Any:
-        """Give a parameter as the last fit had it. Old model files hold only the present one."""
-        return getattr(self, "_fitted_with", {}).get(name, getattr(self, name))
 
     def _sensitivity_in_use(self) -> Any:
         """What the threshold was cut at: the parameter may have been set since. Old model files hold only that one."""

@@ -218,7 +218,7 @@ def guarantee(mode: str, n_folds: int, grouped: bool, n_parts: int) -> str:
 
 
 def likely_sensitivity(
-    scores: NDArray[np.float64], threshold: float, sensitivity: float, lowest: float = -np.inf
+    scores: NDArray[np.float64], threshold: float, sensitivity: float, lowest: float
 ) -> tuple[float, float]:
     """Bracket the true sensitivity of a split rule, which varies from calibration to calibration as a Beta variable.
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
-from transvariation.classifiers.base import all_or_nothing
 from transvariation.classifiers.door import rows_of
+from transvariation.classifiers.lasting import all_or_nothing
 from transvariation.classifiers.sides import tp_on_workers
 from transvariation.classifiers.transvariation import Floats, TransvariationClassifier
 from transvariation.typicality import transvariation_probability

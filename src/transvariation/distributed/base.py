@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from transvariation.classifiers.calibration import CoverageReport, guarantee, likely_by_counts
+from transvariation.classifiers.lasting import LastingParameters
 from transvariation.distributed.centre import rows_at
 from transvariation.distributed.halves import check_calibration, half
 from transvariation.distributed.local import Scratch
@@ -23,7 +24,7 @@ from transvariation.typicality.medoids import closest
 _LASTING = ("calibration", "tau_max", "ties", "scale")  # parameters that a fitted rule goes on asking
 
 
-class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
+class PartitionedClassifier(LastingParameters, OutlierMixin, BaseEstimator, metaclass=ABCMeta):
     """A one-class classifier on rows in partitions.
 
     A subclass says how to learn (`_describe`), how to rate the training rows, part by part (`_training_scores`), or
@@ -93,7 +94,7 @@ class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         if rows.names is not None:
             self.feature_names_in_ = rows.names
         check_calibration(self.calibration)
-        self._fitted_with = {name: getattr(self, name) for name in _LASTING if hasattr(self, name)}
+        self._remember(*(name for name in _LASTING if hasattr(self, name)))
         if self.calibration == "paper":
             self._describe(rows)
             self._scores = self._training_scores(rows)
@@ -102,10 +103,6 @@ class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
             self._describe(self._rows)
             self._scores = self._held_out_scores(rows)
         self.set_sensitivity(self.sensitivity)
-
-    def _as_fitted(self, name: str) -> Any:
-        """What a parameter was at the fit: it may have been set since. Old model files hold only the parameter."""
-        return getattr(self, "_fitted_with", {}).get(name, getattr(self, name))
 
     def _describing_half(self, rows: Rows) -> Rows:
         n, describing = sum(rows.lengths), rows.derive(half, starts_of(rows), True)

@@ -18,6 +18,7 @@ MARKS: dict[str, dict[str, Any]] = {
     "recovered, accepted": {"marker": "s", "s": 34, "facecolor": "#f4a261", "edgecolor": "black", "linewidth": 0.6},
     "recovered, rejected": {"marker": "X", "s": 42, "facecolor": "#c1121f", "edgecolor": "white", "linewidth": 0.5},
 }
+_MOST = 250  # values in a variable; with more the even lines are narrow enough
 
 
 def draw_plane(
@@ -59,7 +60,7 @@ def draw_plane(
     return shades
 
 
-def grid_lines(frame: ArrayLike, objects: ArrayLike, steps: int = 300, most: int = 250) -> list[np.ndarray]:
+def grid_lines(frame: ArrayLike, objects: ArrayLike, steps: int = 300) -> list[np.ndarray]:
     """Give the lines of a grid over a frame and a margin: even ones, and those through the objects.
 
     tp by counting changes at objects and centres only, and a strip between two of them may be narrower than an even
@@ -70,7 +71,7 @@ def grid_lines(frame: ArrayLike, objects: ArrayLike, steps: int = 300, most: int
     frame : array-like of shape (m, p)
         The grid reaches from their smallest to their largest values, and a little further.
     objects : array-like of shape (n, p)
-        Objects and centres; those outside are left out. With more than `most` in a variable, its lines are even.
+        Objects and centres; those outside are left out. With more than 250 in a variable, its lines are even.
     steps : int
         Even cells along each axis.
 
@@ -84,5 +85,5 @@ def grid_lines(frame: ArrayLike, objects: ArrayLike, steps: int = 300, most: int
         even = np.linspace(values.min() - margin, values.max() + margin, steps + 1)
         some = np.unique(through[(through > even[0]) & (through < even[-1])])
         between = (some[1:] + some[:-1]) / 2
-        lines.append(even if len(some) > most else np.unique(np.concatenate([even, some, between])))
+        lines.append(even if len(some) > _MOST else np.unique(np.concatenate([even, some, between])))
     return lines
