@@ -1,7 +1,7 @@
-"""Import the package before pytest does so file by file for the doctests.
+"""Import the package before pytest collects its files for doctests.
 
-Otherwise the first module it collects from a package is imported twice, and a class of it is no longer the same class.
+Otherwise a module could be imported twice under different names, and its classes would differ.
 """
 
-import transvariation.classifiers
-import transvariation.rivals  # noqa: F401
+import transvariation.baselines
+import transvariation.projection_ensemble  # noqa: F401

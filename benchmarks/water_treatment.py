@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks.data import DATA
 from transvariation import PAMTOCC, TOCC, CalibratedOCC, DensityTOCC, KernelTOCC, MinorComponents, ProjectionEnsemble
-from transvariation.rivals import GaussianOCC, KMeansOCC
+from transvariation.baselines import GaussianOCC, KMeansOCC
 
 ROOT = Path(__file__).parents[1]
 OUT = ROOT / "docs" / "results" / "water"
@@ -51,8 +51,8 @@ def rules() -> dict[str, CalibratedOCC]:
         "TOCC, 2 last components": whole(MinorComponents(2), TOCC()),
         "PAM-TOCC, 2 last components": whole(MinorComponents(2), PAMTOCC()),
         "TOCC_db, 2 last components": whole(MinorComponents(2), DensityTOCC()),
-        "KernelTOCC, 2 last components": whole(MinorComponents(2), KernelTOCC(calibration="paper")),
-        "KernelTOCC, all sensors": whole(KernelTOCC(calibration="paper")),
+        "KernelTOCC, 2 last components": whole(MinorComponents(2), KernelTOCC(calibration="resubstitution")),
+        "KernelTOCC, all sensors": whole(KernelTOCC(calibration="resubstitution")),
         "TOCC, random projections": whole(ProjectionEnsemble(TOCC(), random_state=0)),
         "Gaussian, all sensors": whole(GaussianOCC()),
         "k-means, all sensors": whole(KMeansOCC(random_state=0)),

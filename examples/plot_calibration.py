@@ -14,14 +14,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from transvariation import TOCC, KernelTOCC, make_scenario
-from transvariation.threshold import RejectsNothing
+from transvariation.conformal import RejectsNothing
 
 warnings.simplefilter("ignore", RejectsNothing)  # we know, and show it
 
 rules = {
     "TOCC, paper": TOCC(),
     "TOCC, leave-one-out": TOCC(calibration="loo"),
-    "KernelTOCC, paper": KernelTOCC(calibration="paper"),
+    "KernelTOCC, paper": KernelTOCC(calibration="resubstitution"),
     "KernelTOCC, 10 folds": KernelTOCC(calibration="cv"),
     "KernelTOCC, split": KernelTOCC(calibration="split"),
 }

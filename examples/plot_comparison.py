@@ -19,7 +19,7 @@ import numpy as np
 from sklearn.datasets import make_moons
 
 from transvariation import PAMTOCC, TOCC, DensityTOCC
-from transvariation.rivals import KDEOCC, SOMOCC, SVDD, GaussianOCC, KMeansOCC, MixtureOCC
+from transvariation.baselines import KDEOCC, SOMOCC, SVDD, GaussianOCC, KMeansOCC, MixtureOCC
 
 CLASSIFIERS = {
     "TOCC": TOCC(),

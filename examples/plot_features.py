@@ -10,7 +10,7 @@ A one-class rule has to find such variables without having seen the other kinds.
 import matplotlib.pyplot as plt
 
 from transvariation import load_glass
-from transvariation.report.selection import draw_features
+from transvariation.report.selection_figure import draw_features
 
 glass = load_glass()
 kinds = glass.all.loc[glass.recovered.index, "Type"].map(glass.type_names)

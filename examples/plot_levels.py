@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.colors import PowerNorm
 
 from transvariation import TOCC, load_glass
-from transvariation.report.plane import grid_lines
+from transvariation.report.scatter_figure import grid_lines
 
 # Eigenvectors of the covariance matrix, the one with the smallest variance first.
 fragments = load_glass().control.to_numpy()

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from transvariation import PAMTOCC, TOCC, load_glass
-from transvariation.report.plane import draw_plane
+from transvariation.report.scatter_figure import draw_plane
 
 glass = load_glass()
 _, directions = np.linalg.eigh(np.cov(glass.control, rowvar=False))

@@ -11,7 +11,7 @@ and magnesium, which `VIPSelector` chooses. The line encloses what TOCC accepts.
 import matplotlib.pyplot as plt
 
 from transvariation import TOCC, MinorComponents, load_glass
-from transvariation.report.plane import draw_plane
+from transvariation.report.scatter_figure import draw_plane
 
 glass = load_glass()
 components = MinorComponents().set_output(transform="pandas").fit(glass.control)

@@ -12,7 +12,7 @@ of the fragments the companion of silicon changes (right). A selection deserves 
 import matplotlib.pyplot as plt
 
 from transvariation import VIPSelector, load_glass, selection_stability
-from transvariation.report.selection import draw_stability, draw_vip
+from transvariation.report.selection_figure import draw_stability, draw_vip
 
 control = load_glass().control
 selector = VIPSelector(n_features_to_select=2, kappa=0.5, random_state=0).fit(control)

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from transvariation.casework import judge
 from transvariation.cli import main
-from transvariation.saving import read_about
+from transvariation.persistence import read_about
 
 
 def _run(*arguments):
@@ -182,7 +182,7 @@ def test_a_rule_replaces_an_older_rule_or_an_empty_file(case):
 )
 def test_a_folder_that_is_missing_is_named_before_any_work(case, monkeypatch, typed):
     monkeypatch.chdir(case)
-    for work in ("report.judging.judge", "casework.keep.read_table", "casework.keep.load"):
+    for work in ("report.judging.judge", "casework.model_file.read_table", "casework.model_file.load"):
         monkeypatch.setattr(f"transvariation.{work}", None)
     before = _files(case)
     done = _run(*typed.split())
@@ -323,7 +323,7 @@ def test_a_background_may_be_a_sheet(case, workbook, monkeypatch):
         seen.append((X, sources))
         raise ValueError("that is all")
 
-    monkeypatch.setattr("transvariation.casework.likelihood.LikelihoodSystem.fit", fit)
+    monkeypatch.setattr("transvariation.casework.likelihood_ratio.LikelihoodSystem.fit", fit)
     tables = case / "control.csv", case / "recovered.csv"
     _run("judge", *tables, "--background", workbook, "--background-sheet", "many")
     np.testing.assert_array_equal(seen[0][0], many[["Na", "Mg"]])

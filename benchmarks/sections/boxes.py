@@ -7,7 +7,7 @@ from scipy.stats import multivariate_normal
 
 from benchmarks.measure import cpu_seconds, ratio
 from benchmarks.table import Table
-from transvariation.typicality import mixture_box_probability, normal_box_probability
+from transvariation.density.box_probability import mixture_box_probability, normal_box_probability
 
 CORRELATIONS = (-0.9, -0.4, 0.1, 0.6, 0.95)
 

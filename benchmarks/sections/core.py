@@ -12,8 +12,7 @@ import numpy as np
 
 from benchmarks.measure import cpu_seconds, peak_memory, ratio
 from benchmarks.table import Table
-from transvariation import TOCC
-from transvariation.typicality import acceleration
+from transvariation import TOCC, acceleration
 
 # variables, objects, at most this many times np.sort(X, axis=0): compiled and plain
 TARGETS = [(2, 100_000, 2.0, 15.0), (2, 1_000_000, 2.0, 15.0), (3, 200_000, 4.0, None), (5, 50_000, 8.0, None)]

@@ -70,7 +70,11 @@ def cells(n_seeds: int) -> list[dict[str, Any]]:
         area, specificity = np.transpose(found)
         rows.append(
             {"member": name, "AUC median": f"{np.median(area):.4f}", "lowest": f"{area.min():.4f}"}
-            | {"highest": f"{area.max():.4f}", "specificity median": f"{np.median(specificity):.3f}", "paper": paper}
+            | {
+                "highest": f"{area.max():.4f}",
+                "specificity median": f"{np.median(specificity):.3f}",
+                "resubstitution": paper,
+            }
         )
     return rows
 

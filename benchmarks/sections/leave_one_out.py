@@ -8,7 +8,7 @@ import numpy as np
 from benchmarks.measure import ratio
 from benchmarks.table import Table
 from transvariation import PAMTOCC, TOCC, load_glass, make_scenario
-from transvariation.threshold import only_ratings
+from transvariation.conformal import ignoring_power
 
 
 def samples(short: bool) -> Iterator[tuple[str, np.ndarray]]:
@@ -27,7 +27,7 @@ def samples(short: bool) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def in_turn(rule: Any, X: np.ndarray) -> None:
-    with only_ratings():  # we ask for the time; that such a rule may reject nothing is known
+    with ignoring_power():  # we ask for the time; that such a rule may reject nothing is known
         rule(calibration="loo").fit(X)
 
 

@@ -14,9 +14,9 @@ from matplotlib.figure import Figure
 
 from benchmarks.data import DATA
 from benchmarks.table import RESULTS, Table
-from transvariation.casework.likelihood import LikelihoodSystem, Pairs, by_source, cllr, make_pairs
+from transvariation.casework.likelihood_ratio import LikelihoodSystem, Pairs, by_source, cllr, make_pairs
+from transvariation.conformal import p_values
 from transvariation.report.ratios import draw_calibration, draw_tippett
-from transvariation.threshold import p_values
 
 GLASS = DATA / "nfi_glass"
 LEVEL = 0.1

@@ -12,9 +12,9 @@ from sklearn.mixture import GaussianMixture
 from benchmarks.measure import cpu_seconds
 from benchmarks.table import Table
 from transvariation import GaussianMixtureBIC
-from transvariation.mixture import em, engine
-from transvariation.mixture.models import MODELS
-from transvariation.mixture.search import search, starting_partitions
+from transvariation.density import em, engine
+from transvariation.density.covariance_models import MODELS
+from transvariation.density.search import search, starting_partitions
 
 DATA = Path(__file__).parents[2] / "tests" / "reference" / "data"
 GLASS = ["glass_k_mg", "glass_si_mg", "glass_pc89"]

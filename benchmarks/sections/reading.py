@@ -9,7 +9,7 @@ import pandas as pd
 
 from benchmarks.measure import peak_memory, ratio
 from benchmarks.table import Table
-from transvariation.table import read_chunks, read_table
+from transvariation.tables import read_chunks, read_table
 
 COLUMNS = list("ABCDEFGHI")
 

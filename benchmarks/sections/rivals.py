@@ -9,7 +9,7 @@ from sklearn.svm import OneClassSVM
 from benchmarks.measure import cpu_seconds, ratio
 from benchmarks.table import Table
 from transvariation import TOCC
-from transvariation.rivals import KDEOCC, SOMOCC, SVDD, GaussianOCC, KMeansOCC, MixtureOCC
+from transvariation.baselines import KDEOCC, SOMOCC, SVDD, GaussianOCC, KMeansOCC, MixtureOCC
 
 CLASSIFIERS = {
     "TOCC": TOCC(),

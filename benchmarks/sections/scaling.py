@@ -12,9 +12,9 @@ import numpy as np
 
 from benchmarks.measure import cost, cpu_seconds
 from benchmarks.table import Table
-from transvariation import TOCC, distributed
-from transvariation.distributed import base
-from transvariation.distributed.local import BLOCK_ROWS, LocalRows
+from transvariation import TOCC, dask
+from transvariation.dask import base
+from transvariation.dask.blocks import BLOCK_ROWS, LocalRows
 
 BLOCK = 1 << 20
 HERE = "benchmarks.sections.scaling"
@@ -34,7 +34,7 @@ def read_blocks(path: str) -> Iterator[np.ndarray]:
 
 
 def fit_blocks(path: str) -> None:
-    distributed.TOCC(scratch=Path(path).parent).fit(lambda: read_blocks(path))
+    dask.TOCC(scratch=Path(path).parent).fit(lambda: read_blocks(path))
 
 
 def fit_in_memory(path: str) -> None:
@@ -59,14 +59,13 @@ def partitions(short: bool) -> Iterator[dict[str, Any]]:
     size = 20_000 if short else 250_000
     for k in (1, 2, 4, 8, 16):
         blocks = [np.random.default_rng(i).normal(size=(size, 2)) for i in range(k)]
-        cpu = cpu_seconds(lambda blocks=blocks: distributed.TOCC().fit(lambda: iter(blocks)), 2)
+        cpu = cpu_seconds(lambda blocks=blocks: dask.TOCC().fit(lambda: iter(blocks)), 2)
         yield {"partitions": k, "n": k * size, "CPU s": cpu, "CPU us per row": 1e6 * cpu / (k * size)}
 
 
 def processes(short: bool) -> Iterator[dict[str, Any]]:
     """Strong scaling: the same rows with one and two worker processes, by the clock."""
     import dask.array as da
-
     from distributed import Client, LocalCluster
 
     n = 40_000 if short else 2_000_000
@@ -77,10 +76,10 @@ def processes(short: bool) -> Iterator[dict[str, Any]]:
             Client(cluster) as client,
         ):
             rows = da.random.default_rng(0).normal(size=(n, 2), chunks=(n // 8, 2)).persist()
-            distributed.TOCC().fit(rows[: n // 4])  # imports and machine code are there now
+            dask.TOCC().fit(rows[: n // 4])  # imports and machine code are there now
             before = sum(client.run(time.process_time).values())
             start = time.perf_counter()
-            distributed.TOCC().fit(rows)
+            dask.TOCC().fit(rows)
             wall = time.perf_counter() - start
             cpu = sum(client.run(time.process_time).values()) - before
         first = first or wall
@@ -100,7 +99,7 @@ def peers(short: bool) -> Iterator[dict[str, Any]]:
     X, Z = np.random.default_rng(0).normal(size=(n, 2)), np.random.default_rng(1).normal(size=(n, 2))
     rules = {
         "TOCC": TOCC(),
-        "distributed.TOCC, out of core": distributed.TOCC(),
+        "dask.TOCC, out of core": dask.TOCC(),
         "scikit-learn IsolationForest": IsolationForest(random_state=0),
         "scikit-learn LocalOutlierFactor": LocalOutlierFactor(novelty=True),
         "scikit-learn SGDOneClassSVM": SGDOneClassSVM(random_state=0),
@@ -119,10 +118,11 @@ def peers(short: bool) -> Iterator[dict[str, Any]]:
 
 def nearest_of_dask_ml(X: np.ndarray, Z: np.ndarray) -> Iterator[dict[str, Any]]:
     """Dask-ML has no one-class rule; its nearest: a scikit-learn rule fitted to a sample, applied by partitions."""
-    import dask
     import dask.array as da
     from dask_ml.wrappers import ParallelPostFit
     from sklearn.ensemble import IsolationForest
+
+    import dask
 
     rule = ParallelPostFit(IsolationForest(random_state=0))
     with dask.config.set(scheduler="single-threaded"):
@@ -206,7 +206,7 @@ def messages(short: bool) -> Iterator[dict[str, Any]]:
     blocks = [np.random.default_rng(i).normal(size=(size + 17 * i, 2)) for i in range(k)]
     TOCC().fit(blocks[0])
     ledger = Ledger(lambda: iter(blocks))
-    rule, opened = distributed.TOCC(), base.open_rows
+    rule, opened = dask.TOCC(), base.open_rows
     try:
         base.open_rows = lambda X, scratch: ledger
         rule.fit(lambda: iter(blocks))
@@ -238,7 +238,7 @@ def run(short: bool) -> Iterator[Table]:
     yield Table("scaling_partitions", "Weak scaling: partitions of one size, one process", list(partitions(short)))
     yield Table(
         "scaling_processes",
-        "Strong scaling: distributed.TOCC().fit on a local Dask cluster",
+        "Strong scaling: dask.TOCC().fit on a local Dask cluster",
         list(processes(short)),
         "By the clock: other work on the machine (load average) slows it down.",
     )

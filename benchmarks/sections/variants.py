@@ -12,9 +12,9 @@ from sklearn.svm import OneClassSVM
 from benchmarks.sections.power import GLASS, SENSITIVITY, glass, scenario
 from benchmarks.table import Table
 from transvariation import PAMTOCC, KernelTOCC
-from transvariation.classifiers.base import OneClassClassifier
-from transvariation.typicality import spatial_median
-from transvariation.typicality.medoids import closest, medoids
+from transvariation.base import OneClassClassifier
+from transvariation.cluster.pam import closest, medoids
+from transvariation.depth.median import spatial_median
 
 Floats = NDArray[np.float64]
 
@@ -45,7 +45,9 @@ def log_tp_with_tails(X: Floats, Z: Floats, m: Floats, share: float) -> Floats:
 class TailTOCC(OneClassClassifier):
     """tp with fitted tails, about one centre or about the medoid of the closest of several clusters."""
 
-    def __init__(self, n_clusters: int = 1, *, share: float = 0.2, sensitivity: Any = 0.9, calibration: Any = "paper"):
+    def __init__(
+        self, n_clusters: int = 1, *, share: float = 0.2, sensitivity: Any = 0.9, calibration: Any = "resubstitution"
+    ):
         self.n_clusters = n_clusters
         self.share = share
         self.sensitivity = sensitivity
@@ -65,7 +67,7 @@ class TailTOCC(OneClassClassifier):
 
 
 VARIANTS = {
-    "KernelTOCC": KernelTOCC(calibration="paper"),
+    "KernelTOCC": KernelTOCC(calibration="resubstitution"),
     "OneClassSVM": make_pipeline(StandardScaler(), OneClassSVM(nu=0.1)),
     "counting with fitted tails, outer tenth": TailTOCC(share=0.1),
     "counting with fitted tails, outer fifth": TailTOCC(share=0.2),

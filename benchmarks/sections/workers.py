@@ -16,7 +16,7 @@ from transvariation import (
     ProjectionEnsemble,
     VIPSelector,
 )
-from transvariation.rivals import KDEOCC, MixtureOCC
+from transvariation.baselines import KDEOCC, MixtureOCC
 
 Rule = Callable[[int], Any]
 

@@ -11,24 +11,25 @@ import transvariation
 
 # Home of a public name -> heading and opening sentence, in the order in which a reader meets them.
 ROOMS = {
-    "typicality": ("Measure", "Pure functions on arrays: how deep does an object lie among the target objects?"),
-    "classifiers": ("Decide", "The one-class classifiers: scikit-learn estimators that accept (+1) or reject (-1)."),
-    "multiplicity": ("Many objects at once", "Selection among many p-values; one answer for a whole set."),
-    "reduction": ("Reduce", "Fewer, more telling variables: components, projections, selections."),
-    "mixture": ("Densities", "Gaussian mixtures chosen by BIC and kernel densities, with box probabilities."),
+    "depth": ("Measure", "Pure functions on arrays: how deep does an object lie among the target objects?"),
+    "tocc": ("Decide", "The one-class classifiers: scikit-learn estimators that accept (+1) or reject (-1)."),
+    "multiple_testing": ("Many objects at once", "Selection among many p-values; one answer for a whole set."),
+    "decomposition": ("Components", "Minor components, sparse minor components and random projections."),
+    "feature_selection": ("Variable selection", "VIP, VarSel, and how stable a selection is."),
+    "density": ("Densities", "Gaussian mixtures chosen by BIC and kernel densities, with box probabilities."),
     "metrics": ("Metrics", "How well scores separate target objects from non-target ones."),
     "datasets": ("Data", "The glass fragments and the simulated scenarios."),
-    "saving": ("Keep", "Models in files, without pickle."),
-    "streaming": ("Streaming", "Objects that arrive one after another."),
+    "persistence": ("Keep", "Models in files, without pickle."),
+    "drift": ("Streaming", "Objects that arrive one after another."),
 }
 
 # Modules whose own names are public without standing at the top of the package.
 SIDE_DOORS = {
-    "transvariation.saving": ("Keep", "What else there is to model files."),
-    "transvariation.table": ("Read", "From files and data frames to checked numbers."),
-    "transvariation.rivals": ("Rivals", "The paper's six competitors, on the same base and so with the same cut."),
+    "transvariation.persistence": ("Keep", "What else there is to model files."),
+    "transvariation.tables": ("Read", "From files and data frames to checked numbers."),
+    "transvariation.baselines": ("Rivals", "The paper's six competitors, on the same base and so with the same cut."),
     "transvariation.casework": ("Casework", "From two tables to a verdict with its reasons."),
-    "transvariation.distributed": ("Distributed", "The same classifiers on Dask arrays and data frames."),
+    "transvariation.dask": ("Distributed", "The same classifiers on Dask arrays and data frames."),
 }
 
 
@@ -48,7 +49,7 @@ def sections() -> list[tuple[str, str, str, list[str]]]:
             if names:
                 found.append((f"{heading}: ``{module}``", sentence, module, names))
     base = ["OneClassClassifier"]
-    found.append(("For your own classifier", "Say what differs; inherit the rest.", "transvariation.classifiers", base))
+    found.append(("For your own classifier", "Say what differs; inherit the rest.", "transvariation.base", base))
     return found
 
 

@@ -14,7 +14,7 @@ def _rows(path: Path) -> list[dict[str, str]]:
 
 def cells() -> list[list[str]]:
     """Lay AUC and specificity, the printed and ours, side by side: one row per rule and reduction."""
-    lines = [["rule, reduction", "paper", "here", "reading"]]
+    lines = [["rule, reduction", "resubstitution", "here", "reading"]]
     for row in _rows(RESULTS / "glass" / "cells.csv"):
         spread = f" [{row['AUC, lowest']}, {row['AUC, highest']}]" if row["AUC, lowest"] else ""
         printed = f"{float(row['AUC, paper']):.3f} / {float(row['specificity, paper']):.3f}"

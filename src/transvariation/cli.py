@@ -302,8 +302,8 @@ def fit(control: Path, model: Path, **options: Any) -> None:
     """Fit a rule to CONTROL objects and keep it in the file MODEL."""
     from rich.console import Console
 
-    from transvariation.casework.keep import fit_model
-    from transvariation.report.screen import rule_lines
+    from transvariation.casework.model_file import fit_model
+    from transvariation.report.console import rule_lines
 
     with _usage_errors(), Console(stderr=True).status("fitting"):
         rule, table, heard = fit_model(control, model, **_listed(options))
@@ -339,7 +339,7 @@ def score(model: Path, table: Path, out: Path | None, **options: Any) -> None:
     from rich.console import Console
     from rich.progress import Progress
 
-    from transvariation.casework.keep import score_table
+    from transvariation.casework.model_file import score_table
 
     out = out or table.with_name(f"{table.stem}.scores.csv")
     with _usage_errors(), Progress(console=Console(stderr=True), transient=True) as progress:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 
-from transvariation.threshold import cut
+from transvariation.conformal import conformal_threshold
 
 
 class ROC(NamedTuple):
@@ -77,5 +77,5 @@ def specificity_at_sensitivity(
     >>> specificity_at_sensitivity([0.9, 0.8, 0.7, 0.2], [0.5, 0.1], sensitivity=0.75)
     1.0
     """
-    threshold = cut(_finite(scores_target, "target"), sensitivity)
+    threshold = conformal_threshold(_finite(scores_target, "target"), sensitivity)
     return float(np.mean(_finite(scores_nontarget, "non-target") < threshold))

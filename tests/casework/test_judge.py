@@ -12,20 +12,20 @@ from click.testing import CliRunner
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from transvariation import TOCC, MinorComponents, distributed, load_glass, save
+from transvariation import TOCC, MinorComponents, dask, load_glass, save
 from transvariation.casework import METHODS, REDUCTIONS, CaseResult, judge
-from transvariation.casework.alone import MOST, reasons
+from transvariation.casework.coverage_text import in_plain_words
+from transvariation.casework.duplicates import same_objects
 from transvariation.casework.judging import fit_rule
-from transvariation.casework.keep import fit_model, score_table
 from transvariation.casework.methods import make_rule
-from transvariation.casework.promise import in_plain_words
-from transvariation.casework.twins import same_objects
+from transvariation.casework.model_file import fit_model, score_table
+from transvariation.casework.univariate import MOST, reasons
 from transvariation.cli import main
+from transvariation.density.box_probability import TooManyVariables
+from transvariation.persistence import read_about
 from transvariation.report.case import case_html, case_pdf
-from transvariation.report.screen import summary_lines
-from transvariation.saving import read_about
-from transvariation.table import TableError, read_pair
-from transvariation.typicality.boxes import TooManyVariables
+from transvariation.report.console import summary_lines
+from transvariation.tables import TableError, read_pair
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ def test_a_case_moved_to_a_sensitivity_equals_one_judged_at_it(method, n, groupe
     assert kept.at(0.97) == pickle.loads(pickle.dumps(judged[2])) == judged[2]
 
 
-@pytest.mark.filterwarnings("ignore::transvariation.threshold.RejectsNothing")
+@pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")
 @pytest.mark.parametrize("grouped", [False, True])
 def test_parts_that_share_a_threshold_are_those_of_the_rule_at_every_sensitivity(grouped):
     glass = load_glass()
@@ -111,7 +111,7 @@ def test_parts_that_share_a_threshold_are_those_of_the_rule_at_every_sensitivity
 def test_every_method_decides_as_its_p_values_say(tables, method):
     found = judge(*tables, features=["K", "Mg"], method=method)
     assert all(v.accepted == (v.p_value > 0.1 + 1e-9) for v in found.verdicts)
-    assert found.coverage.calibration != "paper"
+    assert found.coverage.calibration != "resubstitution"
 
 
 def test_too_many_variables_for_a_mixture_have_a_remedy_that_a_case_can_take(tmp_path, monkeypatch):
@@ -121,7 +121,7 @@ def test_too_many_variables_for_a_mixture_have_a_remedy_that_a_case_can_take(tmp
     def refuse(*_, **__):  # as nine correlated variables are, after a minute
         raise TooManyVariables("9 correlated variables are too many", "raise the tolerance")
 
-    monkeypatch.setattr("transvariation.mixture.bic.mixture_box_probability", refuse)
+    monkeypatch.setattr("transvariation.density.gaussian_mixture.mixture_box_probability", refuse)
     for work in (
         lambda: judge(table, table, method="mixture"),
         lambda: fit_model(table, tmp_path / "other", method="mixture"),
@@ -437,7 +437,7 @@ def test_a_table_that_cannot_be_scored_leaves_nothing_behind(case, tmp_path):
     ("make", "words"),
     [
         (lambda X: TOCC().fit(X.to_numpy()), "was fitted without column names; fit it to a table"),
-        (lambda X: distributed.TOCC().fit(X.to_numpy()), "was fitted without column names; fit it to a table"),
+        (lambda X: dask.TOCC().fit(X.to_numpy()), "was fitted without column names; fit it to a table"),
         (lambda X: make_pipeline(StandardScaler(), TOCC()).fit(X), "holds a Pipeline, which has no p-values"),
         (lambda X: MinorComponents().fit(X), "holds a MinorComponents, which has no p-values"),
         (lambda X: TOCC(), "not fitted yet"),

@@ -9,9 +9,9 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from transvariation.casework import CaseResult, judge
-from transvariation.casework.likelihood import LikelihoodSystem, TwoLevel, by_source, cllr, in_words, make_pairs
+from transvariation.casework.likelihood_ratio import LikelihoodSystem, TwoLevel, by_source, cllr, in_words, make_pairs
 from transvariation.report.case import case_html
-from transvariation.table import TableError
+from transvariation.tables import TableError
 
 pytest.importorskip("lir")
 

@@ -12,10 +12,10 @@ from rich.console import Console
 
 from transvariation import load_glass
 from transvariation.casework import judge
-from transvariation.casework.keep import fit_model
+from transvariation.casework.model_file import fit_model
 from transvariation.cli import main
 from transvariation.report.case import case_html
-from transvariation.report.frames import AGAINST, verdict_frame
+from transvariation.report.tables import AGAINST, verdict_frame
 from transvariation.web.preview import plain
 
 TWICE = """

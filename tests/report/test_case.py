@@ -15,11 +15,11 @@ from rich.console import Console
 
 from transvariation import load_glass
 from transvariation.casework import judge
-from transvariation.casework.likelihood import LikelihoodRatio, in_words
+from transvariation.casework.likelihood_ratio import LikelihoodRatio, in_words
 from transvariation.report.case import case_html, case_pdf, plane
-from transvariation.report.frames import verdict_frame
+from transvariation.report.console import case_table, summary_lines
 from transvariation.report.page import render
-from transvariation.report.screen import case_table, summary_lines
+from transvariation.report.tables import verdict_frame
 
 GLASS = load_glass()
 CONTROL, RECOVERED = GLASS.control[["K", "Mg"]], GLASS.recovered[["K", "Mg"]]

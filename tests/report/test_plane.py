@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.path import Path
 
 from transvariation import PAMTOCC, TOCC, MinorComponents, load_glass
-from transvariation.report.plane import draw_plane, grid_lines
+from transvariation.report.scatter_figure import draw_plane, grid_lines
 
 
 def within(ax, points):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from transvariation import TOCC, load_glass, reasons
+from transvariation import TOCC, explain_rejections, load_glass
 from transvariation.report.reasons import draw_reasons
 
 GLASS = load_glass()
@@ -10,7 +10,7 @@ GLASS = load_glass()
 
 def test_one_row_per_variable():
     control, recovered = GLASS.control[["K", "Mg"]], GLASS.recovered[["K", "Mg"]]
-    table = reasons(TOCC().fit(control), recovered.iloc[:2])
+    table = explain_rejections(TOCC().fit(control), recovered.iloc[:2])
     figure = draw_reasons(control, table, 164)
     assert [axes.get_ylabel() for axes in figure.axes] == ["K", "Mg"]
     assert "164: rejected" in figure.get_suptitle()
@@ -20,7 +20,7 @@ def test_one_row_per_variable():
 
 def test_the_targets_are_drawn_also_beside_an_object_far_away():
     control, far = GLASS.control[["K"]], GLASS.recovered[["K"]].iloc[:1].assign(K=20_000.0)
-    figure = draw_reasons(control, reasons(TOCC().fit(control), far), far.index[0])
+    figure = draw_reasons(control, explain_rejections(TOCC().fit(control), far), far.index[0])
     heights = figure.axes[0].collections[0].get_paths()[0].vertices[:, 1]
     assert heights.max() == 1
 
@@ -28,7 +28,7 @@ def test_the_targets_are_drawn_also_beside_an_object_far_away():
 def test_dollar_signs_are_no_formula():
     names = ["K$_$", "price in $ (US$)"]
     control, recovered = (table[["K", "Mg"]].set_axis(names, axis=1) for table in (GLASS.control, GLASS.recovered))
-    table = reasons(TOCC().fit(control), recovered.iloc[:1].set_axis(["$_$"]))
+    table = explain_rejections(TOCC().fit(control), recovered.iloc[:1].set_axis(["$_$"]))
     figure = draw_reasons(control, table, "$_$")
     figure.draw_without_rendering()
     assert figure.get_suptitle() == "$_$: rejected"

@@ -1,7 +1,7 @@
 from matplotlib.figure import Figure
 
 from transvariation import VIPSelector, load_glass, selection_stability
-from transvariation.report.selection import draw_features, draw_stability, draw_vip
+from transvariation.report.selection_figure import draw_features, draw_stability, draw_vip
 
 SELECTOR = VIPSelector(2, kappa=0.5, n_projections=15, n_candidates=10, random_state=0)
 

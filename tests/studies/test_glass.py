@@ -34,14 +34,14 @@ def test_every_cell_but_the_three_known_ones_equals_the_printed_one():
     assert differ == {("TOCC_df", "PCA"): 0.949, ("TOCC_df", "kappa-VIP"): 0.987, ("PAM-TOCC_df", "PCA"): 0.964}
 
 
-@pytest.mark.filterwarnings("ignore::transvariation.threshold.RejectsNothing")
+@pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")
 def test_a_fold_is_what_a_calibrated_pipeline_does():
     train, test = FOLD
     data = load_glass()
     found = pd.DataFrame(glass._fold(train, test)).set_index(["rule", "reduction", "calibration"])
     rules = glass.RULES | glass.CALIBRATED
     for name, reduction in (("TOCC_df", "PCA"), ("PAM-TOCC_df", "kappa-VIP"), ("KernelTOCC", "PCA")):
-        for calibration in ("paper", "cv"):
+        for calibration in ("resubstitution", "cv"):
             pipeline = make_pipeline(glass.REDUCTIONS[reduction](), rules[name]())
             rule = CalibratedOCC(pipeline, calibration=calibration).fit(data.control.iloc[train])
             row = found.loc[(name, reduction, calibration)]
@@ -68,7 +68,7 @@ def _cells(pam):
 
 def test_claims_on_the_glass_are_judged_by_the_numbers():
     unseen = pd.DataFrame(
-        [(rule, "PCA", "paper", 0.9, 1.0) for rule in glass.RULES],
+        [(rule, "PCA", "resubstitution", 0.9, 1.0) for rule in glass.RULES],
         columns=["rule", "reduction", "calibration", "sensitivity", "specificity"],
     )
     chosen = {"varSel": ["Mg", "K"], "kappa-VIP": ["Mg", "Si"]}

@@ -21,7 +21,7 @@ from transvariation.casework import judge
 from transvariation.casework.judging import NAME_SHEETS
 from transvariation.casework.methods import AS_THEY_ARE, FEWER
 from transvariation.cli import main
-from transvariation.table.workbook import NAME_ONE
+from transvariation.tables.workbook import NAME_ONE
 from transvariation.web import workers
 from transvariation.web.app import STATIC, Limits, make_app
 from transvariation.web.guard import COOKIE

@@ -74,12 +74,12 @@ def test_labels_tell_ticks_apart(page, low, high, offset, labels):
 def test_axes_of_extreme_numbers_are_whole(open_page, mean, spread, width):
     page = open_page(width=width)
     judged(page, normal(40, loc=mean, scale=spread), normal(5, seed=1, loc=mean + 3 * spread, scale=spread))
-    assert cut(page) == []
+    assert conformal_threshold(page) == []
     assert page.locator("#plane .dot").count() == 45
     assert any(text == "a − 1e12" for text in page.locator("#plane text").all_text_contents()) == (spread == 1)
 
 
-def cut(page):
+def conformal_threshold(page):
     """Texts of the figure that do not fit into it, or lie on each other."""
     return page.evaluate(
         """() => { const box = document.getElementById('plane').getBoundingClientRect();
@@ -106,7 +106,7 @@ def test_long_names_break_nothing(open_page, screenshot, width):
     assert word["x"] + word["width"] <= seen["x"] + seen["width"]
     titles = page.locator("#plane text:has(title)")
     assert titles.locator("title").all_text_contents() == [page.input_value("#x"), page.input_value("#y")]
-    assert cut(page) == []
+    assert conformal_threshold(page) == []
 
 
 def test_a_small_tp_is_told_from_a_smaller_one(page):

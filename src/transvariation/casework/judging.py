@@ -9,19 +9,19 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from transvariation.casework.alone import reasons, smallest_alone
-from transvariation.casework.cautions import remedy
-from transvariation.casework.likelihood import LikelihoodSystem, by_source
+from transvariation.base import OneClassClassifier
+from transvariation.casework.duplicates import same_objects
+from transvariation.casework.likelihood_ratio import LikelihoodSystem, by_source
 from transvariation.casework.methods import DEFAULT, make_rule, saying_the_remedy
-from transvariation.casework.poolings import FALSE_DISCOVERY_RATE, poolings
+from transvariation.casework.pooled_thresholds import FALSE_DISCOVERY_RATE, poolings
 from transvariation.casework.result import CaseResult, Reason, Verdict
-from transvariation.casework.say import having_a_say, tp_of
-from transvariation.casework.twins import same_objects
-from transvariation.classifiers import OneClassClassifier
-from transvariation.studies.provenance import provenance
-from transvariation.table import Pair, TableError, read_pair, read_table
-from transvariation.table.pairing import unit_problems
-from transvariation.threshold import only_ratings, required, too_few
+from transvariation.casework.selected_features import having_a_say, tp_of
+from transvariation.casework.univariate import reasons, smallest_alone
+from transvariation.casework.warnings_ import remedy
+from transvariation.conformal import ignoring_power, required, too_few
+from transvariation.provenance import provenance
+from transvariation.tables import Pair, TableError, read_pair, read_table
+from transvariation.tables.pairing import unit_problems
 
 LIMITATIONS = (
     "A rejected object differs from the control more than the control's own objects do from each other. It does not "
@@ -60,7 +60,7 @@ def judge(
     Parameters
     ----------
     control, recovered : path, bytes or DataFrame
-        The two tables; see :func:`transvariation.table.read_table` for what is understood.
+        The two tables; see :func:`transvariation.tables.read_table` for what is understood.
     method : str
         A key of `METHODS`.
     reduce : str, optional
@@ -86,7 +86,7 @@ def judge(
     progress : callable
         Told in words what is being done.
     **options
-        Further options of :func:`transvariation.table.read_pair`.
+        Further options of :func:`transvariation.tables.read_pair`.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def fit_rule(
             "one control object does not show how much objects from one source differ; give at least 2, and "
             f"{required(0.9):.0f} for a sensitivity of 0.9"
         )
-    with warnings.catch_warnings(record=True) as caught, only_ratings():
+    with warnings.catch_warnings(record=True) as caught, ignoring_power():
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's own speak of arrays, not of the case
         warnings.simplefilter("always", UserWarning)
         rule.fit(known, groups=groups_of(sources))

@@ -6,19 +6,19 @@ from typing import Any, NamedTuple
 
 from sklearn.pipeline import make_pipeline
 
-from transvariation.classifiers import (
-    PAMTOCC,
-    TOCC,
-    CalibratedOCC,
-    DensityTOCC,
-    KernelTOCC,
-    OneClassClassifier,
-    ProjectionEnsemble,
-)
-from transvariation.mixture.engine import fetch_engine
-from transvariation.reduction import MinorComponents, VarSel, VIPSelector
-from transvariation.table import TableError
-from transvariation.typicality.boxes import TooManyVariables
+from transvariation.base import OneClassClassifier
+from transvariation.calibrated import CalibratedOCC
+from transvariation.decomposition.minor_components import MinorComponents
+from transvariation.density.box_probability import TooManyVariables
+from transvariation.density.engine import fetch_engine
+from transvariation.density_tocc import DensityTOCC
+from transvariation.feature_selection.varsel import VarSel
+from transvariation.feature_selection.vip import VIPSelector
+from transvariation.kernel_tocc import KernelTOCC
+from transvariation.pam_tocc import PAMTOCC
+from transvariation.projection_ensemble import ProjectionEnsemble
+from transvariation.tables import TableError
+from transvariation.tocc import TOCC
 
 DEFAULT = "kernel"  # of the rules here the one that keeps its promise and still rejects; see the page on calibration
 
@@ -78,7 +78,7 @@ def make_rule(method: str, reduce: str | None, sensitivity: float, seed: int) ->
             raise ValueError(f"reduce={reduce!r} is unknown; choose one of {', '.join(REDUCTIONS)}")
         step, what = REDUCTIONS[reduce]
         words = f"The variables were first reduced to {what}, anew in every part of the calibration. {words}"
-        rule = CalibratedOCC(make_pipeline(step(seed), rule.set_params(calibration="paper")), calibration="cv")
+        rule = CalibratedOCC(make_pipeline(step(seed), rule.set_params(calibration="resubstitution")), calibration="cv")
     if method == "mixture" or reduce == "varsel":
         fetch_engine()  # the last digits may decide between variables: the same ones whatever was judged before
     return rule.set_params(sensitivity=sensitivity), words

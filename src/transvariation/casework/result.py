@@ -3,10 +3,10 @@
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from transvariation.casework.likelihood import LikelihoodRatio
-from transvariation.casework.say import Say
-from transvariation.classifiers.calibration import CoverageReport
-from transvariation.threshold import check_sensitivity, required
+from transvariation.calibration import CoverageReport
+from transvariation.casework.likelihood_ratio import LikelihoodRatio
+from transvariation.casework.selected_features import Say
+from transvariation.conformal import check_sensitivity, required
 
 SCHEMA = "transvariation-case/1"
 ROUNDING = 1e-9  # 1 - 0.9 is a hair less than 0.1
@@ -246,7 +246,7 @@ def _cautions(content: dict[str, Any]) -> tuple[Caution, ...]:
 def largest_sensitivity(coverage: CoverageReport) -> float:
     """Give the largest sensitivity that the control objects support, those of the smallest part if there are several.
 
-    Above it the rule rejects what is rated lower than all of them: see :func:`transvariation.threshold.cut`.
+    Above it the rule rejects what is rated lower than all of them: see :func:`transvariation.conformal.cut`.
     """
     fewest = min(coverage.n_per_part)
     return fewest / (fewest + 1)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from transvariation.typicality.rows import check_count
+from transvariation.validation import check_count
 
 Floats = NDArray[np.float64]
 

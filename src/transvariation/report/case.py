@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from transvariation.atomic_write import replacing
 from transvariation.casework.result import CaseResult, Verdict
-from transvariation.report.frames import FORMS, data_frame, note_frame, ratio_frame, verdict_frame, word
+from transvariation.report.console import summary_lines
 from transvariation.report.names import label_axes
 from transvariation.report.page import Section, page
-from transvariation.report.screen import summary_lines
-from transvariation.report.strip import strip_svg
-from transvariation.writing import replacing
+from transvariation.report.strip_figure import strip_svg
+from transvariation.report.tables import FORMS, data_frame, note_frame, ratio_frame, verdict_frame, word
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,7 +39,7 @@ def plane(result: CaseResult) -> "Figure":
     """Draw control and recovered objects on the two most telling variables, or on the only one."""
     from matplotlib.figure import Figure
 
-    from transvariation.report.plane import MARKS
+    from transvariation.report.scatter_figure import MARKS
 
     names = most_telling(result)
     figure = Figure(figsize=(6.6, 4.4), layout="constrained")

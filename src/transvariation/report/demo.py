@@ -6,13 +6,13 @@ import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
+from transvariation.atomic_write import make_folder
 from transvariation.casework import CaseResult, judge
-from transvariation.classifiers import TOCC
 from transvariation.datasets import load_glass
 from transvariation.report.case import write_report
-from transvariation.report.plane import draw_plane
-from transvariation.report.screen import summary_lines
-from transvariation.writing import make_folder
+from transvariation.report.console import summary_lines
+from transvariation.report.scatter_figure import draw_plane
+from transvariation.tocc import TOCC
 
 VARIABLES = ["K", "Mg"]  # the plane of the figure
 

@@ -7,13 +7,14 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from transvariation.classifiers import PAMTOCC, TOCC
 from transvariation.datasets import load_glass
+from transvariation.pam_tocc import PAMTOCC
 from transvariation.report import glass_figures as draw
 from transvariation.report.page import Section, page, save_figure
 from transvariation.report.simulation import THOUSANDTHS, claims_section, origin, worded
 from transvariation.studies import glass as study
 from transvariation.studies.claims import check_glass_claims
+from transvariation.tocc import TOCC
 
 
 def tell(scored: list[dict[str, Any]], held_out: pd.DataFrame, directory: Path, made_by: dict[str, str]) -> Path:
@@ -112,7 +113,9 @@ def _unseen(held_out: pd.DataFrame) -> Section:
             "there, is the answer."
         )
         .table(
-            held_out.assign(calibration=held_out["calibration"].map({"paper": "as in the paper", "cv": "calibrated"})),
+            held_out.assign(
+                calibration=held_out["calibration"].map({"resubstitution": "as in the paper", "cv": "calibrated"})
+            ),
             "Sensitivity on unseen window fragments, specificity on the others",
         )
     )

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from transvariation.report.plane import draw_plane
-from transvariation.report.selection import draw_features
-from transvariation.typicality import transvariation_probability
+from transvariation.depth.probability import transvariation_probability
+from transvariation.report.scatter_figure import draw_plane
+from transvariation.report.selection_figure import draw_features
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

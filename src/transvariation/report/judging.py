@@ -6,11 +6,11 @@ from typing import Any
 
 from rich.console import Console
 
+from transvariation.atomic_write import check_outputs, replacing
 from transvariation.casework import judge
+from transvariation.provenance import command_line
 from transvariation.report.case import check_report_name, write_report
-from transvariation.report.screen import case_table, summary_lines
-from transvariation.studies.provenance import command_line
-from transvariation.writing import check_outputs, replacing
+from transvariation.report.console import case_table, summary_lines
 
 
 def judge_case(

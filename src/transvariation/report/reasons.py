@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.stats import gaussian_kde
 
-from transvariation.classifiers.reasons import objects_of
+from transvariation.inspection import objects_of
 from transvariation.report.names import PLAIN, wrapped
 
 if TYPE_CHECKING:
@@ -27,10 +27,10 @@ def draw_reasons(control: "pd.DataFrame", table: "pd.DataFrame", name: Any) -> "
 
     Examples
     --------
-    >>> from transvariation import TOCC, load_glass, reasons
+    >>> from transvariation import TOCC, load_glass, explain_rejections
     >>> glass = load_glass()
     >>> control, recovered = glass.control[["K", "Mg"]], glass.recovered[["K", "Mg"]]
-    >>> table = reasons(TOCC().fit(control), recovered.iloc[:1])
+    >>> table = explain_rejections(TOCC().fit(control), recovered.iloc[:1])
     >>> len(draw_reasons(control, table, 164).axes)
     2
     """

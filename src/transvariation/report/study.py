@@ -6,12 +6,12 @@ from time import perf_counter
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from transvariation.atomic_write import make_folder
+from transvariation.provenance import command_line, provenance
 from transvariation.report import glass as glass_report
 from transvariation.report.simulation import tell
 from transvariation.studies.glass import GlassStudy
-from transvariation.studies.provenance import command_line, provenance
 from transvariation.studies.simulation import Study
-from transvariation.writing import make_folder
 
 
 def progress_bar(console: Console) -> Progress:

@@ -133,7 +133,9 @@ def check_glass_claims(cells: pd.DataFrame, held_out: pd.DataFrame, chosen: dict
     rate = cells.pivot(index="rule", columns="reduction", values="specificity")
     seconds = cells.pivot(index="rule", columns="reduction", values="seconds")
     selecting, reducing = area[["varSel", "kappa-VIP"]].to_numpy().mean(), area[["PCA", "RP"]].to_numpy().mean()
-    fresh = held_out[held_out["calibration"] == "paper"].pivot(index="rule", columns="reduction", values="sensitivity")
+    fresh = held_out[held_out["calibration"] == "resubstitution"].pivot(
+        index="rule", columns="reduction", values="sensitivity"
+    )
     quickest, middle = seconds.idxmin(), float(np.median(rate))
     pam = "PAM-TOCC_df"
     accepted, rejected = float(fresh["PCA"][pam]), float(rate["RP"][pam])

@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from transvariation.classifiers import PAMTOCC, TOCC, DensityTOCC, OneClassClassifier
+from transvariation.base import OneClassClassifier
+from transvariation.baselines import KDEOCC, SOMOCC, SVDD, GaussianOCC, KMeansOCC, MixtureOCC
 from transvariation.datasets import make_scenario
+from transvariation.density.engine import fetch_engine
+from transvariation.density_tocc import DensityTOCC
 from transvariation.metrics import auc, specificity_at_sensitivity
-from transvariation.mixture.engine import fetch_engine
-from transvariation.rivals import KDEOCC, SOMOCC, SVDD, GaussianOCC, KMeansOCC, MixtureOCC
-from transvariation.studies.journal import Journal
+from transvariation.pam_tocc import PAMTOCC
+from transvariation.studies.checkpoint import Journal
+from transvariation.tocc import TOCC
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,12 +8,12 @@ import numpy as np
 
 from transvariation.casework.judging import NAME_SHEETS
 from transvariation.casework.methods import AS_THEY_ARE, FEWER
-from transvariation.table import Limits, Problem, Table, TableError
-from transvariation.table.cells import MARKS, to_say
-from transvariation.table.opening import opened
-from transvariation.table.pairing import say_one
-from transvariation.table.roles import NO_MEASUREMENT
-from transvariation.table.workbook import NAME_ONE, sheet_titles
+from transvariation.tables import Limits, Problem, Table, TableError
+from transvariation.tables.cells import MARKS, to_say
+from transvariation.tables.opening import opened
+from transvariation.tables.pairing import say_one
+from transvariation.tables.roles import NO_MEASUREMENT
+from transvariation.tables.workbook import NAME_ONE, sheet_titles
 
 FIRST = 8  # rows shown of a table that was understood
 PLACES = 12  # further rows shown because something was found in them

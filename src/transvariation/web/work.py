@@ -6,12 +6,12 @@ from typing import Any
 
 from transvariation.casework import METHODS, REDUCTIONS, CaseResult, judge
 from transvariation.casework.judging import same_table
-from transvariation.casework.keep import spreadsheet_safe
 from transvariation.casework.methods import DEFAULT
+from transvariation.casework.model_file import spreadsheet_safe
 from transvariation.datasets import load_glass
 from transvariation.report.case import case_html, case_pdf
-from transvariation.report.frames import verdict_frame
-from transvariation.table import Limits, TableError, read_pair
+from transvariation.report.tables import verdict_frame
+from transvariation.tables import Limits, TableError, read_pair
 from transvariation.web.preview import plain, sheets, told, troubled, understood
 
 # A browser shows all of this at once, and anybody may drop anything: far less than the command line takes.

@@ -38,7 +38,7 @@ def _child(connection: Connection, job: str, arguments: tuple, memory: int) -> N
     """Do the work and send the outcome as JSON: nothing that could run code travels back."""
     import resource
 
-    from transvariation.table import TableError
+    from transvariation.tables import TableError
     from transvariation.web.preview import plain, told
 
     function = pkgutil.resolve_name(job)

@@ -1,0 +1,10 @@
+"""The competitors, on the same base and so with the same cut."""
+
+from transvariation.baselines.gaussian import GaussianOCC
+from transvariation.baselines.kde import KDEOCC
+from transvariation.baselines.kmeans import KMeansOCC
+from transvariation.baselines.mixture import MixtureOCC
+from transvariation.baselines.som import SOMOCC
+from transvariation.baselines.svdd import SVDD
+
+__all__ = ["KDEOCC", "SOMOCC", "SVDD", "GaussianOCC", "KMeansOCC", "MixtureOCC"]

@@ -1,0 +1,89 @@
+"""The Gaussian model: squared Mahalanobis distance to the mean."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from transvariation.base import OneClassClassifier
+from transvariation.density.covariance import check_full_spread
+from transvariation.density.row_algebra import solve_rows, squared_norms
+
+Floats = NDArray[np.float64]
+
+
+def mahalanobis(X: Floats, Z: Floats) -> Floats:
+    r"""Compute :math:`(z - \bar x)^\top S^{-1} (z - \bar x)` for each row of `Z`, S with divisor n - 1.
+
+    Examples
+    --------
+    >>> mahalanobis(np.array([[0.0], [1.0], [2.0]]), np.array([[1.0], [3.0]]))
+    array([0., 4.])
+    """
+    return _distance2(*_centre_and_root(X), Z)
+
+
+def _centre_and_root(X: Floats) -> tuple[Floats, Floats]:
+    """The mean, and R with S = R'R. From the data themselves: forming S first would square the condition number."""
+    check_full_spread(X)
+    centre = X.mean(axis=0)
+    root: Floats = np.asarray(np.linalg.qr((X - centre) / np.sqrt(len(X) - 1), mode="r"))
+    return centre, root
+
+
+def _distance2(centre: Floats, root: Floats, Z: Floats) -> Floats:
+    return squared_norms(solve_rows(root, Z - centre))
+
+
+class GaussianOCC(OneClassClassifier):
+    """Accept objects near the mean, by the Mahalanobis distance.
+
+    Parameters
+    ----------
+    sensitivity : float in (0, 1], default=0.9
+        The share of target objects to accept.
+    calibration : {"resubstitution", "loo", "cv", "split"} or splitter, default="resubstitution"
+        Where the threshold comes from; see :class:`transvariation.TOCC`.
+    n_jobs : int, optional
+        The number of processes to rate held-out objects, where that takes long. The result is the same for every
+        number.
+
+    Attributes
+    ----------
+    center_ : ndarray of shape (p,)
+        The mean.
+    covariance_ : ndarray of shape (p, p)
+        The covariance, with divisor n - 1.
+
+    Notes
+    -----
+    Constant columns, columns that determine each other, and no more objects than variables make the covariance
+    singular. `fit` then says which columns are to blame: what to leave out is the user's decision.
+
+    Examples
+    --------
+    >>> from transvariation.baselines import GaussianOCC
+    >>> from transvariation import load_glass
+    >>> glass = load_glass()
+    >>> rule = GaussianOCC().fit(glass.control[["K", "Mg"]])
+    >>> int((rule.predict(glass.recovered[["K", "Mg"]]) == -1).sum())
+    50
+    """
+
+    def __init__(self, *, sensitivity: float = 0.9, calibration: str = "resubstitution", n_jobs: int | None = None):
+        self.sensitivity = sensitivity
+        self.calibration = calibration
+        self.n_jobs = n_jobs
+
+    def _describe(self, X: Floats) -> None:
+        self.center_, self._root = _centre_and_root(X)
+        self.covariance_ = self._root.T @ self._root
+
+    def _score(self, X: Floats) -> Floats:
+        return -_distance2(self.center_, self._root, X)
+
+    def _loo_scores(self, X: Floats) -> Floats | None:
+        # Leaving one object out changes the covariance by a matrix of rank one.
+        n = len(X)
+        leverage = n / (n - 1) ** 2 * -self._score(X)
+        if leverage.max() > 1 - 1e-9:
+            return None  # without that object the covariance is singular: let the refit say so
+        return -n * (n - 2) / (n - 1) * leverage / (1 - leverage)

@@ -1,0 +1,72 @@
+"""The mixture of Gaussians chosen by BIC: log density."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from transvariation.base import OneClassClassifier
+from transvariation.density.covariance_models import MODELS
+from transvariation.density.gaussian_mixture import GaussianMixtureBIC
+
+Floats = NDArray[np.float64]
+
+
+class MixtureOCC(OneClassClassifier):
+    """Accept objects where the density of a Gaussian mixture is high.
+
+    Parameters
+    ----------
+    sensitivity : float in (0, 1], default=0.9
+        The share of target objects to accept.
+    calibration : {"resubstitution", "loo", "cv", "split"} or splitter, default="resubstitution"
+        Where the threshold comes from; see :class:`transvariation.TOCC`.
+    n_components : int or iterable of int, default=(1, ..., 9)
+        The numbers of components to try.
+    models : iterable of str, default=all fourteen of mclust
+        The covariance models to try; see :class:`transvariation.GaussianMixtureBIC`.
+    random_state : int, RandomState or None, default=None
+        Used beyond 1000 objects, where the start is found on a sample of them.
+    n_jobs : int, optional
+        The number of workers: threads to search, processes to rate held-out objects where that takes long. The result
+        is the same for every number.
+
+    Attributes
+    ----------
+    mixture_ : GaussianMixtureBIC
+        The chosen mixture.
+
+    Examples
+    --------
+    >>> from transvariation.baselines import MixtureOCC
+    >>> from transvariation import load_glass
+    >>> glass = load_glass()
+    >>> rule = MixtureOCC().fit(glass.control[["K", "Mg"]])
+    >>> rule.mixture_.model_name_, rule.mixture_.n_components_
+    ('EEI', 5)
+    """
+
+    def __init__(
+        self,
+        *,
+        sensitivity: float = 0.9,
+        calibration: str = "resubstitution",
+        n_components: int | Iterable[int] = (1, 2, 3, 4, 5, 6, 7, 8, 9),
+        models: Iterable[str] = MODELS,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ):
+        self.sensitivity = sensitivity
+        self.calibration = calibration
+        self.n_components = n_components
+        self.models = models
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _describe(self, X: Floats) -> None:
+        search = GaussianMixtureBIC(self.n_components, self.models, random_state=self.random_state, n_jobs=self.n_jobs)
+        self.mixture_ = search.fit(X)
+
+    def _score(self, X: Floats) -> Floats:
+        return self.mixture_.score_samples(X)

@@ -1,0 +1,177 @@
+"""The self-organising map: distance to the closest unit of a grid laid over the data."""
+
+import time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+from sklearn.utils import check_random_state
+
+from transvariation.base import OneClassClassifier
+
+Floats = NDArray[np.float64]
+
+_PATIENCE = 1.0  # seconds of plain NumPy after which compiling pays
+_spent = 0.0
+
+
+def train_map(X: Floats, units: Floats, near: Floats, picks: NDArray[np.intp], rate: tuple[float, float]) -> Floats:
+    r"""Show the picked objects to a map one by one; the closest unit and its neighbours move towards each.
+
+    .. math:: w_k \leftarrow w_k + \alpha_t (x_t - w_k)
+
+    for the units k within :math:`r_t` of the closest one on the grid. The learning rate :math:`\alpha_t` falls linearly
+    from the first to the second value of `rate`, the radius :math:`r_t` linearly from the one that covers two thirds of
+    all distances between units to zero.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+    units : ndarray of shape (k, p)
+        Where the units start.
+    near : ndarray of shape (k, k)
+        Distances between the units on their grid.
+    picks : ndarray of shape (steps,)
+        Rows of `X` in the order of presentation.
+    rate : (float, float)
+
+    Returns
+    -------
+    ndarray of shape (k, p)
+    """
+    global _spent
+    # Coordinates in rows: sums over them then run in the same order here and compiled, so both give the same bits.
+    codes = np.ascontiguousarray(units.T)
+    radius = np.quantile(near, 2 / 3)
+    steps = len(picks)
+    alphas = rate[0] - (rate[0] - rate[1]) * np.arange(steps) / steps
+    # Under one, the radius reaches the closest unit only.
+    radii = np.maximum(radius * (1 - np.arange(steps) / steps), 0.0)
+    shown = np.ascontiguousarray(X[picks])
+    if _spent > _PATIENCE and (compiled := _compiled()) is not None:
+        compiled(codes, shown, near, alphas, radii)
+    else:
+        started = time.process_time()
+        _present(codes, shown, near, alphas, radii)
+        _spent += time.process_time() - started
+    return codes.T.copy()
+
+
+def _present(codes: Floats, shown: Floats, near: Floats, alphas: Floats, radii: Floats) -> None:
+    """Move the units, object by object."""
+    # The neighbourhoods are the same until the radius falls below the next distance.
+    levels = np.searchsorted(np.unique(near), radii, side="right")
+    starts = np.flatnonzero(np.diff(levels, prepend=-1))
+    for start, end in zip(starts, [*starts[1:], len(radii)], strict=True):
+        inside = (near <= radii[start]).astype(float)
+        alone = inside.sum() == len(near)
+        for x, alpha in zip(shown[start:end, :, None], alphas[start:end].tolist(), strict=True):
+            away = x - codes
+            closest = np.add.reduce(away * away).argmin()
+            if alone:
+                codes[:, closest] += alpha * away[:, closest]
+            else:
+                codes += alpha * away * inside[closest]
+
+
+def _compiled() -> Any:
+    """The same loop as machine code, if numba is there. Compiled once, and only when many maps are trained."""
+    try:
+        from transvariation.baselines._som_numba import present
+    except ImportError:
+        return None
+    return present
+
+
+class SOMOCC(OneClassClassifier):
+    """Accept objects near a unit of a self-organising map.
+
+    A rectangular grid of units with the bubble neighbourhood, trained online as in the R package kohonen.
+
+    Parameters
+    ----------
+    sensitivity : float in (0, 1], default=0.9
+        The share of target objects to accept.
+    calibration : {"resubstitution", "loo", "cv", "split"} or splitter, default="resubstitution"
+        Where the threshold comes from; see :class:`transvariation.TOCC`.
+    grid : (int, int), default=(5, 5)
+        Rows and columns of the map.
+    learning_rate : (float, float), default=(0.5, 0.3)
+        At the start and at the end; the default is the paper's. kohonen's own is (0.05, 0.01).
+    n_epochs : int, default=100
+        How often each object is shown, on average.
+    random_state : int, RandomState or None, default=None
+    n_jobs : int, optional
+        The number of processes to rate held-out objects, where that takes long. The result is the same for every
+        number.
+
+    Attributes
+    ----------
+    units_ : ndarray of shape (rows * columns, p)
+        The units' positions in the space of the objects.
+    quantization_error_ : float
+        The mean distance of the training objects to the closest unit.
+
+    Notes
+    -----
+    With as many as 25 units and rates that stay high, units end up on single objects. Training objects are then much
+    closer to a unit than fresh ones: of all methods here this one keeps its sensitivity worst with
+    ``calibration="resubstitution"``.
+
+    References
+    ----------
+    Kohonen, T. (1995). Self-Organizing Maps. Springer.
+    Wehrens, R. and Kruisselbrink, J. (2018). Flexible self-organizing maps in kohonen 3.0. Journal of Statistical
+    Software 87(7).
+
+    Examples
+    --------
+    >>> from transvariation.baselines import SOMOCC
+    >>> from transvariation import load_glass
+    >>> glass = load_glass()
+    >>> rule = SOMOCC(random_state=0).fit(glass.control[["K", "Mg"]])
+    >>> rule.units_.shape
+    (25, 2)
+    """
+
+    def __init__(
+        self,
+        *,
+        sensitivity: float = 0.9,
+        calibration: str = "resubstitution",
+        grid: tuple[int, int] = (5, 5),
+        learning_rate: tuple[float, float] = (0.5, 0.3),
+        n_epochs: int = 100,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ):
+        self.sensitivity = sensitivity
+        self.calibration = calibration
+        self.grid = grid
+        self.learning_rate = learning_rate
+        self.n_epochs = n_epochs
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _describe(self, X: Floats) -> None:
+        self._check()
+        rng = check_random_state(self.random_state)
+        n = len(X)
+        places = np.indices(self.grid).reshape(2, -1).T.astype(float)
+        near = np.linalg.norm(places[:, None] - places, axis=2)
+        start = rng.choice(n, len(places), replace=n < len(places))
+        picks = rng.randint(n, size=self.n_epochs * n)
+        self.units_ = train_map(X, X[start], near, picks, self.learning_rate)
+        self.quantization_error_ = float(-self._score(X).mean())
+
+    def _check(self) -> None:
+        if min(self.grid) < 1:
+            raise ValueError(f"grid={self.grid} must have at least one row and one column; the paper uses (5, 5)")
+        if not all(0 < rate <= 1 for rate in self.learning_rate):
+            raise ValueError(f"learning_rate={self.learning_rate} must lie in (0, 1]; the paper uses (0.5, 0.3)")
+        if self.n_epochs < 1:
+            raise ValueError(f"n_epochs={self.n_epochs} must be at least 1; 100 is usual")
+
+    def _score(self, X: Floats) -> Floats:
+        return -cKDTree(self.units_).query(X)[0]

@@ -1,0 +1,244 @@
+"""Support vector data description: the smallest soft ball around the target objects, also in a feature space."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+
+from transvariation.base import OneClassClassifier
+from transvariation.density.row_algebra import squared_norms
+from transvariation.parallel import map_row_chunks
+
+Floats = NDArray[np.float64]
+
+KERNELS = ("rbf", "linear")
+_BLOCK = 1 << 20  # kernel values held at a time
+_TOLERANCE = 1e-10  # of the squared distances, relative
+_MAX_STEPS = 1_000_000
+
+
+def ball_weights(X: Floats, C: float) -> Floats:
+    r"""Find the weights of the smallest soft ball, linear kernel.
+
+    .. math:: \max_a \sum_i a_i |x_i|^2 - \Bigl|\sum_i a_i x_i\Bigr|^2, \qquad 0 \le a_i \le C, \quad \sum_i a_i = 1
+
+    Sequential minimal optimisation: the farthest object that may gain weight takes it from the nearer one where that
+    helps most. The centre is all that the distances need, so no kernel matrix is formed.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+    C : float, at least 1 / n
+
+    Returns
+    -------
+    ndarray of shape (n,)
+
+    Examples
+    --------
+    >>> ball_weights(np.array([[0.0], [1.0], [4.0]]), C=1.0)
+    array([0.5, 0. , 0.5])
+    """
+    X = X - X.mean(axis=0)
+    # Start from the objects farthest from the mean, which is close already.
+    weights = np.zeros(len(X))
+    outermost = np.argsort(-(X**2).sum(axis=1), kind="stable")[: int(np.ceil(1 / C - 1e-9))]
+    weights[outermost] = C
+    weights[outermost[-1]] = 1 - C * (len(outermost) - 1)
+    slack = 1e-12 * C
+    centre = weights @ X
+    for _ in range(_MAX_STEPS):
+        distance2 = ((X - centre) ** 2).sum(axis=1)
+        gainer = int(np.where(weights < C - slack, distance2, -np.inf).argmax())
+        givers = np.flatnonzero(weights > slack)
+        excess = distance2[gainer] - distance2[givers]
+        if excess.max() <= _TOLERANCE * distance2.max() or weights[gainer] >= C - slack:
+            return weights
+        apart = ((X[givers] - X[gainer]) ** 2).sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            best = int(np.where(excess > 0, excess**2 / apart, -1.0).argmax())
+        giver = givers[best]
+        step = min(excess[best] / (2 * apart[best]), C - weights[gainer], weights[giver])
+        # Set, not added: a weight at its bound stays exactly there.
+        weights[gainer] = C if step == C - weights[gainer] else weights[gainer] + step
+        weights[giver] = 0.0 if step == weights[giver] else weights[giver] - step
+        centre = weights[weights > 0] @ X[weights > 0]
+    raise RuntimeError(f"no convergence in {_MAX_STEPS} steps; rescale the variables to a comparable size")
+
+
+def rbf_weights(X: Floats, C: float, gamma: float) -> Floats:
+    """Find the weights for the kernel exp(-gamma |x - y|^2): those of the one-class SVM with nu = 1 / (n C).
+
+    Where k(x, x) is constant the two problems are the same up to a scale.
+
+    Examples
+    --------
+    >>> rbf_weights(np.array([[0.0], [1.0], [4.0]]), C=1.0, gamma=0.01).round(3)
+    array([0.5, 0. , 0.5])
+    """
+    from sklearn.svm import OneClassSVM
+
+    n = len(X)
+    if C * n <= 1 + 1e-9:
+        return np.full(n, 1 / n)  # no choice
+    machine = OneClassSVM(kernel="rbf", gamma=gamma, nu=1 / (n * C), tol=1e-10)
+    machine.fit(X - X.mean(axis=0))  # libsvm computes |x|^2 + |y|^2 - 2xy, which loses everything far from zero
+    weights = np.zeros(n)
+    weights[machine.support_] = machine.dual_coef_[0] / machine.dual_coef_.sum()
+    return weights
+
+
+class Radius(NamedTuple):
+    """The squared radius, and the values that would serve as well (one, if a support object lies on the sphere)."""
+
+    radius2: float
+    low: float
+    high: float
+
+
+def squared_radius(distance2: Floats, weights: Floats, C: float) -> Radius:
+    """Read the squared radius off the distances: objects with weight below C lie inside, with any weight outside.
+
+    Examples
+    --------
+    >>> squared_radius(np.array([1.0, 4.0, 9.0]), np.array([0.0, 0.5, 0.5]), C=0.5)
+    Radius(radius2=2.5, low=1.0, high=4.0)
+    """
+    some, full = weights > 1e-6 * C, weights >= C * (1 - 1e-6)
+    high = float(distance2[some].min())
+    # If every object has full weight, the ball may be as small as one likes.
+    low = float(distance2[~full].max()) if not full.all() else high
+    free = some & ~full
+    return Radius(float(distance2[free].mean()) if free.any() else (low + high) / 2, low, high)
+
+
+class SVDD(OneClassClassifier):
+    """Accept objects near the centre of the smallest soft ball (Tax and Duin, 2004).
+
+    Parameters
+    ----------
+    sensitivity : float in (0, 1], default=0.9
+        The share of target objects to accept.
+    calibration : {"resubstitution", "loo", "cv", "split"} or splitter, default="resubstitution"
+        Where the threshold comes from; see :class:`transvariation.TOCC`.
+    C : float, default=0.1
+        The most weight that one object may have, at least 1 / n; smaller lets more objects lie outside the ball
+        (at most 1 / C of them).
+    kernel : {"rbf", "linear"}, default="rbf"
+        ``"linear"`` describes the class by a ball in the space of the variables themselves.
+    gamma : "variance" or float, default="variance"
+        Of the RBF kernel ``exp(-gamma |x - y|^2)``. ``"variance"`` is one over the sum of the variables' variances;
+        other than scikit-learn's ``"scale"`` it does not change when the data are shifted.
+    n_jobs : int, optional
+        The number of workers: threads to rate many objects, processes to rate held-out objects where that takes long.
+        The result is the same for every number.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n,)
+        The dual weights, which sum to one. Not unique between duplicated objects.
+    support_ : ndarray
+        The rows with weight.
+    radius2_ : float
+        The squared radius of the ball. The decision does not use it: like all classifiers here, this one cuts at the
+        sensitivity.
+    radius2_interval_ : (float, float)
+        The squared radii that solve the problem equally well. Both are equal up to rounding unless no object lies on
+        the sphere; then `radius2_` is the middle.
+    dual_objective_ : float
+    gamma_ : float
+        RBF kernel only.
+
+    Notes
+    -----
+    The score is minus the squared distance to the centre of the ball.
+
+    References
+    ----------
+    Tax, D. M. J. and Duin, R. P. W. (2004). Support vector data description. Machine Learning 54, 45-66.
+
+    Examples
+    --------
+    >>> from transvariation.baselines import SVDD
+    >>> from transvariation import load_glass
+    >>> glass = load_glass()
+    >>> rule = SVDD(kernel="linear").fit(glass.control[["K", "Mg"]])
+    >>> round(rule.radius2_, 4)
+    0.1548
+    """
+
+    def __init__(
+        self,
+        *,
+        sensitivity: float = 0.9,
+        calibration: str = "resubstitution",
+        C: float = 0.1,
+        kernel: str = "rbf",
+        gamma: str | float = "variance",
+        n_jobs: int | None = None,
+    ):
+        self.sensitivity = sensitivity
+        self.calibration = calibration
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.n_jobs = n_jobs
+
+    def _describe(self, X: Floats) -> None:
+        self._check(len(X))
+        self._remember("kernel")
+        if self.kernel == "rbf":
+            self.gamma_ = self._gamma(X)
+            self.weights_ = rbf_weights(X, self.C, self.gamma_)
+        else:
+            self.weights_ = ball_weights(X, self.C)
+        self.support_ = np.flatnonzero(self.weights_)
+        self._objects, self._weights = X[self.support_], self.weights_[self.support_]
+        self._spread = self._within()
+        distance2 = -self._score(X)
+        self.radius2_, *interval = squared_radius(distance2, self.weights_, self.C)
+        self.radius2_interval_ = (interval[0], interval[1])
+        # sum a_i k_ii - a'Ka is also the weighted mean of the squared distances to the centre.
+        self.dual_objective_ = float(self.weights_ @ distance2)
+
+    def _check(self, n: int) -> None:
+        if self.kernel not in KERNELS:
+            raise ValueError(f"kernel={self.kernel!r} is unknown; choose one of {', '.join(KERNELS)}")
+        if not self.C * n >= 1 - 1e-9:
+            raise ValueError(
+                f"C={self.C} is too small for n_samples={n}: weights of at most C cannot sum to one; choose C of at "
+                f"least 1 / n = {1 / n:.3g}"
+            )
+
+    def _gamma(self, X: Floats) -> float:
+        if self.gamma == "variance":
+            total = float(X.var(axis=0, ddof=1).sum())
+            return 1 / total if total > 0 else 1.0
+        if isinstance(self.gamma, str) or not 0 < self.gamma < np.inf:
+            raise ValueError(f'gamma={self.gamma!r} must be a positive number or "variance"')
+        return float(self.gamma)
+
+    def _within(self) -> float:
+        """a'Ka for the RBF kernel; for the linear one the centre says everything."""
+        if self.kernel == "linear":
+            self.center_ = self._weights @ self._objects
+            return 0.0
+        return float(self._weights @ self._similarity(self._objects))
+
+    def _similarity(self, X: Floats) -> Floats:
+        """The weighted sum of kernel values between each row and the support objects."""
+        result = np.empty(len(X))
+        step = max(1, _BLOCK // len(self._objects))
+        for start in range(0, len(X), step):
+            block = slice(start, start + step)
+            values = np.exp(-self.gamma_ * cdist(X[block], self._objects, "sqeuclidean"))
+            # Not a matrix product: that would round one row differently from many.
+            result[block] = (values * self._weights).sum(axis=1)
+        return result
+
+    def _score(self, X: Floats) -> Floats:
+        if self._as_fitted("kernel") == "linear":
+            return -squared_norms(X - self.center_)
+        similarity = map_row_chunks(self._similarity, X, len(self._objects), self.n_jobs)
+        return -(1 - 2 * similarity + self._spread)

@@ -1,0 +1,255 @@
+"""EM for Gaussian mixtures, many fits at a time.
+
+The search tries a hundred small mixtures on the same data. One by one, NumPy would spend its time on calls; side by
+side, the components of all fits are rows of the same arrays and a call serves them all.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from transvariation.density.covariance_models import M_STEPS, Array, Fits
+
+_EPS = float(np.finfo(float).eps)
+# A component has collapsed when the part of a variable's variance that the variables before it leave unexplained is
+# nothing but rounding: of the component's own variance of that variable, or of that of all objects.
+COLLAPSED = 1e-14
+SMALLEST_SIZE = float(np.sqrt(_EPS))
+
+
+class Mixture(NamedTuple):
+    """One fitted mixture; `loglik` is that of its parameters."""
+
+    weights: Array
+    means: Array
+    covariances: Array
+    loglik: float
+    n_iter: int
+    converged: bool
+
+
+def variance_floor(X: Array) -> Array:
+    """Say below which conditional variance a component has collapsed, (p,)."""
+    return _EPS * X.var(axis=0)
+
+
+def whitening(covariances: Array, floor: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
+    """Invert the Cholesky factors of covariance matrices.
+
+    Parameters
+    ----------
+    covariances : ndarray of shape (k, p, p)
+    floor : ndarray of shape (p,)
+        A conditional variance at or below it counts as zero.
+
+    Returns
+    -------
+    inverse : ndarray of shape (k, p, p)
+        Lower triangular T with T Sigma T' = I.
+    half_log_determinant : ndarray of shape (k,)
+    regular : ndarray of bool of shape (k,)
+        False where a component has collapsed; its other results mean nothing.
+    """
+    k, p = covariances.shape[:2]
+    L = np.zeros((k, p, p))
+    T = np.zeros((k, p, p))
+    regular = np.ones(k, dtype=bool)
+    half_log_determinant = np.zeros(k)
+    for i in range(p):
+        for j in range(i):
+            L[:, i, j] = (covariances[:, i, j] - np.einsum("kl,kl->k", L[:, i, :j], L[:, j, :j])) * T[:, j, j]
+        variance = covariances[:, i, i]
+        left = variance - np.einsum("kl,kl->k", L[:, i, :i], L[:, i, :i])
+        regular &= left > np.maximum(COLLAPSED * variance, floor[i])
+        root = np.sqrt(np.where(regular, left, 1.0))
+        half_log_determinant += np.log(root)
+        L[:, i, i] = root
+        T[:, i, i] = 1 / root
+        for j in range(i):
+            T[:, i, j] = -np.einsum("kl,kl->k", L[:, i, j:i], T[:, j:i, j]) * T[:, i, i]
+    return T, half_log_determinant, regular
+
+
+def _log_joint(X: Array, weights: Array, means: Array, T: Array, half_log_determinant: Array) -> tuple[Array, Array]:
+    """Give log(weight x density) of objects in components, (k, n), and their deviations from the means, (p, k, n)."""
+    p = X.shape[1]
+    deviation = X.T[:, None, :] - means.T[:, :, None]
+    constant = np.log(weights) - half_log_determinant - 0.5 * p * np.log(2 * np.pi)
+    squares = np.zeros(deviation.shape[1:])
+    for i in range(p):
+        y = deviation[0] * T[:, i, 0, None]
+        for j in range(1, i + 1):
+            y += deviation[j] * T[:, i, j, None]
+        y *= y
+        squares += y
+    squares *= -0.5
+    squares += constant[:, None]
+    return squares, deviation
+
+
+def log_density(X: Array, weights: Array, means: Array, covariances: Array) -> tuple[Array, Array]:
+    """Evaluate a mixture.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+    weights : ndarray of shape (k,)
+    means : ndarray of shape (k, p)
+    covariances : ndarray of shape (k, p, p)
+
+    Returns
+    -------
+    log_density : ndarray of shape (n,)
+    probability : ndarray of shape (n, k)
+        The probability that an object comes from each component; the weights where it lies too far from all of them
+        for a number, and its log density is minus infinity.
+
+    Examples
+    --------
+    >>> value, _ = log_density(np.zeros((1, 1)), np.ones(1), np.zeros((1, 1)), np.ones((1, 1, 1)))
+    >>> np.exp(value).round(4)
+    array([0.3989])
+    """
+    T, half_log_determinant, _ = whitening(covariances, np.zeros(X.shape[1]))
+    with np.errstate(over="ignore", invalid="ignore"):  # squares of far deviations, and infinite ones that cancel
+        joint, _ = _log_joint(X, weights, means, T, half_log_determinant)
+    joint = np.fmax(joint, -np.inf)
+    top = joint.max(axis=0)
+    far = top == -np.inf
+    joint = np.exp(joint - np.where(far, 0.0, top))
+    # One after the other: sum(axis=0) would round one object unlike many.
+    total = sum(joint, np.where(far, 1.0, 0.0))
+    return top + np.log(total), np.where(far, weights[:, None], joint / total).T
+
+
+class _Batch:
+    """Which rows of the stacked arrays belong to which fit. Fits stand in order of their number of components."""
+
+    def __init__(self, models: list[str], sizes: NDArray[np.intp]):
+        self.models, self.sizes = models, sizes
+        self.first = np.concatenate([[0], np.cumsum(sizes)])
+        self.owner = np.repeat(np.arange(len(sizes)), sizes)
+        # Runs of fits of one size: their components reshape to (fits, size, n), where sums over a fit are cheap.
+        cuts = np.flatnonzero(np.diff(sizes, prepend=-1, append=-1))
+        self.runs = [(slice(a, b), slice(self.first[a], self.first[b]), int(sizes[a])) for a, b in pairwise(cuts)]
+        names = np.array(models)
+        self.by_model = []
+        for model in dict.fromkeys(models):
+            fits = np.flatnonzero(names == model)
+            rows = np.concatenate([np.arange(self.first[f], self.first[f + 1]) for f in fits])
+            own = sizes[fits]
+            self.by_model.append((model, fits, rows, np.cumsum(own) - own, np.repeat(np.arange(len(fits)), own)))
+
+    def rows(self, fit: int) -> slice:
+        return slice(self.first[fit], self.first[fit + 1])
+
+
+def _covariances(W: Array, N: Array, batch: _Batch, scale: Array, axes: Array) -> Array:
+    """M-step of every fit by its own model; `scale` and `axes` carry the inner loops' state on."""
+    out = np.empty_like(W)
+    for model, which, rows, starts, owner in batch.by_model:
+        fits = Fits(starts, owner, scale[rows], axes[which])
+        out[rows] = M_STEPS[model](W[rows], N[rows], fits)
+        scale[rows], axes[which] = fits.scale, fits.axes
+    return out
+
+
+def fit_mixtures(
+    X: Array,
+    problems: Sequence[tuple[str, int]],
+    starts: dict[int, NDArray[np.intp]],
+    *,
+    tol: float = 1e-5,
+    max_iter: int = 1000,
+) -> list[Mixture | None]:
+    """Fit several mixtures to the same data by EM.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+    problems : sequence of (model, number of components)
+    starts : dict
+        For each number of components a label per object, from which the first M-step is taken; -1 is an object that has
+        no say in the start.
+    tol : float, default=1e-5
+        Stop when the log likelihood l changes by less than `tol` (1 + abs(l)) in one iteration.
+    max_iter : int, default=1000
+
+    Returns
+    -------
+    list
+        A `Mixture` for each problem; None where a component has collapsed onto a point, a line, a plane.
+    """
+    p = X.shape[1]
+    centre = X.mean(axis=0)
+    X = X - centre
+    floor = variance_floor(X)
+    results: list[Mixture | None] = [None] * len(problems)
+    order = sorted(range(len(problems)), key=lambda i: problems[i][1])
+    place = np.array(order, dtype=np.intp)
+    batch = _Batch([problems[i][0] for i in order], np.array([problems[i][1] for i in order], dtype=np.intp))
+    z = np.concatenate([starts[size] == np.arange(size)[:, None] for size in batch.sizes.tolist()]).astype(float)
+    means = (z @ X) / np.maximum(z.sum(axis=1), _EPS)[:, None]
+    deviation = X.T[:, None, :] - means.T[:, :, None]
+    scale, axes = np.ones(len(z)), np.zeros((len(order), p, p))
+    loglik = np.full(len(order), -np.inf)
+    finished = np.zeros(len(order), dtype=bool)
+    for iteration in range(1, max_iter + 1):
+        with np.errstate(all="ignore"):  # collapsed fits divide by zero; `regular` finds them
+            N = z.sum(axis=1)
+            means, W = _moments(z, N, means, deviation)
+            covariances = _covariances(W, N, batch, scale, axes)
+            T, half_log_determinant, regular = whitening(covariances, floor)
+        regular &= N > SMALLEST_SIZE
+        keep = np.logical_and.reduceat(regular, batch.first[:-1]) & ~finished
+        if not keep.all():
+            rows = keep[batch.owner]
+            place, loglik, axes, finished = place[keep], loglik[keep], axes[keep], finished[keep]
+            batch = _Batch([m for m, k in zip(batch.models, keep, strict=True) if k], batch.sizes[keep])
+            N, means, covariances, T, scale = N[rows], means[rows], covariances[rows], T[rows], scale[rows]
+            half_log_determinant = half_log_determinant[rows]
+            if not len(place):
+                break
+        weights = N / np.add.reduceat(N, batch.first[:-1])[batch.owner]
+        joint, deviation = _log_joint(X, weights, means, T, half_log_determinant)
+        z, last = joint, loglik
+        loglik = _memberships(z, batch)
+        finished = (np.abs(loglik - last) < tol * (1 + np.abs(loglik))) | (iteration == max_iter)
+        for f in np.flatnonzero(finished).tolist():
+            r = batch.rows(f)
+            results[place[f]] = Mixture(
+                weights[r], means[r] + centre, covariances[r], float(loglik[f]), iteration, iteration < max_iter
+            )
+    return results
+
+
+def _moments(z: Array, N: Array, means: Array, deviation: Array) -> tuple[Array, Array]:
+    """Move the means and take the scatter about them, from deviations from the old means: nothing cancels."""
+    p = len(deviation)
+    weighted = [z * d for d in deviation]
+    shift = np.stack([w.sum(axis=1) for w in weighted], axis=1) / N[:, None]
+    W = np.empty((len(z), p, p))
+    for i in range(p):
+        for j in range(i + 1):
+            W[:, i, j] = np.einsum("kn,kn->k", weighted[i], deviation[j]) - N * shift[:, i] * shift[:, j]
+            W[:, j, i] = W[:, i, j]
+    return means + shift, W
+
+
+def _memberships(joint: Array, batch: _Batch) -> Array:
+    """Turn log joint densities into memberships, in place, and return the log likelihood of each fit."""
+    n = joint.shape[1]
+    loglik = np.empty(len(batch.sizes))
+    for fits, rows, size in batch.runs:
+        block = joint[rows].reshape(-1, size, n)
+        top = block.max(axis=1)
+        block -= top[:, None]
+        np.exp(block, out=block)
+        total = block.sum(axis=1)
+        block /= total[:, None]
+        np.log(total, out=total)
+        loglik[fits] = (top + total).sum(axis=1)
+    return loglik

@@ -1,0 +1,62 @@
+"""One Gaussian as a density: mean and covariance by maximum likelihood."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import solve_triangular
+from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from transvariation.density.box_probability import normal_box_probability
+from transvariation.density.covariance import check_full_spread
+
+Floats = NDArray[np.float64]
+
+
+class GaussianDensity(DensityMixin, BaseEstimator):
+    """Estimate a density by the normal distribution with the objects' mean and covariance (divisor n).
+
+    Attributes
+    ----------
+    mean_ : ndarray of shape (p,)
+    covariance_ : ndarray of shape (p, p)
+
+    Examples
+    --------
+    >>> density = GaussianDensity().fit([[0.0], [1.0], [2.0]])
+    >>> density.box_probability([[1.0]], [[np.inf]])
+    array([0.5])
+    """
+
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Learn mean and covariance from the rows of `X`."""
+        rows: Floats = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        check_full_spread(rows)
+        self.mean_ = rows.mean(axis=0)
+        self.covariance_ = np.atleast_2d(np.cov(rows, rowvar=False, bias=True))
+        scale = np.sqrt(np.diag(self.covariance_))
+        # Formed, the covariance has half the digits of the rows. Judged on correlations, which know no units.
+        if np.linalg.eigvalsh(self.covariance_ / np.outer(scale, scale))[0] < 1e-12:
+            raise ValueError(
+                "the covariance is singular: a variable is nearly determined by others; drop it, or reduce first"
+            )
+        self._chol = np.linalg.cholesky(self.covariance_)
+        return self
+
+    def score_samples(self, X: ArrayLike) -> Floats:
+        """Compute the log density at each row of `X`."""
+        check_is_fitted(self)
+        rows: Floats = validate_data(self, X, dtype=np.float64, reset=False)
+        z = solve_triangular(self._chol, (rows - self.mean_).T, lower=True)
+        constant = np.log(np.diag(self._chol)).sum() + len(self.mean_) / 2 * np.log(2 * np.pi)
+        return -0.5 * (z * z).sum(axis=0) - constant
+
+    def score(self, X: ArrayLike, y: Any = None) -> float:
+        """Compute the total log density of the rows of `X`."""
+        return float(self.score_samples(X).sum())
+
+    def box_probability(self, lower: ArrayLike, upper: ArrayLike, *, log: bool = False) -> Floats:
+        """Compute the probability of each box; see :func:`transvariation.density.normal_box_probability`."""
+        check_is_fitted(self)
+        return normal_box_probability(self.mean_, self.covariance_, lower, upper, log=log)

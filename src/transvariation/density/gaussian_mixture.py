@@ -1,0 +1,252 @@
+"""The estimator: of every model with every number of components, the one that BIC prefers."""
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from transvariation.density.box_probability import mixture_box_probability
+from transvariation.density.covariance_models import MODELS, MODELS_1D, Array, n_parameters
+from transvariation.density.em import Mixture, log_density
+from transvariation.density.engine import choose_engine
+from transvariation.density.search import bic_table, search, starting_partitions
+from transvariation.validation import check_count
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STARTS = ("variables", "svd")
+VVE_AXES = ("mclust", "likelihood")
+
+
+class GaussianMixtureBIC(DensityMixin, BaseEstimator):
+    """Describe data by a mixture of Gaussians whose form and size are chosen by BIC, in the manner of R's mclust.
+
+    The components' covariances may share volume, shape and orientation or not: fourteen models (see `mixture.models`).
+    Each is fitted by EM with each number of components G, beginning from a model-based hierarchical partition; the fit
+    with the largest ``BIC = 2 loglik - df log n`` is kept [1]_, [2]_. A fit in which a component shrinks onto a point,
+    a line or a plane has no finite likelihood to compare and is not available (NaN).
+
+    Parameters
+    ----------
+    n_components : int or iterable of int, default=(1, ..., 9)
+        The numbers of components to try.
+    models : iterable of str, default=all fourteen
+        The covariance models to try. In one dimension only the volume is left to vary and the models are E and V.
+    start : {"variables", "svd"}, default="variables"
+        Coordinates in which the hierarchical partition is made: the variables as they are, which gives the published
+        choices on the glass data, or scaled principal axes of the standardised variables, which newer versions of
+        mclust take. In one dimension EM starts from quantiles.
+    tol : float, default=1e-5
+        EM stops when the log likelihood l changes by less than ``tol * (1 + |l|)``.
+    max_iter : int, default=1000
+        The largest number of EM iterations.
+    vve_axes : {"mclust", "likelihood"}, default="mclust"
+        How VVE finds its common axes. mclust takes the axes that would be best if all volumes were equal;
+        ``"likelihood"`` takes those that maximise the likelihood of the model as it is.
+    max_start : int, default=1000
+        The hierarchical partition is made of at most so many objects, drawn at random; its cost grows as their square.
+    random_state : int, RandomState or None, default=None
+        Draws those objects, and `sample`.
+    n_jobs : int, optional
+        The number of threads that share the fits where there are many objects. The result is the same for every number.
+
+    Attributes
+    ----------
+    bic_ : DataFrame
+        BIC by model (rows) and number of components (columns), larger is better; NaN = not available.
+    model_name_, n_components_ : str, int
+        The choice.
+    weights_, means_, covariances_ : ndarrays of shape (G,), (G, p), (G, p, p)
+        The chosen mixture.
+    loglik_ : float
+        Its log likelihood.
+    n_parameters_ : int
+        Its number of free parameters.
+    n_iter_, converged_ : int, bool
+        How EM ended for it.
+
+    References
+    ----------
+    .. [1] C. Fraley and A. E. Raftery (2002). Model-based clustering, discriminant analysis, and density estimation.
+       Journal of the American Statistical Association 97, 611-631.
+    .. [2] L. Scrucca, M. Fop, T. B. Murphy and A. E. Raftery (2016). mclust 5: clustering, classification and density
+       estimation using Gaussian finite mixture models. The R Journal 8, 289-317.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal(size=(60, 2)), rng.normal(loc=[6, 0], scale=0.3, size=(40, 2))])
+    >>> mixture = GaussianMixtureBIC().fit(X)
+    >>> mixture.model_name_, mixture.n_components_
+    ('VII', 2)
+    >>> mixture.bic_.loc["VII", [1, 2, 3]].round(1).to_list()
+    [-896.2, -522.9, -534.6]
+    """
+
+    def __init__(
+        self,
+        n_components: int | Iterable[int] = (1, 2, 3, 4, 5, 6, 7, 8, 9),
+        models: Iterable[str] = MODELS,
+        *,
+        start: str = "variables",
+        tol: float = 1e-5,
+        max_iter: int = 1000,
+        vve_axes: str = "mclust",
+        max_start: int = 1000,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ):
+        self.n_components = n_components
+        self.models = models
+        self.start = start
+        self.tol = tol
+        self.max_iter = max_iter
+        self.vve_axes = vve_axes
+        self.max_start = max_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Try every model with every number of components and keep the best by BIC.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+            One object per row.
+        y : ignored
+            Present for scikit-learn's conventions.
+        """
+        return self._fit_rows(validate_data(self, X, dtype=np.float64, ensure_min_samples=2))
+
+    def _fit_rows(self, rows: Array) -> Self:
+        """Do the same with rows that are validated already, as those inside of an estimator are."""
+        self.n_features_in_ = rows.shape[1]
+        sizes, models = self._checked(rows.shape[1])
+        used = np.arange(len(rows))
+        if len(rows) > self.max_start:
+            used = np.sort(check_random_state(self.random_state).permutation(len(rows))[: self.max_start])
+        engine = choose_engine(len(models) * sum(sizes) * rows.size, rows.shape[1])
+        starts = starting_partitions(rows, sizes, self.start, used, engine.merge)
+        fits = search(
+            rows,
+            models,
+            starts,
+            engine.fit_mixtures,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            vve_axes=self.vve_axes,
+            n_jobs=self.n_jobs,
+        )
+        self._tried = sizes, models
+        self._bic = bic_table(fits, sizes, models, rows)
+        self.__dict__.pop("bic_", None)  # the table of an earlier fit
+        if not fits:
+            raise ValueError(
+                f"no mixture could be fitted to {rows.shape[0]} objects of {rows.shape[1]} variables: in every one a "
+                "component collapsed onto a point or a line. Remove constant variables and multiples of others, reduce "
+                "the number of variables, or allow n_components=1 and the models EII and VII, which need least."
+            )
+        # Of equal values (one component is the same in several models) the first column's first row: the simplest.
+        column, row = divmod(int(np.nanargmax(self._bic.T)), len(models))
+        best = models[row], sizes[column]
+        self._keep(best, fits[best])
+        return self
+
+    def _checked(self, p: int) -> tuple[list[int], list[str]]:
+        """Check the parameters; in one dimension translate the models into E and V."""
+        sizes = sorted({check_count("n_components", G) for G in np.ravel(np.asarray(self.n_components, dtype=object))})
+        if not sizes:
+            raise ValueError(f"n_components={self.n_components!r} must name at least one number, each 1 or more")
+        known = MODELS + MODELS_1D if p == 1 else MODELS
+        names = [self.models] if isinstance(self.models, str) else list(self.models)
+        for name in names:
+            if name not in known:
+                raise ValueError(f"models: {name!r} is not one of {', '.join(known)}")
+        if not names:
+            raise ValueError("models is empty; name at least one, for example 'VVV'")
+        if self.start not in STARTS:
+            raise ValueError(f"start={self.start!r} is unknown; choose one of {', '.join(STARTS)}")
+        if self.vve_axes not in VVE_AXES:
+            raise ValueError(f"vve_axes={self.vve_axes!r} is unknown; choose one of {', '.join(VVE_AXES)}")
+        if self.max_start < sizes[-1]:
+            raise ValueError(f"max_start={self.max_start} must not be below the largest n_components, {sizes[-1]}")
+        if not self.tol > 0 or self.max_iter < 1:
+            raise ValueError(f"tol={self.tol} must be positive and max_iter={self.max_iter} at least 1")
+        return sizes, list(dict.fromkeys(name[0] for name in names)) if p == 1 else list(dict.fromkeys(names))
+
+    @cached_property
+    def bic_(self) -> "pd.DataFrame":
+        """BIC by model (rows) and number of components (columns); a table only once somebody looks at it."""
+        import pandas as pd
+
+        check_is_fitted(self, "_bic")
+        sizes, models = self._tried
+        index, columns = pd.Index(models, name="model"), pd.Index(sizes, name="n_components")
+        return pd.DataFrame(self._bic, index=index, columns=columns)
+
+    def _keep(self, best: tuple[str, int], fit: Mixture) -> None:
+        self.model_name_, self.n_components_ = best
+        self.weights_, self.means_, self.covariances_ = fit.weights, fit.means, fit.covariances
+        self.loglik_, self.n_iter_, self.converged_ = fit.loglik, fit.n_iter, fit.converged
+        self.n_parameters_ = n_parameters(*best, self.means_.shape[1])
+
+    def _evaluate(self, X: ArrayLike) -> tuple[Array, Array]:
+        check_is_fitted(self, "means_")
+        rows = validate_data(self, X, dtype=np.float64, reset=False)
+        return log_density(rows, self.weights_, self.means_, self.covariances_)
+
+    def score_samples(self, X: ArrayLike) -> Array:
+        """Evaluate the log density, (n,)."""
+        return self._evaluate(X)[0]
+
+    def score(self, X: ArrayLike, y: Any = None) -> float:
+        """Average the log density."""
+        return float(self.score_samples(X).mean())
+
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """Give the probability that each object comes from each component, (n, G)."""
+        return self._evaluate(X)[1]
+
+    def predict(self, X: ArrayLike) -> NDArray[np.intp]:
+        """Name the component that each object most probably comes from."""
+        return self.predict_proba(X).argmax(axis=1)
+
+    def box_probability(self, lower: ArrayLike, upper: ArrayLike, *, log: bool = False) -> Array:
+        """Compute the probability of boxes; sides may be infinite.
+
+        Parameters
+        ----------
+        lower, upper : array-like of shape (q, p)
+        log : bool, default=False
+            Whether to return the logarithm, which knows no underflow.
+        """
+        check_is_fitted(self, "means_")
+        return mixture_box_probability(self.weights_, self.means_, self.covariances_, lower, upper, log=log)
+
+    def sample(self, n_samples: int = 1) -> tuple[Array, NDArray[np.intp]]:
+        """Draw objects from the mixture.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, p)
+        component : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self, "means_")
+        if n_samples < 1:
+            raise ValueError(f"n_samples={n_samples} must be at least 1")
+        rng = check_random_state(self.random_state)
+        component = np.repeat(np.arange(self.n_components_), rng.multinomial(n_samples, self.weights_))
+        noise = rng.standard_normal((n_samples, self.means_.shape[1]))
+        roots = np.linalg.cholesky(self.covariances_)
+        return self.means_[component] + np.einsum("nij,nj->ni", roots[component], noise), component

@@ -1,0 +1,6 @@
+"""Transvariation probability by counting, and the spatial median."""
+
+from transvariation.depth.median import spatial_median
+from transvariation.depth.probability import transvariation_probability
+
+__all__ = ["spatial_median", "transvariation_probability"]

@@ -1,0 +1,1 @@
+"""Compiled counting kernels (numba, the extra ``fast``)."""

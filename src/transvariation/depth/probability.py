@@ -1,0 +1,154 @@
+"""Gini's transvariation probability of an object with respect to a sample."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from transvariation.depth.counting import (
+    Transvariations,
+    are_one,
+    by_orthant,
+    by_sorting,
+    compiled_plane,
+    count_at,
+    count_transvariations,
+    is_closed,
+)
+from transvariation.depth.median import spatial_median
+from transvariation.validation import as_rows, blocks
+
+Floats = NDArray[np.float64]
+
+TAU_MAX = ("count", "half", "product")
+TIES = ("proper", "literal")
+
+
+def transvariation_probability(
+    X: ArrayLike,
+    Z: ArrayLike,
+    center: ArrayLike | None = None,
+    *,
+    tau_max: str = "count",
+    ties: str = "proper",
+) -> NDArray[np.float64]:
+    r"""Compute tp of each row of `Z` with respect to the target sample `X`.
+
+    For an object c and a centre m, tau is the share of target units that lie beyond c as seen from m, in every
+    variable at once; units exactly at c count one half. tp is tau divided by its maximum,
+
+    .. math:: tp(c) = \frac{s_X + s'_X / 2}{s_Y + s'_Y / 2},
+
+    so that tp is 1 at the centre and 0 where no target unit lies farther out.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, p) or (n,)
+        The target sample.
+    Z : array-like of shape (q, p) or (q,)
+        The objects to measure.
+    center : array-like of shape (p,), optional
+        The centre m. By default the spatial median of `X` (in one dimension and for ``tau_max="product"``, the median
+        of each variable).
+    tau_max : {"count", "half", "product"}
+        ``"count"`` counts the maximum on the data shifted to the centre, the multivariate equation. ``"half"`` fixes
+        it to 1/2, the univariate equation. ``"product"`` multiplies the univariate tp's: for independent variables.
+    ties : {"proper", "literal"}
+        What a variable does in which c equals m exactly. ``"proper"``: it drops out; if all drop out, tp = 1; tp
+        always lies in [0, 1]. ``"literal"``: the printed equation, where such a variable makes every product zero; tp
+        may then exceed 1, and is infinite where units are at c but none at m.
+
+    Returns
+    -------
+    ndarray of shape (q,)
+        tp of each object. An object on a side of the centre where there is no target unit (0/0) gets 0.
+
+    References
+    ----------
+    Gini, C. and Livada, G. (1943). Transvariazione a più dimensioni.
+    Anderlucci, L., Fortunato, F. and Montanari, A. One-class classification with application to forensic analysis.
+
+    Examples
+    --------
+    >>> transvariation_probability([1, 2, 3, 4, 5], [3, 4, 4.5, 6])
+    array([1. , 0.6, 0.4, 0. ])
+    """
+    check_names(tau_max, ties)
+    # The sample itself as objects stays one array: its counts then need one sort instead of two.
+    same = X is Z
+    X = as_rows(X, "X")
+    Z = X if same else as_rows(Z, "Z")
+    if X.shape[1] != Z.shape[1]:
+        raise ValueError(f"X has {X.shape[1]} variables and Z has {Z.shape[1]}; give both the same, in the same order")
+    if center is not None:
+        center = np.atleast_1d(np.asarray(center, dtype=np.float64))
+        if center.shape != X.shape[1:] or not np.isfinite(center).all():
+            raise ValueError(f"center={center} must be {X.shape[1]} finite numbers, one per variable of X")
+    if tau_max == "product":
+        m = np.median(X, axis=0) if center is None else center
+        columns = [tp_of_rows(X[:, [u]], Z[:, [u]], m[[u]], "half", ties) for u in range(X.shape[1])]
+        return np.prod(columns, axis=0)
+    return tp_of_rows(X, Z, spatial_median(X) if center is None else center, tau_max, ties)
+
+
+def check_names(tau_max: str, ties: str) -> None:
+    """Say so if one of the two ways to count is unknown."""
+    if tau_max not in TAU_MAX:
+        raise ValueError(f"tau_max={tau_max!r} is unknown; choose one of {', '.join(TAU_MAX)}")
+    if ties not in TIES:
+        raise ValueError(f"ties={ties!r} is unknown; choose one of {', '.join(TIES)}")
+
+
+_BLOCK = 16_384  # objects per round of arithmetic: what is in between stays in the cache
+
+
+def tp_of_rows(X: Floats, Z: Floats, m: Floats, tau_max: str, ties: str) -> Floats:
+    """Compute tp about m of rows that were checked already; any `tau_max` but ``"product"``."""
+    if tau_max == "count" and compiled_plane(X, Z):
+        from transvariation.depth.compiled.plane import tp_plane
+
+        rows = np.ascontiguousarray(X)
+        same = are_one(X, Z)
+        tp, rest = tp_plane(rows, m, rows if same else np.ascontiguousarray(Z), same)
+        return _with_shared(tp, rest, X, Z, m, ties)
+    if tau_max == "count" and by_sorting(X, Z):
+        tp, centre = np.zeros(len(Z)), count_at(X, m)
+        for group in by_orthant(X, m, Z):
+            tau = group.beyond + np.multiply(group.at, 0.5)
+            tp[group.objects] = tau / (group.side + centre * 0.5)
+        return _with_shared(tp, np.flatnonzero(is_closed(Z, m)), X, Z, m, ties)
+    return ratio(count_transvariations(X, m, Z), len(X), X.shape[1], tau_max, ties)
+
+
+def _with_shared(tp: Floats, rest: NDArray, X: Floats, Z: Floats, m: Floats, ties: str) -> Floats:
+    """Put in the objects that share a coordinate with the centre."""
+    if len(rest):
+        tp[rest] = ratio(count_transvariations(X, m, Z[rest]), len(X), X.shape[1], "count", ties)
+    return tp
+
+
+def ratio(counts: Transvariations, n: int, p: int, tau_max: str, ties: str) -> NDArray[np.float64]:
+    """Divide tau by its maximum, from the counts among n units in p variables."""
+    if ties == "literal":
+        counts = _literal(counts, p)
+    tp = np.empty(len(counts.beyond))
+    for some in blocks(len(tp), _BLOCK):
+        beyond, at, side, centre, n_open = (column[some] for column in counts)
+        tau = at * 0.5
+        tau += beyond
+        # Eq. (tpmultd): away from the univariate median tau_max is no longer 1/2 and has to be counted.
+        largest = np.full(len(tau), n / 2) if tau_max == "half" else side + centre * 0.5
+        # 0/0 is 0: any other divisor gives that. Only the printed equation can divide more than 0 by 0, as R does.
+        largest[(largest == 0) & (tau == 0)] = 1.0
+        with np.errstate(divide="ignore"):
+            tau /= largest
+        if ties == "proper":
+            # With tau_max="half" tau may exceed 1/2 about a centre that is not the median.
+            np.minimum(tau, 1.0, out=tau)
+            tau[n_open == 0] = 1.0
+        tp[some] = tau
+    return tp
+
+
+def _literal(counts: Transvariations, p: int) -> Transvariations:
+    """A closed coordinate makes every product zero: no unit is strictly beyond or strictly on a side."""
+    closed = counts.n_open < p
+    return counts._replace(beyond=np.where(closed, 0, counts.beyond), side=np.where(closed, 0, counts.side))

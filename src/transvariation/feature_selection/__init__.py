@@ -1,0 +1,7 @@
+"""Variable selection: VIP, VarSel, and the stability of a selection."""
+
+from transvariation.feature_selection.stability import selection_stability
+from transvariation.feature_selection.varsel import VarSel
+from transvariation.feature_selection.vip import VIPSelector
+
+__all__ = ["VIPSelector", "VarSel", "selection_stability"]

@@ -1,0 +1,134 @@
+"""Would the same variables be chosen again? A selection repeated over seeds or over bootstrap samples."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+
+from transvariation.parallel import run_in_processes
+from transvariation.validation import check_count
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+RESAMPLINGS = ("seeds", "bootstrap")
+
+
+@dataclass(frozen=True)
+class SelectionStability:
+    """How often each variable, and each set of variables, was chosen.
+
+    Attributes
+    ----------
+    frequency : DataFrame
+        One row per variable: ``chosen`` (how many times), ``share`` of the repetitions that came to a selection.
+    sets : DataFrame
+        One row per set of variables that was chosen at least once: ``variables``, ``chosen``, ``share``; the most
+        frequent first.
+    n_repeats : int
+        How many repetitions there were.
+    n_refused : int
+        In how many of them the selector refused the data.
+    """
+
+    frequency: "pd.DataFrame"
+    sets: "pd.DataFrame"
+    n_repeats: int
+    n_refused: int
+
+
+def selection_stability(
+    selector: Any,
+    X: ArrayLike,
+    n_repeats: int = 100,
+    *,
+    resample: str = "seeds",
+    rng: np.random.Generator | int | None = None,
+    n_jobs: int | None = None,
+) -> SelectionStability:
+    """Repeat a selection of variables and count what is chosen.
+
+    Parameters
+    ----------
+    selector : scikit-learn selector
+        Anything with ``fit`` and ``get_support``.
+    X : array-like or DataFrame of shape (n, p)
+        The target objects.
+    n_repeats : int
+    resample : {"seeds", "bootstrap"}
+        ``"seeds"``: the same objects, another `random_state` each time; how far does chance decide? ``"bootstrap"``: as
+        many objects drawn with replacement, the selector's own `random_state` also anew; would other objects of
+        the same kind have led elsewhere?
+    rng : Generator, int or None
+        A generator, or the seed of one.
+    n_jobs : int or None
+        The number of processes; the result is the same for every number.
+
+    Returns
+    -------
+    SelectionStability
+
+    Examples
+    --------
+    >>> from transvariation import VIPSelector, load_glass, selection_stability
+    >>> result = selection_stability(VIPSelector(2, kappa=0.5), load_glass().control, 20, rng=0)
+    >>> result.sets.head(1)
+      variables  chosen  share
+    0    Mg, Si      18    0.9
+    """
+    import pandas as pd
+
+    check_count("n_repeats", n_repeats)
+    if resample not in RESAMPLINGS:
+        raise ValueError(f"resample={resample!r} is unknown; choose one of {', '.join(RESAMPLINGS)}")
+    if resample == "seeds" and "random_state" not in selector.get_params():
+        raise ValueError(
+            f"{type(selector).__name__} draws no random numbers, so that every seed gives the same; "
+            'use resample="bootstrap"'
+        )
+    names = [str(name) for name in X.columns] if isinstance(X, pd.DataFrame) else None
+    streams = np.random.default_rng(rng).spawn(n_repeats)
+    supports = run_in_processes(_once, [(selector, X, resample, stream) for stream in streams], n_jobs)
+    return _count([support for support in supports if support is not None], names, np.shape(X)[1], n_repeats)
+
+
+def _once(selector: Any, X: Any, resample: str, stream: np.random.Generator) -> np.ndarray | None:
+    selector = clone(selector)
+    if "random_state" in selector.get_params():
+        selector.set_params(random_state=int(stream.integers(2**31 - 1)))
+    if resample == "bootstrap":
+        rows = stream.integers(len(X), size=len(X))
+        X = X.iloc[rows] if hasattr(X, "iloc") else np.asarray(X)[rows]
+    try:
+        return selector.fit(X).get_support()
+    except ValueError:
+        if resample == "seeds":
+            raise
+        return None  # a bootstrap sample may, for instance, leave a variable constant
+
+
+def _count(supports: list[np.ndarray], names: list[str] | None, p: int, n_repeats: int) -> SelectionStability:
+    import pandas as pd
+
+    names = names or [f"x{u}" for u in range(p)]
+    if not supports:
+        raise ValueError(f"all {n_repeats} bootstrap samples were refused; fit the selector once to see the reason")
+    table = np.array(supports)
+    chosen = table.sum(axis=0)
+    frequency = pd.DataFrame({"chosen": chosen, "share": chosen / len(table)}, index=pd.Index(names, name="variable"))
+    sets, counts = np.unique(table, axis=0, return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    return SelectionStability(
+        frequency,
+        pd.DataFrame(
+            {
+                "variables": [", ".join(np.array(names)[sets[i]]) for i in order],
+                "chosen": counts[order],
+                "share": counts[order] / len(table),
+            }
+        ),
+        n_repeats,
+        n_repeats - len(supports),
+    )

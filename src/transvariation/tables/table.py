@@ -1,0 +1,153 @@
+"""The table that the rest of the package sees: numbers, and where each came from."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from transvariation.tables.headers import in_unit, same_unit, split_unit, tidy
+from transvariation.tables.problems import Problem
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ROLES = ("id", "source", "replicate", "label", "feature", "text", "unused", "empty")
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Objects in rows, measured variables in columns, all of it numbers.
+
+    Attributes
+    ----------
+    name : str
+        The file, as the caller named it.
+    ids : tuple of str
+        What each object is called; unique.
+    sources : tuple of str or None
+        The object or pane each row was taken from, where replicates were measured.
+    features : tuple of str
+        The measured variables, without their units.
+    X : ndarray of shape (n, p), read-only
+        The measurements. NaN only where the table was read with ``missing="keep"``.
+    rows : ndarray of shape (n,)
+        Each object's row in the file, the header being row 1.
+    units : mapping of str to str
+        The units found in the header, by feature.
+    headers : mapping of str to str
+        How each feature is called in the file.
+    roles : mapping of str to str
+        What every column of the file was taken for: id, source, replicate, label, feature, text, unused or empty.
+    below : ndarray of shape (n, p) or None
+        The detection limit where a value was below it (0 = the file does not say which), NaN elsewhere.
+    notes : tuple of Problem
+        What was understood, set aside, dropped or filled in.
+    dropped : tuple of str
+        The ids of objects left out because a value was missing.
+    sha256 : str
+        The fingerprint of the file's bytes.
+    """
+
+    name: str
+    ids: tuple[str, ...]
+    sources: tuple[str, ...] | None
+    features: tuple[str, ...]
+    X: NDArray[np.float64]
+    rows: NDArray[np.int64]
+    units: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    roles: Mapping[str, str] = field(default_factory=dict)
+    below: NDArray[np.float64] | None = None
+    notes: tuple[Problem, ...] = ()
+    dropped: tuple[str, ...] = ()
+    sha256: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("units", "headers", "roles"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+        for array in (self.X, self.rows, self.below):
+            if array is not None:
+                array.flags.writeable = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = (getattr(self, each.name) for each in fields(self))
+        return Table, tuple(dict(value) if isinstance(value, MappingProxyType) else value for value in values)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def header(self, feature: str) -> str:
+        """Name a feature as the file does, unit included."""
+        return self.headers.get(feature, feature)
+
+    def lookup(self, wanted: Sequence[str], units: Mapping[str, str] = MappingProxyType({})) -> list[str | None]:
+        """Find features by name, with or without their units; None for those that are not there.
+
+        Where the table has a variable in several units, `units` says which is meant.
+        """
+        headers = [self.header(name) for name in self.features]
+        places = dict(zip(map(tidy, headers), self.features, strict=True)) | {name: name for name in self.features}
+        return [self._one(name, in_unit(name, units.get(name, ""), headers), places) for name in wanted]
+
+    def _one(self, wanted: str, at: int | None, places: dict[str, str]) -> str | None:
+        if at is not None:
+            return self.features[at]
+        short, unit = split_unit(wanted)
+        found = places.get(tidy(wanted), places.get(short))
+        own = self.units.get(found or "", "")
+        return None if unit and own and not same_unit(unit, own) else found
+
+    def found(self, wanted: Sequence[str], units: Mapping[str, str] = MappingProxyType({})) -> list[str]:
+        """Find features that are known to be there."""
+        return [name for name in self.lookup(wanted, units) if name is not None]
+
+    def rename(self, names: Mapping[str, str]) -> "Table":
+        """Call features by other names; how the file calls them stays known."""
+        return replace(
+            self,
+            features=tuple(names.get(name, name) for name in self.features),
+            units={names.get(name, name): unit for name, unit in self.units.items()},
+            headers={names.get(name, name): header for name, header in self.headers.items()},
+        )
+
+    def select(self, features: Sequence[str]) -> "Table":
+        """Keep these features, in this order."""
+        places = {name: j for j, name in enumerate(self.features)}
+        at = [places[name] for name in features]
+        below = None if self.below is None else self.below[:, at]
+        return replace(self, features=tuple(features), X=self.X[:, at], below=below)
+
+    def keep(self, rows: NDArray[np.bool_]) -> "Table":
+        """Keep the rows where the mask holds."""
+        chosen = np.flatnonzero(rows)
+        return replace(
+            self,
+            ids=tuple(self.ids[i] for i in chosen),
+            sources=None if self.sources is None else tuple(self.sources[i] for i in chosen),
+            X=self.X[chosen],
+            rows=self.rows[chosen],
+            below=None if self.below is None else self.below[chosen],
+        )
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Give the measurements as a DataFrame with the ids as index."""
+        import pandas as pd
+
+        return pd.DataFrame(self.X, index=pd.Index(self.ids, name="id"), columns=list(self.features))
+
+    def summary(self) -> dict[str, Any]:
+        """Say what was understood, as JSON values."""
+        return {
+            "file": self.name,
+            "sha256": self.sha256,
+            "objects": len(self),
+            "features": list(self.features),
+            "units": dict(self.units),
+            "roles": dict(self.roles),
+            "sources": None if self.sources is None else len(set(self.sources)),
+            "dropped": list(self.dropped),
+            "notes": [note.to_dict() for note in self.notes],
+        }

@@ -1,0 +1,20 @@
+"""scikit-learn's own checks for every rival."""
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from transvariation.baselines import KDEOCC, SOMOCC, SVDD, GaussianOCC, KMeansOCC, MixtureOCC
+
+RIVALS = [
+    GaussianOCC(),
+    MixtureOCC(n_components=(1, 2), models=("EII", "VVV")),
+    KDEOCC(),
+    KMeansOCC(n_init=3),
+    SOMOCC(n_epochs=10),
+    SVDD(),
+    SVDD(kernel="linear"),
+]
+
+
+@parametrize_with_checks(RIVALS)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)

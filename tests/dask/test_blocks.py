@@ -1,0 +1,513 @@
+"""Out of core on one machine: the same centre, tp and threshold to the last bit, however the rows are cut."""
+
+import dataclasses
+import errno
+import io
+import os
+import pickle
+import subprocess
+import sys
+import tracemalloc
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import transvariation as tv
+from transvariation import dask, load, save
+from transvariation.dask import blocks as local
+from transvariation.dask import order_statistics as selection
+from transvariation.dask.blocks import LocalRows
+from transvariation.dask.spatial_median import spatial_median_of_partitions
+from transvariation.dask.split_halves import describes
+from transvariation.depth.median import BLOCK
+
+seeded = np.random.default_rng(0)
+SAMPLES = {
+    "normal": seeded.normal(size=(34_000, 2)),
+    "rounded, many ties, the centre a data point": np.round(seeded.normal(size=(34_000, 2)), 1),
+    "compiled": seeded.normal(size=(60_000, 2)),
+    "one variable": seeded.normal(size=(20_001, 1)),
+    "one rounded variable": np.round(seeded.normal(size=(20_000, 1)), 1),
+    "a constant variable": np.column_stack([np.ones(2_000), seeded.normal(size=2_000)]),
+    "one line": np.column_stack([np.arange(2_001.0), 2 * np.arange(2_001.0)])[seeded.permutation(2_001)],
+    "squares overflow": seeded.normal(size=(2_000, 2)) * 1e200,
+    "all the same": np.full((100, 2), 3.0),
+    "two rows": np.array([[0.0, 1.0], [2.0, 5.0]]),
+    "three variables": np.round(seeded.normal(size=(2_000, 3)), 1),
+    "more variables than rows": seeded.normal(size=(5, 9)),
+}
+
+
+def blocks(X, sizes):
+    return lambda: iter(np.split(X, np.cumsum(sizes)[:-1]))
+
+
+def cuts(n):
+    yield [n]
+    yield [1, n - 1]
+    if n > BLOCK + 100:
+        yield [7, BLOCK, 0, n - BLOCK - 57, 50]
+        yield [BLOCK, BLOCK, n - 2 * BLOCK] if n > 2 * BLOCK else [BLOCK, n - BLOCK]
+    yield [n // 7] * 6 + [n - 6 * (n // 7)]
+
+
+# Only rounded values meet the centre, where the readings of ties differ.
+@pytest.mark.parametrize(
+    ("name", "ties"), [(name, "proper") for name in SAMPLES] + [(n, "literal") for n in SAMPLES if "rounded" in n]
+)
+def test_the_same_bits_for_any_partitioning(name, ties):
+    X = SAMPLES[name]
+    one, Z = tv.TOCC(ties=ties).fit(X), np.concatenate([X[:40], X[:40] * 1.5 + 0.1, X[:1] * 0 + X.mean()])
+    for sizes in cuts(len(X)):
+        rule = dask.TOCC(ties=ties).fit(blocks(X, sizes))
+        np.testing.assert_array_equal(rule.center_, one.center_)
+        assert rule.offset_ == one.offset_
+        scores = np.concatenate(rule._scores[0][0].map(lambda rows, number: rows[:, 0]))
+        np.testing.assert_array_equal(np.sort(scores), np.sort(one._calibration_scores))
+        np.testing.assert_array_equal(rule.transvariation_probability(Z), one.transvariation_probability(Z))
+        np.testing.assert_array_equal(rule.predict(Z), one.predict(Z))
+        np.testing.assert_array_equal(rule.p_values(Z), one.p_values(Z))
+
+
+def test_half_and_another_sensitivity():
+    X = SAMPLES["rounded, many ties, the centre a data point"]
+    one = tv.TOCC(tau_max="half", sensitivity=0.75).fit(X)
+    rule = dask.TOCC(tau_max="half", sensitivity=0.75).fit(X)
+    assert rule.offset_ == one.offset_
+    for share in (1.0, 0.99, 0.5, 0.001):
+        assert rule.set_sensitivity(share).offset_ == one.set_sensitivity(share).offset_
+
+
+@pytest.mark.parametrize("p", [1, 2, 3])
+def test_clusters_equal_one_machine_where_the_sample_is_everything(rng, p):
+    X = rng.normal(size=(1_900, p))
+    one = tv.PAMTOCC(3).fit(X)
+    rule = dask.PAMTOCC(3).fit(blocks(X, [1_000, 899, 1]))
+    np.testing.assert_array_equal(rule.centers_, one.centers_)
+    np.testing.assert_array_equal(rule.thresholds_, one.thresholds_)
+    np.testing.assert_array_equal(rule.score_samples(X), one.score_samples(X))
+    np.testing.assert_array_equal(rule.p_values(X), one.p_values(X))
+    assert rule.offset_ == 0.0
+    shares = [0.9, 0.8, 0.7]
+    np.testing.assert_array_equal(rule.set_sensitivity(shares).thresholds_, one.set_sensitivity(shares).thresholds_)
+    assert rule.set_params(sensitivity=0.5).coverage_report() == one.coverage_report()
+
+
+class Halves:
+    """The halves of rows in partitions, for a rule on one machine."""
+
+    def split(self, X, y=None, groups=None):
+        describing = describes(np.arange(len(X), dtype=np.uint64))
+        yield np.flatnonzero(describing), np.flatnonzero(~describing)
+
+    def get_n_splits(self, X=None, y=None, groups=None):
+        return 1
+
+
+@pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")
+@pytest.mark.parametrize("name", [name for name in SAMPLES if name not in ("all the same", "two rows", "compiled")])
+def test_half_describes_and_half_calibrates(name):
+    X = SAMPLES[name]
+    one, Z = tv.TOCC(calibration=Halves(), sensitivity=0.7).fit(X), np.concatenate([X[:40], X[:40] * 1.5 + 0.1])
+    for sizes in list(cuts(len(X)))[1:3]:
+        rule = dask.TOCC(calibration="split", sensitivity=0.7).fit(blocks(X, sizes))
+        np.testing.assert_array_equal(rule.center_, one.center_)
+        scores = np.concatenate(rule._scores[0][0].map(lambda rows, number: rows[:, 0]))
+        np.testing.assert_array_equal(np.sort(scores), np.sort(one._calibration_scores))
+        assert rule.offset_ == one.offset_
+        np.testing.assert_array_equal(rule.predict(Z), one.predict(Z))
+        np.testing.assert_array_equal(rule.p_values(Z), one.p_values(Z))
+        assert rule.coverage_report() == dataclasses.replace(one.coverage_report(), calibration="split")
+
+
+@pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")
+@pytest.mark.parametrize("p", [1, 2, 3])
+def test_halves_in_clusters_some_of_which_share_a_threshold(rng, p):
+    X = np.concatenate([rng.normal(size=(1_500, p)), 99 + rng.normal(size=(12, p))])
+    one = tv.PAMTOCC(3, calibration=Halves()).fit(X)
+    rule = dask.PAMTOCC(3, calibration="split").fit(blocks(X, [1_000, 512]))
+    np.testing.assert_array_equal(rule.centers_, one.centers_)
+    np.testing.assert_array_equal(rule.thresholds_, one.thresholds_)
+    np.testing.assert_array_equal(rule._pools, one._pools)
+    assert rule._pools.max() < 2  # the few far ones are too few
+    assert rule.coverage_report() == dataclasses.replace(one.coverage_report(), calibration="split")
+    np.testing.assert_array_equal(rule.p_values(X), one.p_values(X))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # one share for each cluster: the small one is too small for its own
+        shares = [0.9, 0.8, 0.7]
+        np.testing.assert_array_equal(rule.set_sensitivity(shares).thresholds_, one.set_sensitivity(shares).thresholds_)
+
+
+@pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")
+def test_all_stand_in_for_a_part_without_calibrating_rows(rng):
+    X = np.concatenate([[[99.0, 99.0]], rng.normal(size=(300, 2))])  # the first row describes
+    one = tv.PAMTOCC(3, calibration=Halves(), sensitivity=[0.5, 0.6, 0.7]).fit(X)
+    rule = dask.PAMTOCC(3, calibration="split", sensitivity=[0.5, 0.6, 0.7]).fit(blocks(X, [100, 201]))
+    assert min(n for _, n in rule._scores) == 0
+    np.testing.assert_array_equal(rule.thresholds_, one.thresholds_)
+    np.testing.assert_array_equal(rule.p_values(X), one.p_values(X))
+    assert rule.coverage_report() == dataclasses.replace(one.coverage_report(), calibration="split")
+
+
+def test_halves_under_a_density(rng):
+    X = rng.normal(size=(2_000, 2))
+    one = tv.DensityTOCC(density="gaussian", calibration=Halves()).fit(X)
+    rule = dask.DensityTOCC(density="gaussian", calibration="split").fit(blocks(X, [700, 1_300]))
+    assert rule.offset_ == one.offset_
+    assert rule.coverage_report() == dataclasses.replace(one.coverage_report(), calibration="split")
+    np.testing.assert_array_equal(rule.p_values(X), one.p_values(X))
+
+
+def test_too_few_rows_for_a_promise_are_reported_to_whoever_asked_for_it(rng):
+    X = rng.normal(size=(60, 2))
+    one = tv.DensityTOCC(density="gaussian", calibration=Halves()).fit(X)
+    rule = dask.DensityTOCC(density="gaussian", calibration="split").fit(X)
+    with pytest.warns(UserWarning, match=r"sensitivity=0\.999 cannot be promised from") as said:
+        assert rule.set_sensitivity(0.999).offset_ == rule._scores[0][0].total(lambda rows, number: rows.min())
+    with pytest.warns(UserWarning, match="cannot be promised from") as there:
+        assert rule.offset_ == one.set_sensitivity(0.999).offset_
+    assert str(said[0].message) == str(there[0].message)
+    assert said[0].filename == __file__
+
+
+def test_halves_are_halves():
+    bits = describes(np.arange(1 << 16, dtype=np.uint64))
+    assert abs(bits.mean() - 0.5) < 0.01
+    for lag in (1, 2, 3, 64, 1000):
+        assert abs(np.mean(bits[lag:] == bits[:-lag]) - 0.5) < 0.01
+
+
+def test_equally_close_medoids_on_a_lattice():
+    X, between = np.round(np.random.default_rng(3).normal(size=(900, 2)) * 2), 0
+    for k in (2, 3, 6):
+        one, rule = tv.PAMTOCC(k).fit(X), dask.PAMTOCC(k).fit(blocks(X, [500, 400]))
+        distance = np.sort(np.linalg.norm(X[:, None] - one.centers_, axis=2), axis=1)
+        between += np.sum(distance[:, 0] == distance[:, 1])
+        np.testing.assert_array_equal(one.labels_, one._stratum(X))
+        np.testing.assert_array_equal(rule.centers_, one.centers_)
+        np.testing.assert_array_equal(rule.thresholds_, one.thresholds_)
+        np.testing.assert_array_equal(rule.score_samples(X), one.score_samples(X))
+    assert between > 20  # there are objects in question
+
+
+def test_clusters_from_a_sample_do_not_depend_on_the_partitioning(rng):
+    X = rng.normal(size=(6_000, 2)) + rng.choice([0.0, 8.0], size=(6_000, 1))
+    rules = [dask.PAMTOCC(2).fit(blocks(X, sizes)) for sizes in cuts(len(X))]
+    for rule in rules:
+        np.testing.assert_array_equal(rule.centers_, rules[0].centers_)
+        np.testing.assert_array_equal(rule.thresholds_, rules[0].thresholds_)
+        assert np.mean(rule.predict(X) == 1) >= 0.9
+
+
+def test_density_from_a_sample_is_that_of_one_machine_where_the_sample_is_everything(rng):
+    X = rng.normal(size=(3_000, 2))
+    one = tv.DensityTOCC(density="gaussian", scale="log").fit(X)
+    rule = dask.DensityTOCC(density="gaussian", scale="log").fit(blocks(X, [2_000, 1_000]))
+    assert rule.offset_ == one.offset_
+    np.testing.assert_array_equal(rule.score_samples(X), one.score_samples(X))
+    np.testing.assert_array_equal(rule.transvariation_probability(X), one.transvariation_probability(X))
+
+
+@pytest.mark.parametrize(
+    ("rule", "others"),
+    [
+        (
+            dask.TOCC(calibration="split", sensitivity=0.7),
+            {"calibration": "resubstitution", "tau_max": "half", "ties": "literal"},
+        ),
+        (dask.PAMTOCC(2), {"calibration": "split", "ties": "literal", "n_clusters": 3}),
+        (dask.DensityTOCC(density="gaussian"), {"calibration": "split", "tau_max": "half", "scale": "log"}),
+    ],
+)
+def test_parameters_set_after_the_fit_are_for_the_next_one(rng, rule, others):
+    X = np.round(rng.normal(size=(400, 2)), 1)
+    rule, changed = clone(rule).fit(X), clone(rule).fit(X).set_params(**others)
+    changed = load_again(changed)
+    for method in ("predict", "p_values", "transvariation_probability"):
+        np.testing.assert_array_equal(getattr(changed, method)(X), getattr(rule, method)(X))
+    np.testing.assert_array_equal(changed.set_sensitivity(0.6).thresholds_, rule.set_sensitivity(0.6).thresholds_)
+    del rule._fitted_with  # as in files of earlier versions
+    np.testing.assert_array_equal(load_again(rule).set_sensitivity(0.6).thresholds_, rule.thresholds_)
+    np.testing.assert_array_equal(load_again(rule).p_values(X), changed.p_values(X))
+
+
+def load_again(rule):
+    save(rule, file := io.BytesIO())
+    return load(file)
+
+
+def test_memory_maps_frames_and_functions_answer_in_kind(rng, tmp_path):
+    import pandas as pd
+
+    X = rng.normal(size=(5_000, 2))
+    np.save(tmp_path / "x.npy", X)
+    one = tv.TOCC().fit(X)
+    rule = dask.TOCC().fit(np.load(tmp_path / "x.npy", mmap_mode="r"))
+    assert rule.offset_ == one.offset_
+    parts = list(rule.score_samples(blocks(X, [10, 4_990])))
+    assert [len(part) for part in parts] == [10, 4_990]
+    np.testing.assert_array_equal(np.concatenate(parts), one.score_samples(X))
+    np.testing.assert_array_equal(np.concatenate(list(rule.p_values(blocks(X, [10, 4_990])))), one.p_values(X))
+    table = pd.DataFrame(X, columns=["a", "b"])
+    rule.fit(table)
+    assert list(rule.feature_names_in_) == ["a", "b"]
+    with pytest.raises(ValueError, match="Feature names must be in the same order"):
+        rule.predict(table[["b", "a"]])
+
+
+def test_blocks_that_are_tables_have_the_same_columns_in_the_same_order(rng, tmp_path):
+    import pandas as pd
+
+    X = rng.normal(size=(900, 2)) * [1, 100]
+    table = pd.DataFrame(X, columns=["a", "b"])
+    tables = [table.loc[:0, ["b", "a"]][:0], table[:300], table[300:]]  # what has no rows has no say
+    rule = dask.TOCC(scratch=tmp_path).fit(lambda: iter(tables))
+    assert rule.offset_ == tv.TOCC().fit(X).offset_
+    assert list(rule.feature_names_in_) == ["a", "b"]
+    assert list(pickle.loads(pickle.dumps(rule)).feature_names_in_) == ["a", "b"]
+    swapped = [table[:300], table.loc[300:, ["b", "a"]]]
+    message = r"partition 1 has the columns \['b', 'a'\], not \['a', 'b'\]"
+    with pytest.raises(ValueError, match=message):
+        dask.TOCC(scratch=tmp_path).fit(lambda: iter(swapped))
+    rounds = iter([tables, [table[["b", "a"]]]])
+    with pytest.raises(ValueError, match="partition 0 has the columns"):
+        dask.TOCC(scratch=tmp_path).fit(lambda: iter(next(rounds)))
+    for answer in (rule.predict, rule.score_samples, rule.p_values):
+        with pytest.raises(ValueError, match=message):
+            list(answer(lambda: iter(swapped)))
+        np.testing.assert_array_equal(
+            np.concatenate(list(answer(lambda: iter([table[:5], X[5:9]])))),
+            np.concatenate(list(answer(lambda: iter([table[:9]])))),
+        )
+    by_arrays = dask.TOCC().fit(blocks(X, [900]))
+    assert not hasattr(by_arrays, "feature_names_in_")
+    with pytest.raises(ValueError, match=message):
+        list(by_arrays.predict(lambda: iter(swapped)))
+    numbered = [block.set_axis([0, 1], axis=1) for block in tables]
+    assert not hasattr(dask.TOCC().fit(lambda: iter(numbered)), "feature_names_in_")
+
+
+def test_memory_is_bounded_by_a_block(monkeypatch):
+    monkeypatch.setattr(local, "BLOCK_ROWS", 1 << 14)
+    monkeypatch.setattr("transvariation.dask.tocc.BLOCK_ROWS", 1 << 14)
+    peaks = []
+    for n in (1 << 16, 1 << 18):
+
+        def make(n=n):
+            return (np.random.default_rng(i).normal(size=(1 << 14, 2)) for i in range(n >> 14))
+
+        dask.TOCC().fit(make)  # what is compiled, imported and cached is so now
+        tracemalloc.start()
+        dask.TOCC().fit(make)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.3 * peaks[0]
+
+
+def test_selection_is_exact(rng):
+    values = np.concatenate([rng.normal(size=5_000), np.zeros(200), [-0.0, np.inf, -np.inf, 5e-324, -5e-324, 1e308]])
+    rows = LocalRows(blocks(values[:, None], [2_000, 0, 3_206]))
+    for gather in (selection._GATHER, 0):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(selection, "_GATHER", gather)
+            for k in (0, 1, 2_500, 2_700, 5_204, 5_205):
+                assert selection.kth_smallest(rows, k, len(values)) == np.sort(values)[k]
+
+
+def test_median_alone():
+    X = SAMPLES["normal"]
+    rows = LocalRows(blocks(X, [100, len(X) - 100])).inspect()
+    np.testing.assert_array_equal(spatial_median_of_partitions(rows), tv.spatial_median(X))
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (np.array([[1.0, np.nan]]), "partition 1 holds NaN in its row 0, column 1"),
+        (np.array([[1.0, 2.0], [-np.inf, 1.0]]), "partition 1 holds an infinite value in its row 1, column 0"),
+        (np.array([["a", "b"]]), "partition 1 has values of dtype <U1"),
+        (np.array([[1j, 2.0]]), "partition 1 has values of dtype complex128"),
+        (np.array([[1.0, 2.0, 3.0]]), "partition 1 has 3 columns, the others have 2"),
+        (np.empty((0, 0)), "partition 1 has 0 columns, the others have 2"),
+        (np.array([1.0, 2.0]), r"partition 1 has shape \(2,\)"),
+    ],
+)
+def test_a_bad_block_is_named(tmp_path, bad, message):
+    rule = dask.TOCC(scratch=tmp_path)
+    with pytest.raises(ValueError, match=message):
+        rule.fit(lambda: iter([np.zeros((3, 2)), bad]))
+    assert not hasattr(rule, "offset_")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_numbers_of_other_types_are_numbers(rng):
+    X = rng.integers(-9, 10, size=(300, 2))
+    mixed = [X[:100], X[100:200].astype(np.float32), X[200:].astype(np.int8)]
+    assert dask.TOCC().fit(lambda: iter(mixed)).offset_ == tv.TOCC().fit(X).offset_
+
+
+def test_what_cannot_be_fitted_is_refused(rng):
+    X = rng.normal(size=(50, 2))
+    with pytest.raises(ValueError, match="read only once"):
+        dask.TOCC().fit(iter([X]))
+    with pytest.raises(ValueError, match="no rows"):
+        dask.TOCC().fit(lambda: iter([]))
+    with pytest.raises(ValueError, match="minimum of 2 is required"):
+        dask.TOCC().fit(X[:1])
+    with pytest.raises(ValueError, match="1 row; at least 2"):
+        dask.TOCC().fit(lambda: iter([X[:1]]))
+    with pytest.raises(ValueError, match="tau_max='product' is unknown here"):
+        dask.TOCC(tau_max="product").fit(X)
+    with pytest.raises(ValueError, match=r"calibration='loo' is not for rows in partitions: every row would be"):
+        dask.TOCC(calibration="loo").fit(X)
+    with pytest.raises(
+        ValueError, match="calibration=5 is not for rows in partitions: choose one of resubstitution, split"
+    ):
+        dask.TOCC(calibration=5).fit(X)
+    with pytest.raises(ValueError, match="lets 1 of the 2 rows describe"):
+        dask.TOCC(calibration="split").fit(X[:2])
+    with pytest.raises(ValueError, match=r"sensitivity=1\.2"):
+        dask.TOCC(sensitivity=1.2).fit(X)
+    with pytest.raises(ValueError, match="no columns"):
+        dask.TOCC().fit(lambda: iter([X[:, :0]]))
+    for tables in ([X[:10], X[10:20]], (X[:10], X[10:25])):
+        with pytest.raises(ValueError, match=r"of tables; give a function .* such as lambda: iter\(blocks\)"):
+            dask.TOCC().fit(tables)
+    calls = iter(range(99))
+    with pytest.raises(ValueError, match="block 1 is not what it was"):
+        dask.TOCC().fit(lambda: iter([X, X[next(calls) :]]))
+    calls = iter(range(99))
+    with pytest.raises(ValueError, match="block 1 is not what it was"):
+        dask.TOCC().fit(lambda: iter([X, X][: 2 - (next(calls) > 1)]))
+
+
+def test_what_cannot_be_scored_is_refused_in_words_of_its_own(rng):
+    X = rng.normal(size=(50, 2))
+    rule = dask.TOCC().fit(X.tolist())  # rows that are lists are an array
+    np.testing.assert_array_equal(rule.predict(X.tolist()), rule.predict(list(X)))
+    with pytest.raises(ValueError, match="this is an iterator; give a function"):
+        rule.predict(iter([X]))
+    with pytest.raises(ValueError, match="this is a list of tables; give a function"):
+        rule.predict([X, X[:9]])
+    with pytest.raises(ValueError, match="partition 1 has 3 columns, the target objects had 2"):
+        list(rule.predict(lambda: iter([X, np.zeros((2, 3))])))
+
+
+def test_a_full_disk_leaves_nothing_behind(rng, tmp_path, monkeypatch):
+    def full(self, mode):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    X = rng.normal(size=(500, 2))
+    rule = dask.TOCC(scratch=tmp_path).fit(X)
+    offset, kept = rule.offset_, len(list(tmp_path.iterdir()))
+    monkeypatch.setattr("pathlib.Path.open", full)
+    with pytest.raises(OSError, match="48 bytes of scratch space per row, nothing was kept"):
+        rule.fit(X * 2)
+    monkeypatch.undo()
+    # The rule is what it was before.
+    assert rule.offset_ == offset
+    assert len(rule.score_samples(X)) == 500
+    assert len(list(tmp_path.iterdir())) == kept == 1
+
+
+def test_an_interruption_leaves_nothing_behind(rng, tmp_path):
+    X = rng.normal(size=(500, 2))
+    rounds = iter(range(99))
+
+    def make():
+        yield X
+        if next(rounds) == 5:
+            raise KeyboardInterrupt
+        yield X
+
+    rule = dask.TOCC(scratch=tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        rule.fit(make)
+    assert vars(rule).keys() == {"sensitivity", "calibration", "tau_max", "ties", "scratch"}
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_files_go_with_the_rule(rng, tmp_path):
+    rule = dask.TOCC(scratch=tmp_path).fit(rng.normal(size=(500, 2)))
+    assert len(list(tmp_path.rglob("*"))) > 1
+    del rule
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no process forks here")
+def test_files_stay_when_a_forked_child_ends(tmp_path):
+    script = """
+import os, sys
+import numpy as np
+from transvariation import dask
+
+X = np.random.default_rng(0).normal(size=(500, 2))
+rule = dask.TOCC(scratch=sys.argv[1]).fit(X)
+before = rule.p_values(X)
+if not (child := os.fork()):
+    sys.exit()
+os.waitpid(child, 0)
+assert (rule.p_values(X) == before).all()
+"""
+    # In a process of its own: a child of this one would end the tests a second time.
+    subprocess.run([sys.executable, "-c", script, tmp_path], check=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_files_that_someone_else_deleted_are_missed(rng, tmp_path):
+    X = rng.normal(size=(500, 2))
+    rule = dask.TOCC(scratch=tmp_path).fit(blocks(X, [200, 300]))
+    labels = rule.predict(X)
+    for path in (path for path in tmp_path.rglob("*") if path.is_file()):
+        path.unlink()
+    for ask in (
+        lambda: rule.p_values(X),
+        lambda: rule.set_sensitivity(0.8),
+        lambda: pickle.dumps(rule),
+        lambda: save(rule, io.BytesIO()),
+    ):
+        with pytest.raises(FileNotFoundError, match=r"the scratch file .* is gone; fit again, or name another folder"):
+            ask()
+    np.testing.assert_array_equal(rule.predict(X), labels)  # asks the rows and the threshold alone
+
+
+def test_a_pickle_holds_the_rows_themselves(rng):
+    X = rng.normal(size=(500, 2))
+    rule = dask.PAMTOCC(2).fit(blocks(X, [100, 400]))
+    again = pickle.loads(pickle.dumps(rule))
+    np.testing.assert_array_equal(again.score_samples(X), rule.score_samples(X))
+    np.testing.assert_array_equal(again.set_sensitivity(0.5).thresholds_, rule.set_sensitivity(0.5).thresholds_)
+
+
+# A fifth of the calibrating rows lie beyond the edge of so few: by counting, nine in ten leave nothing to reject.
+@pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")
+@pytest.mark.parametrize("calibration", ["resubstitution", "split"])
+@pytest.mark.parametrize("rule", [dask.TOCC(), dask.PAMTOCC(2), dask.DensityTOCC(density="kde")])
+def test_a_model_file_holds_the_rows_themselves(rng, rule, calibration, tmp_path):
+    X = rng.normal(size=(500, 2))
+    rule = clone(rule).set_params(calibration=calibration, scratch=tmp_path).fit(blocks(X, [100, 400]))
+    save(rule, file := io.BytesIO())
+    again = load(file)
+    for method in ("score_samples", "predict", "p_values"):
+        np.testing.assert_array_equal(getattr(again, method)(X), getattr(rule, method)(X))
+    np.testing.assert_array_equal(again.set_sensitivity(0.5).thresholds_, rule.set_sensitivity(0.5).thresholds_)
+    assert again.scratch == str(tmp_path)  # for the next fit: the file itself needs no folder
+    save(rule.set_params(scratch=str(tmp_path)), file := io.BytesIO())
+    save(again, second := io.BytesIO())
+    assert second.getvalue() == file.getvalue()
+
+
+def test_blocks_that_changed_are_not_saved(rng):
+    given = [rng.normal(size=(100, 2)), rng.normal(size=(50, 2))]
+    rule = dask.TOCC().fit(lambda: given)
+    given.pop()
+    with pytest.raises(ValueError, match="block 1 is not what it was"):
+        save(rule, io.BytesIO())
+
+
+@parametrize_with_checks([dask.TOCC(), dask.PAMTOCC(n_clusters=2), dask.DensityTOCC(density="kde")])
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)

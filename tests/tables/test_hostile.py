@@ -1,0 +1,450 @@
+"""Files that are wrong, broken or malicious: each has one defined outcome."""
+
+import io
+import pickle
+import sys
+import time
+import zipfile
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+
+from transvariation.tables import Limits, TableError, read_chunks, read_table
+
+
+def problems(source, **options) -> list[str]:
+    with pytest.raises(TableError) as caught:
+        read_table(source, name="f.csv", **options)
+    return [str(problem) for problem in caught.value.problems]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "f.csv: the file is empty"),
+        (b"\xef\xbb\xbf", "there is no header"),
+        (b"\n\n  \n\t\n", "there is no header"),
+        (b"id,Na\n", "there is a header but no row below it"),
+        (b"id,Na\n\n,,\n", "there is a header but no row below it"),
+        (b"1.5,2.5\n3,4\n", "the first row holds numbers, not names"),
+        (b"id,Na,Na\nA,1,2\n", "row 1, column 'Na': columns 2 and 3 have the same name"),
+        (b"id,Na,\nA,1,2\n", "row 2: the row has 3 cells but the header has 2"),
+        (b"id,,Na\nA,1.5,2\n", "row 1: column 2 has values but no name"),
+        (b",Na\n1.5,1\n2.5,2\n", "row 1: column 1 has values but no name"),
+        (b"id,Na\nA,1\nB,2,3\n", "row 3: the row has 3 cells but the header has 2"),
+        (b"id,Na,Mg\nA,1,2\nB,2\n", "row 3: the row has 2 cells but the header has 3"),
+        (b"id,Na\nA,1\nA,2\n", "row 3, column 'id': the id 'A' is already used in row 2"),
+        (b"id,Na\nA,1\n,2\n", "row 3, column 'id': the id is empty"),
+        (b"id,Na\nA,1\nB,1e400\n", "row 3, column 'Na': '1e400' is too large"),
+        (b"id,Na\nA,1\nB,-1e400\n", "'-1e400' is too large"),
+        (b"id,Na\nA,1\nB,1e-400\n", "'1e-400' is too small"),
+        (b"id,Na\nA,1\nB,inf\n", "'inf' is not a value"),
+        (b"id,Na\nA,1\nB,1_000\n", "'1_000' is not a number"),
+        (b"id,Na\nA,1\nB,0x1F\n", "'0x1F' "),
+        ("id,Na\nA,1\nB,١٢\n".encode(), "'١٢' is not a number"),
+        (b"id,Na\nA,1\nB,2024-05-06\n", "'2024-05-06' is a date or time"),
+        (b"id,Na\nA,1\nB,06/05/2024\n", "'06/05/2024' is a date or time"),
+        (b"id;Na\nA;1.5\nB;1,234.5\n", "'1,234.5' has a thousands separator"),
+        (b"id;Na\nA;1,5\nB;1.234,5\n", "'1.234,5' has a thousands separator"),
+        (b"id;Na\nA;1.5\nB;1 234\n", "'1 234' has a thousands separator"),
+        (b"id;Na\nA;1.5\nB;1,234\n", "'1,234' has a thousands separator or a decimal comma"),
+        (b"id;Na\nA;1.5\nB;2,5\nC;3.5\n", "'2,5' has a decimal comma, but this file's decimal mark is the point"),
+        (b"id;RI\nA;1,518\nB;1,517\n", "'1,518' may mean 1.518 or 1518"),
+        (b"id,Na\nA,1\nB,12 ppm\n", "'12 ppm' carries a unit"),
+        (b"id,Na\nA,1\nB,12%\n", "'12%' carries a unit"),
+        (b"id,Na\nA,1\nB,>50\n", "'>50' lies above the instrument's range"),
+        (b"id,Na\nA,1\nB,<0\n", "a detection limit must be positive"),
+        (b"id,Na\nA,1\nB,<abc\n", "'<abc' gives no detection limit"),
+        (b"id,Na\nA,1\nB,#DIV/0!\n", "'#DIV/0!' is a spreadsheet's error value"),
+        (b"id,Na\nA,1\nB,=cmd|'/c calc'!A0\n", "is a formula, which is never evaluated"),
+        (b"id,Na\nA,1\nB,@SUM(A1:A2)\n", "is a formula, which is never evaluated"),
+        (b"id,Na\nA,1\nB,1\x002\n", "row 3, column 'Na': the cell contains a NUL byte"),
+        (b"id,N\x00a\nA,1\nB,2\n", "row 1: the header contains a NUL byte"),
+        (b'id,Na\nA,1\n"B,2\nC,3\n', "row 3: a quotation mark is opened and never closed"),
+        (b'id,Na\nA,1\n"B"x,2\nC,3\n', "row 3: the row cannot be split into cells"),
+        (b"id,Na\n" + b"A" * 200_000 + b",1\n", "row 2: a cell has more than 131,072 characters"),
+        (b"id,Na\nA,1\nB\x81\xff,2\n", "row 3: byte 0x81 does not belong to a text"),
+        (
+            b"Na Mg\n1 2\n3 4\n",
+            "no column holds numbers to measure by (no delimiter was found in the first row; columns must",
+        ),
+        (b"id,colour\nA,red\nB,blue\n", "no column holds numbers to measure by (the delimiter is the comma)"),
+        (b"PK\x03\x04garbage", "the Excel file is damaged"),
+        (b"PAR1garbagePAR1", "the Parquet file cannot be opened"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old or encrypted Excel file"),
+        (b"\x1f\x8b\x08\x00", "compressed; unpack it first"),
+        (b"%PDF-1.7", "not a table"),
+    ],
+)
+def test_what_is_wrong_is_said(content, message):
+    found = problems(content)
+    assert any(message in text for text in found), found
+    assert all(text.startswith("f.csv") for text in found)
+
+
+def test_all_problems_at_once_and_in_the_order_of_the_file():
+    found = problems(b"id,Na,Mg\nA,1,x\nB,2\nB,y,3\nB,4,5\nC,,6\nD,7,8\nE,9,10\n")
+    assert [text.split(":")[0] for text in found] == [
+        "f.csv, row 2, column 'Mg'",
+        "f.csv, row 3",
+        "f.csv, row 4, column 'Na'",
+        "f.csv, row 5, column 'id'",
+        "f.csv, row 6, column 'Na'",
+    ]
+
+
+def test_a_long_list_is_cut_when_printed_not_when_kept():
+    text = "id,Na\n" + "".join(f"F{i},{'x' if i % 2 else 1}\n" for i in range(100))
+    with pytest.raises(TableError) as caught:
+        read_table(text.encode())
+    assert len(caught.value.problems) == 50
+    assert str(caught.value).endswith("and 30 more")
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+    table = read_table(b"id,Na\nA,1\n")
+    assert pickle.loads(pickle.dumps(table)).ids == table.ids  # a worker process can send it home
+
+
+def test_reading_stops_when_there_are_too_many():
+    text = "id,Na\n" + "".join(f"F{i},{'x' if i % 2 else 1}\n" for i in range(10_000))
+    with pytest.raises(TableError, match="more than 1000 problems") as caught:
+        read_table(text.encode())
+    assert caught.value.stopped
+
+
+@pytest.mark.parametrize("title", ["Glass", "Glass;;", "Glass, window", "Glass|A"])
+def test_titles_above_the_names_are_asked_about_once(title):
+    rows = "id;Na;Mg\n" + "".join(f"F{i};1,{i + 10};2,5\n" for i in range(30))
+    (found,) = problems(f"{title}\nCase 12\n{rows}".encode(), features=["Na"])
+    assert "row 3: the row has 3 cells but the header has 1" in found
+    assert found.endswith("are there lines above the row of names? Remove them")
+
+
+def test_one_column_stays_one_and_words_in_it_are_not_split():
+    assert read_table(b"Na\n1,5\n2,5\n3,5\n").X.ravel().tolist() == [1.5, 2.5, 3.5]
+    assert "'1,234.5' has a thousands separator" in problems(b"Na\n1,234.5\n2,345.5\n", features=["Na"])[0]
+
+
+def test_unquoted_decimal_commas_are_no_title():
+    found = problems(b"id,Na\nA,1,5\nB,2,5\n")
+    assert ["is a delimiter inside a cell not quoted" in text for text in found] == [True, True]
+
+
+def test_blank_lines_and_columns_at_the_edges_are_no_problem_but_count_as_rows():
+    table = read_table(b"id,Na,,\nA,1,,\n\n ,,,\nB,2,,\n\n\n")
+    assert (table.ids, table.features, table.rows.tolist()) == (("A", "B"), ("Na",), [2, 5])
+
+
+def test_quoted_cells_may_hold_anything():
+    table = read_table(b'id,Na\n"A\nsecond line, with ""quotes""",1\n"B;,\t",2\n')
+    assert table.ids == ('A\nsecond line, with "quotes"', "B;,")
+    assert table.rows.tolist() == [2, 3]  # as a spreadsheet counts: a line break inside a cell starts no row
+
+
+def test_markup_and_formulas_in_ids_stay_text():
+    ids = ["<script>alert(1)</script>", "=cmd|'/c calc'!A0", "@SUM(A1)", "../../etc/passwd", "\u202egpj.exe"]
+    assert read_table(pd.DataFrame({"id": ids, "Na": 1.0})).ids == tuple(ids)
+
+
+def test_messages_show_control_characters_harmlessly():
+    (text,) = problems(b"id,Na\nA,1\nB,\x1b[2Jboo\n")
+    assert "\x1b" not in text
+    assert "\\x1b[2Jboo" in text
+
+
+def test_one_row_and_one_column():
+    assert read_table(b"Na\n1,5\n").X.tolist() == [[1.5]]
+    assert read_table(b"id,Na\nA,1\n").ids == ("A",)
+
+
+def test_numbers_in_every_spelling():
+    cells = ["1", "+1.5", "-.5", "1.", "1e3", "1E-3", " 2 ", "\u22123", "0", "0e5"]
+    table = read_table(pd.DataFrame({"Na": cells}, dtype=object))
+    assert table.X[:, 0].tolist() == [1, 1.5, -0.5, 1, 1000, 0.001, 2, -3, 0, 0]
+
+
+def test_given_options_that_are_wrong():
+    assert 'decimal="x" must be' in problems(b"Na\n1\n", decimal="x")[0].replace("'", '"')
+    assert "must be one character" in problems(b"Na\n1\n", delimiter=";;")[0]
+    assert "is unknown" in problems(b"Na\n1\n", encoding="klingon")[0]
+    assert "is unknown" in problems(b"Na\n1\n", encoding="zlib")[0]
+    assert "does not belong to a text in 'ascii'" in problems("Nä\n1\n".encode(), encoding="ascii")[0]
+    assert "cannot be opened: No such file" in problems("no-such-file.csv")[0]
+    with pytest.raises(TypeError, match="not list"):
+        read_table([[1, 2]])
+    with pytest.raises(TypeError, match="not StringIO"):
+        read_table(io.StringIO("Na\n1\n"))
+
+
+def test_frames_with_odd_types():
+    frame = pd.DataFrame(
+        {
+            "id": ["A", "B"],
+            "whole": pd.array([1, None], dtype="Int64"),
+            "flag": [True, False],
+            "when": pd.to_datetime(["2024-01-01", "2024-01-02"]),
+            "huge": [10**400, 1],
+            "complex": [1 + 2j, 3j],
+        }
+    )
+    table = read_table(frame, missing="drop", features=["whole"])
+    assert table.X.tolist() == [[1]]
+    found = problems(frame, features=["flag", "when", "huge", "complex"])
+    assert len(found) == 7
+    assert any("true or false" in text for text in found)
+    two = pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")]))
+    assert "several levels" in problems(two)[0]
+
+
+def test_ten_thousand_columns():
+    X = np.random.default_rng(0).normal(size=(20, 10_000)).round(4)
+    frame = pd.DataFrame(X, columns=[f"v{j}" for j in range(10_000)])
+    text = frame.to_csv(index=False).encode()
+    start = time.process_time()
+    table = read_table(text)
+    assert time.process_time() - start < 10
+    np.testing.assert_array_equal(table.X, X)
+    assert "20,001 columns" in problems(b",".join(b"v%d" % j for j in range(20_001)) + b"\n")[0]
+
+
+def test_a_million_rows():
+    n = 1_000_000
+    values = np.random.default_rng(0).normal(size=2000).round(6)
+    rows = "".join(f"{a!r},{b!r}\n" for a, b in values.reshape(-1, 2).tolist())
+    text = ("Na,Mg\n" + rows * (n // 1000)).encode()
+    start = time.process_time()
+    table = read_table(text)
+    assert time.process_time() - start < 20  # some 2 s on an idle machine
+    np.testing.assert_array_equal(table.X[-1000:], values.reshape(-1, 2))
+    assert table.rows[-1] == n + 1
+    assert table.ids[-1] == f"row {n + 1}"
+    assert "too large to read at once" in problems(text, limits=Limits(rows=1000))[0]
+
+
+def test_a_fault_far_down_a_large_file_has_its_row(monkeypatch):
+    monkeypatch.setattr("transvariation.tables.text.PIECE_CHARACTERS", 50_000)
+    rows = ["id,Na,Mg"] + [f"F{i},{i}.5,2" for i in range(40_000)]
+    rows[30_000] = "F,x,2"
+    rows[30_001] = '"quoted, with a comma",1,2'
+    rows[30_002] = ""
+    rows[39_999] = "G,<0.5,2"
+    table_problems = problems("\n".join(rows).encode())
+    assert [text.split(":")[0] for text in table_problems] == [
+        "f.csv, row 30001, column 'Na'",
+        "f.csv, row 40000, column 'Na'",
+    ]
+
+
+def test_the_quick_way_and_the_careful_way_agree(monkeypatch):
+    from transvariation.tables import text
+
+    rng = np.random.default_rng(3)
+    cells = [repr(x) for x in (rng.normal(size=4000) * 10.0 ** rng.integers(-300, 300, 4000)).tolist()]
+    rows = "".join(f'"F{i}",{cells[2 * i]},{cells[2 * i + 1]}\r\n' for i in range(2000))
+    file = ("id,a,b\r\n" + rows).encode()
+    monkeypatch.setattr(text, "PIECE_CHARACTERS", 1000)
+    quick = read_table(file)
+    monkeypatch.setattr(text, "quick_columns", lambda *_: None)
+    careful = read_table(file)
+    np.testing.assert_array_equal(quick.X, careful.X)
+    assert quick.ids == careful.ids
+    np.testing.assert_array_equal(quick.X.ravel(), np.array(cells, dtype=float))
+
+
+class TestExcel:
+    @staticmethod
+    def book(rows) -> bytes:
+        book = openpyxl.Workbook()
+        for row in rows:
+            book.active.append(row)
+        file = io.BytesIO()
+        book.save(file)
+        return file.getvalue()
+
+    @staticmethod
+    def repacked(content: bytes, **members: bytes) -> bytes:
+        """Replace members of an archive; a double underscore stands for a slash, a single one for a dot."""
+        names = {name.replace("__", "/").replace("_", "."): data for name, data in members.items()}
+        file = io.BytesIO()
+        with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as new:
+            for name in old.namelist():
+                new.writestr(name, names.pop(name, None) or old.read(name))
+            for name, data in names.items():
+                new.writestr(name, data)
+        return file.getvalue()
+
+    def test_cells_of_every_type(self):
+        import datetime
+
+        rows = [
+            ["id", "Na", "Mg"],
+            ["A", 1, "2,5"],
+            ["B", datetime.datetime(2024, 1, 2), 3],
+            ["C", True, "<0.1"],
+            ["D", 1, 2],
+        ]
+        found = problems(self.book(rows), features=["Na", "Mg"])
+        assert [text.split(":")[0].removeprefix("f.csv, ") for text in found] == [
+            "row 2, column 'Mg'",
+            "row 3, column 'Na'",
+            "row 4, column 'Na'",
+            "row 4, column 'Mg'",
+        ]
+
+    def test_formulas_without_a_stored_value(self):
+        found = problems(self.book([["id", "Na"], ["A", 1], ["B", "=1+1"]]))
+        assert any("row 3, column 'Na': '=1+1' is a formula without a stored value" in text for text in found)
+
+    def test_rows_of_nothing_but_formulas_are_no_blank_rows(self):
+        rows = [["id", "Na"], ["A", 1], ["=raw!A2", "=raw!B2"], ["C", 2], ["=raw!A4", "=raw!B4"]]
+        found = problems(self.book(rows))
+        assert [text.split(":")[0] for text in found] == [
+            f"f.csv, row {row}, column {name!r}" for row in (3, 5) for name in ("id", "Na")
+        ]
+
+    def test_formulas_that_fill_several_cells(self):
+        from openpyxl.worksheet.formula import ArrayFormula, DataTableFormula
+
+        found = problems(self.book([["id", "Na"], ["A", 1], ["B", ArrayFormula("B3:B3", "=B2*2")]]))
+        assert any("row 3, column 'Na': '=B2*2' is a formula without a stored value" in text for text in found)
+        found = problems(self.book([["id", "Na"], ["A", 1], ["B", DataTableFormula("B3:B3", r1="B2")]]))
+        assert any("is a formula without a stored value" in text for text in found)
+
+    def test_a_formula_that_shows_nothing_leaves_a_blank_cell(self):
+        content = self.book([["id", "Na"], ["A", 1], ['=IF(A9="","",A9)', '=IF(B9="","",B9)']])
+        with zipfile.ZipFile(io.BytesIO(content)) as book:
+            sheet = book.read("xl/worksheets/sheet1.xml")
+        for cell in (b'r="A3"', b'r="B3"'):  # as Excel stores a text of no characters
+            sheet = sheet.replace(cell, cell + b' t="str"')
+        assert read_table(self.repacked(content, xl__worksheets__sheet1_xml=sheet)).ids == ("A",)
+
+    def test_rows_that_are_too_long_and_rows_that_are_empty(self):
+        assert "row 3: the row has 3 cells" in problems(self.book([["id", "Na"], ["A", 1], ["B", 2, 3]]))[0]
+        table = read_table(self.book([["id", "Na"], ["A", 1], [], ["B", 2], [None, " "]]))
+        assert table.rows.tolist() == [2, 4]
+
+    def test_empty_workbook(self):
+        assert problems(self.book([])) == ["f.csv: the sheet 'Sheet' is empty"]
+
+    def test_of_an_empty_first_sheet_the_others_are_named(self):
+        file = io.BytesIO()
+        with pd.ExcelWriter(file) as book:
+            pd.DataFrame().to_excel(book, sheet_name="Tabelle1", index=False)
+            pd.DataFrame({"id": ["A"], "Na": [1.0]}).to_excel(book, sheet_name="control", index=False)
+        (found,) = problems(file.getvalue())
+        assert "the sheet 'Tabelle1' is empty; others: 'control'" in found
+        assert "--control-sheet" in found
+        assert read_table(file.getvalue(), sheet="control").ids == ("A",)
+
+    def test_a_title_above_the_names_is_asked_about_once(self):
+        rows = [["Glass"], ["Case 12", "Hall"], [], ["id", "Na", "Mg"], ["A", 1, 2], ["B", 1, 3], ["C", 2, 3]]
+        (found,) = problems(self.book(rows))
+        assert "row 4: the row has 3 cells but the header has 1" in found
+        assert found.endswith("are there lines above the row of names? Remove them")
+
+    def test_a_bomb_is_refused_before_it_is_unpacked(self):
+        bomb = self.repacked(self.book([["Na"], [1]]), xl__sharedStrings_xml=b" " * 20_000_000)
+        assert len(bomb) < 100_000
+        found = problems(bomb, limits=Limits(unpacked=10_000_000))
+        assert "unpacks to 20 MB, more than the 10 MB allowed" in found[0]
+        assert Limits().unpacked <= 500_000_000
+
+    def test_entities_are_refused(self):
+        with zipfile.ZipFile(io.BytesIO(self.book([["Na"], [1]]))) as archive:
+            sheet = archive.read("xl/worksheets/sheet1.xml")
+        evil = b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "aaaa">]>' + sheet[sheet.find(b"<worksheet") :]
+        content = self.repacked(self.book([["Na"], [1]]), xl__worksheets__sheet1_xml=evil)
+        assert "defines XML entities" in problems(content)[0]
+
+    def test_a_row_number_out_of_this_world(self):
+        sheet = (
+            b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
+            b'<row r="1"><c r="A1" t="inlineStr"><is><t>Na</t></is></c></row>'
+            b'<row r="999999999999"><c r="A999999999999"><v>1</v></c></row></sheetData></worksheet>'
+        )
+        found = problems(self.repacked(self.book([["Na"], [1]]), xl__worksheets__sheet1_xml=sheet))
+        assert any("1,048,576" in text for text in found)
+
+    @pytest.mark.parametrize("keep", [10, 200, 1000, 3000])
+    def test_truncated(self, keep):
+        assert "Excel file is damaged" in problems(self.book([["Na"], [1]])[:keep])[0]
+
+    def test_an_archive_that_is_no_workbook(self):
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w") as archive:
+            archive.writestr("a.csv", "Na\n1\n")
+        assert "not an Excel workbook" in problems(file.getvalue())[0]
+
+    def test_without_openpyxl_the_command_is_named(self, monkeypatch):
+        monkeypatch.setitem(sys.modules, "openpyxl", None)
+        assert "pip install 'transvariation[excel]'" in problems(self.book([["Na"], [1]]))[0]
+
+
+class TestParquet:
+    @staticmethod
+    def file(**columns) -> bytes:
+        file = io.BytesIO()
+        pd.DataFrame(columns).to_parquet(file)
+        return file.getvalue()
+
+    def test_nulls_text_and_numbers(self):
+        content = self.file(id=["A", "B"], Na=[1.5, None], Mg=["2.5", "<0.1"])
+        found = problems(content)
+        assert [text.split(":")[0] for text in found] == ["f.csv, row 3, column 'Na'", "f.csv, row 3, column 'Mg'"]
+        assert read_table(content, missing="impute").X.tolist() == [[1.5, 2.5], [1.5, 0.05]]
+
+    def test_infinite(self):
+        assert "infinite is not a value" in problems(self.file(Na=[1.0, np.inf]))[0]
+
+    def test_truncated_or_damaged(self):
+        content = self.file(Na=np.arange(1000.0))
+        assert "Parquet" in problems(content[: len(content) // 2])[0]
+        assert "Parquet" in problems(content[:-100] + bytes(60) + content[-40:])[0]
+
+    def test_a_bomb_is_refused_by_its_size(self):
+        content = self.file(**{f"v{j}": np.zeros(200_000) for j in range(3)})
+        assert "200,000 rows are more than allowed" in problems(content, limits=Limits(cells=500_000))[0]
+        assert sum(map(len, read_chunks(content, ["v1"]))) == 200_000
+
+    def test_without_pyarrow_the_command_is_named(self, monkeypatch):
+        content = self.file(Na=[1.0])
+        monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+        assert "pip install 'transvariation[parquet]'" in problems(content)[0]
+
+
+def test_names_made_to_waste_time():
+    for name in ("_" * 100_000, "a" + "_ " * 50_000, "(" * 100_000, "(a" * 50_000, "a," * 3 + "x" * 100_000):
+        start = time.process_time()
+        with pytest.raises(TableError):
+            read_table(f'"{name}";id\nx;A\n'.encode(), features=["y" * 100_000, name[:1000]])
+        assert time.process_time() - start < 5
+
+
+def test_cells_made_to_waste_time():
+    for cell in (
+        "1" * 100_000,
+        "1a" * 50_000,
+        "1.1" * 40_000,
+        "1,111" * 20_000,
+        "1 " * 60_000 + "!",
+        "-" * 100_000,
+        "1:1:" * 30_000,
+    ):
+        start = time.process_time()
+        with pytest.raises(TableError):
+            read_table(f'id;Na\nA;1\nB;"{cell}"\n'.encode())
+        assert time.process_time() - start < 5
+
+
+def test_folders_and_pipes(tmp_path):
+    import os
+
+    assert "no file but a folder" in problems(tmp_path)[0]
+    os.mkfifo(tmp_path / "pipe")
+    assert "no file but a folder" in problems(tmp_path / "pipe")[0]  # rather than waiting for ever
+
+
+def test_a_line_without_end(monkeypatch):
+    monkeypatch.setattr("transvariation.tables.encoding.LONGEST_LINE", 2 << 20)
+    assert "a line is longer than" in problems(b"Na\n" + b"1" * (5 << 20))[0]

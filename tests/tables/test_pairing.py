@@ -1,0 +1,132 @@
+"""Control and recovered tables side by side."""
+
+import pytest
+
+from transvariation.tables import TableError, align, read_pair, read_table
+
+CONTROL = b"id,Na (wt%),Mg,Fe\nA,1,2,0.1\nB,3,4,\nC,5,7,0.3\n"
+
+
+def test_columns_are_matched_by_name_whatever_their_order():
+    pair = read_pair(CONTROL, b"Mg,Ti,Na,id\n10,1,20,X\n", names=("control.csv", "recovered.csv"))
+    assert pair.features == ("Na", "Mg")
+    assert pair.recovered.X.tolist() == [[20, 10]]
+    assert (pair.only_control, pair.only_recovered) == (("Fe",), ("Ti",))
+    text = "\n".join(map(str, pair.notes))
+    # the gap in Fe does not matter: the recovered table has no Fe
+    assert "control.csv, column 'Fe': not used: recovered.csv has no such column" in text
+    assert "recovered.csv, column 'Ti': not used: control.csv has no such column" in text
+
+
+def test_a_near_miss_is_pointed_out_not_matched():
+    pair = read_pair(b"Na,Co\n1,2\n3,4\n", b"Na,CO\n1,2\n")
+    assert pair.features == ("Na",)
+    assert any("is it 'CO' there?" in str(note) for note in pair.notes)
+
+
+def test_different_units_are_refused():
+    with pytest.raises(TableError, match=r"the unit is 'ppm' here but 'wt%' in control.csv; convert one of them"):
+        read_pair(CONTROL, b"Na (ppm),Mg\n1,2\n", names=("control.csv", "recovered.csv"))
+    assert read_pair(CONTROL, b"Na [wt.%],Mg\n1,2\n").features == ("Na", "Mg")
+
+
+PPM, BOTH = b"id,K,Na (ppm)\nA,1,10\nB,2,20\n", b"id,Na (wt%),Na (ppm),K\nX,0.1,30,3\n"
+
+
+@pytest.mark.parametrize("features", [None, ["K", "Na (ppm)"]])
+def test_a_variable_that_one_table_has_in_two_units_is_matched_by_the_unit(features):
+    pair = read_pair(PPM, BOTH, features=features, names=("c.csv", "r.csv"))
+    assert (pair.features, pair.recovered.X.tolist()) == (("K", "Na"), [[3, 30]])
+    assert pair.recovered.header("Na") == "Na (ppm)"
+    assert (pair.only_control, pair.only_recovered) == ((), ("Na (wt%)",) if features is None else ())
+    other = read_pair(BOTH, PPM, features=features)
+    assert other.recovered.select(["K", "Na (ppm)"]).X.tolist() == [[1, 10], [2, 20]]
+
+
+def test_a_variable_in_two_units_may_be_asked_for_by_its_short_name():
+    assert read_pair(PPM, BOTH, features=["Na"]).recovered.X.tolist() == [[30]]
+
+
+def test_the_same_unit_goes_before_the_same_name():
+    pair = read_pair(PPM, b"id,Na,Na [ppm],K\nX,0.1,30,3\n", names=("c.csv", "r.csv"))
+    assert pair.recovered.X.tolist() == [[3, 30]]
+    assert any(str(note).startswith("r.csv, column 'Na': not used") for note in pair.notes)
+
+
+def test_a_word_below_a_variable_in_two_units_is_a_problem():
+    with pytest.raises(TableError, match=r"row 2, column 'Na \(ppm\)': 'abc' is not a number"):
+        read_pair(PPM, BOTH.replace(b"30", b"abc"))
+
+
+def test_each_table_may_have_its_own_decimal_mark():
+    control, recovered = b"id;RI\nA;1.51\nB;1.52\n", b"id;RI\nX;1,512\n"
+    advice = r'for 1.512 say decimals=\(None, ","\) \(--recovered-decimal comma\), for'
+    with pytest.raises(TableError, match=advice):
+        read_pair(control, recovered)
+    for marks in ({"decimals": (None, ",")}, {"decimals": (".", None), "decimal": ","}):
+        assert read_pair(control, recovered, **marks).recovered.X.tolist() == [[1.512]]
+    with pytest.raises(TableError, match=r"--control-decimal point"):
+        read_pair(control, recovered, decimal=",")
+    with pytest.raises(TableError, match=r"--decimal comma") as caught:
+        read_pair(recovered, recovered)
+    assert "decimals=" not in str(caught.value)
+
+
+def test_a_feature_named_twice_is_refused():
+    table = read_table(PPM)
+    with pytest.raises(TableError, match=r"the column 'Na \(ppm\)' is named twice among the features"):
+        align(table, table, features=["Na", "K", "Na (ppm)"])
+    with pytest.raises(TableError, match=r"there is no variable 'Na \(wt%\)'"):
+        align(table, table, features=["Na (wt%)"])
+
+
+def test_nothing_in_common():
+    with pytest.raises(TableError, match="no variable in common: 'Zr' here, 'Na', 'Mg', 'Fe' in"):
+        read_pair(CONTROL, b"Zr\n1\n")
+
+
+def test_features_asked_for():
+    assert read_pair(CONTROL, b"Mg,Na\n1,2\n", features=["Mg"]).features == ("Mg",)
+    assert read_pair(CONTROL, b"Mg,Na\n1,2\n", features=["Na (wt%)", "Mg"]).features == ("Na", "Mg")
+    with pytest.raises(TableError) as caught:
+        read_pair(CONTROL, b"Mg,Na\n1,2\n", features=["Mg", "Fe", "Zr"], names=("c", "r"))
+    assert sorted((p.file, p.message[:25]) for p in caught.value.problems) == [
+        ("c", "there is no column 'Zr'; "),
+        ("r", "there is no column 'Fe'; "),
+        ("r", "there is no column 'Zr'; "),
+    ]
+
+
+def test_problems_of_both_files_come_together():
+    with pytest.raises(TableError) as caught:
+        read_pair(CONTROL + b"A,x,1,1\n", b"Mg,Na,Fe\n,?,oops\n", names=("c", "r"))
+    assert [(p.file, p.row, p.column) for p in caught.value.problems] == [
+        ("c", 3, "Fe"),
+        ("c", 5, "Na (wt%)"),
+        ("c", 5, "id"),
+        ("r", 2, "Fe"),
+        ("r", 2, "Na"),
+        ("r", 2, "Mg"),
+    ]
+
+
+def test_a_word_in_a_recovered_table_of_one_row_is_a_problem_not_a_text_column():
+    with pytest.raises(TableError, match=r"row 2, column 'Mg': 'abc' is not a number"):
+        read_pair(b"Na,Mg\n1,2\n3,4\n", b"Na,Mg\n1,abc\n")
+
+
+def test_gaps_are_filled_from_the_control():
+    pair = read_pair(CONTROL, b"id,Na,Mg,Fe\nX,9,,<0.1\n", missing="impute")
+    assert pair.control.X[1, 2] == 0.2
+    assert pair.recovered.X.tolist() == [[9, 4, 0.05]]
+
+
+def test_align_tables_read_before():
+    control, recovered = read_table(b"Na,Mg\n1,2\n"), read_table(b"Mg,Na\n3,4\n")
+    assert align(control, recovered).recovered.X.tolist() == [[4, 3]]
+    with pytest.raises(TableError, match="there is no variable 'K'"):
+        align(control, recovered, features=["K"])
+    gaps = [read_table(b"Na,Mg\n1,\n2,3\n", name=name, missing="keep") for name in ("c", "r")]
+    with pytest.raises(TableError) as caught:
+        align(*gaps, missing="error")
+    assert [(p.file, p.row, p.column) for p in caught.value.problems] == [("c", 2, "Mg"), ("r", 2, "Mg")]

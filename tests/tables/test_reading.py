@@ -1,0 +1,376 @@
+"""What ordinary files look like, and that each is read as a person would read it."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from transvariation import load_glass
+from transvariation.tables import Table, TableError, filling, read_chunks, read_table
+
+PLAIN = "id,Na,Mg\nF1,13.64,4.49\nF2,13.89,3.6\nF3,13.53,3.55\n"
+VALUES = [[13.64, 4.49], [13.89, 3.6], [13.53, 3.55]]
+GERMAN = PLAIN.replace(",", ";").replace(".", ",")
+
+
+def problems(source, **options) -> list[str]:
+    with pytest.raises(TableError) as caught:
+        read_table(source, **options)
+    return [str(problem) for problem in caught.value.problems]
+
+
+def notes(table: Table) -> str:
+    return "\n".join(map(str, table.notes))
+
+
+TEXTS = [PLAIN, GERMAN, PLAIN.replace(",", "\t"), GERMAN.replace(";", "\t"), PLAIN.replace(",", "|")]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32", "cp1252"])
+def test_delimiter_decimal_mark_line_end_and_encoding_are_recognised(text, newline, encoding):
+    table = read_table(text.replace("\n", newline).encode(encoding))
+    assert (table.ids, table.features) == (("F1", "F2", "F3"), ("Na", "Mg"))
+    assert table.X.tolist() == VALUES
+    assert table.rows.tolist() == [2, 3, 4]
+    assert not table.X.flags.writeable
+
+
+def test_excel_line_that_names_the_delimiter():
+    table = read_table(b"sep=;\nid;Na\nA;1,5\nB;2,25\n")
+    assert table.X.tolist() == [[1.5], [2.25]]
+    assert table.rows.tolist() == [3, 4]
+    assert read_table(b"sep=,\nid,Na\nA,1.5\nB,2.25\n").X.tolist() == [[1.5], [2.25]]
+    assert read_table(b"sep=~\nid~Na\nA~1.5\nB~2.25\n").X.tolist() == [[1.5], [2.25]]
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("id;Na, wt%;Mg, wt%\nA;1,5;2,5\nB;1,6;2,6\n", [[1.5, 2.5], [1.6, 2.6]]),
+        ("id;Na, wt%;Mg, wt%\nA;1,5;2,5;\nB;1,6;2,6;\n", [[1.5, 2.5], [1.6, 2.6]]),  # a mark too many
+        ("id;Na, wt%;\nA;1,5\nB;1,6\n", [[1.5], [1.6]]),
+        ("Na, wt%;Mg, wt%\n1,5;2,5\n1,6;2,6\n", [[1.5, 2.5], [1.6, 2.6]]),  # commas would give three columns
+        ("id\tcolour\tNa, wt%\nA\tred\t1,5\nB\tred\t1,6\n", [[1.5], [1.6]]),
+        ("id|Na, wt%\nA|1,518\nB|1,61\n", [[1.518], [1.61]]),
+        ('id,"seen; by",Na\nA,"K; L",1.5\nB,"K; L",1.6\n', [[1.5], [1.6]]),
+        ("id,seen; by,Na,Mg\nA,K; L,1.5,2.5\nB,K; L,1.6,2.6\n", [[1.5, 2.5], [1.6, 2.6]]),
+        ('id,"Na; wt%","Mg; wt%"\nA,"1,5","2,5"\nB,"1,6","2,6"\n', [[1.5, 2.5], [1.6, 2.6]]),
+    ],
+)
+def test_of_several_delimiters_in_names_and_rows_the_one_that_leaves_numbers_whole(text, values):
+    table = read_table(text.encode())
+    assert table.X.tolist() == values
+    assert not any(";" in name for name in table.ids)
+
+
+def test_words_that_are_not_utf8_are_read_as_windows_1252_and_said_so():
+    table = read_table("Prüfstück;Na\nGärtner;1,5\nÖl;2,5\n".encode("cp1252"))
+    assert table.ids == ("Gärtner", "Öl")
+    assert "Windows-1252" in notes(table)
+
+
+def test_excel_and_parquet_and_frames_give_the_same_table(tmp_path):
+    frame = pd.read_csv(io.StringIO(PLAIN))
+    frame.to_excel(tmp_path / "t.xlsx", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+    for source in (tmp_path / "t.xlsx", str(tmp_path / "t.parquet"), frame, frame.set_index("id")):
+        table = read_table(source)
+        assert (table.ids, table.features, table.X.tolist()) == (("F1", "F2", "F3"), ("Na", "Mg"), VALUES)
+        assert len(table.sha256) == 64
+    with (tmp_path / "t.xlsx").open("rb") as file:
+        assert read_table(file, name="upload").name == "upload"
+        assert not file.closed
+
+
+def test_an_index_that_pandas_kept_in_parquet_names_the_objects(tmp_path):
+    frame = pd.DataFrame({"Na": [1.5, 2.5, 3.5], "Mg": [4.0, 5.0, 6.0]})
+    for index in (pd.Index([7, 3, 5]), pd.Index(["u", "v", "w"]), pd.Index(["u", "v", "w"], name="Asservat")):
+        own = frame.set_axis(index)
+        own.to_parquet(tmp_path / "t.parquet")
+        table = read_table(tmp_path / "t.parquet")
+        assert (table.ids, table.features) == (tuple(map(str, index)), ("Na", "Mg"))
+        assert table.X.tolist() == frame.to_numpy().tolist()
+        assert (table.ids, table.features) == (read_table(own).ids, read_table(own).features)
+    frame.set_axis([7, 7, 5]).to_parquet(tmp_path / "t.parquet")
+    assert problems(tmp_path / "t.parquet", name="t") == ["t, row 1: column 1 has values but no name in the header"]
+
+
+def test_the_kind_of_file_is_known_by_content_not_by_name(tmp_path):
+    (tmp_path / "really.xlsx").write_text(PLAIN)
+    assert read_table(tmp_path / "really.xlsx").X.tolist() == VALUES
+
+
+def test_excel_sheets(tmp_path):
+    path = tmp_path / "two.xlsx"
+    with pd.ExcelWriter(path) as book:
+        pd.DataFrame({"Na": [1.0, 2.0]}).to_excel(book, sheet_name="first", index=False)
+        pd.DataFrame({"Mg": [3.0, 4.0]}).to_excel(book, sheet_name="second", index=False)
+    assert "not read: 'second'" in notes(read_table(path))
+    assert read_table(path, sheet="second").features == read_table(path, sheet=2).features == ("Mg",)
+    assert "the sheet 'second' was read, as was asked" in notes(read_table(path, sheet=2))
+    assert "'third' is not among 'first', 'second'" in problems(path, sheet="third")[0]
+    assert "'third' was asked for, but this is no Excel workbook" in problems(PLAIN.encode(), sheet="third")[0]
+
+
+def test_the_glass_fragments_as_a_frame():
+    glass = load_glass()
+    table = read_table(glass.control)
+    assert table.ids == tuple(map(str, glass.control.index))
+    np.testing.assert_array_equal(table.X, glass.control.to_numpy())
+    assert read_table(glass.all).roles["Type"] == "label"
+    pd.testing.assert_frame_equal(table.to_frame().reset_index(drop=True), glass.control.reset_index(drop=True))
+
+
+def test_fingerprint_is_that_of_the_bytes():
+    import hashlib
+
+    assert read_table(PLAIN.encode()).sha256 == hashlib.sha256(PLAIN.encode()).hexdigest()
+
+
+class TestRoles:
+    def test_sources_and_replicates(self):
+        table = read_table(b"id,Item,Piece,K39\n1,7,1,2.5\n2,7,2,2.6\n3,8,1,2.7\n")
+        assert table.sources == ("7", "7", "8")
+        assert table.features == ("K39",)
+        assert dict(table.roles) == {"id": "id", "Item": "source", "Piece": "replicate", "K39": "feature"}
+
+    def test_source_and_replicate_name_an_object_without_an_id(self):
+        assert read_table(b"Item,Piece,K39\n7,1,2.5\n7,2,2.6\n").ids == ("7 / 1", "7 / 2")
+
+    def test_an_object_measured_twice_is_a_source(self):
+        table = read_table(b"Fragment,K\nA,1\nA,2\nB,3\n")
+        assert (table.sources, table.ids) == (("A", "A", "B"), ("row 2", "row 3", "row 4"))
+
+    def test_first_column_of_distinct_words_is_the_id(self):
+        assert read_table(b"Asservat,K\nX1,1\nX2,2\n").ids == ("X1", "X2")
+
+    def test_row_names_without_a_header(self):
+        assert read_table(b'"","K"\n"1",5\n"2",6\n').ids == ("1", "2")
+
+    def test_given_names_win(self):
+        table = read_table(b"id,other,K\n1,A,5\n2,B,6\n", id_column="other", features=["K"])
+        assert table.ids == ("A", "B")
+        table = read_table(b"id,k,K\nA,x,5\nA,y,6\n", source_column="id")
+        assert table.sources == ("A", "A")
+
+    def test_class_labels_are_no_measurement_unless_named(self):
+        file = b"Na,Type\n1,1\n2,1\n"
+        assert read_table(file).features == ("Na",)
+        assert read_table(file, features=["Type", "Na"]).features == ("Na", "Type")
+
+    def test_text_columns_are_set_aside_and_said_so(self):
+        table = read_table(b"id,Na,colour,seen\nA,1,green,2024-01-02\nB,2,blue,2024-01-03\n")
+        assert table.features == ("Na",)
+        assert "column 'colour': not used as a variable: 2 of its 2 values are not numbers" in notes(table)
+        assert "is a date" in notes(table)
+
+    def test_a_text_column_asked_for_is_a_problem(self):
+        assert len(problems(b"id,Na,colour\nA,1,green\nB,2,blue\n", features=["Na", "colour"])) == 2
+
+    def test_a_column_named_twice(self):
+        file = b"id,K (ppm),Mg\nA,1,2\nB,3,4\n"
+        assert problems(file, features=["K", "Mg", "K (ppm)"]) == [
+            "table: the column 'K (ppm)' is named twice among the features"
+        ]
+        with pytest.raises(TableError, match="named twice"):
+            list(read_chunks(file, ["K", "K"]))
+        with pytest.raises(TableError, match="'Mg' is named among the features and as the id"):
+            list(read_chunks(file, ["Mg", "K"], id_column="Mg"))
+
+    def test_columns_that_are_not_there(self):
+        found = problems(b"id,Na\nA,1\n", features=["na", "Zr"], id_column="name")
+        assert "there is no column 'na'; did you mean 'Na'?" in found[0]
+        assert len(found) == 3
+
+
+class TestUnits:
+    def test_in_the_header(self):
+        table = read_table("id,Na (wt%),Sr [µg/g],Zr_ppm,RI (D line)\nA,1,2,3,4\nB,1,2,3,4\n".encode())
+        assert table.features == ("Na", "Sr", "Zr", "RI (D line)")
+        assert dict(table.units) == {"Na": "wt%", "Sr": "µg/g", "Zr": "ppm"}
+        assert "column 'Na (wt%)': unit 'wt%'" in notes(table)
+        assert table.header("Na") == "Na (wt%)"
+
+    def test_below_the_header(self):
+        table = read_table(b"id,Na,Sr\n,wt%,ppm\nA,1,2\nB,3,4\n")
+        assert dict(table.units) == {"Na": "wt%", "Sr": "ppm"}
+        assert table.rows.tolist() == [3, 4]
+
+    def test_below_the_header_only_where_the_name_has_none(self):
+        table = read_table(b"id,Na (wt%),Sr,RI\n-,wt.%,ppm,-\nA,1,2,3\nB,3,4,5\n")
+        assert (table.features, table.headers["RI"]) == (("Na", "Sr", "RI"), "RI")
+        assert dict(table.units) == {"Na": "wt%", "Sr": "ppm"}
+        (found,) = problems(b"id,Na (wt%),Sr\n,ppm,ppm\nA,1,2\nB,3,4\n", name="c.csv")
+        assert "row 2, column 'Na (wt%)': the unit is 'ppm' here but 'wt%' in the header" in found
+
+    def test_one_variable_in_two_units_keeps_both_names(self):
+        assert read_table(b"Na (ppm),Na (wt%)\n1,2\n").features == ("Na (ppm)", "Na (wt%)")
+
+    def test_one_variable_in_two_units_is_found_by_the_unit_wanted(self):
+        for file in (b"Na (wt%),Na (ppm),K\n1,2,3\n", b"Na,Na [ppm],K\n1,2,3\n"):
+            assert read_table(file, features=["Na"], units={"Na": "ppm"}).X.tolist() == [[2]]
+            (block,) = read_chunks(file, ["K", "Na"], units={"Na": "ppm"})
+            assert (block.features, block.X.tolist()) == (("K", "Na"), [[3, 2]])
+        with pytest.raises(TableError, match="there is no column 'Na'"):
+            list(read_chunks(b"Na (ppm),Na (wt%)\n1,2\n", ["Na"]))
+
+
+class TestMissing:
+    FILE = b"id,Na,Fe\nA,1,<0.02\nB,,0.1\nC,3,n.d.\nD,5,0.3\n"
+
+    def test_is_an_error_by_default_cell_by_cell(self):
+        found = problems(self.FILE, name="c.csv")
+        assert [text.split(";")[0] for text in found] == [
+            "c.csv, row 2, column 'Fe': the value is below the detection limit",
+            "c.csv, row 3, column 'Na': the value is missing",
+            "c.csv, row 4, column 'Fe': the value is below the detection limit",
+        ]
+
+    def test_drop(self):
+        table = read_table(self.FILE, missing="drop")
+        assert (table.ids, table.dropped) == (("D",), ("A", "B", "C"))
+        assert "row 3, column 'Na': object 'B' left out: missing" in notes(table)
+
+    def test_dropping_everything_is_a_problem(self):
+        assert "leaves none" in problems(b"Na,Mg\n1,\n,2\n", missing="drop")[0]
+
+    def test_impute_half_the_limit_and_the_median(self):
+        table = read_table(self.FILE, missing="impute")
+        # "n.d." has no limit of its own: the smallest one stated in the column, 0.02, is supposed
+        assert table.X.tolist() == [[1, 0.01], [3, 0.1], [3, 0.01], [5, 0.3]]
+        assert "1 missing, replaced by the control's median 3 (row 3)" in notes(table)
+
+    def test_impute_from_the_control(self):
+        control = read_table(b"Na,Fe\n10,0.4\n20,0.5\n30,0.6\n")
+        table = read_table(self.FILE, missing="impute", reference=control)
+        assert table.X.tolist() == [[1, 0.01], [20, 0.1], [3, 0.2], [5, 0.3]]
+        assert read_table(self.FILE, missing="impute", reference=filling(control)).X.tolist() == table.X.tolist()
+
+    def test_an_object_of_which_nothing_was_measured_is_not_made_up(self):
+        file = b"id,Na,Fe\nA,1,0.2\nB,,<0.1\nX,,\nC,3,0.4\nexported by LabSoft 3.2,,\n"
+        table = read_table(file, missing="impute")
+        assert (table.ids, table.dropped) == (("A", "B", "C"), ("X", "exported by LabSoft 3.2"))
+        assert table.X.tolist() == [[1, 0.2], [2, 0.05], [3, 0.4]]
+        assert "row 4, column 'Na': object 'X' left out: nothing was measured" in notes(table)
+        (found,) = problems(b"id,Na\nA,\n", missing="impute", expect=["Na"], reference=table)
+        assert "no object has a measured value" in found
+
+    def test_nothing_to_impute_from(self):
+        file = b"id,Na,Fe\nA,1,\nB,2,n.d.\n"
+        assert len(problems(file, missing="impute", expect=["Fe"])) == 1
+
+    def test_keep(self):
+        table = read_table(self.FILE, missing="keep")
+        assert np.isnan(table.X).sum() == 3
+        assert table.below[2, 1] == 0
+        assert table.below[0, 1] == 0.02
+
+    def test_unknown_policy(self):
+        with pytest.raises(ValueError, match="missing='guess' is unknown; choose one of error, drop, impute"):
+            read_table(self.FILE, missing="guess")
+
+    def test_bad_cells_and_missing_cells_are_reported_together(self):
+        assert len(problems(b"Na,Mg\n1,x\n,2\n3,4\n5,y\n6,7\n")) == 3
+
+
+class TestChunks:
+    def test_same_numbers_as_at_once(self, tmp_path):
+        rng = np.random.default_rng(0)
+        frame = pd.DataFrame(rng.normal(size=(1000, 4)), columns=list("ABCD"))
+        frame.insert(0, "id", [f"F{i}" for i in range(1000)])
+        frame.to_csv(tmp_path / "t.csv", index=False)
+        frame.to_parquet(tmp_path / "t.parquet", row_group_size=300)
+        frame.to_excel(tmp_path / "t.xlsx", index=False)
+        for name in ("t.csv", "t.parquet", "t.xlsx"):
+            seen = []
+            blocks = list(read_chunks(tmp_path / name, ["C", "A"], rows=128, progress=seen.append))
+            X = np.vstack([block.X for block in blocks])
+            # openpyxl writes sixteen digits, one short of what tells every double apart
+            np.testing.assert_allclose(X, frame[["C", "A"]], rtol=1e-15 if name == "t.xlsx" else 0)
+            assert sum((block.ids for block in blocks), ()) == tuple(frame["id"])
+            assert max(map(len, blocks)) <= 128
+            assert seen == sorted(seen)
+            assert seen[-1] == 1.0
+
+    def test_impute_needs_a_reference(self):
+        with pytest.raises(ValueError, match="needs reference="):
+            next(read_chunks(b"Na\n1\n", ["Na"], missing="impute"))
+        control, lost = read_table(b"Na,K\n1,1\n3,1\n8,2\n"), []
+        how = {"missing": "impute", "reference": control, "left_out": lost.extend}
+        (block,) = read_chunks(b"id,Na,K\nA,,5\nB,,\n", ["Na", "K"], **how)
+        assert (block.X.tolist(), lost) == ([[3.0, 5.0]], ["B"])
+        with pytest.raises(TableError, match="no object has a measured value"):
+            list(read_chunks(b"id,Na,K\nA,,\n", ["Na", "K"], rows=1, **how))
+
+    def test_a_block_may_drop_to_nothing_but_the_table_may_not(self):
+        lost, file = [], b"id,a\nx,1\ny,\nz,\nw,3\nv,\n"
+        blocks = list(read_chunks(file, ["a"], rows=1, missing="drop", left_out=lost.extend))
+        assert [block.ids for block in blocks] == [("x",), ("w",)]
+        assert lost == ["y", "z", "v"]
+        with pytest.raises(TableError, match=r"leaves none$"):  # there is nothing to impute from
+            list(read_chunks(b"id,a\ny,\nz,\n", ["a"], rows=1, missing="drop"))
+        with pytest.raises(TableError, match=r'or choose missing="drop"$'):
+            list(read_chunks(b"id,a\ny,\n", ["a"]))
+
+    def test_a_problem_late_in_the_file_has_its_row(self):
+        text = "id,Na\n" + "".join(f"F{i},{i}\n" for i in range(50)) + "F50,abc\n"
+        blocks = read_chunks(text.encode(), ["Na"], rows=10, name="big.csv")
+        with pytest.raises(TableError, match=r"big.csv, row 52, column 'Na': 'abc' is not a number"):
+            list(blocks)
+
+
+@pytest.mark.parametrize("kind", ["int64", "uint64", "Int64"])
+def test_ids_of_more_digits_than_a_float_has_are_kept(kind, tmp_path):
+    ids = [2024051612345678901, 2024051612345678902]
+    frame = pd.DataFrame({"id": pd.Series(ids, dtype=kind), "Na": [1.5, 2.5]})
+    frame.to_parquet(tmp_path / "t.parquet")
+    for source in (frame, frame.set_index("id"), tmp_path / "t.parquet"):
+        assert read_table(source).ids == tuple(map(str, ids))
+    assert read_table(frame, features=["id"]).X[:, 0].tolist() == [float(i) for i in ids]
+    gaps = pd.DataFrame({"Na": pd.Series([2**60, None], dtype="Int64"), "Mg": pd.Series([None, 1], dtype="Int64")})
+    gaps.to_parquet(tmp_path / "gaps.parquet")
+    for source in (gaps, tmp_path / "gaps.parquet"):
+        X = read_table(source, missing="keep").X
+        np.testing.assert_array_equal(X, [[2.0**60, np.nan], [np.nan, 1]])
+
+
+def test_where_no_column_holds_numbers_the_reasons_are_said():
+    found = problems(b"id;Na;Mg\nA;1 234,5;12%\nB;1 234,6;13%\n", name="c.csv")
+    assert "no column holds numbers" in found[0]
+    assert "row 2, column 'Na'" in found[1]
+    assert "'1 234,5' has a thousands separator; write the number without it" in found[1]
+    assert "'12%' carries a unit" in found[2]
+
+
+def test_a_column_of_numbers_in_the_other_decimal_mark_is_not_set_aside():
+    file = b"Probe;RI\n7.1;1,5180\n7.2;1,5182\n8.1;1,5190\n"
+    (found,) = problems(file, name="c.csv")
+    assert "c.csv, row 2, column 'RI': '1,5180' has a decimal comma, but this file's decimal mark is the point" in found
+    assert "name the features to use" in found
+    table = read_table(file, decimal=",")
+    assert (table.ids, table.X.tolist()) == (("7.1", "7.2", "8.1"), [[1.518], [1.5182], [1.519]])
+    assert read_table(file, decimal=".").features == read_table(file, features=["Probe"]).features == ("Probe",)
+    version = b"id;Na;K;version\nA;1,5;2,5;3.2\nB;1,6;2,6;3.2\n"
+    assert "'3.2' has a decimal point" in problems(version)[0]
+    assert read_table(version, decimal=",").features == ("Na", "K")
+
+
+def test_numbers_kept_as_text_in_typed_files(tmp_path):
+    frame = pd.DataFrame({"id": ["A", "B"], "Na": ["1,5", "2,25"], "Mg": [3.5, 4.5]})
+    frame.to_excel(tmp_path / "t.xlsx", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+    for source in (frame, tmp_path / "t.xlsx", tmp_path / "t.parquet"):
+        assert read_table(source).X.tolist() == [[1.5, 3.5], [2.25, 4.5]]
+    unsure = pd.DataFrame({"id": ["A"], "RI": ["1,518"]})
+    assert "may mean 1.518 or 1518" in problems(unsure)[0]
+    assert read_table(unsure, decimal=",").X.tolist() == [[1.518]]
+
+
+def test_a_frame_has_a_fingerprint_of_its_own():
+    frame = pd.DataFrame({"id": ["A", "B"], "Na": [1.0, 2.0]})
+    assert read_table(frame).sha256 == read_table(frame.copy()).sha256
+    others = [frame.assign(Na=[1.0, 3.0]), frame.assign(id=["A", "C"]), frame.rename(columns={"Na": "Mg"})]
+    assert len({read_table(other).sha256 for other in [frame, *others]}) == 4

@@ -1,0 +1,249 @@
+"""What happens to people: buffers used again, names misspelt, parameters set too late, labels that are not unique."""
+
+from inspect import isabstract
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.exceptions import NotFittedError
+from sklearn.impute import SimpleImputer
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import LocalOutlierFactor
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import transvariation
+from transvariation import (
+    PAMTOCC,
+    TOCC,
+    CalibratedOCC,
+    DensityTOCC,
+    GaussianMixtureBIC,
+    KernelTOCC,
+    ProjectionEnsemble,
+    baselines,
+    describe_rejections,
+    explain_rejections,
+    load_glass,
+    make_scenario,
+)
+from transvariation.base import OneClassClassifier
+from transvariation.report.reasons import draw_reasons
+
+pytestmark = pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")  # few objects, counted
+
+
+@pytest.fixture
+def control():
+    return load_glass().control[["K", "Mg"]]
+
+
+@pytest.fixture
+def recovered():
+    return load_glass().recovered[["K", "Mg"]]
+
+
+@pytest.mark.parametrize("as_frame", [False, True])
+@pytest.mark.parametrize(
+    "rule",
+    [TOCC(), PAMTOCC(3), KernelTOCC(), DensityTOCC(density="kde"), baselines.KDEOCC(), baselines.SVDD()],
+    ids=lambda rule: type(rule).__name__,
+)
+def test_a_rule_does_not_change_with_the_table_it_learned_from(rule, as_frame):
+    rng = np.random.default_rng(0)
+    X, Z = rng.normal(size=(60, 2)), rng.normal(size=(30, 2))
+    table = pd.DataFrame(X, columns=["a", "b"]) if as_frame else X.copy()
+    new = pd.DataFrame(Z, columns=["a", "b"]) if as_frame else Z
+    before = rule.fit(table).score_samples(new)
+    table[:] = 7.0
+    np.testing.assert_array_equal(rule.score_samples(new), before)
+
+
+def test_objects_of_the_same_name_have_each_their_own_reasons(control, recovered):
+    rule = TOCC().fit(control)
+    both = pd.concat([control.iloc[1:2].reset_index(drop=True), recovered.iloc[:1].reset_index(drop=True)])
+    accepted, rejected = describe_rejections(explain_rejections(rule, both)).split("\n")
+    assert accepted == "0 accepted"
+    assert rejected == describe_rejections(explain_rejections(rule, recovered.iloc[:1])).replace("164", "0")
+    assert len(draw_reasons(control, explain_rejections(rule, both), 0).axes) == 2
+
+
+@pytest.mark.parametrize("labels", [[np.nan, np.nan, 1.0], [None, "a", None], [pd.NA, pd.NA, "b"]])
+def test_objects_without_a_name_stay_whole(control, recovered, labels):
+    table = explain_rejections(TOCC().fit(control), recovered.iloc[:3].set_axis(pd.Index(labels), axis=0))
+    assert len(describe_rejections(table).splitlines()) == 3
+    for label in labels:
+        assert len(draw_reasons(control, table, label).axes) == 2
+
+
+def test_a_search_may_leave_a_step_of_a_calibrated_pipeline_out(control, recovered):
+    pipe = Pipeline([("scale", "passthrough"), ("rule", TOCC())])
+    assert CalibratedOCC(pipe).fit(control)._repr_html_()
+    X, y = pd.concat([control, recovered]), np.repeat([1, -1], [len(control), len(recovered)])
+    grid = {"estimator__scale": ["passthrough", StandardScaler()]}
+    found = GridSearchCV(CalibratedOCC(pipe), grid, scoring="f1", cv=3, error_score="raise").fit(X, y)
+    assert np.isfinite(found.cv_results_["mean_test_score"]).all()
+
+
+def test_gaps_are_passed_on_to_whoever_can_fill_them(control):
+    gappy = control.copy()
+    gappy.iloc[3, 0] = np.nan
+    fill = ColumnTransformer([("fill", SimpleImputer(), ["K"])], remainder="passthrough")
+    assert CalibratedOCC(make_pipeline(fill, TOCC())).fit(gappy).predict(gappy).shape == (87,)
+    with pytest.raises(ValueError, match="contains NaN"):
+        CalibratedOCC(TOCC()).fit(gappy)
+
+
+@pytest.mark.parametrize("calibration", ["resubstitution", "loo"])
+@pytest.mark.parametrize(
+    "rule",
+    [TOCC(ties="Literal"), PAMTOCC(ties="Literal"), TOCC(tau_max="Half"), ProjectionEnsemble(TOCC(ties="Literal"))],
+    ids=str,
+)
+def test_a_misspelt_way_to_count_is_refused_by_fit(rule, calibration):
+    with pytest.raises(ValueError, match=r"='(Literal|Half)' is unknown; choose one of"):
+        rule.set_params(calibration=calibration).fit(load_glass().control)
+
+
+@pytest.mark.parametrize("wrong", [90, 0, np.nan, "0.9", None, [0.9, 2.0]])
+def test_a_wrong_sensitivity_is_refused_before_anything_is_learned(control, wrong):
+    rule = KernelTOCC(sensitivity=wrong)
+    with pytest.raises(ValueError, match="sensitivity="):
+        rule.fit(control)
+    with pytest.raises(NotFittedError):
+        rule.predict(control)
+
+
+@pytest.mark.parametrize("rule", [TOCC(), PAMTOCC(n_clusters=3), ProjectionEnsemble(TOCC(), 3, 5)])
+@pytest.mark.parametrize("wrong", ["0.9", None, 90, np.nan])
+def test_a_wrong_sensitivity_leaves_a_fitted_rule_as_it_was(control, rule, wrong):
+    rule = clone(rule).fit(control)
+    with pytest.raises(ValueError, match="sensitivity="):
+        rule.set_sensitivity(wrong)
+    assert rule.sensitivity == 0.9
+
+
+def test_a_list_of_one_sensitivity_is_that_sensitivity(control):
+    for rule in (TOCC(), ProjectionEnsemble(TOCC(), 3, 5, random_state=0)):
+        plain, listed = clone(rule).fit(control), clone(rule).set_params(sensitivity=[0.9]).fit(control)
+        np.testing.assert_array_equal(listed.thresholds_, plain.thresholds_)
+        np.testing.assert_array_equal(listed.predict(control), plain.predict(control))
+
+
+def test_what_a_rule_says_of_itself_is_what_it_does(control):
+    rule = TOCC(sensitivity=0.5).fit(control)
+    report, table = rule.coverage_report(), rule.explain(control)
+    rule.set_params(sensitivity=0.99, calibration="loo")
+    assert rule.coverage_report() == report
+    pd.testing.assert_frame_equal(rule.explain(control), table)
+
+
+RULES = [
+    *(TOCC(), TOCC(tau_max="half", ties="literal"), PAMTOCC(3), KernelTOCC(calibration="resubstitution")),
+    *(
+        DensityTOCC(density="kde"),
+        DensityTOCC(density="kde", scale="log"),
+        CalibratedOCC(TOCC(), rating="score_samples"),
+    ),
+    *(
+        ProjectionEnsemble(PAMTOCC(2), 5, 5, random_state=0),
+        baselines.GaussianOCC(),
+        baselines.KDEOCC(),
+        baselines.SVDD(),
+    ),
+    *(
+        baselines.SVDD(kernel="linear"),
+        baselines.KMeansOCC(random_state=0),
+        baselines.SOMOCC(n_epochs=2, random_state=0),
+    ),
+    baselines.MixtureOCC(n_components=2, models=["VVV"]),
+]
+OTHERS = {
+    **{"sensitivity": 0.5, "calibration": "split", "n_clusters": 2, "estimator": TOCC(tau_max="half")},
+    **{"tau_max": "half", "ties": "literal", "density": "gaussian", "center": "density", "scale": "log"},
+    **{"crowding": 0.0, "rating": "decision_function", "kernel": "linear", "gamma": 3.0, "bandwidth": 0.1},
+}
+
+
+def test_every_public_classifier_is_among_those_set_too_late():
+    names = {name for room in (transvariation, baselines) for name in room.__all__}
+    public = {cls for cls in (getattr(transvariation, n, getattr(baselines, n, None)) for n in names) if is_rule(cls)}
+    assert {type(rule) for rule in RULES} == public
+
+
+def is_rule(cls):
+    return isinstance(cls, type) and issubclass(cls, OneClassClassifier) and not isabstract(cls)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=str)
+def test_a_parameter_set_after_fit_waits_for_the_next_fit(rule):
+    X, Z = np.random.default_rng(0).integers(-6, 7, size=(2, 60, 2)).astype(float)  # many equal the centre somewhere
+    rule = clone(rule).fit(X)
+    verdicts, ranks = rule.predict(Z), rule.p_values(Z)
+    for name, value in rule.get_params().items():
+        if name.endswith("n_jobs"):
+            continue  # it changes no result, and may be set at any time
+        for other in {OTHERS.get(name, "unknown"), "unknown"}:
+            rule.set_params(**{name: other})
+            np.testing.assert_array_equal(rule.predict(Z), verdicts, err_msg=f"{name}={other!r}")
+            np.testing.assert_array_equal(rule.p_values(Z), ranks, err_msg=f"{name}={other!r}")
+            rule.set_params(**{name: value})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda rule, X: rule.set_params(sensitivity=0.999).fit(X),  # too few objects for that, says a warning
+        lambda rule, X: rule.set_params(n_projections=0).fit(X),
+        lambda rule, X: rule.fit(X.to_numpy(), groups=[1] * len(X)),
+        lambda rule, X: rule.set_sensitivity(0.999),
+    ],
+)
+def test_a_rule_whose_fit_fails_stays_as_it_was(control, recovered, change):
+    rule = ProjectionEnsemble(TOCC(), 3, 5, calibration="cv", random_state=0).fit(control)
+    scores, votes = rule.decision_function(recovered), [member.offset_ for member in rule.estimators_]
+    thresholds = rule.thresholds_
+    with pytest.raises((UserWarning, ValueError)):  # in the tests warnings are errors
+        change(rule, control.assign(Ca=1.0))
+    np.testing.assert_array_equal(rule.decision_function(recovered), scores)
+    assert rule.coverage_report().sensitivity == 0.9
+    assert rule.thresholds_ is thresholds
+    assert [member.offset_ for member in rule.estimators_] == votes
+
+
+@pytest.mark.parametrize("method", ["combined_p_value", "p_values", "explain", "transvariation_probability"])
+@pytest.mark.parametrize("rule", [TOCC(), PAMTOCC(), KernelTOCC(), ProjectionEnsemble()])
+def test_an_unfitted_rule_says_that_it_is_unfitted(rule, method, control):
+    with pytest.raises(NotFittedError):
+        getattr(rule, method)(control)
+
+
+def test_a_detector_that_cannot_rate_new_objects_is_told_apart(control):
+    with pytest.raises(TypeError, match="novelty=True"):
+        CalibratedOCC(LocalOutlierFactor()).fit(control)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda X: PAMTOCC(2.5).fit(X),
+        lambda X: PAMTOCC("5").fit(X),
+        lambda X: PAMTOCC(None).fit(X),
+        lambda X: GaussianMixtureBIC(n_components="12").fit(X),
+        lambda X: GaussianMixtureBIC(n_components=[1, 2.5]).fit(X),
+        lambda X: TOCC().fit(X).partial_fit(X, window=2.5),
+        lambda X: make_scenario("a", n_target=2.5),
+    ],
+)
+def test_a_number_of_something_is_a_whole_number(control, use):
+    with pytest.raises(ValueError, match=r"(n_clusters|n_components|window|n_target)=.* whole number"):
+        use(control)
+
+
+def test_a_shift_is_a_number():
+    with pytest.raises(ValueError, match="shift=nan"):
+        make_scenario("a", shift=np.nan)
+    with pytest.raises(ValueError, match=r"crowding='0\.5'"):
+        KernelTOCC(crowding="0.5").fit(make_scenario("a", random_state=0)[0])

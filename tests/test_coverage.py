@@ -1,0 +1,80 @@
+"""What a report promises is what the counts behind it support: ties, groups in several parts, parts without objects."""
+
+import numpy as np
+import pytest
+from scipy.stats import beta
+from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, PredefinedSplit, ShuffleSplit
+
+from transvariation import PAMTOCC, TOCC, KernelTOCC, ProjectionEnsemble, make_scenario
+
+pytestmark = pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")  # few objects, counted
+
+
+@pytest.mark.filterwarnings("ignore:The groups parameter is ignored")
+@pytest.mark.parametrize("splitter", [ShuffleSplit(1, test_size=0.5, random_state=0), KFold(5)])
+def test_a_splitter_that_tears_groups_apart_is_refused(splitter):
+    X, groups = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 8
+    with pytest.raises(ValueError, match=r"keeps groups together, such as GroupKFold"):
+        TOCC(calibration=splitter).fit(X, groups=groups)
+    assert TOCC(calibration=GroupKFold(4), sensitivity=0.8).fit(X, groups=groups).coverage_report().unit == "groups"
+
+
+def test_leaving_one_out_has_two_names():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    for groups in (None, np.arange(30) // 2):
+        rules = [PAMTOCC(2, calibration=c, sensitivity=0.8) for c in ("loo", LeaveOneOut())]
+        named, given = (rule.fit(X, groups=groups) for rule in rules)
+        np.testing.assert_array_equal(given._calibration_scores, named._calibration_scores)
+        assert given.coverage_report() == named.coverage_report()
+
+
+def test_a_group_counts_in_each_part_by_its_share():
+    rng = np.random.default_rng(0)
+    # Ten groups at one place, ten at another with one object in twenty at the first.
+    near = rng.normal(size=(10, 20, 2))
+    far = rng.normal(50, 1, size=(10, 20, 2))
+    far[:, 0] -= 50
+    X, groups = np.concatenate([near, far]).reshape(-1, 2), np.repeat(np.arange(20), 20)
+    rule = PAMTOCC(2, calibration="loo", sensitivity=[0.8, 0.8]).fit(X, groups=groups)
+    report = rule.coverage_report()
+    assert report.n_per_part == (10.5, 9.5)
+    assert report.smallest_p_value == pytest.approx(1 / 11.5)
+    assert rule.p_values([[9.0, 9.0]])[0] >= report.smallest_p_value
+
+
+def test_a_tied_threshold_widens_the_bracket_of_the_true_sensitivity():
+    target = make_scenario("a", 200, random_state=0)[0]
+    counting = TOCC(calibration="split").fit(target)
+    assert np.count_nonzero(counting._calibration_scores == counting.offset_) > 1
+    low, high = counting.coverage_report().likely_sensitivity
+    assert counting.offset_ == 0
+    assert high == 1
+    assert low == pytest.approx(beta.ppf(0.05, 91, 10))
+    smooth = KernelTOCC(calibration="split").fit(target)
+    assert smooth.coverage_report().likely_sensitivity == pytest.approx(tuple(beta.ppf([0.05, 0.95], 91, 10)))
+
+
+def test_a_rule_that_accepts_everything_may_have_a_sensitivity_of_one():
+    rule = TOCC(calibration="split").fit(np.random.default_rng(385).normal(size=(24, 1)))
+    assert rule.offset_ == 0
+    assert np.count_nonzero(rule._calibration_scores == 0) == 1
+    assert rule.coverage_report().likely_sensitivity[1] == 1
+
+
+def test_a_part_without_calibrating_objects_takes_those_of_all():
+    rng = np.random.default_rng(3)
+    X = np.concatenate([rng.normal(size=(60, 2)), rng.normal(40, 1, size=(3, 2))])
+    describing = np.r_[np.arange(0, 60, 2), 60:63]
+    split = PredefinedSplit(np.where(np.isin(np.arange(63), describing), -1, 0))
+    rule = PAMTOCC(2, calibration=split, sensitivity=[0.9, 0.8]).fit(X)
+    assert np.isfinite(rule.thresholds_).all()
+    assert 0 < rule.p_values([[40.0, 40.0]])[0] <= 1
+
+
+@pytest.mark.parametrize("calibration", ["loo", "cv"])
+def test_held_out_ranks_of_an_ensemble_are_ranks_that_new_objects_can_have(calibration):
+    X = np.random.default_rng(4).normal(size=(39, 3))
+    rule = ProjectionEnsemble(TOCC(), 11, calibration=calibration, random_state=0).fit(X)
+    new = rule.score_samples(np.random.default_rng(5).normal(size=(500, 3)))
+    assert set(rule._calibration_scores) <= set(np.arange(40) / 39)
+    assert set(new) <= set(np.arange(40) / 39)

@@ -1,0 +1,159 @@
+"""Reasons: sets that are really the smallest, values that are really accepted."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from sklearn.covariance import EllipticEnvelope
+from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
+from sklearn.neighbors import LocalOutlierFactor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from transvariation import (
+    PAMTOCC,
+    TOCC,
+    CalibratedOCC,
+    DensityTOCC,
+    KernelTOCC,
+    ProjectionEnsemble,
+    baselines,
+    describe_rejections,
+    explain_rejections,
+    load_glass,
+)
+
+GLASS = load_glass()
+FEATURES = ["RI", "Mg", "Al", "K"]
+RULES = [TOCC(), PAMTOCC(n_clusters=3), KernelTOCC(calibration="resubstitution"), KernelTOCC(calibration="split")]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=repr)
+def test_needed_sets_are_the_smallest_and_nearest_values_are_accepted(rule):
+    rule.fit(GLASS.control[FEATURES])
+    recovered = GLASS.recovered[FEATURES].iloc[:5]
+    table = explain_rejections(rule, recovered)
+    accepted = rule.predict(recovered) == 1
+    np.testing.assert_array_equal(table["accepted"].to_numpy().reshape(-1, 4)[:, 0], accepted)
+    needed = table["needed"].to_numpy().reshape(-1, 4)
+    nearest = table["accepted_at"].to_numpy().reshape(-1, 4)
+    assert not needed[accepted].any()
+    np.testing.assert_array_equal(nearest[accepted], recovered[accepted])
+    assert (rule.predict(_frame(nearest)) == 1).all()
+    for i in np.flatnonzero(~accepted)[:2]:
+        z = recovered.to_numpy()[i]
+        centre = rule.centers_[rule._stratum(z[None])[0]] if hasattr(rule, "centers_") else rule.center_
+        smaller = [np.isin(range(4), c) for size in range(1, needed[i].sum()) for c in combinations(range(4), size)]
+        assert all(rule.predict(_frame(np.where(s, z, centre)[None]))[0] == 1 for s in smaller)
+
+
+def _frame(rows):
+    return GLASS.control[FEATURES].iloc[:0].reindex(range(len(rows))).assign(**dict(zip(FEATURES, rows.T, strict=True)))
+
+
+def test_many_variables_are_dropped_one_at_a_time():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 14))
+    z = np.zeros((1, 14))
+    z[0, [3, 7]] = 9.0
+    rule = KernelTOCC(calibration="resubstitution", crowding=0.0).fit(X)
+    table = explain_rejections(rule, z)
+    needed = np.flatnonzero(table["needed"])
+    assert set(needed) <= {3, 7}
+    assert len(needed) >= 1
+
+
+def test_words():
+    rule = TOCC().fit(GLASS.control[["K", "Mg"]])
+    text = describe_rejections(explain_rejections(rule, GLASS.recovered[["K", "Mg"]]))
+    assert len(text.splitlines()) == 51
+    assert all(" rejected: " in line for line in text.splitlines())
+    inside = describe_rejections(explain_rejections(rule, GLASS.control[["K", "Mg"]].iloc[:1]))
+    assert inside == "1 accepted" or "rejected" in inside
+
+
+def test_of_equally_clear_variables_the_farthest_is_named():
+    """Beyond the sample tp is 0 in every variable: the reader expects the one that is farthest out."""
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    table = explain_rejections(TOCC().fit(X), [[3.5, 9.0, 4.0]])
+    assert table["needed"].tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize("far", [10.0, 1e4, 1e6, 1e9])
+def test_of_a_far_object_only_what_is_far_has_to_change(far):
+    X = np.random.default_rng(0).normal(size=(80, 2))
+    nearest = explain_rejections(TOCC().fit(X), [[far, 0.1]])["accepted_at"].to_numpy()
+    np.testing.assert_allclose(nearest, [1.822, 0.1], atol=1e-3)
+    kernel = explain_rejections(KernelTOCC(calibration="resubstitution").fit(X), [[far, 0.1], [1e3, 0.1]])[
+        "accepted_at"
+    ].to_numpy()
+    np.testing.assert_allclose(kernel[:2], kernel[2:], atol=0.2)
+
+
+SCALED = make_pipeline(StandardScaler(), KernelTOCC(calibration="resubstitution"))
+
+
+@pytest.mark.parametrize(
+    ("rule", "given"),
+    [
+        (ProjectionEnsemble(n_projections=15, random_state=0), False),
+        (CalibratedOCC(KernelTOCC(calibration="resubstitution"), calibration="split"), False),
+        (CalibratedOCC(ProjectionEnsemble(n_projections=5, random_state=0), calibration="resubstitution"), False),
+        (CalibratedOCC(make_pipeline(StandardScaler(), PCA(2), KernelTOCC(calibration="resubstitution"))), True),
+        (make_pipeline("passthrough", StandardScaler(), PAMTOCC(3)), True),
+        (baselines.GaussianOCC(), True),
+        (EllipticEnvelope(random_state=0), True),
+    ],
+    ids=lambda rule: type(rule).__name__,
+)
+@pytest.mark.parametrize("named", [True, False])
+def test_other_rules_have_reasons_in_the_variables_as_they_are(rule, given, named):
+    control, recovered = GLASS.control[FEATURES], GLASS.recovered[FEATURES].iloc[:2]
+    if not named:
+        control, recovered = control.to_numpy(), recovered.to_numpy()
+    rule.fit(control)
+    table = explain_rejections(rule, recovered, control if given else None)
+    assert table["variable"].tolist()[:4] == (FEATURES if named else ["x0", "x1", "x2", "x3"])
+    np.testing.assert_array_equal(table["value"], np.ravel(recovered))
+    np.testing.assert_array_equal(table["accepted"][::4], rule.predict(recovered) == 1)
+    assert not table["accepted"].all()
+    nearest = table["accepted_at"].to_numpy().reshape(-1, 4)
+    assert (rule.predict(_frame(nearest) if named else nearest) == 1).all()
+
+
+def test_a_pipeline_that_only_scales_gives_the_reasons_of_its_rule():
+    control, recovered = GLASS.control[FEATURES], GLASS.recovered[FEATURES].iloc[:1]
+    scaled = explain_rejections(SCALED.fit(control), recovered, control)
+    plain = explain_rejections(KernelTOCC(calibration="resubstitution").fit(control), recovered)
+    assert scaled[["variable", "median", "accepted"]].equals(plain[["variable", "median", "accepted"]])
+    np.testing.assert_array_equal(scaled["tp"], TOCC().fit(control).explain(recovered)["tp"])
+
+
+class _Square:
+    """The uniform density on the unit square."""
+
+    def box_probability(self, lower, upper):
+        return np.prod(np.clip(upper, 0, 1) - np.clip(lower, 0, 1), axis=1)
+
+
+def test_where_the_threshold_is_minus_infinity_nothing_is_rejected():
+    rng = np.random.default_rng(0)
+    target = np.vstack([rng.uniform(size=(20, 2)), rng.uniform(1.5, 3, size=(10, 2))])
+    rule = DensityTOCC(density=_Square(), scale="log").fit(target)
+    assert np.isneginf(rule.offset_)
+    assert rule.predict([[3.0, 3.0]])[0] == 1
+    assert explain_rejections(rule, [[3.0, 3.0]])["accepted"].all()
+
+
+def test_who_cannot_give_reasons_says_what_is_missing():
+    control, recovered = GLASS.control[FEATURES], GLASS.recovered[FEATURES]
+    for rule in (SCALED, CalibratedOCC(SCALED)):
+        with pytest.raises(
+            TypeError, match=r"does not keep its target objects .* as in explain_rejections\(rule, Z, X\)"
+        ):
+            explain_rejections(rule.fit(control), recovered)
+    with pytest.raises(TypeError, match="can rate no new objects"):
+        explain_rejections(LocalOutlierFactor().fit(control), recovered, control)
+    with pytest.raises(NotFittedError):
+        explain_rejections(CalibratedOCC(TOCC()), recovered)

@@ -1,0 +1,68 @@
+"""Choosing without outliers agrees with what outliers would say, where there is something to choose."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.covariance import EllipticEnvelope
+from sklearn.decomposition import PCA
+from sklearn.neighbors import LocalOutlierFactor
+from sklearn.pipeline import make_pipeline
+
+from transvariation import TOCC, compare_classifiers, load_glass, make_scenario
+
+LOCAL = LocalOutlierFactor(novelty=True)
+
+
+def test_bananas_need_a_local_rule():
+    target, _ = make_scenario("i", 200, random_state=1)
+    choice = compare_classifiers({"ellipse": EllipticEnvelope(support_fraction=1.0), "local": LOCAL}, target)
+    assert choice.best == "local"
+    assert choice.sure > 0.9
+    assert list(choice.table.index) == ["local", "ellipse"]
+    assert "local ranks first" in str(choice)
+
+
+def test_equal_candidates_are_a_coin():
+    target, _ = make_scenario("a", random_state=2)
+    choice = compare_classifiers({"one": LOCAL, "two": LOCAL}, target, n_repeats=1)
+    assert choice.sure == 0.5
+
+
+def test_pipelines_frames_and_many_variables():
+    control = load_glass().control
+    choice = compare_classifiers([make_pipeline(PCA(2), TOCC()), make_pipeline(PCA(3), TOCC())], control, n_repeats=1)
+    assert choice.reference == "each variable drawn on its own"
+    assert choice.table["accepted"].between(0, 1).all()
+
+
+def test_same_seed_same_table():
+    target, _ = make_scenario("e", random_state=3)
+    one, two = (compare_classifiers([LOCAL], target, n_repeats=1, random_state=5).table for _ in range(2))
+    np.testing.assert_array_equal(one, two)
+
+
+def test_hostile_input():
+    with pytest.raises(ValueError, match="nothing to choose"):
+        compare_classifiers([], np.zeros((20, 2)))
+    with pytest.raises(ValueError, match="look the same"):
+        compare_classifiers([TOCC(), TOCC()], np.zeros((20, 2)))
+    with pytest.raises(ValueError, match="minimum of 10 is required"):
+        compare_classifiers([TOCC()], np.zeros((5, 2)))
+    for one in (TOCC(), make_pipeline(PCA(2), TOCC())):
+        with pytest.raises(TypeError, match=r"is one estimator; give a list or dict of them, such as \[rule\]"):
+            compare_classifiers(one, np.zeros((20, 2)))
+    with pytest.raises(TypeError, match=r"LocalOutlierFactor.* can rate no new objects"):
+        compare_classifiers([LocalOutlierFactor()], load_glass().control)
+
+
+def test_any_number_of_workers_and_every_setting():
+    target, _ = make_scenario("e", random_state=4)
+    given = {"sensitivity": 0.8, "n_folds": 3, "n_repeats": 1, "n_reference": 50}
+    one, two = (
+        compare_classifiers({"half": TOCC(tau_max="half"), "local": LOCAL}, target, n_jobs=n, **given) for n in (1, 2)
+    )
+    pd.testing.assert_frame_equal(one.table, two.table)
+    shares = one.table["accepted"] * 50 * 3  # of fifty points, on average over three folds
+    np.testing.assert_allclose(shares, shares.round(), atol=1e-9)
+    more = compare_classifiers({"half": TOCC(tau_max="half"), "local": LOCAL}, target, **{**given, "sensitivity": 1.0})
+    assert (more.table["accepted"] > one.table["accepted"].reindex(more.table.index)).all()
