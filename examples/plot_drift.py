@@ -2,10 +2,9 @@
 Has the plant changed?
 ======================
 
-A rule learned in spring may meet another plant in autumn. Each day's tp is ranked among all days before it; while
-nothing changes these ranks are uniform, and a fair bet against that stays poor. The alarm rings when the bet has won
-a hundred to one, which happens with a probability of at most one in a hundred, however long one watches, unless
-something has changed.
+A classifier learned in spring may meet another plant in autumn. Each day's tp is ranked among all days before it; while
+nothing changes these ranks are uniform. The evidence against that is summed over all possible times of a change, and
+the alarm is raised when it reaches 1,000. Without a change that takes 1,000 days or more on average.
 
 The data are simulated: acidity and conductivity at the inlet of a waste water plant, 400 days, with a drift that begins
 slowly on day 200.
@@ -21,23 +20,23 @@ drift = np.clip(np.arange(400) - 200, 0, None)[:, None] / 100
 X = rng.normal([7.8, 1500], [0.2, 300], size=(400, 2)) + drift * [0.4, 600]
 
 # %%
-# The first 150 days are the normal state. Half of them, drawn at random, make the rule; the others, which the rule has
-# not seen, are the reference among which later days are ranked.
+# The first 150 days are the normal state. Half of them, drawn at random, train the classifier; the others, which it
+# has not seen, are the reference among which later days are ranked.
 order = rng.permutation(150)
-rule = TOCC().fit(X[order[:75]])
-alarm = DriftAlarm(rule.score_samples(X[order[75:]]), random_state=0)
-alarm.update(rule.score_samples(X[150:]))
+classifier = TOCC().fit(X[order[:75]])
+alarm = DriftAlarm(classifier.score_samples(X[order[75:]]), random_state=0)
+alarm.update(classifier.score_samples(X[150:]))
 
 # %%
-# In a real plant days in sequence resemble each other, so that a wet month already counts as a change. Whether it is
-# one that matters, the plant has to say; the alarm says when to look.
+# In a real plant days in sequence resemble each other, so a wet month already counts as a change. Whether the change
+# matters is for the operator to decide; the alarm says when to look.
 day = np.arange(150, len(X))
 figure, (above, below) = plt.subplots(2, sharex=True, figsize=(7, 4.5), layout="constrained")
 above.plot(day, alarm.p_values_, ".", color="0.5")
 above.set(ylabel="rank of the day's tp\n(low = unlike before)", title="Each day among those before it")
 below.plot(day, alarm.log10_evidence_, color="C0")
-below.axhline(2, color="C3", linestyle="--")
-below.annotate("alarm level: a hundred to one", (day[0], 2), (0, 4), textcoords="offset points", color="C3")
+below.axhline(3, color="C3", linestyle="--")
+below.annotate("alarm level", (day[0], 3), (0, 4), textcoords="offset points", color="C3")
 if alarm.alarm_:
     below.axvline(day[alarm.alarm_at_], color="C3", linewidth=1)
     top = (day[alarm.alarm_at_], alarm.log10_evidence_.max())
