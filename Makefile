@@ -1,9 +1,9 @@
-# make demo: the main job. make test: everything that must hold. Both set up .venv by themselves.
+# make demo: judge the packaged glass. make test: every check. Both set up .venv themselves.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test coverage test-page fuzz lint bench docs results picture picture-page clean
+.PHONY: demo test coverage test-page test-oldest package fuzz lint bench docs results picture picture-page clean
 
 demo: $(VENV)/.core
 	$(BIN)/transvariation demo
@@ -34,6 +34,23 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/codespell
+
+# Build the wheel and the sdist, and try each in an environment of its own, outside the repository.
+package: $(VENV)/.dev
+	rm -rf dist build/package
+	$(BIN)/python -m build --outdir dist .
+	for file in dist/*; do \
+	  rm -rf build/package && $(PYTHON) -m venv build/package && \
+	  build/package/bin/python -m pip install --quiet "$$file[app]" && \
+	  (cd build/package && bin/python ../../packaging/smoke_test.py) || exit 1; \
+	done
+
+# The oldest versions of the dependencies that pyproject.toml admits (SPEC 0), in an environment of their own.
+test-oldest: pyproject.toml
+	test -x build/oldest/bin/uv || { $(PYTHON) -m venv build/oldest && build/oldest/bin/python -m pip install --quiet uv; }
+	build/oldest/bin/uv pip install --quiet --python build/oldest --resolution lowest-direct --editable '.[all,test]'
+	build/oldest/bin/python -m pytest -n auto -W default -p no:randomly tests -m 'not browser'
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks

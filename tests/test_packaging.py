@@ -1,0 +1,112 @@
+"""The files that publish the package: workflows, recipe, versions, licences."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+import transvariation
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+SCHEMAS = {
+    "vendor.github-workflows": ".github/workflows/*.yml",
+    "vendor.github-issue-forms": ".github/ISSUE_TEMPLATE/[!c]*.yml",
+    "vendor.github-issue-config": ".github/ISSUE_TEMPLATE/config.yml",
+    "vendor.dependabot": ".github/dependabot.yml",
+    "vendor.readthedocs": ".readthedocs.yaml",
+    "vendor.citation-file-format": "CITATION.cff",
+}
+
+
+@pytest.mark.parametrize("schema", SCHEMAS)
+def test_service_files_follow_their_schema(schema):
+    files = [str(path) for path in sorted(ROOT.glob(SCHEMAS[schema]))]
+    assert files
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, *files]
+    checked = subprocess.run(command, capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_workflows_call_targets_that_exist():
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
+    called = set()
+    for path in (ROOT / ".github" / "workflows").glob("*.yml"):
+        called |= set(re.findall(r"run: make ([\w-]+)", path.read_text(encoding="utf-8")))
+    assert {"test", "test-page", "test-oldest", "docs", "package"} <= called <= targets
+
+
+def test_version_is_written_once_and_repeated_faithfully():
+    assert PROJECT["dynamic"] == ["version"]
+    for file, pattern in {
+        "CITATION.cff": r"^version: (\S+)",
+        "packaging/conda/meta.yaml": r'version = "([^"]+)"',
+    }.items():
+        found = re.search(pattern, (ROOT / file).read_text(encoding="utf-8"), re.M)
+        assert found, file
+        assert found[1] == transvariation.__version__, file
+
+
+def test_conda_recipe_has_the_core_dependencies():
+    recipe = (ROOT / "packaging" / "conda" / "meta.yaml").read_text(encoding="utf-8")
+    run = recipe.split("  run:\n")[1].split("\ntest:")[0]
+    listed = set(re.findall(r"^    - (\S+ >=\S+)$", run, re.M)) - {"python >=3.11"}
+    conda_names = {"matplotlib": "matplotlib-base"}
+    required = set()
+    for line in PROJECT["dependencies"]:
+        requirement = Requirement(line)
+        required.add(f"{conda_names.get(requirement.name, requirement.name)} {requirement.specifier}")
+    assert listed == required
+
+
+ACCEPTED = re.compile(r"\b(0?BSD|MIT|Apache|PSF|Python Software|ISC|MPL|Mozilla|Zlib|HPND|CC0|Unlicense)")
+REFUSED = re.compile(r"GNU (Affero )?General|\bA?GPL")
+# Their metadata name no licence in a form that can be read; these were looked up.
+LOOKED_UP = {"lir": "Apache-2.0", "confidence": "Apache-2.0", "locket": "BSD-2-Clause"}
+
+
+def _installed(requirements: list[str], extras: set[str]) -> set[str]:
+    """List the distributions that these requirements bring, with theirs."""
+    found: set[str] = set()
+    queue = [(Requirement(line), extras) for line in requirements]
+    while queue:
+        requirement, given = queue.pop()
+        wanted = [{"extra": extra} for extra in given or {""}]
+        if requirement.marker and not any(requirement.marker.evaluate(environment) for environment in wanted):
+            continue
+        name = requirement.name.lower()
+        try:
+            about = distribution(name)
+        except PackageNotFoundError:
+            continue
+        if name in found:
+            continue
+        found.add(name)
+        queue += [(Requirement(line), requirement.extras) for line in about.requires or []]
+    return found
+
+
+def test_every_dependency_has_a_permissive_licence():
+    optional = PROJECT["optional-dependencies"]
+    extras = re.findall(r"\w+", optional["all"][0].split("[")[1])
+    lines = [*PROJECT["dependencies"], *(line for name in extras for line in optional[name])]
+    names = _installed(lines, set())
+    assert len(names) > 20
+    refused = {}
+    for name in sorted(names):
+        about = distribution(name).metadata
+        stated = [
+            about.get("License-Expression") or "",
+            *(about.get_all("Classifier") or []),
+            about.get("License") or "",
+        ]
+        licence = " ".join(line for line in stated if "License" in line or "::" not in line)[:300]
+        if name not in LOOKED_UP and (REFUSED.search(licence) or not ACCEPTED.search(licence)):
+            refused[name] = licence or "no licence stated"
+    assert refused == {}
