@@ -10,10 +10,8 @@ from joblib import parallel_config
 
 import transvariation as tv
 from transvariation import baselines, parallel
-from transvariation import threaded_tp as sides
 from transvariation.decomposition import projections
 from transvariation.density import engine, search
-from transvariation.depth.probability import tp_of_rows
 
 seeded = np.random.default_rng(5)
 PLANE = seeded.normal(size=(2_100, 2))
@@ -24,7 +22,6 @@ SPACE = np.round(seeded.normal(size=(2_100, 3)), 1)
 @pytest.fixture
 def shared_out(monkeypatch):
     """Small problems are taken for large ones."""
-    monkeypatch.setattr(sides, "MANY", 0)
     monkeypatch.setattr(parallel, "_CHUNK", 50_000)
     monkeypatch.setattr(parallel, "_FEW", 2)
     monkeypatch.setattr(search, "_BATCH", 2_000)
@@ -54,19 +51,6 @@ def test_the_same_bits_for_any_number_of_workers(shared_out, name, X):
         np.testing.assert_array_equal(rule._calibration_scores, one._calibration_scores)
         np.testing.assert_array_equal(rule.thresholds_, one.thresholds_)
         np.testing.assert_array_equal(rule.score_samples(Z), one.score_samples(Z))
-
-
-@pytest.mark.parametrize("p", [1, 2, 3, 5])
-@pytest.mark.parametrize("ties", ["proper", "literal"])
-@pytest.mark.parametrize("digits", [0, 3])
-def test_sides_are_all_that_an_object_asks(rng, monkeypatch, p, ties, digits):
-    monkeypatch.setattr(sides, "MANY", 0)
-    X, Z = np.round(rng.normal(size=(400, p)), digits), np.round(rng.normal(size=(300, p)), digits)
-    for m in (np.zeros(p), X[0], np.full(p, 9.0)):
-        for objects in (X, Z, Z[:1]):
-            for n_jobs in (2, 16):
-                expected = tp_of_rows(X, objects, m, "count", ties)
-                np.testing.assert_array_equal(sides.tp_on_workers(X, objects, m, "count", ties, n_jobs), expected)
 
 
 def test_mixtures_projections_and_selections(rng, shared_out):

@@ -12,7 +12,6 @@ HEADINGS = {
     "core_peers": "Learning and rating, against other detectors",
     "core_cold": "The first fit, compiler included",
     "core_growth": "Learning more and more objects",
-    "leave_one_out": "Thresholds by leaving one out, against fits in the paper's mode",
     "ensemble_speed": "Ensembles of projections, against an IsolationForest",
     "ensemble_cells": "Ensembles of projections: the paper's glass cells over seeds",
     "ensemble_search": "The search for projections alone",

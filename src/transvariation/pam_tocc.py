@@ -3,8 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from transvariation.cluster.medoids_without_each import pam_leave_one_out_probability
-from transvariation.cluster.pam import closest, find_medoids, find_medoids_without_each, partition
+from transvariation.cluster.pam import closest, medoids
 from transvariation.depth.probability import check_names, transvariation_probability
 from transvariation.transvariation_classifier import Floats, TransvariationClassifier
 
@@ -27,7 +26,7 @@ class PAMTOCC(TransvariationClassifier):
         Where the thresholds come from. ``"resubstitution"`` cuts at the quantile of the training objects' own tp; the
         others at
         ratings that each object got without itself, and clusters too small for that share one threshold. ``"loo"``
-        partitions all samples with one object less in one run, at the cost of one to six further fits, not of n.
+        takes n fits: use ``"cv"`` or ``"split"`` for more than some hundred objects.
     ties : {"proper", "literal"}, default="proper"
         See :func:`transvariation.transvariation_probability`.
     n_jobs : int, optional
@@ -72,18 +71,8 @@ class PAMTOCC(TransvariationClassifier):
 
     def _describe(self, X: Floats) -> None:
         check_names("count", self.ties)
-        self._partition(X, find_medoids(X, self.n_clusters))
-
-    def _describe_in_turn(self, X: Floats) -> Floats:
-        check_names("count", self.ties)
-        # The medoids without each object are found in the same run as those of all.
-        rows, without_each = find_medoids_without_each(X, self.n_clusters)
-        self._partition(X, rows)
-        return pam_leave_one_out_probability(X, self.n_clusters, ties=self.ties, found=without_each)
-
-    def _partition(self, X: Floats, rows: NDArray[np.intp]) -> None:
         self._remember("ties")
-        found = partition(X, rows)
+        found = medoids(X, self.n_clusters)
         self.centers_, self.labels_, self._X = X[found.rows], found.labels, X
 
     def _stratum(self, X: Floats) -> NDArray[np.intp]:

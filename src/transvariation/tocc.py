@@ -6,14 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
-from transvariation.depth.counting import count_transvariations
-from transvariation.depth.leave_one_out import leave_one_out_probability
 from transvariation.depth.median import spatial_median_of_rows
-from transvariation.depth.probability import check_names, ratio, transvariation_probability
-from transvariation.depth.sliding_window import moved_on
+from transvariation.depth.probability import check_names, tp_of_rows, transvariation_probability
 from transvariation.estimator_validation import validate_rows
 from transvariation.fitted_parameters import all_or_nothing
-from transvariation.threaded_tp import tp_on_workers
 from transvariation.transvariation_classifier import Floats, TransvariationClassifier
 from transvariation.validation import check_count
 
@@ -39,8 +35,8 @@ class TOCC(TransvariationClassifier):
     ties : {"proper", "literal"}, default="proper"
         See :func:`transvariation.transvariation_probability`.
     n_jobs : int, optional
-        The number of workers: threads to count in four and more variables, from some hundred thousand objects on, and
-        processes to rate held-out objects where that takes long. The result is the same for every number.
+        The number of processes that score held-out objects where that takes long. The result is the same for every
+        number.
 
     Attributes
     ----------
@@ -82,7 +78,6 @@ class TOCC(TransvariationClassifier):
         self._remember("tau_max", "ties")
         self.center_ = center
         self._X = X
-        self.__dict__.pop("_running", None)  # counts that a stream left behind
 
     @available_if(_streams)
     def partial_fit(self, X: ArrayLike, y: Any = None, *, window: int | None = None, recenter: bool = True) -> Self:
@@ -99,9 +94,8 @@ class TOCC(TransvariationClassifier):
         window : int, optional
             Keep only so many of the latest objects. By default all.
         recenter : bool, default=True
-            Whether the centre moves with the objects. If not, it stays that of the first objects, and counts are
-            updated instead of made anew: quicker where few objects come at a time, and what a reference state that
-            must not creep asks for. Needs ``calibration="resubstitution"``.
+            Whether the centre moves with the objects. If not, it stays that of the first objects, so that a reference
+            state does not drift. Needs ``calibration="resubstitution"``.
 
         Examples
         --------
@@ -132,27 +126,18 @@ class TOCC(TransvariationClassifier):
         n_gone = 0 if window is None else max(len(self._X) + len(new) - window, 0)
         with all_or_nothing(self):
             if not recenter:
-                return self._move_on(new[-window:] if window else new, min(n_gone, len(self._X)))
+                self._describe_about(np.concatenate([self._X, new])[n_gone:], self.center_)
+                return self._cut_as_rated(*self._training_scores(self._X), self.sensitivity)
             names = self.__dict__.get("feature_names_in_")
             self.fit(np.concatenate([self._X, new])[n_gone:])
             if names is not None:
                 self.feature_names_in_ = names
         return self
 
-    def _move_on(self, new: Floats, n_gone: int) -> Self:
-        check_names(self.tau_max, self.ties)
-        counts = self.__dict__.get("_running")
-        if counts is None:
-            counts = count_transvariations(self._X, self.center_, self._X)
-        self._X, self._running = moved_on(self._X, counts, self.center_, new, n_gone)
-        self._remember("tau_max", "ties")
-        tp = ratio(self._running, len(self._X), self._X.shape[1], self.tau_max, self.ties)
-        return self._cut_as_rated(tp, np.zeros(len(tp), dtype=np.intp), self.sensitivity)
-
     def _tp(self, X: Floats) -> Floats:
         tau_max, ties = self._as_fitted("tau_max"), self._as_fitted("ties")
         if tau_max == "count":  # the rows were checked by `fit` or `score_samples`
-            return tp_on_workers(self._X, self._or_own(X), self.center_, tau_max, ties, self.n_jobs)
+            return tp_of_rows(self._X, self._or_own(X), self.center_, tau_max, ties)
         # The product of univariate tp's is taken about each variable's own median.
         center = None if tau_max == "product" else self.center_
         return transvariation_probability(self._X, X, center, tau_max=tau_max, ties=ties)
@@ -162,9 +147,6 @@ class TOCC(TransvariationClassifier):
         own = self._X
         alike = X.shape == own.shape and np.array_equal(X[:1], own[:1]) and np.array_equal(X, own)
         return own if alike else X
-
-    def _loo_scores(self, X: Floats) -> Floats:
-        return leave_one_out_probability(X, self.center_, tau_max=self.tau_max, ties=self.ties)
 
     def _univariate_tp(self, X: Floats) -> Floats:
         columns = range(X.shape[1])

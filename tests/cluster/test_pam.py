@@ -3,10 +3,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from transvariation import PAMTOCC
-from transvariation.cluster import medoid_sums
-from transvariation.cluster import pam as module
-from transvariation.cluster.medoid_few import medoids_of_few
-from transvariation.cluster.pam import find_medoids, medoids
+from transvariation.cluster.pam import medoids
 
 
 def test_medoids_and_labels_are_those_of_r(reference):
@@ -49,17 +46,6 @@ def test_duplicates_stay_together():
     found = medoids(X, 2)
     assert found.labels.tolist() == [0] * 4 + [1] * 4
     assert found.objective == 0
-
-
-@pytest.mark.parametrize("few", [0, 1_000])
-def test_the_search_by_bounds_finds_what_the_obvious_one_finds(monkeypatch, few):
-    monkeypatch.setattr(module, "FEW", 0)
-    monkeypatch.setattr(medoid_sums, "FEW", few)
-    rng = np.random.default_rng(1)
-    far = np.vstack([rng.normal(size=(80, 2)), [[1e6, 1e6]] * 3])
-    for X in (rng.normal(size=(120, 3)), rng.integers(0, 5, size=(90, 2)).astype(float), far, 1e-60 * far, 1e30 * far):
-        for k in (1, 2, 5, 8):
-            assert sorted(find_medoids(X, k)) == sorted(medoids_of_few(cdist(X, X), k)), (X[:2], k)
 
 
 def test_in_large_samples_the_order_of_the_rows_does_not_matter():

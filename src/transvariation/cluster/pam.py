@@ -1,7 +1,7 @@
-"""Partitioning around medoids: the k objects with the smallest sum of distances from every object to its closest one.
+"""Partitioning around medoids (PAM): BUILD and SWAP of Kaufman and Rousseeuw.
 
-Kaufman and Rousseeuw's BUILD and SWAP, every swap the best of all; in large samples those of some objects, in the
-manner of their CLARA.
+Medoids are the k rows of a sample with the smallest sum of distances from every row to its closest medoid. Every swap
+is the best of all possible ones. In a large sample the medoids are those of a subsample, in the manner of CLARA.
 """
 
 from typing import NamedTuple
@@ -10,17 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
-from transvariation.cluster.medoid_few import medoids_of_few
-from transvariation.cluster.medoid_search import search
 from transvariation.subsample import subsample
 from transvariation.validation import as_rows, blocks, check_count, exponent_of
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-FEW = 500  # objects; up to here the obvious search is as quick
-LARGE = 2_000  # objects; beyond, so many are drawn
-_BLOCK = 2_000_000  # distances held at a time
+_SUBSAMPLE = 2_000  # rows in which medoids are searched: the table of all distances has 32 MB
+_BLOCK = 2_000_000  # distances to the medoids held at a time
+_CACHED = 20_000  # distances between rows worked on at a time: they stay in the cache
+_EQUAL = 1e-9  # sums that differ by less than this share are equal: in rounded data, rounding errors must not decide
 
 
 class Medoids(NamedTuple):
@@ -32,10 +31,21 @@ class Medoids(NamedTuple):
 
 
 def medoids(X: ArrayLike, n_clusters: int) -> Medoids:
-    """Partition a sample around `n_clusters` of its own objects, by Euclidean distance.
+    """Partition a sample around `n_clusters` of its own rows, by Euclidean distance.
 
-    Clusters are numbered in the order in which their first members stand in `X`. Of more than 2000 objects the medoids
-    are those of 2000; which ones depends on the values of the objects, as if drawn by lot, and not on their order.
+    The result equals that of R's ``cluster::pam``. In a sample of more than 2000 rows, the medoids are those of a
+    subsample of 2000, which depends on the values of the rows but not on their order.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, p) or (n,)
+    n_clusters : int
+        At most the number of distinct rows (of the subsample, where there is one).
+
+    Returns
+    -------
+    Medoids
+        Clusters are numbered in the order in which their first members appear in `X`.
 
     References
     ----------
@@ -48,23 +58,40 @@ def medoids(X: ArrayLike, n_clusters: int) -> Medoids:
     array([1, 4])
     """
     X = as_rows(X, "X")
-    return partition(X, find_medoids(X, n_clusters))
-
-
-def partition(X: Floats, rows: Indices) -> Medoids:
-    """Put every row of `X` to the closest of the medoids."""
+    rows = find_medoids(X, n_clusters)
     labels, distance = closest(X, X[rows])
-    # Clusters in order of appearance; a medoid stands in its own cluster even among duplicates of another one.
     _, first = np.unique(labels, return_index=True)
     order = np.argsort(first)
     return Medoids(rows[order], np.argsort(order)[labels], float(distance.mean()))
 
 
+def find_medoids(X: Floats, n_clusters: int) -> Indices:
+    """Find the rows of checked data that are medoids, in rising order.
+
+    Examples
+    --------
+    >>> find_medoids(np.array([[0.0], [1.0], [2.0], [4.0]]), 1)
+    array([2])
+    """
+    if len(X) > _SUBSAMPLE:
+        drawn = subsample(X, _SUBSAMPLE)
+        return drawn[find_medoids(X[drawn], n_clusters)]
+    distinct = len(np.unique(X, axis=0))
+    if check_count("n_clusters", n_clusters) > distinct:
+        raise ValueError(
+            f"n_clusters={n_clusters} must lie between 1 and the number of distinct target objects, here {distinct}"
+        )
+    if exponent := exponent_of(X):
+        X = np.ldexp(X, -exponent)
+    distances = cdist(X, X)
+    return _swap(distances, _build(distances, n_clusters))
+
+
 def closest(X: Floats, centers: Floats) -> tuple[Indices, Floats]:
     """Find the closest centre of every row and the distance to it.
 
-    Of equally close centres, the one that comes first when they are sorted by their coordinates: the same one in
-    whatever order they are given.
+    Of equally close centres, the one that comes first when they are sorted by their coordinates: the result does not
+    depend on the order in which they are given.
 
     Examples
     --------
@@ -76,72 +103,59 @@ def closest(X: Floats, centers: Floats) -> tuple[Indices, Floats]:
         return labels, np.ldexp(distance, exponent)
     order = np.lexsort(centers.T[::-1])
     labels, distance = np.empty(len(X), dtype=np.intp), np.empty(len(X))
-    for some in blocks(len(X), _BLOCK // len(centers)):
-        between = cdist(X[some], centers[order])
-        between.argmin(axis=1, out=labels[some])
-        between.min(axis=1, out=distance[some])
+    for block in blocks(len(X), _BLOCK // len(centers)):
+        between = cdist(X[block], centers[order])
+        between.argmin(axis=1, out=labels[block])
+        between.min(axis=1, out=distance[block])
     return order[labels], distance
 
 
-def find_medoids(X: Floats, n_clusters: int) -> Indices:
-    """Find the rows that are medoids.
-
-    Examples
-    --------
-    >>> find_medoids(np.array([[0.0], [1.0], [2.0], [4.0]]), 1)
-    array([2])
-    """
-    if exponent := exponent_of(X):
-        X = np.ldexp(X, -exponent)
-    if len(X) > LARGE:
-        drawn = subsample(X, LARGE)[0]
-        return drawn[find_medoids(X[drawn], n_clusters)]
-    return _found(X, n_clusters, np.array([len(X)]))[0][0]
+def _build(distances: Floats, k: int) -> Indices:
+    """Add, k times, the row that lowers the sum of distances the most; the last of equals."""
+    chosen: list[int] = []
+    for _ in range(k):
+        nearest = distances[chosen].min(axis=0) if chosen else 0.0
+        change = (np.minimum(distances, nearest) - nearest if chosen else distances).sum(axis=1)
+        change[chosen] = np.inf
+        best = change.min()
+        chosen.append(int(np.flatnonzero(change <= best + _EQUAL * abs(best))[-1]))
+    return np.array(sorted(chosen), dtype=np.intp)
 
 
-def find_medoids_without_each(X: Floats, n_clusters: int) -> tuple[Indices, list[tuple[Indices, Indices]]]:
-    """Find the rows that are medoids, and those that would be without each of the rows.
-
-    The latter as pairs: medoids, and the rows without each of which they are so. They equal those of n searches, each
-    among the other rows, from scratch.
-
-    Examples
-    --------
-    >>> find_medoids_without_each(np.array([[0.0], [1.0], [2.0], [4.0]]), 1)
-    (array([2]), [(array([1]), array([2, 3])), (array([2]), array([0, 1]))])
-    """
-    if exponent := exponent_of(X):
-        X = np.ldexp(X, -exponent)
-    n = len(X)
-    if n <= LARGE:
-        found = _found(X, n_clusters, np.arange(n + 1))
-        (whole,) = (rows for rows, searches in found if searches[-1] == n)
-        return whole, [(rows, left_out[left_out < n]) for rows, left_out in found if left_out[0] < n]
-    if n == LARGE + 1:  # a large sample, but not so without any of its rows
-        return find_medoids(X, n_clusters), _found(X, n_clusters, np.arange(n))
-    # One more than are searched at a time: the last takes the place of one left out.
-    drawn, vacant = subsample(X, LARGE + 1)
-    found = [(drawn[rows], places) for rows, places in _found(X[drawn], n_clusters, np.arange(LARGE + 1))]
-    (whole,) = (rows for rows, places in found if places[-1] == LARGE)
-    without = ((rows, np.flatnonzero(np.isin(vacant, places))) for rows, places in found)
-    return whole, [(rows, left_out) for rows, left_out in without if len(left_out)]
+def _swap(distances: Floats, rows: Indices) -> Indices:
+    """Exchange a medoid for another row, the best pair each time and the first of equals, until none helps."""
+    rows = rows.copy()
+    while True:
+        label, first, second = _two_closest(distances[rows])
+        change = _changes(distances, label, first, second, len(rows))
+        change[rows] = np.inf
+        best, scale = change.min(), _EQUAL * first.sum()
+        if best >= -scale:
+            return rows
+        other, cluster = divmod(int(np.argmax(change.ravel() <= best + scale)), len(rows))
+        rows[cluster] = other
+        rows.sort()  # ties between medoids must not depend on the order in which these were found
 
 
-def _found(X: Floats, n_clusters: int, searches: Indices) -> list[tuple[Indices, Indices]]:
-    """What searches find: medoids, and the searches that come to them; i leaves out row i, len(X) none."""
-    n, occurrences = len(X), np.unique(X, axis=0, return_counts=True)[1]
-    fewer = int(searches[0] < n and occurrences.min() == 1)
-    distinct = len(occurrences) - fewer
-    if not check_count("n_clusters", n_clusters) <= distinct:
-        raise ValueError(
-            f"n_clusters={n_clusters} must lie between 1 and the number of distinct target objects, here {distinct}"
-            + (" without one of them" if fewer else "")
-        )
-    if searches[0] == n <= FEW:
-        return [(medoids_of_few(cdist(X, X), n_clusters), searches)]
-    states = search(X, n_clusters, searches)
-    found = [(np.array(state), np.sort(own)) for state, own in sorted(states.items())]
-    for i in np.setdiff1d(searches, np.concatenate([searches[:0], *states.values()])):
-        rest = np.flatnonzero(np.arange(n) != i)
-        found.append((rest[find_medoids(X[rest], n_clusters)], np.array([i])))
-    return found
+def _two_closest(to_medoids: Floats) -> tuple[Indices, Floats, Floats]:
+    """Find for every row its closest medoid, the distance to it, and the distance to the second closest."""
+    label = to_medoids.argmin(axis=0)
+    first = to_medoids.min(axis=0)
+    if len(to_medoids) == 1:
+        return label, first, np.full(len(first), np.inf)
+    return label, first, np.partition(to_medoids, 1, axis=0)[1]
+
+
+def _changes(distances: Floats, label: Indices, first: Floats, second: Floats, k: int) -> Floats:
+    """Compute how the sum of distances changes when a candidate (row) replaces a medoid (column)."""
+    members = (label[:, None] == np.arange(k)).astype(float)
+    change = np.empty((len(distances), k))
+    for block in blocks(len(distances), _CACHED // len(distances)):
+        # The gain of each row from the candidate, and its loss if in addition its own medoid is removed.
+        gain = np.minimum(distances[block], first)
+        gain -= first
+        loss = np.minimum(distances[block], second)
+        loss -= first
+        loss -= gain
+        np.add(gain.sum(axis=1)[:, None], loss @ members, out=change[block])
+    return change

@@ -28,13 +28,3 @@ def between(low: Floats, high: Floats) -> Floats:
 def order_on_line(X: Floats) -> Indices:
     """The rows of a sample on one line, from one end to the other."""
     return np.argsort(along_line(X, X[0], X[np.argmax(from_first(X, X[0]))]), kind="stable")
-
-
-def middles_without_each(X: Floats, order: Indices) -> Floats:
-    """The median of the other rows, for rows on a line that stand there in this order."""
-    n = len(X)
-    place = np.empty(n, dtype=np.intp)
-    place[order] = np.arange(n)
-    ordered = X[order]
-    low, high = (ordered[rank + (place <= rank)] for rank in ((n - 2) // 2, (n - 1) // 2))
-    return low if n % 2 == 0 else (low + high) / 2

@@ -10,7 +10,7 @@ this door is open in all. Only units in c's own orthant about m can lie beyond c
 of "greater in every variable", for which `dominance` has plain and `compiled` has compiled kernels.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -39,13 +39,6 @@ class Transvariations(NamedTuple):
     side: Counts  # s_Y
     centre: Counts  # s'_Y
     n_open: Counts
-
-
-def without_itself(counts: Iterable[Counts], rows: Counts | slice) -> Transvariations:
-    """Take each of some units out of its own counts: it is at its place, on its side; at the centre, anywhere."""
-    beyond, at, side, centre, n_open = (column[rows] for column in counts)
-    shut = n_open == 0
-    return Transvariations(beyond - shut, at - 1, side - 1, centre - shut, n_open)
 
 
 def count_transvariations(X: Floats, m: Floats, Z: Floats) -> Transvariations:
