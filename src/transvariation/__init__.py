@@ -73,7 +73,7 @@ _HOME = {
     "transvariation_probability": "depth",
 }
 # Subpackages reachable as attributes after `import transvariation`.
-_SUBPACKAGES = ("baselines", "casework", "dask", "datasets")
+_SUBPACKAGES = ("baselines", "casework", "dask", "datasets", "preprocessing")
 
 __all__ = sorted(_HOME)
 
