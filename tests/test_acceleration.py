@@ -1,4 +1,4 @@
-"""The compiled kernels are a help where they can be had, and in nobody's way where not."""
+"""Compiled kernels are optional: they load without a cache folder, and a broken numba is reported."""
 
 import subprocess
 import sys
@@ -19,17 +19,39 @@ for module in MODULES:
 NO_IMPORT = """
 import numpy as np, warnings
 from transvariation import TOCC
-with warnings.catch_warnings(record=True, action="always") as told:
+with warnings.catch_warnings(record=True, action="always") as heard:
     rule = TOCC().fit(np.random.default_rng(0).normal(size=(60_000, 2)))
 assert (rule.predict([[0.0, 0.0], [9.0, 9.0]]) == [1, -1]).all()
-assert [str(w.message) for w in told] == [
-    "numba is installed but cannot be imported (needs another NumPy); NumPy does its work, which takes longer: "
-    "upgrade numba, or uninstall it"
-], [str(w.message) for w in told]
+assert [str(w.message) for w in heard] == [
+    "numba is installed but cannot be imported (needs another NumPy); the slower NumPy code runs instead: upgrade "
+    "numba, or uninstall it"
+], [str(w.message) for w in heard]
 """
 
 
-def test_kernels_need_no_folder_to_be_kept_in():
+ANNOUNCE = """
+import logging, sys
+import numpy as np
+logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(message)s")
+from transvariation.acceleration import compiled
+def one(x):
+    return x + 1
+def two(x):
+    return x + 2
+one.__module__ = two.__module__ = "transvariation.somewhere"
+assert compiled(one)(1) + compiled(two)(1) == 5
+"""
+
+
+def test_compilation_is_announced_once():
+    pytest.importorskip("numba")
+    # From standard input there is no file beside which numba could keep machine code.
+    run = subprocess.run([sys.executable, "-"], input=ANNOUNCE, capture_output=True, text=True, check=True)
+    assert run.stdout.count("compiling numerical kernels") == 1
+    assert run.stderr == ""  # nobody watches
+
+
+def test_kernels_load_without_a_cache_folder():
     pytest.importorskip("numba")
     root = Path(transvariation.__file__).parent
     files = [path for folder in ("depth", "density") for path in (root / folder / "compiled").glob("*.py")]
@@ -39,7 +61,7 @@ def test_kernels_need_no_folder_to_be_kept_in():
     subprocess.run([sys.executable, "-c", NO_FOLDER.replace("MODULES", repr(modules))], check=True)
 
 
-def test_a_numba_that_cannot_be_imported_is_done_without(tmp_path):
+def test_numba_that_cannot_be_imported_is_reported_and_not_needed(tmp_path):
     (tmp_path / "numba.py").write_text('raise ImportError("needs another NumPy")')
     code = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n" + NO_IMPORT
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
-from transvariation.acceleration import kernel_at_hand, use_compiled
+from transvariation.acceleration import use_compiled
 from transvariation.density.conditioning import integrate_log_concave
 from transvariation.density.interval import log_interval
 from transvariation.validation import blocks
@@ -40,7 +40,6 @@ _BLOCK = 1 << 17  # points at a time, to bound the memory
 _FEW = 512  # fewer points than this are quicker with all nodes in one go
 _CACHED = 1 << 13  # points at a time in the quadrature, so that the working arrays stay in the cache
 _LOG_2PI = np.log(2 * np.pi)
-_KERNEL = "transvariation.density.compiled.orthants"
 
 
 def log_orthant2(h: Floats, k: Floats, rho: Floats | float) -> Floats:
@@ -77,7 +76,7 @@ def compiled_mixture(weights: Floats, means: Floats, covs: Floats, lower: Floats
 
     None where machine code is not worth its while: for few boxes, unless something larger has fetched it before.
     """
-    if not (kernel_at_hand(_KERNEL) or use_compiled(len(lower) * len(means) // 2)):
+    if not use_compiled(len(lower) * len(means) // 2):
         return None
     from transvariation.density.compiled.orthants import compiled_log_mixture_boxes
 

@@ -18,7 +18,7 @@ from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 
-from transvariation.acceleration import can_compile, kernels_at_hand, kernels_before
+from transvariation.acceleration import can_compile
 from transvariation.density import em
 from transvariation.density.hierarchical import Merge
 
@@ -76,7 +76,6 @@ class Lot:
     asked_for: float
     at_hand: bool
     on_disk: frozenset[str]
-    kernels: frozenset[str]  # of the measures: those at hand
 
 
 _lot: ContextVar[Lot | None] = ContextVar("lot", default=None)
@@ -89,18 +88,16 @@ def lot_of(n_pieces: int) -> Lot:
     if outer is not None:
         asked_for = outer.asked_for + _asked_in_piece.get() * outer.n_pieces
         return replace(outer, n_pieces=outer.n_pieces * n_pieces, asked_for=asked_for)
-    return Lot(n_pieces, _asked_for, bool(compiled_engine.cache_info().currsize), _on_disk(), kernels_at_hand())
+    return Lot(n_pieces, _asked_for, bool(compiled_engine.cache_info().currsize), _on_disk())
 
 
 @contextmanager
 def part_of(lot: Lot) -> Iterator[None]:
     """Do one piece of a lot: the same engine is chosen in it wherever, and after whatever else, it is done."""
     tokens = (_lot, _lot.set(lot)), (_asked_in_piece, _asked_in_piece.set(0.0))
-    kernels = kernels_before.set(lot.kernels)
     try:
         yield
     finally:
-        kernels_before.reset(kernels)
         for variable, token in tokens:
             variable.reset(token)  # type: ignore[arg-type]
 
