@@ -2,7 +2,7 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from transvariation.baselines import KDEOCC, SOMOCC, SVDD, GaussianOCC, KMeansOCC, MixtureOCC
+from transvariation.baselines import DDSIMCA, KDEOCC, SOMOCC, SVDD, GaussianOCC, KMeansOCC, MixtureOCC
 
 RIVALS = [
     GaussianOCC(),
@@ -11,6 +11,8 @@ RIVALS = [
     KMeansOCC(n_init=3),
     SOMOCC(n_epochs=10),
     SVDD(),
+    DDSIMCA(),
+    DDSIMCA(calibration="cv", limits="robust"),
     SVDD(kernel="linear"),
 ]
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from transvariation import load, save
-from transvariation.baselines import KDEOCC, SOMOCC, SVDD, GaussianOCC, KMeansOCC, MixtureOCC
+from transvariation.baselines import DDSIMCA, KDEOCC, SOMOCC, SVDD, GaussianOCC, KMeansOCC, MixtureOCC
 
 RIVALS = [
     *(GaussianOCC(), MixtureOCC(n_components=2, models=["EII"]), KDEOCC(), KMeansOCC(n_init=1, random_state=0)),
-    *(SOMOCC(n_epochs=2, random_state=0), SVDD(), SVDD(kernel="linear")),
+    *(SOMOCC(n_epochs=2, random_state=0), SVDD(), SVDD(kernel="linear"), DDSIMCA()),
 ]
 
 

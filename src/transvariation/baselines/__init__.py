@@ -1,5 +1,6 @@
 """The competitors, on the same base and so with the same cut."""
 
+from transvariation.baselines.ddsimca import DDSIMCA
 from transvariation.baselines.gaussian import GaussianOCC
 from transvariation.baselines.kde import KDEOCC
 from transvariation.baselines.kmeans import KMeansOCC
@@ -7,4 +8,4 @@ from transvariation.baselines.mixture import MixtureOCC
 from transvariation.baselines.som import SOMOCC
 from transvariation.baselines.svdd import SVDD
 
-__all__ = ["KDEOCC", "SOMOCC", "SVDD", "GaussianOCC", "KMeansOCC", "MixtureOCC"]
+__all__ = ["DDSIMCA", "KDEOCC", "SOMOCC", "SVDD", "GaussianOCC", "KMeansOCC", "MixtureOCC"]
