@@ -25,9 +25,10 @@ test-page: $(VENV)/.page
 	@if $(CHROMIUM) > /dev/null; then $(BIN)/python -m pytest -m browser tests/web_browser; \
 	  else echo "NOT TESTED: the page needs Chromium; install it (Debian: apt-get install chromium) and try again" >&2; fi
 
-# The table reader against five thousand hostile files of each kind (some minutes); the tests themselves run a brief one.
+# The table reader and model files against five thousand hostile files of each kind (some minutes); make test runs a few.
 fuzz: $(VENV)/.dev
-	$(BIN)/python -m pytest tests/table/test_fuzz.py --hypothesis-profile=fuzz
+	$(BIN)/python -m pytest tests/tables/test_fuzz.py --hypothesis-profile=fuzz
+	$(BIN)/python -m pytest tests/test_persistence.py -k Fuzz --hypothesis-profile=fuzz
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -9,6 +9,7 @@ from hypothesis import settings
 
 # A busy machine may take a second over what needs a millisecond; that is no defect of ours.
 settings.register_profile("patient", deadline=None)
+settings.register_profile("fuzz", deadline=None, max_examples=5_000)
 settings.load_profile("patient")
 
 REFERENCE = Path(__file__).parent / "reference"

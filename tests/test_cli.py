@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from transvariation.casework import judge
 from transvariation.cli import main
-from transvariation.persistence import read_about
+from transvariation.persistence import load, read_about, save
 
 
 def _run(*arguments):
@@ -168,7 +168,7 @@ def test_a_rule_replaces_an_older_rule_or_an_empty_file(case):
     (case / "empty").touch()
     for name in ("rule.tv", "empty"):
         assert _run("fit", case / "control.csv", case / name, "--sensitivity", "0.8").exit_code == 0
-        assert b'"sensitivity": 0.8' in (case / name).read_bytes()
+        assert load(case / name).sensitivity == 0.8
 
 
 @pytest.mark.parametrize(
@@ -401,7 +401,7 @@ def test_a_rule_and_a_table_mixed_up_are_told_apart(case):
     for typed in (("score", recovered, rule), ("score", control, recovered)):
         done = _run(*typed)
         assert done.exit_code == 2
-        assert f"{typed[1]}: this is no model file" in done.output
+        assert f"'{typed[1]}': not a model file" in done.output
         assert "(`score` takes the rule first, then the table)" in done.output
     done = _run("judge", rule, recovered)
     assert done.exit_code == 2
@@ -421,3 +421,15 @@ def test_a_name_with_a_comma_and_an_object_of_which_nothing_was_measured(tmp_pat
     assert told["features"] == ["1,4-dioxane", "K"]
     assert told["recovered"]["dropped"] == ["X", "by LabSoft 3.2"]
     assert "there is no column ''" in _run("judge", tmp_path / "c.csv", tmp_path / "r.csv", "--features", " ").output
+
+
+def test_score_escapes_the_warnings_of_a_model_file(case):
+    """A stranger's model file must not write control sequences to the terminal."""
+    rule = case / "rule.tv"
+    assert _run("fit", case / "control.csv", rule).exit_code == 0
+    about = read_about(rule)["about"]
+    save(load(rule), rule, about={**about, "cautions": ["\x1b]0;owned\x07 beware", "\u202egnp.exe"]})
+    done = _run("score", rule, case / "recovered.csv")
+    assert done.exit_code == 0
+    assert "beware" in done.output
+    assert all(line.isprintable() for line in done.output.replace("\r", "\n").split("\n"))

@@ -18,6 +18,7 @@ from transvariation.casework.warnings_ import cautions, remedy
 from transvariation.persistence import ModelFileError, load, read_about, save
 from transvariation.tables import Table, TableError, read_chunks, read_table
 from transvariation.tables.pairing import unit_problems
+from transvariation.tables.problems import printable
 
 COLUMNS = ("id", "verdict", "p_value", "tp")
 
@@ -103,7 +104,7 @@ def score_table(
             writer.writerows(zip((spreadsheet_safe(name) for name in block.ids), *verdicts, strict=True))
             judged += len(block)
             rejected += int((verdicts[0] == "rejected").sum())
-    told = [str(words) for words in heard] if isinstance(heard, list) else []
+    told = [printable(str(words)) for words in heard] if isinstance(heard, list) else []
     return Scored(judged, rejected, told, sum(lost), having_a_say(rule, names).reduced())
 
 

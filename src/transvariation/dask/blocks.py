@@ -6,7 +6,6 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
@@ -68,12 +67,19 @@ class LocalRows(Rows):
             self.names = feature_names(self.blocks.columns)
         return self
 
-    def kept(self) -> "KeptRows":
-        """The rows themselves, for pickles and model files, which cannot lean on files and functions of a process."""
-        return KeptRows([rows for _, rows in self._numbered()], self.lengths, self.width, self.names, self.extremes)
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the rows themselves: pickles and model files cannot refer to a process's files and functions."""
+        return {
+            "blocks": [rows for _, rows in self._numbered()],
+            "lengths": self.lengths,
+            "width": self.width,
+            "names": self.names,
+            "extremes": self.extremes,
+        }
 
-    def __reduce__(self) -> tuple:
-        return KeptRows, tuple(vars(self.kept()).values())
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        blocks = state["blocks"]
+        vars(self).update(state, blocks=lambda: iter(blocks), _scratch=None)
 
     @property
     def scratch(self) -> Scratch:
@@ -148,22 +154,6 @@ class LocalRows(Rows):
             self.scratch.append(paths[-1], rows)
             width = rows.shape[1]
         return LocalRows(lambda: (_read(path, width, False) for path in paths), self.scratch)
-
-
-@dataclass
-class KeptRows(LocalRows):
-    """Blocks in memory."""
-
-    rows: list[Floats]
-    lengths: Sequence[int]
-    width: int | None
-    names: Any
-    extremes: tuple[float, float]
-    _scratch = None
-
-    def blocks(self) -> Iterator[Floats]:
-        """One after the other."""
-        return iter(self.rows)
 
 
 def _of_part(rows: Floats, number: int, count: Callable, k: int, z: Floats) -> Any:

@@ -80,7 +80,7 @@ class DaskRows(Rows):
             _settle(kept)
         return DaskRows(kept, self.kind)
 
-    def kept(self) -> Rows:
+    def __getstate__(self) -> dict[str, Any]:
         """Refuse to fetch everything for a model file."""
         raise TypeError(
             "the rule was fitted to a Dask collection, and a model file would have to hold all its rows; fit one to a "

@@ -55,10 +55,6 @@ class Rows(ABC):
     def store(self) -> "Rows":
         """Compute the partitions once and keep them, for several rounds of questions."""
 
-    @abstractmethod
-    def kept(self) -> "Rows":
-        """Fetch the rows themselves, for a model file."""
-
     def inspect(self) -> "Rows":
         """Read everything once: how many rows, how many columns, and whether all are finite numbers."""
         shapes = self.map(_look)

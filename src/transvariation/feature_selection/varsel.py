@@ -4,7 +4,7 @@ The paper selects by an algorithm named varSel whose description we could not fi
 selection in the manner of Raftery and Dean, which chooses the same two variables on the glass data.
 """
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,9 @@ from transvariation.density.covariance import varying
 from transvariation.density.gaussian_mixture import GaussianMixtureBIC
 from transvariation.parallel import run_in_processes
 from transvariation.validation import check_count
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Floats = NDArray[np.float64]
 
@@ -122,8 +125,6 @@ class VarSel(SelectorMixin, BaseEstimator):
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Select variables of the target objects."""
-        import pandas as pd
-
         rows: Floats = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         if not 0 < self.max_repeated <= 1:
             raise ValueError(f"max_repeated={self.max_repeated} must be a share in (0, 1], for instance 0.5")
@@ -143,10 +144,17 @@ class VarSel(SelectorMixin, BaseEstimator):
                 f"set aside; in {', '.join(self.set_aside_)} more than max_repeated={self.max_repeated} of the objects "
                 "share one value: ask for fewer variables or raise max_repeated"
             )
-        steps = self._forward(rows, candidates, wanted)
-        self.bic_differences_ = pd.DataFrame(steps, columns=names).rename_axis(index="step", columns="variable")
-        self.bic_differences_.index += 1
+        self._steps, self._names = np.array(self._forward(rows, candidates, wanted)), names
         return self
+
+    @property
+    def bic_differences_(self) -> "pd.DataFrame":
+        """BIC differences, one row per step and one column per variable."""
+        import pandas as pd
+
+        check_is_fitted(self)
+        steps = pd.RangeIndex(1, len(self._steps) + 1, name="step")
+        return pd.DataFrame(self._steps, index=steps, columns=pd.Index(self._names, name="variable"))
 
     def _forward(self, X: Floats, candidates: list[int], wanted: int) -> list[Floats]:
         taken: list[int] = []

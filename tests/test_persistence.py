@@ -1,0 +1,559 @@
+"""Models in files: the same predictions from every model, no code and no surprises from any file."""
+
+import copy
+import io
+import json
+import pickle
+import struct
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+
+import numpy as np
+import pandas as pd
+import pytest
+import skops.io
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn import config_context
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.compose import ColumnTransformer
+from sklearn.covariance import EllipticEnvelope
+from sklearn.decomposition import PCA
+from sklearn.ensemble import IsolationForest
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import SGDOneClassSVM
+from sklearn.neighbors import LocalOutlierFactor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.svm import OneClassSVM
+
+import transvariation
+from transvariation import PAMTOCC, TOCC, CalibratedOCC, MinorComponents, ProjectionEnsemble, load, load_glass, save
+from transvariation.persistence import HEADER, SCHEMA, ModelFileError, _nodes, read_about
+
+pytestmark = pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")
+
+METHODS = ("predict", "score_samples", "decision_function", "p_values", "transvariation_probability", "transform")
+TREES = ["sklearn.tree._tree.Tree"]
+NEIGHBORS = ["sklearn.metrics._dist_metrics.EuclideanDistance64", "sklearn.neighbors._kd_tree.KDTree"]
+
+
+class Third(TransformerMixin, BaseEstimator):
+    """A transformer of somebody else's package."""
+
+    def fit(self, X, y=None):
+        self.scale_ = np.abs(np.asarray(X)).max(axis=0)
+        return self
+
+    def transform(self, X):
+        return np.asarray(X) / self.scale_
+
+
+def public_estimators() -> list[type]:
+    """Every public estimator: a new one is tested as soon as it is exported."""
+    values = [getattr(transvariation, name) for name in transvariation.__all__]
+    for module in map(import_module, ("transvariation.baselines", "transvariation.dask")):
+        values += [getattr(module, name) for name in getattr(module, "__all__", [])]
+    return [cls for cls in values if isinstance(cls, type) and issubclass(cls, BaseEstimator)]
+
+
+def build(cls: type) -> BaseEstimator:
+    small = {"n_projections": 7, "n_candidates": 5, "random_state": 0, "n_clusters": 2}
+    parameters = {name: value for name, value in small.items() if name in cls._get_param_names()}
+    try:
+        return cls(**parameters)
+    except TypeError:  # it wraps another estimator and has no default
+        return cls(TOCC(), **parameters)
+
+
+def through_file(model, trusted=()):
+    file = io.BytesIO()
+    save(model, file)
+    return load(file, trusted=trusted)
+
+
+@pytest.fixture(scope="module")
+def glass():
+    data = load_glass()
+    return data.control[["K", "Mg", "Si"]], data.recovered[["K", "Mg", "Si"]]
+
+
+@pytest.fixture(scope="module")
+def content(glass) -> bytes:
+    file = io.BytesIO()
+    save(TOCC().fit(glass[0]), file, about={"units": {"K": "wt%"}})
+    return file.getvalue()
+
+
+@pytest.fixture(scope="module")
+def contents(glass) -> list[bytes]:
+    files = [io.BytesIO() for _ in range(3)]
+    for model, file in zip((TOCC(), PAMTOCC(n_clusters=2), CalibratedOCC(TOCC())), files, strict=True):
+        save(model.fit(glass[0]), file)
+    return [file.getvalue() for file in files]
+
+
+def assert_same(one, other, X):
+    methods = [name for name in METHODS if hasattr(one, name)]
+    assert methods
+    for name in methods:
+        np.testing.assert_array_equal(getattr(one, name)(X), getattr(other, name)(X), err_msg=name, strict=True)
+    assert repr(one) == repr(other)
+    assert vars(one).keys() == vars(other).keys()
+
+
+class TestRoundTrip:
+    @pytest.mark.parametrize("cls", public_estimators(), ids=lambda cls: f"{cls.__module__}.{cls.__name__}")
+    def test_every_public_estimator_predicts_the_same_to_the_last_bit(self, cls, glass):
+        model = build(cls).fit(glass[0])
+        assert_same(model, through_file(model), glass[1])
+
+    @pytest.mark.parametrize("calibration", ["resubstitution", "loo", "cv", "split"])
+    def test_every_calibration(self, calibration, glass):
+        model = TOCC(calibration=calibration).fit(glass[0])
+        loaded = through_file(model)
+        assert_same(model, loaded, glass[1])
+        assert_same(model.set_sensitivity(0.7), loaded.set_sensitivity(0.7), glass[1])
+
+    @pytest.mark.parametrize(
+        ("model", "trusted"),
+        [
+            (make_pipeline(StandardScaler(), MinorComponents(n_components=2), TOCC()), []),
+            (CalibratedOCC(make_pipeline(SimpleImputer(), StandardScaler(), PCA(2), TOCC())), []),
+            (ProjectionEnsemble(TOCC(ties="literal"), n_projections=5, n_candidates=3, random_state=1), []),
+            (CalibratedOCC(IsolationForest(n_estimators=5, random_state=0)), TREES),
+            (CalibratedOCC(LocalOutlierFactor(novelty=True)), NEIGHBORS),
+            (CalibratedOCC(OneClassSVM()), []),
+            (CalibratedOCC(SGDOneClassSVM(random_state=0)), []),
+            (CalibratedOCC(EllipticEnvelope(random_state=0)), []),
+            (CalibratedOCC(make_pipeline(FunctionTransformer(np.log1p), TOCC())), []),
+            (make_pipeline(Third(), TOCC()), [Third]),
+            (make_pipeline(ColumnTransformer([("keep", "passthrough", [0, 1])]), TOCC()), []),
+        ],
+        ids=lambda value: repr(value)[:40] if isinstance(value, BaseEstimator) else "",
+    )
+    def test_estimators_of_scikit_learn_and_of_others(self, model, trusted, glass):
+        known, recovered = (table.to_numpy() for table in glass)
+        model.fit(known)
+        file = io.BytesIO()
+        save(model, file)
+        if trusted:
+            with pytest.raises(ModelFileError, match=r"types that are not trusted: .*trusted=\["):
+                load(file)
+        np.testing.assert_array_equal(model.predict(recovered), load(file, trusted=trusted).predict(recovered))
+
+    def test_strings_in_a_pipeline(self):
+        frame = pd.DataFrame({"x": np.arange(40.0) % 7, "kind": ["a", "b"] * 20})
+        columns = ColumnTransformer([("kind", OneHotEncoder(sparse_output=False), ["kind"])], remainder="passthrough")
+        model = make_pipeline(columns, TOCC()).fit(frame)
+        np.testing.assert_array_equal(model.predict(frame), through_file(model).predict(frame))
+
+    def test_an_unfitted_model_keeps_its_parameters(self):
+        model = TOCC(sensitivity=0.75, ties="literal")
+        loaded = through_file(model)
+        assert loaded.get_params() == model.get_params()
+        with pytest.raises(Exception, match="not fitted"):
+            loaded.predict([[1.0]])
+
+    def test_values_of_every_kind_come_back_as_they_were(self):
+        model = TOCC()
+        model.values = values = {
+            "floats": (np.inf, -np.inf, 0.1, 5e-324, -0.0),
+            "numbers": [1, True, None, "text\x00", 10**30],
+            3: range(1, 10, 2),
+            "sets": {"b", "a"},
+            "scalar": np.float32(1.1),
+            "frozen": frozenset({1, 2}),
+        }
+        model.arrays = arrays = [
+            np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+            np.array(["a", "bcd"]),
+            np.array([1 + 2j]),
+            np.empty((0, 3)),
+            np.array(5.0),
+            np.array([np.nan, -np.inf]),
+            np.array(["x", "y"], dtype=object),
+            np.arange(3, dtype=">i2"),
+        ]
+        loaded = through_file(model)
+        assert loaded.values == values
+        assert type(loaded.values["scalar"]) is np.float32
+        for one, other in zip(arrays, loaded.arrays, strict=True):
+            np.testing.assert_array_equal(one, other, strict=True)
+            assert one.flags.f_contiguous == other.flags.f_contiguous
+
+    def test_metadata_requests_are_not_part_of_the_file(self, glass):
+        with config_context(enable_metadata_routing=True):
+            model = TOCC().set_fit_request(groups=True).fit(glass[0])
+            loaded = through_file(CalibratedOCC(model).fit(glass[0]))
+            assert_same(model, loaded.estimator.set_fit_request(groups=True), glass[1])
+            assert model.get_metadata_routing().fit.requests == {"groups": True}
+
+    def test_the_same_model_gives_the_same_bytes(self, tmp_path, glass):
+        for name in ("a", "b"):
+            save(TOCC().fit(glass[0]), tmp_path / name)
+        assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
+
+    def test_threads_that_write_one_file_write_it_completely(self, tmp_path, glass):
+        model, path = TOCC().fit(glass[0]), tmp_path / "model"
+
+        def write_and_read(_):
+            save(model, path)
+            return load(path).offset_
+
+        with ThreadPoolExecutor(4) as threads:
+            assert set(threads.map(write_and_read, range(20))) == {model.offset_}
+        assert list(tmp_path.iterdir()) == [path]
+
+
+class TestAbout:
+    def test_about_is_kept_and_must_be_json(self, tmp_path):
+        about = {"features": ["Na"], "filling": {"Na": {"median": 1.5}}, "sha256": None}
+        save(TOCC(), tmp_path / "model", about=about)
+        assert read_about(tmp_path / "model")["about"] == about
+        with pytest.raises(TypeError, match="not JSON serializable"):
+            save(TOCC(), tmp_path / "other", about={"x": {1, 2}})
+        with pytest.raises(ValueError, match="not JSON compliant"):
+            save(TOCC(), tmp_path / "other", about={"x": float("nan")})
+        assert not (tmp_path / "other").exists()
+
+    def test_about_reads_the_header_only(self, content):
+        members = unpacked(content)
+        members[SCHEMA] = b"no JSON at all"
+        assert read_about(packed(members))["about"] == {"units": {"K": "wt%"}}
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (ProjectionEnsemble(TOCC(), random_state=np.random.default_rng(0)), "ProjectionEnsemble cannot be saved"),
+        (make_pipeline(FunctionTransformer(lambda x: x), TOCC()), "Pipeline cannot be saved.*lambda"),
+        (TOCC(ties=range(10**12)), "more than 10000 values"),
+        ([1, 2], "only estimators can be saved, not list"),
+    ],
+)
+def test_what_cannot_be_loaded_is_not_saved(model, message, tmp_path):
+    with pytest.raises(TypeError, match=message):
+        save(model, tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_incomplete_model_is_not_saved(glass, tmp_path):
+    model = TOCC().fit(glass[0])
+    del model.center_
+    with pytest.raises(TypeError, match=r"it is incomplete: .*center_"):
+        save(model, tmp_path / "model")
+
+
+def unpacked(content: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def packed(members: dict[str, bytes], compression: int = zipfile.ZIP_STORED) -> io.BytesIO:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", compression) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return file
+
+
+def changed(content: bytes, change, member: str = SCHEMA) -> io.BytesIO:
+    """Change the schema or the header of a file, as a stranger who knows the format can."""
+    members = unpacked(content)
+    value = json.loads(members[member])
+    change(value)
+    members[member] = json.dumps(value).encode()
+    return packed(members)
+
+
+def learned(schema) -> dict:
+    """The attributes of the model in a schema."""
+    return schema["content"]["content"]
+
+
+def add(schema, name: str, node: dict) -> None:
+    """Set a further attribute of the model."""
+    schema["content"]["content"][name] = node
+    key_types = schema["content"]["key_types"]["content"]
+    key_types.append(key_types[0])
+
+
+def constructed(module: str, name: str, *arguments, loader: str = "ConstructorFromReduceNode") -> dict:
+    content = [{"__class__": "str", "__module__": "builtins", "__loader__": "JsonNode", "content": json.dumps(a)}
+               for a in arguments]  # fmt: skip
+    items = {"__class__": "tuple", "__module__": "builtins", "__loader__": "TupleNode", "content": content}
+    return {"__class__": name, "__module__": module, "__loader__": loader, "content": items}
+
+
+def nested(depth: int) -> dict:
+    node = constructed("builtins", "tuple", 1)["content"]
+    for _ in range(depth):
+        node = {"__class__": "list", "__module__": "builtins", "__loader__": "ListNode", "content": [node]}
+    return node
+
+
+def doubling(depth: int) -> dict:
+    """A list of two references to a list of two references and so on: 2**depth visits from a few kilobytes."""
+    node = constructed("builtins", "tuple", 1)["content"]
+    for number in range(1, depth):
+        again = {"__class__": "list", "__module__": "builtins", "__loader__": "ListNode", "content": []}
+        node = {**again, "content": [{**node, "__id__": number}, {**again, "__id__": number}]}
+    return node
+
+
+def npy(header: str, data: bytes = b"") -> bytes:
+    text = header.encode() + b"\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + data
+
+
+class TestStrangersFiles:
+    def test_a_missing_file_raises_the_usual_error(self, tmp_path):
+        with pytest.raises(FileNotFoundError):
+            load(tmp_path / "none")
+
+    def test_files_of_another_kind_are_explained(self, tmp_path):
+        skops.io.dump(TOCC(), tmp_path / "skops")
+        (tmp_path / "pickle").write_bytes(pickle.dumps(TOCC()))
+        (tmp_path / "text").write_text("a,b\n1,2\n")
+        old = {"format": "transvariation model", "version": 2, "written_by": "transvariation 0.1.0"}
+        old["model"] = {"object": "tocc.TOCC", "given": {}, "learned": {}}
+        (tmp_path / "old").write_bytes(packed({"manifest.json": json.dumps(old).encode()}).getvalue())
+        (tmp_path / "zip").write_bytes(packed({"a": b"b"}).getvalue())
+        for name, message in {
+            "skops": "written by skops, not by transvariation.save",
+            "pickle": "a pickle, which could run code",
+            "text": "not a model file, or truncated",
+            "old": r"format 2, written by transvariation 0.1.0, and holds a tocc.TOCC; .* fit the model again",
+            "zip": "a ZIP archive, but not a model file",
+        }.items():
+            for read in (load, read_about):
+                with pytest.raises(ModelFileError, match=message):
+                    read(tmp_path / name)
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            (lambda h: h.update(version=99), "format version 99 is unknown"),
+            (lambda h: h.update(format="other"), "not that of a model file"),
+            (lambda h: h.update(about=[]), "lacks 'about'"),
+            (lambda h: h.pop("fitted"), "lacks 'fitted'"),
+            (lambda h: h.update({"class": "transvariation.tocc.Other"}), "not the one that was saved"),
+        ],
+    )
+    def test_a_forged_header_is_refused(self, content, change, message):
+        with pytest.raises(ModelFileError, match=message):
+            load(changed(content, change, HEADER))
+
+    @pytest.mark.parametrize(
+        ("module", "name"),
+        [("os", "system"), ("builtins", "eval"), ("subprocess", "Popen"), ("pickle", "Unpickler"), ("builtins", "map")]
+        + [("transvariation.cli", "main"), ("transvariation.__main__", "main"), ("transvariation.dask.blocks", "os")]
+        + [("transvariation.tocc", "np"), ("numpy", "void"), ("numpy", "dtype"), ("numpy", "load"), ("", "")],
+    )
+    @pytest.mark.parametrize(
+        "loader",
+        ["ObjectNode", "ConstructorFromReduceNode", "FunctionNode", "TypeNode", "TupleNode", "ListNode", "DictNode"]
+        + ["PartialNode", "MethodNode", "OperatorFuncNode", "LossNode", "TreeNode", "ReduceNode"],
+    )
+    def test_no_type_outside_the_allowed_ones_is_built(self, content, module, name, loader):
+        node = constructed(module, name, "echo", loader=loader)
+        with pytest.raises(ModelFileError, match=r"not trusted|is not a type for|cannot be kept|was changed"):
+            load(changed(content, lambda schema: add(schema, "extra_", node)))
+
+    def test_our_classes_are_not_called_with_values_of_the_file(self, content, tmp_path):
+        """A scratch folder would be created by calling its class with a name; attributes only are set."""
+        key = {"__class__": "Scratch", "__module__": "transvariation.dask.blocks", "__loader__": "FunctionNode"}
+        for loader in ("FunctionNode", "TypeNode"):
+            types = {"__class__": "list", "__module__": "builtins", "__loader__": "ListNode"}
+            node = {"__class__": "dict", "__module__": "builtins", "__loader__": "DictNode"}
+            node["key_types"] = {**types, "content": [{**key, "__loader__": loader}]}
+            node["content"] = {str(tmp_path): nested(0)}
+            with pytest.raises(ModelFileError, match="is not a type for"):
+                load(changed(content, lambda schema, node=node: add(schema, "extra_", node)))
+        assert not list(tmp_path.iterdir())
+
+    @pytest.mark.parametrize(
+        ("node", "message"),
+        [
+            (constructed("builtins", "range", 0, 10**12), "a range has more than 10000 values"),
+            (constructed("builtins", "range", 0, 10**30), "damaged or was changed"),
+            (constructed("builtins", "range", "a"), "damaged or was changed"),
+            (constructed("numpy", "void", 10**12), "'numpy.void' is not a type for"),
+            (nested(150), "more than 200 levels deep"),
+            (doubling(60), "one object from several places"),
+        ],
+    )
+    def test_nothing_is_built_beyond_what_the_file_holds(self, content, node, message):
+        for attribute in ("feature_names_in_", "extra_"):
+            with pytest.raises(ModelFileError, match=message):
+                load(changed(content, lambda schema, name=attribute: add(schema, name, node)))
+
+    @pytest.mark.parametrize("n", [10**12, -3, 0, "3", 2.5, None, True])
+    def test_an_impossible_number_of_features_is_refused(self, content, n):
+        node = constructed("builtins", "tuple", n)["content"]["content"][0]
+        with pytest.raises(ModelFileError, match=r"not possible in a file|does not name|incomplete"):
+            load(changed(content, lambda schema: learned(schema).update(n_features_in_=node)))
+
+    def test_arrays_that_are_not_what_they_claim_are_refused(self, content):
+        pickled = io.BytesIO()
+        np.save(pickled, np.array([print], dtype=object), allow_pickle=True)
+        header = "{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}"
+        forged = [
+            npy(header.format("<f8", (10**12,)), bytes(8)),
+            npy(header.format("<U0", (10**12,))),
+            npy(header.format("<f8", (10**12, 0))),
+            npy(header.format("<f8", (-1, -1)), bytes(8)),
+            npy(header.format("<f8", (True,)), bytes(8)),
+            npy("__import__('os').system('true')"),
+            npy("{'descr': ((("),
+            npy("-" * 9_000 + "1"),
+            pickled.getvalue(),
+            b"",
+        ]
+        members = unpacked(content)
+        for array in forged:
+            with pytest.raises(ModelFileError, match=r"not what its header says|damaged or was changed"):
+                load(packed({**members, "0.npy": array}))
+
+    def test_archives_that_save_does_not_write_are_refused(self, content):
+        members = unpacked(content)
+        with pytest.raises(ModelFileError, match="is compressed"):
+            load(packed({**members, HEADER: b" " * 10**6}, zipfile.ZIP_DEFLATED))
+        with pytest.raises(ModelFileError, match="'extra' belongs to nothing"):
+            load(packed({**members, "extra": b""}))
+        with pytest.raises(ModelFileError, match=r"'0.npy' is missing"):
+            load(packed({name: data for name, data in members.items() if name != "0.npy"}))
+        file = packed(members)
+        with zipfile.ZipFile(file, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
+            archive.writestr(HEADER, members[HEADER])
+        with pytest.raises(ModelFileError, match="occurs twice"):
+            load(file)
+
+        def twice(schema):
+            arrays = [node for node in _nodes(schema) if "file" in node]
+            arrays[1]["file"] = arrays[0]["file"]
+
+        with pytest.raises(ModelFileError, match="used twice"):
+            load(changed(content, twice))
+
+    def test_members_that_overlap_are_refused(self):
+        inner, outer = packed({"b": bytes(100)}), io.BytesIO()
+        with zipfile.ZipFile(inner) as archive:
+            (info,), record = archive.infolist(), inner.getvalue()[: archive.start_dir]
+        with zipfile.ZipFile(outer, "w") as archive:
+            archive.writestr("a", record)
+            info.header_offset = outer.getvalue().index(record)
+            archive.filelist.append(info)
+        with pytest.raises(ModelFileError, match="overlap"):
+            load(outer)
+
+    @pytest.mark.parametrize("calibration", ["resubstitution", "split"])
+    def test_a_file_without_one_of_the_learned_attributes_is_refused(self, calibration, glass):
+        """Removing an attribute either fails when loading or changes nothing that a user can call."""
+        model = TOCC(calibration=calibration).fit(glass[0])
+        save(model, file := io.BytesIO())
+        names = set(learned(json.loads(unpacked(file.getvalue())[SCHEMA]))) - set(model.get_params())
+        assert {"center_", "offset_", "n_features_in_"} <= names
+        refused = set()
+        for name in names:
+            loaded = attempt(changed(file.getvalue(), lambda schema, name=name: learned(schema).pop(name)))
+            if loaded is None:
+                refused.add(name)
+                continue
+            frame = glass[1] if hasattr(loaded, "feature_names_in_") else glass[1].to_numpy()
+            np.testing.assert_array_equal(model.predict(glass[1]), loaded.predict(frame))
+            loaded.p_values(frame), loaded.coverage_report()
+        assert {"center_", "offset_", "n_features_in_"} <= refused
+
+    def test_control_characters_of_a_file_are_not_printed(self, content, tmp_path):
+        for text in ("\x1b]0;owned\x07", "\x9b31m", "a\nb", "\u202egnp"):
+            file = changed(content, lambda header, text=text: header.update(version=text), HEADER)
+            with pytest.raises(ModelFileError, match="is unknown") as refused:
+                load(file)
+            assert str(refused.value).isprintable()
+            node = constructed(f"os{text}", f"system{text}", loader="ObjectNode")
+            with pytest.raises(ModelFileError, match="not trusted") as refused:
+                load(changed(content, lambda schema, node=node: add(schema, "extra_", node)))
+            assert str(refused.value).isprintable()
+        path = tmp_path / "a\x1b]0;owned\x07"
+        path.write_bytes(b"")
+        with pytest.raises(ModelFileError) as refused:
+            load(path)
+        assert str(refused.value).isprintable()
+
+    def test_trusted_must_be_a_list_of_types(self, content):
+        for trusted in ("os.system", [1], [None]):
+            with pytest.raises(TypeError, match="must be a list of types"):
+                load(io.BytesIO(content), trusted=trusted)
+
+
+def attempt(file: io.BytesIO) -> BaseEstimator | None:
+    """Load a file that may be refused; anything but a printable ModelFileError is a defect."""
+    try:
+        return load(file)
+    except ModelFileError as error:
+        refusal = str(error)
+    assert refusal
+    assert refusal.isprintable()
+    return None
+
+
+class TestFuzz:
+    """`make fuzz` runs these with five thousand examples each."""
+
+    @given(st.data())
+    def test_flipped_bits_are_noticed_or_harmless(self, content, glass, data):
+        flipped = bytearray(content)
+        for at in data.draw(st.lists(st.integers(0, 8 * len(content) - 1), min_size=1, max_size=4)):
+            flipped[at // 8] ^= 1 << at % 8
+        if loaded := attempt(io.BytesIO(bytes(flipped))):
+            np.testing.assert_array_equal(load(io.BytesIO(content)).predict(glass[1]), loaded.predict(glass[1]))
+
+    @given(st.data())
+    def test_spliced_files_are_refused(self, content, data):
+        start, stop = sorted(data.draw(st.tuples(*[st.integers(0, len(content))] * 2)))
+        attempt(io.BytesIO(content[:start] + data.draw(st.binary(max_size=40)) + content[stop:]))
+
+    @given(st.data())
+    def test_crafted_schemas_load_or_are_refused(self, content, data):
+        schema = json.loads(unpacked(content)[SCHEMA])
+        for _ in range(data.draw(st.integers(1, 3))):
+            nodes = [node for node in _nodes(schema) if node]
+            node, other = (nodes[data.draw(st.integers(0, len(nodes) - 1))] for _ in range(2))
+            key = data.draw(st.sampled_from(sorted(node)))
+            change = data.draw(st.sampled_from(["remove", "graft", "replace", "insert"]))
+            if change == "remove":
+                del node[key]
+            elif change == "graft":
+                node[key] = copy.deepcopy(other.get(key, other))
+            else:
+                node[key if change == "replace" else data.draw(KEYS)] = data.draw(VALUES)
+        attempt(packed({**unpacked(content), SCHEMA: json.dumps(schema).encode()}))
+
+    @given(st.data())
+    def test_crafted_arrays_load_or_are_refused(self, contents, data):
+        members = unpacked(contents[data.draw(st.integers(0, len(contents) - 1))])
+        for name in data.draw(st.lists(st.sampled_from(sorted(name for name in members if "npy" in name)), max_size=3)):
+            shape = data.draw(st.lists(st.integers(0, 4), max_size=3))
+            array = np.full(shape, data.draw(NUMBERS)).astype(data.draw(st.sampled_from(["f8", "i8", "?", "U3"])))
+            np.save(file := io.BytesIO(), array)
+            members[name] = file.getvalue()
+        attempt(packed(members))
+
+
+NUMBERS = st.sampled_from([0.0, 1.0, -1.0, 3.0, 200.0, 1e12, -1e18])
+KEYS = st.sampled_from(
+    ["__id__", "__loader__", "__class__", "__module__", "content", "type", "file", "shape", "protocol"]
+)
+VALUES = st.one_of(
+    st.none(),
+    st.integers(-(10**12), 10**12),
+    st.sampled_from(["ObjectNode", "ListNode", "FunctionNode", "NdArrayNode", "1.npy", "numpy", "json", "builtins"]),
+    st.sampled_from(["eval", "[" * 10_000, "1e999", "\x1b[2J", '"text"', "sklearn.pipeline", "Pipeline"]),
+    st.sampled_from(["null", "[]", "{}", "-1", "1000000000000", "NaN"]),
+    st.lists(st.integers(0, 3), max_size=3),
+    st.dictionaries(KEYS, st.integers(0, 3), max_size=3),
+)
