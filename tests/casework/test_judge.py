@@ -484,14 +484,13 @@ def test_values_put_in_are_told_before_other_notes(tables):
     assert "1 missing, replaced by the control's median" in notes[0]
 
 
-def test_the_columns_used_are_told(tables):
+def test_the_columns_used_are_named(tables):
     control, recovered = (table.assign(**{"Lab no": range(len(table))}) for table in tables)
     lines = summary_lines(judge(control, recovered))
-    assert lines[1].startswith("Variables: K, Mg, Al, Lab no. Objects are named by column 'fragment'.")
+    assert lines[1].startswith("Variables: K, Mg, Al. Objects are named by column 'fragment'.")
     notes = [line for line in lines if line.startswith("Note")]
-    assert "column 'Lab no': used as a variable though it counts up by one" in notes[0]
-    chosen = summary_lines(judge(control, recovered, features=["K", "Lab no"]))
-    assert not any("counts up" in line for line in chosen)
+    assert "column 'Lab no': not used: taken for a label" in notes[0]
+    assert "Lab no" in summary_lines(judge(control, recovered, features=["K", "Lab no"]))[1]
 
 
 def test_nitrogen_is_no_numbering(tables):

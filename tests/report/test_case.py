@@ -70,10 +70,10 @@ def test_the_pdf_says_what_the_html_says(monkeypatch):
 
 def test_the_source_stands_beside_its_replicates(replicates):
     assert verdict_frame(replicates)["source"].tolist() == list("AAABBB")
-    assert re.search(r"row 5 +│ B ", _screen(replicates))
-    assert "row 5, source B: rejected" in case_html(replicates)
+    assert re.search(r"B \(row 5\) +│ B ", _screen(replicates))
+    assert "B (row 5), source B: rejected" in case_html(replicates)
     assert (
-        "Objects are named by column 'fragment' in the control, by row in the recovered."
+        "Objects are named by column 'fragment' in the control, by column 'source' in the recovered."
         in summary_lines(replicates)[1]
     )
     numbered = RECOVERED.iloc[:4].reset_index(drop=True).assign(source=list("AABB"), replicate=[1, 2, 1, 2])

@@ -74,4 +74,4 @@ def _outcome(file):
         table = read_table(file, features=["K"], source_column="i", missing="keep")
     except TableError as error:
         return str(error)
-    return table.sources, np.nan_to_num(table.X, nan=-1).tolist(), table.rows.tolist()
+    return table.source, np.nan_to_num(table.X, nan=-1).tolist(), table.rows.tolist()

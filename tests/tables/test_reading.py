@@ -120,7 +120,7 @@ def test_the_glass_fragments_as_a_frame():
     table = read_table(glass.control)
     assert table.ids == tuple(map(str, glass.control.index))
     np.testing.assert_array_equal(table.X, glass.control.to_numpy())
-    assert read_table(glass.all).roles["Type"] == "label"
+    assert read_table(glass.all).roles["Type"] == "ignore"
     pd.testing.assert_frame_equal(table.to_frame().reset_index(drop=True), glass.control.reset_index(drop=True))
 
 
@@ -131,19 +131,6 @@ def test_fingerprint_is_that_of_the_bytes():
 
 
 class TestRoles:
-    def test_sources_and_replicates(self):
-        table = read_table(b"id,Item,Piece,K39\n1,7,1,2.5\n2,7,2,2.6\n3,8,1,2.7\n")
-        assert table.sources == ("7", "7", "8")
-        assert table.features == ("K39",)
-        assert dict(table.roles) == {"id": "id", "Item": "source", "Piece": "replicate", "K39": "feature"}
-
-    def test_source_and_replicate_name_an_object_without_an_id(self):
-        assert read_table(b"Item,Piece,K39\n7,1,2.5\n7,2,2.6\n").ids == ("7 / 1", "7 / 2")
-
-    def test_an_object_measured_twice_is_a_source(self):
-        table = read_table(b"Fragment,K\nA,1\nA,2\nB,3\n")
-        assert (table.sources, table.ids) == (("A", "A", "B"), ("row 2", "row 3", "row 4"))
-
     def test_first_column_of_distinct_words_is_the_id(self):
         assert read_table(b"Asservat,K\nX1,1\nX2,2\n").ids == ("X1", "X2")
 
@@ -154,7 +141,7 @@ class TestRoles:
         table = read_table(b"id,other,K\n1,A,5\n2,B,6\n", id_column="other", features=["K"])
         assert table.ids == ("A", "B")
         table = read_table(b"id,k,K\nA,x,5\nA,y,6\n", source_column="id")
-        assert table.sources == ("A", "A")
+        assert table.source == ("A", "A")
 
     def test_class_labels_are_no_measurement_unless_named(self):
         file = b"Na,Type\n1,1\n2,1\n"
@@ -346,13 +333,13 @@ def test_where_no_column_holds_numbers_the_reasons_are_said():
 
 
 def test_a_column_of_numbers_in_the_other_decimal_mark_is_not_set_aside():
-    file = b"Probe;RI\n7.1;1,5180\n7.2;1,5182\n8.1;1,5190\n"
+    file = b"Kennung;RI\n7.1;1,5180\n7.2;1,5182\n8.1;1,5190\n"
     (found,) = problems(file, name="c.csv")
     assert "c.csv, row 2, column 'RI': '1,5180' has a decimal comma, but this file's decimal mark is the point" in found
     assert "name the features to use" in found
     table = read_table(file, decimal=",")
     assert (table.ids, table.X.tolist()) == (("7.1", "7.2", "8.1"), [[1.518], [1.5182], [1.519]])
-    assert read_table(file, decimal=".").features == read_table(file, features=["Probe"]).features == ("Probe",)
+    assert read_table(file, decimal=".").features == read_table(file, features=["Kennung"]).features == ("Kennung",)
     version = b"id;Na;K;version\nA;1,5;2,5;3.2\nB;1,6;2,6;3.2\n"
     assert "'3.2' has a decimal point" in problems(version)[0]
     assert read_table(version, decimal=",").features == ("Na", "K")

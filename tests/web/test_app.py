@@ -152,7 +152,7 @@ def test_missing_values_are_judged_as_they_were_read(client, tables):
 def test_advice_can_be_followed_on_the_page(client, tables):
     twice = b"id,K,Mg\nA,0.5,3.5\nA,0.6,3.4\n"
     answer = _upload(client, tables[0], twice).json()
-    assert answer["problems"][0]["message"].endswith("head that column “source” in the table")
+    assert answer["problems"][0]["message"].endswith("head that column “fragment” in the table")
     assert "source_column" not in str(answer)
     followed = _upload(client, tables[0], twice.replace(b"id", b"source")).json()
     assert followed["tables"][1]["sources"] == 1
@@ -494,4 +494,4 @@ def test_no_id_becomes_a_formula_in_the_verdicts_file():
     other = glass.recovered[["K", "Mg"]].iloc[:2].rename(index={glass.recovered.index[0]: "=cmd|' /C calc'!A0"})
     result = judge(glass.control[["K", "Mg"]], other.assign(source=["=1", "B"])).to_dict()
     lines = base64.b64decode(render(result, "csv", 0.9)).decode().splitlines()
-    assert lines[1].startswith("'=cmd|' /C calc'!A0,'=1,rejected,")
+    assert lines[1].startswith("'=1 / =cmd|' /C calc'!A0,'=1,rejected,")

@@ -104,8 +104,8 @@ def judge(
     rule, words = make_rule(method, reduce, sensitivity, seed)
     known, unknown = pair.control.to_frame(), pair.recovered.to_frame()
     progress(f"describing {len(known)} control objects by {known.shape[1]} variables")
-    rule, heard = fit_rule(rule, known, pair.control.sources)
-    groups, say = groups_of(pair.control.sources), having_a_say(rule, pair.features)
+    rule, heard = fit_rule(rule, known, pair.control.groups)
+    groups, say = groups_of(pair.control.groups), having_a_say(rule, pair.features)
     answers = poolings(rule, unknown, pair, remedy(method, known, groups))
     why = reasons(known[list(say.features)], unknown[list(say.features)], groups, seed, progress)
     heard += same_table(pair) or same_objects(pair)
@@ -192,12 +192,12 @@ def _weighed(pair: Pair, background: Any, seed: int, **options: Any) -> tuple[di
     table = table.select(found).rename(dict(zip(found, pair.features, strict=True)))  # in the control's order
     if problems := unit_problems(units, pair.control.name, table, pair.features):
         raise TableError(problems)
-    if table.sources is None:
+    if table.source is None:
         raise ValueError(
             f"{table.name} has no column that names the source of each row; a background needs one, such as 'source'"
         )
-    system = LikelihoodSystem(seed, names=pair.features).fit(table.X, np.asarray(table.sources))
-    recovered = by_source(pair.recovered.X, pair.recovered.sources or pair.recovered.ids)
+    system = LikelihoodSystem(seed, names=pair.features).fit(table.X, np.asarray(table.source))
+    recovered = by_source(pair.recovered.X, pair.recovered.groups or pair.recovered.ids)
     return {
         "background": table.summary(),
         "likelihood_ratios": system.weigh(pair.control.X, recovered),
@@ -228,7 +228,7 @@ def _verdicts(
 ) -> tuple[Verdict, ...]:
     """Rate every recovered object; which are accepted is decided last, by `CaseResult.at`."""
     tp, scores = tp_of(rule, unknown), rule._score(rule._validated(unknown))
-    sources = pair.recovered.sources
+    sources = pair.recovered.groups
     return tuple(
         Verdict(
             id=name,

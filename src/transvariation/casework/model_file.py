@@ -42,8 +42,8 @@ def fit_model(
     table = read_table(control, features=features, missing=missing, **options)
     rule, _ = make_rule(method, reduce, sensitivity, seed)
     known = table.to_frame()
-    rule, heard = fit_rule(rule, known, table.sources)
-    way_out = remedy(method, known, groups_of(table.sources))
+    rule, heard = fit_rule(rule, known, table.groups)
+    way_out = remedy(method, known, groups_of(table.groups))
     heard += [c.words for c in cautions(rule.coverage_report(), len(table), way_out) if c.holds(sensitivity)]
     say = having_a_say(rule, table.features)
     about = {"control": table.summary(), "method": method, "reduce": reduce, "cautions": heard, "say": say._asdict()}

@@ -32,7 +32,7 @@ def _pooling(rule: OneClassClassifier, level: int, unknown: pd.DataFrame, pair: 
         coverage = rule.set_sensitivity(sensitivity_for_n(level)).coverage_report()
     coverage = in_plain_words(coverage)
     ranks = rule.p_values(unknown)
-    selected, combined = _together(rule, unknown, ranks, pair.recovered.sources)
+    selected, combined = _together(rule, unknown, ranks, pair.recovered.groups)
     return Pooling(
         up_to=level,
         p_values=tuple(map(float, ranks)),

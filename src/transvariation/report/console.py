@@ -126,9 +126,11 @@ def rule_lines(rule: OneClassClassifier, control: Measured) -> list[str]:
 
 
 def _named_by(table: dict[str, Any]) -> str:
-    ids = [name for name, role in table["roles"].items() if role == "id"]
-    both = {"source", "replicate"} <= set(table["roles"].values())
-    return f"column {quoted(ids[0])}" if ids else "source and replicate" if both else "row"
+    columns = {role: name for name, role in table["roles"].items()}
+    levels = [role for role in ("source", "fragment", "replicate") if role in columns]
+    if "id" in columns or len(levels) == 1:
+        return f"column {quoted(columns['id' if 'id' in columns else levels[0]])}"
+    return " and ".join(levels) or "row"
 
 
 def _notes(result: CaseResult) -> list[Problem]:

@@ -106,7 +106,15 @@ def nothing_remains(findings: Findings, missing: str, impute: bool) -> None:
 
 def _report(table: Table, holes: np.ndarray, censored: np.ndarray, findings: Findings, impute: bool) -> None:
     advice = 'choose missing="drop"' + (' or missing="impute"' if impute else "")
-    for i, j in np.argwhere(holes):
+    empty = (holes & ~censored).all(axis=0) & (len(holes) > 1)
+    for j in np.flatnonzero(empty):
+        findings.problem(
+            "the column is empty: no object has a value; fill it in, or leave the column out of the features",
+            None,
+            table.header(table.features[j]),
+            code="empty-column",
+        )
+    for i, j in np.argwhere(holes & ~empty):
         what = "the value is below the detection limit" if censored[i, j] else "the value is missing"
         findings.problem(
             f"{what}; fill it in, or {advice}",

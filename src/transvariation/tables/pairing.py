@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from transvariation.tables.cells import MARKS, to_say
-from transvariation.tables.headers import in_unit, same_unit, split_unit
+from transvariation.tables.columns import in_unit, same_unit, split_unit
 from transvariation.tables.missing import apply_policy, check_policy, filling, gaps
 from transvariation.tables.opening import Source
 from transvariation.tables.problems import Problem, TableError, quoted

@@ -21,6 +21,8 @@ class Problem:
         Counted as a spreadsheet shows them: the header is row 1, blank rows count.
     column : str or None
         The column's header as it stands in the file.
+    code : str
+        A name of the kind of problem for programs.
 
     Examples
     --------
@@ -32,6 +34,7 @@ class Problem:
     file: str = ""
     row: int | None = None
     column: str | None = None
+    code: str = ""
 
     def __str__(self) -> str:
         place = [printable(self.file)] if self.file else []
@@ -96,16 +99,16 @@ class Findings:
         self.problems: list[Problem] = []
         self.notes: list[Problem] = []
 
-    def problem(self, message: str, row: int | None = None, column: str | None = None) -> None:
+    def problem(self, message: str, row: int | None = None, column: str | None = None, code: str = "") -> None:
         """Record what makes the table unusable; give up when there are too many to be of use."""
         if len(self.problems) >= KEPT:
             raise TableError(self.problems, stopped=True)
-        self.problems.append(Problem(message, self.file, row, column))
+        self.problems.append(Problem(message, self.file, row, column, code))
 
-    def note(self, message: str, row: int | None = None, column: str | None = None) -> None:
+    def note(self, message: str, row: int | None = None, column: str | None = None, code: str = "") -> None:
         """Record what was understood or set aside."""
         if len(self.notes) < KEPT:
-            self.notes.append(Problem(message, self.file, row, column))
+            self.notes.append(Problem(message, self.file, row, column, code))
 
     def check(self) -> None:
         """Raise everything found so far, if anything was."""

@@ -17,6 +17,9 @@ def read_table(
     features: Sequence[str] | None = None,
     id_column: str | None = None,
     source_column: str | None = None,
+    fragment_column: str | None = None,
+    roles: Mapping[str, str] | None = None,
+    drop_summary_rows: bool = False,
     missing: str = "error",
     reference: Table | Mapping[str, Mapping[str, float]] | None = None,
     name: str | None = None,
@@ -36,8 +39,14 @@ def read_table(
         CSV, TSV, Excel (.xlsx) or Parquet, recognised by content.
     features : sequence of str, default=None
         The columns to measure by, with or without their units; None takes every column of numbers.
-    id_column, source_column : str, default=None
-        The columns that name the object and the source of replicates; None recognises them.
+    id_column, source_column, fragment_column : str, default=None
+        The columns that name the row, the source (pane, bottle, batch) and the fragment (the physical piece); None
+        recognises them. Rows of one fragment are its replicates.
+    roles : mapping of str to str, default=None
+        What columns are, by name, whatever they look like: ``"id"``, ``"source"``, ``"fragment"``, ``"replicate"``,
+        ``"order"``, ``"measurement"`` or ``"ignore"``.
+    drop_summary_rows : bool, default=False
+        Leave out rows that hold a mean, a standard deviation or the like; otherwise they are reported.
     missing : {"error", "drop", "impute", "keep"}, default="error"
         What becomes of missing and below-detection values: reported; the object left out; half the detection limit
         and the control's median put in their place, unless nothing of the object was measured; or NaN.
@@ -78,11 +87,12 @@ def read_table(
         grid,
         find,
     ):
-        columns = {"id_column": id_column, "source_column": source_column, "features": features}
-        given = {**columns, "expect": expect, "units": units, "decimal": decimal}
+        named = {"id": id_column, "source": source_column, "fragment": fragment_column}
+        taken = {column: role for role, column in named.items() if column is not None} | dict(roles or {})
+        given = {"roles": taken, "features": features, "expect": expect, "units": units, "decimal": decimal}
         parts: list[Table] = []
         try:
-            for part, _ in read_parts(grid, find, limits, block_rows(len(grid.header)), given):
+            for part, _ in read_parts(grid, find, limits, block_rows(len(grid.header)), given, drop_summary_rows):
                 parts.append(part)
         except TableError as error:
             if error.stopped or not parts:
@@ -152,7 +162,7 @@ def read_chunks(
         grid,
         find,
     ):
-        given = {"id_column": id_column, "features": features, "units": units}
+        given = {"roles": {} if id_column is None else {id_column: "id"}, "features": features, "units": units}
         remaining = False
         for part, done in read_parts(grid, find, limits, rows or block_rows(len(grid.header)), given):
             find.check()

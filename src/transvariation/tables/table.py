@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from transvariation.tables.headers import in_unit, same_unit, split_unit, tidy
+from transvariation.tables.columns import in_unit, same_unit, split_unit, tidy
 from transvariation.tables.problems import Problem
 
 if TYPE_CHECKING:
     import pandas as pd
-
-ROLES = ("id", "source", "replicate", "label", "feature", "text", "unused", "empty")
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,8 +25,12 @@ class Table:
         The file, as the caller named it.
     ids : tuple of str
         What each object is called; unique.
-    sources : tuple of str or None
-        The object or pane each row was taken from, where replicates were measured.
+    source, fragment, replicate : tuple of str or None
+        The labels of the three levels, per row: the pane, bottle or batch; the physical piece; the measurement of it.
+        None where the table does not name the level. A fragment label counts within its source: see
+        :attr:`fragment_keys`.
+    order : ndarray of shape (n,) or None
+        The order or time of measurement (dates and times in seconds), where a column gives it.
     features : tuple of str
         The measured variables, without their units.
     X : ndarray of shape (n, p), read-only
@@ -40,7 +42,7 @@ class Table:
     headers : mapping of str to str
         How each feature is called in the file.
     roles : mapping of str to str
-        What every column of the file was taken for: id, source, replicate, label, feature, text, unused or empty.
+        What every column of the file was taken for: id, source, fragment, replicate, order, measurement or ignore.
     below : ndarray of shape (n, p) or None
         The detection limit where a value was below it (0 = the file does not say which), NaN elsewhere.
     notes : tuple of Problem
@@ -53,10 +55,13 @@ class Table:
 
     name: str
     ids: tuple[str, ...]
-    sources: tuple[str, ...] | None
     features: tuple[str, ...]
     X: NDArray[np.float64]
     rows: NDArray[np.int64]
+    source: tuple[str, ...] | None = None
+    fragment: tuple[str, ...] | None = None
+    replicate: tuple[str, ...] | None = None
+    order: NDArray[np.float64] | None = None
     units: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     roles: Mapping[str, str] = field(default_factory=dict)
@@ -68,7 +73,7 @@ class Table:
     def __post_init__(self) -> None:
         for name in ("units", "headers", "roles"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
-        for array in (self.X, self.rows, self.below):
+        for array in (self.X, self.rows, self.order, self.below):
             if array is not None:
                 array.flags.writeable = False
 
@@ -78,6 +83,32 @@ class Table:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    @property
+    def fragment_keys(self) -> tuple[tuple[str, str], ...] | None:
+        """Source and fragment of each row: fragment "1" of pane A is not fragment "1" of pane B.
+
+        None where the table names no fragments; the source is "" where it names no sources.
+        """
+        if self.fragment is None:
+            return None
+        return tuple(zip(self.source or ("",) * len(self), self.fragment, strict=True))
+
+    @property
+    def fragment_names(self) -> tuple[str, ...] | None:
+        """Name of each row's fragment: its label, with the source before it where two sources use the same label."""
+        keys = self.fragment_keys
+        if keys is None:
+            return None
+        if len(set(keys)) == len({fragment for _, fragment in keys}):
+            return self.fragment
+        return tuple(f"{source} / {fragment}" for source, fragment in keys)
+
+    @property
+    def groups(self) -> tuple[str, ...] | None:
+        """What each row is a replicate of: its fragment, or its source where every fragment has one row."""
+        names = self.fragment_names
+        return self.source if names is None or (self.source and len(set(names)) == len(names)) else names
 
     def header(self, feature: str) -> str:
         """Name a feature as the file does, unit included."""
@@ -126,9 +157,12 @@ class Table:
         return replace(
             self,
             ids=tuple(self.ids[i] for i in chosen),
-            sources=None if self.sources is None else tuple(self.sources[i] for i in chosen),
+            source=_chosen(self.source, chosen),
+            fragment=_chosen(self.fragment, chosen),
+            replicate=_chosen(self.replicate, chosen),
             X=self.X[chosen],
             rows=self.rows[chosen],
+            order=None if self.order is None else self.order[chosen],
             below=None if self.below is None else self.below[chosen],
         )
 
@@ -147,7 +181,12 @@ class Table:
             "features": list(self.features),
             "units": dict(self.units),
             "roles": dict(self.roles),
-            "sources": None if self.sources is None else len(set(self.sources)),
+            "sources": None if self.source is None else len(set(self.source)),
+            "fragments": None if self.fragment_keys is None else len(set(self.fragment_keys)),
             "dropped": list(self.dropped),
             "notes": [note.to_dict() for note in self.notes],
         }
+
+
+def _chosen(labels: tuple[str, ...] | None, rows: NDArray[np.intp]) -> tuple[str, ...] | None:
+    return None if labels is None else tuple(labels[i] for i in rows)

@@ -268,7 +268,8 @@ def find_decimal(cells: list[str], findings: Findings | None = None) -> str:
         small, large = unsure.replace(",", "."), unsure.replace(",", "")
         findings.problem(
             f"{quoted(unsure)} may mean {small} or {large}, and no other cell tells which;"
-            f" for {small} {to_say(',')}, for {large} write it without the comma"
+            f" for {small} {to_say(',')}, for {large} write it without the comma",
+            code="decimal-mark",
         )
     return "," if sure > points else "."
 

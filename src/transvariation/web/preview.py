@@ -10,9 +10,9 @@ from transvariation.casework.judging import NAME_SHEETS
 from transvariation.casework.methods import AS_THEY_ARE, FEWER
 from transvariation.tables import Limits, Problem, Table, TableError
 from transvariation.tables.cells import MARKS, to_say
+from transvariation.tables.columns import NO_MEASUREMENT
 from transvariation.tables.opening import opened
 from transvariation.tables.pairing import say_one
-from transvariation.tables.roles import NO_MEASUREMENT
 from transvariation.tables.workbook import NAME_ONE, sheet_titles
 
 FIRST = 8  # rows shown of a table that was understood
@@ -24,7 +24,7 @@ CELL = 60  # characters of a cell
 PLAIN = {
     'choose missing="drop" or missing="impute"': "choose under “Missing values” to leave the object out or to fill in",
     'try missing="impute"': "choose under “Missing values” to fill in",
-    "name the column as the source (source_column, --source-column)": "head that column “source” in the table",
+    "name the column as the fragment (fragment_column, --fragment-column)": "head that column “fragment” in the table",
     NO_MEASUREMENT: "if the column is no measurement, choose the mark of the other columns there",
     "save the file as UTF-8, or name its encoding": "save the file as UTF-8",
     NAME_SHEETS: "Of a workbook with several sheets, choose one for each table under “Sheet” and read them again.",

@@ -104,14 +104,14 @@ function choices(select, offered, first) {
   select.replaceChildren(make("option", { value: "" }, first), ...options);
 }
 
-const TAKEN_FOR = { id: "names the objects", source: "names the source", replicate: "counts replicates", label: "is a label", feature: "measured", text: "is text, not used", unused: "not used", empty: "is empty" };
+const TAKEN_FOR = { id: "names the objects", source: "names the source", fragment: "names the fragment", replicate: "counts replicates", order: "is the order of measurement", measurement: "measured", ignore: "not used" };
 
 function understood(table, role) {
   const kinds = Object.entries(TAKEN_FOR).map(([kind, words]) => {
     const names = Object.keys(table.roles).filter((name) => table.roles[name] === kind).map((name) => name || "the column without a name");
     return names.length ? `${names.length > 12 ? `${names.length} columns` : names.join(", ")}: ${words}` : "";
   });
-  const caption = `${role}: ${table.file}, ${table.objects} objects${table.sources ? ` from ${table.sources} sources` : ""}${table.objects > table.rows.length ? `, ${table.rows.length} shown` : ""}`;
+  const caption = `${role}: ${table.file}, ${table.objects} objects${table.fragments ? ` from ${table.fragments} fragments` : ""}${table.sources ? ` from ${table.sources} sources` : ""}${table.objects > table.rows.length ? `, ${table.rows.length} shown` : ""}`;
   const lines = table.notes.map((note) => make("li", {}, [note.row && `row ${note.row}`, note.column && `column ${note.column}`].filter(Boolean).join(", ") + `${note.row || note.column ? ": " : ""}${note.message}`));
   const notes = lines.length > 6
     ? make("details", {}, make("summary", {}, `${lines.length} remarks`), make("ul", {}, ...lines))
