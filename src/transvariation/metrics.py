@@ -4,13 +4,19 @@ High score = typical of the target. Sensitivity is the share of targets accepted
 non-targets rejected, both by the rule "accept if score >= threshold".
 """
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import rankdata
+from scipy.stats import beta as beta_distribution
+from scipy.stats import binom, rankdata
 
 from transvariation.conformal import conformal_threshold
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_ROUNDING = 1e-9  # undoes 1 - 0.9 = 0.09999999999999998
 
 
 class ROC(NamedTuple):
@@ -79,3 +85,105 @@ def specificity_at_sensitivity(
     """
     threshold = conformal_threshold(_finite(scores_target, "target"), sensitivity)
     return float(np.mean(_finite(scores_nontarget, "non-target") < threshold))
+
+
+def type_ii_error(
+    p_values: ArrayLike,
+    levels: ArrayLike | None = None,
+    *,
+    sensitivity: float | ArrayLike = 0.9,
+    confidence: float = 0.95,
+) -> "pd.DataFrame":
+    """Estimate the type II error beta, the share of foreign samples that are accepted.
+
+    Parameters
+    ----------
+    p_values : array-like of shape (n,)
+        p-values of samples that are known to be foreign, such as ``classifier.p_values(foreign)``. A sample is accepted
+        if its p-value exceeds 1 - `sensitivity`.
+    levels : array-like of shape (n,), optional
+        The foreign class of each sample, or its degree of adulteration. By default all samples are of one class.
+    sensitivity : float or array-like, default=0.9
+        One or several sensitivities of the classifier.
+    confidence : float, default=0.95
+        Confidence of the Clopper-Pearson interval of beta.
+
+    Returns
+    -------
+    DataFrame
+        One row per level and sensitivity, with the columns ``level``, ``sensitivity``, ``n``, ``beta``, ``low`` and
+        ``high``.
+
+    Examples
+    --------
+    >>> from transvariation.metrics import type_ii_error
+    >>> type_ii_error([0.5, 0.02, 0.02, 0.02], levels=[5, 5, 10, 10])[["level", "n", "beta"]]
+       level  n  beta
+    0      5  2   0.5
+    1     10  2   0.0
+    """
+    import pandas as pd
+
+    values = _finite(p_values, "foreign")
+    labels = np.zeros(len(values)) if levels is None else np.asarray(levels)
+    rows = []
+    for level in np.unique(labels):
+        own = values[labels == level]
+        for share in np.ravel(sensitivity):
+            accepted = int((own > 1 - share + _ROUNDING).sum())
+            low, high = _clopper_pearson(accepted, len(own), confidence)
+            rows.append((level, float(share), len(own), accepted / len(own), low, high))
+    return pd.DataFrame(rows, columns=["level", "sensitivity", "n", "beta", "low", "high"])
+
+
+def _clopper_pearson(count: int, n: int, confidence: float) -> tuple[float, float]:
+    tail = (1 - confidence) / 2
+    low = beta_distribution.ppf(tail, count, n - count + 1) if count else 0.0
+    high = beta_distribution.ppf(1 - tail, count + 1, n - count) if count < n else 1.0
+    return float(low), float(high)
+
+
+def count_extremes(p_values: ArrayLike, *, confidence: float = 0.95) -> "pd.DataFrame":
+    """Count the extreme target samples at every level, beside the number expected.
+
+    At a level alpha = i / n, i of n target samples are expected to have a p-value of at most alpha. A
+    classifier whose limits are right keeps the observed numbers within the tolerance.
+
+    Parameters
+    ----------
+    p_values : array-like of shape (n,)
+        p-values of target samples, for example of fresh ones.
+    confidence : float, default=0.95
+        Probability of the tolerance interval at each level, by the binomial distribution.
+
+    Returns
+    -------
+    DataFrame
+        One row per level, with the columns ``alpha``, ``expected``, ``observed``, ``low`` and ``high``.
+
+    References
+    ----------
+    Pomerantsev, A. L. and Rodionova, O. Ye. (2014). Concept and role of extreme objects in PCA/SIMCA. Journal of
+    Chemometrics 28, 429-438.
+
+    Examples
+    --------
+    >>> from transvariation.metrics import count_extremes
+    >>> count_extremes([0.1, 0.5, 0.6, 1.0])["observed"].tolist()
+    [1, 2, 3, 4]
+    """
+    import pandas as pd
+
+    values = np.sort(_finite(p_values, "target"))
+    expected = np.arange(1, len(values) + 1)
+    alpha = expected / len(values)
+    tail = (1 - confidence) / 2
+    return pd.DataFrame(
+        {
+            "alpha": alpha,
+            "expected": expected,
+            "observed": np.searchsorted(values, alpha + _ROUNDING, side="right"),
+            "low": binom.ppf(tail, len(values), alpha),
+            "high": binom.ppf(1 - tail, len(values), alpha),
+        }
+    )

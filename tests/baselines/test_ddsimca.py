@@ -37,6 +37,18 @@ def test_distances_and_limits_equal_those_of_mdatools(case):
         assert sorted({*rejected.tolist()} - {*case["left_out"]}) == case["rejected"]
 
 
+def test_roles_equal_those_of_mdatools():
+    X = (BAROLO - BAROLO.mean(axis=0)) / BAROLO.std(axis=0, ddof=1)
+    roles = DDSIMCA(4, limits="robust", sensitivity=0.99).fit(X).roles(X)
+    assert {role: (np.flatnonzero(roles == role) + 1).tolist() for role in ("extreme", "outlier")} == {
+        "extreme": [14, 51],
+        "outlier": [32],
+    }
+    kept = np.delete(BAROLO, 31, axis=0)
+    model = DDSIMCA(2, sensitivity=0.95).fit((kept - kept.mean(axis=0)) / kept.std(axis=0, ddof=1))
+    np.testing.assert_allclose(model.critical_distances(), (22.3620324948269, 39.3889956717461))
+
+
 def test_distances_equal_those_of_scikit_learns_pca():
     X = np.random.default_rng(0).normal(size=(40, 6)) @ np.diag([5, 4, 3, 1, 1, 1])
     model, pca = DDSIMCA(3).fit(X), PCA(3).fit(X)

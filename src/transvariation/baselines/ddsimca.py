@@ -188,6 +188,35 @@ class DDSIMCA(OneClassClassifier):
         """
         return self._distances(self._validated(X)) / self.scales_
 
+    def critical_distances(self, outlier_level: float = 0.01) -> tuple[float, float]:
+        """Compute the full distances beyond which samples are extreme, and beyond which they are outliers.
+
+        Parameters
+        ----------
+        outlier_level : float in (0, 1), default=0.01
+            Probability that one or more of the training samples exceed the second distance by chance.
+
+        Returns
+        -------
+        extreme, outlier : float
+        """
+        dof = self.degrees_of_freedom_.sum()
+        outlier = chi2.ppf((1 - outlier_level) ** (1 / self._n_samples), dof)
+        return -self.offset_ * dof, float(outlier)
+
+    def roles(self, X: ArrayLike, outlier_level: float = 0.01) -> NDArray[np.str_]:
+        """Name the role of each sample: ``"regular"``, ``"extreme"`` or ``"outlier"``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        outlier_level : float in (0, 1), default=0.01
+            See :meth:`critical_distances`.
+        """
+        full = -self.score_samples(X) * self.degrees_of_freedom_.sum()
+        extreme, outlier = self.critical_distances(outlier_level)
+        return np.select([full <= extreme, full <= outlier], ["regular", "extreme"], "outlier")
+
     def _describe(self, X: Floats) -> None:
         if self.limits not in ("classic", "robust"):
             raise ValueError(f'limits={self.limits!r} must be "classic" or "robust"')
@@ -204,7 +233,7 @@ class DDSIMCA(OneClassClassifier):
                 f"(n_samples={X.shape[0]}, n_features={X.shape[1]})"
             )
         self._published = self.calibration == "resubstitution"
-        self.n_components_, self.center_ = k, center
+        self._n_samples, self.n_components_, self.center_ = len(X), k, center
         self.components_, self.explained_variance_ = loadings[:k], variances[:k]
         fitted = [scaled_chi2(distances, self.limits) for distances in self._distances(X).T]
         self.scales_ = np.array([scale for scale, _ in fitted])

@@ -1,0 +1,227 @@
+"""Figures that chemometricians expect: acceptance, extremes, sensitivity and specificity, type II error, spectra."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+from pandas.api.types import is_numeric_dtype
+
+from transvariation.metrics import count_extremes, roc
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from transvariation.baselines import DDSIMCA
+    from transvariation.spectral_bands import SpectralBand
+
+DARK, WARM, RED, LIGHT = "#1b4965", "#f4a261", "#c1121f", "#d8e6ef"
+ROLES = {  # told apart without color, too
+    "regular": {"marker": "o", "color": DARK},
+    "extreme": {"marker": "^", "color": WARM, "edgecolor": "black"},
+    "outlier": {"marker": "X", "color": RED},
+}
+_ROUNDING = 1e-9
+
+
+def acceptance_figure(p_values: Mapping[str, ArrayLike], *, n_calibration: int, sensitivity: float = 0.9) -> Figure:
+    """Draw the p-values of groups of samples, with regular, extreme and outlying samples.
+
+    Regular samples are accepted. Extreme samples are rejected, but one or more calibration samples score as
+    low. Outliers score below every calibration sample: their p-value is the smallest possible one.
+
+    Parameters
+    ----------
+    p_values : mapping of name to array-like
+        The p-values of each group of samples, such as ``{"Ethiopia": classifier.p_values(X), ...}``.
+    n_calibration : int
+        Number of calibration samples (``classifier.coverage_report().n``).
+    sensitivity : float, default=0.9
+        Samples with a p-value above 1 - `sensitivity` are accepted.
+
+    Returns
+    -------
+    Figure
+    """
+    smallest = 1 / (n_calibration + 1)
+    figure, ax = _axes(max(4.5, 1.6 + 1.2 * len(p_values)), 4)
+    shift = np.random.default_rng(0)
+    for position, group in enumerate(p_values.values()):
+        values = np.maximum(np.asarray(group, dtype=float), smallest)
+        x = position + shift.uniform(-0.25, 0.25, len(values))
+        accepted, outlying = values > 1 - sensitivity + _ROUNDING, values <= smallest + _ROUNDING
+        _draw_roles(ax, x, values, np.select([accepted, outlying], ["regular", "outlier"], "extreme"))
+    ax.axhline(1 - sensitivity, color=RED, linestyle="--", linewidth=1)
+    ax.axhspan(1 - sensitivity, 1, color=LIGHT, zorder=0)
+    ax.set_yscale("log")
+    ax.set(ylim=(smallest / 1.6, 1.15), ylabel="p-value", xlim=(-0.6, len(p_values) - 0.4))
+    ax.set_xticks(range(len(p_values)), list(p_values))
+    ax.set_title(f"accepted above the line (nominal sensitivity {sensitivity:.0%})", fontsize=10)
+    ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    return figure
+
+
+def distance_figure(model: "DDSIMCA", samples: Mapping[str, Any]) -> Figure:
+    """Draw the score and orthogonal distances of a fitted DD-SIMCA, with its limits: the classic acceptance plot.
+
+    Parameters
+    ----------
+    model : DDSIMCA
+    samples : mapping of name to array-like
+        Groups of samples; one panel each.
+
+    Returns
+    -------
+    Figure
+    """
+    n_h, n_v = model.degrees_of_freedom_
+    figure, axes = _axes(3.6 * len(samples), 3.8, len(samples))
+    limits = dict(zip(("acceptance", "outlier limit"), model.critical_distances(), strict=True))
+    for ax, (name, X) in zip(axes, samples.items(), strict=True):
+        h, v = np.log1p(model.distances(X)).T
+        _draw_roles(ax, h, v, model.roles(X))
+        for (label, full), style in zip(limits.items(), ("-", ":"), strict=True):
+            h = np.linspace(0, full / n_h, 200) if n_h else np.zeros(2)
+            ax.plot(np.log1p(h), np.log1p((full - n_h * h) / n_v), style, color="black", linewidth=1, label=label)
+        ax.set(title=name, xlabel="score distance, log(1 + h/h0)")
+    axes[0].set_ylabel("orthogonal distance, log(1 + v/v0)")
+    axes[-1].legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    return figure
+
+
+def extremes_figure(p_values: ArrayLike) -> Figure:
+    """Draw the observed against the expected number of extreme target samples, with the 95% tolerance.
+
+    Parameters
+    ----------
+    p_values : array-like of shape (n,)
+        p-values of target samples; see :func:`transvariation.metrics.count_extremes`.
+
+    Returns
+    -------
+    Figure
+    """
+    table = count_extremes(p_values)
+    figure, ax = _axes(4.5, 4)
+    ax.fill_between(table["expected"], table["low"], table["high"], color=LIGHT, label="95% tolerance")
+    ax.plot([0, len(table)], [0, len(table)], color="0.5", linestyle="--", linewidth=1)
+    ax.plot(table["expected"], table["observed"], "o", color=DARK, markersize=4, label="observed")
+    ax.set(xlabel="expected number of extremes", ylabel="observed number of extremes")
+    ax.legend(frameon=False)
+    return figure
+
+
+def sensitivity_specificity_figure(
+    scores_target: ArrayLike, scores_foreign: ArrayLike, threshold: float | None = None
+) -> Figure:
+    """Draw sensitivity and specificity over all thresholds.
+
+    Parameters
+    ----------
+    scores_target, scores_foreign : array-like
+        Scores of fresh target samples and of foreign samples; high = typical.
+    threshold : float, optional
+        The threshold in use (``classifier.offset_``), drawn as a line.
+
+    Returns
+    -------
+    Figure
+    """
+    curve = roc(scores_target, scores_foreign)
+    finite = np.isfinite(curve.thresholds)
+    figure, ax = _axes(5, 3.6)
+    ax.step(curve.thresholds[finite], curve.sensitivity[finite], where="post", color=DARK, label="sensitivity")
+    ax.step(
+        *(curve.thresholds[finite], curve.specificity[finite]),
+        **{"where": "post", "color": WARM, "linestyle": "--", "label": "specificity"},
+    )
+    if threshold is not None:
+        ax.axvline(threshold, color=RED, linestyle=":", label="threshold in use")
+    ax.set(xlabel="threshold of the score", ylabel="share", ylim=(-0.02, 1.02))
+    ax.legend(frameon=False)
+    return figure
+
+
+def type_ii_figure(table: "pd.DataFrame") -> Figure:
+    """Draw the type II error against the level of adulteration, or for each foreign class.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As :func:`transvariation.metrics.type_ii_error` returns it; one line per sensitivity.
+
+    Returns
+    -------
+    Figure
+    """
+    numeric = is_numeric_dtype(table["level"])
+    figure, ax = _axes(5, 3.6)
+    for mark, (sensitivity, rows) in zip("os^Dv" * len(table), table.groupby("sensitivity"), strict=False):
+        x = rows["level"].to_numpy() if numeric else np.arange(len(rows))
+        errors = np.maximum([rows["beta"] - rows["low"], rows["high"] - rows["beta"]], 0)
+        ax.errorbar(
+            *(x, rows["beta"], errors),
+            **{"marker": mark, "capsize": 3, "linestyle": "-" if numeric else "none"},
+            label=f"sensitivity {sensitivity:.2g}",
+        )
+        if not numeric:
+            ax.set_xticks(x, rows["level"])
+    ax.set(xlabel="level" if numeric else "foreign class", ylabel="type II error, beta", ylim=(-0.03, 1.03))
+    ax.legend(frameon=False)
+    return figure
+
+
+def spectrum_figure(
+    band: "SpectralBand", spectra: Mapping[str, ArrayLike], axis: ArrayLike | None = None, *, gap: int = 0
+) -> Figure:
+    """Draw spectra over the band of the control spectra, and shade the intervals that make them foreign.
+
+    Parameters
+    ----------
+    band : SpectralBand
+        See :func:`transvariation.spectral_bands.spectral_band`.
+    spectra : mapping of name to array-like of shape (n_features,)
+        One panel each.
+    axis : array-like of shape (n_features,), optional
+        Wavelengths or wavenumbers; by default the positions 0, 1, ...
+    gap : int, default=0
+        Intervals separated by up to so many positions are joined.
+
+    Returns
+    -------
+    Figure
+    """
+    x = np.arange(len(band.center)) if axis is None else np.asarray(axis, dtype=float)
+    figure, axes = _axes(7, 0.8 + 1.9 * len(spectra), len(spectra), stacked=True)
+    for ax, (name, spectrum) in zip(axes, spectra.items(), strict=True):
+        intervals = band.intervals(spectrum, gap=gap)
+        for interval in intervals:
+            ax.axvspan(x[interval.first], x[interval.last], color=RED, alpha=0.25, linewidth=0.5)
+        ax.fill_between(x, band.lower, band.upper, color="0.75", label="control band")
+        ax.plot(x, np.asarray(spectrum, dtype=float), color=DARK, linewidth=0.9, label="sample")
+        ax.set_title(f"{name}: {len(intervals)} foreign interval{'' if len(intervals) == 1 else 's'}", fontsize=10)
+    axes[0].legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    axes[-1].set_xlabel("position" if axis is None else "wavelength or wavenumber")
+    return figure
+
+
+def _axes(width: float, height: float, n: int | None = None, *, stacked: bool = False) -> tuple[Figure, Any]:
+    """Make a figure with one pair of axes, or n of them that share their scales."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    shape = (n or 1, 1) if stacked else (1, n or 1)
+    axes = figure.subplots(*shape, sharex=True, sharey=not stacked, squeeze=False).ravel()
+    for ax in axes:
+        ax.spines[["top", "right"]].set_visible(False)
+    return figure, axes if n else axes[0]
+
+
+def _draw_roles(ax: "Axes", x: ArrayLike, y: ArrayLike, roles: ArrayLike) -> None:
+    x, y, roles = np.asarray(x), np.asarray(y), np.asarray(roles)
+    known = ax.get_legend_handles_labels()[1]
+    for role, style in ROLES.items():
+        own = roles == role
+        if own.any():
+            label = None if role in known else role
+            ax.scatter(x[own], y[own], s=28, linewidth=0.5, zorder=3, label=label, **style)  # type: ignore[arg-type]

@@ -1,0 +1,77 @@
+"""Figures show what was computed."""
+
+import io
+
+import numpy as np
+import pytest
+
+from transvariation.baselines import DDSIMCA
+from transvariation.metrics import type_ii_error
+from transvariation.report.acceptance_figures import (
+    acceptance_figure,
+    distance_figure,
+    extremes_figure,
+    sensitivity_specificity_figure,
+    spectrum_figure,
+    type_ii_figure,
+)
+from transvariation.spectral_bands import spectral_band
+
+
+def drawn(figure):
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=40)
+    assert buffer.tell() > 1_000
+    return figure.axes
+
+
+def points(ax):
+    return {
+        c.get_label(): len(c.get_offsets())
+        for c in ax.collections
+        if c.get_label() in ("regular", "extreme", "outlier")
+    }
+
+
+def test_acceptance_figure_tells_regular_extreme_and_outlying_samples_apart():
+    figure = acceptance_figure({"own": [0.9, 0.5, 0.3, 0.1], "other": [0.05, 0.05]}, n_calibration=19)
+    (ax,) = drawn(figure)
+    assert points(ax) == {"regular": 3, "extreme": 1, "outlier": 2}
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["own", "other"]
+
+
+def test_distance_figure_draws_the_roles_and_both_limits():
+    rng = np.random.default_rng(0)
+    model = DDSIMCA(2).fit(rng.normal(size=(100, 5)))
+    near, far = drawn(distance_figure(model, {"near": 0.1 * rng.normal(size=(20, 5)), "far": np.full((3, 5), 9.0)}))
+    assert points(near) == {"regular": 20}
+    assert points(far) == {"outlier": 3}
+    h, v = np.expm1(near.lines[0].get_xydata()).T
+    np.testing.assert_allclose(np.column_stack([h, v]) @ model.degrees_of_freedom_, model.critical_distances()[0])
+
+
+def test_extremes_figure_draws_observed_numbers():
+    (ax,) = drawn(extremes_figure([0.1, 0.5, 0.6, 1.0]))
+    np.testing.assert_array_equal(ax.lines[1].get_ydata(), [1, 2, 3, 4])
+
+
+def test_sensitivity_and_specificity_are_drawn_over_the_threshold():
+    (ax,) = drawn(sensitivity_specificity_figure([0.9, 0.8, 0.3], [0.5, 0.1], 0.6))
+    assert {line.get_label() for line in ax.lines} == {"sensitivity", "specificity", "threshold in use"}
+
+
+@pytest.mark.parametrize("levels", [[5, 5, 10, 10], ["a", "a", "b", "b"]])
+def test_type_ii_figure_has_a_line_per_sensitivity(levels):
+    table = type_ii_error([0.5, 0.02, 0.3, 0.02], levels=levels, sensitivity=[0.9, 0.95])
+    (ax,) = drawn(type_ii_figure(table))
+    assert len(ax.get_legend().get_texts()) == 2
+
+
+def test_spectrum_figure_shades_the_foreign_intervals():
+    control = np.random.default_rng(1).normal(size=(30, 50))
+    spectrum = np.zeros(50)
+    spectrum[[10, 11, 30]] = 20
+    first, second = drawn(spectrum_figure(spectral_band(control), {"foreign": spectrum, "own": np.zeros(50)}))
+    assert len(first.patches) == 2
+    assert len(second.patches) == 0
+    assert first.get_title() == "foreign: 2 foreign intervals"
