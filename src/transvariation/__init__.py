@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from transvariation.density import density_transvariation_probability as density_transvariation_probability
     from transvariation.density_tocc import DensityTOCC as DensityTOCC
     from transvariation.depth import spatial_median as spatial_median
+    from transvariation.depth import tail_transvariation_probability as tail_transvariation_probability
     from transvariation.depth import transvariation_probability as transvariation_probability
     from transvariation.drift import DriftAlarm as DriftAlarm
     from transvariation.feature_selection import VarSel as VarSel
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from transvariation.metrics import specificity_at_sensitivity as specificity_at_sensitivity
     from transvariation.model_selection import compare_classifiers as compare_classifiers
     from transvariation.multiple_testing import benjamini_hochberg as benjamini_hochberg
+    from transvariation.neighbor_tocc import NeighborTOCC as NeighborTOCC
     from transvariation.pam_tocc import PAMTOCC as PAMTOCC
     from transvariation.persistence import load as load
     from transvariation.persistence import save as save
@@ -49,6 +51,7 @@ _HOME = {
     "GaussianMixtureBIC": "density",
     "KernelTOCC": "kernel_tocc",
     "MinorComponents": "decomposition",
+    "NeighborTOCC": "neighbor_tocc",
     "PAMTOCC": "pam_tocc",
     "ProjectionEnsemble": "projection_ensemble",
     "SparseMinorComponents": "decomposition",
@@ -70,6 +73,7 @@ _HOME = {
     "selection_stability": "feature_selection",
     "spatial_median": "depth",
     "specificity_at_sensitivity": "metrics",
+    "tail_transvariation_probability": "depth",
     "transvariation_probability": "depth",
 }
 # Subpackages reachable as attributes after `import transvariation`.

@@ -1,0 +1,154 @@
+"""Scalings of the features that are learned from known samples: they decide which samples are near each other."""
+
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+Floats = NDArray[np.float64]
+
+_FARTHEST = 1e12  # scaled values are limited to this: their squares can be added in single precision
+_MOST_DECIMALS = 6  # values with more decimals are treated as continuous
+_NO_SPREAD = 1e-9  # of the largest value: a smaller standard deviation is rounding error
+_LEAST_SHRINKAGE = 1e-6
+
+
+class StandardScaling:
+    """Measure each feature in standard deviations of the known samples.
+
+    A standard deviation is at least that of the rounding error, ``step / sqrt(12)``, where the values of the feature
+    are rounded to a decimal step. A few known samples that differ in a nearly constant feature are then not infinitely
+    far from the others. A feature that is constant among the known samples gets the step of the most finely rounded
+    one, or a millionth of its value where nothing is rounded.
+    """
+
+    def fit(self, X: Floats) -> Self:
+        """Learn location and scale of each feature."""
+        size = np.abs(X).max(axis=0)
+        size[size == 0] = 1.0
+        relative = X / size  # squares of very large and very small values would overflow and vanish
+        self.mean_ = relative.mean(axis=0) * size
+        spread = relative.std(axis=0)
+        step = rounding_step(X)
+        scale = np.maximum(spread * size, step / np.sqrt(12))
+        varies = spread > _NO_SPREAD
+        finest = step[varies & (step > 0)].min(initial=np.inf)
+        self.scale_ = np.where(varies, scale, np.where(np.isfinite(finest), finest, 1e-6 * size))
+        return self
+
+    def transform(self, X: Floats) -> Floats:
+        """Scale the features."""
+        with np.errstate(over="ignore"):
+            return np.clip((X - self.mean_) / self.scale_, -_FARTHEST, _FARTHEST)
+
+
+class RangeScaling(StandardScaling):
+    """Measure each feature as a share of the range of the known samples."""
+
+    def fit(self, X: Floats) -> Self:
+        """Learn the range of each feature."""
+        super().fit(X)
+        width = np.ptp(super().transform(X), axis=0)
+        self.scale_ = self.scale_ * np.where(width > 0, width, 1.0)
+        return self
+
+
+class NormalScoreScaling(StandardScaling):
+    """Replace each value by the normal score of its rank among the known samples.
+
+    Equal values share their mean rank; values between two known ones are interpolated. Beyond the known values the
+    scores grow by one per standard deviation.
+    """
+
+    def fit(self, X: Floats) -> Self:
+        """Learn the sorted values of each feature and their normal scores."""
+        super().fit(X)
+        self.knots_ = []
+        for column in super().transform(X).T:
+            values, counts = np.unique(column, return_counts=True)
+            ranks = np.cumsum(counts) - (counts - 1) / 2
+            self.knots_.append((values, ndtri(ranks / (len(X) + 1))))
+        return self
+
+    def transform(self, X: Floats) -> Floats:
+        """Replace values by normal scores."""
+        result = super().transform(X)
+        for column, (values, scores) in zip(result.T, self.knots_, strict=True):
+            beyond = np.minimum(column - values[0], 0) + np.maximum(column - values[-1], 0)
+            column[:] = np.interp(column, values, scores) + beyond
+        return result
+
+
+class WhiteningScaling(StandardScaling):
+    """Decorrelate the standardised features with a shrunk covariance (Ledoit and Wolf, 2004).
+
+    The whitening matrix is the symmetric inverse square root, so that each whitened feature still belongs to one
+    original feature. It is applied through at most ``min(n, p)`` eigenvectors; no p x p matrix is formed for p > n.
+    """
+
+    def fit(self, X: Floats) -> Self:
+        """Learn the eigenvectors and shrunk eigenvalues of the covariance."""
+        super().fit(X)
+        rows = super().transform(X)
+        values, self.vectors_ = _eigen(rows)
+        mean, shrinkage = _ledoit_wolf(rows, values)
+        self.shrinkage_ = shrinkage
+        # In directions outside the span of the eigenvectors only the shrinkage target remains.
+        self.outside_ = 1 / np.sqrt(shrinkage * mean)
+        self.inside_ = 1 / np.sqrt((1 - shrinkage) * values + shrinkage * mean) - self.outside_
+        return self
+
+    def transform(self, X: Floats) -> Floats:
+        """Whiten the features."""
+        rows = super().transform(X)
+        return rows * self.outside_ + ((rows @ self.vectors_) * self.inside_) @ self.vectors_.T
+
+
+SCALINGS: dict[str, type[StandardScaling]] = {
+    "standard": StandardScaling,
+    "range": RangeScaling,
+    "normal": NormalScoreScaling,
+    "whitened": WhiteningScaling,
+}
+
+
+def rounding_step(X: Floats) -> Floats:
+    """Compute the decimal step to which each column is rounded, from 1 to 1e-6; 0 for columns that are not rounded.
+
+    Examples
+    --------
+    >>> rounding_step(np.array([[3.0, 0.25, 1 / 3], [17.0, 1.5, 2 / 3]]))
+    array([1.  , 0.01, 0.  ])
+    """
+    step = np.zeros(X.shape[1])
+    rounded = np.arange(X.shape[1])
+    for decimals in range(_MOST_DECIMALS, -1, -1):
+        rounded = rounded[(np.round(X[:, rounded], decimals) == X[:, rounded]).all(axis=0)]
+        step[rounded] = 10.0**-decimals
+    return step
+
+
+def _eigen(rows: Floats) -> tuple[Floats, Floats]:
+    """Compute the positive eigenvalues of the covariance of centred rows, and their eigenvectors as columns."""
+    n, p = rows.shape
+    if p <= n:
+        values, vectors = np.linalg.eigh(rows.T @ rows / n)
+        return np.maximum(values, 0.0), vectors
+    values, left = np.linalg.eigh(rows @ rows.T / n)
+    positive = values > 1e-12 * max(values[-1], np.finfo(float).tiny)
+    values, left = values[positive], left[:, positive]
+    return values, rows.T @ left / np.sqrt(n * values)
+
+
+def _ledoit_wolf(rows: Floats, values: Floats) -> tuple[float, float]:
+    """Compute the mean eigenvalue and the Ledoit-Wolf shrinkage towards it from centred rows."""
+    n, p = rows.shape
+    mean = values.sum() / p
+    if mean == 0:  # nothing varies
+        return 1.0, 1.0
+    squares = (values**2).sum()
+    distance = squares - p * mean**2
+    error = (((rows**2).sum(axis=1) ** 2).mean() - squares) / n
+    shrinkage = error / distance if distance > 0 else 1.0
+    return float(mean), float(np.clip(shrinkage, _LEAST_SHRINKAGE, 1.0))
