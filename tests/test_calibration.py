@@ -1,4 +1,4 @@
-"""Calibration: the base's modes, groups, p-values, reports, and the wrapper."""
+"""Calibration modes, groups, p-values, the coverage report and CalibratedOCC."""
 
 import io
 import json
@@ -37,7 +37,7 @@ MODES = ["loo", "cv", "split"]
 
 
 class Mean(OneClassClassifier):
-    """Rates by closeness to the mean: continuous, and easy to check by hand."""
+    """Scores by closeness to the mean: continuous, and easy to check by hand."""
 
     def __init__(self, *, sensitivity=0.9, calibration="resubstitution"):
         self.sensitivity = sensitivity
@@ -51,7 +51,7 @@ class Mean(OneClassClassifier):
 
 
 class Halves(Mean):
-    """Two parts, left and right of zero, each with a threshold."""
+    """Two strata, left and right of zero."""
 
     def _stratum(self, X):
         return (X[:, 0] > 0).astype(np.intp)
@@ -61,7 +61,7 @@ class Halves(Mean):
     [
         TOCC(calibration="loo"),
         TOCC(calibration="cv"),
-        # Some checks fit on ten objects, of which the split mode calibrates with five: not enough to promise 0.9.
+        # Some checks fit ten samples, of which the split mode calibrates with five: too few for 0.9.
         TOCC(calibration="split", sensitivity=0.7),
         CalibratedOCC(OneClassSVM()),
     ]
@@ -80,28 +80,28 @@ def test_loo_is_n_refits_by_hand(normal):
     for i in (0, 17, 59):
         rest = np.delete(normal, i, axis=0)
         expected = transvariation_probability(rest, normal[[i]], spatial_median(rest))[0]
-        assert rule._calibration_scores[i] == expected
+        assert rule._calibration.scores[i] == expected
 
 
-def test_cv_rates_each_object_by_the_other_folds(normal):
+def test_cv_scores_each_sample_by_the_other_folds(normal):
     splitter = KFold(3, shuffle=True, random_state=4)
     rule = Mean(calibration=splitter).fit(normal)
     for train, test in splitter.split(normal):
         expected = -np.linalg.norm(normal[test] - normal[train].mean(axis=0), axis=1)
-        np.testing.assert_array_equal(rule._calibration_scores[test], expected)
+        np.testing.assert_array_equal(rule._calibration.scores[test], expected)
     np.testing.assert_array_equal(rule.mean_, normal.mean(axis=0))
 
 
 def test_split_describes_with_one_half_and_counts_the_other(normal):
     rule = Mean(calibration="split").fit(normal)
-    assert len(rule._calibration_scores) == 30
+    assert len(rule._calibration.scores) == 30
     assert rule.coverage_report().n == 30
     assert not np.allclose(rule.mean_, normal.mean(axis=0))
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("sensitivity", [0.5, 0.8, 0.9])
-def test_accepted_are_exactly_the_objects_with_p_above_one_minus_sensitivity(normal, mode, sensitivity):
+def test_accepted_samples_have_p_above_one_minus_sensitivity(normal, mode, sensitivity):
     fresh = np.random.default_rng(1).normal(scale=1.5, size=(200, 2))
     for rule in (Mean(), Halves(), TOCC()):
         rule.set_params(calibration=mode, sensitivity=sensitivity).fit(normal)
@@ -126,7 +126,7 @@ def test_split_sensitivity_is_exact_on_average():
     assert abs(np.mean(shares) - 18 / 20) < 4 * np.std(shares) / np.sqrt(len(shares))
 
 
-def test_the_paper_mode_falls_short_where_loo_holds():
+def test_resubstitution_misses_the_sensitivity_where_loo_holds_it():
     rng = np.random.default_rng(3)
     paper, loo = [], []
     for _ in range(30):
@@ -152,48 +152,48 @@ def test_groups_are_left_out_and_counted_whole(mode):
     if mode == "loo":
         rest = X[groups != 0]
         expected = -np.linalg.norm(X[:3] - rest.mean(axis=0), axis=1)
-        np.testing.assert_array_equal(rule._calibration_scores[:3], expected)
+        np.testing.assert_array_equal(rule._calibration.scores[:3], expected)
 
 
 def test_replicates_would_overstate_n_without_groups():
     X = np.repeat(np.random.default_rng(6).normal(size=(8, 2)), 5, axis=0)
     assert Mean(calibration="loo").fit(X).coverage_report().n == 40
-    with pytest.warns(UserWarning, match="from 8 held-out .* at least 9"):
+    with pytest.warns(UserWarning, match="by 8 held-out .* at least 9"):
         Mean(calibration="loo").fit(X, groups=np.repeat(range(8), 5))
 
 
-def test_a_sensitivity_that_n_cannot_support_says_how_many_are_needed(normal):
+def test_an_unsupported_sensitivity_names_the_required_n(normal):
     rule = Mean(calibration="loo").fit(normal)
-    with pytest.warns(UserWarning, match=r"sensitivity=0.99 cannot be promised from 60 .* at least 99"):
+    with pytest.warns(UserWarning, match=r"sensitivity=0.99 is not supported by 60 .* at least 99"):
         rule.set_sensitivity(0.99)
-    assert rule.offset_ == rule._calibration_scores.min()
-    with pytest.warns(UserWarning, match="no number"):
+    assert rule.offset_ == rule._calibration.scores.min()
+    with pytest.warns(UserWarning, match="no number of samples supports 1"):
         rule.set_sensitivity(1.0)
 
 
-def test_small_parts_share_one_threshold():
+def test_small_strata_share_one_threshold():
     rng = np.random.default_rng(7)
     X = np.vstack([rng.normal([-5, 0], 1, size=(5, 2)), rng.normal([5, 0], 1, size=(60, 2))])
     rule = Halves(calibration="loo").fit(X)
-    assert rule.coverage_report().n_per_part == (65,)
+    assert rule.coverage_report().n_per_stratum == (65,)
     assert rule.thresholds_[0] == rule.thresholds_[1]
     rule = Halves(calibration="loo").fit(np.vstack([X, X[:5] + 0.5]))
-    assert rule.coverage_report().n_per_part == (10, 60)
+    assert rule.coverage_report().n_per_stratum == (10, 60)
     assert rule.thresholds_[0] != rule.thresholds_[1]
 
 
-def test_parts_may_have_sensitivities_of_their_own(normal):
+def test_strata_may_have_their_own_sensitivities(normal):
     rule = Halves(sensitivity=[0.5, 0.9], calibration="loo").fit(normal)
     left = normal[:, 0] <= 0
     accepted = rule.predict(normal) == 1
     assert accepted[~left].mean() > 0.8 > accepted[left].mean()
     assert rule.coverage_report().sensitivity == (0.5, 0.9)
-    with pytest.raises(ValueError, match="3 values for 2 parts"):
+    with pytest.raises(ValueError, match="3 values for 2 strata"):
         rule.set_sensitivity([0.5, 0.6, 0.7])
 
 
 def test_a_pipeline_is_refitted_in_every_fold():
-    """The reduction must not have seen the object it is judged on."""
+    """The reduction must not have seen the sample that it is applied to."""
     seen = []
 
     class Spy(PCA):
@@ -210,7 +210,7 @@ def test_a_pipeline_is_refitted_in_every_fold():
     assert sorted(seen[1:]) == [78] * 7 + [79] * 3
 
 
-def test_wrapper_keeps_names_and_lets_a_pipeline_fill_gaps():
+def test_wrapper_keeps_names_and_lets_a_pipeline_impute():
     control = load_glass().control.copy()
     control.iloc[0, 0] = np.nan
     chosen = FunctionTransformer(lambda table: table[["K", "Mg"]])
@@ -226,7 +226,7 @@ def test_wrapper_calibrates_scikit_learns_detectors(normal):
     assert set(rule.predict(normal * 5)) == {-1, 1}
 
 
-def test_report_speaks_and_serialises(normal):
+def test_report_is_text_and_json(normal):
     for mode, word in [("resubstitution", "None"), ("loo", "Approximate"), ("cv", "10 folds"), ("split", "Exact")]:
         report = Mean(calibration=mode).fit(normal).coverage_report()
         assert word in report.guarantee
@@ -250,7 +250,7 @@ def test_overlapping_folds_are_refused(normal):
 def test_groups_are_checked(normal):
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         Mean().fit(normal, groups=[1, 2])
-    with pytest.raises(ValueError, match="one group only"):
+    with pytest.raises(ValueError, match="a single group"):
         Mean().fit(normal, groups=np.zeros(60))
 
 
@@ -264,9 +264,9 @@ DAYS = np.datetime64("2024-01-01") + np.arange(60) // 2
         *(DAYS, pd.PeriodIndex(DAYS, freq="D"), (np.arange(60) // 2).astype(object)),
         np.array([i // 2 if i < 20 else f"x{i // 2}" for i in range(60)], dtype=object),
     ],
-    ids=["dates", "periods", "objects", "mixed"],
+    ids=["dates", "periods", "python objects", "mixed"],
 )
-def test_labels_of_any_kind_name_groups_and_the_rule_can_be_kept(normal, labels, mode):
+def test_group_labels_of_any_type_can_be_used_and_saved(normal, labels, mode):
     rule = TOCC(calibration=mode).fit(normal, groups=labels)
     numbered = TOCC(calibration=mode).fit(normal, groups=np.arange(60) // 2)
     file = io.BytesIO()
@@ -289,12 +289,12 @@ def test_labels_of_any_kind_name_groups_and_the_rule_can_be_kept(normal, labels,
     ],
     ids=["float", "None", "nan", "NA", "Int64", "Categorical"],
 )
-def test_objects_of_unknown_items_are_not_taken_for_one_item(normal, groups, mode):
-    with pytest.raises(ValueError, match="groups is missing for 2 of 60 objects; name the item of each"):
+def test_missing_group_labels_are_refused(normal, groups, mode):
+    with pytest.raises(ValueError, match="groups is missing for 2 of 60 samples; label every sample"):
         Mean(calibration=mode).fit(normal, groups=groups)
 
 
-def test_a_set_from_one_source_gets_one_answer(normal):
+def test_a_set_from_one_source_has_a_combined_p_value(normal):
     rng = np.random.default_rng(8)
     fresh, foreign = rng.normal(size=(6, 2)), rng.normal(1.5, size=(6, 2))
     rule = Mean(calibration="loo").fit(normal)
@@ -310,13 +310,13 @@ def test_margins_calibrate_what_raw_scores_cannot():
     accepted = {"score_samples": [], "decision_function": []}
     for _ in range(20):
         X, fresh = rng.normal(size=(100, 2)), rng.normal(size=(300, 2))
-        for rating, shares in accepted.items():
-            rule = CalibratedOCC(OneClassSVM(nu=0.1), rating=rating).fit(X)
+        for method, shares in accepted.items():
+            rule = CalibratedOCC(OneClassSVM(nu=0.1), response_method=method).fit(X)
             shares.append(np.mean(rule.predict(fresh) == 1))
     assert abs(np.mean(accepted["decision_function"]) - 0.9) < 0.03
     assert np.mean(accepted["score_samples"]) > 0.93
-    with pytest.raises(ValueError, match="rating='loudness' is unknown"):
-        CalibratedOCC(OneClassSVM(), rating="loudness").fit(X)
+    with pytest.raises(ValueError, match="response_method='loudness' is unknown"):
+        CalibratedOCC(OneClassSVM(), response_method="loudness").fit(X)
 
 
 @pytest.mark.parametrize(
@@ -332,15 +332,15 @@ def test_margins_calibrate_what_raw_scores_cannot():
     ids=lambda rule: type(rule).__name__,
 )
 @pytest.mark.parametrize("replicates", [1, 3])
-def test_the_smallest_p_value_is_that_of_an_object_far_outside(rule, replicates):
+def test_the_smallest_p_value_is_that_of_a_sample_far_outside(rule, replicates):
     X = np.random.default_rng(1).normal(size=(60, 4))
     groups = None if replicates == 1 else np.arange(60) // replicates
     report = clone(rule).fit(X, groups=groups).coverage_report()
     far = 1e6 * np.array([[1.0, -2.0, 3.0, 4.0]])
     found = clone(rule).fit(X, groups=groups).p_values(far)[0]
     assert found == pytest.approx(report.attainable_p_value, rel=1e-12)
-    assert report.smallest_per_part == (report.attainable_p_value,)
+    assert report.smallest_per_stratum == (report.attainable_p_value,)
     assert report.attainable_p_value >= report.smallest_p_value == 1 / (report.n + 1)
-    if type(rule) is TOCC:  # beyond the edge of the others tp is 0, for many of four variables' objects
+    if type(rule) is TOCC:  # beyond the edge of the others tp is 0, for many samples in four features
         assert report.attainable_p_value > 0.3
         assert "however foreign" in str(report)

@@ -145,7 +145,7 @@ RULES = [
     *(
         DensityTOCC(density="kde"),
         DensityTOCC(density="kde", scale="log"),
-        CalibratedOCC(TOCC(), rating="score_samples"),
+        CalibratedOCC(TOCC(), response_method="score_samples"),
     ),
     *(
         ProjectionEnsemble(PAMTOCC(2), 5, 5, random_state=0),
@@ -190,27 +190,6 @@ def test_a_parameter_set_after_fit_waits_for_the_next_fit(rule):
             np.testing.assert_array_equal(rule.predict(Z), verdicts, err_msg=f"{name}={other!r}")
             np.testing.assert_array_equal(rule.p_values(Z), ranks, err_msg=f"{name}={other!r}")
             rule.set_params(**{name: value})
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda rule, X: rule.set_params(sensitivity=0.999).fit(X),  # too few objects for that, says a warning
-        lambda rule, X: rule.set_params(n_projections=0).fit(X),
-        lambda rule, X: rule.fit(X.to_numpy(), groups=[1] * len(X)),
-        lambda rule, X: rule.set_sensitivity(0.999),
-    ],
-)
-def test_a_rule_whose_fit_fails_stays_as_it_was(control, recovered, change):
-    rule = ProjectionEnsemble(TOCC(), 3, 5, calibration="cv", random_state=0).fit(control)
-    scores, votes = rule.decision_function(recovered), [member.offset_ for member in rule.estimators_]
-    thresholds = rule.thresholds_
-    with pytest.raises((UserWarning, ValueError)):  # in the tests warnings are errors
-        change(rule, control.assign(Ca=1.0))
-    np.testing.assert_array_equal(rule.decision_function(recovered), scores)
-    assert rule.coverage_report().sensitivity == 0.9
-    assert rule.thresholds_ is thresholds
-    assert [member.offset_ for member in rule.estimators_] == votes
 
 
 @pytest.mark.parametrize("method", ["combined_p_value", "p_values", "explain", "transvariation_probability"])

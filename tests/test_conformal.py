@@ -1,4 +1,4 @@
-"""Counting scores: cuts and p-values by hand, and their guarantee by simulation."""
+"""Thresholds, p-values, combined p-values and the false discovery rate: by hand, against SciPy, by simulation."""
 
 import warnings
 
@@ -6,15 +6,25 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import false_discovery_control, mannwhitneyu
 
 from transvariation import TOCC
-from transvariation.conformal import conformal_threshold, group_weights, p_values, required
+from transvariation.conformal import (
+    benjamini_hochberg,
+    combine_p_values,
+    combine_ranks,
+    conformal_threshold,
+    group_weights,
+    p_values,
+    pool_strata,
+    required_n,
+)
 
 SCORES = st.lists(st.integers(0, 6).map(float), min_size=1, max_size=25)
 
 
 @given(SCORES, st.sampled_from([0.05, 0.3, 0.5, 0.75, 0.9, 1.0]))
-def test_the_cut_keeps_the_share_and_is_the_largest_that_does(scores, sensitivity):
+def test_threshold_accepts_the_share_and_is_the_largest_that_does(scores, sensitivity):
     scores = np.array(scores)
     threshold = conformal_threshold(scores, sensitivity)
     assert np.sum(scores >= threshold) >= sensitivity * len(scores) - 1e-9
@@ -22,12 +32,12 @@ def test_the_cut_keeps_the_share_and_is_the_largest_that_does(scores, sensitivit
 
 
 @given(SCORES, st.sampled_from([0.3, 0.5, 0.75, 0.9]), st.integers(0, 2**31))
-def test_held_out_cut_accepts_exactly_p_above_alpha(scores, sensitivity, seed):
+def test_held_out_threshold_accepts_exactly_p_above_alpha(scores, sensitivity, seed):
     groups = np.random.default_rng(seed).integers(0, 9, size=len(scores))
     for weights in (None, group_weights(groups)):
         n = len(scores) if weights is None else len(np.unique(groups))
-        if n < required(sensitivity):
-            with pytest.warns(UserWarning, match="cannot be promised"):
+        if n < required_n(sensitivity):
+            with pytest.warns(UserWarning, match="is not supported by"):
                 assert conformal_threshold(scores, sensitivity, weights, held_out=True) == min(scores)
             continue
         threshold = conformal_threshold(scores, sensitivity, weights, held_out=True)
@@ -56,36 +66,80 @@ def test_group_p_values_hold_for_an_object_of_a_new_group():
     assert small / 4000 < 0.2 + 3 * np.sqrt(0.16 / 4000)
 
 
-def test_required_numbers():
-    assert required(0.5) == 1
-    assert required(1.0) == np.inf
+def test_required_n():
+    assert required_n(0.5) == 1
+    assert required_n(1.0) == np.inf
 
 
-@pytest.mark.parametrize("kind", ["spread", "tied", "constant", "every 64th low", "every 64th high", "falling"])
-@pytest.mark.parametrize("sensitivity", [0.1, 0.7, 0.8, 0.9, 0.99, 1.0])
-def test_the_cut_among_many_scores_is_the_same_order_statistic(kind, sensitivity):
-    scores = np.random.default_rng(0).random(30_011)
-    if kind == "tied":
-        scores = np.round(scores, 2)
-    elif kind == "constant":
-        scores[:] = 0.5
-    elif kind.startswith("every 64th"):  # a first look at these would mislead
-        scores[::64] += -1 if kind.endswith("low") else 1
-    elif kind == "falling":
-        scores = np.sort(scores)[::-1]
-    assert conformal_threshold(scores, sensitivity) == np.sort(scores)[int((1 - sensitivity) * len(scores) + 1e-9)]
-
-
-def test_what_could_not_be_rated_ranks_lowest():
+def test_nan_scores_rank_lowest():
     assert p_values([0.1, 0.2, 0.3], [np.nan, -np.inf, 0.3]).tolist() == [0.25, 0.25, 1.0]
 
 
-def test_every_rule_warns_where_it_was_fitted():
+def test_warnings_point_at_the_line_that_fits():
     X = np.random.default_rng(0).normal(size=(12, 1))
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")  # each line once
         TOCC(calibration="loo", sensitivity=0.99).fit(X)
         TOCC(calibration="loo", sensitivity=0.99).fit(X + 1)
-    assert {warning.filename for warning in told} == {__file__}
-    assert len({warning.lineno for warning in told}) == 2
-    assert len(told) == 4  # too few, and so able to reject nothing: said of both
+    assert {warning.filename for warning in caught} == {__file__}
+    assert len({warning.lineno for warning in caught}) == 2
+    assert len(caught) == 4  # TooFewSamples and RejectsNothing for both fits
+
+
+@pytest.mark.parametrize("level", [0.05, 0.1, 0.3])
+def test_benjamini_hochberg_equals_scipys_adjusted_p_values(level):
+    p = np.random.default_rng(0).beta(0.5, 2, size=60)
+    np.testing.assert_array_equal(benjamini_hochberg(p, level), false_discovery_control(p) <= level)
+
+
+@pytest.mark.parametrize(("n", "k"), [(8, 3), (40, 12), (87, 51), (3, 7), (1, 1), (2_500, 9), (4, 900)])
+def test_rank_sum_equals_scipys_exact_test(n, k):
+    rng = np.random.default_rng(n)
+    calibration, new = rng.normal(size=n), rng.normal(-0.3, size=k)
+    expected = mannwhitneyu(new, calibration, alternative="less", method="exact").pvalue
+    assert combine_ranks(calibration, new) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(("k", "expected"), [(1, 1 / 20_002), (2, 2 / (20_002 * 20_003))])
+def test_a_small_set_among_many_is_exact(k, expected):
+    assert combine_ranks(np.arange(1.0, 20_002), np.zeros(k)) == pytest.approx(expected, rel=1e-12)
+
+
+def test_large_sets_use_the_normal_limit():
+    rng = np.random.default_rng(1)
+    calibration, new = rng.normal(size=500), rng.normal(-0.1, size=100)
+    expected = mannwhitneyu(new, calibration, alternative="less", method="asymptotic").pvalue
+    assert combine_ranks(calibration, new) == pytest.approx(expected, rel=1e-3)
+
+
+def test_one_sample_keeps_its_conformal_p_value():
+    calibration = np.random.default_rng(2).integers(0, 5, size=30)
+    for score in (-1, 0, 3, 9, np.nan, -np.inf):
+        assert combine_ranks(calibration, [score]) == pytest.approx(p_values(calibration, [score])[0])
+
+
+def test_ties_are_conservative():
+    rng = np.random.default_rng(3)
+    low = np.mean([combine_ranks(rng.integers(0, 3, 20), rng.integers(0, 3, 4)) <= 0.2 for _ in range(2000)])
+    assert low <= 0.2
+
+
+def test_twice_the_mean():
+    assert combine_p_values([0.9, 0.8]) == 1
+    assert combine_p_values([0.02]) == 0.04
+
+
+def test_hostile_input():
+    for bad in ([], [[0.1]], [0.1, np.nan], [1.2]):
+        with pytest.raises(ValueError, match="p-value"):
+            benjamini_hochberg(bad)
+    with pytest.raises(ValueError, match=r"level=1 must lie"):
+        benjamini_hochberg([0.1], level=1)
+    with pytest.raises(ValueError, match="empty"):
+        combine_ranks([1.0], [])
+
+
+def test_strata_too_small_even_together_join_the_next_larger():
+    assert pool_strata([3, 2, 50, 60], 0.9).tolist() == [0, 0, 0, 1]
+    assert pool_strata([3, 2], 0.9).tolist() == [0, 0]
+    assert pool_strata([12, 9], 0.9).tolist() == [0, 1]

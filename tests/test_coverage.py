@@ -24,7 +24,7 @@ def test_leaving_one_out_has_two_names():
     for groups in (None, np.arange(30) // 2):
         rules = [PAMTOCC(2, calibration=c, sensitivity=0.8) for c in ("loo", LeaveOneOut())]
         named, given = (rule.fit(X, groups=groups) for rule in rules)
-        np.testing.assert_array_equal(given._calibration_scores, named._calibration_scores)
+        np.testing.assert_array_equal(given._calibration.scores, named._calibration.scores)
         assert given.coverage_report() == named.coverage_report()
 
 
@@ -37,7 +37,7 @@ def test_a_group_counts_in_each_part_by_its_share():
     X, groups = np.concatenate([near, far]).reshape(-1, 2), np.repeat(np.arange(20), 20)
     rule = PAMTOCC(2, calibration="loo", sensitivity=[0.8, 0.8]).fit(X, groups=groups)
     report = rule.coverage_report()
-    assert report.n_per_part == (10.5, 9.5)
+    assert report.n_per_stratum == (10.5, 9.5)
     assert report.smallest_p_value == pytest.approx(1 / 11.5)
     assert rule.p_values([[9.0, 9.0]])[0] >= report.smallest_p_value
 
@@ -45,7 +45,7 @@ def test_a_group_counts_in_each_part_by_its_share():
 def test_a_tied_threshold_widens_the_bracket_of_the_true_sensitivity():
     target = make_scenario("a", 200, random_state=0)[0]
     counting = TOCC(calibration="split").fit(target)
-    assert np.count_nonzero(counting._calibration_scores == counting.offset_) > 1
+    assert np.count_nonzero(counting._calibration.scores == counting.offset_) > 1
     low, high = counting.coverage_report().likely_sensitivity
     assert counting.offset_ == 0
     assert high == 1
@@ -57,7 +57,7 @@ def test_a_tied_threshold_widens_the_bracket_of_the_true_sensitivity():
 def test_a_rule_that_accepts_everything_may_have_a_sensitivity_of_one():
     rule = TOCC(calibration="split").fit(np.random.default_rng(385).normal(size=(24, 1)))
     assert rule.offset_ == 0
-    assert np.count_nonzero(rule._calibration_scores == 0) == 1
+    assert np.count_nonzero(rule._calibration.scores == 0) == 1
     assert rule.coverage_report().likely_sensitivity[1] == 1
 
 
@@ -76,5 +76,5 @@ def test_held_out_ranks_of_an_ensemble_are_ranks_that_new_objects_can_have(calib
     X = np.random.default_rng(4).normal(size=(39, 3))
     rule = ProjectionEnsemble(TOCC(), 11, calibration=calibration, random_state=0).fit(X)
     new = rule.score_samples(np.random.default_rng(5).normal(size=(500, 3)))
-    assert set(rule._calibration_scores) <= set(np.arange(40) / 39)
+    assert set(rule._calibration.scores) <= set(np.arange(40) / 39)
     assert set(new) <= set(np.arange(40) / 39)

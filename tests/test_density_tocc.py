@@ -151,7 +151,8 @@ def test_where_tp_is_zero_its_logarithm_decides_alike(calibration, sensitivity):
 
 def test_a_margin_over_minus_infinity_is_calibrated():
     x = np.random.default_rng(0).uniform(-0.3, 1.3, size=(100, 1))
-    rule = CalibratedOCC(DensityTOCC(density=uniform(), scale="log"), rating="decision_function", calibration="split")
+    density = DensityTOCC(density=uniform(), scale="log")
+    rule = CalibratedOCC(density, response_method="decision_function", calibration="split")
     with pytest.warns(RejectsNothing, match=r"of the calibrating objects \(23 of 50\)"):
         rule.fit(x)
     assert rule.decision_function([[-9.0], [0.5]]).tolist() == [0.0, np.inf]

@@ -45,7 +45,7 @@ def test_number_of_threads_does_not_change_the_result(shared_out, name, X):
     one = CLASSIFIERS[name](n_jobs=1).fit(X)
     for n_jobs in (2, -1):
         rule = CLASSIFIERS[name](n_jobs=n_jobs).fit(X)
-        np.testing.assert_array_equal(rule._calibration_scores, one._calibration_scores)
+        np.testing.assert_array_equal(rule._calibration.scores, one._calibration.scores)
         np.testing.assert_array_equal(rule.thresholds_, one.thresholds_)
         np.testing.assert_array_equal(rule.score_samples(Z), one.score_samples(Z))
 
@@ -97,7 +97,7 @@ def test_joblib_backend_does_not_change_the_result(monkeypatch):
     alone = baselines.SOMOCC(calibration="cv", n_epochs=2, random_state=0).fit(PLANE[:60])
     with parallel_config(backend="threading", n_jobs=2):
         together = baselines.SOMOCC(calibration="cv", n_epochs=2, random_state=0).fit(PLANE[:60])
-    np.testing.assert_array_equal(alone._calibration_scores, together._calibration_scores)
+    np.testing.assert_array_equal(alone._calibration.scores, together._calibration.scores)
 
 
 def test_an_error_in_a_worker_is_raised():

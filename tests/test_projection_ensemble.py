@@ -107,7 +107,7 @@ def test_ranks_and_training_scores():
     assert (ranks.max(axis=1) == 1).all()
     assert (ranks.min(axis=1) >= 1 / 87).all()
     np.testing.assert_array_equal(rule.score_samples(glass.control), np.sort(ranks, axis=0)[4])
-    np.testing.assert_array_equal(rule._calibration_scores, rule.score_samples(glass.control))
+    np.testing.assert_array_equal(rule._calibration.scores, rule.score_samples(glass.control))
 
 
 def test_objects_score_the_same_in_any_company():
@@ -115,7 +115,7 @@ def test_objects_score_the_same_in_any_company():
     X = load_glass().control.to_numpy()
     rule = ProjectionEnsemble(TOCC(), **SMALL).fit(X)
     alone = np.concatenate([rule.score_samples(row[None]) for row in X])
-    np.testing.assert_array_equal(alone, rule._calibration_scores)
+    np.testing.assert_array_equal(alone, rule._calibration.scores)
 
 
 def test_tp_and_reasons():

@@ -77,7 +77,7 @@ def judge(rule: Any, target: Any, fresh: Any, other: Any) -> tuple[float, float]
     last = rule[-1] if hasattr(rule, "steps") else rule
     # The raw scores of support vector methods drift with n; their margins compare across folds.
     rating = "decision_function" if isinstance(last, baselines.SVDD | OneClassSVM) else "score_samples"
-    calibrated = CalibratedOCC(clone(rule), sensitivity=SENSITIVITY, calibration=CALIBRATION, rating=rating)
+    calibrated = CalibratedOCC(clone(rule), sensitivity=SENSITIVITY, calibration=CALIBRATION, response_method=rating)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # mixtures and maps warn about single fits; the result is judged all the same
         calibrated.fit(target)

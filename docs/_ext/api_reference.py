@@ -13,7 +13,7 @@ import transvariation
 ROOMS = {
     "depth": ("Measure", "Pure functions on arrays: how deep does an object lie among the target objects?"),
     "tocc": ("Decide", "The one-class classifiers: scikit-learn estimators that accept (+1) or reject (-1)."),
-    "multiple_testing": ("Many objects at once", "Selection among many p-values; one answer for a whole set."),
+    "conformal": ("Many objects at once", "Selection among many p-values; one answer for a whole set."),
     "decomposition": ("Components", "Minor components, sparse minor components and random projections."),
     "feature_selection": ("Variable selection", "VIP, VarSel, and how stable a selection is."),
     "density": ("Densities", "Gaussian mixtures chosen by BIC and kernel densities, with box probabilities."),

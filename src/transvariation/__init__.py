@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from transvariation.calibrated import CalibratedOCC as CalibratedOCC
     from transvariation.calibration import CoverageReport as CoverageReport
+    from transvariation.conformal import benjamini_hochberg as benjamini_hochberg
     from transvariation.datasets import load_glass as load_glass
     from transvariation.datasets import make_scenario as make_scenario
     from transvariation.decomposition import MinorComponents as MinorComponents
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from transvariation.metrics import roc as roc
     from transvariation.metrics import specificity_at_sensitivity as specificity_at_sensitivity
     from transvariation.model_selection import compare_classifiers as compare_classifiers
-    from transvariation.multiple_testing import benjamini_hochberg as benjamini_hochberg
     from transvariation.neighbor_tocc import NeighborTOCC as NeighborTOCC
     from transvariation.pam_tocc import PAMTOCC as PAMTOCC
     from transvariation.persistence import load as load
@@ -59,7 +59,7 @@ _HOME = {
     "VIPSelector": "feature_selection",
     "VarSel": "feature_selection",
     "auc": "metrics",
-    "benjamini_hochberg": "multiple_testing",
+    "benjamini_hochberg": "conformal",
     "compare_classifiers": "model_selection",
     "density_transvariation_probability": "density",
     "describe_rejections": "inspection",

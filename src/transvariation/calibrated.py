@@ -1,63 +1,132 @@
-"""Any one-class rule, pipelines included, with a threshold that holds."""
+"""CalibratedOCC: calibration and p-values for any scikit-learn or PyOD detector, pipelines included."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
+from sklearn.utils.validation import validate_data
 
 from transvariation.base import OneClassClassifier
-from transvariation.conformal import ignoring_power, margin
+from transvariation.calibration import take_rows
+from transvariation.conformal import margin
 
-RATINGS = ("score_samples", "decision_function")
+Floats = NDArray[np.float64]
+
+RESPONSE_METHODS = ("score_samples", "decision_function")
+_CHECKED = 500  # training rows on which scores and predictions of a detector are compared
 
 
-def rated_by(estimator: Any, X: Any, rating: str = "score_samples") -> NDArray[np.float64]:
-    """Let any fitted detector or pipeline rate objects, by `decision_function` if it has nothing else."""
-    rate = getattr(estimator, rating, None) or getattr(estimator, "decision_function", None)
-    if rate is None:
+def fit_detector(detector: Any, X: Any, *, with_threshold: bool = False) -> Any:
+    """Fit a clone of a detector or pipeline whose scores are needed.
+
+    Classifiers of this package are fitted without their own calibration, also as the last step of a pipeline.
+    `with_threshold` gives them a threshold by resubstitution, which `decision_function` needs.
+    """
+    fitted = clone(detector)
+    if isinstance(fitted, OneClassClassifier):
+        return fitted.fit_scores(X, with_threshold=with_threshold)
+    if isinstance(fitted, Pipeline) and isinstance(last := fitted.steps[-1][1], OneClassClassifier):
+        if len(fitted.steps) > 1:
+            before = fitted[:-1]
+            X = before.fit_transform(X)
+            fitted.steps[:-1] = before.steps  # fitted clones where the pipeline has a cache
+        last.fit_scores(X, with_threshold=with_threshold)
+        return fitted
+    return fitted.fit(X)
+
+
+def detector_scores(detector: Any, X: Any, method: str = "score_samples", *, sign: int = 1) -> Floats:
+    """Score samples by a fitted detector or pipeline, high = typical; NaN becomes the lowest score.
+
+    Parameters
+    ----------
+    detector : fitted estimator
+    X : array-like
+    method : {"score_samples", "decision_function"}
+        `decision_function` is also used where there is no `score_samples`.
+    sign : {1, -1}
+        See :func:`score_sign`.
+    """
+    scoring = getattr(detector, method, None) or getattr(detector, "decision_function", None)
+    if scoring is None:
         raise TypeError(
-            f"estimator={estimator!r} can rate no new objects: it has neither score_samples nor decision_function; "
-            "a LocalOutlierFactor needs novelty=True"
+            f"{detector!r} cannot score new samples: it has neither score_samples nor decision_function; use "
+            "novelty=True for LocalOutlierFactor"
         )
-    return np.fmax(np.asarray(rate(X), dtype=np.float64), -np.inf)  # what is no number is no sign of being typical
+    return np.fmax(sign * np.asarray(scoring(X), dtype=np.float64), -np.inf)
 
 
-def _takes_gaps(estimator: Any) -> bool:
-    """A pipeline that begins by filling gaps may be given gaps; neither it nor a ColumnTransformer says so itself."""
+def score_sign(detector: Any, X: Any, method: str = "score_samples") -> int:
+    """Return 1 if high scores of a fitted detector mean typical (scikit-learn), -1 if they mean outlying (PyOD).
+
+    Parameters
+    ----------
+    detector : fitted estimator
+        PyOD's detectors predict 0 for inliers and 1 for outliers, scikit-learn's 1 and -1.
+    X : array-like
+        The rows that the detector was fitted to.
+
+    Raises
+    ------
+    ValueError
+        If the rows that the detector predicts to be outliers have the more typical scores.
+    """
+    last = detector.steps[-1][1] if isinstance(detector, Pipeline) else detector
+    if isinstance(last, OneClassClassifier) or not hasattr(detector, "predict"):
+        return 1
+    rows = take_rows(X, np.unique(np.linspace(0, len(X) - 1, min(len(X), _CHECKED)).astype(np.intp)))
+    labels = np.asarray(detector.predict(rows))
+    pyod = any(cls.__module__.startswith("pyod.") for cls in type(last).__mro__) or set(labels.tolist()) == {0, 1}
+    outlier, sign = (labels == 1, -1) if pyod else (labels == -1, 1)
+    if outlier.any() and not outlier.all():
+        scores = detector_scores(detector, rows, method, sign=sign)
+        if np.median(scores[outlier]) > np.median(scores[~outlier]):
+            raise ValueError(
+                f"the scores of {type(last).__name__} contradict its predictions: training samples that it predicts "
+                f"to be outliers have the more typical scores; scores must be high for typical samples where predict "
+                "gives 1 and -1, and high for outliers where it gives 0 and 1"
+            )
+    return sign
+
+
+def _allows_nan(estimator: Any) -> bool:
+    """Whether missing values are accepted; scikit-learn's pipelines and ColumnTransformer do not report it."""
     if hasattr(estimator, "steps"):
-        return next((_takes_gaps(step) for _, step in estimator.steps if step not in (None, "passthrough")), False)
+        return next((_allows_nan(step) for _, step in estimator.steps if step not in (None, "passthrough")), False)
     if hasattr(estimator, "transformers"):
-        return any(_takes_gaps(part) for _, part, _ in estimator.transformers)
+        return any(_allows_nan(step) for _, step, _ in estimator.transformers)
     return hasattr(estimator, "__sklearn_tags__") and get_tags(estimator).input_tags.allow_nan
 
 
 class CalibratedOCC(OneClassClassifier):
-    """Calibrate a detector or a whole pipeline: every fold refits all of it, reduction and selection included.
+    """Calibrate a detector or a whole pipeline; every fold refits all of it, reduction and selection included.
 
     Parameters
     ----------
-    estimator : estimator with `score_samples`, or `decision_function`, where high = typical
-        A classifier of this package, a detector of scikit-learn (`IsolationForest`, `OneClassSVM`,
-        `LocalOutlierFactor(novelty=True)`), or a `Pipeline` that ends in one. Its own threshold is not used. Columns
-        have to be numbers; a pipeline that begins by filling gaps may be given gaps. Steps that round an object
-        otherwise alone than among others, as scikit-learn's PCA does, may change ratings that hang by ties.
+    estimator : detector or Pipeline
+        A classifier of this package, a detector of scikit-learn (`IsolationForest`, `OneClassSVM`, `EllipticEnvelope`,
+        `LocalOutlierFactor(novelty=True)`) or PyOD, or a `Pipeline` that ends in one. It validates the input, so that a
+        pipeline may begin with a `ColumnTransformer` on columns of any type or an imputer. Its own threshold is not
+        used. PyOD's scores, which are high for outliers, are recognised and negated; a detector whose scores contradict
+        its predictions is refused.
     sensitivity : float in (0, 1], default=0.9
-        The share of target objects to accept.
+        The share of target samples to accept.
     calibration : {"cv", "loo", "split", "resubstitution"} or splitter, default="cv"
-        Where the threshold comes from.
-    rating : {"score_samples", "decision_function"}, default="score_samples"
-        Which of the estimator's ratings to calibrate. `decision_function` is the margin over the estimator's own
-        threshold: for support vector methods, whose raw scores drift with the number of objects, so that the ratings of
-        folds and of all objects would not compare.
+        How the threshold is set; see :class:`transvariation.TOCC`.
+    response_method : {"score_samples", "decision_function"}, default="score_samples"
+        Which scores to calibrate. `decision_function` is the margin over the estimator's own threshold. Use it for
+        support vector methods, whose raw scores grow with the number of samples, so that scores of folds and of all
+        samples are not comparable. Where there is no `score_samples`, `decision_function` is used.
     n_jobs : int, optional
-        How many folds to fit at a time.
+        The number of folds to fit in parallel.
 
     Attributes
     ----------
     estimator_ : estimator
-        The fitted one that rates new objects.
+        The fitted estimator that scores new samples. A classifier of this package is fitted without a threshold.
     offset_ : float
         The threshold.
 
@@ -67,8 +136,8 @@ class CalibratedOCC(OneClassClassifier):
     >>> from sklearn.pipeline import make_pipeline
     >>> from transvariation import CalibratedOCC, KernelTOCC, load_glass
     >>> glass = load_glass()
-    >>> rule = CalibratedOCC(make_pipeline(PCA(2), KernelTOCC(calibration="resubstitution"))).fit(glass.control)
-    >>> bool((rule.predict(glass.control) == 1).mean() >= 0.9)
+    >>> classifier = CalibratedOCC(make_pipeline(PCA(2), KernelTOCC())).fit(glass.control)
+    >>> bool((classifier.predict(glass.control) == 1).mean() >= 0.9)
     True
     """
 
@@ -78,42 +147,44 @@ class CalibratedOCC(OneClassClassifier):
         *,
         sensitivity: float = 0.9,
         calibration: Any = "cv",
-        rating: str = "score_samples",
+        response_method: str = "score_samples",
         n_jobs: int | None = None,
     ):
         self.estimator = estimator
         self.sensitivity = sensitivity
         self.calibration = calibration
-        self.rating = rating
+        self.response_method = response_method
         self.n_jobs = n_jobs
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = _takes_gaps(self.estimator)
+        tags.input_tags.allow_nan = _allows_nan(self.estimator)
         return tags
 
-    def _named(self, X: NDArray[np.float64]) -> Any:
-        """Give the columns their names back: steps of a pipeline may choose columns by name."""
-        if not hasattr(self, "feature_names_in_"):
-            return X
-        import pandas as pd
+    def _validate(self, X: Any, *, reset: bool) -> Any:
+        # Only the shape and the names of the columns: the wrapped estimator validates the values.
+        at_least = self._min_samples if reset else 1
+        if not hasattr(X, "columns"):
+            return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=at_least)
+        if len(X) < at_least:
+            raise ValueError(f"Found a table with {len(X)} sample(s) while a minimum of {at_least} is required.")
+        return validate_data(self, X, reset=reset, skip_check_array=True)
 
-        return pd.DataFrame(X, columns=self.feature_names_in_)
+    def _describe(self, X: Any) -> None:
+        if self.response_method not in RESPONSE_METHODS:
+            raise ValueError(
+                f"response_method={self.response_method!r} is unknown; choose one of {', '.join(RESPONSE_METHODS)}"
+            )
+        self._response_method = self.response_method
+        self.estimator_ = fit_detector(self.estimator, X, with_threshold=self.response_method == "decision_function")
+        self._sign = score_sign(self.estimator_, X, self.response_method)
 
-    def _describe(self, X: NDArray[np.float64]) -> None:
-        if self.rating not in RATINGS:
-            raise ValueError(f"rating={self.rating!r} is unknown; choose one of {', '.join(RATINGS)}")
-        self._remember("rating")
-        with ignoring_power():
-            self.estimator_ = clone(self.estimator).fit(self._named(X))
+    def _score(self, X: Any) -> Floats:
+        return detector_scores(self.estimator_, X, self._response_method, sign=self._sign)
 
     def _lowest(self) -> float:
-        rule = getattr(self.estimator_, "_final_estimator", self.estimator_)  # the last step of a pipeline
-        if not isinstance(rule, OneClassClassifier):
-            return super()._lowest()
-        if self._as_fitted("rating") == "score_samples" and rule._n_strata == 1:
-            return rule._lowest()
-        return float(margin(rule._lowest(), rule.thresholds_.max()))
-
-    def _score(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        return rated_by(self.estimator_, self._named(X), self._as_fitted("rating"))
+        last = self.estimator_.steps[-1][1] if isinstance(self.estimator_, Pipeline) else self.estimator_
+        if not isinstance(last, OneClassClassifier):
+            return -np.inf
+        offset = last.offset_ if self._response_method == "decision_function" else 0.0
+        return float(margin(last.lowest_score(), offset))

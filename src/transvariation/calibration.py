@@ -1,163 +1,143 @@
-"""Who rates whom: the folds of a calibration, the ratings of held-out objects, and what each mode may promise."""
+"""Calibrate a one-class classifier: folds, held-out scores, thresholds, p-values and the coverage report."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import beta
-from sklearn.base import clone
-from sklearn.model_selection import GroupKFold, GroupShuffleSplit, KFold, LeaveOneGroupOut, LeaveOneOut, ShuffleSplit
+from sklearn.model_selection import GroupKFold, GroupShuffleSplit, KFold, LeaveOneOut, ShuffleSplit
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from transvariation.parallel import run_in_processes
+from transvariation.conformal import (
+    check_sensitivity,
+    combine_p_values,
+    conformal_threshold,
+    count_at_or_below,
+    group_weights,
+    pool_strata,
+    rank_sum_p_value,
+    sensitivity_for_n,
+)
 
-if TYPE_CHECKING:
-    from transvariation.base import OneClassClassifier
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+# Rows that describe the class, rows that are scored. None: all others describe, without a list of them for each fold.
+Fold = tuple[Indices | None, Indices]
 
 CALIBRATIONS = ("resubstitution", "loo", "cv", "split")
-# Who describes and who is then rated. None describes by all others: lists of these would grow with n^2.
-Fold = tuple[Any, NDArray[np.intp]]
-
 _N_FOLDS = 10
 
 
 def check_calibration(calibration: Any) -> str:
-    """Name the mode of a `calibration` parameter, or say why it is none."""
+    """Return the mode that a `calibration` parameter selects; ``"custom"`` for a splitter."""
     if isinstance(calibration, str) and calibration in CALIBRATIONS:
         return calibration
     if isinstance(calibration, LeaveOneOut):
-        return "loo"  # by the same name or by its own, and so without n fits where there is a shorter way
+        return "loo"
     if hasattr(calibration, "split") and hasattr(calibration, "get_n_splits"):
         return "custom"
     raise ValueError(
-        f"calibration={calibration!r} is unknown; choose one of {', '.join(CALIBRATIONS)}, or give a splitter of "
-        "scikit-learn such as KFold(5)"
+        f"calibration={calibration!r} is unknown; choose one of {', '.join(CALIBRATIONS)}, or pass a scikit-learn "
+        "splitter such as KFold(5)"
     )
 
 
-def check_groups(groups: ArrayLike | None, X: NDArray[np.float64]) -> NDArray | None:
-    """Number the groups, one number per object, or say what is wrong with them.
-
-    Numbers can be kept in any file, labels of the user's own cannot; and all that counts is which are equal.
-    """
+def check_groups(groups: ArrayLike | None, n: int) -> Indices | None:
+    """Number the groups 0, 1, ... and check that there is one label per sample and more than one group."""
     if groups is None:
         return None
     import pandas as pd
 
-    # As objects: among strings NumPy would turn a missing label into the string "nan".
+    # As objects: NumPy would turn a missing label among strings into the string "nan".
     n_missing = int(np.sum(pd.isna(np.asarray(groups, dtype=object))))
     if n_missing:
-        raise ValueError(f"groups is missing for {n_missing} of {len(X)} objects; name the item of each, or drop them")
+        raise ValueError(f"groups is missing for {n_missing} of {n} samples; label every sample, or drop these")
     labels = column_or_1d(np.asarray(groups), warn=False)
-    check_consistent_length(X, labels)
+    check_consistent_length(np.empty(n), labels)
     try:
         _, numbers = np.unique(labels, return_inverse=True)
-    except TypeError:  # labels of several kinds have no order but that of their appearance
+    except TypeError:  # labels of several types have no order but that of appearance
         numbers, _ = pd.factorize(labels)
     if not numbers.any():
-        raise ValueError("groups names one group only; a rule needs at least two that can stand in for one another")
+        raise ValueError("groups holds a single group; calibration needs at least two")
     return numbers
 
 
-def folds_of(calibration: Any, X: NDArray[np.float64], groups: NDArray | None) -> list[Fold]:
-    """List who describes and who is then rated, as (describing, rated) indices; none for ``"resubstitution"``.
+def calibration_folds(calibration: Any, n: int, groups: Indices | None = None) -> list[Fold]:
+    """List the (describing, scored) rows of each fold; an empty list for ``"resubstitution"``.
 
-    One fold leaves the describing objects unrated (split); several rate every object once (cross, leave-one-out).
+    A single fold leaves the describing samples unscored (split); several folds score every sample once.
     """
     mode = check_calibration(calibration)
     if mode == "resubstitution":
         return []
-    if mode == "loo" and groups is None:
-        return [(None, rated) for rated in np.arange(len(X))[:, None]]
-    n_units = len(X) if groups is None else len(np.unique(groups))
-    n_folds = min(_N_FOLDS, n_units)
-    plain = {
-        "cv": KFold(n_folds, shuffle=True, random_state=0),
-        "split": ShuffleSplit(1, test_size=0.5, random_state=0),
-    }
-    grouped = {
-        "loo": LeaveOneGroupOut(),
-        "cv": GroupKFold(n_folds),
-        "split": GroupShuffleSplit(1, test_size=0.5, random_state=0),
-    }
-    splitter = calibration if mode == "custom" else (plain if groups is None else grouped)[mode]
-    folds = list(splitter.split(X, groups=groups))
-    rated = np.concatenate([test for _, test in folds])
-    if len(np.unique(rated)) < len(rated):
-        raise ValueError(f"calibration={calibration!r} rates some objects twice; give a splitter with disjoint folds")
-    if groups is not None and any(np.isin(groups[rated], groups[describing]).any() for describing, rated in folds):
+    units = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
+    if mode == "loo":
+        order = np.argsort(units, kind="stable")
+        return [(None, scored) for scored in np.split(order, np.flatnonzero(np.diff(units[order])) + 1)]
+    n_folds = min(_N_FOLDS, int(units.max()) + 1)
+    if mode == "custom":
+        splitter = calibration
+    elif mode == "cv":
+        splitter = KFold(n_folds, shuffle=True, random_state=0) if groups is None else GroupKFold(n_folds)
+    else:
+        splitter = (ShuffleSplit if groups is None else GroupShuffleSplit)(1, test_size=0.5, random_state=0)
+    folds = list(splitter.split(np.empty((n, 1)), groups=groups))
+    scored = np.concatenate([test for _, test in folds])
+    if len(np.unique(scored)) < len(scored):
+        raise ValueError(f"calibration={calibration!r} scores some samples twice; use a splitter with disjoint folds")
+    if groups is not None and any(np.isin(groups[test], groups[train]).any() for train, test in folds):
         raise ValueError(
-            f"calibration={calibration!r} rates objects of a group that others of it helped to describe; give a "
-            "splitter that keeps groups together, such as GroupKFold(5) or GroupShuffleSplit(1)"
+            f"calibration={calibration!r} splits groups; use a splitter that keeps groups together, such as "
+            "GroupKFold(5) or GroupShuffleSplit(1)"
         )
     return folds
 
 
-def rate_held_out(
-    rule: "OneClassClassifier", X: NDArray[np.float64], folds: list[Fold], seconds: float | None = None
-) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Describe the class anew in every fold and rate the objects left out of it.
-
-    Returns the rated objects' indices, in order, and their ratings. Folds run in parallel where the rule has an
-    `n_jobs` or under ``joblib.parallel_config``, unless `seconds`, what one fold is likely to take, says that it would
-    be a loss; the result is the same.
-    """
-    pieces = [(rule, X, *fold) for fold in folds]
-    ratings = run_in_processes(_rate, pieces, getattr(rule, "n_jobs", None), seconds)
-    rated = np.concatenate([test for _, test in folds])
-    order = np.argsort(rated)
-    return rated[order], np.concatenate(ratings)[order]
-
-
-def _rate(
-    rule: "OneClassClassifier", X: NDArray[np.float64], train: NDArray[np.intp] | None, test: NDArray[np.intp]
-) -> NDArray[np.float64]:
-    stand_in = clone(rule)
-    if hasattr(rule, "n_jobs"):
-        stand_in.n_jobs = 1  # the folds are what workers share
-    stand_in.n_features_in_ = rule.n_features_in_
-    if hasattr(rule, "feature_names_in_"):
-        stand_in.feature_names_in_ = rule.feature_names_in_
-    stand_in._describe(np.delete(X, test, axis=0) if train is None else X[train])
-    return stand_in._score(X[test])
+def take_rows(X: Any, rows: NDArray | None) -> Any:
+    """Select rows of an array or a DataFrame; None selects all."""
+    if rows is None:
+        return X
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
 @dataclass(frozen=True)
 class CoverageReport:
-    """What a fitted rule promises about fresh target objects, and on what grounds.
+    """Statement about the share of new target samples that a fitted classifier accepts.
 
     Attributes
     ----------
     calibration : str
         The mode: ``"resubstitution"``, ``"loo"``, ``"cv"``, ``"split"`` or ``"custom"``.
     sensitivity : float or tuple of float
-        The nominal level: the share of fresh target objects to accept.
+        The nominal level: the share of new target samples to accept.
     guarantee : str
-        What holds, in words, and what does not.
+        What holds, and under which assumptions.
     n : int
-        How many objects, or groups, the threshold was counted from.
+        The number of calibration samples, or groups.
     unit : str
-        ``"objects"`` or ``"groups"``.
-    n_per_part : tuple of int or float
-        The same for each part of the class with a threshold of its own, after small parts were pooled. A group that
-        lies in several parts counts in each by its share.
+        ``"samples"`` or ``"groups"``.
+    n_per_stratum : tuple of int or float
+        The same for each stratum of the class with its own threshold, after small strata were pooled. A group that lies
+        in several strata counts in each by its share.
     smallest_p_value : float
-        1 / (n + 1), the smallest that so many objects or groups allow.
+        1 / (n + 1), the smallest p-value that this number of samples or groups allows.
     likely_sensitivity : tuple of float, or None
-        Between these two lies, nine times in ten, the true sensitivity of a rule calibrated with so many objects.
-        Known for the split mode without groups and with one threshold.
-    smallest_per_part : tuple of float
-        For each part of `n_per_part` the p-value of an object rated as low as the rule can rate. It is larger where
-        calibrating objects share that rating: counting gives tp = 0 to all beyond the edge.
+        The central 90% range of the true sensitivity of a classifier calibrated with this number of samples. Known for
+        the split mode without groups and with one threshold.
+    smallest_per_stratum : tuple of float
+        For each entry of `n_per_stratum` the p-value of a sample with the lowest attainable score. It is larger than
+        1 / (n + 1) where calibration samples share that score: counting gives tp = 0 to all samples beyond the edge.
 
     Examples
     --------
     >>> from transvariation import TOCC, load_glass
-    >>> rule = TOCC(sensitivity=0.8, calibration="loo").fit(load_glass().control[["K", "Mg"]])
-    >>> report = rule.coverage_report()
+    >>> classifier = TOCC(sensitivity=0.8, calibration="loo").fit(load_glass().control[["K", "Mg"]])
+    >>> report = classifier.coverage_report()
     >>> report.n, report.unit, round(report.smallest_p_value, 4)
-    (87, 'objects', 0.0114)
+    (87, 'samples', 0.0114)
     >>> round(report.attainable_p_value, 4)
     0.1591
     """
@@ -167,15 +147,15 @@ class CoverageReport:
     guarantee: str
     n: int
     unit: str
-    n_per_part: tuple[float, ...]
+    n_per_stratum: tuple[float, ...]
     smallest_p_value: float
     likely_sensitivity: tuple[float, float] | None
-    smallest_per_part: tuple[float, ...] = ()
+    smallest_per_stratum: tuple[float, ...] = ()
 
     @property
     def attainable_p_value(self) -> float:
-        """No p-value of this rule can be smaller."""
-        return min(self.smallest_per_part, default=self.smallest_p_value)
+        """The smallest p-value that this classifier can give to any sample."""
+        return min(self.smallest_per_stratum, default=self.smallest_p_value)
 
     def __str__(self) -> str:
         level = self.sensitivity if isinstance(self.sensitivity, float) else ", ".join(map(str, self.sensitivity))
@@ -185,54 +165,223 @@ class CoverageReport:
             f"smallest p-value     {self.smallest_p_value:.3g}",
         ]
         if self.attainable_p_value > self.smallest_p_value + 1e-9:
-            lines[-1] += f"; of this rule {self.attainable_p_value:.3g}, however foreign the object"
-        if len(self.n_per_part) > 1:
-            lines.insert(2, f"thresholds           {len(self.n_per_part)}, from {', '.join(map(str, self.n_per_part))}")
+            lines[-1] += f"; of this classifier {self.attainable_p_value:.3g}, however foreign the sample"
+        if len(self.n_per_stratum) > 1:
+            sizes = ", ".join(map(str, self.n_per_stratum))
+            lines.insert(2, f"thresholds           {len(self.n_per_stratum)}, from {sizes}")
         if self.likely_sensitivity:
             lines.append("true sensitivity     {:.2f} to {:.2f} in nine fits of ten".format(*self.likely_sensitivity))
         return "\n".join([*lines, f"guarantee            {self.guarantee}"])
 
 
-def guarantee(mode: str, n_folds: int, grouped: bool, n_parts: int) -> str:
-    """Say what a calibration mode promises, and no more."""
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Calibration scores of a fitted classifier: thresholds, p-values and the coverage report follow from them.
+
+    All results are computed from three quantities: `sizes`, `threshold_of` and `count_at_or_below`. A subclass whose
+    scores are not in memory overrides these and nothing else.
+
+    Parameters
+    ----------
+    mode : str
+        The calibration mode, see :func:`check_calibration`.
+    n_folds : int
+        0: the training samples were scored by the classifier that they were used to fit; 1: split.
+    scores : ndarray of shape (n,)
+    strata : ndarray of shape (n,), optional
+        The Mondrian category of each sample, 0, 1, ...; by default there is one stratum.
+    n_strata : int, default=1
+    weights : ndarray of shape (n,), optional
+        Weights that sum to 1 within each group.
+    """
+
+    mode: str
+    n_folds: int
+    scores: Floats
+    strata: Indices | None = None
+    n_strata: int = 1
+    weights: Floats | None = None
+
+    @property
+    def held_out(self) -> bool:
+        """Whether the samples were scored by a classifier fitted without them."""
+        return self.n_folds > 0
+
+    @property
+    def unit(self) -> str:
+        """What is counted: ``"samples"`` or ``"groups"``."""
+        return "samples" if self.weights is None else "groups"
+
+    # What a subclass overrides.
+
+    @property
+    def sizes(self) -> Floats:
+        """The number of samples or groups of each stratum; a group in several strata counts by its share."""
+        strata = np.zeros(len(self.scores), dtype=np.intp) if self.strata is None else self.strata
+        return np.round(np.bincount(strata, self.weights, minlength=self.n_strata), 10)
+
+    def threshold_of(self, strata: Indices, sensitivity: float) -> float:
+        """Compute the threshold from the scores of the given strata together."""
+        scores, weights = self._pool(strata)
+        return conformal_threshold(scores, sensitivity, weights, held_out=self.held_out)
+
+    def count_at_or_below(self, strata: Indices, scores: ArrayLike) -> Floats:
+        """Count the samples or groups of the given strata that score at or below each of `scores`."""
+        reference, weights = self._pool(strata)
+        return count_at_or_below(reference, scores, weights)
+
+    def _pool(self, strata: Indices) -> tuple[Floats, Floats | None]:
+        if self.strata is None or len(strata) == self.n_strata:
+            return self.scores, self.weights
+        inside = np.isin(self.strata, strata)
+        return self.scores[inside], None if self.weights is None else self.weights[inside]
+
+    # What follows from it.
+
+    def pools(self, sensitivity: float | ArrayLike) -> list[Indices]:
+        """List the strata that share a threshold. Strata too small to support the sensitivity are pooled.
+
+        With one sensitivity per stratum, and without held-out scores, each stratum is a pool.
+        """
+        if not self.held_out or np.ndim(sensitivity):
+            return [np.array([k]) for k in range(self.n_strata)]
+        pools = pool_strata(self.sizes, check_sensitivity(sensitivity))  # type: ignore[arg-type]
+        return [np.flatnonzero(pools == pool) for pool in range(pools.max() + 1)]
+
+    def thresholds(self, sensitivity: float | ArrayLike) -> Floats:
+        """Compute the threshold of each stratum."""
+        shares = check_sensitivities(sensitivity, self.n_strata)
+        thresholds = np.empty(self.n_strata)
+        for strata in self.pools(sensitivity):
+            thresholds[strata] = self.threshold_of(self.occupied(strata), shares[strata[0]])
+        return thresholds
+
+    def p_values(self, scores: Floats, strata: Indices | None, sensitivity: float | ArrayLike) -> Floats:
+        """Compute conformal p-values; the sensitivity determines which strata are pooled."""
+        result = np.empty(len(scores))
+        own = np.zeros(len(scores), dtype=np.intp) if strata is None else strata
+        for pool in self.pools(sensitivity):
+            inside, reference = np.isin(own, pool), self.occupied(pool)
+            count = self.count_at_or_below(reference, scores[inside])
+            result[inside] = (1 + count) / (1 + self.sizes[reference].sum())
+        return result
+
+    def combined_p_value(self, scores: Floats, strata: Indices | None, sensitivity: float | ArrayLike) -> float:
+        """Compute one p-value for a set: the rank sum where samples are exchangeable, else twice the mean."""
+        pools = self.pools(sensitivity)
+        if self.unit == "groups" or len(pools) > 1:
+            return combine_p_values(self.p_values(scores, strata, sensitivity))
+        count = self.count_at_or_below(pools[0], scores).sum()
+        return rank_sum_p_value(int(count), int(self.sizes.sum()), len(scores))
+
+    def count_lowest(self, lowest: float) -> float:
+        """Count the samples or groups that have the lowest attainable score."""
+        return _number(self.count_at_or_below(np.arange(self.n_strata), [lowest])[0])
+
+    def coverage_report(self, sensitivity: float | ArrayLike, lowest: float = -np.inf) -> CoverageReport:
+        """Report what holds for new target samples.
+
+        Parameters
+        ----------
+        sensitivity : float or array-like
+        lowest : float
+            The lowest attainable score.
+        """
+        pools = self.pools(sensitivity)
+        sizes = [_number(self.sizes[strata].sum()) for strata in pools]
+        smallest = []
+        for strata in pools:
+            reference = self.occupied(strata)
+            count = self.count_at_or_below(reference, [lowest])[0]
+            smallest.append(float((1 + count) / (1 + self.sizes[reference].sum())))
+        several = np.ndim(sensitivity) > 0
+        exact = self.n_folds == 1 and self.unit == "samples" and len(pools) == 1 and not several
+        return CoverageReport(
+            calibration=self.mode,
+            sensitivity=tuple(map(float, np.ravel(sensitivity))) if several else float(sensitivity),  # type: ignore[arg-type]
+            guarantee=_guarantee(self.mode, self.n_folds, self.unit == "groups", len(pools)),
+            n=int(round(self.sizes.sum(), 6)),
+            unit=self.unit,
+            n_per_stratum=tuple(sizes),
+            smallest_p_value=1 / (max(sizes) + 1),
+            likely_sensitivity=self._likely_sensitivity(float(sensitivity), lowest) if exact else None,  # type: ignore[arg-type]
+            smallest_per_stratum=tuple(smallest),
+        )
+
+    def pooling_levels(self) -> list[int]:
+        """List the required sample sizes up to which the strata form the same pools, in ascending order.
+
+        Between two levels, and beyond the last, all sensitivities give the same p-values.
+        """
+        sizes = np.sort(self.sizes)
+        levels = np.unique(np.floor(np.concatenate([sizes, np.cumsum(sizes)]) + 1e-9)).astype(int)
+        levels = levels[levels > 0]
+        pools = [[tuple(pool) for pool in self.pools(sensitivity_for_n(int(level)))] for level in levels]
+        following = [*pools[1:], None]
+        return [int(level) for level, own, then in zip(levels, pools, following, strict=True) if own != then]
+
+    def occupied(self, strata: Indices) -> Indices:
+        """Replace strata without calibration samples by all strata."""
+        return strata if self.sizes[strata].sum() > 0 else np.arange(self.n_strata)
+
+    def _likely_sensitivity(self, sensitivity: float, lowest: float) -> tuple[float, float]:
+        """Compute the central 90% range of the true sensitivity, a Beta variable over repeated calibrations.
+
+        Several calibration samples at the threshold raise the upper end: only lower scores are rejected. At the
+        lowest attainable score everything is accepted.
+        """
+        every, n = np.arange(self.n_strata), int(self.sizes.sum())
+        threshold = float(self.thresholds(sensitivity)[0])
+        most = max(int((1 - sensitivity) * (n + 1) + 1e-9), 1)
+        below = int(self.count_at_or_below(every, [np.nextafter(threshold, -np.inf)])[0])
+        at = int(self.count_at_or_below(every, [threshold])[0]) - below
+        fewest = below if at > 1 or threshold <= lowest else most
+        low = beta.ppf(0.05, n + 1 - most, most)
+        high = beta.ppf(0.95, n + 1 - fewest, fewest) if fewest else 1.0
+        return float(low), float(high)
+
+
+def calibration_of(
+    mode: str, n_folds: int, scores: Floats, strata: Indices | None, n_strata: int, groups: Indices | None
+) -> Calibration:
+    """Build the calibration of samples in groups: each group weighs 1."""
+    return Calibration(mode, n_folds, scores, strata, n_strata, None if groups is None else group_weights(groups))
+
+
+def check_sensitivities(sensitivity: float | ArrayLike, n_strata: int) -> list[float]:
+    """Return one sensitivity per stratum."""
+    if np.ndim(sensitivity) and np.size(sensitivity) != n_strata:
+        raise ValueError(
+            f"sensitivity={sensitivity!r} has {np.size(sensitivity)} values for {n_strata} strata of the class; give "
+            "one number, or one per stratum"
+        )
+    shares: Sequence[Any] = np.full(n_strata, sensitivity, dtype=object).tolist()
+    return [check_sensitivity(share) for share in shares]
+
+
+def _number(n: float) -> int | float:
+    return int(n) if float(n).is_integer() else float(n)
+
+
+def _guarantee(mode: str, n_folds: int, grouped: bool, n_pools: int) -> str:
     if mode == "resubstitution":
         return (
-            "None for fresh objects: the training objects were rated by the rule that they shaped, which flatters. "
-            "The share holds among the training objects only."
+            "None for new samples: the training samples were scored by the classifier fitted to them, which is "
+            "optimistic. The share holds among the training samples only."
         )
-    unit, who = ("group", "an object of a new group") if grouped else ("object", "a new target object")
-    part = " of its part of the class" if n_parts > 1 else ""
+    unit, who = ("group", "a sample of a new group") if grouped else ("sample", "a new target sample")
+    stratum = " of its stratum" if n_pools > 1 else ""
     if mode == "split" or n_folds == 1:
-        given = " given the parts, which the describing objects alone drew" if n_parts > 1 else ""
+        given = " given the strata, which depend on the describing samples only" if n_pools > 1 else ""
         return (
             f"Exact for every sample size and distribution: {who} is accepted with probability at least the nominal "
-            f"sensitivity{given}, if it is exchangeable with the calibrating {unit}s{part}. On average over "
-            "calibrations, not for each."
+            f"sensitivity{given}, if it is exchangeable with the calibration {unit}s{stratum}. This holds on average "
+            "over calibrations, not for each."
         )
-    left_out, how = (f"one {unit}", "all in turn") if mode == "loo" else ("one fold", f"in {n_folds} folds")
+    left_out, how = (f"one {unit}", "by leave-one-out") if mode == "loo" else ("one fold", f"in {n_folds} folds")
     return (
-        f"Approximate: each {unit} was rated by a rule that had not seen it, {how}; new objects are rated by the rule "
-        f"from all. {who[0].upper()}{who[1:]} is accepted with about the nominal probability, as far as leaving out "
-        f"{left_out} hardly changes the ratings{part}. No bound for every distribution; the split mode has one."
+        f"Approximate: each {unit} was scored by a classifier fitted without it, {how}; new samples are scored by the "
+        f"classifier fitted to all. {who[0].upper()}{who[1:]} is accepted with about the nominal probability if "
+        f"leaving out {left_out} hardly changes the scores{stratum}. There is no bound for every distribution; the "
+        "split mode has one."
     )
-
-
-def likely_sensitivity(
-    scores: NDArray[np.float64], threshold: float, sensitivity: float, lowest: float
-) -> tuple[float, float]:
-    """Bracket the true sensitivity of a split rule, which varies from calibration to calibration as a Beta variable.
-
-    If several calibrating objects score just the threshold, more may be accepted: all but what scores lower. If it is
-    the lowest score that there is, all are.
-    """
-    tied = threshold <= lowest or np.count_nonzero(scores == threshold) > 1
-    return likely_by_counts(len(scores), sensitivity, int(np.count_nonzero(scores < threshold)) if tied else None)
-
-
-def likely_by_counts(n: int, sensitivity: float, fewest: int | None) -> tuple[float, float]:
-    """Bracket the true sensitivity, given that ties leave at least `fewest` of n calibrating objects to reject."""
-    most = max(int((1 - sensitivity) * (n + 1) + 1e-9), 1)
-    fewest = most if fewest is None else fewest
-    low = beta.ppf(0.05, n + 1 - most, most)
-    high = beta.ppf(0.95, n + 1 - fewest, fewest) if fewest else 1.0
-    return float(low), float(high)

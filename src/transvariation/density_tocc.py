@@ -92,7 +92,7 @@ class DensityTOCC(TransvariationClassifier):
         for name, value, known in (("center", self.center, CENTERS), ("scale", self.scale, SCALES)):
             if value not in known:
                 raise ValueError(f"{name}={value!r} is unknown; choose one of {', '.join(known)}")
-        self._remember("tau_max", "scale")
+        self._tau_max, self._scale = self.tau_max, self.scale
         self.density_ = _fitted(self.density, X, self.n_jobs)
         self.center_ = self._center(X) if center is None else center
         self._X = X
@@ -111,16 +111,16 @@ class DensityTOCC(TransvariationClassifier):
         return np.median(X, axis=0) if self.tau_max == "product" else spatial_median(X)
 
     def _log_tp(self, X: Floats) -> Floats:
-        return density_tp_on_workers(self.density_, X, self.center_, self._as_fitted("tau_max"), self.n_jobs)
+        return density_tp_on_workers(self.density_, X, self.center_, self._tau_max, self.n_jobs)
 
     def _tp(self, X: Floats) -> Floats:
         return np.exp(self._log_tp(X))
 
     def _score(self, X: Floats) -> Floats:
-        return self._log_tp(X) if self._as_fitted("scale") == "log" else self._tp(X)
+        return self._log_tp(X) if self._scale == "log" else self._tp(X)
 
     def _lowest(self) -> float:
-        return -np.inf if self._as_fitted("scale") == "log" else 0.0
+        return -np.inf if self._scale == "log" else 0.0
 
     def _univariate_tp(self, X: Floats) -> Floats:
         return np.exp(same_everywhere(univariate_log_tp(self.density_, X, np.median(self._X, axis=0))))

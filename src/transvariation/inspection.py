@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from transvariation.calibrated import CalibratedOCC, rated_by
+from transvariation.calibrated import CalibratedOCC, detector_scores, score_sign
 from transvariation.conformal import margin
 from transvariation.depth.median import spatial_median
 from transvariation.projection_ensemble import ProjectionEnsemble
@@ -84,11 +84,13 @@ class _Counting(TOCC):
         import pandas as pd
 
         names = getattr(self, "feature_names_in_", None)  # steps of a pipeline may choose columns by name
-        return rated_by(self.rule, X if names is None else pd.DataFrame(X, columns=names), "decision_function")
+        table = X if names is None else pd.DataFrame(X, columns=names)
+        return detector_scores(self.rule, table, "decision_function", sign=self._sign)
 
     def explains(self, X: ArrayLike) -> Self:
+        self._sign = score_sign(self.rule, X, "decision_function")
         self.fit(X)
-        self._sensitivity = max(float((self._calibration_scores >= 0).mean()), 1 / len(self._X))
+        self._sensitivity = max(float((self._calibration.scores >= 0).mean()), 1 / len(self._X))
         self.thresholds_ = np.zeros(1)
         return self
 
@@ -99,7 +101,11 @@ def _explaining(rule: Any, X: ArrayLike | None) -> Rule:
     if isinstance(rule, Rule):
         return rule
     if X is None and isinstance(rule, CalibratedOCC) and isinstance(rule.estimator_, Rule):
-        X = rule._named(rule.estimator_._X)
+        X = rule.estimator_._X
+        if hasattr(rule, "feature_names_in_"):
+            import pandas as pd
+
+            X = pd.DataFrame(X, columns=rule.feature_names_in_)
     if X is None:
         raise TypeError(
             f"{type(rule).__name__} does not keep its target objects in the variables as they are, and reasons need "
@@ -190,7 +196,8 @@ def _sentences(table: "pd.DataFrame") -> Iterator[str]:
 
 
 def _margin(rule: Rule, X: Floats) -> Floats:
-    return margin(rule._score(X), rule.thresholds_[rule._stratum(X)])
+    strata = rule._stratum(X)
+    return margin(rule._score(X), rule.thresholds_[0 if strata is None else strata])
 
 
 def _accepts(rule: Rule, X: Floats) -> NDArray[np.bool_]:
@@ -200,7 +207,8 @@ def _accepts(rule: Rule, X: Floats) -> NDArray[np.bool_]:
 def _centre(rule: Rule, z: Floats) -> Floats:
     """The centre that the object is compared with: with several clusters that of its own."""
     if hasattr(rule, "centers_"):
-        return np.asarray(rule.centers_[rule._stratum(z[None])[0]])
+        strata = rule._stratum(z[None])
+        return np.asarray(rule.centers_[0 if strata is None else strata[0]])
     return np.asarray(rule.center_ if hasattr(rule, "center_") else spatial_median(rule._X))
 
 

@@ -81,7 +81,7 @@ class KernelTOCC(TransvariationClassifier):
     def _describe(self, X: Floats) -> None:
         if not (isinstance(self.crowding, int | float | np.floating) and 0 <= self.crowding <= 1):
             raise ValueError(f"crowding={self.crowding!r} must lie in [0, 1]; 0.5 weighs depth and density alike")
-        self._remember("crowding")
+        self._crowding = self.crowding
         self._X, varies = X, varying(X)
         self.center_ = X[0].copy()
         if varies.any():
@@ -105,7 +105,7 @@ class KernelTOCC(TransvariationClassifier):
         return np.where(self._apart(X), 0.0, np.exp(self._log_tp(X)))
 
     def _score(self, X: Floats) -> Floats:
-        score, varies, crowding = np.zeros(len(X)), varying(self._X), self._as_fitted("crowding")
+        score, varies, crowding = np.zeros(len(X)), varying(self._X), self._crowding
         if crowding < 1:
             score += (1 - crowding) * self._log_tp(X)
         if crowding > 0 and varies.any():

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t as student
-from sklearn.base import clone
 from sklearn.model_selection import RepeatedKFold
 from sklearn.utils.validation import check_array
 
-from transvariation.calibrated import rated_by
-from transvariation.conformal import check_sensitivity, conformal_threshold, ignoring_power
+from transvariation.calibrated import detector_scores, fit_detector, score_sign
+from transvariation.conformal import check_sensitivity, conformal_threshold
 from transvariation.parallel import run_in_processes
 
 if TYPE_CHECKING:
@@ -154,10 +153,14 @@ def _reference(X: Floats, n: int, rng: np.random.Generator) -> tuple[Floats, str
 def _rate(estimator: Any, X: Any, reference: Floats, train: NDArray, test: NDArray) -> tuple[Floats, Floats]:
     """Rate held-out targets and reference points by a rule that saw neither."""
     frame = hasattr(X, "iloc")
-    with ignoring_power():
-        rule = clone(estimator).fit(X.iloc[train] if frame else X[train])
+    known = X.iloc[train] if frame else X[train]
+    rule = fit_detector(estimator, known)
+    sign = score_sign(rule, known)
     points = type(X)(reference, columns=X.columns) if frame else reference
-    return rated_by(rule, X.iloc[test] if frame else X[test]), rated_by(rule, points)
+    return (
+        detector_scores(rule, X.iloc[test] if frame else X[test], sign=sign),
+        detector_scores(rule, points, sign=sign),
+    )
 
 
 def _accepted(rated: list[tuple[Floats, Floats]], n_folds: int, sensitivity: float) -> Floats:

@@ -24,9 +24,8 @@ class PAMTOCC(TransvariationClassifier):
         The share of target objects to accept in each cluster.
     calibration : {"resubstitution", "loo", "cv", "split"} or splitter, default="resubstitution"
         Where the thresholds come from. ``"resubstitution"`` cuts at the quantile of the training objects' own tp; the
-        others at
-        ratings that each object got without itself, and clusters too small for that share one threshold. ``"loo"``
-        takes n fits: use ``"cv"`` or ``"split"`` for more than some hundred objects.
+        others at scores that each sample got from a classifier fitted without it, and clusters too small for that
+        share one threshold. ``"loo"`` refits n times, at most 1,000; use ``"cv"`` or ``"split"`` for more samples.
     ties : {"proper", "literal"}, default="proper"
         See :func:`transvariation.transvariation_probability`.
     n_jobs : int, optional
@@ -71,18 +70,17 @@ class PAMTOCC(TransvariationClassifier):
 
     def _describe(self, X: Floats) -> None:
         check_names("count", self.ties)
-        self._remember("ties")
         found = medoids(X, self.n_clusters)
-        self.centers_, self.labels_, self._X = X[found.rows], found.labels, X
+        self.centers_, self.labels_, self._X, self._ties = X[found.rows], found.labels, X, self.ties
 
     def _stratum(self, X: Floats) -> NDArray[np.intp]:
         return closest(X, self.centers_)[0]
 
     def _tp(self, X: Floats) -> Floats:
-        tp, label, ties = np.empty(len(X)), self._stratum(X), self._as_fitted("ties")
+        tp, label = np.empty(len(X)), self._stratum(X)
         for k in np.unique(label):
             own, objects = self._X[self.labels_ == k], label == k
-            tp[objects] = transvariation_probability(own, X[objects], self.centers_[k], ties=ties)
+            tp[objects] = transvariation_probability(own, X[objects], self.centers_[k], ties=self._ties)
         return tp
 
     def _univariate_tp(self, X: Floats) -> Floats:

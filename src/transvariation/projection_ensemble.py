@@ -1,7 +1,8 @@
 """One classifier in each of many compact random projections; the majority decides."""
 
+from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -11,9 +12,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from transvariation.base import OneClassClassifier
-from transvariation.calibrated import rated_by
-from transvariation.calibration import Fold
-from transvariation.conformal import ignoring_power
+from transvariation.calibrated import CalibratedOCC
+from transvariation.calibration import Calibration, Fold
 from transvariation.decomposition.projections import generator, project, random_projections
 from transvariation.density.engine import Lot, lot_of, part_of
 from transvariation.density_tocc import DensityTOCC
@@ -136,6 +136,8 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
         )
         self.feature_importances_ = np.median(importance_coefficients(self.projections_, X.std(axis=0, ddof=1)), axis=0)
         prototype = TOCC() if self.estimator is None else self.estimator
+        if not isinstance(prototype, OneClassClassifier):
+            prototype = CalibratedOCC(prototype, calibration="resubstitution")
         seeds = rng.integers(2**31 - 1, size=self.n_projections).tolist()
         random_parts = [name for name in prototype.get_params() if f"__{name}".endswith("__random_state")]
         members = [clone(prototype).set_params(**dict.fromkeys(random_parts, seed)) for seed in seeds]
@@ -187,7 +189,7 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
         known = self._X if names is None else pd.DataFrame(self._X, columns=names)
-        table = TOCC(sensitivity=self._sensitivity_in_use()).fit(known).explain(Z)
+        table = TOCC(sensitivity=self._sensitivity).fit(known).explain(Z)
         return table.assign(importance=np.tile(self.feature_importances_, len(table) // self.n_features_in_))
 
     def _score(self, X: Floats) -> Floats:
@@ -196,39 +198,27 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
     def _lowest(self) -> float:
         return 0.0  # a rank below all training objects
 
-    def _training_scores(self, X: Floats) -> tuple[Floats, NDArray[np.intp]]:
-        return _lower_median(self._known_ranks), np.zeros(len(X), dtype=np.intp)
+    def _training_scores(self, X: Floats) -> Floats:
+        return _lower_median(self._known_ranks)
 
-    def _calibrate(self, X: Floats, groups: NDArray | None, folds: list[Fold], *known: Any) -> None:
-        super()._calibrate(X, groups, folds, *known)
-        if len(folds) > 1:
-            # Shares of fewer training objects, rounded down to shares of all: or a new object that exceeds as many as
-            # a held-out one would have the lower rank.
-            self._calibration_scores = np.floor(self._calibration_scores * len(X) + 1e-9) / len(X)
+    def _calibrate(self, X: Floats, groups: NDArray | None, folds: list[Fold]) -> Calibration:
+        calibration = super()._calibrate(X, groups, folds)
+        if len(folds) < 2:
+            return calibration
+        # Ranks among fewer training samples, rounded down to ranks among all: otherwise a new sample that exceeds as
+        # many as a held-out one would have the lower rank.
+        return replace(calibration, scores=np.floor(calibration.scores * len(X) + 1e-9) / len(X))
 
-    def set_sensitivity(self, sensitivity: float | ArrayLike) -> Self:
-        """Move the operating point of all members without refitting.
-
-        Parameters
-        ----------
-        sensitivity : float in (0, 1]
-            The share of target objects that each member accepts.
-
-        Warns
-        -----
-        RejectsNothing
-            If so many calibrating objects have the lowest rank that it is the threshold.
-        """
-        super().set_sensitivity(sensitivity)
+    def _set_threshold(self, sensitivity: float | ArrayLike) -> None:
+        super()._set_threshold(sensitivity)
         share = float(np.ravel(sensitivity)[0])
         for member, scores, strata in zip(self.estimators_, self._known_scores, self._known_strata, strict=True):
-            if isinstance(member, OneClassClassifier):
-                member._cut_as_rated(scores, strata, share)
-        if not self._n_folds:
+            known = Calibration("resubstitution", 0, scores, strata, int(strata.max()) + 1)
+            member.set_calibration(known, share)
+        if not self._calibration.held_out:
             # The vote: rank > 1 - s. The margin is far below the distance of two ranks, far above rounding.
             self.offset_ = 1 - share + 1e-12
             self.thresholds_ = np.array([self.offset_])
-        return self
 
 
 def _lower_median(ranks: Floats) -> Floats:
@@ -269,10 +259,6 @@ def _fit_block(members: list[Any], images: Floats, lot: Lot) -> list[tuple[Any, 
 
 
 def _describe(member: Any, T: Floats, center: Floats | None) -> None:
-    if not isinstance(member, OneClassClassifier):
-        with ignoring_power():
-            member.fit(T)
-        return
     # The rows are validated already, and the member's threshold comes from the ratings of all members together.
     if center is None:
         member._describe(T)
@@ -290,7 +276,12 @@ def _one_by_one(work: Any, members: list[Any], images: Floats, lot: Lot) -> list
 
 
 def _training(member: Any, T: Floats) -> _Ratings:
-    return _Ratings(*member._training_scores(T)) if isinstance(member, OneClassClassifier) else _rate(member, T)
+    return _Ratings(member._training_scores(T), _strata(member, T))
+
+
+def _strata(member: Any, T: Floats) -> NDArray[np.intp]:
+    strata = member._stratum(T)
+    return np.zeros(len(T), dtype=np.intp) if strata is None else strata
 
 
 def _rate_block(members: list[Any], images: Floats, lot: Lot) -> list[_Ratings]:
@@ -303,9 +294,9 @@ def _rate_stack(members: list[Any], images: Floats) -> list[_Ratings] | None:
     if kind not in (TOCC, PAMTOCC) or images.shape[1] * len(members[0]._X) > SMALL:
         return None
     X, strata = np.stack([m._X for m in members]), np.zeros(images.shape[:2], dtype=np.intp)
-    ties = members[0]._as_fitted("ties")
+    ties = members[0]._ties
     if kind is TOCC:
-        if members[0]._as_fitted("tau_max") != "count":
+        if members[0]._tau_max != "count":
             return None
         tp = stacked_tp(X, images, np.stack([m.center_ for m in members])[:, None], ties=ties)
     else:
@@ -317,9 +308,7 @@ def _rate_stack(members: list[Any], images: Floats) -> list[_Ratings] | None:
 
 
 def _rate(member: Any, T: Floats) -> _Ratings:
-    if isinstance(member, OneClassClassifier):
-        return _Ratings(member._score(T), member._stratum(T))
-    return _Ratings(rated_by(member, T), np.zeros(len(T), dtype=np.intp))
+    return _Ratings(member._score(T), _strata(member, T))
 
 
 def _tp_block(members: list[Any], images: Floats, lot: Lot) -> list[Floats]:

@@ -8,15 +8,12 @@ from sklearn.utils.metaestimators import available_if
 
 from transvariation.depth.median import spatial_median_of_rows
 from transvariation.depth.probability import check_names, tp_of_rows, transvariation_probability
-from transvariation.estimator_validation import validate_rows
-from transvariation.fitted_parameters import all_or_nothing
 from transvariation.transvariation_classifier import Floats, TransvariationClassifier
 from transvariation.validation import check_count
 
 
-def _streams(rule: "TOCC") -> bool:
-    """A split sets objects apart that a stream could not keep apart: such a rule has no `partial_fit`."""
-    return not (isinstance(rule.calibration, str) and rule.calibration == "split")
+def _keeps_all_samples(classifier: "TOCC") -> bool:
+    return not (isinstance(classifier.calibration, str) and classifier.calibration == "split")
 
 
 class TOCC(TransvariationClassifier):
@@ -75,72 +72,56 @@ class TOCC(TransvariationClassifier):
     def _describe_about(self, X: Floats, center: Floats) -> None:
         """Learn about a centre that is known already: an ensemble finds the centres of all its members together."""
         check_names(self.tau_max, self.ties)
-        self._remember("tau_max", "ties")
+        self._tau_max, self._ties = self.tau_max, self.ties
         self.center_ = center
         self._X = X
 
-    @available_if(_streams)
-    def partial_fit(self, X: ArrayLike, y: Any = None, *, window: int | None = None, recenter: bool = True) -> Self:
-        """Take in further target objects, forget old ones, and move the threshold.
-
-        Exact: the rule that a fit on the objects kept would give, with `recenter=False` about the centre kept.
+    @available_if(_keeps_all_samples)
+    def partial_fit(self, X: ArrayLike, y: Any = None, *, window: int | None = None) -> Self:
+        """Fit to the samples of the last fit and further ones, or to the latest of them.
 
         Parameters
         ----------
-        X : array-like of shape (n, p)
-            Target objects, in the order of their arrival.
+        X : array-like of shape (n_samples, n_features)
+            Target samples, in the order of their arrival.
         y : ignored
-            Present for scikit-learn's conventions.
+            Present for API consistency.
         window : int, optional
-            Keep only so many of the latest objects. By default all.
-        recenter : bool, default=True
-            Whether the centre moves with the objects. If not, it stays that of the first objects, so that a reference
-            state does not drift. Needs ``calibration="resubstitution"``.
+            The number of latest samples to keep; by default all.
 
         Examples
         --------
         >>> import numpy as np
         >>> from transvariation import TOCC
         >>> rng = np.random.default_rng(0)
-        >>> rule = TOCC().fit(rng.normal(size=(500, 2)))
+        >>> classifier = TOCC().fit(rng.normal(size=(500, 2)))
         >>> for _ in range(20):
-        ...     rule = rule.partial_fit(rng.normal(size=(10, 2)), window=500, recenter=False)
-        >>> round(float(np.mean(rule.predict(rng.normal(size=(1000, 2))) == 1)), 1)
+        ...     classifier = classifier.partial_fit(rng.normal(size=(10, 2)), window=500)
+        >>> round(float(np.mean(classifier.predict(rng.normal(size=(1000, 2))) == 1)), 1)
         0.9
         """
         if window is not None and check_count("window", window) < self._min_samples:
-            raise ValueError(f"window={window} must be at least {self._min_samples} objects, or None for all")
-        if not recenter and (self.calibration != "resubstitution" or self.tau_max == "product"):
+            raise ValueError(f"window={window} must be at least {self._min_samples} samples, or None for all")
+        first = not hasattr(self, "_X")
+        new = self._validate(X, reset=first)
+        if not first and (self._calibration.n_folds == 1 or self._calibration.unit == "groups"):
             raise ValueError(
-                f"recenter=False keeps the centre, but calibration={self.calibration!r} with tau_max={self.tau_max!r} "
-                'finds centres of its own; use calibration="resubstitution" and another tau_max, or recenter=True'
+                f"partial_fit cannot follow a fit with calibration={self._calibration.mode!r} or groups, which keeps "
+                'only a part of the samples or labels; use calibration="resubstitution", "loo" or "cv" without groups'
             )
-        if not hasattr(self, "_X"):
-            return self.fit(X if window is None else X[-window:])  # type: ignore[index]
-        if self._n_folds == 1 or self._calibration_groups is not None:
-            raise ValueError(
-                f"the rule was fitted with calibration={self._mode!r} or groups, which set objects apart that a stream "
-                'does not keep apart; fit it again with calibration="resubstitution", "loo" or "cv" and without groups'
-            )
-        new = validate_rows(self, X, reset=False)
-        n_gone = 0 if window is None else max(len(self._X) + len(new) - window, 0)
-        with all_or_nothing(self):
-            if not recenter:
-                self._describe_about(np.concatenate([self._X, new])[n_gone:], self.center_)
-                return self._cut_as_rated(*self._training_scores(self._X), self.sensitivity)
-            names = self.__dict__.get("feature_names_in_")
-            self.fit(np.concatenate([self._X, new])[n_gone:])
-            if names is not None:
-                self.feature_names_in_ = names
+        names = getattr(self, "feature_names_in_", None)
+        rows = new if first else np.concatenate([self._X, new])
+        self.fit(rows if window is None else rows[-window:])
+        if names is not None:
+            self.feature_names_in_ = names
         return self
 
     def _tp(self, X: Floats) -> Floats:
-        tau_max, ties = self._as_fitted("tau_max"), self._as_fitted("ties")
-        if tau_max == "count":  # the rows were checked by `fit` or `score_samples`
-            return tp_of_rows(self._X, self._or_own(X), self.center_, tau_max, ties)
+        if self._tau_max == "count":  # the rows were checked by `fit` or `score_samples`
+            return tp_of_rows(self._X, self._or_own(X), self.center_, self._tau_max, self._ties)
         # The product of univariate tp's is taken about each variable's own median.
-        center = None if tau_max == "product" else self.center_
-        return transvariation_probability(self._X, X, center, tau_max=tau_max, ties=ties)
+        center = None if self._tau_max == "product" else self.center_
+        return transvariation_probability(self._X, X, center, tau_max=self._tau_max, ties=self._ties)
 
     def _or_own(self, X: Floats) -> Floats:
         """Give the rule's own copy where it is of these very objects: together they need one sort instead of two."""

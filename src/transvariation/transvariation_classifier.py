@@ -36,8 +36,7 @@ class TransvariationClassifier(OneClassClassifier):
         return self._tp(X)
 
     def _lowest(self) -> float:
-        # A subclass with a score of its own knows its end itself.
-        return 0.0 if type(self)._score is TransvariationClassifier._score else super()._lowest()
+        return 0.0
 
     def transvariation_probability(self, Z: ArrayLike) -> Floats:
         """Compute tp of each object with respect to the target class: 1 at its centre, 0 beyond its edge."""
@@ -57,7 +56,7 @@ class TransvariationClassifier(OneClassClassifier):
         import pandas as pd
 
         rows = self._validated(Z)
-        strata, known = self._stratum(rows), self._stratum(self._X)
+        strata, known = (np.zeros(len(A), np.intp) if (k := self._stratum(A)) is None else k for A in (rows, self._X))
         n_strata = int(known.max()) + 1
         medians = np.array([np.median(self._X[known == k], axis=0) for k in range(n_strata)])[strata]
         tp = self._univariate_tp(rows)
@@ -78,7 +77,7 @@ class TransvariationClassifier(OneClassClassifier):
     def _univariate_thresholds(self, known: NDArray[np.intp], n_strata: int) -> Floats:
         """Cut each variable's own tp as the joint tp is cut: shape (strata, p)."""
         tp = self._univariate_tp(self._X)
-        shares = np.broadcast_to(np.asarray(self._sensitivity_in_use(), dtype=float), n_strata)
+        shares = np.broadcast_to(np.asarray(self._sensitivity, dtype=float), n_strata)
         return np.array(
             [[conformal_threshold(column, shares[k]) for column in tp[known == k].T] for k in range(n_strata)]
         )

@@ -265,7 +265,7 @@ def test_the_case_the_slider_and_the_kept_rule_give_one_verdict(tables, method, 
     rule, _ = fit_rule(make_rule(method, None, sensitivity, 0)[0], control, None)
     assert [v.accepted for v in found.verdicts] == (rule.predict(recovered) == 1).tolist()
     assert found == found.at(0.7).at(sensitivity)
-    most = min(found.coverage.n_per_part) / (min(found.coverage.n_per_part) + 1)
+    most = min(found.coverage.n_per_stratum) / (min(found.coverage.n_per_stratum) + 1)
     assert found.sensitivity_used == min(sensitivity, most)
     assert any("cannot be promised" in w for w in found.warnings) == (sensitivity > most + 1e-9)
 

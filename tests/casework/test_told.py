@@ -105,7 +105,7 @@ def test_what_numpy_says_of_arrays_is_no_caution():
 def test_groups_in_parts_are_counted_in_few_digits():
     glass = load_glass()
     found = judge(glass.control.assign(source=np.arange(87) // 3), glass.recovered, method="pam")
-    assert any(n != round(n) for pooling in found.poolings for n in pooling.coverage.n_per_part)
+    assert any(n != round(n) for pooling in found.poolings for n in pooling.coverage.n_per_stratum)
     words = [word for pooling in found.poolings for caution in pooling.cautions for word in caution.words.split()]
     assert not any(len(word.partition(".")[2]) > 4 for word in words)
 

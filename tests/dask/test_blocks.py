@@ -66,7 +66,7 @@ def test_the_same_bits_for_any_partitioning(name, ties):
         np.testing.assert_array_equal(rule.center_, one.center_)
         assert rule.offset_ == one.offset_
         scores = np.concatenate(rule._scores[0][0].map(lambda rows, number: rows[:, 0]))
-        np.testing.assert_array_equal(np.sort(scores), np.sort(one._calibration_scores))
+        np.testing.assert_array_equal(np.sort(scores), np.sort(one._calibration.scores))
         np.testing.assert_array_equal(rule.transvariation_probability(Z), one.transvariation_probability(Z))
         np.testing.assert_array_equal(rule.predict(Z), one.predict(Z))
         np.testing.assert_array_equal(rule.p_values(Z), one.p_values(Z))
@@ -116,7 +116,7 @@ def test_half_describes_and_half_calibrates(name):
         rule = dask.TOCC(calibration="split", sensitivity=0.7).fit(blocks(X, sizes))
         np.testing.assert_array_equal(rule.center_, one.center_)
         scores = np.concatenate(rule._scores[0][0].map(lambda rows, number: rows[:, 0]))
-        np.testing.assert_array_equal(np.sort(scores), np.sort(one._calibration_scores))
+        np.testing.assert_array_equal(np.sort(scores), np.sort(one._calibration.scores))
         assert rule.offset_ == one.offset_
         np.testing.assert_array_equal(rule.predict(Z), one.predict(Z))
         np.testing.assert_array_equal(rule.p_values(Z), one.p_values(Z))

@@ -80,8 +80,10 @@ class GaussianOCC(OneClassClassifier):
     def _score(self, X: Floats) -> Floats:
         return -_distance2(self.center_, self._root, X)
 
-    def _loo_scores(self, X: Floats) -> Floats | None:
-        # Leaving one object out changes the covariance by a matrix of rank one.
+    def _loo_scores(self, X: Floats, groups: NDArray[np.intp] | None) -> Floats | None:
+        # Leaving one sample out changes the covariance by a matrix of rank one.
+        if groups is not None:
+            return None
         n = len(X)
         leverage = n / (n - 1) ** 2 * -self._score(X)
         if leverage.max() > 1 - 1e-9:

@@ -187,7 +187,7 @@ class SVDD(OneClassClassifier):
 
     def _describe(self, X: Floats) -> None:
         self._check(len(X))
-        self._remember("kernel")
+        self._kernel = self.kernel
         if self.kernel == "rbf":
             self.gamma_ = self._gamma(X)
             self.weights_ = rbf_weights(X, self.C, self.gamma_)
@@ -238,7 +238,7 @@ class SVDD(OneClassClassifier):
         return result
 
     def _score(self, X: Floats) -> Floats:
-        if self._as_fitted("kernel") == "linear":
+        if self._kernel == "linear":
             return -squared_norms(X - self.center_)
         similarity = map_row_chunks(self._similarity, X, len(self._objects), self.n_jobs)
         return -(1 - 2 * similarity + self._spread)

@@ -11,7 +11,7 @@ def in_plain_words(coverage: CoverageReport) -> CoverageReport:
     unseen, new = ("seen nothing of its group", " and of a new group") if grouped else ("not seen it", "")
     one_by_one = coverage.calibration == "loo" or coverage.n <= 10  # ten folds of ten objects
     left_out = f"one {coverage.unit[:-1]}" if one_by_one else f"a tenth of the {coverage.unit}"
-    parts = " Each part of the control has a threshold of its own." if len(coverage.n_per_part) > 1 else ""
+    parts = " Each part of the control has a threshold of its own." if len(coverage.n_per_stratum) > 1 else ""
     words = (
         f"Approximate: each control object was rated by a rule that had {unseen}; recovered objects are rated by "
         f"the rule from all.{parts} A new object from the control's source{new} is accepted about as often as the "

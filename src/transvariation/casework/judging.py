@@ -18,7 +18,7 @@ from transvariation.casework.result import CaseResult, Reason, Verdict
 from transvariation.casework.selected_features import having_a_say, tp_of
 from transvariation.casework.univariate import reasons, smallest_alone
 from transvariation.casework.warnings_ import remedy
-from transvariation.conformal import ignoring_power, required, too_few
+from transvariation.conformal import RejectsNothing, TooFewSamples, required_n
 from transvariation.provenance import provenance
 from transvariation.tables import Pair, TableError, read_pair, read_table
 from transvariation.tables.pairing import unit_problems
@@ -165,17 +165,17 @@ def fit_rule(
     if len(known) < 2:
         raise ValueError(
             "one control object does not show how much objects from one source differ; give at least 2, and "
-            f"{required(0.9):.0f} for a sensitivity of 0.9"
+            f"{required_n(0.9):.0f} for a sensitivity of 0.9"
         )
-    with warnings.catch_warnings(record=True) as caught, ignoring_power():
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's own speak of arrays, not of the case
         warnings.simplefilter("always", UserWarning)
         rule.fit(known, groups=groups_of(sources))
     # That they are too few, and that nothing can be rejected, are among the cautions, for every sensitivity that the
     # case may be moved to.
-    said = too_few(float(rule.sensitivity), rule.coverage_report().n)
-    heard = dict.fromkeys(str(warning.message) for warning in caught if issubclass(warning.category, UserWarning))
-    return rule, [words for words in heard if words != said]
+    cautions = (RejectsNothing, TooFewSamples)
+    heard = [w for w in caught if issubclass(w.category, UserWarning) and not issubclass(w.category, cautions)]
+    return rule, list(dict.fromkeys(str(warning.message) for warning in heard))
 
 
 def groups_of(sources: Sequence[str] | None) -> NDArray | None:

@@ -6,7 +6,7 @@ from typing import Any
 from transvariation.calibration import CoverageReport
 from transvariation.casework.likelihood_ratio import LikelihoodRatio
 from transvariation.casework.selected_features import Say
-from transvariation.conformal import check_sensitivity, required
+from transvariation.conformal import check_sensitivity, required_n
 
 SCHEMA = "transvariation-case/1"
 ROUNDING = 1e-9  # 1 - 0.9 is a hair less than 0.1
@@ -162,7 +162,7 @@ class CaseResult:
         control share one. Where the control objects are too few for it, the largest sensitivity that they support is
         used, as by the rule.
         """
-        need = required(sensitivity)
+        need = required_n(sensitivity)
         for pooling in self.poolings:
             if need <= pooling.up_to or pooling is self.poolings[-1]:
                 return self._pooled(pooling)._cut(sensitivity)
@@ -235,7 +235,7 @@ class CaseResult:
 
 
 def _coverage(content: dict[str, Any]) -> CoverageReport:
-    lists = {"n_per_part", "smallest_per_part"} & set(content)
+    lists = {"n_per_stratum", "smallest_per_stratum"} & set(content)
     return CoverageReport(**{**content, **{name: tuple(content[name]) for name in lists}})
 
 
@@ -248,5 +248,5 @@ def largest_sensitivity(coverage: CoverageReport) -> float:
 
     Above it the rule rejects what is rated lower than all of them: see :func:`transvariation.conformal.cut`.
     """
-    fewest = min(coverage.n_per_part)
+    fewest = min(coverage.n_per_stratum)
     return fewest / (fewest + 1)

@@ -7,7 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from transvariation.casework.result import Reason
-from transvariation.conformal import ignoring_power, sensitivity_for_n
+from transvariation.conformal import sensitivity_for_n
 from transvariation.depth.probability import transvariation_probability
 from transvariation.kernel_tocc import KernelTOCC
 
@@ -53,8 +53,7 @@ def _p_values(own: NDArray[np.float64], theirs: NDArray[np.float64], groups: NDA
     Counting would not do, also not without oneself: in small samples all beyond the edge would share tp = 0 with so
     many control objects that nothing could be rejected.
     """
-    with ignoring_power():  # at a sensitivity that a single object supports: there is nothing to be warned of
-        return KernelTOCC(sensitivity=sensitivity_for_n(1)).fit(own, groups=groups).p_values(theirs)
+    return KernelTOCC(sensitivity=sensitivity_for_n(1)).fit(own, groups=groups).p_values(theirs)
 
 
 def _lot(n: int, groups: NDArray | None, seed: int) -> NDArray[np.intp]:

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from transvariation.calibration import CoverageReport, folds_of
+from transvariation.calibration import CoverageReport, calibration_folds
 from transvariation.casework.methods import DEFAULT
 from transvariation.casework.result import ROUNDING, Caution, largest_sensitivity
 from transvariation.density.covariance import differing, varying
@@ -43,14 +43,14 @@ def _hardly_varying(known: pd.DataFrame, groups: NDArray | None) -> list[str]:
     """Name the variables with one value in all control objects but some of one fold."""
     X = known.to_numpy()
     found = np.zeros(X.shape[1], dtype=bool)
-    for others, fold in folds_of("cv", X, groups):
+    for others, fold in calibration_folds("cv", len(X), groups):
         found |= ~varying(X[others]) & differing(X[fold], X[others][0]).any(axis=0)
     return [str(name) for name in known.columns[found]]
 
 
 def _too_few(coverage: CoverageReport, *, rejects: bool) -> Caution:
-    most, fewest = largest_sensitivity(coverage), min(coverage.n_per_part)
-    where = "" if len(coverage.n_per_part) == 1 else ", as many as the smallest part of the control has"
+    most, fewest = largest_sensitivity(coverage), min(coverage.n_per_stratum)
+    where = "" if len(coverage.n_per_stratum) == 1 else ", as many as the smallest part of the control has"
     words = (
         f"A sensitivity above {most:.3g} cannot be promised from {_counted(fewest)} control {coverage.unit}{where}; "
         f"{most:.3g} is used instead{': rejected is what looks more foreign than all of them' * rejects}. A "
@@ -72,14 +72,14 @@ def _counted(n: float) -> str:
 
 def _powerless(coverage: CoverageReport, way_out: str) -> list[Caution]:
     """Warn of a rule whose control objects share its lowest rating: then whatever is far outside shares it, too."""
-    parts = zip(coverage.n_per_part, coverage.smallest_per_part, strict=True)
+    parts = zip(coverage.n_per_stratum, coverage.smallest_per_stratum, strict=True)
     n, smallest = max(parts, key=lambda part: part[1])
     if smallest <= 1 / (n + 1) + ROUNDING:
         return []
-    several, lowest = len(coverage.n_per_part) > 1, smallest * (n + 1) - 1
+    several, lowest = len(coverage.n_per_stratum) > 1, smallest * (n + 1) - 1
     where = "in some parts of the control" if several else "here"
     above = f"a sensitivity above {1 - smallest:.2g}" if smallest < 1 else "any sensitivity"
-    listed = ", ".join(f"{p:.3g}" for p in coverage.smallest_per_part)
+    listed = ", ".join(f"{p:.3g}" for p in coverage.smallest_per_stratum)
     values = f"the smallest p-values in the parts are {listed}" if several else f"no p-value is below {smallest:.3g}"
     words = (
         f"This method can reject nothing {where} at {above}, however absurd the object: "

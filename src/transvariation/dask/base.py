@@ -2,6 +2,7 @@
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
@@ -10,21 +11,21 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from transvariation.calibration import CoverageReport, guarantee, likely_by_counts
+from transvariation.base import warn_rejects_nothing
+from transvariation.calibration import Calibration, CoverageReport
 from transvariation.cluster.pam import closest
-from transvariation.conformal import check_sensitivity, margin, pool_strata, rejected, warn_rejects_nothing
+from transvariation.conformal import count_at_or_below, margin, rejection_count
 from transvariation.dask.blocks import Scratch
 from transvariation.dask.counting import answer, is_lazy, open_rows
 from transvariation.dask.order_statistics import kth_smallest
 from transvariation.dask.rows import Floats, Rows, starts_of
 from transvariation.dask.spatial_median import rows_at
 from transvariation.dask.split_halves import check_calibration, half
-from transvariation.fitted_parameters import LastingParameters
 
 _LASTING = ("calibration", "tau_max", "ties", "scale")  # parameters that a fitted rule goes on asking
 
 
-class PartitionedClassifier(LastingParameters, OutlierMixin, BaseEstimator, metaclass=ABCMeta):
+class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
     """A one-class classifier on rows in partitions.
 
     A subclass says how to learn (`_describe`), how to rate the training rows, part by part (`_training_scores`), or
@@ -36,6 +37,13 @@ class PartitionedClassifier(LastingParameters, OutlierMixin, BaseEstimator, meta
     calibration: Any
     scratch: Any
     _min_samples = 2
+
+    def _remember(self, *names: str) -> None:
+        """Keep parameters that scoring needs as they are now."""
+        self._fitted_with = {name: getattr(self, name) for name in names}
+
+    def _as_fitted(self, name: str) -> Any:
+        return self._fitted_with[name]
 
     @abstractmethod
     def _describe(self, rows: Rows) -> None:
@@ -97,11 +105,14 @@ class PartitionedClassifier(LastingParameters, OutlierMixin, BaseEstimator, meta
         self._remember(*(name for name in _LASTING if hasattr(self, name)))
         if self.calibration == "resubstitution":
             self._describe(rows)
-            self._scores = self._training_scores(rows)
+            scores = self._training_scores(rows)
         else:
             self._rows = self._describing_half(rows)
             self._describe(self._rows)
-            self._scores = self._held_out_scores(rows)
+            scores = self._held_out_scores(rows)
+        self._calibration = PartitionedCalibration(
+            self.calibration, int(self.calibration == "split"), scores, n_strata=len(scores)
+        )
         self.set_sensitivity(self.sensitivity)
 
     def _describing_half(self, rows: Rows) -> Rows:
@@ -115,62 +126,25 @@ class PartitionedClassifier(LastingParameters, OutlierMixin, BaseEstimator, meta
         return describing.inspect()
 
     def set_sensitivity(self, sensitivity: float | ArrayLike) -> Self:
-        """Move the operating point without refitting: an exact selection among the calibration scores.
+        """Set the parameter `sensitivity` and move the threshold, without refitting: an exact selection.
 
         Parameters
         ----------
-        sensitivity : float in (0, 1], or one per part of the class
+        sensitivity : float in (0, 1], or one per stratum of the class
         """
-        check_is_fitted(self, "_scores")
-        if np.ndim(sensitivity) and np.size(sensitivity) != len(self._scores):
-            raise ValueError(
-                f"sensitivity={sensitivity!r} has {np.size(sensitivity)} values for {len(self._scores)} parts of the "
-                "class; give one number, or one per part"
-            )
-        shares = np.broadcast_to(np.asarray(sensitivity, dtype=float), len(self._scores))
-        for share in shares:
-            check_sensitivity(share)
-        held_out = self._as_fitted("calibration") == "split"
-        # Parts too small to promise the sensitivity share one threshold.
-        small = held_out and not np.ndim(sensitivity)
-        pools = pool_strata([n for _, n in self._scores], shares[0]) if small else np.arange(len(self._scores))
-        thresholds = np.empty(len(pools))
-        for pool in range(pools.max() + 1):
-            parts = np.flatnonzero(pools == pool)
-            scores, n = self._joined(parts)
-            rank = min(int(rejected(n, shares[parts[0]], held_out=held_out)), n - 1)
-            thresholds[parts] = kth_smallest(scores, rank, n)
-        # Only now: a score that could not be read leaves the rule as it was.
-        self._pools, self.thresholds_ = pools, thresholds
-        self.offset_ = float(self.thresholds_[0]) if len(self._scores) == 1 else 0.0
+        check_is_fitted(self, "_calibration")
+        thresholds = self._calibration.thresholds(sensitivity)
+        # Only now: a score that could not be read leaves the classifier as it was.
+        self.thresholds_ = thresholds
+        self.offset_ = float(thresholds[0]) if len(thresholds) == 1 else 0.0
         self.sensitivity = self._sensitivity = sensitivity
-        if held_out and (self.thresholds_ <= self._lowest()).all():
-            self._warn_of_no_power()
+        if self._calibration.held_out and (thresholds <= self._lowest()).all():
+            warn_rejects_nothing(type(self).__name__, self._calibration, sensitivity, self._lowest())
         return self
 
     def _lowest(self) -> float:
-        """Give the lowest rating that any object can get."""
+        """Lowest attainable score."""
         return 0.0
-
-    def _warn_of_no_power(self) -> None:
-        lowest, n = np.sum(counted := self._at_lowest(), axis=0)
-        smallest = min((1 + low) / (1 + of) for low, of in counted)
-        warn_rejects_nothing(self.sensitivity, lowest, n, "objects", smallest)
-
-    def _at_lowest(self) -> list[tuple[int, int]]:
-        """How many of the scores that each threshold is selected from are the lowest there is, and of how many."""
-        return [(int(scores.total(_below_and_at, self._lowest())[1]), n) for scores, n in self._pooled()]
-
-    def _pooled(self) -> list[tuple[Rows, int]]:
-        """The scores that each threshold is selected from, and how many there are."""
-        return [self._joined(np.flatnonzero(self._pools == pool)) for pool in range(self._pools.max() + 1)]
-
-    def _joined(self, parts: NDArray[np.intp]) -> tuple[Rows, int]:
-        those = [self._scores[k] for k in parts]
-        if not any(n for _, n in those):  # no calibrating row fell into this part: all stand in for it
-            those = self._scores
-        first, *others = (scores for scores, _ in those)
-        return first.joined(others) if others else first, sum(n for _, n in those)
 
     def _sample(self, rows: Rows, size: int) -> Floats:
         """Evenly spaced rows, the same for every partitioning."""
@@ -210,7 +184,7 @@ class PartitionedClassifier(LastingParameters, OutlierMixin, BaseEstimator, meta
 
     def _levels(self) -> Floats:
         """With several thresholds the score is the margin over the object's own one."""
-        return self.thresholds_ if len(self._scores) > 1 else np.zeros(1)
+        return self.thresholds_ if len(self.thresholds_) > 1 else np.zeros(1)
 
     def p_values(self, Z: Any) -> Any:
         """Rank objects among the calibration scores of their part; small = unlike the target.
@@ -223,35 +197,52 @@ class PartitionedClassifier(LastingParameters, OutlierMixin, BaseEstimator, meta
         check_is_fitted(self, "thresholds_")
         scored = self._rated(Z, partial(_with_part, self._part()), columns=2)
         again = (lambda: scored) if callable(Z) else scored
-        pools = self._pooled()
-        against, sizes = [scores for scores, _ in pools], np.array([n for _, n in pools])
-        count, finish = partial(_as_low, pools=self._pools), partial(_p_value, pools=self._pools, sizes=sizes)
+        pools = self._calibration.pools(self._sensitivity)
+        calibration = self._calibration
+        pool_of = np.empty(calibration.n_strata, dtype=np.intp)
+        against, sizes = [], np.empty(len(pools))
+        for i, strata in enumerate(pools):
+            pool_of[strata] = i
+            occupied = calibration.occupied(strata)
+            against.append(calibration.joined(occupied))
+            sizes[i] = calibration.sizes[occupied].sum()
+        count, finish = partial(_as_low, pools=pool_of), partial(_p_value, pools=pool_of, sizes=sizes)
         return answer(again, against, count, finish, width=2, finite=False)
 
     def coverage_report(self) -> CoverageReport:
-        """Say what the rule promises about fresh target objects, and on what grounds."""
-        check_is_fitted(self, "thresholds_")
-        mode, sensitivity = self._as_fitted("calibration"), getattr(self, "_sensitivity", self.sensitivity)
-        several = np.ndim(sensitivity) > 0
-        sizes = tuple(np.bincount(self._pools, [n for _, n in self._scores]).astype(int).tolist())
-        return CoverageReport(
-            calibration=mode,
-            sensitivity=tuple(map(float, sensitivity)) if several else float(sensitivity),
-            guarantee=guarantee(mode, int(mode == "split"), False, len(sizes)),
-            n=sum(sizes),
-            unit="objects",
-            n_per_part=sizes,
-            smallest_p_value=1 / (max(sizes) + 1),
-            likely_sensitivity=(
-                self._likely_sensitivity(sensitivity) if mode == "split" and len(sizes) == 1 and not several else None
-            ),
-            smallest_per_part=tuple((1 + low) / (1 + n) for low, n in self._at_lowest()),
-        )
+        """Report the share of new target samples that is accepted, and under which assumptions."""
+        check_is_fitted(self, "_calibration")
+        return self._calibration.coverage_report(self._sensitivity, self._lowest())
 
-    def _likely_sensitivity(self, sensitivity: float) -> tuple[float, float]:
-        ((scores, n),), threshold = self._pooled(), self.thresholds_[0]
-        below, at = scores.total(_below_and_at, threshold)
-        return likely_by_counts(n, sensitivity, int(below) if at > 1 or threshold <= self._lowest() else None)
+
+@dataclass(frozen=True, eq=False)
+class PartitionedCalibration(Calibration):
+    """Calibration scores in partitions: exact order statistics and counts without gathering them.
+
+    `scores` lists, for each stratum, the scores in the first column of `Rows` and their number.
+    """
+
+    scores: Any
+
+    @property
+    def sizes(self) -> Floats:
+        """The number of samples of each stratum."""
+        return np.array([n for _, n in self.scores], dtype=float)
+
+    def threshold_of(self, strata: NDArray[np.intp], sensitivity: float) -> float:
+        """Select the threshold among the scores of the given strata."""
+        n = int(self.sizes[strata].sum())
+        rank = int(rejection_count(n, sensitivity, held_out=self.held_out))
+        return kth_smallest(self.joined(strata), min(rank, n - 1), n)
+
+    def count_at_or_below(self, strata: NDArray[np.intp], scores: ArrayLike) -> Floats:
+        """Count the scores of the given strata at or below each of a few scores."""
+        return self.joined(strata).total(_at_or_below, np.asarray(scores, dtype=float))
+
+    def joined(self, strata: NDArray[np.intp]) -> Rows:
+        """The scores of the given strata together."""
+        first, *others = (self.scores[k][0] for k in strata)
+        return first.joined(others) if others else first
 
 
 def _in_memory(X: Any) -> bool:
@@ -289,8 +280,8 @@ def _with_part(part: Callable, z: Floats, scores: Floats) -> Floats:
     return np.column_stack([scores, part(z)])
 
 
-def _below_and_at(scores: Floats, number: int, level: float) -> NDArray[np.int64]:
-    return np.array([np.count_nonzero(scores[:, 0] < level), np.count_nonzero(scores[:, 0] == level)])
+def _at_or_below(scores: Floats, number: int, levels: Floats) -> Floats:
+    return count_at_or_below(scores[:, 0], levels)
 
 
 def _length(rows: Floats, number: int) -> int:
@@ -303,7 +294,7 @@ def _as_low(scores: Floats, k: int, rated: Floats, pools: NDArray[np.intp]) -> N
     return np.where(pools[rated[:, 1].astype(np.intp)] == k, counts, 0)
 
 
-def _p_value(rated: Floats, total: NDArray[np.int64], pools: NDArray[np.intp], sizes: NDArray[np.int64]) -> Floats:
+def _p_value(rated: Floats, total: NDArray[np.int64], pools: NDArray[np.intp], sizes: Floats) -> Floats:
     return (1.0 + total) / (sizes[pools[rated[:, 1].astype(np.intp)]] + 1.0)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import RepeatedKFold
 
-from transvariation.calibration import folds_of
+from transvariation.calibration import calibration_folds
 from transvariation.conformal import conformal_threshold
 from transvariation.datasets import load_glass
 from transvariation.decomposition.minor_components import MinorComponents
@@ -203,7 +203,7 @@ def _fold(train: np.ndarray, test: np.ndarray) -> list[dict[str, Any]]:
     fetch_engine()
     glass = load_glass()
     known, unseen, others = glass.control.iloc[train], glass.control.iloc[test], glass.recovered
-    parts = [(known.iloc[kept], known.iloc[rated]) for kept, rated in folds_of("cv", known.to_numpy(), None)]
+    parts = [(known.iloc[kept], known.iloc[rated]) for kept, rated in calibration_folds("cv", len(known))]
     outcomes = []
     for reduction, make in REDUCTIONS.items():
         whole = _reduced(make(), known, known, unseen, others)

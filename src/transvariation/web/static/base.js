@@ -36,7 +36,7 @@ export const named = (variable) => {
 // The line between accepted and rejected moves with the slider; the p-values stay, but for what `settle` says.
 export const sensitivity = () => Number($("sensitivity").value);
 // With too few control objects, the largest sensitivity that they support: as CaseResult.at does.
-export const alpha = () => Math.max(1 - sensitivity(), 1 / (Math.min(...open.result.coverage.n_per_part) + 1)) + ROUNDING;
+export const alpha = () => Math.max(1 - sensitivity(), 1 / (Math.min(...open.result.coverage.n_per_stratum) + 1)) + ROUNDING;
 export const accepted = (verdict) => verdict.p_value > alpha();
 
 // Where parts of the control have thresholds of their own, it depends on the sensitivity which parts share one, and with

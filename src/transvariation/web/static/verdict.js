@@ -42,7 +42,7 @@ function refresh() {
   const passing = new Set([open.result, ...poolings].flatMap((each) => each.cautions).map((caution) => caution.words));
   const holding = cautions.filter((caution) => sensitivity() > caution.above + ROUNDING).map((caution) => caution.words);
   $("cautions").replaceChildren(...warnings.filter((text) => !passing.has(text)).concat(holding).map((text) => make("li", {}, text)));
-  const words = [open.result.method_words, coverage.guarantee, `The smallest p-value that this rule can give from ${coverage.n} ${coverage.unit} is ${number(Math.min(...coverage.smallest_per_part))}.`, ...open.result.limitations];
+  const words = [open.result.method_words, coverage.guarantee, `The smallest p-value that this rule can give from ${coverage.n} ${coverage.unit} is ${number(Math.min(...coverage.smallest_per_stratum))}.`, ...open.result.limitations];
   $("trust").replaceChildren(...words.map((text) => make("p", {}, text)));
   for (const link of $("downloads").querySelectorAll("a")) link.href = `/api/cases/${open.case}/file.${link.dataset.kind}?sensitivity=${sensitivity()}`;
   aimPlane();
