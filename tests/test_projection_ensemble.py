@@ -94,7 +94,7 @@ def test_seeds_reach_random_members():
     member = make_pipeline(StandardScaler(), IsolationForest(n_estimators=3))
     rules = [ProjectionEnsemble(member, **SMALL).fit(glass.control) for _ in range(2)]
     np.testing.assert_array_equal(*(rule.score_samples(glass.recovered) for rule in rules))
-    seeds = {rule[-1].random_state for rule in rules[0].estimators_}
+    seeds = {rule.estimator_[-1].random_state for rule in rules[0].estimators_}
     assert len(seeds) == SMALL["n_projections"]
 
 
@@ -184,7 +184,7 @@ def test_detectors_that_rate_by_decision_function_only():
 
 
 def test_detectors_that_cannot_rate_are_refused():
-    with pytest.raises(TypeError, match="LocalOutlierFactor needs novelty=True"):
+    with pytest.raises(TypeError, match="use novelty=True for LocalOutlierFactor"):
         ProjectionEnsemble(LocalOutlierFactor(), **SMALL).fit(load_glass().control)
     rule = ProjectionEnsemble(LocalOutlierFactor(novelty=True), **SMALL).fit(load_glass().control)
     assert (rule.predict(load_glass().recovered) == -1).any()

@@ -1,5 +1,6 @@
 """What each variable says alone: the objects judged by it and nothing else, whatever the rule of the case."""
 
+import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -7,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from transvariation.casework.result import Reason
-from transvariation.conformal import sensitivity_for_n
+from transvariation.conformal import RejectsNothing, sensitivity_for_n
 from transvariation.depth.probability import transvariation_probability
 from transvariation.kernel_tocc import KernelTOCC
 
@@ -53,7 +54,9 @@ def _p_values(own: NDArray[np.float64], theirs: NDArray[np.float64], groups: NDA
     Counting would not do, also not without oneself: in small samples all beyond the edge would share tp = 0 with so
     many control objects that nothing could be rejected.
     """
-    return KernelTOCC(sensitivity=sensitivity_for_n(1)).fit(own, groups=groups).p_values(theirs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RejectsNothing)  # only p-values are used
+        return KernelTOCC(sensitivity=sensitivity_for_n(1)).fit(own, groups=groups).p_values(theirs)
 
 
 def _lot(n: int, groups: NDArray | None, seed: int) -> NDArray[np.intp]:
