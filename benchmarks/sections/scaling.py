@@ -1,10 +1,9 @@
-"""Past one core, memory and machine: time and memory against n, processes, partitions, peers, and messages."""
+"""More rows than one core, memory or machine handles: time and memory against n, partitions, processes and peers."""
 
 import os
-import pickle
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,7 @@ import numpy as np
 from benchmarks.measure import cost, cpu_seconds
 from benchmarks.table import Table
 from transvariation import TOCC, dask
-from transvariation.dask import base
-from transvariation.dask.blocks import BLOCK_ROWS, LocalRows
+from transvariation.dask.partitions import BLOCK_ROWS
 
 BLOCK = 1 << 20
 HERE = "benchmarks.sections.scaling"
@@ -135,105 +133,6 @@ def nearest_of_dask_ml(X: np.ndarray, Z: np.ndarray) -> Iterator[dict[str, Any]]
     }
 
 
-class Ledger(LocalRows):
-    """Rows that write down what each step computes and what it would send."""
-
-    def __init__(self, blocks: Callable, scratch: Any = None, book: dict | None = None):
-        super().__init__(blocks, scratch)
-        self.book: dict[str, dict[str, float]] = {} if book is None else book
-
-    def _enter(self, function: Callable, **values: float) -> None:
-        empty = {"rounds": 0.0, "calls": 0.0, "cpu": 0.0, "to client": 0.0, "to peers": 0.0}
-        line = self.book.setdefault(function.__name__.strip("_"), empty)
-        for key, value in values.items():
-            line[key.replace("_", " ")] += value
-
-    def _timed(self, function: Callable, sends: bool) -> Callable:
-        self._enter(function, rounds=1)
-
-        def timed(rows: Any, number: int, *arguments: Any) -> Any:
-            start = time.process_time()
-            found = function(rows, number, *arguments)
-            cpu = time.process_time() - start
-            self._enter(function, calls=1, cpu=cpu, to_client=len(pickle.dumps(found, 5)) if sends else 0)
-            return found
-
-        timed.__name__ = function.__name__
-        return timed
-
-    def map(self, function: Callable, *arguments: Any) -> list:
-        return super().map(self._timed(function, True), *arguments)
-
-    def total(self, function: Callable, *arguments: Any) -> Any:
-        return super().total(self._timed(function, True), *arguments)
-
-    def derive(self, function: Callable, *arguments: Any) -> "Ledger":
-        derived = super().derive(self._timed(function, False), *arguments)
-        return Ledger(derived.blocks, self.scratch, self.book)
-
-    def exchange(self, function: Callable, n_parts: int, *arguments: Any) -> "Ledger":
-        timed = self._timed(function, False)
-
-        def split(rows: Any, number: int, *rest: Any) -> Any:
-            pieces = timed(rows, number, *rest)
-            self._enter(function, to_peers=sum(piece.nbytes for piece in pieces))
-            return pieces
-
-        return Ledger(super().exchange(split, n_parts, *arguments).blocks, self.scratch, self.book)
-
-    def store(self) -> "Ledger":
-        return Ledger(super().store().blocks, self.scratch, self.book)
-
-
-MEANING = {
-    "look": "look at every partition",
-    "rows_at": "a sample for start and borders",
-    "edges": "rows at the edges of partitions",
-    "sums_inside": "Newton's sums",
-    "tile_counts": "the table of tiles",
-    "split_by_second": "exchange by the second variable",
-    "count_in_second": "count, exchange by the first variable",
-    "finish": "count, divide",
-    "histogram": "selection: histograms",
-    "within": "selection: the rest",
-}
-
-
-def messages(short: bool) -> Iterator[dict[str, Any]]:
-    """Measure each step on a few partitions, and put many of them on many workers."""
-    k, size = 4, 20_000 if short else 1_000_000
-    # Odd sizes: partitions that begin within a block of the summation, as they do in life.
-    blocks = [np.random.default_rng(i).normal(size=(size + 17 * i, 2)) for i in range(k)]
-    TOCC().fit(blocks[0])
-    ledger = Ledger(lambda: iter(blocks))
-    rule, opened = dask.TOCC(), base.open_rows
-    try:
-        base.open_rows = lambda X, scratch: ledger
-        rule.fit(lambda: iter(blocks))
-    finally:
-        base.open_rows = opened
-    measured = sum(map(len, blocks))
-    for workers, rows_per_partition, n in ((100, 10**8, 10**10), (100, 10**7, 10**10)):
-        parts = n // rows_per_partition
-        for step, line in ledger.book.items():
-            fixed = line["rounds"] * line["to client"] / line["calls"]  # per partition, whatever its size
-            if step == "sums_inside":  # grows with the rows: one set of sums per block of 16384
-                fixed *= rows_per_partition / size
-            elif step in ("rows_at", "within"):  # of fixed size for all partitions together
-                fixed *= k / parts
-            elif step == "tile_counts":  # grows with the square of the number of slabs
-                fixed = 8.0 * (parts + 3) ** 2
-            yield {
-                "partitions": parts,
-                "step": MEANING.get(step, step),
-                "rounds": int(line["rounds"]),
-                "MB to the client or up a tree": fixed * parts / 1e6,
-                "GB between workers": line["to peers"] / measured * n * (1 - 1 / workers) / 1e9,
-                "CPU s per worker": line["cpu"] / measured * n / workers,
-                "tasks": int(line["rounds"]) * parts + (2 * parts**2 if line["to peers"] else 0),
-            }
-
-
 def run(short: bool) -> Iterator[Table]:
     yield Table("scaling_partitions", "Weak scaling: partitions of one size, one process", list(partitions(short)))
     yield Table(
@@ -243,11 +142,6 @@ def run(short: bool) -> Iterator[Table]:
         "By the clock: other work on the machine (load average) slows it down.",
     )
     yield Table("scaling_peers", "The same data, two variables, one process", list(peers(short)))
-    yield Table(
-        "scaling_messages",
-        "1e10 rows on 100 workers, from what four partitions were measured to compute and to send",
-        list(messages(short)),
-    )
     yield Table("scaling_size", "Fit n rows of two variables in a process of its own", list(sizes(short)))
 
 

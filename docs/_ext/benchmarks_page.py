@@ -27,7 +27,6 @@ HEADINGS = {
     "scaling_partitions": "Out of memory's reach: more and more partitions",
     "scaling_processes": "One process and two",
     "scaling_peers": "Out of memory's reach: other libraries",
-    "scaling_messages": "What the workers send each other",
     "coverage": "Promised and actual sensitivity, data set by data set",
     "coverage_summary": "Promised and actual sensitivity, over all data sets",
     "power": "What calibrated rules reject, on average",

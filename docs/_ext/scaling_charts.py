@@ -68,15 +68,14 @@ def peers_chart() -> Figure:
 
 
 def write(folder: Path) -> None:
-    """Draw the charts, and write the table of messages, where there are results."""
+    """Draw the charts and write the table of sizes."""
     folder.mkdir(parents=True, exist_ok=True)
     charts = {"size": size_chart, "work": work_chart, "peers": peers_chart}
     for name, draw in charts.items():
         figure = draw()
         figure.savefig(folder / f"scaling_{name}.svg")
         plt.close(figure)
-    for name in ("messages", "size"):
-        found = rows(name)
-        lines = [list(found[0]), ["---"] * len(found[0]), *(list(row.values()) for row in found)]
-        text = "\n".join(benchmarks_page._line(line) for line in lines)
-        (folder / f"scaling_{name}.md").write_text(text + "\n", encoding="utf-8")
+    found = rows("size")
+    lines = [list(found[0]), ["---"] * len(found[0]), *(list(row.values()) for row in found)]
+    text = "\n".join(benchmarks_page._line(line) for line in lines)
+    (folder / "scaling_size.md").write_text(text + "\n", encoding="utf-8")

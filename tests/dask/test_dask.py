@@ -1,9 +1,7 @@
 """On Dask: the same bits as on one machine, a lost worker costs time and nothing else, errors name the partition."""
 
 import os
-import re
 import signal
-import types
 from contextlib import contextmanager
 
 import numpy as np
@@ -19,8 +17,7 @@ dd = pytest.importorskip("dask.dataframe")
 dask = pytest.importorskip("dask")
 client_of = pytest.importorskip("distributed")
 
-from transvariation.dask import worker_failure as loss  # noqa: E402  these need Dask
-from transvariation.dask.collections import DaskRows, parts_of  # noqa: E402
+from transvariation.dask.partitions import open_partitions  # noqa: E402  it needs Dask
 
 seeded = np.random.default_rng(1)
 X = np.round(seeded.normal(size=(36_000, 2)), 2)
@@ -69,7 +66,7 @@ def test_array_and_frame_equal_one_machine(cluster):
     labels = rule.predict(da.from_array(Z, chunks=(300, 2)))
     assert labels.dtype == np.int64
     np.testing.assert_array_equal(labels.compute(), one.predict(Z))
-    with pytest.raises(ValueError, match=r"\['b', 'a'\], the rule was fitted to \['a', 'b'\]"):
+    with pytest.raises(ValueError, match=r"\['b', 'a'\], the classifier was fitted to \['a', 'b'\]"):
         rule.predict(frame[["b", "a"]])
     np.testing.assert_array_equal(rule.p_values(da.from_array(Z, chunks=(300, 2))).compute(), one.p_values(Z))
     small = pd.DataFrame(Z, columns=["a", "b"])  # answered at once
@@ -101,6 +98,11 @@ def test_clusters_and_density(cluster):
     expected = tv.DensityTOCC(density="gaussian").fit(some.compute())
     assert smooth.offset_ == expected.offset_
     np.testing.assert_array_equal(smooth.predict(da.from_array(Z, chunks=200)).compute(), expected.predict(Z))
+    near, there = tv_dask.NeighborTOCC().fit(some), tv_dask.NeighborTOCC().fit(some.compute())
+    assert near.offset_ == there.offset_
+    for method in ("predict", "p_values", "transvariation_probability"):
+        lazy = getattr(near, method)(da.from_array(Z, chunks=200))
+        np.testing.assert_array_equal(lazy.compute(), getattr(there, method)(Z))
 
 
 def test_three_variables(rng, cluster):
@@ -152,89 +154,15 @@ def test_a_killed_worker_costs_time_not_the_result(cluster, tmp_path):
     assert set(cluster.scheduler_info()["workers"]) != before
 
 
-def deadly_from(block, marker, reading, block_info=None):
-    """From a certain reading of partition 2 on, its worker ends as if the kernel had ended it for want of memory."""
-    if block_info[0]["chunk-location"][0] == 2:
-        with open(marker, "a") as file:
-            file.write("x")
-        if os.path.getsize(marker) >= reading:
-            os._exit(137)
-    return block
-
-
-# The first time that everything is looked at, in Newton's sums, and when rows are regrouped.
-@pytest.mark.parametrize("reading", [1, 4, 6])
-def test_a_worker_out_of_memory_is_an_error_that_names_the_partition(few_failures, tmp_path, reading):
-    marker = tmp_path / "reads"
-    deadly = da.from_array(X[:8_000], chunks=(2_000, 2)).map_blocks(deadly_from, str(marker), reading, dtype=float)
-    rule = tv_dask.TOCC()
-    with pytest.raises(RuntimeError, match=r"every worker that took partition 2 was lost.*smaller partitions"):
-        rule.fit(deadly)
-    assert not hasattr(rule, "offset_")
-
-
-@pytest.fixture
-def few_failures(cluster):
-    cluster.run_on_scheduler(allow_failures, 1)
-    yield cluster
-    cluster.run_on_scheduler(allow_failures, 3)
-    cluster.wait_for_workers(2, timeout=30)
-
-
-def test_dask_may_blame_a_neighbour_but_we_do_not(monkeypatch):
-    graph = dict(sum_of_partitions().__dask_graph__())
-    keys = {i: next(k for k in graph if str(k).endswith(f"partition-{i}")) for i in range(4)}
-    losses = [{keys[2], keys[3], "of another user"}, {keys[2], keys[3], keys[0]}, {keys[1], keys[2]}]
-    events = [(0.0, {"action": "remove-worker", "expected": False, "processing-tasks": there}) for there in losses]
-    client = types.SimpleNamespace(get_events=lambda topic: events)
-    monkeypatch.setattr(client_of, "get_client", lambda: client)
-    # Partition 3 was with partition 2 each time that it was there at a loss: both come under suspicion.
-    assert loss._present_at_every_loss(keys[3], graph) == [keys[3], keys[2]]
-    assert loss._present_at_every_loss(keys[2], graph) == [keys[2]]
-    error = client_of.KilledWorker(task=keys[3], last_worker=None, allowed_failures=1)
-    monkeypatch.setattr(loss, "_is_deadly", lambda key, graph: key == keys[2])
-    assert "took partition 2 was lost" in loss._explained(error, [sum_of_partitions(graph)])
-    monkeypatch.setattr(loss, "_is_deadly", lambda key, graph: False)
-    assert "partition 2 and partition 3 on them; each of these passes alone" in loss._explained(
-        error, [sum_of_partitions(graph)]
-    )
-    assert loss.Labels(graph).of([("source", 1, 0)]) == [("partition", 1)]
-
-
-def sum_of_partitions(graph=None):
-    from dask.delayed import Delayed
-
-    graph = graph or {
-        **{("source", i, 0): (int, i) for i in range(4)},
-        **{f"transvariation-look-abc-partition-{i}": (int, ("source", i, 0)) for i in range(4)},
-        "all": (sum, [f"transvariation-look-abc-partition-{i}" for i in range(4)]),
-    }
-    return Delayed("all", graph)
-
-
-def test_a_slab_is_no_partition(cluster):
-    rows = DaskRows(parts_of(da.from_array(X[:100], chunks=(50, 2))))
-    regrouped = rows.exchange(_halves, 2).derive(_counted)
-    assert [re.fullmatch(r"transvariation-.*-slab-(\d)", part.key)[1] for part in regrouped.parts] == ["0", "1"]
-    with pytest.raises(MemoryError, match=r"does not suffice for slab 1 \(no room\)"):
-        regrouped.map(_no_room)
-
-
-def _halves(rows, number):
-    return [rows[:10], rows[10:]]
-
-
-def _counted(rows, number):
-    return rows
+def test_memory_errors_name_the_partition(cluster):
+    rows = open_partitions(da.from_array(X[:100], chunks=(50, 2)))
+    with pytest.raises(MemoryError, match=r"not enough memory for partition 1 \(no room\)"):
+        rows.map(_no_room)
 
 
 def _no_room(rows, number):
     if number == 1:
         raise MemoryError("no room")
-
-
-def allow_failures(number, dask_scheduler=None):
-    dask_scheduler.allowed_failures = number
 
 
 @pytest.mark.parametrize("what", ["ensemble", "calibration"])
@@ -277,9 +205,9 @@ def test_the_simulation_study_on_dask(cluster, tmp_path):
         pd.testing.assert_frame_equal(table("joblib", 2), alone)
 
 
-def test_out_of_core_rules_do_not_score_lazily():
+def test_a_fit_on_one_machine_does_not_score_lazily():
     rule = tv_dask.TOCC().fit(X[:500])
-    with pytest.raises(ValueError, match="without Dask; give it arrays or blocks"):
+    with pytest.raises(ValueError, match="not to a Dask collection; give it arrays or blocks"):
         rule.score_samples(da.from_array(Z, chunks=200))
 
 

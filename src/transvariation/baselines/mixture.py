@@ -28,8 +28,6 @@ class MixtureOCC(OneClassClassifier):
         The covariance models to try; see :class:`transvariation.GaussianMixtureBIC`.
     random_state : int, RandomState or None, default=None
         Used beyond 1000 objects, where the start is found on a sample of them.
-    engine : {"auto", "compiled", "numpy"}, default="auto"
-        Which code searches; see :class:`transvariation.GaussianMixtureBIC`.
     n_jobs : int, optional
         The number of workers: threads to search, processes to rate held-out objects where that takes long. The result
         is the same for every number.
@@ -57,7 +55,6 @@ class MixtureOCC(OneClassClassifier):
         n_components: int | Iterable[int] = (1, 2, 3, 4, 5, 6, 7, 8, 9),
         models: Iterable[str] = MODELS,
         random_state: Any = None,
-        engine: str = "auto",
         n_jobs: int | None = None,
     ):
         self.sensitivity = sensitivity
@@ -65,12 +62,11 @@ class MixtureOCC(OneClassClassifier):
         self.n_components = n_components
         self.models = models
         self.random_state = random_state
-        self.engine = engine
         self.n_jobs = n_jobs
 
     def _describe(self, X: Floats) -> None:
-        options = {"random_state": self.random_state, "n_jobs": self.n_jobs, "engine": self.engine}
-        self.mixture_ = GaussianMixtureBIC(self.n_components, self.models, **options).fit(X)
+        search = GaussianMixtureBIC(self.n_components, self.models, random_state=self.random_state, n_jobs=self.n_jobs)
+        self.mixture_ = search.fit(X)
 
     def _score(self, X: Floats) -> Floats:
         return self.mixture_.score_samples(X)

@@ -1,6 +1,11 @@
-"""Past memory, past one machine: the same rules on Dask collections, memory maps and blocks of rows."""
+"""The same classifiers on more rows than fit in memory: Dask collections, memory maps and blocks of rows."""
 
-from transvariation.dask.density_tocc import DensityTOCC
+from importlib.util import find_spec
+
+if find_spec("dask") is None:
+    raise ImportError("transvariation.dask needs Dask; install it with: pip install 'transvariation[dask]'")
+
+from transvariation.dask.sampled import DensityTOCC, NeighborTOCC
 from transvariation.dask.tocc import PAMTOCC, TOCC
 
-__all__ = ["PAMTOCC", "TOCC", "DensityTOCC"]
+__all__ = ["PAMTOCC", "TOCC", "DensityTOCC", "NeighborTOCC"]

@@ -1,308 +1,235 @@
-"""What the classifiers of this room share: fit on partitions, cut exactly, answer in kind."""
+"""Base class of the classifiers of this package: the one of :mod:`transvariation`, fitted to rows in partitions."""
 
-from abc import ABCMeta, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
+import copy
+from abc import abstractmethod
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, OutlierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
-from transvariation.base import warn_rejects_nothing
-from transvariation.calibration import Calibration, CoverageReport
-from transvariation.cluster.pam import closest
-from transvariation.conformal import count_at_or_below, margin, rejection_count
-from transvariation.dask.blocks import Scratch
-from transvariation.dask.counting import answer, is_lazy, open_rows
-from transvariation.dask.order_statistics import kth_smallest
-from transvariation.dask.rows import Floats, Rows, starts_of
-from transvariation.dask.spatial_median import rows_at
-from transvariation.dask.split_halves import check_calibration, half
+from transvariation.base import OneClassClassifier
+from transvariation.conformal import check_sensitivity, count_at_or_below
+from transvariation.dask.calibration import PartitionedCalibration, check_calibration, half
+from transvariation.dask.partitions import (
+    BLOCK_ROWS,
+    Floats,
+    Partitions,
+    Scratch,
+    is_blocks,
+    is_dask,
+    iterate_blocks,
+    open_partitions,
+)
 
-_LASTING = ("calibration", "tau_max", "ties", "scale")  # parameters that a fitted rule goes on asking
 
+class PartitionedClassifier(OneClassClassifier):
+    """Fit a one-class classifier to rows in partitions, and score rows in partitions, blocks or memory.
 
-class PartitionedClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
-    """A one-class classifier on rows in partitions.
-
-    A subclass says how to learn (`_describe`), how to rate the training rows, part by part (`_training_scores`), or
-    those that were held out (`_held_out_scores`), how to rate others (`_ratings`), and to which part of the class an
-    object belongs (`_part`).
+    A subclass implements `_describe`, which learns from partitions, `_score_partitions`, which scores partitions, and
+    `_calibration_scores`. Thresholds, p-values and the coverage report are those of the base class, from a calibration
+    whose scores are in partitions.
     """
 
-    sensitivity: Any
-    calibration: Any
     scratch: Any
-    _min_samples = 2
-
-    def _remember(self, *names: str) -> None:
-        """Keep parameters that scoring needs as they are now."""
-        self._fitted_with = {name: getattr(self, name) for name in names}
-
-    def _as_fitted(self, name: str) -> Any:
-        return self._fitted_with[name]
+    _calibration: PartitionedCalibration
 
     @abstractmethod
-    def _describe(self, rows: Rows) -> None:
-        """Learn the target class from inspected rows."""
+    def _describe(self, rows: Partitions) -> None:  # type: ignore[override]
+        """Learn the target class from inspected partitions."""
 
     @abstractmethod
-    def _training_scores(self, rows: Rows) -> list[tuple[Rows, int]]:
-        """Rate the training rows: for each part of the class their scores, in any order, and how many there are."""
+    def _score_partitions(self, rows: Partitions) -> Partitions:
+        """Score partitions lazily: the new partitions are vectors of scores."""
 
     @abstractmethod
-    def _held_out_scores(self, rows: Rows) -> list[tuple[Rows, int]]:
-        """The same for the calibrating half of the rows, which the describing half rates."""
+    def _calibration_scores(self, rows: Partitions, held_out: bool) -> list[tuple[Partitions, int]]:
+        """Compute and store the scores of the calibration rows of each stratum, in any order, and their number.
 
-    @abstractmethod
-    def _ratings(self) -> tuple[list[Rows], Callable, Callable]:
-        """Say how others are rated: which rows are asked, what they count, and how a sum of counts becomes a score."""
+        The calibration rows are all `rows`, or their calibrating half if they are `held_out`.
+        """
 
-    def _part(self) -> Callable[[Floats], NDArray[np.intp]]:
-        """Give the function that tells to which part of the class objects belong."""
-        return only_part
-
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
         """Learn the target class.
 
         Parameters
         ----------
-        X : Dask array or DataFrame, array, memory map, or function
-            Target objects only. A function is called without arguments for each round and returns the blocks anew.
+        X : Dask array or DataFrame, array, memory map, iterator over blocks, or function that returns one
+            Target samples only. Blocks are written to the scratch folder, and read from there.
         y : ignored
-            Present for scikit-learn's conventions.
+            Present for API consistency.
         """
-        fresh = type(self)(**self.get_params(deep=False))
-        if _in_memory(X):
-            X = _validated(fresh, X, ensure_min_samples=self._min_samples)
-        scratch = None if is_lazy(X) else Scratch(self.scratch)
+        for share in np.ravel(np.asarray(self.sensitivity, dtype=object)):
+            check_sensitivity(share)
+        mode = check_calibration(self.calibration)
+        validated = _in_memory(X)
+        if validated:
+            X = self._validate(X, reset=True)
+        scratch = None if is_dask(X) else Scratch(self.scratch)
         try:
-            rows = open_rows(X, scratch).inspect()
-            if sum(rows.lengths) < self._min_samples:
-                raise ValueError(
-                    f"X has {sum(rows.lengths)} row; at least {self._min_samples} target objects are needed"
-                )
-            fresh._learn(rows)
+            rows = open_partitions(X, scratch).inspect()
+            if len(rows) < self._min_samples:
+                raise ValueError(f"X has {len(rows)} row; at least {self._min_samples} target samples are needed")
+            if not validated:
+                self._set_features(rows)
+            held_out = mode == "split"
+            self._describe(self._describing_half(rows) if held_out else rows)
+            scores, counts = zip(*self._calibration_scores(rows, held_out), strict=True)
+            self._calibration = PartitionedCalibration(
+                mode, int(held_out), list(scores), n_strata=len(counts), counts=counts
+            )
+            self._set_threshold(self.sensitivity)
         except BaseException:
-            # Also when interrupted: a rule is either fitted or not, and no file is left behind.
             if scratch is not None:
-                scratch.remove()
+                scratch.remove()  # also when interrupted: no file is left behind
             raise
-        # Everything was learned into a fresh object, and is taken over only now that all is done.
-        self.__dict__.pop("feature_names_in_", None)
-        self.__dict__.update(fresh.__dict__)
         return self
 
-    def _learn(self, rows: Rows) -> None:
-        assert rows.width is not None
-        self._rows, self.n_features_in_ = rows, rows.width
-        if rows.names is not None:
-            self.feature_names_in_ = rows.names
-        check_calibration(self.calibration)
-        self._remember(*(name for name in _LASTING if hasattr(self, name)))
-        if self.calibration == "resubstitution":
-            self._describe(rows)
-            scores = self._training_scores(rows)
-        else:
-            self._rows = self._describing_half(rows)
-            self._describe(self._rows)
-            scores = self._held_out_scores(rows)
-        self._calibration = PartitionedCalibration(
-            self.calibration, int(self.calibration == "split"), scores, n_strata=len(scores)
-        )
-        self.set_sensitivity(self.sensitivity)
+    def _set_features(self, rows: Partitions) -> None:
+        """Set what scikit-learn's validation sets."""
+        self.__dict__.pop("feature_names_in_", None)
+        self.n_features_in_ = rows.width
+        if rows.columns is not None and all(isinstance(column, str) for column in rows.columns):
+            self.feature_names_in_ = np.asarray(rows.columns, dtype=object)
 
-    def _describing_half(self, rows: Rows) -> Rows:
-        n, describing = sum(rows.lengths), rows.derive(half, starts_of(rows), True)
-        lengths = describing.map(_length)
-        if not self._min_samples <= sum(lengths) < n:
+    def _describing_half(self, rows: Partitions) -> Partitions:
+        describing = rows.derive(half, rows.starts, True)
+        n, n_describing = len(rows), sum(describing.map(_length))
+        if not self._min_samples <= n_describing < n:
             raise ValueError(
-                f'calibration="split" lets {sum(lengths)} of the {n} rows describe the class and {n - sum(lengths)} '
+                f'calibration="split" lets {n_describing} of the {n} rows describe the class and {n - n_describing} '
                 'calibrate, which is too few; give more rows, or use calibration="resubstitution"'
             )
         return describing.inspect()
 
-    def set_sensitivity(self, sensitivity: float | ArrayLike) -> Self:
-        """Set the parameter `sensitivity` and move the threshold, without refitting: an exact selection.
+    def fit_scores(self, X: Any, *, with_threshold: bool = False) -> Self:
+        """Fit; the calibration costs little more than the description."""
+        return self.fit(X)
 
-        Parameters
-        ----------
-        sensitivity : float in (0, 1], or one per stratum of the class
-        """
-        check_is_fitted(self, "_calibration")
-        thresholds = self._calibration.thresholds(sensitivity)
-        # Only now: a score that could not be read leaves the classifier as it was.
-        self.thresholds_ = thresholds
-        self.offset_ = float(thresholds[0]) if len(thresholds) == 1 else 0.0
-        self.sensitivity = self._sensitivity = sensitivity
-        if self._calibration.held_out and (thresholds <= self._lowest()).all():
-            warn_rejects_nothing(type(self).__name__, self._calibration, sensitivity, self._lowest())
-        return self
+    def _score(self, X: Floats) -> Floats:
+        return np.concatenate([np.empty(0), *self._score_partitions(open_partitions(X)).map(_same)])
 
-    def _lowest(self) -> float:
-        """Lowest attainable score."""
-        return 0.0
+    def _tp_of_scores(self, scores: Floats) -> Floats:
+        return scores
 
-    def _sample(self, rows: Rows, size: int) -> Floats:
-        """Evenly spaced rows, the same for every partitioning."""
-        n = sum(rows.lengths)
-        return rows_at(rows, np.unique(np.linspace(0, n - 1, min(n, size)).astype(np.int64)))
+    def score_samples(self, X: Any) -> Any:
+        """Score samples: high = typical. A Dask collection gives a lazy Dask array, blocks give an iterator."""
+        return super().score_samples(X) if _in_memory(X) else self._in_parts("score_samples", X)
 
-    def _check_names(self, Z: Any) -> None:
+    def decision_function(self, X: Any) -> Any:
+        """Compute the score minus the threshold: samples are accepted where it is not negative."""
+        return super().decision_function(X) if _in_memory(X) else self._in_parts("decision_function", X)
+
+    def predict(self, X: Any) -> Any:
+        """Classify samples: +1 = accepted as target, -1 = rejected."""
+        return super().predict(X) if _in_memory(X) else self._in_parts("predict", X, np.int64)
+
+    def transvariation_probability(self, X: Any) -> Any:
+        """Compute tp of each sample with respect to the target class: 1 at its center, 0 beyond its edge."""
+        if _in_memory(X):
+            return self._tp_of_scores(self._score(self._validated(X)))
+        return self._in_parts("transvariation_probability", X)
+
+    def p_values(self, X: Any, *, sensitivity: Any = None) -> Any:
+        """Compute conformal p-values; see :meth:`transvariation.TOCC.p_values`."""
+        if _in_memory(X):
+            return super().p_values(X, sensitivity=sensitivity)
+        return self._in_parts("p_values", X, sensitivity=sensitivity)
+
+    def _in_parts(self, method: str, X: Any, dtype: type = np.float64, **options: Any) -> Any:
+        """Call a method on each block or partition of X."""
         check_is_fitted(self, "thresholds_")
-        names, known = getattr(Z, "columns", None), getattr(self, "feature_names_in_", None)
-        if names is not None and known is not None and list(names) != list(known):
-            raise ValueError(f"Z has the columns {list(names)}, the rule was fitted to {list(known)}, in this order")
+        names = getattr(self, "feature_names_in_", None)
+        columns = None if names is None else list(names)
+        if is_dask(X):
+            return self._lazily(method, X, columns, dtype, **options)
+        blocks = X if is_blocks(X) else (X[i : i + BLOCK_ROWS] for i in range(0, len(X), BLOCK_ROWS))
+        checked = iterate_blocks(blocks, self.n_features_in_, columns)
+        answers = (getattr(self, method)(_named(rows, names), **options) for rows, _ in checked)
+        return answers if is_blocks(X) else np.concatenate([np.empty(0, dtype), *answers])
 
-    def _rated(self, Z: Any, then: Callable, columns: int = 0, dtype: type = np.float64) -> Any:
-        """Rate objects and do something with the scores, in Z's own kind."""
-        if _in_memory(Z):
-            Z = _validated(self, Z, reset=False)
-        self._check_names(Z)
-        against, count, finish = self._ratings()
-        whole = partial(_rate_then, finish=finish, then=then)
-        names = list(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
-        return answer(Z, against, count, whole, width=self.n_features_in_, columns=columns, dtype=dtype, names=names)
+    def _lazily(self, method: str, X: Any, columns: list | None, dtype: type, **options: Any) -> Any:
+        import dask.array as da
 
-    def score_samples(self, Z: Any) -> Any:
-        """Rate objects: high = typical of the target. A Dask collection gives a lazy Dask array, blocks an iterator."""
-        check_is_fitted(self, "thresholds_")
-        return self._rated(Z, partial(_margin, self._part(), self._levels()))
+        given = list(X.columns) if hasattr(X, "columns") else None
+        if columns is not None and given is not None and given != columns:
+            raise ValueError(f"X has the columns {given}, the classifier was fitted to {columns}, in this order")
+        rows = open_partitions(X, width=self.n_features_in_, columns=columns)
+        scores = self._score_partitions(rows)
+        if method == "p_values":
+            level = self._sensitivity if options["sensitivity"] is None else options["sensitivity"]
+            pools = self._calibration.pools(level)
+            references = [self._calibration.occupied(pool) for pool in pools]
+            count = partial(_count_in_pool, n_pools=len(pools))
+            counts = scores.against([self._calibration.pool(r) for r in references], count, _total)
+            sizes = np.array([self._calibration.sizes[r].sum() for r in references])
+            answers = rows.combine(counts, _p_values, self._without_rows(), pools, sizes)
+        else:
+            answers = rows.combine(scores, _answer_from_scores, self._without_rows(), method)
+        lengths = X.chunks[0] if hasattr(X, "chunks") else (np.nan,) * X.npartitions
+        parts = zip(answers.parts, lengths, strict=True)
+        return da.concatenate([da.from_delayed(part, (length,), dtype) for part, length in parts])
 
-    def decision_function(self, Z: Any) -> Any:
-        """Rate objects relative to the threshold: accepted where the value is not negative."""
-        check_is_fitted(self, "thresholds_")
-        return self._rated(Z, partial(_margin, self._part(), self.thresholds_))
-
-    def predict(self, Z: Any) -> Any:
-        """Decide: +1 = accepted as target, -1 = rejected."""
-        check_is_fitted(self, "thresholds_")
-        return self._rated(Z, partial(_decide, self._part(), self.thresholds_), dtype=np.int64)
-
-    def _levels(self) -> Floats:
-        """With several thresholds the score is the margin over the object's own one."""
-        return self.thresholds_ if len(self.thresholds_) > 1 else np.zeros(1)
-
-    def p_values(self, Z: Any) -> Any:
-        """Rank objects among the calibration scores of their part; small = unlike the target.
-
-        With ``calibration="split"`` a fresh target object gets a p-value of at most alpha with probability at most
-        alpha, for every alpha. With ``"resubstitution"`` the training rows were rated by the rule that they shaped:
-        there these
-        p-values promise nothing for fresh objects beyond what many rows make small.
-        """
-        check_is_fitted(self, "thresholds_")
-        scored = self._rated(Z, partial(_with_part, self._part()), columns=2)
-        again = (lambda: scored) if callable(Z) else scored
-        pools = self._calibration.pools(self._sensitivity)
-        calibration = self._calibration
-        pool_of = np.empty(calibration.n_strata, dtype=np.intp)
-        against, sizes = [], np.empty(len(pools))
-        for i, strata in enumerate(pools):
-            pool_of[strata] = i
-            occupied = calibration.occupied(strata)
-            against.append(calibration.joined(occupied))
-            sizes[i] = calibration.sizes[occupied].sum()
-        count, finish = partial(_as_low, pools=pool_of), partial(_p_value, pools=pool_of, sizes=sizes)
-        return answer(again, against, count, finish, width=2, finite=False)
-
-    def coverage_report(self) -> CoverageReport:
-        """Report the share of new target samples that is accepted, and under which assumptions."""
-        check_is_fitted(self, "_calibration")
-        return self._calibration.coverage_report(self._sensitivity, self._lowest())
-
-
-@dataclass(frozen=True, eq=False)
-class PartitionedCalibration(Calibration):
-    """Calibration scores in partitions: exact order statistics and counts without gathering them.
-
-    `scores` lists, for each stratum, the scores in the first column of `Rows` and their number.
-    """
-
-    scores: Any
-
-    @property
-    def sizes(self) -> Floats:
-        """The number of samples of each stratum."""
-        return np.array([n for _, n in self.scores], dtype=float)
-
-    def threshold_of(self, strata: NDArray[np.intp], sensitivity: float) -> float:
-        """Select the threshold among the scores of the given strata."""
-        n = int(self.sizes[strata].sum())
-        rank = int(rejection_count(n, sensitivity, held_out=self.held_out))
-        return kth_smallest(self.joined(strata), min(rank, n - 1), n)
-
-    def count_at_or_below(self, strata: NDArray[np.intp], scores: ArrayLike) -> Floats:
-        """Count the scores of the given strata at or below each of a few scores."""
-        return self.joined(strata).total(_at_or_below, np.asarray(scores, dtype=float))
-
-    def joined(self, strata: NDArray[np.intp]) -> Rows:
-        """The scores of the given strata together."""
-        first, *others = (self.scores[k][0] for k in strata)
-        return first.joined(others) if others else first
+    def _without_rows(self) -> Self:
+        """Copy what the workers need to turn scores into answers."""
+        light = type(self)(**self.get_params(deep=False))
+        kept = {k: v for k, v in vars(self).items() if not isinstance(v, Partitions | PartitionedCalibration)}
+        light.__dict__.update(kept)
+        return light
 
 
 def _in_memory(X: Any) -> bool:
-    """Say whether scikit-learn's own checks, which look at everything at once, are for X."""
-    return not (is_lazy(X) or callable(X) or isinstance(X, np.memmap) or hasattr(X, "__next__"))
-
-
-def _validated(rule: BaseEstimator, X: Any, **checks: Any) -> Floats:
+    """Return whether scikit-learn's checks, which look at everything at once, apply to X."""
     if isinstance(X, list | tuple) and any(getattr(first, "ndim", 0) == 2 for first in X[:1]):
         raise ValueError(
-            f"this is a {type(X).__name__} of tables; give a function that returns them as blocks, such as "
-            "lambda: iter(blocks), or one table"
+            f"X is a {type(X).__name__} of tables; give one table, or an iterator over them such as iter(blocks)"
         )
-    return validate_data(rule, X, dtype=np.float64, **checks)
+    return not (is_dask(X) or is_blocks(X) or isinstance(X, np.memmap))
 
 
-def _rate_then(z: Floats, total: Any, finish: Callable, then: Callable) -> Floats:
-    return then(z, finish(z, total))
+def _named(rows: Floats, names: NDArray | None) -> Any:
+    if names is None:
+        return rows
+    import pandas as pd
+
+    return pd.DataFrame(rows, columns=names, copy=False)
 
 
-def as_it_is(z: Floats, scores: Floats) -> Floats:
-    """The score itself is the answer."""
+def _same(scores: Floats, number: int) -> Floats:
     return scores
-
-
-def _margin(part: Callable, levels: Floats, z: Floats, scores: Floats) -> Floats:
-    return margin(scores, levels[part(z)])
-
-
-def _decide(part: Callable, levels: Floats, z: Floats, scores: Floats) -> NDArray[np.int64]:
-    return np.where(scores >= levels[part(z)], 1, -1)
-
-
-def _with_part(part: Callable, z: Floats, scores: Floats) -> Floats:
-    return np.column_stack([scores, part(z)])
-
-
-def _at_or_below(scores: Floats, number: int, levels: Floats) -> Floats:
-    return count_at_or_below(scores[:, 0], levels)
 
 
 def _length(rows: Floats, number: int) -> int:
     return len(rows)
 
 
-def _as_low(scores: Floats, k: int, rated: Floats, pools: NDArray[np.intp]) -> NDArray[np.int64]:
-    """How many calibration scores of pool k are as low as each object's, for objects of that pool."""
-    counts = np.searchsorted(np.sort(scores[:, 0]), rated[:, 0], side="right")
-    return np.where(pools[rated[:, 1].astype(np.intp)] == k, counts, 0)
+def _answer_from_scores(rows: Floats, scores: Floats, classifier: PartitionedClassifier, method: str) -> Floats:
+    """Call a method of a classifier whose scores of these rows are known."""
+    light = copy.copy(classifier)
+    light._score = lambda X: scores  # type: ignore[method-assign]
+    if not len(rows):  # scikit-learn refuses empty input
+        return np.empty(0)
+    return getattr(light, method)(_named(rows, getattr(light, "feature_names_in_", None)))
 
 
-def _p_value(rated: Floats, total: NDArray[np.int64], pools: NDArray[np.intp], sizes: Floats) -> Floats:
-    return (1.0 + total) / (sizes[pools[rated[:, 1].astype(np.intp)]] + 1.0)
+def _count_in_pool(reference: Floats, pool: int, scores: Floats, n_pools: int) -> Floats:
+    counts = np.zeros((n_pools, len(scores)))
+    counts[pool] = count_at_or_below(reference[:, 0], scores)
+    return counts
 
 
-def only_part(z: Floats) -> NDArray[np.intp]:
-    """All objects belong to the one part."""
-    return np.zeros(len(z), dtype=np.intp)
+def _total(scores: Floats, counts: Floats) -> Floats:
+    return counts
 
 
-def closest_part(centers: Floats, z: Floats) -> NDArray[np.intp]:
-    """Each object belongs to the part whose centre is closest."""
-    return closest(z, centers)[0] if len(z) else np.zeros(0, dtype=np.intp)
+def _p_values(
+    rows: Floats, counts: Floats, classifier: PartitionedClassifier, pools: list[NDArray[np.intp]], sizes: Floats
+) -> Floats:
+    """Compute what `Calibration.p_values` does, from the counts in all pools."""
+    strata = classifier._stratum(rows)
+    pool = np.zeros(len(rows), dtype=np.intp)
+    for k, own in enumerate(pools):
+        if strata is not None:
+            pool[np.isin(strata, own)] = k
+    return (1 + counts[pool, np.arange(len(rows))]) / (1 + sizes[pool])

@@ -16,16 +16,13 @@ pairs of partitions.
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from transvariation.dask.rows import Floats, Rows
+from transvariation.dask.partitions import Floats, Integers, Partitions
 from transvariation.depth.counting import Transvariations, count_transvariations
 from transvariation.depth.probability import ratio
 
-Integers = NDArray[np.int64]
 
-
-def training_tp(rows: Rows, m: Floats, sample: Floats, n_slabs: int, tau_max: str, ties: str) -> Rows:
+def training_tp(rows: Partitions, m: Floats, sample: Floats, n_slabs: int, tau_max: str, ties: str) -> Partitions:
     """Compute tp of every row about m, in one or two variables, as partitions of one column in no particular order.
 
     `sample` is any sample of the rows: slabs of about equal size are cut at its quantiles. Rows may have one column

@@ -6,24 +6,22 @@ summed here. The sums of the blocks are then added in the order of the rows, as 
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-from transvariation.dask.order_statistics import kth_smallest
-from transvariation.dask.rows import Floats, Rows, starts_of
+from transvariation.dask.calibration import kth_smallest
+from transvariation.dask.partitions import Floats, Integers, Partitions
 from transvariation.depth.collinear import along_line, between, from_first
 from transvariation.depth.median import BLOCK, PartedRows, spatial_median_of_rows, sums_of_blocks
 
 
-def spatial_median_of_partitions(rows: Rows) -> Floats:
+def spatial_median_of_partitions(rows: Partitions) -> Floats:
     """Find the spatial median of inspected rows."""
     return spatial_median_of_rows(_Parted(rows))
 
 
 class _Parted(PartedRows):
-    def __init__(self, rows: Rows):
+    def __init__(self, rows: Partitions):
         self._rows = rows
-        self._starts = starts_of(rows)
-        assert rows.width is not None
+        self._starts = rows.starts
         self.shape = int(self._starts[-1]), rows.width
         self._edges: dict[int, Floats] | None = None
 
@@ -39,8 +37,8 @@ class _Parted(PartedRows):
 
     def __getitem__(self, which: int | slice) -> Floats:
         if isinstance(which, slice):
-            return rows_at(self._rows, np.arange(*which.indices(len(self))))
-        return rows_at(self._rows, np.array([which % len(self)]))[0]
+            return self._rows.take(np.arange(*which.indices(len(self))))
+        return self._rows.take(np.array([which % len(self)]))[0]
 
     def block_sums(self, y: Floats, compiled: bool) -> Floats:
         if self._edges is None:
@@ -70,7 +68,7 @@ class _Parted(PartedRows):
         placed = self._rows.derive(_place, first, far)
         return between(*(self._at_rank(placed, k) for k in ((n - 1) // 2, n // 2)))
 
-    def _at_rank(self, placed: Rows, k: int) -> Floats:
+    def _at_rank(self, placed: Partitions, k: int) -> Floats:
         """The row of rank k along the line: of equals, the first ones come first."""
         value = kth_smallest(placed, k, len(self))
         below, equal = np.transpose(placed.map(_below_and_at, value))
@@ -80,21 +78,11 @@ class _Parted(PartedRows):
         return next(row for row in placed.map(_nth_at, value, part, within) if row is not None)
 
 
-def rows_at(rows: Rows, indices: NDArray[np.int64]) -> Floats:
-    """Fetch rows by their numbers, which rise."""
-    return np.concatenate(rows.map(_rows_at, starts_of(rows), indices))
-
-
-def _rows_at(rows: Floats, number: int, starts: NDArray[np.int64], indices: NDArray[np.int64]) -> Floats:
-    low, high = np.searchsorted(indices, starts[number : number + 2])
-    return rows[indices[low:high] - starts[number]]
-
-
 def _times(rows: Floats, number: int, unit: float) -> Floats:
     return rows * unit
 
 
-def _whole_blocks(starts: NDArray[np.int64], number: int) -> tuple[int, int]:
+def _whole_blocks(starts: Integers, number: int) -> tuple[int, int]:
     """The rows, within a partition, of the blocks that lie in it alone; the last block of all may be short."""
     begin, end = int(starts[number]), int(starts[number + 1])
     first = -(-begin // BLOCK) * BLOCK
@@ -102,12 +90,12 @@ def _whole_blocks(starts: NDArray[np.int64], number: int) -> tuple[int, int]:
     return (first - begin, last - begin) if last > first else (end - begin, end - begin)
 
 
-def _sums_inside(rows: Floats, number: int, starts: NDArray[np.int64], y: Floats, compiled: bool) -> Floats | None:
+def _sums_inside(rows: Floats, number: int, starts: Integers, y: Floats, compiled: bool) -> Floats | None:
     low, high = _whole_blocks(starts, number)
     return sums_of_blocks(rows[low:high], y, compiled) if high > low else None
 
 
-def _edges(rows: Floats, number: int, starts: NDArray[np.int64]) -> list[tuple[int, Floats]]:
+def _edges(rows: Floats, number: int, starts: Integers) -> list[tuple[int, Floats]]:
     """What a partition has of the blocks that it shares with others."""
     low, high = _whole_blocks(starts, number)
     found = []

@@ -1,95 +1,119 @@
-"""TOCC and PAM-TOCC on rows in partitions: by counting."""
+"""TOCC and PAM-TOCC on rows in partitions, by counting."""
 
 from abc import abstractmethod
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from transvariation.cluster.pam import medoids
-from transvariation.dask.base import PartitionedClassifier, as_it_is, closest_part
-from transvariation.dask.blocks import BLOCK_ROWS
-from transvariation.dask.counting import count_about, tp_about
+from transvariation.cluster.pam import closest, medoids
+from transvariation.dask.base import PartitionedClassifier
+from transvariation.dask.calibration import half, marked
+from transvariation.dask.partitions import BLOCK_ROWS, Floats, Integers, Partitions
 from transvariation.dask.range_partition import training_tp
-from transvariation.dask.rows import Floats, Rows, starts_of
 from transvariation.dask.spatial_median import spatial_median_of_partitions
-from transvariation.dask.split_halves import half, marked
-from transvariation.depth.probability import TIES
+from transvariation.depth.counting import Transvariations, count_transvariations
+from transvariation.depth.probability import TIES, ratio
 
 TAU_MAX = ("count", "half")
-_FOR_BORDERS = 4_000
+_SAMPLE_FOR_BORDERS = 4_000
 
 
 class CountingClassifier(PartitionedClassifier):
-    """What TOCC and PAM-TOCC share: tp by counting about one or several centres."""
+    """Count tp about one or several centers."""
 
     ties: str
     tau_max: str = "count"
+    _rows: Partitions  # that describe the class
 
     @abstractmethod
-    def _centers(self) -> Floats:
-        """Give the centres about which parts of the class are counted, one per row."""
+    def _find_centers(self, rows: Partitions) -> Floats:
+        """Find the centers about which strata of the class are counted, one per row."""
 
-    def _check(self) -> None:
+    def _describe(self, rows: Partitions) -> None:  # type: ignore[override]
         for name, value, known in (("tau_max", self.tau_max, TAU_MAX), ("ties", self.ties, TIES)):
             if value not in known:
                 raise ValueError(f"{name}={value!r} is unknown here; choose one of {', '.join(known)}")
+        self._tau_max, self._ties = self.tau_max, self.ties
+        self._rows, self._centers = rows, self._find_centers(rows)
 
-    def _ratings(self) -> tuple[list[Rows], Callable, Callable]:
-        centers = self._centers()
-        tau_max, ties = self._as_fitted("tau_max"), self._as_fitted("ties")
-        finish = partial(tp_about, centers=centers, tau_max=tau_max, ties=ties)
-        return [self._rows], partial(count_about, centers=centers), finish
+    def _lowest(self) -> float:
+        return 0.0
 
-    def transvariation_probability(self, Z: Any) -> Any:
-        """Compute tp of each object with respect to the target class: 1 at its centre, 0 beyond its edge."""
-        return self._rated(Z, as_it_is)
+    def _stratum(self, X: Floats) -> NDArray[np.intp] | None:
+        return None if len(self._centers) == 1 else _closest(X, self._centers)
 
-    def _training_scores(self, rows: Rows) -> list[tuple[Rows, int]]:
-        return self._scores_of_parts(rows, rows, self._sizes(rows, sum(rows.lengths)))
+    def _score_partitions(self, rows: Partitions) -> Partitions:
+        return self._scores_against(rows, self._rows, self._centers)
 
-    def _held_out_scores(self, rows: Rows) -> list[tuple[Rows, int]]:
-        starts = starts_of(rows)
-        sizes = self._sizes(rows.derive(half, starts, False), sum(rows.lengths) - sum(self._rows.lengths))
-        return self._scores_of_parts(rows, rows.derive(marked, starts), sizes)
+    def _scores_against(self, rows: Partitions, units: Partitions, centers: Floats) -> Partitions:
+        finish = partial(_tp_of_counts, centers=centers, tau_max=self._tau_max, ties=self._ties)
+        return rows.against([units], partial(_count_units, centers=centers), finish)
 
-    def _sizes(self, rows: Rows, n: int) -> NDArray[np.int64]:
-        """How many of the n rows belong to each part."""
-        return np.array([n]) if len(self._centers()) == 1 else rows.total(_sizes, self._centers())
-
-    def _scores_of_parts(self, rows: Rows, counted: Rows, sizes: NDArray[np.int64]) -> list[tuple[Rows, int]]:
-        """Rate the rows part by part, where `counted` are the same rows, marked if some only rate others."""
-        centers = self._centers()
-        label = closest_part(centers, sample := self._sample(rows, _FOR_BORDERS))
+    def _calibration_scores(self, rows: Partitions, held_out: bool) -> list[tuple[Partitions, int]]:
+        """Compute tp of the rows of each stratum; of marked rows, some are only counted and the others only scored."""
+        centers = self._centers
+        counted = rows.derive(marked, rows.starts) if held_out else rows
+        scored = rows.derive(half, rows.starts, False) if held_out else rows
+        sizes = scored.total(_stratum_sizes, centers)
+        sample = rows.sample(_SAMPLE_FOR_BORDERS)
+        stratum = _closest(sample, centers)
+        n_slabs = max(len(rows.lengths), -(-len(rows) // BLOCK_ROWS))
         found = []
         for k, center in enumerate(centers):
-            own = counted.derive(_those_of, centers, k) if len(centers) > 1 else counted
-            near = sample[label == k]
-            n_slabs = max(len(rows.lengths), -(-sum(rows.lengths) // BLOCK_ROWS))
-            found.append((self._tp_of_part(own, center, near if len(near) else center[None], n_slabs), int(sizes[k])))
+            own = counted.derive(_rows_of_stratum, centers, k) if len(centers) > 1 else counted
+            if len(center) <= 2:
+                near = sample[stratum == k] if (stratum == k).any() else center[None]
+                tp = training_tp(own, center, near, n_slabs, self._tau_max, self._ties)
+            else:
+                units, samples = (own.derive(_marked_rows, len(center), describing) for describing in (True, False))
+                tp = self._scores_against(samples, units, center[None]).derive(_as_column)
+            found.append((tp.store(), int(sizes[k])))
         return found
 
-    def _tp_of_part(self, rows: Rows, center: Floats, sample: Floats, n_slabs: int) -> Rows:
-        if len(center) <= 2:
-            return training_tp(rows, center, sample, n_slabs, self.tau_max, self.ties).store()
-        centers = center[None]
-        tp = partial(tp_about, centers=centers, tau_max=self.tau_max, ties=self.ties)
-        units, objects = (rows.derive(_side, len(center), describing) for describing in (True, False))
-        return objects.against([units], partial(count_about, centers=centers), tp).derive(_as_column).store()
+
+def _closest(rows: Floats, centers: Floats) -> NDArray[np.intp]:
+    return closest(rows, centers)[0] if len(centers) > 1 and len(rows) else np.zeros(len(rows), dtype=np.intp)
 
 
-def _sizes(rows: Floats, number: int, centers: Floats) -> NDArray[np.int64]:
-    return np.bincount(closest_part(centers, rows), minlength=len(centers))
+def _count_units(units: Floats, number: int, Z: Floats, centers: Floats) -> Integers:
+    """Count among the units of the stratum whose center is closest to each row of Z: shape (5, rows).
+
+    Rows as in `Transvariations`, except the last, which is the number of units of the stratum: numbers to be added.
+    """
+    own, stratum = _closest(units, centers), _closest(Z, centers)
+    counts = np.zeros((5, len(Z)), dtype=np.int64)
+    for k, center in enumerate(centers):
+        inside, asked = units if len(centers) == 1 else units[own == k], np.flatnonzero(stratum == k)
+        if len(asked) and len(inside):
+            counts[:, asked] = count_transvariations(inside, center, Z if len(centers) == 1 else Z[asked])
+            counts[4, asked] = len(inside)
+    return counts
 
 
-def _those_of(rows: Floats, number: int, centers: Floats, k: int) -> Floats:
-    return rows[closest_part(centers, rows[:, : centers.shape[1]]) == k]
+def _tp_of_counts(Z: Floats, counts: Integers, centers: Floats, tau_max: str, ties: str) -> Floats:
+    stratum = _closest(Z, centers)
+    n_open = (centers[stratum] != Z).sum(axis=1)
+    tp = np.empty(len(Z))
+    for k in np.unique(stratum):
+        inside = stratum == k
+        beyond, at, side, center, n = counts[:, inside]
+        counted = Transvariations(beyond, at, side, center, n_open[inside])
+        tp[inside] = ratio(counted, int(n[0]), Z.shape[1], tau_max, ties)
+    return tp
 
 
-def _side(rows: Floats, number: int, p: int, describing: bool) -> Floats:
-    """The rows that rate or those that are rated; all are both where none is marked."""
+def _stratum_sizes(rows: Floats, number: int, centers: Floats) -> Integers:
+    return np.bincount(_closest(rows, centers), minlength=len(centers))
+
+
+def _rows_of_stratum(rows: Floats, number: int, centers: Floats, k: int) -> Floats:
+    return rows[_closest(rows[:, : centers.shape[1]], centers) == k]
+
+
+def _marked_rows(rows: Floats, number: int, p: int, describing: bool) -> Floats:
+    """Select the rows that describe or those that are scored; all are both where none is marked."""
     return rows if rows.shape[1] == p else rows[rows[:, p] == describing, :p]
 
 
@@ -98,45 +122,45 @@ def _as_column(tp: Floats, number: int) -> Floats:
 
 
 class TOCC(CountingClassifier):
-    """Accept objects that lie deep enough among target objects that no memory, or no machine, holds at once.
+    """Accept samples that lie deep enough among more target samples than fit in memory, or on one machine.
 
-    The rule is that of :class:`transvariation.TOCC`: centre, tp and threshold have the same bits, however the rows are
-    partitioned. With ``calibration="split"`` it is that of the same halves, which are others than those that one
-    machine would draw.
+    Center, tp and threshold equal those of :class:`transvariation.TOCC` to the last bit, for every partitioning. With
+    ``calibration="split"`` they equal those of the same halves, which are not the halves that it would draw.
 
     Parameters
     ----------
     sensitivity : float in (0, 1], default=0.9
-        The share of target objects to accept.
+        The share of target samples to accept.
     calibration : {"resubstitution", "split"}, default="resubstitution"
-        ``"resubstitution"`` cuts at the quantile of the training objects' own scores. ``"split"`` lets about half of
-        the rows
-        describe the class and cuts at the scores of the others, so that the sensitivity holds on fresh objects.
+        ``"resubstitution"`` selects the threshold among the scores of the training samples. ``"split"`` lets about
+        half of the rows describe the class and selects the threshold among the scores of the others, so that the
+        sensitivity holds for new samples.
     tau_max : {"count", "half"}, default="count"
     ties : {"proper", "literal"}, default="proper"
         See :func:`transvariation.transvariation_probability`.
     scratch : path, optional
-        A folder for intermediate files when fitting without Dask: about 48 bytes per row in one or two variables. By
-        default the system's folder for temporary files. What is kept afterwards, 8 bytes per row, goes with the rule.
+        A folder for intermediate files when X is not a Dask collection: up to 64 bytes per row in two variables. By
+        default the system's folder for temporary files. What is kept afterwards, 24 bytes per row given as blocks and
+        8 otherwise, is deleted with the classifier.
 
     Attributes
     ----------
     center_ : ndarray of shape (p,)
-        The spatial median of the target objects.
+        The spatial median of the target samples.
     offset_ : float
-        The threshold: objects with tp at or above it are accepted.
+        The threshold: samples with tp at or above it are accepted.
 
     Examples
     --------
-    Blocks of rows, given anew at each call, in place of one array:
+    Blocks of rows in place of one array:
 
     >>> import numpy as np
     >>> from transvariation import dask
     >>> def blocks():
     ...     for seed in range(4):
     ...         yield np.random.default_rng(seed).normal(size=(500, 2))
-    >>> rule = dask.TOCC().fit(blocks)
-    >>> rule.predict(np.array([[0.1, 0.2], [4.0, 4.0]]))
+    >>> classifier = dask.TOCC().fit(blocks())
+    >>> classifier.predict(np.array([[0.1, 0.2], [4.0, 4.0]]))
     array([ 1, -1])
     """
 
@@ -155,20 +179,17 @@ class TOCC(CountingClassifier):
         self.ties = ties
         self.scratch = scratch
 
-    def _describe(self, rows: Rows) -> None:
-        self._check()
+    def _find_centers(self, rows: Partitions) -> Floats:
         self.center_ = spatial_median_of_partitions(rows)
-
-    def _centers(self) -> Floats:
         return self.center_[None]
 
 
 class PAMTOCC(CountingClassifier):
-    """Accept objects that lie deep enough within the closest of several clusters of target objects.
+    """Accept samples that lie deep enough within the closest of several clusters of target samples.
 
-    The medoids are those of `sample_size` evenly spaced rows, in the manner of CLARA; every row then belongs to the
-    cluster of its closest medoid, and counts and thresholds are exact given the medoids. With no more rows than
-    `sample_size`, the rule is that of :class:`transvariation.PAMTOCC`.
+    The medoids are those of `sample_size` evenly spaced rows, as in CLARA; every row belongs to the cluster of its
+    closest medoid, and counts and thresholds are exact given the medoids. With no more rows than `sample_size`, the
+    classifier equals :class:`transvariation.PAMTOCC`.
 
     Parameters
     ----------
@@ -178,7 +199,7 @@ class PAMTOCC(CountingClassifier):
         See :class:`transvariation.dask.TOCC`; clusters too small for the sensitivity share one threshold.
     ties : {"proper", "literal"}, default="proper"
     sample_size : int, default=2000
-        The rows among which the medoids are sought; of more than 2000 of them, 2000 are drawn by their values.
+        The number of rows among which the medoids are sought; of more than 2000, 2000 are drawn by their values.
     scratch : path, optional
         See :class:`transvariation.dask.TOCC`.
 
@@ -187,9 +208,9 @@ class PAMTOCC(CountingClassifier):
     centers_ : ndarray of shape (n_clusters, p)
         The medoids.
     thresholds_ : ndarray of shape (n_clusters,)
-        The tp at which each cluster begins to accept.
+        The threshold of each cluster.
     offset_ : float
-        Zero: `score_samples` is the margin over the threshold of the object's own cluster.
+        Zero: `score_samples` is the margin over the threshold of the sample's own cluster.
 
     References
     ----------
@@ -200,8 +221,8 @@ class PAMTOCC(CountingClassifier):
     >>> import numpy as np
     >>> from transvariation import dask
     >>> X = np.random.default_rng(0).normal(size=(1000, 2)) + np.repeat([[0.0], [9.0]], 500, axis=0)
-    >>> rule = dask.PAMTOCC(n_clusters=2).fit(X)
-    >>> rule.predict(np.array([[0.1, 0.2], [4.5, 4.5], [9.0, 8.8]]))
+    >>> classifier = dask.PAMTOCC(n_clusters=2).fit(X)
+    >>> classifier.predict(np.array([[0.1, 0.2], [4.5, 4.5], [9.0, 8.8]]))
     array([ 1, -1,  1])
     """
 
@@ -222,13 +243,7 @@ class PAMTOCC(CountingClassifier):
         self.sample_size = sample_size
         self.scratch = scratch
 
-    def _describe(self, rows: Rows) -> None:
-        self._check()
-        sample = self._sample(rows, self.sample_size)
+    def _find_centers(self, rows: Partitions) -> Floats:
+        sample = rows.sample(self.sample_size)
         self.centers_ = sample[medoids(sample, self.n_clusters).rows]
-
-    def _centers(self) -> Floats:
         return self.centers_
-
-    def _part(self) -> Callable[[Floats], NDArray[np.intp]]:
-        return partial(closest_part, self.centers_)

@@ -1,4 +1,4 @@
-"""Out of core on one machine: the same centre, tp and threshold to the last bit, however the rows are cut."""
+"""Out of core on one machine: the same center, tp and threshold to the last bit, for every partitioning."""
 
 import dataclasses
 import errno
@@ -17,11 +17,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import transvariation as tv
 from transvariation import dask, load, save
-from transvariation.dask import blocks as local
-from transvariation.dask import order_statistics as selection
-from transvariation.dask.blocks import LocalRows
+from transvariation.dask import calibration
+from transvariation.dask.calibration import describes
+from transvariation.dask.partitions import Scratch, open_partitions
 from transvariation.dask.spatial_median import spatial_median_of_partitions
-from transvariation.dask.split_halves import describes
 from transvariation.depth.median import BLOCK
 
 seeded = np.random.default_rng(0)
@@ -65,7 +64,7 @@ def test_the_same_bits_for_any_partitioning(name, ties):
         rule = dask.TOCC(ties=ties).fit(blocks(X, sizes))
         np.testing.assert_array_equal(rule.center_, one.center_)
         assert rule.offset_ == one.offset_
-        scores = np.concatenate(rule._calibration.scores[0][0].map(lambda rows, number: rows[:, 0]))
+        scores = np.concatenate(rule._calibration.scores[0].map(lambda rows, number: rows[:, 0]))
         np.testing.assert_array_equal(np.sort(scores), np.sort(one._calibration.scores))
         np.testing.assert_array_equal(rule.transvariation_probability(Z), one.transvariation_probability(Z))
         np.testing.assert_array_equal(rule.predict(Z), one.predict(Z))
@@ -115,7 +114,7 @@ def test_half_describes_and_half_calibrates(name):
     for sizes in list(cuts(len(X)))[1:3]:
         rule = dask.TOCC(calibration="split", sensitivity=0.7).fit(blocks(X, sizes))
         np.testing.assert_array_equal(rule.center_, one.center_)
-        scores = np.concatenate(rule._calibration.scores[0][0].map(lambda rows, number: rows[:, 0]))
+        scores = np.concatenate(rule._calibration.scores[0].map(lambda rows, number: rows[:, 0]))
         np.testing.assert_array_equal(np.sort(scores), np.sort(one._calibration.scores))
         assert rule.offset_ == one.offset_
         np.testing.assert_array_equal(rule.predict(Z), one.predict(Z))
@@ -145,7 +144,7 @@ def test_all_stand_in_for_a_part_without_calibrating_rows(rng):
     X = np.concatenate([[[99.0, 99.0]], rng.normal(size=(300, 2))])  # the first row describes
     one = tv.PAMTOCC(3, calibration=Halves(), sensitivity=[0.5, 0.6, 0.7]).fit(X)
     rule = dask.PAMTOCC(3, calibration="split", sensitivity=[0.5, 0.6, 0.7]).fit(blocks(X, [100, 201]))
-    assert min(n for _, n in rule._calibration.scores) == 0
+    assert min(rule._calibration.counts) == 0
     np.testing.assert_array_equal(rule.thresholds_, one.thresholds_)
     np.testing.assert_array_equal(rule.p_values(X), one.p_values(X))
     assert rule.coverage_report() == dataclasses.replace(one.coverage_report(), calibration="split")
@@ -166,7 +165,7 @@ def test_too_few_rows_for_a_promise_are_reported_to_whoever_asked_for_it(rng):
     rule = dask.DensityTOCC(density="gaussian", calibration="split").fit(X)
     with pytest.warns(UserWarning, match=r"sensitivity=0\.999 is not supported by") as said:
         rule.set_sensitivity(0.999)
-    assert rule.offset_ == rule._calibration.scores[0][0].total(lambda rows, number: rows.min())
+    assert rule.offset_ == rule._calibration.scores[0].total(lambda rows, number: rows.min())
     with pytest.warns(UserWarning, match="is not supported by") as there:
         assert rule.offset_ == one.set_sensitivity(0.999).offset_
     assert str(said[0].message) == str(there[0].message)
@@ -269,9 +268,6 @@ def test_blocks_that_are_tables_have_the_same_columns_in_the_same_order(rng, tmp
     message = r"partition 1 has the columns \['b', 'a'\], not \['a', 'b'\]"
     with pytest.raises(ValueError, match=message):
         dask.TOCC(scratch=tmp_path).fit(lambda: iter(swapped))
-    rounds = iter([tables, [table[["b", "a"]]]])
-    with pytest.raises(ValueError, match="partition 0 has the columns"):
-        dask.TOCC(scratch=tmp_path).fit(lambda: iter(next(rounds)))
     for answer in (rule.predict, rule.score_samples, rule.p_values):
         with pytest.raises(ValueError, match=message):
             list(answer(lambda: iter(swapped)))
@@ -288,7 +284,6 @@ def test_blocks_that_are_tables_have_the_same_columns_in_the_same_order(rng, tmp
 
 
 def test_memory_is_bounded_by_a_block(monkeypatch):
-    monkeypatch.setattr(local, "BLOCK_ROWS", 1 << 14)
     monkeypatch.setattr("transvariation.dask.tocc.BLOCK_ROWS", 1 << 14)
     peaks = []
     for n in (1 << 16, 1 << 18):
@@ -306,17 +301,18 @@ def test_memory_is_bounded_by_a_block(monkeypatch):
 
 def test_selection_is_exact(rng):
     values = np.concatenate([rng.normal(size=5_000), np.zeros(200), [-0.0, np.inf, -np.inf, 5e-324, -5e-324, 1e308]])
-    rows = LocalRows(blocks(values[:, None], [2_000, 0, 3_206]))
-    for gather in (selection._GATHER, 0):
+    numbers = np.arange(5_206.0)[:, None]
+    rows = open_partitions(blocks(numbers, [2_000, 0, 3_206]), Scratch()).derive(lambda n, _: values[n.astype(int)])
+    for gather in (calibration._GATHER, 0):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(selection, "_GATHER", gather)
+            patch.setattr(calibration, "_GATHER", gather)
             for k in (0, 1, 2_500, 2_700, 5_204, 5_205):
-                assert selection.kth_smallest(rows, k, len(values)) == np.sort(values)[k]
+                assert calibration.kth_smallest(rows, k, len(values)) == np.sort(values)[k]
 
 
 def test_median_alone():
     X = SAMPLES["normal"]
-    rows = LocalRows(blocks(X, [100, len(X) - 100])).inspect()
+    rows = open_partitions(blocks(X, [100, len(X) - 100]), Scratch()).inspect()
     np.testing.assert_array_equal(spatial_median_of_partitions(rows), tv.spatial_median(X))
 
 
@@ -327,8 +323,8 @@ def test_median_alone():
         (np.array([[1.0, 2.0], [-np.inf, 1.0]]), "partition 1 holds an infinite value in its row 1, column 0"),
         (np.array([["a", "b"]]), "partition 1 has values of dtype <U1"),
         (np.array([[1j, 2.0]]), "partition 1 has values of dtype complex128"),
-        (np.array([[1.0, 2.0, 3.0]]), "partition 1 has 3 columns, the others have 2"),
-        (np.empty((0, 0)), "partition 1 has 0 columns, the others have 2"),
+        (np.array([[1.0, 2.0, 3.0]]), "partition 1 has 3 columns, not 2"),
+        (np.empty((0, 0)), "partition 1 has 0 columns, not 2"),
         (np.array([1.0, 2.0]), r"partition 1 has shape \(2,\)"),
     ],
 )
@@ -348,8 +344,6 @@ def test_numbers_of_other_types_are_numbers(rng):
 
 def test_what_cannot_be_fitted_is_refused(rng):
     X = rng.normal(size=(50, 2))
-    with pytest.raises(ValueError, match="read only once"):
-        dask.TOCC().fit(iter([X]))
     with pytest.raises(ValueError, match="no rows"):
         dask.TOCC().fit(lambda: iter([]))
     with pytest.raises(ValueError, match="minimum of 2 is required"):
@@ -358,12 +352,9 @@ def test_what_cannot_be_fitted_is_refused(rng):
         dask.TOCC().fit(lambda: iter([X[:1]]))
     with pytest.raises(ValueError, match="tau_max='product' is unknown here"):
         dask.TOCC(tau_max="product").fit(X)
-    with pytest.raises(ValueError, match=r"calibration='loo' is not for rows in partitions: every row would be"):
-        dask.TOCC(calibration="loo").fit(X)
-    with pytest.raises(
-        ValueError, match="calibration=5 is not for rows in partitions: choose one of resubstitution, split"
-    ):
-        dask.TOCC(calibration=5).fit(X)
+    for mode in ("loo", 5):
+        with pytest.raises(ValueError, match=f"calibration={mode!r} is not available .* resubstitution, split"):
+            dask.TOCC(calibration=mode).fit(X)
     with pytest.raises(ValueError, match="lets 1 of the 2 rows describe"):
         dask.TOCC(calibration="split").fit(X[:2])
     with pytest.raises(ValueError, match=r"sensitivity=1\.2"):
@@ -371,25 +362,17 @@ def test_what_cannot_be_fitted_is_refused(rng):
     with pytest.raises(ValueError, match="no columns"):
         dask.TOCC().fit(lambda: iter([X[:, :0]]))
     for tables in ([X[:10], X[10:20]], (X[:10], X[10:25])):
-        with pytest.raises(ValueError, match=r"of tables; give a function .* such as lambda: iter\(blocks\)"):
+        with pytest.raises(ValueError, match=r"of tables; give one table, or an iterator"):
             dask.TOCC().fit(tables)
-    calls = iter(range(99))
-    with pytest.raises(ValueError, match="block 1 is not what it was"):
-        dask.TOCC().fit(lambda: iter([X, X[next(calls) :]]))
-    calls = iter(range(99))
-    with pytest.raises(ValueError, match="block 1 is not what it was"):
-        dask.TOCC().fit(lambda: iter([X, X][: 2 - (next(calls) > 1)]))
 
 
 def test_what_cannot_be_scored_is_refused_in_words_of_its_own(rng):
     X = rng.normal(size=(50, 2))
     rule = dask.TOCC().fit(X.tolist())  # rows that are lists are an array
     np.testing.assert_array_equal(rule.predict(X.tolist()), rule.predict(list(X)))
-    with pytest.raises(ValueError, match="this is an iterator; give a function"):
-        rule.predict(iter([X]))
-    with pytest.raises(ValueError, match="this is a list of tables; give a function"):
+    with pytest.raises(ValueError, match="X is a list of tables; give one table"):
         rule.predict([X, X[:9]])
-    with pytest.raises(ValueError, match="partition 1 has 3 columns, the target objects had 2"):
+    with pytest.raises(ValueError, match="partition 1 has 3 columns, not 2"):
         list(rule.predict(lambda: iter([X, np.zeros((2, 3))])))
 
 
@@ -397,33 +380,28 @@ def test_a_full_disk_leaves_nothing_behind(rng, tmp_path, monkeypatch):
     def full(self, mode):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    X = rng.normal(size=(500, 2))
-    rule = dask.TOCC(scratch=tmp_path).fit(X)
-    offset, kept = rule.offset_, len(list(tmp_path.iterdir()))
     monkeypatch.setattr("pathlib.Path.open", full)
-    with pytest.raises(OSError, match="48 bytes of scratch space per row, nothing was kept"):
-        rule.fit(X * 2)
+    with pytest.raises(OSError, match="64 bytes of scratch space per row"):
+        dask.TOCC(scratch=tmp_path).fit(rng.normal(size=(500, 2)))
     monkeypatch.undo()
-    # The rule is what it was before.
-    assert rule.offset_ == offset
-    assert len(rule.score_samples(X)) == 500
-    assert len(list(tmp_path.iterdir())) == kept == 1
+    assert list(tmp_path.iterdir()) == []
 
 
-def test_an_interruption_leaves_nothing_behind(rng, tmp_path):
-    X = rng.normal(size=(500, 2))
-    rounds = iter(range(99))
+@pytest.mark.parametrize("when", ["reading", "computing"])
+def test_an_interruption_leaves_nothing_behind(rng, tmp_path, when, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
 
     def make():
-        yield X
-        if next(rounds) == 5:
+        yield rng.normal(size=(500, 2))
+        if when == "reading":
             raise KeyboardInterrupt
-        yield X
 
-    rule = dask.TOCC(scratch=tmp_path)
+    monkeypatch.setattr("transvariation.dask.tocc.training_tp", interrupted)
+    classifier = dask.TOCC(scratch=tmp_path)
     with pytest.raises(KeyboardInterrupt):
-        rule.fit(make)
-    assert vars(rule).keys() == {"sensitivity", "calibration", "tau_max", "ties", "scratch"}
+        classifier.fit(make)
+    assert not hasattr(classifier, "offset_")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -457,9 +435,9 @@ assert (rule.p_values(X) == before).all()
 def test_files_that_someone_else_deleted_are_missed(rng, tmp_path):
     X = rng.normal(size=(500, 2))
     rule = dask.TOCC(scratch=tmp_path).fit(blocks(X, [200, 300]))
-    labels = rule.predict(X)
-    for path in (path for path in tmp_path.rglob("*") if path.is_file()):
-        path.unlink()
+    for folder in rule._calibration.scores[0].scratch.path.iterdir():
+        for path in folder.iterdir():
+            path.unlink()
     for ask in (
         lambda: rule.p_values(X),
         lambda: rule.set_sensitivity(0.8),
@@ -468,7 +446,6 @@ def test_files_that_someone_else_deleted_are_missed(rng, tmp_path):
     ):
         with pytest.raises(FileNotFoundError, match=r"the scratch file .* is gone; fit again, or name another folder"):
             ask()
-    np.testing.assert_array_equal(rule.predict(X), labels)  # asks the rows and the threshold alone
 
 
 def test_a_pickle_holds_the_rows_themselves(rng):
@@ -482,7 +459,7 @@ def test_a_pickle_holds_the_rows_themselves(rng):
 # A fifth of the calibrating rows lie beyond the edge of so few: by counting, nine in ten leave nothing to reject.
 @pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")
 @pytest.mark.parametrize("calibration", ["resubstitution", "split"])
-@pytest.mark.parametrize("rule", [dask.TOCC(), dask.PAMTOCC(2), dask.DensityTOCC(density="kde")])
+@pytest.mark.parametrize("rule", [dask.TOCC(), dask.PAMTOCC(2), dask.DensityTOCC(density="kde"), dask.NeighborTOCC()])
 def test_a_model_file_holds_the_rows_themselves(rng, rule, calibration, tmp_path):
     X = rng.normal(size=(500, 2))
     rule = clone(rule).set_params(calibration=calibration, scratch=tmp_path).fit(blocks(X, [100, 400]))
@@ -497,14 +474,45 @@ def test_a_model_file_holds_the_rows_themselves(rng, rule, calibration, tmp_path
     assert second.getvalue() == file.getvalue()
 
 
-def test_blocks_that_changed_are_not_saved(rng):
-    given = [rng.normal(size=(100, 2)), rng.normal(size=(50, 2))]
-    rule = dask.TOCC().fit(lambda: given)
-    given.pop()
-    with pytest.raises(ValueError, match="block 1 is not what it was"):
-        save(rule, io.BytesIO())
-
-
-@parametrize_with_checks([dask.TOCC(), dask.PAMTOCC(n_clusters=2), dask.DensityTOCC(density="kde")])
+@parametrize_with_checks(
+    [dask.TOCC(), dask.PAMTOCC(n_clusters=2), dask.DensityTOCC(density="kde"), dask.NeighborTOCC(sensitivity=0.5)]
+)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
+
+
+def test_an_iterator_over_blocks_is_read_once(rng):
+    X = rng.normal(size=(900, 2))
+    rows = iter(np.split(X, [200]))
+    classifier = dask.TOCC().fit(rows)
+    assert classifier.offset_ == tv.TOCC().fit(X).offset_
+    np.testing.assert_array_equal(np.concatenate(list(classifier.predict(iter([X[:9], X[9:]])))), classifier.predict(X))
+
+
+class TestNeighborTOCC:
+    def test_scores_are_those_of_one_machine_on_the_describing_half(self, rng):
+        X = rng.normal(size=(3_000, 2))
+        describing = describes(np.arange(len(X), dtype=np.uint64))
+        classifier = dask.NeighborTOCC(sample_size=5_000).fit(blocks(X, [100, 2_900]))
+        one = tv.NeighborTOCC(max_reference=None).fit(X[describing])
+        np.testing.assert_array_equal(classifier.score_samples(X), one.score_samples(X))
+        held_out = np.sort(one.score_samples(X[~describing]))
+        rank = int(0.1 * (len(held_out) + 1)) - 1  # by hand: floor(alpha (n + 1)) scores lie at or below the threshold
+        assert classifier.offset_ == held_out[rank]
+        np.testing.assert_array_equal(
+            classifier.p_values(X[:20]),
+            [(1 + (held_out <= score).sum()) / (1 + len(held_out)) for score in one.score_samples(X[:20])],
+        )
+
+    def test_the_partitioning_does_not_matter(self, rng):
+        X = rng.normal(size=(2_500, 3))
+        fits = [dask.NeighborTOCC(sample_size=400).fit(blocks(X, sizes)) for sizes in cuts(len(X))]
+        for fit in fits[1:]:
+            assert fit.offset_ == fits[0].offset_
+            np.testing.assert_array_equal(fit.score_samples(X[:50]), fits[0].score_samples(X[:50]))
+
+    def test_new_samples_are_accepted_with_the_nominal_probability(self):
+        rng = np.random.default_rng(5)
+        classifier = dask.NeighborTOCC(sample_size=500).fit(rng.normal(size=(20_000, 4)))
+        assert abs(np.mean(classifier.predict(rng.normal(size=(20_000, 4))) == 1) - 0.9) < 0.01
+        assert np.mean(classifier.predict(rng.normal(size=(500, 4)) + 4) == 1) == 0

@@ -1,0 +1,141 @@
+"""Calibration scores in partitions: exact thresholds and counts; the halves of a split."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from transvariation.calibration import Calibration
+from transvariation.conformal import count_at_or_below, rejection_count
+from transvariation.dask.partitions import Floats, Integers, Partitions
+
+CALIBRATIONS = ("resubstitution", "split")
+_BITS = 16  # of a score, per round of the selection
+_GATHER = 100_000  # scores that may be collected in one place
+
+
+def check_calibration(calibration: Any) -> str:
+    """Return the mode, or raise ValueError."""
+    if isinstance(calibration, str) and calibration in CALIBRATIONS:
+        return calibration
+    raise ValueError(
+        f"calibration={calibration!r} is not available for rows in partitions; choose one of "
+        f"{', '.join(CALIBRATIONS)}. With many rows a split has a stronger guarantee than refits, and costs less"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionedCalibration(Calibration):
+    """Calibration scores in partitions; `scores` holds those of each stratum, `counts` how many there are."""
+
+    scores: Any = ()  # a list of Partitions with one column
+    counts: tuple[int, ...] = ()
+
+    @property
+    def sizes(self) -> Floats:
+        """The number of calibration rows of each stratum."""
+        return np.array(self.counts, dtype=float)
+
+    def threshold_of(self, strata: NDArray[np.intp], sensitivity: float) -> float:
+        """Select the threshold among the scores of the given strata together."""
+        n = int(self.sizes[strata].sum())
+        rank = min(int(rejection_count(n, sensitivity, held_out=self.held_out)), n - 1)
+        return kth_smallest(self.pool(strata), rank, n)
+
+    def count_at_or_below(self, strata: NDArray[np.intp], scores: ArrayLike) -> Floats:
+        """Count the scores of the given strata at or below each of `scores`."""
+        return self.pool(strata).total(_count, np.asarray(scores, dtype=float))
+
+    def pool(self, strata: NDArray[np.intp]) -> Partitions:
+        """Join the scores of strata."""
+        first, *others = (self.scores[k] for k in strata)
+        return first.joined(others) if others else first
+
+
+def _count(scores: Floats, number: int, at: Floats) -> Floats:
+    return count_at_or_below(scores[:, 0], at)
+
+
+def kth_smallest(values: Partitions, k: int, n: int) -> float:
+    """Select the number of rank k, from 0, among the n in the first column of all partitions.
+
+    Doubles are read as integers of the same order. Each round counts the leading bits of what is still in question and
+    keeps the bin that holds the k-th: half a megabyte per partition and round, four rounds at most.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from transvariation.dask.partitions import open_partitions
+    >>> kth_smallest(open_partitions(np.array([[3.0], [1.0], [2.0], [-5.0]])), 2, 4)
+    2.0
+    """
+    known, prefix = 0, np.uint64(0)  # so many leading bits are known
+    while n > _GATHER and known < 64:
+        counts = values.total(_histogram, known, prefix)
+        up_to = np.cumsum(counts)
+        bin_ = int(np.searchsorted(up_to, k, side="right"))
+        n = int(counts[bin_])
+        k -= int(up_to[bin_]) - n
+        prefix = (prefix << np.uint64(_BITS)) | np.uint64(bin_)
+        known += _BITS
+    if known == 64:
+        return float(_doubles(np.array([prefix]))[0])
+    rest = np.concatenate(values.map(_matching, known, prefix))
+    return float(_doubles(np.partition(rest, k)[k : k + 1])[0])
+
+
+def _integers(values: Floats) -> NDArray[np.uint64]:
+    """Convert doubles to integers in the same order; both zeros are one number."""
+    bits = (values + 0.0).view(np.uint64)
+    negative = bits >> np.uint64(63) == 1
+    return np.where(negative, ~bits, bits | np.uint64(1 << 63))
+
+
+def _doubles(integers: NDArray[np.uint64]) -> Floats:
+    positive = integers >> np.uint64(63) == 1
+    return np.where(positive, integers & np.uint64((1 << 63) - 1), ~integers).view(np.float64)
+
+
+def _matching(rows: Floats, number: int, known: int, prefix: np.uint64) -> NDArray[np.uint64]:
+    integers = _integers(rows[:, 0])
+    return integers if known == 0 else integers[integers >> np.uint64(64 - known) == prefix]
+
+
+def _histogram(rows: Floats, number: int, known: int, prefix: np.uint64) -> Integers:
+    rest = _matching(rows, number, known, prefix) << np.uint64(known)
+    return np.bincount((rest >> np.uint64(64 - _BITS)).astype(np.int64), minlength=1 << _BITS)
+
+
+def describes(numbers: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Return which rows, by their numbers, describe the class in a split: about every second one, without a pattern.
+
+    It is the last bit of SplitMix64 of the number, so that it does not depend on the partitions.
+
+    Examples
+    --------
+    >>> describes(np.arange(12, dtype=np.uint64)).astype(int)
+    array([1, 0, 0, 1, 0, 0, 0, 1, 0, 1, 0, 1])
+
+    References
+    ----------
+    Steele, G. L., Lea, D. and Flood, C. H. (2014). Fast splittable pseudorandom number generators. OOPSLA, 453-472.
+    """
+    z = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return (z >> np.uint64(63)).astype(bool)
+
+
+def half(rows: Floats, number: int, starts: Integers, describing: bool) -> Floats:
+    """Select one half of a partition."""
+    return rows[_describing(rows, starts[number]) == describing]
+
+
+def marked(rows: Floats, number: int, starts: Integers) -> Floats:
+    """Append a column: 1 for rows that describe the class, 0 for those that calibrate."""
+    return np.column_stack([rows, _describing(rows, starts[number])])
+
+
+def _describing(rows: Floats, start: np.int64) -> NDArray[np.bool_]:
+    return describes(np.arange(start, start + len(rows), dtype=np.uint64))
