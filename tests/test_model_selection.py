@@ -9,6 +9,7 @@ from sklearn.neighbors import LocalOutlierFactor
 from sklearn.pipeline import make_pipeline
 
 from transvariation import TOCC, compare_classifiers, load_glass, make_scenario
+from transvariation.baselines import DDSIMCA
 
 LOCAL = LocalOutlierFactor(novelty=True)
 
@@ -33,6 +34,17 @@ def test_pipelines_frames_and_many_variables():
     choice = compare_classifiers([make_pipeline(PCA(2), TOCC()), make_pipeline(PCA(3), TOCC())], control, n_repeats=1)
     assert choice.reference == "each variable drawn on its own"
     assert choice.table["accepted"].between(0, 1).all()
+
+
+def test_too_few_components_of_spectra_are_recognised_from_target_samples():
+    rng = np.random.default_rng(0)
+    basis = rng.normal(size=(3, 200)).cumsum(axis=1)  # three smooth sources of variation
+    X = rng.normal(size=(30, 3)) @ basis + 0.1 * rng.normal(size=(30, 200))
+    choice = compare_classifiers({f"{k}": DDSIMCA(k) for k in (1, 3, 12)}, X, n_repeats=1, n_reference=300)
+    assert choice.reference == "principal components drawn independently, times 3"
+    assert choice.table.index[-1] == "1"
+    assert choice.table.loc["1", "accepted"] > 0.05  # permuted features would all be rejected
+    assert choice.table.loc["1", "sure"] > 0.99
 
 
 def test_same_seed_same_table():

@@ -9,7 +9,7 @@ from joblib import parallel_config
 import transvariation as tv
 from transvariation import baselines, parallel
 from transvariation.decomposition import projections
-from transvariation.density import search
+from transvariation.density import em
 
 seeded = np.random.default_rng(5)
 PLANE = seeded.normal(size=(2_100, 2))
@@ -21,7 +21,7 @@ SPACE = np.round(seeded.normal(size=(2_100, 3)), 1)
 def shared_out(monkeypatch):
     """Share out problems that are too small for it otherwise."""
     monkeypatch.setattr(parallel, "_CHUNK", 50_000)
-    monkeypatch.setattr(search, "_BATCH", 2_000)
+    monkeypatch.setattr(em, "_BATCH", 2_000)
     monkeypatch.setattr(projections, "_CHUNK", 20_000)
 
 

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
 
 from benchmarks.table import Table
-from transvariation import auc, baselines
+from transvariation import NeighborTOCC, auc, baselines
 from transvariation.conformal import conformal_threshold
 from transvariation.preprocessing import make_preprocessing
 
@@ -46,6 +46,7 @@ class KNN(BaseEstimator):
 
 
 CLASSIFIERS = {
+    "NeighborTOCC": NeighborTOCC(calibration="resubstitution"),  # calibrated below, like the others
     "DD-SIMCA": baselines.DDSIMCA(),
     "Mahalanobis, Ledoit-Wolf": Mahalanobis(),
     "OneClassSVM": OneClassSVM(nu=0.1),

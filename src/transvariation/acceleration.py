@@ -80,3 +80,27 @@ def _announce_compilation() -> None:
             pass
 
     event.register("numba:compile", Announcement())
+
+
+ENGINES = ("auto", "compiled", "numpy")
+
+
+def resolve_engine(engine: str, rows: float) -> str:
+    """Choose between compiled code and NumPy for a problem of this many rows.
+
+    Parameters
+    ----------
+    engine : {"auto", "compiled", "numpy"}
+        ``"auto"`` takes compiled code for large problems, if numba is installed; ``"compiled"`` for all of them, if
+        numba is installed; ``"numpy"`` never.
+    rows : float
+        The size of the problem, in rows whose processing takes about a microsecond.
+
+    Returns
+    -------
+    {"compiled", "numpy"}
+    """
+    if engine not in ENGINES:
+        raise ValueError(f"engine={engine!r} is unknown; choose one of {', '.join(ENGINES)}")
+    wanted = engine == "compiled" or (engine == "auto" and rows >= COMPILE_FROM)
+    return "compiled" if wanted and can_compile() else "numpy"

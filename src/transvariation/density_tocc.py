@@ -1,4 +1,4 @@
-"""DensityTOCC, the density-based transvariation-based one-class classifier."""
+"""DensityTOCC: transvariation-based one-class classification with a density."""
 
 from typing import Any
 
@@ -6,6 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from transvariation.density.box_probability import EXACT_UP_TO, TooManyVariables
+from transvariation.density.gaussian import GaussianDensity
+from transvariation.density.gaussian_mixture import GaussianMixtureBIC
+from transvariation.density.kernel_density import GaussianKernelDensity
 from transvariation.density.transvariation import (
     density_transvariation_probability,
     log_box_probability,
@@ -18,34 +22,39 @@ from transvariation.transvariation_classifier import Floats, TransvariationClass
 DENSITIES = ("mixture", "gaussian", "kde")
 CENTERS = ("sample", "density")
 SCALES = ("tp", "log")
+_IMPRECISE = 0.01  # relative error of tp at target samples
+_TRIED = 20  # target samples
 
 
 class DensityTOCC(TransvariationClassifier):
-    r"""Accept objects that lie deep enough in the target class as its density has it.
+    r"""Accept samples whose transvariation probability under the density of the target class is high enough.
 
     Parameters
     ----------
     sensitivity : float in (0, 1], default=0.9
-        The share of target objects to accept.
+        The share of target samples to accept.
     calibration : {"resubstitution", "loo", "cv", "split"} or splitter, default="resubstitution"
         Where the threshold comes from; see :class:`transvariation.TOCC`.
     density : {"mixture", "gaussian", "kde"} or object, default="mixture"
         ``"mixture"``: the Gaussian mixture with the best BIC (:class:`transvariation.GaussianMixtureBIC`), as in the
-        paper. ``"gaussian"``: one Gaussian. ``"kde"``: a Gaussian kernel on each target object, with a diagonal
+        paper. ``"gaussian"``: one Gaussian. ``"kde"``: a Gaussian kernel on each target sample, with a diagonal
         normal-reference bandwidth. An object with `fit` and `box_probability` is cloned and fitted to the target
-        objects (scikit-learn's ``FrozenEstimator`` keeps one as it is); any other object with ``box_probability(lower,
-        upper)`` and a frozen univariate SciPy distribution are used as they are.
+        samples (scikit-learn's ``FrozenEstimator`` prevents that); any other object with ``box_probability(lower,
+        upper)`` and a frozen univariate SciPy distribution are used unchanged.
     center : {"sample", "density"}, default="sample"
-        The median of the target objects (in several variables the spatial median), or that of the density: for one
+        The median of the target samples (in several variables the spatial median), or that of the density: for one
         variable and for ``tau_max="product"``.
     tau_max : {"integral", "half", "product"}, default="integral"
         See :func:`transvariation.density_transvariation_probability`.
     scale : {"tp", "log"}, default="tp"
-        What `score_samples` returns: tp, or log tp, by which far objects still rank among each other. Both make the
-        same decisions wherever tp is a positive number.
+        What `score_samples` returns: tp, or log tp, which does not underflow far from the center. The decisions are the
+        same wherever tp is positive.
     n_jobs : int, optional
-        The number of workers: threads to rate many objects and to search for a mixture, processes to rate held-out
-        objects where that takes long. The result is the same for every number.
+        The number of workers: threads to score many samples and to search for a mixture, processes to refit for
+        calibration where that takes long. The result is the same for every number.
+    engine : {"auto", "compiled", "numpy"}, default="auto"
+        Which code fits and evaluates the named densities; see :class:`transvariation.GaussianMixtureBIC`. Choose
+        ``"compiled"`` for many fits to small samples.
 
     Attributes
     ----------
@@ -54,7 +63,13 @@ class DensityTOCC(TransvariationClassifier):
     center_ : ndarray of shape (p,)
         The centre.
     offset_ : float
-        The threshold: objects with a score at or above it are accepted.
+        The threshold: samples with a score at or above it are accepted.
+
+    Notes
+    -----
+    With four and more correlated variables box probabilities are computed by quasi Monte Carlo. `fit` raises
+    `TooManyVariables` if that is imprecise for target samples (relative error above 1%); samples far from the target
+    class are scored with whatever precision is reached.
 
     Examples
     --------
@@ -75,6 +90,7 @@ class DensityTOCC(TransvariationClassifier):
         tau_max: str = "integral",
         scale: str = "tp",
         n_jobs: int | None = None,
+        engine: str = "auto",
     ):
         self.sensitivity = sensitivity
         self.calibration = calibration
@@ -83,18 +99,21 @@ class DensityTOCC(TransvariationClassifier):
         self.tau_max = tau_max
         self.scale = scale
         self.n_jobs = n_jobs
+        self.engine = engine
 
     def _describe(self, X: Floats) -> None:
         self._describe_about(X, None)
 
     def _describe_about(self, X: Floats, center: Floats | None) -> None:
-        """Learn about a spatial median that is known already: an ensemble finds those of all its members together."""
+        """Learn the density about a given spatial median: an ensemble computes those of all its members together."""
         for name, value, known in (("center", self.center, CENTERS), ("scale", self.scale, SCALES)):
             if value not in known:
                 raise ValueError(f"{name}={value!r} is unknown; choose one of {', '.join(known)}")
         self._tau_max, self._scale = self.tau_max, self.scale
-        self.density_ = _fitted(self.density, X, self.n_jobs)
+        self.density_ = fit_density(self.density, X, self.n_jobs, self.engine)
         self.center_ = self._center(X) if center is None else center
+        if self.tau_max != "product":
+            check_precision(self.density_, X, self.center_)
         self._X = X
 
     def _takes_spatial_median(self) -> bool:
@@ -111,7 +130,12 @@ class DensityTOCC(TransvariationClassifier):
         return np.median(X, axis=0) if self.tau_max == "product" else spatial_median(X)
 
     def _log_tp(self, X: Floats) -> Floats:
-        return density_tp_on_workers(self.density_, X, self.center_, self._tau_max, self.n_jobs)
+        def log_tp(rows: Floats) -> Floats:
+            return density_transvariation_probability(
+                self.density_, rows, self.center_, tau_max=self._tau_max, log=True
+            )
+
+        return map_row_chunks(log_tp, X, len(getattr(self.density_, "means_", ())) or 1, self.n_jobs)
 
     def _tp(self, X: Floats) -> Floats:
         return np.exp(self._log_tp(X))
@@ -123,54 +147,44 @@ class DensityTOCC(TransvariationClassifier):
         return -np.inf if self._scale == "log" else 0.0
 
     def _univariate_tp(self, X: Floats) -> Floats:
-        return np.exp(same_everywhere(univariate_log_tp(self.density_, X, np.median(self._X, axis=0))))
+        return np.exp(univariate_log_tp(self.density_, X, np.median(self._X, axis=0)))
 
     def log_transvariation_probability(self, Z: ArrayLike) -> Floats:
-        """Compute log tp of each object, which tells far objects apart where tp itself is zero."""
+        """Compute log tp of each sample, which orders far samples where tp itself is zero."""
         return self._log_tp(self._validated(Z))
 
 
-def density_tp_on_workers(density: Any, X: Floats, center: Floats, tau_max: str, n_jobs: int | None) -> Floats:
-    """Compute log tp of checked rows, in chunks that workers share."""
-    n_components = len(getattr(density, "means_", ())) or 1
-
-    def log_tp(rows: Floats) -> Floats:
-        return density_transvariation_probability(density, rows, center, tau_max=tau_max, log=True)
-
-    return same_everywhere(map_row_chunks(log_tp, X, n_components, n_jobs))
-
-
-def same_everywhere(log_tp: Floats) -> Floats:
-    """Round log tp, so that an object at the threshold is on the same side alone and among many.
-
-    The last digits depend on whether compiled code was worth its while, or at hand from work before. Where they differ,
-    from the eleventh on, so far fewer are kept that hardly a value lies where it could be rounded either way.
-    """
-    with np.errstate(over="ignore"):  # of log tp below -1e299, which no digit tells apart
-        return np.round(log_tp, 9)
-
-
-def _fitted(density: Any, X: Floats, n_jobs: int | None = None) -> Any:
-    """Fit the named or given density to the target objects, or take it as it is."""
+def fit_density(density: Any, X: Floats, n_jobs: int | None = None, engine: str = "auto") -> Any:
+    """Fit the named or given density to the target samples, or return a density that cannot be fitted."""
     if not isinstance(density, str):
         return clone(density).fit(X, None) if hasattr(density, "fit") and hasattr(density, "get_params") else density
     if density == "gaussian":
-        from transvariation.density.gaussian import GaussianDensity
-
-        return GaussianDensity().fit(X)
+        return GaussianDensity(engine=engine).fit(X)
     if density == "kde":
-        from transvariation.density.kernel_density import GaussianKernelDensity
-
-        return GaussianKernelDensity().fit(X)
+        return GaussianKernelDensity(engine=engine).fit(X)
     if density == "mixture":
-        from transvariation.density.gaussian_mixture import GaussianMixtureBIC
-
-        return GaussianMixtureBIC(random_state=0, n_jobs=n_jobs)._fit_rows(X)
+        return GaussianMixtureBIC(random_state=0, n_jobs=n_jobs, engine=engine).fit(X)
     raise ValueError(f"density={density!r} is unknown; choose one of {', '.join(DENSITIES)}, or give a density object")
 
 
+def check_precision(density: Any, X: Floats, center: Floats) -> None:
+    """Raise TooManyVariables if the tp of target samples is imprecise; a few of them are tried."""
+    p = X.shape[1]
+    if p <= EXACT_UP_TO or not hasattr(density, "box_error"):
+        return
+    tried = X[:: max(1, len(X) // _TRIED)]
+    above = tried >= center
+    error = density.box_error(np.where(above, tried, -np.inf), np.where(above, np.inf, tried)).max()
+    if error > _IMPRECISE:
+        raise TooManyVariables(
+            f"the transvariation probability under a density of {p} correlated variables has a relative error of "
+            f"{error:.1g}, more than {_IMPRECISE}",
+            'reduce the variables first, or use density="kde", whose kernels have independent variables',
+        )
+
+
 def density_median(density: Any, X: Floats) -> Floats:
-    """Find the median of each variable under the density, by bisection from the objects' range.
+    """Compute the median of each variable under the density, by bisection from the range of the samples.
 
     Examples
     --------

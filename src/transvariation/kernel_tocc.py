@@ -8,10 +8,8 @@ from numpy.typing import NDArray
 
 from transvariation.density.bandwidth import MAX_DIMENSION, plug_in_bandwidth
 from transvariation.density.covariance import check_full_spread, differing, varying
-from transvariation.density.kernel_density import GaussianKernelDensity, rule_bandwidth
-from transvariation.density.kernel_sum import log_kernel_density
-from transvariation.density.transvariation import univariate_log_tp
-from transvariation.density_tocc import density_tp_on_workers, same_everywhere
+from transvariation.density.kernel_density import GaussianKernelDensity, log_kernel_density, rule_bandwidth
+from transvariation.density.transvariation import density_transvariation_probability, univariate_log_tp
 from transvariation.depth.median import spatial_median
 from transvariation.parallel import map_row_chunks
 from transvariation.transvariation_classifier import Floats, TransvariationClassifier
@@ -99,7 +97,11 @@ class KernelTOCC(TransvariationClassifier):
         varies = varying(self._X)
         if not varies.any():
             return np.zeros(len(X))
-        return density_tp_on_workers(self.density_, X[:, varies], self.center_[varies], "integral", self.n_jobs)
+
+        def log_tp(rows: Floats) -> Floats:
+            return density_transvariation_probability(self.density_, rows, self.center_[varies], log=True)
+
+        return map_row_chunks(log_tp, X[:, varies], len(self._X), self.n_jobs)
 
     def _tp(self, X: Floats) -> Floats:
         return np.where(self._apart(X), 0.0, np.exp(self._log_tp(X)))
@@ -121,7 +123,7 @@ class KernelTOCC(TransvariationClassifier):
         tp, varies = np.where(differing(X, self.center_), 0.0, 1.0), varying(self._X)
         if varies.any():
             medians = np.median(self._X[:, varies], axis=0)
-            tp[:, varies] = np.exp(same_everywhere(univariate_log_tp(self.density_, X[:, varies], medians)))
+            tp[:, varies] = np.exp(univariate_log_tp(self.density_, X[:, varies], medians))
         return tp
 
 

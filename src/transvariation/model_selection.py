@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 _MARGIN = 0.25  # of the range of each variable, by which the reference box extends to either side
+_STRETCH = 3.0  # of the principal components, if there are more features than samples
 _LOW_DIMENSION = 4  # above this, nearly all of a box is far from everything
 
 
@@ -72,8 +73,9 @@ def compare_classifiers(
     Among rules that accept the same share of held-out targets, the one that accepts the least of everything else is
     the sharpest. "Everything else" is drawn: in up to four variables uniformly in a box around the data, so that the
     share accepted is a volume; in more, by permuting each variable among the objects, which keeps the margins and
-    breaks what ties the variables together. Foreign objects may be of neither kind: the ranking says which description
-    is tightest, not which outliers will come.
+    breaks what ties the variables together; with at least as many variables as objects (spectra), by drawing each
+    principal component independently and multiplying it by three. Foreign objects may be of neither kind: the ranking
+    says which description is tightest, not which outliers will come.
 
     Parameters
     ----------
@@ -146,6 +148,12 @@ def _reference(X: Floats, n: int, rng: np.random.Generator) -> tuple[Floats, str
         low, high = np.nanmin(X, axis=0), np.nanmax(X, axis=0)
         margin = _MARGIN * (high - low)
         return rng.uniform(low - margin, high + margin, size=(n, X.shape[1])), "uniform in a box around the data"
+    if X.shape[1] >= len(X) and not np.isnan(X).any():
+        # Permuted features would be noise that every classifier rejects; blends of the samples stay spectra.
+        center = X.mean(axis=0)
+        left, singular, loadings = np.linalg.svd(X - center, full_matrices=False)
+        scores = [_STRETCH * rng.choice(component, size=n) for component in (left * singular).T]
+        return center + np.column_stack(scores) @ loadings, "principal components drawn independently, times 3"
     rows = [rng.choice(column, size=n) for column in X.T]
     return np.column_stack(rows), "each variable drawn on its own"
 

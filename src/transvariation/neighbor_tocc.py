@@ -7,10 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import KDTree
 
+from transvariation.base import Fold
+from transvariation.calibration import Calibration, calibration_of, check_calibration
 from transvariation.depth.probability import transvariation_probability
 from transvariation.depth.tail import tail_transvariation_probability
 from transvariation.parallel import run_in_threads
-from transvariation.scalings import SCALINGS, StandardScaling
+from transvariation.scalings import SCALINGS, Standardization
 from transvariation.subsample import subsample
 from transvariation.transvariation_classifier import Floats, TransvariationClassifier
 from transvariation.validation import blocks, check_count
@@ -20,8 +22,10 @@ if TYPE_CHECKING:
 
 Indices = NDArray[np.intp]
 
-_N_FOLDS = 10
-_TREE_DIMENSIONS, _TREE_ROWS = 5, 2_000  # up to so many features and from so many rows on, a k-d tree is faster
+_MEASURED = 5_000  # known samples from which tp and the threshold are computed
+_N_FOLDS, _FEW_FOLDS, _MANY = 10, 3, 1_000  # from so many samples on, few folds learn the scalings as well
+_SAME = 1e-6  # standard deviations: equal samples are at most this far apart after rounding
+_TREE_DIMENSIONS, _TREE_ROWS = 5, 500  # up to so many features and from so many rows on, a k-d tree is faster
 _BLOCK = 1 << 20  # distances in one block
 
 
@@ -98,14 +102,11 @@ class NeighborTOCC(TransvariationClassifier):
         groups : array-like of shape (n,), optional
             The item that each sample is a replicate of.
         """
+        self._names: list[str] | None = None
         super().fit(X, y, groups)
-        kept = {row.tobytes(): i for i, row in enumerate(self._X)}
-        self._names: list[Any] = [None] * len(self._X)
-        rows = self._validated(X)
-        labels: Any = X.index if hasattr(X, "iloc") else range(len(rows))  # type: ignore[union-attr]
-        for row, label in zip(rows, labels, strict=True):
-            if (i := kept.get(row.tobytes())) is not None and self._names[i] is None:
-                self._names[i] = label
+        if hasattr(X, "iloc"):
+            index: Any = X.index  # type: ignore[union-attr]
+            self._names = [str(label) for label in index[self.reference_]]
         return self
 
     def _describe(self, X: Floats) -> None:
@@ -117,48 +118,65 @@ class NeighborTOCC(TransvariationClassifier):
                 f"scalings={self.scalings!r}: {unknown[0]!r} is unknown; choose from {', '.join(SCALINGS)}"
             )
         limit = len(X) if self.max_reference is None else check_count("max_reference", self.max_reference)
-        order = subsample(X, len(X))  # also decides the folds, which then do not depend on the order of the rows
-        self.reference_ = np.sort(order[:limit])
+        self.reference_ = np.sort(subsample(X, limit)) if limit < len(X) else np.arange(len(X))
         self._X = X[self.reference_]
-        self._counts = [min(check_count("n_neighbors", k), max(len(self._X) - 2, 1)) for k in counts]
-        fold = np.empty(len(X), dtype=np.intp)
-        fold[order] = np.arange(len(X)) % min(_N_FOLDS, len(X))
-        self._scalings = [SCALINGS[name]().fit(self._X) for name in self.scalings]
-        known = [self._held_out_views(SCALINGS[name], fold[self.reference_]) for name in self.scalings]
-        distances = np.hstack(known)
+        self._standard = Standardization().fit(self._X)
+        rows = self._standard.transform(self._X)
+        self._scalings = [SCALINGS[name]().fit(rows) for name in self.scalings]
+        self._scaled = [scaling.transform(rows) for scaling in self._scalings]
+        self._counts = [check_count("n_neighbors", k) for k in counts]
+        self._measure_known(np.arange(len(self._X)))
+
+    def _measure_known(self, groups: Indices) -> None:
+        """Measure the known samples in each view, each without its group, in scalings learned without its fold."""
+        others = len(groups) - int(np.bincount(groups).max())
+        self._counts = [min(k, max(others, 1)) for k in self._counts]
+        n_folds = min(_N_FOLDS if len(groups) < _MANY else _FEW_FOLDS, int(groups.max()) + 1)
+        folds = _folds(self._X, groups, n_folds)
+        self._measured = np.sort(subsample(self._X, _MEASURED)) if len(groups) > _MEASURED else np.arange(len(groups))
+        distances = np.empty((len(groups), len(self._scalings) * len(self._counts)))
+        for fold in range(n_folds):
+            outside = folds != fold
+            inside = self._measured[~outside[self._measured]]
+            rows = Standardization().fit(self._X[outside]).transform(self._X)
+            views = []
+            for name in self.scalings:
+                scaled = SCALINGS[name]().fit(rows[outside]).transform(rows)
+                views.append(self._means(self._nearest(scaled, scaled[inside], self._X[inside], groups, inside)[0]))
+            distances[inside] = np.hstack(views)
+        distances = distances[self._measured]
         # Duplicated samples have distance 0, which has no logarithm.
         self._floor = np.array([column[column > 0].min(initial=np.inf) for column in distances.T])
         self._floor[np.isinf(self._floor)] = 1.0
         self._known = np.log(np.maximum(distances, self._floor))
 
-    def _held_out_views(self, scaling: type[StandardScaling], fold: Indices) -> Floats:
-        """Measure each known sample among the others, in a scaling learned without its fold."""
-        result = np.empty((len(fold), len(self._counts)))
-        for f in range(fold.max() + 1):
-            rows = scaling().fit(self._X[fold != f]).transform(self._X)
-            inside = np.flatnonzero(fold == f)
-            result[inside] = self._views(rows, rows[inside], self._X[inside], inside)
-        return result
-
-    def _views(self, known: Floats, new: Floats, X: Floats, itself: Indices | None = None) -> Floats:
-        """Average the distances to the k nearest known samples for each k, other than the sample itself."""
-        distances, _ = self._nearest(known, new, X, itself)
-        return np.column_stack([distances[:, :k].mean(axis=1) for k in self._counts])
-
-    def _nearest(self, known: Floats, new: Floats, X: Floats, itself: Indices | None = None) -> tuple[Floats, Indices]:
+    def _nearest(
+        self,
+        known: Floats,
+        new: Floats,
+        X: Floats,
+        groups: Indices | None = None,
+        inside: Indices | None = None,
+    ) -> tuple[Floats, Indices]:
         """Find the nearest known samples of scaled rows `new`, whose unscaled values are `X`.
 
-        One known sample that equals the new one in every feature is left out: it is taken to be the same sample.
+        If the new samples are known samples, `inside` are their rows and those of the same group are left out. So is
+        one known sample that equals the new one in every feature: it is taken to be the same sample.
         """
         k = max(self._counts)
-        distances, found = nearest(known, new, k + (1 if itself is None else 2), self.n_jobs)
-        if itself is not None:
-            distances, found = _drop_first(found == itself[:, None], distances, found)
-        equal = np.zeros(found.shape, dtype=bool)
-        for j in range(found.shape[1]):
-            equal[:, j] = (self._X[found[:, j]] == X).all(axis=1)
-        distances, found = _drop_first(equal, distances, found)
-        return distances[:, :k], found[:, :k]
+        n_left_out = 1 if groups is None else 1 + int(np.bincount(groups).max())
+        distances, found = nearest(known, new, k + n_left_out, self.n_jobs)
+        left_out = np.zeros(found.shape, dtype=bool) if groups is None else groups[found] == groups[inside][:, None]
+        # Whitening the same values twice may round differently.
+        close = np.flatnonzero((distances < _SAME).any(axis=1))
+        equal = (self._X[found[close]] == X[close, None, :]).all(axis=2) & ~left_out[close]
+        left_out[close[equal.any(axis=1)], equal.argmax(axis=1)[equal.any(axis=1)]] = True
+        order = np.argsort(left_out, axis=1, kind="stable")[:, :k]  # those left out come last
+        return np.take_along_axis(distances, order, axis=1), np.take_along_axis(found, order, axis=1)
+
+    def _means(self, distances: Floats) -> Floats:
+        """Average the distances to the k nearest for each k."""
+        return np.column_stack([distances[:, :k].mean(axis=1) for k in self._counts])
 
     def _log_tp(self, views: Floats, *, held_out: bool = True) -> Floats:
         pairs = zip(self._known.T, views.T, strict=True)
@@ -167,11 +185,21 @@ class NeighborTOCC(TransvariationClassifier):
         )
 
     def _score(self, X: Floats) -> Floats:
-        views = [self._views(s.transform(self._X), s.transform(X), X) for s in self._scalings]
+        rows = self._standard.transform(X)
+        pairs = zip(self._scalings, self._scaled, strict=True)
+        views = [self._means(self._nearest(known, scaling.transform(rows), X)[0]) for scaling, known in pairs]
         return self._log_tp(np.log(np.maximum(np.hstack(views), self._floor)))
 
-    def _loo_scores(self, X: Floats, groups: Indices | None) -> Floats | None:
-        return self._log_tp(self._known, held_out=False) if groups is None else None
+    def _calibrate(self, X: Floats, groups: Indices | None, folds: list[Fold]) -> Calibration:
+        if len(folds) == 1:  # a part of the rows was described
+            self.reference_ = np.asarray(folds[0][0])[self.reference_]
+        if check_calibration(self.calibration) != "loo" or not folds:
+            return super()._calibrate(X, groups, folds)
+        own = None if groups is None else groups[self.reference_]
+        if own is not None:
+            self._measure_known(np.unique(own, return_inverse=True)[1])
+        scores = self._log_tp(self._known, held_out=False)
+        return calibration_of("loo", len(folds), scores, None, 1, None if own is None else own[self._measured])
 
     def _tp(self, X: Floats) -> Floats:
         return np.exp(self._score(X))
@@ -200,14 +228,16 @@ class NeighborTOCC(TransvariationClassifier):
         table = super().explain(Z)
         rows = self._validated(Z)
         shares, names = np.zeros(rows.shape), np.empty(len(rows), dtype=object)
-        for scaling in self._scalings:
-            known, new = scaling.transform(self._X), scaling.transform(rows)
+        standard = self._standard.transform(rows)
+        for scaling, known in zip(self._scalings, self._scaled, strict=True):
+            new = scaling.transform(standard)
             _, found = self._nearest(known, new, rows)
             squares = ((new[:, None, :] - known[found]) ** 2).sum(axis=1)
             total = squares.sum(axis=1, keepdims=True)
             shares += np.divide(squares, total, out=np.full_like(squares, 1 / rows.shape[1]), where=total > 0)
             if scaling is self._scalings[0]:
-                names[:] = [", ".join(str(self._names[i]) for i in row) for row in found]
+                labels = self._names or [str(row) for row in self.reference_]
+                names[:] = [", ".join(labels[i] for i in row) for row in found]
         table["contribution"] = (shares / len(self._scalings)).ravel()
         table["nearest"] = np.repeat(names, rows.shape[1])
         return table
@@ -219,19 +249,20 @@ def nearest(known: Floats, new: Floats, k: int, n_jobs: int | None = None) -> tu
     if known.shape[1] <= _TREE_DIMENSIONS and len(known) > _TREE_ROWS:
         distances, found = KDTree(known).query(new, k, workers=n_jobs or 1)
         return distances.reshape(len(new), k), found.reshape(len(new), k)
-    found = np.empty((len(new), k), dtype=np.intp)
-    distances = np.empty((len(new), k))
-    short = known.astype(np.float32), np.einsum("ij,ij->i", known, known).astype(np.float32)
+    found, distances = np.empty((len(new), k), dtype=np.intp), np.empty((len(new), k))
     squares = np.einsum("ij,ij->i", known, known)
+    doubled, short, short_squares = -2 * known.T, (-2 * known.T).astype(np.float32), squares.astype(np.float32)
 
     def search(block: slice) -> None:
         rows = new[block]
-        indices = _smallest(short[1] - 2 * (rows.astype(np.float32) @ short[0].T), k)
+        values = rows.astype(np.float32) @ short
+        values += short_squares
+        indices = _smallest(values, k)
         exact = _distances(known, rows, indices)
         # Single precision loses distances that are small beside the rows' own lengths.
-        coarse = exact[:, -1] ** 2 < 1e-3 * np.einsum("ij,ij->i", rows, rows)
+        coarse = exact[:, -1] ** 2 < 1e-4 * np.einsum("ij,ij->i", rows, rows)
         if coarse.any():
-            indices[coarse] = _smallest(squares - 2 * (rows[coarse] @ known.T), k)
+            indices[coarse] = _smallest(rows[coarse] @ doubled + squares, k)
             exact[coarse] = _distances(known, rows[coarse], indices[coarse])
         order = np.argsort(exact, axis=1, kind="stable")
         distances[block] = np.take_along_axis(exact, order, axis=1)
@@ -255,8 +286,9 @@ def _distances(known: Floats, new: Floats, found: Indices) -> Floats:
     return np.column_stack([np.linalg.norm(new - known[column], axis=1) for column in found.T])
 
 
-def _drop_first(match: NDArray[np.bool_], distances: Floats, found: Indices) -> tuple[Floats, Indices]:
-    """Drop the first marked column of each row, or the last one where none is marked."""
-    drop = np.where(match.any(axis=1), match.argmax(axis=1), match.shape[1] - 1)
-    keep = np.arange(match.shape[1]) != drop[:, None]
-    return distances[keep].reshape(len(found), -1), found[keep].reshape(len(found), -1)
+def _folds(X: Floats, groups: Indices, n_folds: int) -> Indices:
+    """Assign groups to folds in a way that does not depend on the order of the rows."""
+    order = subsample(X, len(X))
+    _, first = np.unique(groups[order], return_index=True)
+    rank = np.argsort(np.argsort(first))
+    return (rank % n_folds)[groups]

@@ -11,11 +11,11 @@ from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from transvariation.acceleration import resolve_engine
 from transvariation.base import OneClassClassifier
 from transvariation.calibrated import CalibratedOCC
 from transvariation.calibration import Calibration, Fold
 from transvariation.decomposition.projections import generator, project, random_projections
-from transvariation.density.engine import Lot, lot_of, part_of
 from transvariation.density_tocc import DensityTOCC
 from transvariation.depth.batched import SMALL, stacked_spatial_median, stacked_tp
 from transvariation.feature_selection.vip import importance_coefficients
@@ -139,7 +139,12 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
         if not isinstance(prototype, OneClassClassifier):
             prototype = CalibratedOCC(prototype, calibration="resubstitution")
         seeds = rng.integers(2**31 - 1, size=self.n_projections).tolist()
-        random_parts = [name for name in prototype.get_params() if f"__{name}".endswith("__random_state")]
+        parameters = prototype.get_params()
+        random_parts = [name for name in parameters if f"__{name}".endswith("__random_state")]
+        # Many small fits are one large problem: members that choose between compiled code and NumPy choose for all.
+        engines = [name for name, value in parameters.items() if f"__{name}".endswith("__engine") and value == "auto"]
+        engine = resolve_engine("auto", self.n_projections * X.size)
+        prototype = clone(prototype).set_params(**dict.fromkeys(engines, engine))
         members = [clone(prototype).set_params(**dict.fromkeys(random_parts, seed)) for seed in seeds]
         fitted = self._each(_fit_block, members, X)
         self.estimators_ = [member for member, _ in fitted]
@@ -150,12 +155,12 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
 
     def _each(self, work: Any, members: list[Any], X: Floats) -> list[Any]:
         """Apply `work` to blocks of members and their images of X, one block per process; one result per member."""
-        lot, n_blocks = lot_of(len(members)), min(effective_n_jobs(self.n_jobs), len(members))
+        n_blocks = min(effective_n_jobs(self.n_jobs), len(members))
         edges = np.linspace(0, len(members), n_blocks + 1).astype(int)
         blocks = [(members[start:stop], self.projections_[start:stop]) for start, stop in pairwise(edges)]
         if n_blocks == 1:
-            return _work_through(work, *blocks[0], X, lot)
-        done = Parallel(n_jobs=self.n_jobs)(delayed(_work_through)(work, *block, X, lot) for block in blocks)
+            return _work_through(work, *blocks[0], X)
+        done = Parallel(n_jobs=self.n_jobs)(delayed(_work_through)(work, *block, X) for block in blocks)
         return [result for block in done for result in block]
 
     def member_ranks(self, X: ArrayLike) -> Floats:
@@ -237,24 +242,23 @@ def _ranks(known: _Ratings, new: _Ratings) -> Floats:
     return ranks
 
 
-def _work_through(work: Any, members: list[Any], projections: Floats, X: Floats, lot: Lot) -> list[Any]:
+def _work_through(work: Any, members: list[Any], projections: Floats, X: Floats) -> list[Any]:
     results = []
     # As many members at a time as fit into 32 MB: their images come out of one product.
     step = max(1, 4_000_000 // max(1, len(X) * projections.shape[2]))
     for start in range(0, len(members), step):
         block = projections[start : start + step]
         images = project(X, block.swapaxes(0, 1).reshape(X.shape[1], -1)).reshape(len(X), len(block), -1)
-        results += work(members[start : start + step], np.ascontiguousarray(images.swapaxes(0, 1)), lot)
+        results += work(members[start : start + step], np.ascontiguousarray(images.swapaxes(0, 1)))
     return results
 
 
-def _fit_block(members: list[Any], images: Floats, lot: Lot) -> list[tuple[Any, _Ratings]]:
+def _fit_block(members: list[Any], images: Floats) -> list[tuple[Any, _Ratings]]:
     median = type(members[0]) is TOCC or (type(members[0]) is DensityTOCC and members[0]._takes_spatial_median())
     centers = stacked_spatial_median(images) if median and images.shape[1] ** 2 <= SMALL else None
     for i, (member, T) in enumerate(zip(members, images, strict=True)):
-        with part_of(lot):
-            _describe(member, T, None if centers is None else centers[i])
-    ratings = _rate_stack(members, images) or _one_by_one(_training, members, images, lot)
+        _describe(member, T, None if centers is None else centers[i])
+    ratings = _rate_stack(members, images) or _one_by_one(_training, members, images)
     return list(zip(members, ratings, strict=True))
 
 
@@ -267,12 +271,8 @@ def _describe(member: Any, T: Floats, center: Floats | None) -> None:
     member.n_features_in_ = T.shape[1]
 
 
-def _one_by_one(work: Any, members: list[Any], images: Floats, lot: Lot) -> list[Any]:
-    results = []
-    for member, T in zip(members, images, strict=True):
-        with part_of(lot):
-            results.append(work(member, T))
-    return results
+def _one_by_one(work: Any, members: list[Any], images: Floats) -> list[Any]:
+    return [work(member, T) for member, T in zip(members, images, strict=True)]
 
 
 def _training(member: Any, T: Floats) -> _Ratings:
@@ -284,8 +284,8 @@ def _strata(member: Any, T: Floats) -> NDArray[np.intp]:
     return np.zeros(len(T), dtype=np.intp) if strata is None else strata
 
 
-def _rate_block(members: list[Any], images: Floats, lot: Lot) -> list[_Ratings]:
-    return _rate_stack(members, images) or _one_by_one(_rate, members, images, lot)
+def _rate_block(members: list[Any], images: Floats) -> list[_Ratings]:
+    return _rate_stack(members, images) or _one_by_one(_rate, members, images)
 
 
 def _rate_stack(members: list[Any], images: Floats) -> list[_Ratings] | None:
@@ -311,8 +311,8 @@ def _rate(member: Any, T: Floats) -> _Ratings:
     return _Ratings(member._score(T), _strata(member, T))
 
 
-def _tp_block(members: list[Any], images: Floats, lot: Lot) -> list[Floats]:
-    return _one_by_one(_tp, members, images, lot)
+def _tp_block(members: list[Any], images: Floats) -> list[Floats]:
+    return _one_by_one(_tp, members, images)
 
 
 def _tp(member: Any, T: Floats) -> Floats:

@@ -1,4 +1,8 @@
-"""Scalings of the features that are learned from known samples: they decide which samples are near each other."""
+"""Scalings of features, learned from known samples: they decide which samples are near each other.
+
+Features are measured in standard deviations first (:class:`Standardization`); the scalings in `SCALINGS` continue from
+there.
+"""
 
 from typing import Self
 
@@ -8,19 +12,19 @@ from scipy.special import ndtri
 
 Floats = NDArray[np.float64]
 
-_FARTHEST = 1e12  # scaled values are limited to this: their squares can be added in single precision
+_FARTHEST = 1e12  # standard deviations; squares of larger values could not be added in single precision
 _MOST_DECIMALS = 6  # values with more decimals are treated as continuous
 _NO_SPREAD = 1e-9  # of the largest value: a smaller standard deviation is rounding error
 _LEAST_SHRINKAGE = 1e-6
 
 
-class StandardScaling:
+class Standardization:
     """Measure each feature in standard deviations of the known samples.
 
     A standard deviation is at least that of the rounding error, ``step / sqrt(12)``, where the values of the feature
-    are rounded to a decimal step. A few known samples that differ in a nearly constant feature are then not infinitely
-    far from the others. A feature that is constant among the known samples gets the step of the most finely rounded
-    one, or a millionth of its value where nothing is rounded.
+    are rounded to a decimal step: one known sample that differs in an otherwise constant feature is not infinitely far
+    from the others. A feature that is constant among the known samples gets the step of the most finely rounded
+    feature, or a millionth of its value where nothing is rounded.
     """
 
     def fit(self, X: Floats) -> Self:
@@ -34,7 +38,7 @@ class StandardScaling:
         scale = np.maximum(spread * size, step / np.sqrt(12))
         varies = spread > _NO_SPREAD
         finest = step[varies & (step > 0)].min(initial=np.inf)
-        self.scale_ = np.where(varies, scale, np.where(np.isfinite(finest), finest, 1e-6 * size))
+        self.scale_ = np.where(varies, scale, finest if np.isfinite(finest) else 1e-6 * size)
         return self
 
     def transform(self, X: Floats) -> Floats:
@@ -43,15 +47,30 @@ class StandardScaling:
             return np.clip((X - self.mean_) / self.scale_, -_FARTHEST, _FARTHEST)
 
 
+class StandardScaling:
+    """Keep standard deviations as the unit of every feature."""
+
+    def fit(self, rows: Floats) -> Self:
+        """Learn from standardised rows."""
+        return self
+
+    def transform(self, rows: Floats) -> Floats:
+        """Scale standardised rows."""
+        return rows
+
+
 class RangeScaling(StandardScaling):
     """Measure each feature as a share of the range of the known samples."""
 
-    def fit(self, X: Floats) -> Self:
+    def fit(self, rows: Floats) -> Self:
         """Learn the range of each feature."""
-        super().fit(X)
-        width = np.ptp(super().transform(X), axis=0)
-        self.scale_ = self.scale_ * np.where(width > 0, width, 1.0)
+        width = np.ptp(rows, axis=0)
+        self.width_ = np.where(width > 0, width, 1.0)
         return self
+
+    def transform(self, rows: Floats) -> Floats:
+        """Divide by the ranges."""
+        return rows / self.width_
 
 
 class NormalScoreScaling(StandardScaling):
@@ -61,36 +80,33 @@ class NormalScoreScaling(StandardScaling):
     scores grow by one per standard deviation.
     """
 
-    def fit(self, X: Floats) -> Self:
+    def fit(self, rows: Floats) -> Self:
         """Learn the sorted values of each feature and their normal scores."""
-        super().fit(X)
         self.knots_ = []
-        for column in super().transform(X).T:
+        for column in np.ascontiguousarray(rows.T):
             values, counts = np.unique(column, return_counts=True)
             ranks = np.cumsum(counts) - (counts - 1) / 2
-            self.knots_.append((values, ndtri(ranks / (len(X) + 1))))
+            self.knots_.append((values, ndtri(ranks / (len(rows) + 1))))
         return self
 
-    def transform(self, X: Floats) -> Floats:
+    def transform(self, rows: Floats) -> Floats:
         """Replace values by normal scores."""
-        result = super().transform(X)
-        for column, (values, scores) in zip(result.T, self.knots_, strict=True):
+        columns = rows.T.copy(order="C")
+        for column, (values, scores) in zip(columns, self.knots_, strict=True):
             beyond = np.minimum(column - values[0], 0) + np.maximum(column - values[-1], 0)
             column[:] = np.interp(column, values, scores) + beyond
-        return result
+        return np.ascontiguousarray(columns.T)
 
 
 class WhiteningScaling(StandardScaling):
-    """Decorrelate the standardised features with a shrunk covariance (Ledoit and Wolf, 2004).
+    """Decorrelate the features with a shrunk covariance (Ledoit and Wolf, 2004).
 
     The whitening matrix is the symmetric inverse square root, so that each whitened feature still belongs to one
     original feature. It is applied through at most ``min(n, p)`` eigenvectors; no p x p matrix is formed for p > n.
     """
 
-    def fit(self, X: Floats) -> Self:
+    def fit(self, rows: Floats) -> Self:
         """Learn the eigenvectors and shrunk eigenvalues of the covariance."""
-        super().fit(X)
-        rows = super().transform(X)
         values, self.vectors_ = _eigen(rows)
         mean, shrinkage = _ledoit_wolf(rows, values)
         self.shrinkage_ = shrinkage
@@ -99,9 +115,8 @@ class WhiteningScaling(StandardScaling):
         self.inside_ = 1 / np.sqrt((1 - shrinkage) * values + shrinkage * mean) - self.outside_
         return self
 
-    def transform(self, X: Floats) -> Floats:
+    def transform(self, rows: Floats) -> Floats:
         """Whiten the features."""
-        rows = super().transform(X)
         return rows * self.outside_ + ((rows @ self.vectors_) * self.inside_) @ self.vectors_.T
 
 
@@ -122,7 +137,8 @@ def rounding_step(X: Floats) -> Floats:
     array([1.  , 0.01, 0.  ])
     """
     step = np.zeros(X.shape[1])
-    rounded = np.arange(X.shape[1])
+    # The first rows tell which columns may be rounded at all.
+    rounded = np.flatnonzero((np.round(X[:100], _MOST_DECIMALS) == X[:100]).all(axis=0))
     for decimals in range(_MOST_DECIMALS, -1, -1):
         rounded = rounded[(np.round(X[:, rounded], decimals) == X[:, rounded]).all(axis=0)]
         step[rounded] = 10.0**-decimals

@@ -28,7 +28,7 @@ def test_singular_covariance_names_the_columns():
         GaussianOCC().fit(np.column_stack([X, X[:, 0] - X[:, 1]]))
     with pytest.raises(ValueError, match="column 3 constant; drop"):
         GaussianOCC().fit(np.column_stack([X, np.ones(30)]))
-    with pytest.raises(ValueError, match="n_samples=3 objects cannot span p=3"):
+    with pytest.raises(ValueError, match="n_samples=3 samples cannot span p=3"):
         GaussianOCC().fit(X[:3])
 
 

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from sklearn.covariance import LedoitWolf
 
 from transvariation.baselines import KDEOCC
 from transvariation.density.bandwidth import plug_in_bandwidth
@@ -22,9 +23,12 @@ def test_choices_of_the_bandwidth():
     assert KDEOCC(bandwidth=[1, 2]).fit(X).bandwidth_ == pytest.approx(np.diag([1.0, 4.0]))
 
 
-def test_beyond_three_dimensions_the_default_is_silverman():
-    X = np.random.default_rng(0).normal(size=(60, 5))
-    expected = (4 / (60 * 7)) ** (2 / 9) * np.cov(X, rowvar=False)
+def test_beyond_three_dimensions_the_default_is_silverman_with_shrunk_correlations():
+    X = np.random.default_rng(0).normal(size=(60, 5)) @ np.triu(np.ones((5, 5))) * [1, 10, 100, 1, 1]
+    shrinkage = LedoitWolf().fit((X - X.mean(axis=0)) / X.std(axis=0, ddof=1)).shrinkage_
+    assert 0 < shrinkage < 0.3
+    shrunk = np.where(np.eye(5), 1, 1 - shrinkage) * np.cov(X, rowvar=False)
+    expected = (4 / (60 * 7)) ** (2 / 9) * shrunk
     assert KDEOCC().fit(X).bandwidth_ == pytest.approx(expected)
 
 

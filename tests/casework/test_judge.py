@@ -18,7 +18,7 @@ from transvariation.casework.coverage_text import in_plain_words
 from transvariation.casework.duplicates import same_objects
 from transvariation.casework.judging import fit_rule
 from transvariation.casework.methods import make_rule
-from transvariation.casework.model_file import fit_model, score_table
+from transvariation.casework.model_file import fit_model
 from transvariation.casework.univariate import MOST, reasons
 from transvariation.cli import main
 from transvariation.density.box_probability import TooManyVariables
@@ -116,7 +116,6 @@ def test_every_method_decides_as_its_p_values_say(tables, method):
 
 def test_too_many_variables_for_a_mixture_have_a_remedy_that_a_case_can_take(tmp_path, monkeypatch):
     table = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 1)), columns=["Na"])
-    fit_model(table, tmp_path / "rule", method="mixture")
 
     def refuse(*_, **__):  # as nine correlated variables are, after a minute
         raise TooManyVariables("9 correlated variables are too many", "raise the tolerance")
@@ -125,7 +124,6 @@ def test_too_many_variables_for_a_mixture_have_a_remedy_that_a_case_can_take(tmp
     for work in (
         lambda: judge(table, table, method="mixture"),
         lambda: fit_model(table, tmp_path / "other", method="mixture"),
-        lambda: score_table(tmp_path / "rule", table, tmp_path / "scores.csv"),
     ):
         with pytest.raises(ValueError, match=r"use fewer .*--features, --reduce.* or the method kernel$") as caught:
             work()

@@ -21,7 +21,7 @@ def test_names_the_columns_to_blame(offset):
     X[:, 2] = 2 * X[:, 0] + 1
     with pytest.raises(ValueError, match=r"columns 0, 2 determine each other"):
         check_full_spread(X)
-    with pytest.raises(ValueError, match=r"n_samples=4 objects cannot span p=4"):
+    with pytest.raises(ValueError, match=r"n_samples=4 samples cannot span p=4"):
         check_full_spread(X[:4])
 
 

@@ -24,7 +24,7 @@ def test_scipy_agrees(reference):
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        (np.eye(3), "n_samples=3 objects cannot span p=3 variables"),
+        (np.eye(3), "n_samples=3 samples cannot span p=3 variables"),
         (np.column_stack([np.arange(9.0), np.ones(9)]), "column 1 constant"),
         (np.column_stack([np.arange(9.0), 2 * np.arange(9.0)]), "columns 0, 1 determine each other"),
     ],

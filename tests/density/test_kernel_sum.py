@@ -3,7 +3,7 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
-from transvariation.density.kernel_sum import log_kernel_density
+from transvariation.density.kernel_density import log_kernel_density
 
 NAMES = ["glass_k_mg", "glass_si_mg", "glass_pc89", "blobs2", "banana2", "skew2", "glass_na_mg_al3", "blobs3"]
 

@@ -1,6 +1,6 @@
 """DD-SIMCA: data-driven soft independent modelling of class analogy."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -141,38 +141,18 @@ class DDSIMCA(OneClassClassifier):
         self.calibration = calibration
         self.n_jobs = n_jobs
 
-    def fit(self, X: ArrayLike, y: Any = None, groups: ArrayLike | None = None) -> Self:
-        """Learn the target class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Target samples only.
-        y : ignored
-            Present for API consistency.
-        groups : array-like of shape (n_samples,), optional
-            Labels of items, equal for replicates of one item.
-        """
-        super().fit(X, groups=groups)
-        return self._set_published_limit(self.sensitivity)
-
-    def set_sensitivity(self, sensitivity: float | ArrayLike) -> Self:
-        """Set the parameter `sensitivity` and move the threshold, without refitting."""
-        super().set_sensitivity(sensitivity)
-        return self._set_published_limit(sensitivity)
-
-    def _set_published_limit(self, sensitivity: Any) -> Self:
-        if self._published:
-            dof = sum(self.degrees_of_freedom_)
+    def _set_threshold(self, sensitivity: float | ArrayLike) -> None:
+        super()._set_threshold(sensitivity)
+        if not self._calibration.held_out:
+            dof = self.degrees_of_freedom_.sum()
             self.offset_ = float(-chi2.ppf(sensitivity, dof) / dof)
             self.thresholds_ = np.array([self.offset_])
-        return self
 
-    def p_values(self, X: ArrayLike, **parameters: Any) -> Floats:
+    def p_values(self, X: ArrayLike, *, sensitivity: float | ArrayLike | None = None) -> Floats:
         """Compute p-values: chi-square tail probabilities as published, or conformal p-values if calibrated."""
-        if not self._published:
-            return super().p_values(X, **parameters)
-        dof = sum(self.degrees_of_freedom_)
+        if self._calibration.held_out:
+            return super().p_values(X, sensitivity=sensitivity)
+        dof = self.degrees_of_freedom_.sum()
         return chi2.sf(-dof * self.score_samples(X), dof)
 
     def distances(self, X: ArrayLike) -> Floats:
@@ -232,7 +212,6 @@ class DDSIMCA(OneClassClassifier):
                 f"n_components={k} must lie between 0 and {most}, one less than the rank of the centered samples "
                 f"(n_samples={X.shape[0]}, n_features={X.shape[1]})"
             )
-        self._published = self.calibration == "resubstitution"
         self._n_samples, self.n_components_, self.center_ = len(X), k, center
         self.components_, self.explained_variance_ = loadings[:k], variances[:k]
         fitted = [scaled_chi2(distances, self.limits) for distances in self._distances(X).T]

@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from transvariation.base import OneClassClassifier
 from transvariation.density.bandwidth import MAX_DIMENSION, plug_in_bandwidth
 from transvariation.density.covariance import check_full_spread
-from transvariation.density.kernel_density import given_bandwidth, rule_bandwidth
-from transvariation.density.kernel_sum import log_kernel_density
+from transvariation.density.kernel_density import given_bandwidth, log_kernel_density, rule_bandwidth
 from transvariation.parallel import map_row_chunks
 
 Floats = NDArray[np.float64]

@@ -28,6 +28,8 @@ class MixtureOCC(OneClassClassifier):
         The covariance models to try; see :class:`transvariation.GaussianMixtureBIC`.
     random_state : int, RandomState or None, default=None
         Used beyond 1000 objects, where the start is found on a sample of them.
+    engine : {"auto", "compiled", "numpy"}, default="auto"
+        Which code searches; see :class:`transvariation.GaussianMixtureBIC`.
     n_jobs : int, optional
         The number of workers: threads to search, processes to rate held-out objects where that takes long. The result
         is the same for every number.
@@ -55,6 +57,7 @@ class MixtureOCC(OneClassClassifier):
         n_components: int | Iterable[int] = (1, 2, 3, 4, 5, 6, 7, 8, 9),
         models: Iterable[str] = MODELS,
         random_state: Any = None,
+        engine: str = "auto",
         n_jobs: int | None = None,
     ):
         self.sensitivity = sensitivity
@@ -62,11 +65,12 @@ class MixtureOCC(OneClassClassifier):
         self.n_components = n_components
         self.models = models
         self.random_state = random_state
+        self.engine = engine
         self.n_jobs = n_jobs
 
     def _describe(self, X: Floats) -> None:
-        search = GaussianMixtureBIC(self.n_components, self.models, random_state=self.random_state, n_jobs=self.n_jobs)
-        self.mixture_ = search.fit(X)
+        options = {"random_state": self.random_state, "n_jobs": self.n_jobs, "engine": self.engine}
+        self.mixture_ = GaussianMixtureBIC(self.n_components, self.models, **options).fit(X)
 
     def _score(self, X: Floats) -> Floats:
         return self.mixture_.score_samples(X)

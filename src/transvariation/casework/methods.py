@@ -10,7 +10,7 @@ from transvariation.base import OneClassClassifier
 from transvariation.calibrated import CalibratedOCC
 from transvariation.decomposition.minor_components import MinorComponents
 from transvariation.density.box_probability import TooManyVariables
-from transvariation.density.engine import fetch_engine
+from transvariation.density.gaussian_mixture import GaussianMixtureBIC
 from transvariation.density_tocc import DensityTOCC
 from transvariation.feature_selection.varsel import VarSel
 from transvariation.feature_selection.vip import VIPSelector
@@ -48,7 +48,7 @@ METHODS: dict[str, Method] = {
         "of objects of the closest group that lie farther from its middle, in every variable at once.",
     ),
     "mixture": Method(
-        lambda seed: DensityTOCC(density="mixture", calibration="cv"),
+        lambda seed: DensityTOCC(density="mixture", calibration="cv", engine="compiled"),
         "The control objects are described by a mixture of normal distributions. An object's transvariation "
         "probability (tp) says how much of it lies farther from the centre than the object, in its direction.",
     ),
@@ -64,7 +64,10 @@ REDUCTIONS: dict[str, tuple[Callable[[int], Any], str]] = {
         lambda seed: VIPSelector(2, kappa=0.5, random_state=seed),
         "the two most important variables in projection",
     ),
-    "varsel": (lambda seed: VarSel(2), "the two variables that a mixture model singles out"),
+    "varsel": (
+        lambda seed: VarSel(2, mixture=GaussianMixtureBIC(random_state=0, engine="compiled")),
+        "the two variables that a mixture model singles out",
+    ),
 }
 
 
@@ -79,8 +82,6 @@ def make_rule(method: str, reduce: str | None, sensitivity: float, seed: int) ->
         step, what = REDUCTIONS[reduce]
         words = f"The variables were first reduced to {what}, anew in every part of the calibration. {words}"
         rule = CalibratedOCC(make_pipeline(step(seed), rule.set_params(calibration="resubstitution")), calibration="cv")
-    if method == "mixture" or reduce == "varsel":
-        fetch_engine()  # the last digits may decide between variables: the same ones whatever was judged before
     return rule.set_params(sensitivity=sensitivity), words
 
 

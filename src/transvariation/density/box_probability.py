@@ -1,33 +1,29 @@
 """Probabilities of boxes under Gaussians and their mixtures: the integrals of the density-based tp.
 
 A box has one pair of sides per variable, either of which may be infinite. Everything is computed on the log scale, so
-that a box far in the tail still has a probability, and vectorised over boxes.
+that the probability of a box far in the tail does not underflow, and vectorised over boxes.
 """
-
-from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from transvariation.density.bivariate import compiled_mixture, log_box2
-from transvariation.density.interval import log_interval
+from transvariation.acceleration import resolve_engine
 from transvariation.density.minimax_tilting import MAX_VARIABLES, log_box_tilted
-from transvariation.density.trivariate import log_box3
+from transvariation.density.normal_boxes import log_box2, log_box3, log_interval
 from transvariation.validation import blocks
 
 Floats = NDArray[np.float64]
-# Measures standardised boxes under correlations: log probabilities and relative errors.
-Measure = Callable[[Floats, Floats, Floats], tuple[Floats, Floats]]
 
+EXACT_UP_TO = 3  # correlated variables; more need quasi Monte Carlo
+_TOLERANCE = 1e-3
 _FARTHEST = 1e6  # standard deviations, for three and more correlated variables
 _BLOCK = 1 << 18  # boxes times components held at a time
 
 
 class TooManyVariables(ValueError):
-    """Correlated variables that no box probability can be computed for: what is wrong, and what to do about it.
+    """Raised where box probabilities of so many correlated variables cannot be computed.
 
-    Callers whose users have other remedies put these in the second place.
+    The arguments are what is wrong and the remedy; callers whose users have other remedies replace the second.
 
     >>> print(TooManyVariables("30 variables are too many", "use fewer"))
     30 variables are too many; use fewer
@@ -47,8 +43,9 @@ def normal_box_probability(
     upper: ArrayLike,
     *,
     log: bool = False,
-    tolerance: float = 1e-3,
+    tolerance: float | None = 1e-3,
     seed: int = 0,
+    engine: str = "auto",
 ) -> Floats:
     """Compute P(lower < X < upper) for X normal with the given mean and covariance.
 
@@ -65,11 +62,15 @@ def normal_box_probability(
         The sides of the boxes, possibly infinite. A box whose lower side is not below its upper one is empty.
     log : bool
         Return the logarithm, which does not underflow.
-    tolerance : float
-        The relative error (three standard errors) to aim at with four and more correlated variables. Raises an error
-        where ten times as much is missed; :func:`mixture_box_error` tells the error reached.
+    tolerance : float or None
+        The relative error (three standard errors) to aim at with four and more correlated variables. Raises
+        `TooManyVariables` where the error exceeds ten times this; None aims at 1e-3 and accepts any error.
+        :func:`mixture_box_error` computes the error reached.
     seed : int
         Shifts the lattice of the quasi Monte Carlo; the same seed gives the same numbers.
+    engine : {"auto", "compiled", "numpy"}
+        Whether compiled code (numba) or NumPy computes two and three variables; ``"auto"`` takes compiled code for many
+        boxes. The results agree to eleven digits.
 
     Returns
     -------
@@ -82,7 +83,9 @@ def normal_box_probability(
     """
     mean = np.atleast_1d(np.asarray(mean, dtype=float))
     cov = np.atleast_2d(np.asarray(cov, dtype=float))
-    return mixture_box_probability([1.0], mean[None], cov, lower, upper, log=log, tolerance=tolerance, seed=seed)
+    return mixture_box_probability(
+        [1.0], mean[None], cov, lower, upper, log=log, tolerance=tolerance, seed=seed, engine=engine
+    )
 
 
 def mixture_box_probability(
@@ -93,8 +96,9 @@ def mixture_box_probability(
     upper: ArrayLike,
     *,
     log: bool = False,
-    tolerance: float = 1e-3,
+    tolerance: float | None = 1e-3,
     seed: int = 0,
+    engine: str = "auto",
 ) -> Floats:
     """Compute P(lower < X < upper) for X from a Gaussian mixture.
 
@@ -104,7 +108,7 @@ def mixture_box_probability(
         Non-negative, with sum one.
     means : array-like of shape (G, p)
     covs : array-like of shape (G, p, p), or (p, p) for components that share one
-    lower, upper, log, tolerance, seed
+    lower, upper, log, tolerance, seed, engine
         As for :func:`normal_box_probability`.
 
     Returns
@@ -116,8 +120,8 @@ def mixture_box_probability(
     >>> mixture_box_probability([0.5, 0.5], [[0], [4]], [[[1]], [[1]]], [[4], [40]], [[np.inf], [np.inf]])
     array([2.50015836e-001, 2.09131203e-284])
     """
-    log_p, error = _log_mixture_boxes(weights, means, covs, lower, upper, tolerance, seed)
-    if (error > 10 * tolerance).any():
+    log_p, error = _log_mixture_boxes(weights, means, covs, lower, upper, tolerance or _TOLERANCE, seed, engine)
+    if tolerance is not None and (error > 10 * tolerance).any():
         raise TooManyVariables(
             f"{np.shape(means)[-1]} correlated variables are too many for the relative precision {tolerance}: the "
             f"worst box has {error.max():.1g}",
@@ -136,18 +140,18 @@ def mixture_box_error(
     tolerance: float = 1e-3,
     seed: int = 0,
 ) -> Floats:
-    """Report the relative error of :func:`mixture_box_probability`: three standard errors of the quasi Monte Carlo.
+    """Compute the relative error of :func:`mixture_box_probability`: three standard errors of the quasi Monte Carlo.
 
-    Zero stands for boxes that need none and keep eight digits or more. Where variables repeat each other almost exactly
-    (correlations beyond 0.9999) the error cannot be trusted: all points of the lattice may miss a narrow edge of the
-    box, as they then do under every shift, and errors up to 1e-3 were seen where almost none was reported.
+    It is zero for boxes that need no quasi Monte Carlo and have eight digits or more. Where variables repeat each other
+    almost exactly (correlations beyond 0.9999) the error is not reliable: all points of the lattice may miss a narrow
+    edge of the box under every shift, and errors up to 1e-3 were seen where almost none was reported.
 
     Examples
     --------
     >>> mixture_box_error([1.0], np.zeros((1, 4)), np.full((4, 4), 0.5) + np.eye(4) / 2, np.zeros(4), np.ones(4)) < 1e-3
     array([ True])
     """
-    return _log_mixture_boxes(weights, means, covs, lower, upper, tolerance, seed)[1]
+    return _log_mixture_boxes(weights, means, covs, lower, upper, tolerance, seed, "auto")[1]
 
 
 def _log_mixture_boxes(
@@ -158,37 +162,29 @@ def _log_mixture_boxes(
     upper: ArrayLike,
     tolerance: float,
     seed: int,
+    engine: str,
 ) -> tuple[Floats, Floats]:
     weights = np.asarray(weights, dtype=float)
     means, covs = np.atleast_2d(np.asarray(means, dtype=float)), np.asarray(covs, dtype=float)
     lower, upper = _sides(lower, upper, means.shape[1])
     _check_components(weights, means, covs)
-    if means.shape[1] == 2:
-        whole = np.broadcast_to(covs, (len(means), 2, 2))
-        fused = compiled_mixture(weights, means, whole, lower, upper)
-        if fused is not None:
-            rest = np.flatnonzero(fused > 0.5)  # no log probability: boxes with two sides, and far ones
-            if len(rest):
-                fused[rest] = _log_boxes(weights, means, covs, lower[rest], upper[rest], tolerance, seed)[0]
-            return fused, np.zeros(len(lower))
-    return _log_boxes(weights, means, covs, lower, upper, tolerance, seed)
-
-
-def _log_boxes(
-    weights: Floats, means: Floats, covs: Floats, lower: Floats, upper: Floats, tolerance: float, seed: int
-) -> tuple[Floats, Floats]:
+    compiled = resolve_engine(engine, len(lower) * len(means) / 2) == "compiled"
     with np.errstate(divide="ignore"):
         log_weights = np.log(weights)
     log_p, error = np.empty(len(lower)), np.empty(len(lower))
     for columns, rows in _by_bounded_columns(lower, upper):
-        log_p[rows], error[rows] = _log_mixture(
-            log_weights,
-            means[:, columns],
-            covs[..., columns[:, None], columns],
-            lower[np.ix_(rows, columns)],
-            upper[np.ix_(rows, columns)],
-            partial(_log_standard, tolerance=tolerance, seed=seed),
-        )
+        for block in blocks(len(rows), _BLOCK // len(means)):
+            part = rows[block]
+            log_p[part], error[part] = _log_mixture(
+                log_weights,
+                means[:, columns],
+                covs[..., columns[:, None], columns],
+                lower[np.ix_(part, columns)],
+                upper[np.ix_(part, columns)],
+                tolerance,
+                seed,
+                compiled,
+            )
     return log_p, error
 
 
@@ -221,10 +217,10 @@ def _check_components(weights: Floats, means: Floats, covs: Floats) -> None:
 
 
 def least_eigenvalue(covs: Floats) -> float:
-    """Find the smallest eigenvalue of all correlation matrices; for a variance that is not positive, say that instead.
+    """Compute the smallest eigenvalue of all correlation matrices; the smallest variance if one is not positive.
 
-    The covariances themselves would show the units of measurement: rounding makes their eigenvalues negative where
-    one unit is much larger than another.
+    Eigenvalues of the covariances would depend on the units: rounding makes them negative where one unit is much larger
+    than another.
 
     Examples
     --------
@@ -239,7 +235,7 @@ def least_eigenvalue(covs: Floats) -> float:
 
 
 def _by_bounded_columns(lower: Floats, upper: Floats) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Sort the boxes by the variables that they bound at all: the others leave a marginal distribution."""
+    """Group the boxes by the variables that they bound: unbounded ones leave a marginal distribution."""
     bounded = (lower > -np.inf) | (upper < np.inf)
     if bounded.all():
         return [(np.arange(lower.shape[1]), np.arange(len(lower)))]
@@ -248,36 +244,41 @@ def _by_bounded_columns(lower: Floats, upper: Floats) -> list[tuple[NDArray[np.i
 
 
 def _log_mixture(
-    log_weights: Floats, means: Floats, covs: Floats, lower: Floats, upper: Floats, measure: Measure
+    log_weights: Floats,
+    means: Floats,
+    covs: Floats,
+    lower: Floats,
+    upper: Floats,
+    tolerance: float,
+    seed: int,
+    compiled: bool,
 ) -> tuple[Floats, Floats]:
+    """Standardise the boxes about every component, compute their probabilities and add them up."""
     n_components, p = means.shape
     if p == 0:
         return np.zeros(len(lower)), np.zeros(len(lower))
-    if covs.ndim == 3:
-        parts = [_log_shared(log_weights[[g]], means[[g]], covs[g], lower, upper, measure) for g in range(n_components)]
-        return _add(np.column_stack([part for part, _ in parts]), np.column_stack([error for _, error in parts]))
-    log_p, error = np.empty(len(lower)), np.empty(len(lower))
-    for rows in blocks(len(lower), _BLOCK // n_components):
-        log_p[rows], error[rows] = _log_shared(log_weights, means, covs, lower[rows], upper[rows], measure)
-    return log_p, error
-
-
-def _log_shared(
-    log_weights: Floats, means: Floats, cov: Floats, lower: Floats, upper: Floats, measure: Measure
-) -> tuple[Floats, Floats]:
-    """Components with one covariance: standardise all boxes about all means, then measure them in one go."""
-    scale = np.sqrt(np.diag(cov))
-    corr = cov / np.outer(scale, scale)
-    p = len(scale)
+    shape = (len(lower), n_components)
+    scale = np.sqrt(np.diagonal(covs, axis1=-2, axis2=-1))
+    corr = covs / (scale[..., :, None] * scale[..., None, :])
     with np.errstate(over="ignore"):  # a side too far for a number is infinitely far
-        low, high = (((side[:, None] - means) / scale).reshape(-1, p) for side in (lower, upper))
-    log_p, error = measure(low, high, corr)
-    shape = (len(lower), len(means))
-    return _add(log_weights + log_p.reshape(shape), error.reshape(shape))
+        low, high = ((side[:, None] - means) / scale for side in (lower, upper))
+    if not (corr * (1 - np.eye(p))).any():  # independent variables
+        log_p = np.sum([log_interval(low[..., u], high[..., u]) for u in range(p)], axis=0)
+        return _add(log_weights + log_p, np.zeros(shape))
+    if p == 2:
+        rho = np.broadcast_to(corr[..., 0, 1], shape).reshape(-1)
+        log_p = log_box2(low.reshape(-1, 2), high.reshape(-1, 2), rho, compiled=compiled)
+        return _add(log_weights + log_p.reshape(shape), np.zeros(shape))
+    if covs.ndim == 2:
+        log_p, error = _log_standard(low.reshape(-1, p), high.reshape(-1, p), corr, tolerance, seed, compiled)
+        return _add(log_weights + log_p.reshape(shape), error.reshape(shape))
+    parts = [_log_standard(low[:, g], high[:, g], corr[g], tolerance, seed, compiled) for g in range(n_components)]
+    log_p, error = (np.column_stack(columns) for columns in zip(*parts, strict=True))
+    return _add(log_weights + log_p, error)
 
 
 def _add(log_p: Floats, error: Floats) -> tuple[Floats, Floats]:
-    """Sum the components' probabilities on the log scale; their relative errors count as much as they do."""
+    """Add the components' probabilities on the log scale, and average their relative errors by their shares."""
     if log_p.shape[1] == 1:
         return log_p[:, 0], error[:, 0]
     largest = log_p.max(axis=1, keepdims=True)
@@ -290,18 +291,15 @@ def _add(log_p: Floats, error: Floats) -> tuple[Floats, Floats]:
     return log_total, np.divide((shares * error).sum(axis=1), total, out=np.zeros(len(total)), where=total > 0)
 
 
-def _log_standard(lower: Floats, upper: Floats, corr: Floats, *, tolerance: float, seed: int) -> tuple[Floats, Floats]:
-    """Measure standardised boxes by the method for their number of variables."""
+def _log_standard(
+    lower: Floats, upper: Floats, corr: Floats, tolerance: float, seed: int, compiled: bool
+) -> tuple[Floats, Floats]:
+    """Compute log probabilities and relative errors of standardised boxes in three or more variables."""
     p = len(corr)
-    exact = np.zeros(len(lower))
-    if np.array_equal(corr, np.diag(np.diag(corr))):  # independent variables, and one variable
-        return np.sum([log_interval(lower[:, u], upper[:, u]) for u in range(p)], axis=0), exact
-    if p == 2:
-        return log_box2(lower, upper, corr[0, 1]), exact
     # Where squares of the sides leave no digits for the rest, farther makes no difference.
     lower, upper = (np.where(np.isfinite(side), np.clip(side, -_FARTHEST, _FARTHEST), side) for side in (lower, upper))
     if p == 3:
-        return log_box3(lower, upper, corr), exact
+        return log_box3(lower, upper, corr, compiled=compiled), np.zeros(len(lower))
     if p > MAX_VARIABLES:
         raise TooManyVariables(
             f"boxes with {p} correlated variables are out of reach, {MAX_VARIABLES} are possible",

@@ -1,4 +1,4 @@
-"""The spread of a sample, or why it has none: the door of everything that divides by a covariance matrix."""
+"""Check that a sample covariance can be computed and inverted, and compute its square root."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +11,12 @@ def _several(columns: list[int]) -> str:
 
 
 def differing(X: Floats, value: Floats) -> NDArray[np.bool_]:
-    """Say where the entries of each column differ from its value by more than rounding leaves of a constant."""
+    """Return a mask of the entries that differ from their column's value by more than rounding."""
     return np.abs(X - value) > 8 * np.finfo(float).eps * np.maximum(np.abs(X), np.abs(value))
 
 
 def varying(X: Floats) -> NDArray[np.bool_]:
-    """Say which columns are not constant.
+    """Return a mask of the columns that are not constant.
 
     Examples
     --------
@@ -24,6 +24,30 @@ def varying(X: Floats) -> NDArray[np.bool_]:
     array([False,  True])
     """
     return np.asarray(differing(X, X[0]).any(axis=0))
+
+
+def check_magnitude(X: Floats) -> None:
+    """Raise if a column varies on a scale whose squares or products are too large or too small for floating point.
+
+    Examples
+    --------
+    >>> check_magnitude(np.array([[1.0, 2e300], [2.0, 5e300]]))
+    Traceback (most recent call last):
+    ...
+    ValueError: column 1 ranges from 2e+300 to 5e+300, too large for computing variances; divide it by 1e+300 first
+    """
+    with np.errstate(over="ignore"):
+        size = np.maximum(X.max(axis=0) - X.min(axis=0), np.abs(X).max(axis=0))
+        spread = np.ptp(X, axis=0)
+    large, small = size > 1e100, (spread > 0) & (size < 1e-100)
+    if not (large | small).any():
+        return
+    column = int(np.flatnonzero(large | small)[0])
+    unit = 10.0 ** np.floor(np.log10(np.abs(X[:, column]).max()))
+    raise ValueError(
+        f"column {column} ranges from {X[:, column].min():.3g} to {X[:, column].max():.3g}, too "
+        f"{'large' if large[column] else 'small'} for computing variances; divide it by {unit:.0e} first"
+    )
 
 
 def tied(X: Floats, tolerance: float = 0.0) -> list[int]:
@@ -42,7 +66,7 @@ def tied(X: Floats, tolerance: float = 0.0) -> list[int]:
 
 
 def check_full_spread(X: Floats) -> None:
-    """Raise unless the sample covariance can be inverted; say which columns stand in the way.
+    """Raise unless the sample covariance can be inverted; the message names the columns at fault.
 
     Examples
     --------
@@ -52,12 +76,13 @@ def check_full_spread(X: Floats) -> None:
     ValueError: the covariance matrix is singular: columns 0, 1 determine each other; drop one of them, or reduce ...
     """
     n, p = X.shape
+    check_magnitude(X)
     flat = np.flatnonzero(~varying(X)).tolist()
     if flat:
-        raise ValueError(f"the covariance matrix is singular: {_several(flat)} constant; drop what does not vary")
+        raise ValueError(f"the covariance matrix is singular: {_several(flat)} constant; drop constant columns")
     if n <= p:
         raise ValueError(
-            f"the covariance matrix is singular: n_samples={n} objects cannot span p={p} variables; reduce the "
+            f"the covariance matrix is singular: n_samples={n} samples cannot span p={p} variables; reduce the "
             f"variables below {n} first, for instance with MinorComponents"
         )
     if columns := tied(X):
@@ -68,7 +93,7 @@ def check_full_spread(X: Floats) -> None:
 
 
 def covariance_root(X: Floats) -> tuple[Floats, Floats]:
-    """Find the symmetric root of the sample covariance (divisor n - 1) and its inverse.
+    """Compute the symmetric root of the sample covariance (divisor n - 1) and its inverse.
 
     Returns
     -------

@@ -32,8 +32,8 @@ VVE_BY_LIKELIHOOD = "VVE by likelihood"
 INNER_TOL = 1e-7
 INNER_ROUNDS = 100
 # A round of rotations costs p (p - 1) / 2 of them. Any progress is progress of EM, the next iteration goes on from it.
-AXES_ROUNDS = 100
-AXES_ROUNDS_MANY_VARIABLES = 5
+AXES_ROUNDS_PLANE = 100
+AXES_ROUNDS = 5
 AXES_TOL = 1e-4  # the criterion is flat at its minimum: an error of 1e-4 in the angle is one of 1e-8 in it
 
 
@@ -148,7 +148,7 @@ def _common_axes(W: Array, N: Array, fits: Fits, variances: Callable[[Array, Arr
     shared = fits.share(D)
     V = shared.transpose(0, 2, 1) @ W @ shared
     turning = np.ones(len(D), dtype=bool)
-    for _ in range(AXES_ROUNDS if p == 2 else AXES_ROUNDS_MANY_VARIABLES):
+    for _ in range(AXES_ROUNDS_PLANE if p == 2 else AXES_ROUNDS):
         largest = np.zeros(len(D))
         for i in range(p):
             for j in range(i + 1, p):

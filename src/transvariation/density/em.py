@@ -1,23 +1,25 @@
-"""EM for Gaussian mixtures, many fits at a time.
+"""EM for Gaussian mixtures: many fits at a time, and the search over models and numbers of components.
 
-The search tries a hundred small mixtures on the same data. One by one, NumPy would spend its time on calls; side by
-side, the components of all fits are rows of the same arrays and a call serves them all.
+The search fits about a hundred small mixtures to the same data. The components of all fits are rows of the same arrays,
+so that each NumPy call serves all of them; one fit after the other would spend its time on calls.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from transvariation.density.covariance_models import M_STEPS, Array, Fits
+from transvariation.density.covariance_models import M_STEPS, VVE_BY_LIKELIHOOD, Array, Fits, n_parameters
+from transvariation.parallel import run_in_threads
 
 _EPS = float(np.finfo(float).eps)
 # A component has collapsed when the part of a variable's variance that the variables before it leave unexplained is
-# nothing but rounding: of the component's own variance of that variable, or of that of all objects.
+# nothing but rounding: of the component's own variance of that variable, or of that of all samples.
 COLLAPSED = 1e-14
 SMALLEST_SIZE = float(np.sqrt(_EPS))
+_BATCH = 2**17  # components x samples that are fitted together: many calls' worth of work that fits into the cache
 
 
 class Mixture(NamedTuple):
@@ -32,8 +34,16 @@ class Mixture(NamedTuple):
 
 
 def variance_floor(X: Array) -> Array:
-    """Say below which conditional variance a component has collapsed, (p,)."""
+    """Compute the conditional variances at or below which a component has collapsed, (p,)."""
     return _EPS * X.var(axis=0)
+
+
+def least_scatter(X: Array) -> float:
+    """Compute the variance below which a component has no scatter, and so no axes of its own.
+
+    Memberships that small are not accurate in compiled code, and vanish in NumPy.
+    """
+    return 1e-150 * float(X.var(axis=0).sum())
 
 
 def whitening(covariances: Array, floor: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
@@ -74,7 +84,7 @@ def whitening(covariances: Array, floor: Array) -> tuple[Array, Array, NDArray[n
 
 
 def _log_joint(X: Array, weights: Array, means: Array, T: Array, half_log_determinant: Array) -> tuple[Array, Array]:
-    """Give log(weight x density) of objects in components, (k, n), and their deviations from the means, (p, k, n)."""
+    """Compute log(weight x density) of samples in components, (k, n), and deviations from the means, (p, k, n)."""
     p = X.shape[1]
     deviation = X.T[:, None, :] - means.T[:, :, None]
     constant = np.log(weights) - half_log_determinant - 0.5 * p * np.log(2 * np.pi)
@@ -104,8 +114,8 @@ def log_density(X: Array, weights: Array, means: Array, covariances: Array) -> t
     -------
     log_density : ndarray of shape (n,)
     probability : ndarray of shape (n, k)
-        The probability that an object comes from each component; the weights where it lies too far from all of them
-        for a number, and its log density is minus infinity.
+        The probability that a sample comes from each component; the weights where its log density is minus infinity,
+        too far from all components for a number.
 
     Examples
     --------
@@ -120,21 +130,21 @@ def log_density(X: Array, weights: Array, means: Array, covariances: Array) -> t
     top = joint.max(axis=0)
     far = top == -np.inf
     joint = np.exp(joint - np.where(far, 0.0, top))
-    # One after the other: sum(axis=0) would round one object unlike many.
+    # One after the other: the rounding of sum(axis=0) depends on the number of samples.
     total = sum(joint, np.where(far, 1.0, 0.0))
     return top + np.log(total), np.where(far, weights[:, None], joint / total).T
 
 
 class _Batch:
-    """Which rows of the stacked arrays belong to which fit. Fits stand in order of their number of components."""
+    """Which rows of the stacked arrays belong to which fit; fits are in order of their number of components."""
 
     def __init__(self, models: list[str], sizes: NDArray[np.intp]):
         self.models, self.sizes = models, sizes
         self.first = np.concatenate([[0], np.cumsum(sizes)])
         self.owner = np.repeat(np.arange(len(sizes)), sizes)
         # Runs of fits of one size: their components reshape to (fits, size, n), where sums over a fit are cheap.
-        cuts = np.flatnonzero(np.diff(sizes, prepend=-1, append=-1))
-        self.runs = [(slice(a, b), slice(self.first[a], self.first[b]), int(sizes[a])) for a, b in pairwise(cuts)]
+        edges = np.flatnonzero(np.diff(sizes, prepend=-1, append=-1))
+        self.runs = [(slice(a, b), slice(self.first[a], self.first[b]), int(sizes[a])) for a, b in pairwise(edges)]
         names = np.array(models)
         self.by_model = []
         for model in dict.fromkeys(models):
@@ -148,7 +158,7 @@ class _Batch:
 
 
 def _covariances(W: Array, N: Array, batch: _Batch, scale: Array, axes: Array) -> Array:
-    """M-step of every fit by its own model; `scale` and `axes` carry the inner loops' state on."""
+    """Compute the M-step of every fit by its model; `scale` and `axes` keep the state of inner loops."""
     out = np.empty_like(W)
     for model, which, rows, starts, owner in batch.by_model:
         fits = Fits(starts, owner, scale[rows], axes[which])
@@ -172,8 +182,8 @@ def fit_mixtures(
     X : ndarray of shape (n, p)
     problems : sequence of (model, number of components)
     starts : dict
-        For each number of components a label per object, from which the first M-step is taken; -1 is an object that has
-        no say in the start.
+        For each number of components a label per sample, from which the first M-step is taken; samples with label -1
+        are not used in the start.
     tol : float, default=1e-5
         Stop when the log likelihood l changes by less than `tol` (1 + abs(l)) in one iteration.
     max_iter : int, default=1000
@@ -186,7 +196,7 @@ def fit_mixtures(
     p = X.shape[1]
     centre = X.mean(axis=0)
     X = X - centre
-    floor = variance_floor(X)
+    floor, least = variance_floor(X), least_scatter(X)
     results: list[Mixture | None] = [None] * len(problems)
     order = sorted(range(len(problems)), key=lambda i: problems[i][1])
     place = np.array(order, dtype=np.intp)
@@ -201,6 +211,7 @@ def fit_mixtures(
         with np.errstate(all="ignore"):  # collapsed fits divide by zero; `regular` finds them
             N = z.sum(axis=1)
             means, W = _moments(z, N, means, deviation)
+            W[~(np.einsum("kii->k", W) > N * least)] = 0.0
             covariances = _covariances(W, N, batch, scale, axes)
             T, half_log_determinant, regular = whitening(covariances, floor)
         regular &= N > SMALLEST_SIZE
@@ -227,7 +238,7 @@ def fit_mixtures(
 
 
 def _moments(z: Array, N: Array, means: Array, deviation: Array) -> tuple[Array, Array]:
-    """Move the means and take the scatter about them, from deviations from the old means: nothing cancels."""
+    """Compute the new means and the scatter about them, from deviations from the old means: nothing cancels."""
     p = len(deviation)
     weighted = [z * d for d in deviation]
     shift = np.stack([w.sum(axis=1) for w in weighted], axis=1) / N[:, None]
@@ -253,3 +264,75 @@ def _memberships(joint: Array, batch: _Batch) -> Array:
         np.log(total, out=total)
         loglik[fits] = (top + total).sum(axis=1)
     return loglik
+
+
+FitMixtures = Callable[..., list[Mixture | None]]
+
+
+def search(
+    X: Array,
+    models: Sequence[str],
+    starts: dict[int, NDArray[np.intp]],
+    fit_mixtures: FitMixtures = fit_mixtures,
+    *,
+    tol: float = 1e-5,
+    max_iter: int = 1000,
+    vve_axes: str = "mclust",
+    n_jobs: int | None = None,
+) -> dict[tuple[str, int], Mixture]:
+    """Fit every model with every number of components that has a start.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+    models : sequence of str
+    starts : dict
+        Labels to start from, by number of components; see `hierarchical.starting_partitions`.
+    fit_mixtures : function, default=fit_mixtures
+        This module's or its compiled replacement.
+    tol, max_iter
+        When EM stops; see `fit_mixtures`.
+    vve_axes : {"mclust", "likelihood"}
+    n_jobs : int, optional
+        The number of threads that share the batches of fits; the batches do not depend on it.
+
+    Returns
+    -------
+    dict
+        The fits by (model, number of components), without those in which a component has collapsed.
+    """
+    wanted = {(m, G): (_single_component(m) if G == 1 else m, G) for m in models for G in starts}
+    todo = list(dict.fromkeys(wanted.values()))
+    batches = []
+    while todo:
+        total = np.cumsum([G for _, G in todo]) * max(len(X), X.shape[1] ** 2)
+        count = max(1, int(np.searchsorted(total, _BATCH, side="right")))
+        batches.append(todo[:count])
+        todo = todo[count:]
+
+    def fit(batch: list[tuple[str, int]]) -> list[Mixture | None]:
+        names = [(VVE_BY_LIKELIHOOD if m == "VVE" and vve_axes == "likelihood" else m, G) for m, G in batch]
+        return fit_mixtures(X, names, starts, tol=tol, max_iter=max_iter)
+
+    fits: dict[tuple[str, int], Mixture] = {}
+    for batch, done in zip(batches, run_in_threads(fit, [(batch,) for batch in batches], n_jobs), strict=True):
+        fits |= {problem: mixture for problem, mixture in zip(batch, done, strict=True) if mixture is not None}
+    return {problem: fits[same] for problem, same in wanted.items() if same in fits}
+
+
+def _single_component(model: str) -> str:
+    """Return the simplest model that a model equals with one component, which shares nothing."""
+    if len(model) == 1:
+        return "E"
+    return "EII" if model.endswith("II") else "EEI" if model.endswith("I") else "EEE"
+
+
+def bic_table(fits: dict[tuple[str, int], Mixture], sizes: list[int], models: list[str], X: Array) -> Array:
+    """Compute the BIC of every fit, (models, sizes); NaN where there is none."""
+    n, p = X.shape
+    return np.array(
+        [
+            [2 * fits[m, G].loglik - n_parameters(m, G, p) * np.log(n) if (m, G) in fits else np.nan for G in sizes]
+            for m in models
+        ]
+    )

@@ -1,4 +1,4 @@
-"""One Gaussian as a density: mean and covariance by maximum likelihood."""
+"""One Gaussian as a density."""
 
 from typing import Any, Self
 
@@ -8,19 +8,28 @@ from scipy.linalg import solve_triangular
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from transvariation.density.box_probability import normal_box_probability
+from transvariation.acceleration import resolve_engine
+from transvariation.density.box_probability import mixture_box_error, normal_box_probability
 from transvariation.density.covariance import check_full_spread
 
 Floats = NDArray[np.float64]
 
 
 class GaussianDensity(DensityMixin, BaseEstimator):
-    """Estimate a density by the normal distribution with the objects' mean and covariance (divisor n).
+    """Estimate a density by the normal distribution with the mean and covariance (divisor n) of the samples.
+
+    Parameters
+    ----------
+    engine : {"auto", "compiled", "numpy"}, default="auto"
+        Whether compiled code (numba) or NumPy computes box probabilities in two and three variables; ``"auto"`` takes
+        compiled code after a fit to many samples.
 
     Attributes
     ----------
     mean_ : ndarray of shape (p,)
     covariance_ : ndarray of shape (p, p)
+    engine_ : {"compiled", "numpy"}
+        The engine in use.
 
     Examples
     --------
@@ -29,19 +38,23 @@ class GaussianDensity(DensityMixin, BaseEstimator):
     array([0.5])
     """
 
+    def __init__(self, *, engine: str = "auto"):
+        self.engine = engine
+
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Learn mean and covariance from the rows of `X`."""
+        """Estimate mean and covariance from the rows of `X`."""
         rows: Floats = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         check_full_spread(rows)
+        self.engine_ = resolve_engine(self.engine, len(rows) / 2)
         self.mean_ = rows.mean(axis=0)
         self.covariance_ = np.atleast_2d(np.cov(rows, rowvar=False, bias=True))
         scale = np.sqrt(np.diag(self.covariance_))
-        # Formed, the covariance has half the digits of the rows. Judged on correlations, which know no units.
+        # The covariance has half the digits of the rows. Correlations do not depend on the units.
         if np.linalg.eigvalsh(self.covariance_ / np.outer(scale, scale))[0] < 1e-12:
             raise ValueError(
                 "the covariance is singular: a variable is nearly determined by others; drop it, or reduce first"
             )
-        self._chol = np.linalg.cholesky(self.covariance_)
+        self._chol = np.linalg.cholesky(self.covariance_ / np.outer(scale, scale)) * scale[:, None]
         return self
 
     def score_samples(self, X: ArrayLike) -> Floats:
@@ -59,4 +72,10 @@ class GaussianDensity(DensityMixin, BaseEstimator):
     def box_probability(self, lower: ArrayLike, upper: ArrayLike, *, log: bool = False) -> Floats:
         """Compute the probability of each box; see :func:`transvariation.density.normal_box_probability`."""
         check_is_fitted(self)
-        return normal_box_probability(self.mean_, self.covariance_, lower, upper, log=log)
+        normal = self.mean_, self.covariance_
+        return normal_box_probability(*normal, lower, upper, log=log, tolerance=None, engine=self.engine_)
+
+    def box_error(self, lower: ArrayLike, upper: ArrayLike) -> Floats:
+        """Compute the relative error of `box_probability`; see :func:`transvariation.density.mixture_box_error`."""
+        check_is_fitted(self)
+        return mixture_box_error([1.0], self.mean_[None], self.covariance_, lower, upper)

@@ -1,4 +1,4 @@
-"""The estimator: of every model with every number of components, the one that BIC prefers."""
+"""Gaussian mixtures whose covariance model and number of components are chosen by BIC."""
 
 from collections.abc import Iterable
 from functools import cached_property
@@ -10,11 +10,12 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from transvariation.density.box_probability import mixture_box_probability
+from transvariation.acceleration import resolve_engine
+from transvariation.density.box_probability import mixture_box_error, mixture_box_probability
+from transvariation.density.covariance import check_magnitude
 from transvariation.density.covariance_models import MODELS, MODELS_1D, Array, n_parameters
-from transvariation.density.em import Mixture, log_density
-from transvariation.density.engine import choose_engine
-from transvariation.density.search import bic_table, search, starting_partitions
+from transvariation.density.em import bic_table, fit_mixtures, log_density, search
+from transvariation.density.hierarchical import merge_clusters, starting_partitions
 from transvariation.validation import check_count
 
 if TYPE_CHECKING:
@@ -22,15 +23,19 @@ if TYPE_CHECKING:
 
 STARTS = ("variables", "svd")
 VVE_AXES = ("mclust", "likelihood")
+# Components x samples x variables to fit that take NumPy as long as one row of other computations, about 1 us. With it,
+# compiled code is used where NumPy would take five seconds or more.
+_WORK_PER_ROW = 60
+_MOST_BYTES = 2**30
 
 
 class GaussianMixtureBIC(DensityMixin, BaseEstimator):
-    """Describe data by a mixture of Gaussians whose form and size are chosen by BIC, in the manner of R's mclust.
+    """Fit a Gaussian mixture whose covariance model and number of components are chosen by BIC, as R's mclust does.
 
-    The components' covariances may share volume, shape and orientation or not: fourteen models (see `mixture.models`).
-    Each is fitted by EM with each number of components G, beginning from a model-based hierarchical partition; the fit
-    with the largest ``BIC = 2 loglik - df log n`` is kept [1]_, [2]_. A fit in which a component shrinks onto a point,
-    a line or a plane has no finite likelihood to compare and is not available (NaN).
+    The components' covariances may share volume, shape and orientation or not: fourteen models (see
+    `transvariation.density.covariance_models`). Each is fitted by EM with each number of components G, starting from a
+    model-based hierarchical partition; the fit with the largest ``BIC = 2 loglik - df log n`` is kept [1]_, [2]_. A fit
+    in which a component shrinks onto a point, a line or a plane has no finite likelihood and is not available (NaN).
 
     Parameters
     ----------
@@ -40,21 +45,26 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
         The covariance models to try. In one dimension only the volume is left to vary and the models are E and V.
     start : {"variables", "svd"}, default="variables"
         Coordinates in which the hierarchical partition is made: the variables as they are, which gives the published
-        choices on the glass data, or scaled principal axes of the standardised variables, which newer versions of
-        mclust take. In one dimension EM starts from quantiles.
+        choices on the glass data, or scaled principal axes of the standardised variables, the default of newer versions
+        of mclust. In one dimension EM starts from quantiles.
     tol : float, default=1e-5
         EM stops when the log likelihood l changes by less than ``tol * (1 + |l|)``.
     max_iter : int, default=1000
         The largest number of EM iterations.
     vve_axes : {"mclust", "likelihood"}, default="mclust"
         How VVE finds its common axes. mclust takes the axes that would be best if all volumes were equal;
-        ``"likelihood"`` takes those that maximise the likelihood of the model as it is.
+        ``"likelihood"`` takes those that maximise the likelihood of the model.
     max_start : int, default=1000
-        The hierarchical partition is made of at most so many objects, drawn at random; its cost grows as their square.
+        The largest number of samples, drawn at random, for the hierarchical partition. Its time grows with the square
+        of their number, its memory with their number times the square of the number of variables.
     random_state : int, RandomState or None, default=None
-        Draws those objects, and `sample`.
+        The seed of that random subsample and of `sample`.
     n_jobs : int, optional
-        The number of threads that share the fits where there are many objects. The result is the same for every number.
+        The number of threads that share the fits where there are many samples. The result is the same for every number.
+    engine : {"auto", "compiled", "numpy"}, default="auto"
+        Whether compiled code (numba, the extra ``fast``) or NumPy searches and computes box probabilities. ``"auto"``
+        takes compiled code for large fits, where it saves more than a first compilation takes; ``"compiled"`` also for
+        small ones, for users who fit many; without numba both take NumPy. The results are the same.
 
     Attributes
     ----------
@@ -69,7 +79,9 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
     n_parameters_ : int
         Its number of free parameters.
     n_iter_, converged_ : int, bool
-        How EM ended for it.
+        The number of EM iterations for it, and whether they converged.
+    engine_ : {"compiled", "numpy"}
+        The engine in use.
 
     References
     ----------
@@ -102,6 +114,7 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
         max_start: int = 1000,
         random_state: Any = None,
         n_jobs: int | None = None,
+        engine: str = "auto",
     ):
         self.n_components = n_components
         self.models = models
@@ -112,33 +125,38 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
         self.max_start = max_start
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.engine = engine
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Try every model with every number of components and keep the best by BIC.
+        """Fit every model with every number of components and keep the best by BIC.
 
         Parameters
         ----------
         X : array-like of shape (n, p)
-            One object per row.
+            One sample per row.
         y : ignored
             Present for scikit-learn's conventions.
         """
-        return self._fit_rows(validate_data(self, X, dtype=np.float64, ensure_min_samples=2))
+        rows = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        n, p = rows.shape
+        sizes, models = self._checked(p)
+        check_magnitude(rows)
+        used = np.arange(n)
+        if n > self.max_start:
+            used = np.sort(check_random_state(self.random_state).permutation(n)[: self.max_start])
+        _check_memory(len(used), p)
+        self.engine_ = resolve_engine(self.engine, len(models) * sum(sizes) * rows.size / _WORK_PER_ROW)
+        merge, fit_many = merge_clusters, fit_mixtures
+        if self.engine_ == "compiled":
+            from transvariation.density.compiled import merging, mixture
 
-    def _fit_rows(self, rows: Array) -> Self:
-        """Do the same with rows that are validated already, as those inside of an estimator are."""
-        self.n_features_in_ = rows.shape[1]
-        sizes, models = self._checked(rows.shape[1])
-        used = np.arange(len(rows))
-        if len(rows) > self.max_start:
-            used = np.sort(check_random_state(self.random_state).permutation(len(rows))[: self.max_start])
-        engine = choose_engine(len(models) * sum(sizes) * rows.size, rows.shape[1])
-        starts = starting_partitions(rows, sizes, self.start, used, engine.merge)
+            merge, fit_many = merging.merge_clusters, mixture.fit_mixtures
+        starts = starting_partitions(rows, sizes, self.start, used, merge)
         fits = search(
             rows,
             models,
             starts,
-            engine.fit_mixtures,
+            fit_many,
             tol=self.tol,
             max_iter=self.max_iter,
             vve_axes=self.vve_axes,
@@ -149,14 +167,17 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
         self.__dict__.pop("bic_", None)  # the table of an earlier fit
         if not fits:
             raise ValueError(
-                f"no mixture could be fitted to {rows.shape[0]} objects of {rows.shape[1]} variables: in every one a "
-                "component collapsed onto a point or a line. Remove constant variables and multiples of others, reduce "
-                "the number of variables, or allow n_components=1 and the models EII and VII, which need least."
+                f"no mixture could be fitted to {n} samples of {p} variables: in every one a component collapsed onto "
+                "a point or a line. Remove constant variables and multiples of others, reduce the number of variables, "
+                "or allow n_components=1 and the models EII and VII, which need least."
             )
-        # Of equal values (one component is the same in several models) the first column's first row: the simplest.
+        # Of equal values (one component is the same in several models) the first: the simplest model.
         column, row = divmod(int(np.nanargmax(self._bic.T)), len(models))
-        best = models[row], sizes[column]
-        self._keep(best, fits[best])
+        self.model_name_, self.n_components_ = models[row], sizes[column]
+        best = fits[self.model_name_, self.n_components_]
+        self.weights_, self.means_, self.covariances_ = best.weights, best.means, best.covariances
+        self.loglik_, self.n_iter_, self.converged_ = best.loglik, best.n_iter, best.converged
+        self.n_parameters_ = n_parameters(self.model_name_, self.n_components_, p)
         return self
 
     def _checked(self, p: int) -> tuple[list[int], list[str]]:
@@ -183,7 +204,7 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
 
     @cached_property
     def bic_(self) -> "pd.DataFrame":
-        """BIC by model (rows) and number of components (columns); a table only once somebody looks at it."""
+        """BIC by model (rows) and number of components (columns)."""
         import pandas as pd
 
         check_is_fitted(self, "_bic")
@@ -191,31 +212,25 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
         index, columns = pd.Index(models, name="model"), pd.Index(sizes, name="n_components")
         return pd.DataFrame(self._bic, index=index, columns=columns)
 
-    def _keep(self, best: tuple[str, int], fit: Mixture) -> None:
-        self.model_name_, self.n_components_ = best
-        self.weights_, self.means_, self.covariances_ = fit.weights, fit.means, fit.covariances
-        self.loglik_, self.n_iter_, self.converged_ = fit.loglik, fit.n_iter, fit.converged
-        self.n_parameters_ = n_parameters(*best, self.means_.shape[1])
-
     def _evaluate(self, X: ArrayLike) -> tuple[Array, Array]:
         check_is_fitted(self, "means_")
         rows = validate_data(self, X, dtype=np.float64, reset=False)
         return log_density(rows, self.weights_, self.means_, self.covariances_)
 
     def score_samples(self, X: ArrayLike) -> Array:
-        """Evaluate the log density, (n,)."""
+        """Compute the log density at each sample, (n,)."""
         return self._evaluate(X)[0]
 
     def score(self, X: ArrayLike, y: Any = None) -> float:
-        """Average the log density."""
+        """Compute the mean log density."""
         return float(self.score_samples(X).mean())
 
     def predict_proba(self, X: ArrayLike) -> Array:
-        """Give the probability that each object comes from each component, (n, G)."""
+        """Compute the probability that each sample comes from each component, (n, G)."""
         return self._evaluate(X)[1]
 
     def predict(self, X: ArrayLike) -> NDArray[np.intp]:
-        """Name the component that each object most probably comes from."""
+        """Return the most probable component of each sample, (n,)."""
         return self.predict_proba(X).argmax(axis=1)
 
     def box_probability(self, lower: ArrayLike, upper: ArrayLike, *, log: bool = False) -> Array:
@@ -225,13 +240,19 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
         ----------
         lower, upper : array-like of shape (q, p)
         log : bool, default=False
-            Whether to return the logarithm, which knows no underflow.
+            Return the logarithm, which does not underflow.
         """
         check_is_fitted(self, "means_")
-        return mixture_box_probability(self.weights_, self.means_, self.covariances_, lower, upper, log=log)
+        mixture = self.weights_, self.means_, self.covariances_
+        return mixture_box_probability(*mixture, lower, upper, log=log, tolerance=None, engine=self.engine_)
+
+    def box_error(self, lower: ArrayLike, upper: ArrayLike) -> Array:
+        """Compute the relative error of `box_probability`; see `transvariation.density.mixture_box_error`."""
+        check_is_fitted(self, "means_")
+        return mixture_box_error(self.weights_, self.means_, self.covariances_, lower, upper)
 
     def sample(self, n_samples: int = 1) -> tuple[Array, NDArray[np.intp]]:
-        """Draw objects from the mixture.
+        """Draw samples from the mixture.
 
         Parameters
         ----------
@@ -250,3 +271,14 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
         noise = rng.standard_normal((n_samples, self.means_.shape[1]))
         roots = np.linalg.cholesky(self.covariances_)
         return self.means_[component] + np.einsum("nij,nj->ni", roots[component], noise), component
+
+
+def _check_memory(n: int, p: int) -> None:
+    """Raise if the scatter matrices of the hierarchical partition do not fit into memory."""
+    needed = 8 * n * p * p
+    if needed > _MOST_BYTES:
+        raise ValueError(
+            f"a mixture of {p} variables needs {needed / 2**30:.1f} GB to start from {n} samples, more than the "
+            f"{_MOST_BYTES / 2**30:.0f} GB allowed; reduce the variables first (MinorComponents, VIPSelector), use one "
+            "Gaussian (GaussianDensity), or lower max_start"
+        )

@@ -1,6 +1,6 @@
-"""Where EM begins: agglomeration of the objects by the likelihood of a Gaussian per cluster."""
+"""Starting partitions for EM: hierarchical clustering by the likelihood of one Gaussian per cluster."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,14 +8,19 @@ from numpy.typing import NDArray
 from transvariation.density.covariance_models import determinant
 
 Array = NDArray[np.float64]
-Merge = Callable[[Array, Array, float], NDArray[np.intp]]
+Labels = NDArray[np.intp]
+Merge = Callable[[Array, Array, float], Labels]
+
+# Losses that agree to so many decimals count as equal, and the first pair is merged. In rounded data many pairs have
+# the same distance, between which rounding errors must not decide.
+LOSS_DECIMALS = 9
 
 
 def scaled_by_svd(X: Array) -> Array:
-    """Standardise the variables, turn them to their principal axes and shrink these towards equal spread.
+    """Standardise the variables, rotate them to their principal axes and scale these by the root of their spread.
 
     With the singular value decomposition Z = U S V' of the standardised data this is Z V S^(-1/2), the coordinates that
-    Scrucca & Raftery (2015) [1]_ found to be good ones to start from. Variables and axes without spread are left out.
+    Scrucca & Raftery (2015) [1]_ recommend. Variables and axes without spread are left out.
 
     References
     ----------
@@ -32,12 +37,59 @@ def scaled_by_svd(X: Array) -> Array:
     return Z @ axes[kept].T / np.sqrt(singular[kept])
 
 
-def agglomerate(X: Array, n_clusters: int, merge: Merge | None = None) -> dict[int, NDArray[np.intp]]:
-    """Merge objects into clusters, two at a time, each time at the smallest loss of likelihood.
+def quantile_classes(x: Array, n_clusters: int) -> Labels:
+    """Divide a single variable into classes of about equal size, equal values in the same class.
 
-    Every cluster has a Gaussian of its own (Fraley, 1998 [1]_): with n_k objects and scatter matrix W_k about its mean
+    Examples
+    --------
+    >>> quantile_classes(np.array([3.0, 1.0, 2.0, 4.0]), 2)
+    array([1, 0, 0, 1])
+    """
+    inner = np.quantile(x, np.arange(1, n_clusters) / n_clusters)
+    return np.searchsorted(np.unique(inner), x, side="left")
+
+
+def starting_partitions(
+    X: Array, sizes: Sequence[int], start: str, rows: Labels, merge: Merge | None = None
+) -> dict[int, Labels]:
+    """Compute a partition to start EM from for each number of components.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+    sizes : sequence of int
+        Numbers of components.
+    start : {"variables", "svd"}
+        Coordinates in which samples are clustered. A single variable is divided at its quantiles instead.
+    rows : ndarray of int
+        The samples to use; the others get no label.
+    merge : function, optional
+        The compiled replacement of `merge_clusters`.
+
+    Returns
+    -------
+    dict
+        A label per sample, -1 for none, for those sizes that the data can be divided into.
+    """
+    Z = X[rows]
+    if X.shape[1] == 1:
+        labels = {size: quantile_classes(Z[:, 0], size) for size in sizes}
+    else:
+        labels = agglomerate(scaled_by_svd(Z) if start == "svd" else Z, max(sizes), merge)
+    starts = {}
+    for size in sizes:
+        if size in labels and np.bincount(labels[size], minlength=size).all():
+            starts[size] = np.full(len(X), -1)
+            starts[size][rows] = labels[size]
+    return starts
+
+
+def agglomerate(X: Array, n_clusters: int, merge: Merge | None = None) -> dict[int, Labels]:
+    """Merge samples into clusters, two at a time, each time at the smallest loss of likelihood.
+
+    Every cluster has a Gaussian of its own (Fraley, 1998 [1]_): with n_k samples and scatter matrix W_k about its mean
     it contributes n_k log(|W_k / n_k| + (tr W_k + tr W / (n p)) / n_k); the second term, W being the scatter of all
-    objects, keeps clusters of few objects from contributing minus infinity. Equal rows are together from the outset.
+    samples, keeps clusters of few samples from contributing minus infinity. Equal rows are together from the start.
 
     Parameters
     ----------
@@ -45,7 +97,7 @@ def agglomerate(X: Array, n_clusters: int, merge: Merge | None = None) -> dict[i
     n_clusters : int
         The largest number of clusters that is wanted.
     merge : function, optional
-        The compiled version of the same merging, if there is one at hand.
+        The compiled replacement of `merge_clusters`.
 
     Returns
     -------
@@ -65,10 +117,10 @@ def agglomerate(X: Array, n_clusters: int, merge: Merge | None = None) -> dict[i
     """
     first, member, N = _distinct_rows(X)
     alpha = max(float(((X - X.mean(axis=0)) ** 2).sum()) / X.size, np.finfo(float).tiny)
-    merges = (merge or _merge)(X[first], N, alpha)
+    merges = (merge or merge_clusters)(X[first], N, alpha)
     K = len(first)
     many = max(K - n_clusters, 0)
-    # b loses its own to a, which may later lose them to another: after the first merges follow the way to its end.
+    # b passes its samples to a, which may pass them on later: follow the first merges to their end.
     name = np.arange(K)
     name[merges[:many, 1]] = merges[:many, 0]
     while not np.array_equal(name, name[name]):
@@ -76,7 +128,7 @@ def agglomerate(X: Array, n_clusters: int, merge: Merge | None = None) -> dict[i
     names, label = np.unique(name[member], return_inverse=True)
     partitions, places = {K - many: label}, names.tolist()
     for a, b in merges[many:].tolist():
-        # Clusters are numbered in the order of their first objects; behind the one that goes the others move up.
+        # Clusters are numbered in the order of their first samples.
         to, gone = places.index(a), places.index(b)
         label = np.where(label == gone, to, label - (label > gone))
         del places[gone]
@@ -84,54 +136,59 @@ def agglomerate(X: Array, n_clusters: int, merge: Merge | None = None) -> dict[i
     return partitions
 
 
-def _merge(mean: Array, N: Array, alpha: float) -> NDArray[np.intp]:
-    """Pair the clusters until one is left: (K - 1, 2) numbers a < b, b losing its own to a."""
+def merge_clusters(mean: Array, N: Array, alpha: float) -> Labels:
+    """Merge clusters, given by their means and sizes, until one is left.
+
+    Returns
+    -------
+    ndarray of shape (K - 1, 2)
+        Pairs a < b in the order of merging; the result keeps the number a.
+    """
     K, p = mean.shape
     W = np.zeros((K, p, p))
 
-    def term(N: Array, W: Array) -> Array:
-        trace = np.einsum("...ii", W)
-        return N * np.log(np.maximum(determinant(W) / N**p, 0.0) + (trace + alpha) / N)
+    def contribution(N: Array, W: Array, d: Array, weight: Array) -> Array:
+        """Contribution of clusters of size N and scatter W + weight d d'."""
+        inside = (np.einsum("kii->k", W) + weight * (d * d).sum(axis=1) + alpha) / N
+        large = np.flatnonzero(p < N)  # the scatter of p samples or fewer is singular
+        scatter = W[large] + weight[large, None, None] * d[large, :, None] * d[large, None, :]
+        inside[large] += np.maximum(determinant(scatter) / N[large] ** p, 0.0)
+        return N * np.log(inside)
 
-    own = term(N, W)
+    own = contribution(N, W, np.zeros((K, p)), np.zeros(K))
     loss = np.full((K, K), np.inf)
     for i in range(K - 1):
-        rest = slice(i + 1, None)
-        d = mean[rest] - mean[i]
-        n = N[i] + N[rest]
-        merged = (N[i] * N[rest] / n)[:, None, None] * d[:, :, None] * d[:, None, :]
-        loss[i, rest] = term(n, merged) - own[i] - own[rest]
+        n, d = N[i] + N[i + 1 :], mean[i + 1 :] - mean[i]
+        change = contribution(n, W[i + 1 :], d, N[i] * N[i + 1 :] / n) - own[i] - own[i + 1 :]
+        loss[i, i + 1 :] = np.round(change, LOSS_DECIMALS)
 
     name = np.arange(K)
     dead = np.zeros(K, dtype=bool)
     merges = np.empty((K - 1, 2), dtype=np.intp)
     for step in range(K - 1):
-        if 2 * (K - step) < len(name):
+        if 2 * (K - step) < len(name):  # half of the clusters are gone: shrink the arrays
             name, mean, N, W, own = name[~dead], mean[~dead], N[~dead], W[~dead], own[~dead]
             loss = loss[np.ix_(~dead, ~dead)]
             dead = np.zeros(K - step, dtype=bool)
-        # Clusters stand in the order of their first objects; of two that merge the later one leaves.
         a, b = divmod(int(np.argmin(loss)), len(loss))
         merges[step] = name[a], name[b]
-        n = N[a] + N[b]
-        d = mean[b] - mean[a]
+        n, d = N[a] + N[b], mean[b] - mean[a]
         W[a] += W[b] + (N[a] * N[b] / n) * d[:, None] * d
         mean[a] += (N[b] / n) * d
         N[a] = n
-        own[a] = term(N[a], W[a])
+        own[a] = contribution(N[[a]], W[[a]], np.zeros((1, p)), np.zeros(1))[0]
         dead[b] = True
         loss[b] = loss[:, b] = np.inf
-        d = mean - mean[a]
         n = N + N[a]
-        merged = W + W[a] + (N[a] * N / n)[:, None, None] * d[:, :, None] * d[:, None, :]
-        change = np.where(dead, np.inf, term(n, merged) - own[a] - own)
+        change = contribution(n, W + W[a], mean - mean[a], N[a] * N / n) - own[a] - own
+        change = np.where(dead, np.inf, np.round(change, LOSS_DECIMALS))
         loss[:a, a] = change[:a]
         loss[a, a + 1 :] = change[a + 1 :]
     return merges
 
 
-def _distinct_rows(X: Array) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
-    """Number distinct rows as they appear: where each is first met, which one every row is, how often it occurs."""
+def _distinct_rows(X: Array) -> tuple[Labels, Labels, Array]:
+    """Number the distinct rows as they appear: where each first occurs, the number of every row, and the counts."""
     order = np.lexsort(X.T)  # stable: of equal rows the first one comes first
     ordered = X[order]
     new = np.ones(len(X), dtype=bool)
@@ -142,15 +199,3 @@ def _distinct_rows(X: Array) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]
     first_met[order] = order[new][np.cumsum(new) - 1]
     first, member, count = np.unique(first_met, return_inverse=True, return_counts=True)
     return first, member, count.astype(float)
-
-
-def quantile_classes(x: Array, n_clusters: int) -> NDArray[np.intp]:
-    """Cut a single variable into classes of about equal size, equal values staying together.
-
-    Examples
-    --------
-    >>> quantile_classes(np.array([3.0, 1.0, 2.0, 4.0]), 2)
-    array([1, 0, 0, 1])
-    """
-    inner = np.quantile(x, np.arange(1, n_clusters) / n_clusters)
-    return np.searchsorted(np.unique(inner), x, side="left")

@@ -1,27 +1,35 @@
-"""A density made of one Gaussian kernel per target object, with box probabilities in closed form."""
+"""Gaussian kernel densities: rules for the bandwidth, log densities, and box probabilities in closed form."""
 
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.covariance import ledoit_wolf
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from transvariation.density.box_probability import least_eigenvalue, mixture_box_probability
-from transvariation.density.covariance import varying
-from transvariation.density.kernel_sum import log_kernel_density
+from transvariation.acceleration import resolve_engine
+from transvariation.density.bandwidth import MAX_DIMENSION
+from transvariation.density.box_probability import least_eigenvalue, mixture_box_error, mixture_box_probability
+from transvariation.density.covariance import check_magnitude, varying
+from transvariation.density.row_algebra import solve_rows
 
 Floats = NDArray[np.float64]
 
 RULES = ("normal", "scott")
+_BLOCK = 1 << 16  # distances held at a time: they stay in the cache
+_FAR = 1e-280  # below this sum, subnormal numbers would cost digits
 
 
 def rule_bandwidth(X: Floats, rule: str = "normal", *, diagonal: bool = False) -> Floats:
-    r"""Choose the kernels' covariance H from the sample covariance S and the sample size by a rule of thumb.
+    r"""Compute the kernels' covariance H from the covariance S of the samples and their number by a rule of thumb.
 
     ``"normal"``: :math:`H = \bigl(\tfrac{4}{n (p + 2)}\bigr)^{2 / (p + 4)} S`, the best choice if the density is itself
     normal (for Gaussian kernels this is also Silverman's rule). ``"scott"``: :math:`H = n^{-2 / (p + 4)} S`.
+
+    In up to three variables S is the sample covariance. Beyond, where n may be close to p and the sample covariance
+    close to singular, its correlations are shrunk towards zero by the method of Ledoit and Wolf.
 
     Parameters
     ----------
@@ -39,14 +47,33 @@ def rule_bandwidth(X: Floats, rule: str = "normal", *, diagonal: bool = False) -
         raise ValueError(f"bandwidth={rule!r} is unknown; choose one of {', '.join(RULES)}, or give numbers")
     n, p = X.shape
     if n < 2:
-        raise ValueError(f"n_samples={n} is too few for a rule: at least 2 objects; or give the bandwidth itself")
-    spread = np.atleast_2d(np.cov(X, rowvar=False))
+        raise ValueError(f"n_samples={n} is too few for a rule: at least 2 samples; or give the bandwidth itself")
     factor = n ** (-2 / (p + 4)) * ((4 / (p + 2)) ** (2 / (p + 4)) if rule == "normal" else 1.0)
-    return factor * (np.diag(np.diag(spread)) if diagonal else spread)
+    if diagonal:
+        return factor * np.diag(X.var(axis=0, ddof=1))
+    if p <= MAX_DIMENSION:
+        return factor * np.atleast_2d(np.cov(X, rowvar=False))
+    return factor * shrunk_covariance(X)
+
+
+def shrunk_covariance(X: Floats) -> Floats:
+    """Compute the sample covariance (divisor n - 1) with its correlations shrunk towards zero by Ledoit and Wolf.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).normal(size=(6, 9))
+    >>> [int(np.linalg.matrix_rank(C)) for C in (np.cov(X, rowvar=False), shrunk_covariance(X))]
+    [5, 9]
+    """
+    scale = X.std(axis=0, ddof=1)
+    # Standardised, so that neither the shrinkage nor its target depends on the units; constant columns stay zero.
+    Z = (X - X.mean(axis=0)) / np.where(scale > 0, scale, 1.0)
+    _, shrinkage = ledoit_wolf(Z, assume_centered=True)
+    return np.cov(X, rowvar=False) * (1 - shrinkage + shrinkage * np.eye(X.shape[1]))
 
 
 def given_bandwidth(bandwidth: Any, p: int) -> Floats:
-    """Turn a number, one per variable, or a matrix into the kernels' covariance matrix.
+    """Convert a number, one per variable, or a matrix into the kernels' covariance matrix.
 
     Examples
     --------
@@ -71,13 +98,75 @@ def _is_positive_definite(H: Floats) -> bool:
     return symmetric and least_eigenvalue(H) > len(H) * float(np.finfo(float).eps)
 
 
+def log_kernel_density(X: Floats, H: Floats, Z: Floats) -> Floats:
+    r"""Compute :math:`\log \frac1n \sum_i \phi_H(z - x_i)` at each row of `Z`.
+
+    Whitened by H the kernels are spherical. Where all of them underflow, the largest is factored out, so that
+    far points keep their order. Where even the squared distances overflow, the logarithm is minus infinity.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+        The kernels' centres.
+    H : ndarray of shape (p, p)
+        The kernels' covariance.
+    Z : ndarray of shape (m, p)
+
+    Returns
+    -------
+    ndarray of shape (m,)
+
+    Examples
+    --------
+    >>> log_kernel_density(np.zeros((1, 1)), np.eye(1), np.array([[0.0], [100.0]]))
+    array([-9.18938533e-01, -5.00091894e+03])
+    """
+    root = np.asarray(np.linalg.cholesky(H).T, dtype=np.float64)
+    n, p = X.shape
+    constant = np.log(n) + np.log(np.diag(root)).sum() + p / 2 * np.log(2 * np.pi)
+    with np.errstate(over="ignore", invalid="ignore"):
+        # Spherical kernels exp(-|z - x|^2), in rows per variable.
+        kernels, points = (np.ascontiguousarray(solve_rows(root, A - X.mean(axis=0)).T / np.sqrt(2)) for A in (X, Z))
+        return _log_sums(kernels, points) - constant
+
+
+def _log_sums(kernels: Floats, points: Floats) -> Floats:
+    m, n = points.shape[1], kernels.shape[1]
+    result = np.empty(m)
+    step = max(1, _BLOCK // n)
+    for start in range(0, m, step):
+        block = slice(start, start + step)
+        distances = _distance2(points[:, block], kernels)
+        result[block] = np.exp(np.negative(distances, out=distances), out=distances).sum(axis=1)
+    far = np.flatnonzero(~(result >= _FAR))  # differences of infinite numbers are NaN: far as well
+    with np.errstate(divide="ignore"):
+        result = np.log(result)
+    for start in range(0, len(far), step):
+        rows = far[start : start + step]
+        exponents = -_distance2(points[:, rows], kernels)
+        top = exponents.max(axis=1)
+        sums = top + np.log(np.exp(exponents - top[:, None]).sum(axis=1))
+        result[rows] = np.where(np.isfinite(top), sums, -np.inf)
+    return result
+
+
+def _distance2(points: Floats, kernels: Floats) -> Floats:
+    """Sum squared differences variable by variable: the rounding of a matrix product depends on the number of rows."""
+    total = np.zeros((points.shape[1], kernels.shape[1]))
+    work = np.empty_like(total)
+    for z, x in zip(points, kernels, strict=True):
+        np.subtract(z[:, None], x, out=work)
+        total += np.square(work, out=work)
+    return total
+
+
 class GaussianKernelDensity(DensityMixin, BaseEstimator):
-    r"""Estimate a density by the mean of Gaussian kernels about the target objects.
+    r"""Estimate a density by the mean of Gaussian kernels about the samples.
 
     .. math:: f(x) = \frac{1}{n} \sum_i \phi_H(x - x_i)
 
-    Its box probabilities are means of normal box probabilities, and so smooth and never zero. With a diagonal H they
-    are products of univariate ones, which makes them exact and fast in any number of variables.
+    Its box probabilities are means of normal box probabilities, smooth and never zero. With a diagonal H they are sums
+    of products of univariate ones, exact and fast in any number of variables.
 
     Parameters
     ----------
@@ -86,13 +175,18 @@ class GaussianKernelDensity(DensityMixin, BaseEstimator):
         the kernels' covariance matrix H, symmetric with positive eigenvalues.
     diagonal : bool, default=True
         Whether a rule uses the variances only.
+    engine : {"auto", "compiled", "numpy"}, default="auto"
+        Whether compiled code (numba) or NumPy computes box probabilities of two and three correlated variables;
+        ``"auto"`` takes compiled code after a fit to more than some hundred samples.
 
     Attributes
     ----------
     bandwidth_ : ndarray of shape (p, p)
         The kernels' covariance H.
     means_ : ndarray of shape (n, p)
-        The kernels' centres: the target objects.
+        The kernels' centres: the samples.
+    engine_ : {"compiled", "numpy"}
+        The engine in use.
 
     Examples
     --------
@@ -101,14 +195,17 @@ class GaussianKernelDensity(DensityMixin, BaseEstimator):
     array([5.00000000e-01, 3.05449678e-17])
     """
 
-    def __init__(self, *, bandwidth: Any = "normal", diagonal: bool = True):
+    def __init__(self, *, bandwidth: Any = "normal", diagonal: bool = True, engine: str = "auto"):
         self.bandwidth = bandwidth
         self.diagonal = diagonal
+        self.engine = engine
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Put a kernel on each row of `X`."""
-        # A copy: whoever changes their table afterwards must not move the kernels.
+        """Center a kernel on each row of `X`."""
+        # A copy: later changes of the caller's array must not move the kernels.
         rows: Floats = validate_data(self, X, dtype=np.float64, copy=True)
+        check_magnitude(rows)
+        self.engine_ = resolve_engine(self.engine, len(rows) ** 2 / 2)
         self.bandwidth_ = self._bandwidth(rows)
         self._chol = np.linalg.cholesky(self.bandwidth_)
         self.means_ = rows
@@ -138,11 +235,18 @@ class GaussianKernelDensity(DensityMixin, BaseEstimator):
     def box_probability(self, lower: ArrayLike, upper: ArrayLike, *, log: bool = False) -> Floats:
         """Compute the probability of each box; see :func:`transvariation.density.mixture_box_probability`."""
         check_is_fitted(self)
-        n = len(self.means_)
-        return mixture_box_probability(np.full(n, 1 / n), self.means_, self.bandwidth_, lower, upper, log=log)
+        mixture = np.full(len(self.means_), 1 / len(self.means_)), self.means_, self.bandwidth_
+        return mixture_box_probability(*mixture, lower, upper, log=log, tolerance=None, engine=self.engine_)
+
+    def box_error(self, lower: ArrayLike, upper: ArrayLike) -> Floats:
+        """Compute the relative error of `box_probability`; see :func:`transvariation.density.mixture_box_error`."""
+        check_is_fitted(self)
+        return mixture_box_error(
+            np.full(len(self.means_), 1 / len(self.means_)), self.means_, self.bandwidth_, lower, upper
+        )
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Floats:
-        """Draw objects from the density."""
+        """Draw samples from the density."""
         check_is_fitted(self)
         rng = check_random_state(random_state)
         centres = self.means_[rng.randint(len(self.means_), size=n_samples)]

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, ndtr, ndtri, ndtri_exp
 
-from transvariation.density.interval import log_interval
+from transvariation.density.normal_boxes import log_interval
 
 Floats = NDArray[np.float64]
 
