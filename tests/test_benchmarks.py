@@ -3,7 +3,10 @@
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 ROOT = Path(__file__).parents[1]
 
@@ -42,3 +45,18 @@ def test_the_lines_of_the_figure_differ_without_colour(section, monkeypatch, tmp
     lines = figures.plt.gca().lines
     assert len({(line.get_marker(), line.get_linestyle()) for line in lines}) == len(lines)
     figures.plt.close()
+
+
+def test_authenticity_study_calibrates_every_classifier_alike(section):
+    authenticity = section("authenticity")
+    rng = np.random.default_rng(0)
+    train, fresh, foreign = rng.normal(size=(60, 8)), rng.normal(size=(500, 8)), rng.normal(4, 1, size=(50, 8))
+    for classifier in authenticity.CLASSIFIERS.values():
+        found = authenticity.evaluate(make_pipeline(StandardScaler(), classifier), train, fresh, foreign)
+        assert 0.75 < found["sensitivity"] < 1
+        assert found["AUC"] > 0.99
+    rows = [{"data": data, "classifier": name, **found} for data in "ab" for name in ("one", "two")]
+    rows[0]["AUC"] = 0.5
+    means, single = authenticity.tables(rows)
+    assert [row["classifier"] for row in means.rows] == ["two", "one"]
+    assert len(single.rows) == 4

@@ -25,6 +25,10 @@ ROOMS = {
 
 # Modules whose own names are public without standing at the top of the package.
 SIDE_DOORS = {
+    "transvariation.preprocessing": ("Spectra", "Scatter correction, smoothing and derivatives of spectra."),
+    "transvariation.spectral_bands": ("Bands of spectra", "Intervals in which a spectrum leaves the known band."),
+    "transvariation.metrics": ("Error rates", "Type II error and extreme samples."),
+    "transvariation.report.acceptance_figures": ("Figures", "Acceptance, extremes, error rates and spectra."),
     "transvariation.persistence": ("Keep", "What else there is to model files."),
     "transvariation.tables": ("Read", "From files and data frames to checked numbers."),
     "transvariation.baselines": ("Rivals", "The paper's six competitors, on the same base and so with the same cut."),

@@ -16,6 +16,8 @@ from transvariation.conformal import conformal_threshold
 if TYPE_CHECKING:
     import pandas as pd
 
+__all__ = ["ROC", "auc", "count_extremes", "roc", "specificity_at_sensitivity", "type_ii_error"]
+
 _ROUNDING = 1e-9  # undoes 1 - 0.9 = 0.09999999999999998
 
 

@@ -9,6 +9,8 @@ from scipy.ndimage import uniform_filter1d
 from transvariation.conformal import conformal_threshold
 from transvariation.validation import as_rows
 
+__all__ = ["Interval", "SpectralBand", "spectral_band"]
+
 Floats = NDArray[np.float64]
 
 _SCALE_FLOOR = 0.05  # of the median scale: a nearly constant position must not decide

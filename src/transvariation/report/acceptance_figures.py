@@ -17,6 +17,15 @@ if TYPE_CHECKING:
     from transvariation.baselines import DDSIMCA
     from transvariation.spectral_bands import SpectralBand
 
+__all__ = [
+    "acceptance_figure",
+    "distance_figure",
+    "extremes_figure",
+    "sensitivity_specificity_figure",
+    "spectrum_figure",
+    "type_ii_figure",
+]
+
 DARK, WARM, RED, LIGHT = "#1b4965", "#f4a261", "#c1121f", "#d8e6ef"
 ROLES = {  # told apart without color, too
     "regular": {"marker": "o", "color": DARK},
