@@ -1,0 +1,156 @@
+"""False rejections of NeighborTOCC where a nominal sensitivity is hardest to keep: few samples, many features."""
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.table import RESULTS, Table
+from transvariation import NeighborTOCC
+
+Floats = NDArray[np.float64]
+Draw = Callable[[np.random.Generator, int, int], Floats]
+
+NOMINAL = (0.90, 0.95)
+MARGIN = 0.03
+N_FRESH = 300
+N_REPEATS = {5: 100, 18: 60, 50: 30}
+N_GRID = {
+    5: (10, 11, 12, 13, 14, 15),
+    18: (10, 12, 15, 17, 18, 19, 20, 22, 25, 30, 36, 45, 54),
+    50: (10, 20, 30, 40, 49, 50, 51, 60, 80, 100, 125, 150),
+}
+WIDE = ((20, 200), (20, 1_000), (45, 1_841))
+
+
+def gaussian(rng: np.random.Generator, n: int, p: int) -> Floats:
+    return (rng.normal(size=(n, p)) + rng.normal(size=(n, 1))) / np.sqrt(2)
+
+
+def student(rng: np.random.Generator, n: int, p: int) -> Floats:
+    return rng.standard_t(2, size=(n, p))
+
+
+def cauchy(rng: np.random.Generator, n: int, p: int) -> Floats:
+    return rng.standard_cauchy(size=(n, p))
+
+
+def rounded(rng: np.random.Generator, n: int, p: int) -> Floats:
+    return np.round(rng.normal(size=(n, p)))
+
+
+def one_hot(rng: np.random.Generator, n: int, p: int) -> Floats:
+    """Indicators of categories, most of them rare."""
+    return (rng.random((n, p)) < np.linspace(0.01, 0.5, p)).astype(float)
+
+
+def constant(rng: np.random.Generator, n: int, p: int) -> Floats:
+    """Every third feature is constant, every third differs in one sample of twenty."""
+    X = rng.normal(size=(n, p))
+    X[:, ::3] = 0.3
+    X[:, 1::3] = rng.random((n, len(range(1, p, 3)))) < 0.05
+    return X
+
+
+def mixed(rng: np.random.Generator, n: int, p: int) -> Floats:
+    """Two clusters of different spread; counts, indicators and measurements."""
+    X = rng.normal(size=(n, p)) * np.where(rng.random((n, 1)) < 0.3, 1.0, 0.2) + 3.0 * (rng.random((n, 1)) < 0.3)
+    X[:, ::3] = rng.poisson(2.0, size=X[:, ::3].shape)
+    X[:, 1::3] = rng.random(X[:, 1::3].shape) < 0.2
+    return X
+
+
+DRAWS: dict[str, Draw] = {
+    "Gaussian, correlation .5": gaussian,
+    "t, 2 degrees of freedom": student,
+    "Cauchy": cauchy,
+    "rounded to integers": rounded,
+    "one-hot, rare categories": one_hot,
+    "constant features": constant,
+    "mixed types": mixed,
+}
+
+
+def false_rejections(draw: Draw, n: int, p: int, repeats: int, **parameters: Any) -> Floats:
+    """Mean share of fresh target samples rejected at each nominal sensitivity."""
+    rng = np.random.default_rng([n, p])
+    found = []
+    for _ in range(repeats):
+        classifier = NeighborTOCC(**parameters)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # n too small for the sensitivity: then nothing is promised
+            classifier.fit(draw(rng, n, p))
+        p_values = classifier.p_values(draw(rng, N_FRESH, p))
+        found.append([np.mean(p_values <= 1 - level + 1e-9) for level in NOMINAL])
+    return np.mean(found, axis=0)
+
+
+def grouped_false_rejections(n_items: int, p: int, repeats: int) -> Floats:
+    """Three replicates of each item, `groups` given; fresh samples belong to new items."""
+    rng = np.random.default_rng([n_items, p, 3])
+
+    def items(n: int, replicates: int) -> Floats:
+        return np.repeat(gaussian(rng, n, p), replicates, axis=0) + 0.2 * rng.normal(size=(n * replicates, p))
+
+    found = []
+    for _ in range(repeats):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            classifier = NeighborTOCC().fit(items(n_items, 3), groups=np.repeat(np.arange(n_items), 3))
+        p_values = classifier.p_values(items(N_FRESH, 1))
+        found.append([np.mean(p_values <= 1 - level + 1e-9) for level in NOMINAL])
+    return np.mean(found, axis=0)
+
+
+def row(data: str, n: int, p: int, found: Floats) -> dict[str, Any]:
+    cells = {f"at {level:.2f}": float(share) for level, share in zip(NOMINAL, found, strict=True)}
+    kept = all(share <= 1 - level + MARGIN for level, share in zip(NOMINAL, found, strict=True))
+    return {"data": data, "p": p, "n": n} | cells | {"target": MARGIN, "reached": kept}
+
+
+def run(short: bool) -> Iterator[Table]:
+    rows = []
+    grid = [(n, p) for p, sizes in N_GRID.items() for n in sizes] + list(WIDE)
+    for data, draw in DRAWS.items():
+        for n, p in [(10, 5), (19, 18)] if short else grid:
+            repeats = 2 if short else N_REPEATS.get(p, 12)
+            rows.append(row(data, n, p, false_rejections(draw, n, p, repeats)))
+    for n, p in [(10, 5)] if short else grid[: -len(WIDE)]:
+        repeats = 2 if short else N_REPEATS[p] // 2
+        rows.append(row("three replicates each, groups", n, p, grouped_false_rejections(n, p, repeats)))
+    note = f"Share of fresh target samples rejected; reached: at most {MARGIN} more than 1 - sensitivity."
+    yield Table("neighbor_coverage", "False rejections of NeighborTOCC, default calibration", rows, note)
+    worst = [
+        {"data": data}
+        | {column: max(r[column] for r in rows if r["data"] == data) for column in ("at 0.90", "at 0.95")}
+        | {f"mean {column}": float(np.mean([r[column] for r in rows if r["data"] == data])) for column in ("at 0.90",)}
+        for data in dict.fromkeys(r["data"] for r in rows)
+    ]
+    yield Table("neighbor_coverage_worst", "Largest false rejections over all n and p", worst)
+    if not short:
+        heat_map(rows).savefig(RESULTS / "neighbor_coverage.png", dpi=150)
+
+
+def heat_map(rows: list[dict[str, Any]]) -> Any:
+    """One row of cells per kind of data, one column per n and p, at nominal 0.9."""
+    from matplotlib.figure import Figure
+
+    kinds = list(dict.fromkeys(r["data"] for r in rows))
+    columns = list(dict.fromkeys((r["p"], r["n"]) for r in rows))
+    cells = np.full((len(kinds), len(columns)), np.nan)
+    for r in rows:
+        cells[kinds.index(r["data"]), columns.index((r["p"], r["n"]))] = r["at 0.90"]
+    drawing = Figure(figsize=(11, 4), layout="constrained")
+    axes = drawing.subplots()
+    image = axes.imshow(cells, cmap="RdBu_r", vmin=0.0, vmax=0.2, aspect="auto")
+    axes.set_yticks(range(len(kinds)), kinds)
+    axes.set_xticks(range(len(columns)), [f"{n}" for _, n in columns], fontsize=7, rotation=90)
+    for p in dict.fromkeys(p for p, _ in columns):
+        first = min(i for i, column in enumerate(columns) if column[0] == p)
+        axes.axvline(first - 0.5, color="0.2", lw=1)
+        axes.text(first - 0.4, -0.7, f"p = {p}", fontsize=7, rotation=30)
+    axes.set_xlabel("n known samples")
+    drawing.colorbar(image, label="fresh target samples rejected; nominal 0.10")
+    return drawing

@@ -1,0 +1,116 @@
+"""Time and memory of NeighborTOCC beside scikit-learn's nearest neighbors; the price of a reference subsample."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import IsolationForest
+from sklearn.metrics import roc_auc_score
+from sklearn.neighbors import LocalOutlierFactor, NearestNeighbors
+
+from benchmarks.measure import cost, cpu_seconds, ratio
+from benchmarks.table import RESULTS, Table
+from transvariation import NeighborTOCC
+
+SIZES = ((1_000, 2), (1_000, 10), (1_000, 50), (10_000, 2), (10_000, 10), (10_000, 50), (100_000, 2), (100_000, 10))
+AT_MOST = 8  # times scikit-learn's search, fit with calibration and scores of all samples together
+LARGEST = 1_000_000
+REFERENCES = (1_000, 3_000, 10_000, 30_000)
+
+
+def _neighbor(X: np.ndarray) -> None:
+    NeighborTOCC().fit(X).score_samples(X)
+
+
+def _knn(X: np.ndarray) -> None:
+    NearestNeighbors(n_neighbors=5).fit(X).kneighbors(X)
+
+
+def _lof(X: np.ndarray) -> None:
+    LocalOutlierFactor(20, novelty=True).fit(X).score_samples(X)
+
+
+def _forest(X: np.ndarray) -> None:
+    IsolationForest(random_state=0).fit(X).score_samples(X)
+
+
+METHODS: dict[str, Callable[[np.ndarray], None]] = {
+    "NeighborTOCC": _neighbor,
+    "scikit-learn kNN": _knn,
+    "LOF": _lof,
+    "IsolationForest": _forest,
+}
+
+
+def fit_and_score(n: int, p: int) -> None:
+    """For a process of its own, whose memory is measured."""
+    _neighbor(np.random.default_rng(0).normal(size=(n, p)))
+
+
+def clusters(n: int, p: int, seed: int) -> np.ndarray:
+    """Samples of a hundred clusters: what a small reference may miss."""
+    centers = np.random.default_rng(0).normal(size=(100, p)) * 4
+    rng = np.random.default_rng(seed)
+    return centers[rng.integers(100, size=n)] + rng.normal(size=(n, p)) * rng.gamma(2.0, 0.25, size=(n, 1))
+
+
+def loss(n: int, p: int, references: tuple[int, ...]) -> list[dict[str, Any]]:
+    """AUC against uniform samples in the same box, by the number of reference samples."""
+    X, fresh = clusters(n, p, 1), clusters(2_000, p, 2)
+    other = np.random.default_rng(3).uniform(fresh.min(axis=0), fresh.max(axis=0), size=(2_000, p))
+    near = fresh + np.random.default_rng(4).normal(size=fresh.shape)
+    rows = []
+    for size in references:
+        classifier = NeighborTOCC(max_reference=size).fit(X)
+        scores = [classifier.score_samples(Z) for Z in (fresh, other, near)]
+        areas = [roc_auc_score(np.repeat([1, 0], 2_000), np.concatenate([scores[0], s])) for s in scores[1:]]
+        rows.append({"reference samples": size, "AUC, uniform": areas[0], "AUC, noise added": areas[1]})
+    return rows
+
+
+def run(short: bool) -> Iterator[Table]:
+    rng = np.random.default_rng(0)
+    rows = []
+    for n, p in ((1_000, 2), (1_000, 10)) if short else SIZES:
+        X = rng.normal(size=(n, p))
+        ours, theirs = ratio(lambda X=X: _neighbor(X), lambda X=X: _knn(X), 3 if n <= 10_000 else 1)
+        reached = bool(ours <= AT_MOST * theirs)
+        rows.append({"n": n, "p": p, "NeighborTOCC, s": ours, "kNN, s": theirs, "ratio": ours / theirs})
+        rows[-1] |= {"target": AT_MOST, "reached": reached}
+    note = "Fit with calibration and scores of the same n samples; kNN: five neighbors of the same n samples."
+    yield Table("neighbor_speed", "CPU seconds, one thread", rows, note)
+
+    sizes = (1_000, 3_000) if short else (1_000, 3_000, 10_000, 30_000, 100_000)
+    growth = [
+        {"method": name, "n": n, "p": 10, "CPU s": cpu_seconds(lambda job=job, n=n: job(rng.normal(size=(n, 10))), 1)}
+        for name, job in METHODS.items()
+        for n in sizes
+        if name != "LOF" or n <= 30_000
+    ]
+    yield Table("neighbor_growth", "Fit and scores of the same samples, ten features", growth)
+
+    shapes = ((10_000, 10),) if short else ((10_000, 10), (100_000, 10), (100_000, 50), (LARGEST, 10))
+    memory = []
+    for n, p in shapes:
+        cpu, wall, peak = cost("benchmarks.sections.neighbor_speed:fit_and_score", n=n, p=p)
+        memory.append({"n": n, "p": p, "CPU s": cpu, "wall s": wall, "peak MB": peak, "data MB": n * p * 8 / 2**20})
+    yield Table("neighbor_memory", "A process that fits and scores the same samples", memory)
+    n = 5_000 if short else 100_000
+    title = f"AUC by the size of the reference subsample, n = {n}, ten features"
+    yield Table("neighbor_reference", title, loss(n, 10, REFERENCES[:2] if short else REFERENCES))
+    if not short:
+        figure(growth).savefig(RESULTS / "neighbor_growth.png", dpi=150)
+
+
+def figure(rows: list[dict[str, Any]]) -> Any:
+    from matplotlib.figure import Figure
+
+    drawing = Figure(figsize=(6, 4), layout="constrained")
+    axes = drawing.subplots()
+    for name, mark in zip(METHODS, "osD^", strict=True):
+        points = [(row["n"], row["CPU s"]) for row in rows if row["method"] == name]
+        axes.loglog(*zip(*points, strict=True), marker=mark, label=name)
+    axes.set(xlabel="samples", ylabel="CPU seconds, fit and score", title="Ten features, one thread")
+    axes.grid(True, which="major", color="0.9")
+    axes.legend(frameon=False)
+    return drawing
