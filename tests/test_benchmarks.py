@@ -22,16 +22,16 @@ def test_coverage_study_shows_what_the_paper_mode_hides(section):
     _, summary = section("coverage").run(short=True)
     found = {(row["rule"], row["calibration"]): row for row in summary.rows}
     assert len(found) == 8
-    assert all(found["KernelTOCC", mode]["mean"] >= 0.8 for mode in ("loo", "cv", "split"))
-    assert all(found["KernelTOCC", mode]["specificity"] > 0.5 for mode in ("loo", "cv", "split"))
+    assert all(found["NeighborTOCC", mode]["mean"] >= 0.8 for mode in ("loo", "cv", "split"))
+    assert all(found["NeighborTOCC", mode]["specificity"] > 0.5 for mode in ("loo", "cv", "split"))
     assert found["TOCC", "cv"]["specificity"] == 0
 
 
 def test_power_study_gives_every_rule_a_cell_in_every_setting(section):
     power = section("power")
     cells = {"glass PCA": (0.91, 0.8), "(a) n=100": (0.89, 0.3)}
-    ranking, glass, scenarios = power.tables({"KernelTOCC": cells, "Gaussian": cells})
-    assert [row["rule"] for row in ranking.rows] == ["KernelTOCC", "Gaussian"]
+    ranking, glass, scenarios = power.tables({"NeighborTOCC": cells, "Gaussian": cells})
+    assert [row["rule"] for row in ranking.rows] == ["NeighborTOCC", "Gaussian"]
     assert ranking.rows[0]["reached"] is True
     assert glass.rows[0]["glass PCA"] == "0.91/0.800"
     assert "(a) n=100" in scenarios.rows[1]

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks.data import DATA
 from benchmarks.table import RESULTS, Table
-from transvariation import PAMTOCC, TOCC, CalibratedOCC, KernelTOCC, baselines, load_glass
+from transvariation import PAMTOCC, TOCC, CalibratedOCC, NeighborTOCC, baselines, load_glass
 from transvariation.conformal import RejectsNothing
 
 NOMINAL = 0.9
@@ -22,7 +22,7 @@ CALIBRATIONS = ("resubstitution", "loo", "cv", "split")
 RULES = {
     "TOCC": TOCC(),
     "PAM-TOCC": PAMTOCC(),
-    "KernelTOCC": KernelTOCC(calibration="resubstitution"),
+    "NeighborTOCC": NeighborTOCC(),
     "Gaussian": baselines.GaussianOCC(),
     "KDE": baselines.KDEOCC(),
 }
@@ -70,7 +70,7 @@ def judge(rule: Any, calibration: str, target: Any, other: Any, n_repeats: int) 
 
 def run(short: bool) -> Iterator[Table]:
     rows = []
-    rules = {name: RULES[name] for name in ("TOCC", "KernelTOCC")} if short else RULES
+    rules = {name: RULES[name] for name in ("TOCC", "NeighborTOCC")} if short else RULES
     for name, target, other in datasets(short):
         for rule_name, rule in rules.items():
             for calibration in CALIBRATIONS:

@@ -18,8 +18,8 @@ from transvariation import (
     PAMTOCC,
     TOCC,
     CalibratedOCC,
-    KernelTOCC,
     MinorComponents,
+    NeighborTOCC,
     baselines,
     load_glass,
     make_scenario,
@@ -28,8 +28,8 @@ from transvariation import (
 OURS = {
     "TOCC": TOCC(),
     "PAMTOCC": PAMTOCC(),
-    "KernelTOCC, tp alone": KernelTOCC(crowding=0.0, calibration="resubstitution"),
-    "KernelTOCC": KernelTOCC(calibration="resubstitution"),
+    "NeighborTOCC": NeighborTOCC(),
+    "NeighborTOCC, 3 and 10 neighbors": NeighborTOCC((3, 10)),
 }
 RIVALS = {
     "Gaussian": baselines.GaussianOCC(),
@@ -115,6 +115,6 @@ def tables(found: dict[str, dict[str, tuple[float, float]]]) -> Iterator[Table]:
 
 
 def run(short: bool) -> Iterator[Table]:
-    quick = ("KernelTOCC", "Gaussian", "KDE")
+    quick = ("NeighborTOCC", "Gaussian", "KDE")
     rules = {name: rule for name, rule in (OURS | RIVALS).items() if not short or name in quick}
     yield from tables({name: study(rule, short) for name, rule in rules.items()})

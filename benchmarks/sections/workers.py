@@ -12,7 +12,7 @@ from transvariation import (
     TOCC,
     DensityTOCC,
     GaussianMixtureBIC,
-    KernelTOCC,
+    NeighborTOCC,
     ProjectionEnsemble,
     VIPSelector,
 )
@@ -30,8 +30,9 @@ def cases(short: bool) -> Iterator[tuple[str, Rule, np.ndarray, np.ndarray | Non
     yield "TOCC, five variables, fit", lambda jobs: TOCC(n_jobs=jobs), five, None
     yield "DensityTOCC, one Gaussian, score", lambda jobs: DensityTOCC(density="gaussian", n_jobs=jobs), plane, others
     kernels = plane[: n // 1_000]
-    yield "KernelTOCC, fit in ten folds", lambda jobs: KernelTOCC(n_jobs=jobs), plane[: n // 500], None
-    yield "KernelTOCC, score", lambda jobs: KernelTOCC(n_jobs=jobs, calibration="split"), kernels, others[: n // 50]
+    ten = rng.normal(size=(n // 100, 10))
+    yield "NeighborTOCC, fit", lambda jobs: NeighborTOCC(n_jobs=jobs), ten, None
+    yield "NeighborTOCC, score", lambda jobs: NeighborTOCC(n_jobs=jobs), ten, ten
     yield "KDEOCC, score", lambda jobs: KDEOCC(n_jobs=jobs), kernels, others[: n // 20]
     skew = plane[: n // 200] ** 2
     yield "GaussianMixtureBIC, fit", lambda jobs: GaussianMixtureBIC(n_jobs=jobs, random_state=0), skew, None

@@ -73,6 +73,8 @@ def calibration_folds(calibration: Any, n: int, groups: Indices | None = None) -
     mode = check_calibration(calibration)
     if mode == "resubstitution":
         return []
+    if mode == "loo" and groups is None:
+        return [(None, row) for row in np.arange(n)[:, None]]
     units = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
     if mode == "loo":
         order = np.argsort(units, kind="stable")

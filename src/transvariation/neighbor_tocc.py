@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Indices = NDArray[np.intp]
 
 _MEASURED = 5_000  # known samples from which tp and the threshold are computed
-_N_FOLDS, _FEW_FOLDS, _MANY = 10, 3, 1_000  # from so many samples on, few folds learn the scalings as well
+_MANY = 1_000  # from so many samples on, few folds learn the scalings nearly as well as all samples
 _SAME = 1e-6  # standard deviations: equal samples are at most this far apart after rounding
 _TREE_DIMENSIONS, _TREE_ROWS = 5, 500  # up to so many features and from so many rows on, a k-d tree is faster
 _BLOCK = 1 << 20  # distances in one block
@@ -131,7 +131,8 @@ class NeighborTOCC(TransvariationClassifier):
         """Measure the known samples in each view, each without its group, in scalings learned without its fold."""
         others = len(groups) - int(np.bincount(groups).max())
         self._counts = [min(k, max(others, 1)) for k in self._counts]
-        n_folds = min(_N_FOLDS if len(groups) < _MANY else _FEW_FOLDS, int(groups.max()) + 1)
+        n, p = self._X.shape
+        n_folds = min(int(groups.max()) + 1, 10 if n < _MANY else 3 if n < 100 * p else 2)
         folds = _folds(self._X, groups, n_folds)
         self._measured = np.sort(subsample(self._X, _MEASURED)) if len(groups) > _MEASURED else np.arange(len(groups))
         distances = np.empty((len(groups), len(self._scalings) * len(self._counts)))
