@@ -240,11 +240,15 @@ def _listed(options: dict[str, Any]) -> dict[str, Any]:
 @contextmanager
 def _usage_errors() -> Iterator[None]:
     """Say in words what is wrong with the input or a parameter, and leave with status 2."""
+    from transvariation.tables import TableError
+
     try:
         yield
     except OSError as error:
         words = [str(part) for part in (error.filename, error.strerror) if part]
         raise click.UsageError(": ".join(words) or str(error)) from error
+    except TableError as error:
+        raise click.UsageError(error.text("cli")) from error
     except (ValueError, ImportError) as error:
         raise click.UsageError(str(error)) from error
 

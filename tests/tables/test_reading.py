@@ -111,7 +111,7 @@ def test_excel_sheets(tmp_path):
     assert "not read: 'second'" in notes(read_table(path))
     assert read_table(path, sheet="second").features == read_table(path, sheet=2).features == ("Mg",)
     assert "the sheet 'second' was read, as was asked" in notes(read_table(path, sheet=2))
-    assert "'third' is not among 'first', 'second'" in problems(path, sheet="third")[0]
+    assert "there is no sheet 'third'; there are 'first', 'second'" in problems(path, sheet="third")[0]
     assert "'third' was asked for, but this is no Excel workbook" in problems(PLAIN.encode(), sheet="third")[0]
 
 
@@ -152,7 +152,7 @@ class TestRoles:
         table = read_table(b"id,Na,colour,seen\nA,1,green,2024-01-02\nB,2,blue,2024-01-03\n")
         assert table.features == ("Na",)
         assert "column 'colour': not used as a variable: 2 of its 2 values are not numbers" in notes(table)
-        assert "is a date" in notes(table)
+        assert [note.params["fault"] for note in table.notes if note.column == "seen"] == ["date"]
 
     def test_a_text_column_asked_for_is_a_problem(self):
         assert len(problems(b"id,Na,colour\nA,1,green\nB,2,blue\n", features=["Na", "colour"])) == 2

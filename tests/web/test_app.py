@@ -21,7 +21,6 @@ from transvariation.casework import judge
 from transvariation.casework.judging import NAME_SHEETS
 from transvariation.casework.methods import AS_THEY_ARE, FEWER
 from transvariation.cli import main
-from transvariation.tables.workbook import NAME_ONE
 from transvariation.web import workers
 from transvariation.web.app import STATIC, Limits, make_app
 from transvariation.web.guard import COOKIE
@@ -337,7 +336,7 @@ def test_many_requests_at_once_are_all_answered(client, tables):
     assert uploads == [200] * 4
 
 
-@pytest.mark.parametrize("theirs", [AS_THEY_ARE, FEWER, NAME_ONE, NAME_SHEETS])
+@pytest.mark.parametrize("theirs", [AS_THEY_ARE, FEWER, NAME_SHEETS])
 def test_remedies_are_told_in_the_page_s_words(theirs):
     assert "--" in theirs
     assert "--" not in plain(f"Something is wrong; {theirs}")

@@ -135,6 +135,6 @@ def _named_by(table: dict[str, Any]) -> str:
 
 def _notes(result: CaseResult) -> list[Problem]:
     """Tell what became of values and columns, not what columns were taken for; values left out or put in come first."""
-    told = [Problem(**note) for table in result.tables.values() for note in table["notes"]]
-    told = [note for note in told if not note.message.startswith(("taken for", "unit "))]
-    return sorted(told, key=lambda note: not any(words in note.message for words in ("left out", "replaced", "though")))
+    told = [Problem.from_dict(note) for table in result.tables.values() for note in table["notes"]]
+    told = [note for note in told if note.code not in ("role", "units-row", "unit")]
+    return sorted(told, key=lambda note: note.code not in ("dropped", "imputed-limit", "imputed-median"))

@@ -1,9 +1,10 @@
-"""READ: CSV, TSV, Excel, Parquet or a DataFrame -> a frozen table; every message about bad input lives here."""
+"""Files and DataFrames read as checked numbers, with every problem located."""
 
+from transvariation.tables.excel import sheet_titles
 from transvariation.tables.grid import Limits
 from transvariation.tables.missing import apply_policy, filling
-from transvariation.tables.pairing import Pair, align, read_pair
-from transvariation.tables.problems import Problem, TableError
+from transvariation.tables.pairing import Pair, align, read_pair, unit_problems
+from transvariation.tables.problems import Problem, TableError, printable, quoted
 from transvariation.tables.reading import read_chunks, read_table
 from transvariation.tables.table import Table
 
@@ -16,7 +17,11 @@ __all__ = [
     "align",
     "apply_policy",
     "filling",
+    "printable",
+    "quoted",
     "read_chunks",
     "read_pair",
     "read_table",
+    "sheet_titles",
+    "unit_problems",
 ]

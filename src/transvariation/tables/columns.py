@@ -12,9 +12,9 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from transvariation.tables.cells import read_cells
-from transvariation.tables.grid import Block, Column, Grid
-from transvariation.tables.problems import Findings, quoted
+from transvariation.tables.cells import Column, Fault, read_cells
+from transvariation.tables.grid import Block, Grid
+from transvariation.tables.problems import Problems
 
 ROLES = ("id", "source", "fragment", "replicate", "order", "measurement", "ignore")
 LEVELS = ("source", "fragment", "replicate")
@@ -151,16 +151,13 @@ def cell_texts(cells: Column) -> tuple[str, ...]:
         return tuple(map(cell_text, cells))
 
 
-def order_values(cells: Column, decimal: str) -> NDArray[np.float64] | None:
-    """Return the measurement order as numbers: as they are, or seconds of dates and times; None if they are neither."""
-    values, below, reasons = read_cells(cells, decimal)
-    if not reasons and not below and np.isfinite(values).all():
-        return values
-    moments = [_seconds(cell) for cell in cells]
-    return None if None in moments else np.array(moments, dtype=np.float64)
+def order_values(cells: Column, decimal: str) -> NDArray[np.float64]:
+    """Return the order of measurement as numbers: as they are, or seconds of dates and times; NaN where neither."""
+    values, _, faults = read_cells(cells, decimal)
+    return np.array([_seconds(cell) for cell in cells]) if faults else values
 
 
-def _seconds(cell: object) -> float | None:
+def _seconds(cell: object) -> float:
     if isinstance(cell, date) and not isinstance(cell, datetime):
         cell = datetime(cell.year, cell.month, cell.day)
     if isinstance(cell, str):
@@ -169,12 +166,12 @@ def _seconds(cell: object) -> float | None:
         try:
             cell = time.fromisoformat(text) if ":" in text[:3] else datetime.fromisoformat(german)
         except ValueError:
-            return None
+            return np.nan
     if isinstance(cell, datetime):
         return (cell.replace(tzinfo=None) - datetime(1970, 1, 1)).total_seconds()
     if isinstance(cell, time):
         return cell.hour * 3600 + cell.minute * 60 + cell.second + cell.microsecond / 1e6
-    return None
+    return np.nan
 
 
 @dataclass(frozen=True)
@@ -195,51 +192,57 @@ class _Look:
     """What the first rows of a column hold."""
 
     def __init__(self, cells: Column, decimal: str):
-        values, below, reasons = read_cells(cells, decimal)
-        self.numbers = int(np.isfinite(values).sum()) + len(below)
-        self.others = len(reasons)
-        self.reasons = reasons
-        self.empty = self.numbers == 0 and self.others == 0
-        self.numeric = self.numbers >= max(self.others, 1)
-        self.whole = bool(self.others == 0 and self.numbers == len(values) and (values == np.round(values)).all())
-        self._values, self._cells, self._decimal = values, cells, decimal
+        self._cells, self._decimal = cells, decimal
+        self._values, below, self.faults = read_cells(cells, decimal)
+        self.numbers = int(np.isfinite(self._values).sum()) + len(below)
+        self.empty = self.numbers == 0 and not self.faults
+        self.numeric = self.numbers >= max(len(self.faults), 1)
+        self.whole = bool(self.numbers == len(cells) and (self._values == np.round(self._values)).all())
 
-    def unique(self) -> bool:
-        """Return whether every cell is filled and no two are alike."""
-        texts = cell_texts(self._cells)
-        return all(texts) and len(set(texts)) == len(texts)
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The cells as text."""
+        return cell_texts(self._cells)
 
-    def in_other_mark(self) -> tuple[int, str] | None:
+    def may_name(self) -> bool:
+        """Return whether the column holds words or whole numbers, all of them different."""
+        labels = self.labels
+        return bool(self.whole or self.faults) and all(labels) and len(set(labels)) == len(labels)
+
+    def sortable(self) -> bool:
+        """Return whether the column can be the order of measurement."""
+        return bool(np.isfinite(order_values(self._cells, self._decimal)).all())
+
+    def in_other_mark(self) -> tuple[int, Fault] | None:
         """Return the first cell of a column that would be one of numbers if the decimal mark were the other."""
         other = _Look(self._cells, "," if self._decimal == "." else ".")
-        readable = ((i, reason) for i, reason in self.reasons.items() if i not in other.reasons)
+        readable = ((i, fault) for i, fault in self.faults.items() if i not in other.faults)
         return next(readable, None) if other.numeric else None
 
     def like_labels(self) -> bool:
         """Return whether the column numbers something: 1, 2, 3, ... or whole numbers that repeat as labels do."""
         values = self._values
-        if not self.whole or len(values) < 4 or not values.any() or np.abs(values).max() > 2**53:
+        if not self.whole or len(values) < 4 or not values.any():
             return False
-        steps = np.diff(values)
+        steps, distinct = np.diff(values), np.unique(values)
         if (steps == 1).all():
             return True
-        distinct = np.unique(values)
         if 2 * len(distinct) > len(values):
             return False
         gapless = distinct[0] in (0, 1) and distinct[-1] - distinct[0] == len(distinct) - 1
         in_blocks = int((steps != 0).sum()) == len(distinct) - 1
         return bool(gapless or in_blocks)
 
-    def nested_in(self, other: "_Look") -> bool:
-        """Return whether every label of this column belongs to one label of the other."""
-        pairs = set(zip(cell_texts(self._cells), cell_texts(other._cells), strict=True))
-        return len(pairs) == len({own for own, _ in pairs})
+    def contains(self, other: "_Look") -> bool:
+        """Return whether this is the outer of two nested levels: each label of the other belongs to one of these."""
+        pairs = set(zip(self.labels, other.labels, strict=True))
+        return len(pairs) == len(set(other.labels)) > len(set(self.labels))
 
 
 def find_layout(
     grid: Grid,
     block: Block | None,
-    findings: Findings,
+    problems: Problems,
     *,
     roles: Mapping[str, str] = MappingProxyType({}),
     features: Sequence[str] | None = None,
@@ -267,115 +270,91 @@ def find_layout(
     header = grid.header
     names, own_units = _names_and_units(header)
     layout = Layout(header, ["ignore"] * len(header), names, own_units)
-    _check_names(layout, grid.first_row, findings)
-    looks = [_Look(column, grid.decimal) for column in block.columns] if block else [_Look([], ".") for _ in header]
-    wanted = _find(layout, features, findings, units or {}) if features is not None else []
-    given = _given_roles(layout, roles, findings)
+    places: dict[str, list[int]] = {}
+    for i, name in enumerate(map(tidy, header)):
+        places.setdefault(name, []).append(i + 1)
+    for name, at in places.items():
+        if name and len(at) > 1:
+            problems.add("same-name", grid.first_row, name, columns=_listed(at))
+    looks = [_Look(column, grid.decimal) for column in (block.columns if block else [()] * len(header))]
+    wanted = _find(layout, features, problems, units or {}) if features is not None else []
+    given = _given_roles(layout, roles, problems)
     for i in set(given).intersection(wanted):
         if given[i] != "measurement":
-            findings.problem(f"the column {quoted(header[i])} is named among the features and as the {given[i]}")
-    set_of_expected = set(expect)
-    expected = [i for i, name in enumerate(names) if not set_of_expected.isdisjoint((name, tidy(header[i])))]
+            problems.add("feature-and-label", name=header[i], role=given[i])
+    known = set(expect)
+    expected = [i for i, name in enumerate(names) if not known.isdisjoint((name, tidy(header[i])))]
     taken = dict.fromkeys([*expected, *wanted], "measurement") | given
-    recognised = _recognised_labels(layout, looks, block, grid.decimal, taken, findings)
-    asked = []
+    taken |= _recognised_labels(layout, looks, taken)
+    unsure = []
     for i, look in enumerate(looks):
-        role = taken.get(i) or recognised.get(i)
-        if role is None and look.numeric and features is None:
-            role = "measurement"
-            if key(names[i]) in CATEGORIES | NUMBERINGS | frozenset().union(*NAMES.values()):
-                role = "ignore"
-                findings.note(
-                    "not used: taken for a label; name it among the features to measure by it", None, header[i]
-                )
-            elif look.like_labels() and not own_units[i] and not _CHEMICAL.fullmatch(names[i]):
-                asked.append(i)
-        layout.roles[i] = role or "ignore"
-    decimals = any(role == "measurement" and not look.whole for role, look in zip(layout.roles, looks, strict=True))
-    for i in asked if decimals and not expect else ():  # what only this table measures is not used
-        findings.problem(
-            "the whole numbers in this column may be labels or measurements; give its role, such as"
-            f" roles={{{header[i]!r}: 'fragment'}}, 'replicate', 'ignore' or 'measurement'",
-            None,
-            header[i],
-            code="label-or-measurement",
-        )
-    unsure = any(problem.code == "decimal-mark" for problem in findings.problems)  # which mark it is
-    if features is None and decimal is None and not unsure:
-        _ask_about_marks(layout, looks, given, block, findings)
-    _note_roles(layout, looks, block, grid.first_row, given, findings, chosen=features is not None)
+        if i not in taken and look.numeric and features is None:
+            if key(names[i]) in _KNOWN | {""}:
+                if names[i]:
+                    problems.note("unused-label", None, header[i])
+            else:
+                taken[i] = "measurement"
+                if look.like_labels() and not own_units[i] and not _CHEMICAL.fullmatch(names[i]):
+                    unsure.append(i)
+        layout.roles[i] = taken.get(i, "ignore")
+    # Where all are whole numbers, these are as likely measurements; what only this table measures is not used.
+    if any(not looks[i].whole for i in layout.at("measurement")) and not expect:
+        for i in unsure:
+            problems.add("label-or-measurement", None, header[i], remedy="give-role")
+    asked = any(problem.code == "decimal-mark" for problem in problems.problems)
+    if block is not None and features is None and decimal is None and not asked:
+        _ask_about_marks(layout, looks, given, block, problems)
+    for i, look in enumerate(looks):
+        _note_role(layout, i, look, block, grid.first_row, i in given, problems)
     return layout
 
 
-def _given_roles(layout: Layout, roles: Mapping[str, str], findings: Findings) -> dict[int, str]:
+def _given_roles(layout: Layout, roles: Mapping[str, str], problems: Problems) -> dict[int, str]:
     given: dict[int, str] = {}
     for name, role in roles.items():
         if role not in ROLES:
             raise ValueError(f"roles={{{name!r}: {role!r}}}: a role is one of {', '.join(ROLES)}")
-        for i in _find(layout, [name], findings, role=role):
+        for i in _find(layout, [name], problems, role=role):
             given[i] = role
     for role, times in Counter(given.values()).items():
         if times > 1 and role not in ("measurement", "ignore"):
-            columns = _listed(quoted(layout.header[i]) for i in given if given[i] == role)
-            findings.problem(f"the columns {columns} are all given as the {role}; only one can be", code="role-twice")
+            columns = [layout.header[i] for i in given if given[i] == role]
+            problems.add("role-twice", columns=columns, role=role)
     return given
 
 
-def _recognised_labels(
-    layout: Layout,
-    looks: list[_Look],
-    block: Block | None,
-    decimal: str,
-    taken: Mapping[int, str],
-    findings: Findings,
-) -> dict[int, str]:
+def _recognised_labels(layout: Layout, looks: list[_Look], taken: Mapping[int, str]) -> dict[int, str]:
     """Recognise labels and order among the columns without a role, by name, then by content."""
     keys = [key(name) for name in layout.names]
     free = [i for i, look in enumerate(looks) if i not in taken and not look.empty]
-    found: dict[int, str] = {}
-
-    def named(role: str) -> list[int]:
-        return [i for i in free if keys[i] in NAMES[role] and i not in found]
-
-    for role in ("id", "fragment", "source", "replicate"):
-        columns = named(role)
-        if role in taken.values() or not columns:
-            continue
-        first, *others = columns
-        if role == "fragment" and others and "source" not in taken.values() and not named("source"):
-            # sample, fragment: the column whose labels contain the other's is the source
-            outer = [i for i in columns if looks[first].nested_in(looks[i]) and not looks[i].nested_in(looks[first])]
-            inner = [i for i in columns if looks[i].nested_in(looks[first]) and not looks[first].nested_in(looks[i])]
-            if outer:
-                found[outer[0]] = "source"
-            elif inner:
-                found[first], first = "source", inner[0]
-        found[first] = role
-    for i in named("order"):
-        ordered = block is not None and order_values(block.columns[i], decimal) is not None
-        if ordered and "order" not in {*taken.values(), *found.values()}:
-            found[i] = "order"
-    levels = {*taken.values(), *found.values()}
-    sources = [i for i, role in found.items() if role == "source"]
-    if sources and keys[sources[0]] == "item" and levels.isdisjoint(("id", "fragment", "replicate")):
-        found[sources[0]] = "fragment" if looks[sources[0]].unique() else "source"
+    named = {role: [i for i in free if keys[i] in NAMES[role]] for role in NAMES}
+    found: dict[str, int] = {}  # by role: a column has one, and each role one column
+    for role in ("id", *LEVELS):
+        if named[role] and role not in taken.values():
+            found[role] = named[role][0]
+    pieces = named["fragment"]
+    if "fragment" in found and len(pieces) > 1 and "source" not in {*found, *taken.values()}:
+        nested = [(i, j) for i in pieces for j in pieces if looks[i].contains(looks[j])]  # sample and fragment
+        if nested:
+            found["source"], found["fragment"] = nested[0]
+    for i in named["order"] if "order" not in taken.values() else ():
+        if looks[i].sortable():
+            found.setdefault("order", i)
+    levels = {*found, *taken.values()}
+    item = "source" in found and keys[found["source"]] == "item" and looks[found["source"]].may_name()
+    if item and levels.isdisjoint(("id", "fragment", "replicate")):
+        found["fragment"] = found.pop("source")  # each item was measured once
+    free = [i for i in free if i not in found.values()]
     if "id" not in levels:
-        found |= _unnamed_id(free, keys, looks, found)
-    if "fragment" not in {*taken.values(), *found.values()}:
-        for i in free:
-            if keys[i] in OBJECTS and i not in found and (looks[i].whole or looks[i].others):
-                found[i] = "fragment"  # not unique, or it would be the id: the same object measured again
-                break
-    return found
-
-
-def _unnamed_id(free: list[int], keys: list[str], looks: list[_Look], found: Mapping[int, str]) -> dict[int, str]:
-    for names in (OBJECTS, NUMBERINGS):
-        for i in free:
-            if i not in found and keys[i] in names and (looks[i].whole or looks[i].others) and looks[i].unique():
-                return {i: "id"}
-    words = free[:1] == [0] and looks[0].others and not looks[0].numeric and keys[0] not in CATEGORIES
-    return {0: "id"} if words and 0 not in found and looks[0].unique() else {}
+        numbering = [i for i in free if keys[i] in OBJECTS] + [i for i in free if keys[i] in NUMBERINGS]
+        words = [i for i in free[:1] if i == 0 and not looks[0].numeric and keys[0] not in CATEGORIES]
+        unique = [i for i in numbering + words if looks[i].may_name()]
+        if unique:
+            found["id"] = unique[0]
+    repeated = [i for i in free if keys[i] in OBJECTS and i != found.get("id") and (looks[i].whole or looks[i].faults)]
+    if repeated and "fragment" not in {*found, *taken.values()}:
+        found["fragment"] = repeated[0]  # the same object measured again
+    return {i: role for role, i in found.items()}
 
 
 def _names_and_units(header: list[str]) -> tuple[list[str], list[str]]:
@@ -386,19 +365,10 @@ def _names_and_units(header: list[str]) -> tuple[list[str], list[str]]:
     return names, [unit for _, unit in parts]
 
 
-def _check_names(layout: Layout, row: int, findings: Findings) -> None:
-    places: dict[str, list[int]] = {}
-    for i, name in enumerate(tidy(name) for name in layout.header):
-        places.setdefault(name, []).append(i + 1)
-    for name, at in places.items():
-        if name and len(at) > 1:
-            findings.problem(f"columns {_listed(at)} have the same name; rename or remove all but one", row, name)
-
-
 def _find(
     layout: Layout,
     wanted: Sequence[str],
-    findings: Findings,
+    problems: Problems,
     units: Mapping[str, str] = MappingProxyType({}),
     role: str = "measurement",
 ) -> list[int]:
@@ -415,61 +385,52 @@ def _find(
         sure = meant is not None or plain in places
         if at is not None and (sure or not layout.units[at] or same_unit(unit, layout.units[at])):
             found.append(at)
-            continue
-        if role == "ignore":
-            continue
-        there = [n for n in layout.names if n]
-        lower = {n.casefold(): n for n in there[:200] if len(n) <= 60}  # comparing is slow
-        close = [lower[k] for k in difflib.get_close_matches(plain[:60].casefold(), lower, 1)]
-        hint = f"did you mean {quoted(close[0])}?" if close else f"there are {_listed(map(quoted, there[:12]))}"
-        code = "no-such-column" if role == "measurement" else "no-such-label-column"
-        findings.problem(f"there is no column {quoted(name)}; {hint}", code=code)
+        elif role != "ignore":
+            there = [n for n in layout.names if n]
+            close = similar(plain, there)
+            if close:
+                problems.add("similar-column", name=name, similar=close, role=role)
+            else:
+                problems.add("no-such-column", name=name, columns=there[:12], role=role)
     for at in (at for at, times in Counter(found).items() if times > 1):
-        findings.problem(f"the column {quoted(layout.header[at])} is named twice among the features")
+        problems.add("column-twice", name=layout.header[at])
     return found
 
 
+def similar(name: str, others: Sequence[str], cutoff: float = 0.6) -> str:
+    """Return the name most like this one, "" if none is; sought among a few short names, as comparing is slow."""
+    lower = {other.casefold(): other for other in others[:200] if len(other) <= 60}
+    close = difflib.get_close_matches(name[:60].casefold(), lower, 1, cutoff)
+    return lower[close[0]] if close else ""
+
+
 def _ask_about_marks(
-    layout: Layout, looks: list[_Look], given: Mapping[int, str], block: Block | None, findings: Findings
+    layout: Layout, looks: list[_Look], given: Mapping[int, str], block: Block, problems: Problems
 ) -> None:
     """Report what may be measurements in another decimal mark than the file's: setting them aside would lose them."""
     for i in layout.at("ignore"):
-        if i in given or looks[i].numeric or looks[i].empty or block is None:
-            continue
-        found = looks[i].in_other_mark()
+        found = None if i in given or looks[i].numeric else looks[i].in_other_mark()
         if found:
-            at, reason = found
-            findings.problem(f"{reason}; {NO_MEASUREMENT}", int(block.rows[at]), layout.header[i])
+            at, fault = found
+            fault.report(problems, int(block.rows[at]), layout.header[i], "column-in-other-mark")
 
 
-NO_MEASUREMENT = "if the column is no measurement, name the features to use"  # the page says it in its own words
-
-
-def _note_roles(
-    layout: Layout,
-    looks: list[_Look],
-    block: Block | None,
-    first_row: int,
-    given: Mapping[int, str],
-    findings: Findings,
-    *,
-    chosen: bool,
+def _note_role(
+    layout: Layout, i: int, look: _Look, block: Block | None, first_row: int, given: bool, problems: Problems
 ) -> None:
-    for number, (name, role, look) in enumerate(zip(layout.header, layout.roles, looks, strict=True), start=1):
-        if not name and role != "id" and not look.empty:
-            findings.problem(f"column {number} has values but no name in the header", first_row)
-    for i, (name, role, unit, look) in enumerate(zip(layout.header, layout.roles, layout.units, looks, strict=True)):
-        if role == "ignore" and look.empty and name:
-            findings.note("not used: the column is empty", None, name)
-        elif role == "ignore" and i not in given and not look.numeric and not look.empty:
-            at, reason = next(iter(look.reasons.items()), (0, "no numbers"))
-            row = int(block.rows[at]) if block is not None and look.reasons else None
-            kind = f"{look.others} of its {look.others + look.numbers} values are not numbers, the first: {reason}"
-            findings.note(f"not used as a variable: {kind}", row, name)
-        elif role not in ("measurement", "ignore"):
-            findings.note(f"taken for the {role}", None, name)
-        elif role == "measurement" and unit:
-            findings.note(f"unit {quoted(unit)}", None, name)
+    name, role = layout.header[i], layout.roles[i]
+    if not name and role != "id" and not look.empty:
+        problems.add("no-name", first_row, number=i + 1)
+    if role == "measurement" and layout.units[i]:
+        problems.note("unit", None, name, unit=layout.units[i])
+    elif role not in ("measurement", "ignore"):
+        problems.note("role", None, name, role=role)
+    elif role == "ignore" and not given and look.empty and name:
+        problems.note("unused-empty", None, name)
+    elif role == "ignore" and not given and not look.numeric and not look.empty and block is not None:
+        at, fault = next(iter(look.faults.items()))
+        counts = {"others": len(look.faults), "n": len(look.faults) + look.numbers}
+        problems.note("unused-text", int(block.rows[at]), name, **counts, value=fault.value, fault=fault.code)
 
 
 def is_unit_row(block: Block) -> bool:

@@ -1,11 +1,11 @@
-"""Missing and below-detection values, by a policy that the caller names."""
+"""Treat missing and below-detection values by a policy that the caller names."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from transvariation.tables.problems import Findings, Problem, TableError
+from transvariation.tables.problems import Problem, Problems, TableError, row_list
 from transvariation.tables.table import Table
 
 POLICIES = ("error", "drop", "impute", "keep")
@@ -14,13 +14,13 @@ Filling = Mapping[str, Mapping[str, float]]
 
 
 def check_policy(missing: str) -> None:
-    """Refuse a policy that does not exist."""
+    """Raise ValueError for a policy that does not exist."""
     if missing not in POLICIES:
         raise ValueError(f"missing={missing!r} is unknown; choose one of {', '.join(POLICIES)}")
 
 
 def filling(control: Table) -> dict[str, dict[str, float]]:
-    """Work out what to put in the place of values that are not there, from the control table.
+    """Compute what replaces values that are not there, from the control table.
 
     For each feature: ``median``, the median of its measured values, and ``limit``, the detection limit to suppose where
     a file says "not detected" without a number: the smallest limit stated in the column, else the smallest positive
@@ -65,25 +65,25 @@ def apply_policy(
         Whether the table is one block of several: nothing may remain of it, and it is nothing to impute from.
     """
     check_policy(missing)
-    impute = reference is not None or not in_block  # only then is it worth advising
     holes = np.isnan(table.X)
     if missing == "keep" or not holes.any():
         return table
-    findings = Findings(table.name)
+    problems = Problems(table.name)
+    can_impute = reference is not None or not in_block  # only then is it worth advising
     censored = np.zeros_like(holes) if table.below is None else ~np.isnan(table.below)
     if missing == "error":
-        _report(table, holes, censored, findings, impute)
+        _report(table, holes, censored, problems, can_impute, in_block)
     # An object of which nothing was measured would be judged by the control's medians alone.
     bad = np.asarray(holes.any(axis=1) if missing == "drop" else (holes & ~censored).all(axis=1))
-    result = _without(table, bad, holes, censored, findings)
+    result = _without(table, bad, holes, censored, problems)
     if missing == "impute":
         source = reference if reference is not None else table
         fill = filling(source) if isinstance(source, Table) else source
-        result = _imputed(result, holes[~bad], censored[~bad], fill, findings)
+        result = _imputed(result, holes[~bad], censored[~bad], fill, problems)
     if not in_block and not len(result):
-        nothing_remains(findings, missing, impute)
-    findings.check()
-    return replace(result, notes=table.notes + tuple(findings.notes))
+        nothing_remains(problems, missing, can_impute)
+    problems.check()
+    return replace(result, notes=table.notes + tuple(problems.notes))
 
 
 def gaps(table: Table, missing: str) -> list[Problem]:
@@ -95,46 +95,41 @@ def gaps(table: Table, missing: str) -> list[Problem]:
     return []
 
 
-def nothing_remains(findings: Findings, missing: str, impute: bool) -> None:
+def nothing_remains(problems: Problems, missing: str, can_impute: bool) -> None:
     """Report that objects were left out until there was none."""
     if missing == "impute":
-        findings.problem("no object has a measured value, so that there is none to fill in")
-        return
-    advice = '; try missing="impute"' if impute else ""
-    findings.problem(f"every object has a missing value, so that dropping them leaves none{advice}")
+        problems.add("nothing-measured")
+    else:
+        problems.add("all-dropped", remedy="impute" if can_impute else "")
 
 
-def _report(table: Table, holes: np.ndarray, censored: np.ndarray, findings: Findings, impute: bool) -> None:
-    advice = 'choose missing="drop"' + (' or missing="impute"' if impute else "")
-    empty = (holes & ~censored).all(axis=0) & (len(holes) > 1)
+def _report(
+    table: Table, holes: np.ndarray, censored: np.ndarray, problems: Problems, can_impute: bool, in_block: bool
+) -> None:
+    empty = (holes & ~censored).all(axis=0) & (len(table) > 1 and not in_block)
     for j in np.flatnonzero(empty):
-        findings.problem(
-            "the column is empty: no object has a value; fill it in, or leave the column out of the features",
-            None,
-            table.header(table.features[j]),
-            code="empty-column",
-        )
+        problems.add("empty-column", None, table.header(table.features[j]))
     for i, j in np.argwhere(holes & ~empty):
-        what = "the value is below the detection limit" if censored[i, j] else "the value is missing"
-        findings.problem(
-            f"{what}; fill it in, or {advice}",
+        problems.add(
+            "below-detection" if censored[i, j] else "missing",
             int(table.rows[i]),
             table.header(table.features[j]),
+            remedy="drop-or-impute" if can_impute else "drop",
         )
 
 
-def _without(table: Table, bad: np.ndarray, holes: np.ndarray, censored: np.ndarray, findings: Findings) -> Table:
+def _without(table: Table, bad: np.ndarray, holes: np.ndarray, censored: np.ndarray, problems: Problems) -> Table:
     """Leave objects out, and name each with the first value that it lacks."""
     at = np.flatnonzero(bad)
     for i in at:
         j = int(np.argmax(holes[i]))
         what = "below detection" if censored[i, j] else "missing"
         what = "nothing was measured" if (holes[i] & ~censored[i]).all() else what
-        findings.note(f"object {table.ids[i]!r} left out: {what}", int(table.rows[i]), table.header(table.features[j]))
+        problems.note("dropped", int(table.rows[i]), table.header(table.features[j]), value=table.ids[i], reason=what)
     return replace(table.keep(~bad), dropped=table.dropped + tuple(table.ids[i] for i in at)) if len(at) else table
 
 
-def _imputed(table: Table, holes: np.ndarray, censored: np.ndarray, fill: Filling, findings: Findings) -> Table:
+def _imputed(table: Table, holes: np.ndarray, censored: np.ndarray, fill: Filling, problems: Problems) -> Table:
     X = table.X.copy()
     for j in np.flatnonzero(holes.any(axis=0)):
         name = table.features[j]
@@ -143,23 +138,15 @@ def _imputed(table: Table, holes: np.ndarray, censored: np.ndarray, fill: Fillin
         if low.any() and table.below is not None:
             limits = table.below[:, j][low]
             if (limits == 0).any() and "limit" not in entry:
-                findings.problem("values are below an unstated detection limit, and nothing tells it", None, header)
+                problems.add("unknown-limit", None, header)
                 continue
             X[low, j] = np.where(limits > 0, limits, entry.get("limit", np.nan)) / 2
-            findings.note(
-                f"{int(low.sum())} below detection, replaced by half the limit ({_rows(table, low)})", None, header
-            )
+            problems.note("imputed-limit", None, header, n=int(low.sum()), rows=row_list(table.rows[low].tolist()))
         if gone.any():
             if "median" not in entry:
-                findings.problem("values are missing and the control has none to take a median of", None, header)
+                problems.add("no-median", None, header)
                 continue
             X[gone, j] = entry["median"]
-            value = f"the control's median {entry['median']:.6g}"
-            findings.note(f"{int(gone.sum())} missing, replaced by {value} ({_rows(table, gone)})", None, header)
+            rows = row_list(table.rows[gone].tolist())
+            problems.note("imputed-median", None, header, n=int(gone.sum()), median=entry["median"], rows=rows)
     return replace(table, X=X)
-
-
-def _rows(table: Table, mask: np.ndarray) -> str:
-    rows = [str(row) for row in table.rows[mask]]
-    more = f" and {len(rows) - 5} more" if len(rows) > 5 else ""
-    return f"row{'s' if len(rows) > 1 else ''} {', '.join(rows[:5])}{more}"

@@ -1,16 +1,14 @@
 """Two tables of one case: columns matched by name, problems of both reported together."""
 
-import difflib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from transvariation.tables.cells import MARKS, to_say
-from transvariation.tables.columns import in_unit, same_unit, split_unit
+from transvariation.tables.columns import in_unit, same_unit, similar, split_unit
 from transvariation.tables.missing import apply_policy, check_policy, filling, gaps
 from transvariation.tables.opening import Source
-from transvariation.tables.problems import Problem, TableError, quoted
+from transvariation.tables.problems import MARKS, Problem, TableError
 from transvariation.tables.reading import read_table
 from transvariation.tables.table import Table
 
@@ -69,10 +67,8 @@ def align(control: Table, recovered: Table, *, features: Sequence[str] | None = 
     if features is not None:
         common = _wanted(features, control, recovered, problems)
     elif not common:
-        message = (
-            f"no variable in common: {_some(recovered.features)} here, {_some(control.features)} in {control.name}"
-        )
-        problems.append(Problem(message, recovered.name))
+        some = {"here": recovered.features[:8], "there": control.features[:8], "other": control.name}
+        problems.append(Problem("nothing-in-common", recovered.name, params=some))
     problems += unit_problems(control.units, control.name, recovered, common)
     if problems:
         raise TableError(problems)
@@ -104,8 +100,8 @@ def unit_problems(units: Mapping[str, str], there: str, table: Table, features: 
     for name in features:
         one, other = units.get(name, ""), table.units.get(name, "")
         if one and other and not same_unit(one, other):
-            message = f"the unit is {quoted(other)} here but {quoted(one)} in {there}; convert one of them"
-            problems.append(Problem(message, table.name, 1, table.header(name)))
+            params = {"unit": other, "other": one, "there": there}
+            problems.append(Problem("other-unit", table.name, 1, table.header(name), params))
     return problems
 
 
@@ -127,9 +123,8 @@ def read_pair(
     missing : {"error", "drop", "impute"}, default="error"
         What becomes of missing and below-detection values.
     **options
-        Further options of :func:`read_table`, for both tables; ``names`` is a pair of names for messages, ``decimals``
-        one of decimal marks (None where `decimal` holds),
-        ``sheets`` a pair of Excel sheets.
+        Further options of :func:`read_table`, for both tables. ``names``, ``sheets`` and ``decimals`` are pairs with
+        one value for each table: names for messages, Excel sheets, decimal marks. ``roles`` may be such a pair, too.
 
     Examples
     --------
@@ -140,17 +135,19 @@ def read_pair(
       recovered.csv, row 2, column 'Na': the value is missing; fill it in, or choose missing="drop" or missing="impute"
     """
     check_policy(missing)
-    names = options.pop("names", (None, None))
-    sheet = options.pop("sheet", None)
-    sheets = options.pop("sheets", (sheet, sheet))
-    decimal = options.pop("decimal", None)
-    marks = [own or decimal for own in options.pop("decimals", (None, None))]
+    own: list[dict[str, Any]] = [{}, {}]
+    roles = options.pop("roles", None)
+    options["all_roles"] = (roles, roles) if roles is None or isinstance(roles, Mapping) else roles
+    for option, pair in (("name", "names"), ("sheet", "sheets"), ("decimal", "decimals"), ("roles", "all_roles")):
+        both = options.pop(option, None)
+        for each, value in zip(own, options.pop(pair, (None, None)), strict=True):
+            each[option] = both if value is None else value
     common = {**options, "features": features, "missing": "keep"}
-    first, found = _attempt(control, name=names[0], sheet=sheets[0], decimal=marks[0], **common)
+    first, found = _attempt(control, **own[0], **common)
     if first is not None:
         # A recovered table may be one row: what the control measured is a variable there too, whatever its cell holds.
         common |= {"expect": (*first.features, *map(first.header, first.features)), "units": first.units}
-    second, found_too = _attempt(recovered, name=names[1], sheet=sheets[1], decimal=marks[1], **common)
+    second, found_too = _attempt(recovered, **own[1], **common)
     problems = _advised(found, found_too)
     if not problems and first is not None and second is not None:
         return align(first, second, features=features, missing=missing)
@@ -162,27 +159,33 @@ def read_pair(
     raise TableError(problems)
 
 
-def say_one(mark: str, role: str) -> str:
-    """Tell how a person gives the decimal mark of one table of a pair.
-
-    >>> say_one(",", "recovered")
-    'say decimals=(None, ",") (--recovered-decimal comma)'
-    """
-    one = f'"{mark}", None' if role == "control" else f'None, "{mark}"'
-    return f"say decimals=({one}) (--{role}-decimal {MARKS[mark]})"
-
-
 def _advised(control: list[Problem], recovered: list[Problem]) -> list[Problem]:
-    """Where only one table wants another decimal mark, advise to say it of that one: the other was understood."""
+    """Combine the problems of both tables.
+
+    Where only one table needs another decimal mark, the remedy is for that one. A label column that only one table has
+    is no problem: the recovered fragments often name no source.
+    """
     found = {"control": control, "recovered": recovered}
-    for mark in MARKS:
-        asking = [role for role, problems in found.items() if any(to_say(mark) in p.message for p in problems)]
+    absent = {role: {p.params["name"] for p in listed if _is_absent_label(p)} for role, listed in found.items()}
+    for role, other in (("control", "recovered"), ("recovered", "control")):
+        found[role] = [p for p in found[role] if not _is_absent_label(p) or p.params["name"] in absent[other]]
+    for mark in MARKS.values():
+        asking = [role for role, listed in found.items() if any(_asks_for(p, mark) for p in listed)]
         if len(asking) == 1:
             (role,) = asking
             found[role] = [
-                replace(p, message=p.message.replace(to_say(mark), say_one(mark, role))) for p in found[role]
+                replace(p, params={**p.params, "of": role}) if _asks_for(p, mark) else p for p in found[role]
             ]
     return found["control"] + found["recovered"]
+
+
+def _is_absent_label(problem: Problem) -> bool:
+    absent = problem.code in ("no-such-column", "similar-column")
+    return absent and problem.params["role"] in ("id", "source", "fragment", "replicate", "order")
+
+
+def _asks_for(problem: Problem, mark: str) -> bool:
+    return problem.remedy == "give-decimal" and problem.params["mark"] == mark
 
 
 def _attempt(source: Source, **options: Any) -> tuple[Table | None, list[Problem]]:
@@ -209,10 +212,10 @@ def _wanted(features: Sequence[str], control: Table, recovered: Table, problems:
     for table in (control, recovered):
         for feature, found in zip(features, table.lookup(features), strict=True):
             if found is None:
-                problems.append(Problem(f"there is no variable {quoted(feature)}", table.name))
+                problems.append(Problem("no-such-variable", table.name, params={"name": feature}))
     common = control.found(features)
     problems += [
-        Problem(f"the column {quoted(control.header(name))} is named twice among the features", control.name)
+        Problem("column-twice", control.name, params={"name": control.header(name)})
         for name, times in Counter(common).items()
         if times > 1
     ]
@@ -220,13 +223,6 @@ def _wanted(features: Sequence[str], control: Table, recovered: Table, problems:
 
 
 def _absent(name: str, here: Table, there: Table) -> Problem:
-    # near misses are sought among a few short names: comparing is slow work
-    lower = {other.casefold(): other for other in there.features[:200] if len(other) <= 60}
-    few = len(here.features) <= 200
-    close = difflib.get_close_matches(name[:60].casefold(), lower, 1, cutoff=0.8) if few else []
-    hint = f"; is it {quoted(lower[close[0]])} there? Then give both the same name" if close else ""
-    return Problem(f"not used: {there.name} has no such column{hint}", here.name, None, here.header(name))
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(map(quoted, names[:8])) + (", …" if len(names) > 8 else "")
+    close = similar(name, there.features, 0.8) if len(here.features) <= 200 else ""
+    params = {"other": there.name, "similar": close}
+    return Problem("unused-similar" if close else "unused-absent", here.name, None, here.header(name), params)

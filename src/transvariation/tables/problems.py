@@ -1,50 +1,267 @@
-"""What is wrong with a table, where, and all of it at once."""
+"""What is wrong with a table, and where: codes and values for programs, sentences for people."""
 
-from dataclasses import asdict, dataclass
+import string
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-KEPT = 1000  # beyond this many problems the file is of another kind altogether: reading stops
+COLLECTED = 1000  # beyond this many problems the file is of another kind altogether: reading stops
 SHOWN = 20
+
+# What is said of each kind of problem or note. Values are shown quoted and with control characters escaped, but for
+# {value!s}, which is only escaped.
+MESSAGES = {
+    # the file
+    "no-file": "this is no file but a folder, a pipe or a device",
+    "cannot-open": "the file cannot be opened: {reason!s}",
+    "damaged": "the {kind!s} file is damaged, truncated or encrypted, and cannot be opened: {reason!s}",
+    "empty-file": "the file is empty",
+    "old-excel": "this is an old or encrypted Excel file; save it as .xlsx without a password, or as CSV",
+    "compressed": "the file is compressed; unpack it first",
+    "no-table": "this is a document, picture or program, not a table; export the values as CSV",
+    "model-file": "this is no table but a model saved by `fit`; apply it with `score`, the model first, then the table",
+    "no-workbook": "the file is a ZIP archive but not an Excel workbook; unpack it, or save it as .xlsx",
+    "xml-entities": "the Excel file defines XML entities in {member}, which is not allowed",
+    "unpacked-size": "the Excel file unpacks to {size:,} MB, more than the {limit:,} MB allowed; save the table as"
+    " CSV or"
+    " Parquet",
+    "library": "reading {kind!s} files needs {library!s}",
+    "option": "{option!s}={value} {expected!s}",
+    "too-many-columns": "{n:,} columns are more than the {limit:,} allowed",
+    "too-many-rows": "more than {n:,} rows: too large to read at once",
+    "wrong-byte": "{byte!s} does not belong to a text in {encoding}",
+    "endless-line": "a line is longer than 64 MB: this is not a table of rows",
+    "nul": "the cell contains a NUL byte: the file is damaged; export it again",
+    "open-quote": "a quotation mark is opened and never closed; the rest of the file could not be read",
+    "long-cell": "a cell has more than 131,072 characters: an unclosed quotation mark, or not a table",
+    "unreadable-row": "the row cannot be split into cells ({reason!s}); the rest of the file could not be read",
+    # sheets
+    "sheet-of-no-workbook": "sheet {sheet} was asked for, but this is no Excel workbook",
+    "no-such-sheet": "there is no sheet {sheet}; there are {sheets}",
+    "no-visible-sheet": "the workbook has no visible sheet with cells",
+    "empty-sheet": "the sheet {sheet} is empty",
+    "empty-first-sheet": "the sheet {sheet} is empty; others: {sheets}",
+    "unreadable-sheet": "the sheet {sheet} cannot be read: {reason!s}",
+    "row-number": "a row number above {limit:,} cannot be: the file is damaged",
+    "formula-without-value": "{value} is a formula without a stored value; open the file in a spreadsheet program"
+    " and save"
+    " it, or save the values",
+    "merged-cells": "cells are merged ({ranges!s}): which rows their label holds for is not certain; unmerge them"
+    " and fill"
+    " in every cell",
+    # header and rows
+    "no-header": "there is no header: the file holds blank lines only",
+    "no-rows": "there is a header but no row below it",
+    "nul-in-header": "the header contains a NUL byte: the file is damaged; export it again",
+    "header-of-numbers": "the first row holds numbers, not names; add a row of names above it",
+    "header-levels": "the DataFrame has several levels of names; flatten them with reset_index or set_axis",
+    "same-name": "columns {columns!s} have the same name; rename or remove all but one",
+    "no-name": "column {number} has values but no name in the header",
+    "row-length": "the row has {n} cells but the header has {width}; is a delimiter inside a cell not quoted, or a cell"
+    " missing? (the delimiter is {delimiter!s})",
+    "row-too-long": "the row has {n} cells but the header has {width}",
+    "title": "the row has {n} cells but the header has {width}, and so it is with most rows; are there lines above"
+    " the row"
+    " of names? Remove them",
+    "summary-rows": "summaries ({words}), not measurements: {rows!s}; remove them",
+    "unit-in-header": "the unit is {unit} here but {other} in the header; correct one of them",
+    # columns
+    "no-such-column": "there is no column {name}; there are {columns}",
+    "similar-column": "there is no column {name}; did you mean {similar}?",
+    "column-twice": "the column {name} is named twice among the features",
+    "feature-and-label": "the column {name} is named among the features and as the {role!s}",
+    "role-twice": "the columns {columns} are all given as the {role!s}; only one can be",
+    "label-or-measurement": "the whole numbers in this column may be labels or measurements",
+    "no-measurement": "no column holds numbers to measure by ({why!s}); the header is {header!s}",
+    "empty-label": "the {role!s} is empty in {rows!s}; fill it in",
+    "empty-column": "the column is empty: no object has a value; fill it in, or leave the column out of the features",
+    "duplicate-id": "the id {value} is already used in row {first}; make ids unique",
+    "order": "{value} is neither a number nor a date such as 2024-05-06 10:30; correct it",
+    # cells
+    "not-a-number": "{value} is not a number",
+    "true-or-false": "{value} is true or false, not a number",
+    "date": "{value} is a date or time, not a number",
+    "infinite": "{value} is not a value",
+    "too-large": "{value} is too large for a computer's number; change the unit",
+    "too-small": "{value} is too small for a computer's number; write 0 or change the unit",
+    "formula": "{value} is a formula, which is never evaluated; save the values instead",
+    "above-range": "{value} lies above the instrument's range; leave the object out or give its value",
+    "spreadsheet-error": "{value} is a spreadsheet's error value; correct the formula behind it",
+    "detection-limit": "{value} gives no detection limit that can be read; it must be a positive number",
+    "unit-in-cell": "{value} carries a unit; put the unit in the header, such as 'Na (wt%)', and leave the bare number",
+    "thousands": "{value} has a thousands separator; write the number without it",
+    "other-mark": "{value} has a decimal {mark!s}, but this file's decimal mark is the {own!s}; write it as elsewhere",
+    "thousands-or-other-mark": "{value} has a thousands separator or a decimal {mark!s}, but this file's decimal"
+    " mark is"
+    " the {own!s}; write it as elsewhere",
+    "column-in-other-mark": "{value} has a decimal {mark!s}, but this file's decimal mark is the {own!s}; write it as"
+    " elsewhere,"
+    " or, if the column is no measurement, name the features to use",
+    "decimal-mark": "{value} may mean {small!s} or {large!s}, and no other cell tells which; for {large!s} write it"
+    " without"
+    " the comma",
+    "missing": "the value is missing; fill it in",
+    "below-detection": "the value is below the detection limit; fill it in",
+    "all-dropped": "every object has a missing value, so that dropping them leaves none",
+    "nothing-measured": "no object has a measured value, so that there is none to fill in",
+    "unknown-limit": "values are below an unstated detection limit, and nothing tells it",
+    "no-median": "values are missing and the control has none to take a median of",
+    # two tables
+    "nothing-in-common": "no variable in common: {here} here, {there} in {other!s}",
+    "no-such-variable": "there is no variable {name}",
+    "other-unit": "the unit is {unit} here but {other} in {there!s}; convert one of them",
+    # notes
+    "role": "taken for the {role!s}",
+    "unit": "unit {unit}",
+    "units-row": "taken for the units",
+    "encoding": "the file is not UTF-8; it was read as {encoding!s}",
+    "sheet": "the sheet {sheet} was read, as was asked",
+    "sheets-not-read": "the sheet {sheet} was read; not read: {sheets}",
+    "decimal-given": "read with the {mark!s} as decimal mark, as was asked",
+    "unused-index": "the index of the DataFrame repeats labels and is not used; give it a name such as 'fragment' to"
+    " use it",
+    "unused-empty": "not used: the column is empty",
+    "unused-label": "not used: taken for a label; name it among the features to measure by it",
+    "unused-text": "not used as a variable: {others} of its {n} values are not numbers, the first: {value}",
+    "unused-absent": "not used: {other!s} has no such column",
+    "unused-similar": "not used: {other!s} has no such column; is it {similar} there? Then give both the same name",
+    "summary-rows-dropped": "left out as summaries ({words}), not measurements: {rows!s}",
+    "dropped": "object {value} left out: {reason!s}",
+    "imputed-limit": "{n} below detection, replaced by half the limit ({rows!s})",
+    "imputed-median": "{n} missing, replaced by the control's median {median:.6g} ({rows!s})",
+}  # fmt: skip
+
+# What can be done about it, in the terms of each front end.
+REMEDIES = {
+    "drop-or-impute": {
+        "python": 'choose missing="drop" or missing="impute"',
+        "cli": "choose --missing drop or --missing impute",
+        "page": "choose under “Missing values” to leave the object out or to fill in",
+    },
+    "drop": {
+        "python": 'choose missing="drop"',
+        "cli": "choose --missing drop",
+        "page": "choose under “Missing values” to leave the object out",
+    },
+    "impute": {
+        "python": 'try missing="impute"',
+        "cli": "try --missing impute",
+        "page": "choose under “Missing values” to fill in",
+    },
+    "drop-summary-rows": {
+        "python": "choose drop_summary_rows=True",
+        "cli": "choose --drop-summary-rows",
+        "page": "choose to leave out summary rows",
+    },
+    "fragment-column": {
+        "python": "for replicates of one object give fragment_column={column}",
+        "cli": "for replicates of one object give --fragment-column {column}",
+        "page": "for replicates of one object choose “fragment” as the role of this column",
+    },
+    "give-role": {
+        "python": "give its role, such as roles={{{column}: 'fragment'}}, 'replicate', 'ignore' or 'measurement'",
+        "cli": "give its role, such as --role {column}=fragment, =replicate, =ignore or =measurement",
+        "page": "choose its role above the column",
+    },
+    "give-decimal": {
+        "python": "if the {mark!s} is the decimal mark, give {python!s}",
+        "cli": "if the {mark!s} is the decimal mark, give {cli!s}",
+        "page": "if the {mark!s} is the decimal mark, choose it under “Decimal mark”",
+    },
+    "name-sheet": {
+        "python": "name the sheet to read (sheet=), or move it to the front",
+        "cli": "name the sheet to read (--sheet, --control-sheet, --recovered-sheet, --background-sheet), or move it to"
+        " the front",
+        "page": "choose one under “Sheet”",
+    },
+    "name-encoding": {
+        "python": "save the file as UTF-8, or name its encoding (encoding=)",
+        "cli": "save the file as UTF-8",
+        "page": "save the file as UTF-8",
+    },
+    "read-chunks": {
+        "python": "read it in blocks (read_chunks), or raise limits=Limits(...)",
+        "cli": "the command `transvariation score` takes tables of any length",
+        "page": "the command `transvariation score` takes tables of any length",
+    },
+    "install": dict.fromkeys(("python", "cli", "page"), "pip install {extra}"),
+}  # fmt: skip
+
+MARKS = {".": "point", ",": "comma"}
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing worth saying about a table, and the place it is about.
+    """A problem of a table, or a note on what was understood, with its place.
 
     Parameters
     ----------
-    message : str
-        What was found and what to do about it.
-    file : str
-        The file as the caller named it.
+    code : str
+        The kind, a key of `MESSAGES`.
+    table : str
+        The table as the caller named it.
     row : int or None
         Counted as a spreadsheet shows them: the header is row 1, blank rows count.
     column : str or None
         The column's header as it stands in the file.
-    code : str
-        A name of the kind of problem for programs.
+    params : mapping
+        The values that the message names.
+    remedy : str
+        What can be done, a key of `REMEDIES`, or "" where the message says all there is.
 
     Examples
     --------
-    >>> print(Problem("'abc' is not a number", "control.csv", 4, "Na"))
-    control.csv, row 4, column 'Na': 'abc' is not a number
+    >>> problem = Problem("missing", "control.csv", 4, "Na", remedy="drop")
+    >>> print(problem)
+    control.csv, row 4, column 'Na': the value is missing; fill it in, or choose missing="drop"
+    >>> problem.text("cli")
+    'the value is missing; fill it in, or choose --missing drop'
     """
 
-    message: str
-    file: str = ""
+    code: str
+    table: str = ""
     row: int | None = None
     column: str | None = None
-    code: str = ""
+    params: Mapping[str, Any] = field(default_factory=dict)
+    remedy: str = ""
 
     def __str__(self) -> str:
-        place = [printable(self.file)] if self.file else []
+        return self.located("python")
+
+    @property
+    def message(self) -> str:
+        """The message for Python users, without the place."""
+        return self.text("python")
+
+    def text(self, front_end: str = "python") -> str:
+        """Phrase the problem and its remedy for a front end: "python", "cli" or "page"."""
+        said, remedy = _phrase(MESSAGES[self.code], self.params), self.remedy_text(front_end)
+        return f"{said}, or {remedy}" if ";" in said and remedy else f"{said}; {remedy}" if remedy else said
+
+    def remedy_text(self, front_end: str = "python") -> str:
+        """Phrase what can be done, in the terms of a front end; "" where the message says it."""
+        if not self.remedy:
+            return ""
+        values: dict[str, Any] = {"column": self.column or "", **self.params}
+        if self.remedy == "give-decimal":
+            values |= _decimal_options(values["mark"], values.get("of"))
+        return _phrase(REMEDIES[self.remedy][front_end], values)
+
+    def located(self, front_end: str = "python") -> str:
+        """Phrase the problem with its place before it."""
+        place = [printable(self.table)] if self.table else []
         place += [f"row {self.row}"] if self.row is not None else []
         place += [f"column {quoted(self.column)}"] if self.column is not None else []
-        return ": ".join(part for part in (", ".join(place), self.message) if part)
+        return ": ".join(part for part in (", ".join(place), self.text(front_end)) if part)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the problem as a dictionary of JSON values."""
-        return asdict(self)
+        """Return the problem as JSON values, with its message for readers of the file."""
+        return asdict(self) | {"params": dict(self.params), "message": self.message}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "Problem":
+        """Restore a problem from `to_dict`."""
+        return cls(**{name: value for name, value in values.items() if name != "message"})
 
 
 class TableError(ValueError):
@@ -61,54 +278,65 @@ class TableError(ValueError):
 
     Examples
     --------
-    >>> print(TableError([Problem("'abc' is not a number", "control.csv", 4, "Na"),
-    ...                   Problem("the cell is empty", "control.csv", 9, "Mg")]))
+    >>> print(TableError([Problem("not-a-number", "control.csv", 4, "Na", {"value": "abc"}),
+    ...                   Problem("missing", "control.csv", 9, "Mg")]))
     2 problems in the table:
       control.csv, row 4, column 'Na': 'abc' is not a number
-      control.csv, row 9, column 'Mg': the cell is empty
+      control.csv, row 9, column 'Mg': the value is missing; fill it in
     """
 
-    def __init__(self, problems: list[Problem], stopped: bool = False, partial: Any = None):
-        files = list(dict.fromkeys(problem.file for problem in problems))
-        self.problems = sorted(problems, key=lambda problem: (files.index(problem.file), problem.row or 0))
+    def __init__(self, problems: Sequence[Problem], stopped: bool = False, partial: Any = None):
+        tables = list(dict.fromkeys(problem.table for problem in problems))
+        self.problems = sorted(problems, key=lambda problem: (tables.index(problem.table), problem.row or 0))
         self.stopped = stopped
         self.partial = partial
         super().__init__(self.problems, stopped)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.problems, self.stopped)  # a worker process sends home the list, not the table
+        return type(self), (self.problems, self.stopped)  # a worker process returns the list, not the table
 
     def __str__(self) -> str:
+        return self.text("python")
+
+    def text(self, front_end: str = "python") -> str:
+        """List the problems for a front end, the first twenty of them."""
+        lines = [problem.located(front_end) for problem in self.problems[:SHOWN]]
         if len(self.problems) == 1 and not self.stopped:
-            return str(self.problems[0])
+            return lines[0]
         count = f"{'more than ' if self.stopped else ''}{len(self.problems)}"
-        tables = "tables" if len({problem.file for problem in self.problems}) > 1 else "table"
-        lines = [f"{count} problems in the {tables}:"] + [f"  {problem}" for problem in self.problems[:SHOWN]]
-        if len(self.problems) > SHOWN:
-            lines.append(f"  and {len(self.problems) - SHOWN} more")
-        if self.stopped:
-            lines.append("  (reading stopped here)")
-        return "\n".join(lines)
+        tables = "tables" if len({problem.table for problem in self.problems}) > 1 else "table"
+        more = [f"and {len(self.problems) - SHOWN} more"] if len(self.problems) > SHOWN else []
+        more += ["(reading stopped here)"] if self.stopped else []
+        return "\n  ".join([f"{count} problems in the {tables}:", *lines, *more])
 
 
-class Findings:
-    """Collects problems and notes about one file while it is being read."""
+class Problems:
+    """Collects problems and notes about one table while it is read."""
 
-    def __init__(self, file: str):
-        self.file = file
+    def __init__(self, table: str):
+        self.table = table
         self.problems: list[Problem] = []
         self.notes: list[Problem] = []
 
-    def problem(self, message: str, row: int | None = None, column: str | None = None, code: str = "") -> None:
+    def add(
+        self, code: str, row: int | None = None, column: str | None = None, *, remedy: str = "", **params: Any
+    ) -> None:
         """Record what makes the table unusable; give up when there are too many to be of use."""
-        if len(self.problems) >= KEPT:
+        if len(self.problems) >= COLLECTED:
             raise TableError(self.problems, stopped=True)
-        self.problems.append(Problem(message, self.file, row, column, code))
+        self.problems.append(Problem(code, self.table, row, column, params, remedy))
 
-    def note(self, message: str, row: int | None = None, column: str | None = None, code: str = "") -> None:
-        """Record what was understood or set aside."""
-        if len(self.notes) < KEPT:
-            self.notes.append(Problem(message, self.file, row, column, code))
+    def note(self, code: str, row: int | None = None, column: str | None = None, **params: Any) -> None:
+        """Record what was understood or not used."""
+        if len(self.notes) < COLLECTED:
+            self.notes.append(Problem(code, self.table, row, column, params))
+
+    def stop(
+        self, code: str, row: int | None = None, column: str | None = None, *, remedy: str = "", **params: Any
+    ) -> TableError:
+        """Record a problem that ends the reading, and return the error to raise."""
+        self.add(code, row, column, remedy=remedy, **params)
+        return TableError(self.problems)
 
     def check(self) -> None:
         """Raise everything found so far, if anything was."""
@@ -117,7 +345,11 @@ class Findings:
 
 
 def printable(text: str) -> str:
-    """Show control characters as escapes, so that a name from a file cannot move the cursor or hide text."""
+    """Show control characters as escapes, so that a name from a file cannot move the cursor or hide text.
+
+    >>> print(printable("a\\x1b[2Jb\\u202ec\\nd\\x9be"))
+    a\\x1b[2Jb\\u202ec\\nd\\x9be
+    """
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
@@ -129,3 +361,38 @@ def quoted(cell: object, width: int = 40) -> str:
     """
     text = str(cell)
     return "'" + printable(text[: width - 1] + "…" if len(text) > width else text) + "'"
+
+
+def row_list(rows: Sequence[int]) -> str:
+    """List row numbers, the first five of them.
+
+    >>> row_list([4]), row_list([2, 3, 5, 6, 7, 8])
+    ('row 4', 'rows 2, 3, 5, 6, 7 and 1 more')
+    """
+    more = f" and {len(rows) - 5} more" if len(rows) > 5 else ""
+    return f"row{'s' if len(rows) > 1 else ''} {', '.join(map(str, rows[:5]))}{more}"
+
+
+class _Formatter(string.Formatter):
+    """Quotes and escapes text, lists the members of lists, and leaves numbers as they are."""
+
+    def convert_field(self, value: Any, conversion: str | None) -> Any:
+        if conversion == "s":
+            return printable(str(value)[:200])
+        if isinstance(value, list | tuple):
+            return ", ".join(map(quoted, value))
+        return value if isinstance(value, int | float) else quoted(value)
+
+
+def _phrase(template: str, values: Mapping[str, Any]) -> str:
+    return _Formatter().vformat(template, (), values)
+
+
+def _decimal_options(mark: str, of: str | None) -> dict[str, str]:
+    """Name the option for a decimal mark, of one table of a pair or of all."""
+    sign = {name: sign for sign, name in MARKS.items()}[mark]
+    pair = f'"{sign}", None' if of == "control" else f'None, "{sign}"'
+    return {
+        "python": f"decimals=({pair})" if of else f'decimal="{sign}"',
+        "cli": f"--{of}-decimal {mark}" if of else f"--decimal {mark}",
+    }

@@ -1,14 +1,42 @@
-"""READ: a file or DataFrame becomes a table, or a list of everything that is wrong with it."""
+"""Read a file or DataFrame as a table, or list everything that is wrong with it."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from transvariation.tables.grid import Limits, block_rows
-from transvariation.tables.levels import joined, read_parts, report_duplicates
+import numpy as np
+
+from transvariation.tables.cells import find_decimal, read_cells
+from transvariation.tables.columns import (
+    LEVELS,
+    Layout,
+    cell_text,
+    cell_texts,
+    find_layout,
+    is_unit_row,
+    order_values,
+    same_unit,
+    split_unit,
+)
+from transvariation.tables.grid import Block, Grid, Limits, Plan, block_rows
 from transvariation.tables.missing import apply_policy, check_policy, gaps, nothing_remains
 from transvariation.tables.opening import Source, opened
-from transvariation.tables.problems import TableError
+from transvariation.tables.problems import Problems, TableError, row_list
 from transvariation.tables.table import Table
+
+# As a cell of its own; the long words also before or after a label with a number ("Mean F1", "F1 RSD").
+_STATISTICS = (
+    r"mean|average|avg|median|r\.?s\.?d\.?|std\.? ?dev\.?|standard deviation|mittelwert|stabw\.?|standardabweichung"
+    r"|moyenne|[ée]cart[- ]type|promedio|desviaci[óo]n est[áa]ndar|deviazione standard|gemiddelde|standaardafwijking"
+)
+_ALONE = rf"{_STATISTICS}|sd|s\.d\.|std|max(?:imum)?|min(?:imum)?|sum|total|lod|loq|detection limit|media"
+_LABEL = r"[^\n\d]{0,30}\d[^\n]{0,10}"
+_SUMMARY = re.compile(
+    rf"^(?:%? ?(?:{_ALONE}) ?(?:%|\(%\)|\[%\])? ?(?:\(n ?= ?\d+\))?:?"
+    rf"|(?:{_STATISTICS})[ _:]+{_LABEL}|{_LABEL}[ _:]+%?(?:{_STATISTICS}) ?%?)$",
+    re.IGNORECASE | re.MULTILINE,
+)
 
 
 def read_table(
@@ -83,24 +111,22 @@ def read_table(
     [[13.64, 4.49], [13.89, 3.6]]
     """
     check_policy(missing)
-    with opened(source, name, limits, sheet=sheet, delimiter=delimiter, decimal=decimal, encoding=encoding) as (
-        grid,
-        find,
-    ):
+    how: dict[str, Any] = {"sheet": sheet, "delimiter": delimiter, "decimal": decimal, "encoding": encoding}
+    with opened(source, name, limits, **how) as (grid, problems):
         named = {"id": id_column, "source": source_column, "fragment": fragment_column}
         taken = {column: role for role, column in named.items() if column is not None} | dict(roles or {})
         given = {"roles": taken, "features": features, "expect": expect, "units": units, "decimal": decimal}
         parts: list[Table] = []
         try:
-            for part, _ in read_parts(grid, find, limits, block_rows(len(grid.header)), given, drop_summary_rows):
+            for part, _ in _read_parts(grid, problems, limits, block_rows(len(grid.header)), given, drop_summary_rows):
                 parts.append(part)
         except TableError as error:
             if error.stopped or not parts:
                 raise
-        table = replace(joined(parts), sha256=grid.sha256, notes=tuple(find.notes))
-        report_duplicates(table, find)
-    if find.problems:
-        raise TableError(find.problems + gaps(table, missing), partial=table)
+        table = replace(_joined(parts), sha256=grid.sha256, notes=tuple(problems.notes))
+        _report_duplicates(table, problems)
+    if problems.problems:
+        raise TableError(problems.problems + gaps(table, missing), partial=table)
     return apply_policy(table, missing, reference)
 
 
@@ -158,15 +184,13 @@ def read_chunks(
     if missing == "impute" and reference is None:
         raise ValueError('missing="impute" in blocks needs reference=: the control table or its filling()')
     limits = Limits(rows=2**62, cells=2**62)
-    with opened(source, name, limits, sheet=sheet, delimiter=delimiter, decimal=decimal, encoding=encoding) as (
-        grid,
-        find,
-    ):
+    how: dict[str, Any] = {"sheet": sheet, "delimiter": delimiter, "decimal": decimal, "encoding": encoding}
+    with opened(source, name, limits, **how) as (grid, problems):
         given = {"roles": {} if id_column is None else {id_column: "id"}, "features": features, "units": units}
         remaining = False
-        for part, done in read_parts(grid, find, limits, rows or block_rows(len(grid.header)), given):
-            find.check()
-            names = part.found(features, units or {})  # all are there, or find knows of it
+        for part, done in _read_parts(grid, problems, limits, rows or block_rows(len(grid.header)), given):
+            problems.check()
+            names = part.found(features, units or {})  # all are there, or there is a problem
             own = {name: wanted for name, wanted in zip(names, features, strict=True) if wanted in (units or {})}
             block = apply_policy(part.select(names).rename(own), missing, reference, in_block=True)
             remaining = remaining or len(block) > 0
@@ -177,5 +201,186 @@ def read_chunks(
             if progress is not None:
                 progress(done)
         if not remaining:
-            nothing_remains(find, missing, impute=reference is not None)
-        find.check()
+            nothing_remains(problems, missing, reference is not None)
+        problems.check()
+
+
+def _read_parts(
+    grid: Grid, problems: Problems, limits: Limits, size: int, given: dict[str, Any], drop_summary_rows: bool = False
+) -> Iterator[tuple[Table, float]]:
+    """Turn blocks of cells into tables of numbers, with NaN where a value is missing."""
+    layout: Layout | None = None
+    n = 0
+    for block in grid.blocks(size):
+        if layout is None and is_unit_row(block):
+            grid.header = _with_units(grid.header, block, problems)
+            problems.note("units-row", int(block.rows[0]))
+            block = block.keep(np.arange(len(block.rows)) > 0)
+        if not grid.decimal:
+            grid.decimal = find_decimal(
+                [cell.strip() for column in block.columns for cell in column if isinstance(cell, str)], problems
+            )
+        block = _without_summaries(block, layout, problems, drop_summary_rows)
+        if not len(block.rows):
+            continue
+        if layout is None:
+            layout = find_layout(grid, block, problems, **given)
+            _check_measurements(grid, block, layout, problems)
+            measured = layout.at("measurement")
+            labels = set(range(len(grid.header))).difference(measured)
+            grid.plan = Plan(tuple(measured), tuple(sorted(labels)))
+        n += len(block.rows)
+        if n > limits.rows or n * len(grid.header) > limits.cells:
+            raise problems.stop("too-many-rows", remedy="read-chunks", n=n - len(block.rows))
+        yield _numbers(grid, block, layout, problems), block.progress
+    if layout is None:
+        find_layout(grid, None, problems, **given)
+        if not problems.problems:
+            problems.add("no-rows")
+        problems.check()
+
+
+def _with_units(header: list[str], block: Block, problems: Problems) -> list[str]:
+    """Put the units of the first row into names that have none of their own; "-" is no unit."""
+    names = list(header)
+    for i, column in enumerate(block.columns):
+        unit, own = cell_text(column[0]), split_unit(header[i])[1]
+        if unit in ("", "-"):
+            continue
+        if not own:
+            names[i] = f"{header[i]} ({unit})"
+        elif not same_unit(own, unit):
+            problems.add("unit-in-header", int(block.rows[0]), header[i], unit=unit, other=own)
+    return names
+
+
+def _without_summaries(block: Block, layout: Layout | None, problems: Problems, drop: bool) -> Block:
+    """Leave out rows that hold a mean or a standard deviation instead of a measurement, with a note or a problem."""
+    found: dict[int, str] = {}
+    measured = set() if layout is None else set(layout.at("measurement"))
+    for column in (column for j, column in enumerate(block.columns) if j not in measured):
+        if not isinstance(column, np.ndarray):
+            texts = [cell.strip() if isinstance(cell, str) and len(cell) < 60 else "" for cell in column]
+            if _SUMMARY.search("\n".join(texts)):
+                found |= {i: text for i, text in enumerate(texts) if _SUMMARY.fullmatch(text)}
+    if not found or (layout is None and len(found) == len(block.rows)):  # each row is the mean of one object
+        return block
+    at = sorted(found)
+    rows = [int(block.rows[i]) for i in at]
+    values: dict[str, Any] = {"words": list(dict.fromkeys(found[i] for i in at))[:5], "rows": row_list(rows)}
+    if drop:
+        problems.note("summary-rows-dropped", **values)
+    else:
+        problems.add("summary-rows", rows[0], remedy="drop-summary-rows", **values)
+    keep = np.ones(len(block.rows), dtype=bool)
+    keep[at] = False
+    return block.keep(keep)
+
+
+def _check_measurements(grid: Grid, block: Block, layout: Layout, problems: Problems) -> None:
+    """Report that no column holds numbers, and why the first ones hold none."""
+    if layout.at("measurement") or problems.problems:
+        return
+    why = f"the delimiter is {grid.delimiter}" if grid.delimiter else "no cell is a number"
+    if grid.delimiter and len(grid.header) == 1:
+        why = "no delimiter was found in the first row; columns must be separated by comma, semicolon, tab or bar"
+    problems.add("no-measurement", why=why, header=" | ".join(grid.header)[:80])
+    for note in [note for note in problems.notes if note.code == "unused-text"][:5]:
+        j = layout.header.index(str(note.column))
+        for i, fault in list(read_cells(block.columns[j], grid.decimal).faults.items())[:1]:
+            fault.report(problems, int(block.rows[i]), layout.header[j])
+
+
+def _numbers(grid: Grid, block: Block, layout: Layout, problems: Problems) -> Table:
+    at = layout.at("measurement")
+    X = np.full((len(block.rows), len(at)), np.nan)
+    below: np.ndarray | None = None
+    for k, j in enumerate(at):
+        X[:, k], limits, faults = read_cells(block.columns[j], grid.decimal)
+        if limits and below is None:
+            below = np.full(X.shape, np.nan)
+        for i, limit in limits.items():
+            below[i, k] = limit  # type: ignore[index]
+        for i, fault in faults.items():
+            fault.report(problems, int(block.rows[i]), layout.header[j])
+            X[i, k] = np.inf  # reported already, so not to be called missing as well
+    levels: dict[str, Any] = {role: _labels(block, layout, role, problems) for role in LEVELS}
+    ids = _labels(block, layout, "id", problems)
+    labels = [texts for texts in levels.values() if texts is not None]
+    if ids is None and labels:
+        ids = tuple(map(" / ".join, zip(*labels, strict=True)))
+    return Table(
+        name=grid.name,
+        ids=tuple(f"row {row}" for row in block.rows.tolist()) if ids is None else ids,
+        features=tuple(layout.names[j] for j in at),
+        X=X,
+        rows=block.rows.astype(np.int64),
+        **levels,
+        order=_order(grid, block, layout, problems),
+        units={layout.names[j]: layout.units[j] for j in at if layout.units[j]},
+        headers={layout.names[j]: layout.header[j] for j in at},
+        roles=dict(zip(layout.header, layout.roles, strict=True)),
+        below=below,
+    )
+
+
+def _labels(block: Block, layout: Layout, role: str, problems: Problems) -> tuple[str, ...] | None:
+    at = layout.at(role)
+    if not at:
+        return None
+    texts = cell_texts(block.columns[at[0]])
+    if not all(texts):
+        rows = [row for row, text in zip(block.rows.tolist(), texts, strict=True) if not text]
+        problems.add("empty-label", rows[0], layout.header[at[0]], role=role, rows=row_list(rows))
+    return texts
+
+
+def _order(grid: Grid, block: Block, layout: Layout, problems: Problems) -> np.ndarray | None:
+    at = layout.at("order")
+    if not at:
+        return None
+    values = order_values(block.columns[at[0]], grid.decimal)
+    if not np.isfinite(values).all():
+        i = int(np.argmin(np.isfinite(values)))
+        cell = cell_text(block.columns[at[0]][i])
+        problems.add("order", int(block.rows[i]), layout.header[at[0]], remedy="give-role", value=cell)
+    return values
+
+
+def _joined(tables: list[Table]) -> Table:
+    """Put the parts of one table together; rows with the same labels are told apart by their numbers."""
+    table = tables[0]
+    if len(tables) > 1:
+        levels: dict[str, Any] = {
+            level: tuple(label for part in tables for label in getattr(part, level))
+            for level in LEVELS
+            if getattr(table, level) is not None
+        }
+        for name in ("order", "below"):
+            arrays = [getattr(part, name) for part in tables]
+            if any(array is not None for array in arrays):
+                filled = [np.full(t.X.shape, np.nan) if a is None else a for t, a in zip(tables, arrays, strict=True)]
+                levels[name] = np.concatenate(filled)
+        table = replace(
+            table,
+            ids=tuple(name for part in tables for name in part.ids),
+            X=np.concatenate([part.X for part in tables]),
+            rows=np.concatenate([part.rows for part in tables]),
+            **levels,
+        )
+    if "id" not in table.roles.values() and len(set(table.ids)) < len(table.ids):
+        ids = tuple(f"{name} (row {row})" for name, row in zip(table.ids, table.rows.tolist(), strict=True))
+        return replace(table, ids=ids)
+    return table
+
+
+def _report_duplicates(table: Table, problems: Problems) -> None:
+    """Report every id that was used before."""
+    if len(set(table.ids)) == len(table.ids):
+        return
+    column = next(name for name, role in table.roles.items() if role == "id")
+    first: dict[str, int] = {}
+    for name, row in zip(table.ids, table.rows.tolist(), strict=True):
+        if name in first:
+            problems.add("duplicate-id", row, column, remedy="fragment-column", value=name, first=first[name])
+        first.setdefault(name, row)

@@ -1,4 +1,4 @@
-"""The table that the rest of the package sees: numbers, and where each came from."""
+"""A table as the rest of the package sees it: numbers, and where each came from."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -111,7 +111,7 @@ class Table:
         return self.source if names is None or (self.source and len(set(names)) == len(names)) else names
 
     def header(self, feature: str) -> str:
-        """Name a feature as the file does, unit included."""
+        """Return what the file calls a feature, unit included."""
         return self.headers.get(feature, feature)
 
     def lookup(self, wanted: Sequence[str], units: Mapping[str, str] = MappingProxyType({})) -> list[str | None]:
@@ -136,7 +136,7 @@ class Table:
         return [name for name in self.lookup(wanted, units) if name is not None]
 
     def rename(self, names: Mapping[str, str]) -> "Table":
-        """Call features by other names; how the file calls them stays known."""
+        """Give features other names; what the file calls them stays known."""
         return replace(
             self,
             features=tuple(names.get(name, name) for name in self.features),
@@ -167,13 +167,13 @@ class Table:
         )
 
     def to_frame(self) -> "pd.DataFrame":
-        """Give the measurements as a DataFrame with the ids as index."""
+        """Return the measurements as a DataFrame with the ids as index."""
         import pandas as pd
 
         return pd.DataFrame(self.X, index=pd.Index(self.ids, name="id"), columns=list(self.features))
 
     def summary(self) -> dict[str, Any]:
-        """Say what was understood, as JSON values."""
+        """Return what was understood, as JSON values."""
         return {
             "file": self.name,
             "sha256": self.sha256,

@@ -1,4 +1,4 @@
-"""CSV and its relatives: encoding, delimiter and decimal mark recognised, then rows in blocks."""
+"""Read CSV and its relatives: encoding, delimiter and decimal mark are recognised, then rows are read in blocks."""
 
 import codecs
 import csv
@@ -6,138 +6,183 @@ import io
 import re
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from transvariation.tables.cells import to_say
-from transvariation.tables.encoding import Survey
-from transvariation.tables.fast_path import quick_columns
-from transvariation.tables.grid import Block, Column, Limits, Plan, split
-from transvariation.tables.problems import Findings, printable, quoted
-from transvariation.tables.ragged_rows import are_names, report_lengths
+from transvariation.tables.cells import Column, find_decimal
+from transvariation.tables.grid import Block, Plan, are_names, report_lengths
+from transvariation.tables.problems import Problems, printable, quoted
 
 DELIMITERS = {";": "semicolon", "\t": "tab", "|": "bar", ",": "comma"}  # the comma last: it may be a decimal mark
 SAMPLE_CHARACTERS = 1_000_000
 SAMPLE_RECORDS = 500
 PIECE_CHARACTERS = 4_000_000
+PIECE_BYTES = 1 << 20
+LONGEST_LINE = 64 * PIECE_BYTES
 
-_COMMA = re.compile(r"[<≤]?\s*[+-]?(\d*),(\d+)([eE][+-]?\d+)?", re.ASCII)
-_POINT = re.compile(r"[<≤]?\s*[+-]?\d*\.\d+([eE][+-]?\d+)?", re.ASCII)
 _EITHER = re.compile(r"[<≤]?\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?", re.ASCII)
+_BYTE_ORDER_MARKS = [  # the longer mark first: UTF-32's begins with UTF-16's
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+]
+
+
+def detect_encoding(stream: BinaryIO, problems: Problems, given: str | None = None) -> str:
+    """Find a text file's encoding.
+
+    A byte-order mark decides; else UTF-16 shows by its zero bytes; else UTF-8 if every byte fits; else Windows-1252.
+    Guessing by frequencies (charset-normalizer) is no help for tables: a single "µ" is too little text to go by.
+    """
+    stream.seek(0)
+    head = stream.read(4096)
+    marked = next((name for mark, name in _BYTE_ORDER_MARKS if head.startswith(mark)), None)
+    if given or marked:
+        candidates = [given or marked or ""]
+    elif len(head) >= 4 and head.count(0) > 0.3 * len(head):
+        candidates = ["utf-16-le" if head[1::2].count(0) > head[0::2].count(0) else "utf-16-be"]
+    else:
+        candidates = ["utf-8", "cp1252"]
+    for encoding in candidates:
+        wrong = _first_wrong_byte(stream, encoding, problems)
+        if wrong is None:
+            if encoding == "cp1252" and not given:
+                problems.note("encoding", encoding="Windows-1252")
+            return encoding
+    stream.seek(0)
+    row = len(re.findall(rb"\r\n|\r|\n", stream.read(wrong or 0))) + 1
+    byte = stream.read(1)
+    what = f"byte 0x{byte.hex()}" if byte else "the end of the file"
+    raise problems.stop("wrong-byte", row, remedy="name-encoding", byte=what, encoding=candidates[-1])
+
+
+def _first_wrong_byte(stream: BinaryIO, encoding: str, problems: Problems) -> int | None:
+    """Find the first byte that the encoding cannot explain; stop at a line without an end."""
+    decoder, read, line = codecs.getincrementaldecoder(encoding)(), 0, 0
+    stream.seek(0)
+    while True:
+        piece = stream.read(PIECE_BYTES)
+        pending = len(decoder.getstate()[0])  # bytes of a character that the last piece ended in
+        try:
+            decoder.decode(piece, final=not piece)
+        except UnicodeError as error:
+            return max(read - pending + getattr(error, "start", 0), 0)
+        if not piece:
+            return None
+        read += len(piece)
+        line = 0 if b"\n" in piece or b"\r" in piece else line + len(piece)
+        if line > LONGEST_LINE:
+            raise problems.stop("endless-line")
 
 
 class TextGrid:
     """A delimited text file."""
 
+    n_rows = 0
+
     def __init__(
         self,
         stream: BinaryIO,
-        survey: Survey,
-        findings: Findings,
-        limits: Limits,
+        sha256: str,
+        problems: Problems,
         *,
         delimiter: str | None = None,
         decimal: str | None = None,
+        encoding: str | None = None,
     ):
-        self.name, self.sha256 = findings.file, survey.sha256
-        self._stream, self._survey, self._findings, self._limits = stream, survey, findings, limits
+        self.name, self.sha256 = problems.table, sha256
+        self._encoding = detect_encoding(stream, problems, encoding)
+        self._stream, self._problems = stream, problems
+        self._size = stream.seek(0, 2)
         self.plan: Plan | None = None
-        sample, complete = self._sample()
-        records = list(_whole_records(sample, complete, ","))
-        self._skip = 0
-        first = ",".join(records[0]) if records else ""
-        if re.fullmatch(r"sep=.", first.strip("\ufeff")):  # the line by which Excel is told the delimiter
-            delimiter, self._skip = delimiter or first[-1], 1
-        self.delimiter = delimiter or find_delimiter(sample, complete)
-        cells = [record for record in _whole_records(sample, complete, self.delimiter)][self._skip :]
-        self.decimal = decimal or find_decimal([cell.strip() for record in cells[1:] for cell in record], findings)
-        self.header: list[str] = []
-        self.first_row = 1
-        self._header()
-        while self.header and not self.header[-1]:
-            self.header.pop()  # blank columns at the right-hand edge
-        if self.header and survey.nul and any("\x00" in name for name in self.header):
-            findings.problem("the header contains a NUL byte: the file is damaged; export it again", self.first_row)
-
-    def _mark(self) -> str:
-        return f"the {DELIMITERS[self.delimiter]}" if self.delimiter in DELIMITERS else quoted(self.delimiter)
-
-    def columns_from(self) -> str:
-        """Say what the columns were told apart by."""
-        if len(self.header) > 1:
-            return f"the delimiter is {self._mark()}"
-        return "no delimiter was found in the first row; columns must be separated by comma, semicolon, tab or bar"
-
-    def _text(self) -> io.TextIOWrapper:
-        self._stream.seek(0)
-        return io.TextIOWrapper(_Unclosed(self._stream), self._survey.encoding, newline="")  # type: ignore[arg-type]
-
-    def _sample(self) -> tuple[str, bool]:
         with self._text() as text:
             sample = text.read(SAMPLE_CHARACTERS)
-        return sample, len(sample) < SAMPLE_CHARACTERS
-
-    def _header(self) -> None:
-        """Read up to the first record that is not blank."""
+        complete = len(sample) < SAMPLE_CHARACTERS
+        first = ",".join(next(iter(_records(sample, complete, ",")), []))
+        named = re.fullmatch(r"\ufeff?sep=(.)", first)  # the line that tells Excel the delimiter
+        self._skipped = 1 if named else 0
+        self._separator = delimiter or (named[1] if named else find_delimiter(sample, complete))
+        self.delimiter = f"the {DELIMITERS.get(self._separator) or quoted(self._separator)}"
+        cells = [
+            cell.strip() for row in _records(sample, complete, self._separator)[self._skipped + 1 :] for cell in row
+        ]
+        self.decimal = decimal or find_decimal(cells, problems)
+        self.header: list[str] = []
+        self.first_row = 1
         with self._text() as text:
-            pieces = _Pieces(text, self.delimiter, self._findings)
-            while (line := text.readline()) and not pieces.broken:
-                for row, record in pieces.records([line]):
-                    if row > self._skip and any(map(str.strip, record)):
+            reader = _Records(text, self._separator, problems)
+            while (line := text.readline()) and not reader.broken and not self.header:
+                for row, record in reader.read([line]):
+                    if row > self._skipped and any(map(str.strip, record)):
                         self.header, self.first_row = [cell.strip() for cell in record], row
-                        return
+        while self.header and not self.header[-1]:
+            self.header.pop()  # blank columns at the right-hand edge
+        if any("\x00" in name for name in self.header):
+            problems.add("nul-in-header", self.first_row)
+
+    @contextmanager
+    def _text(self) -> Iterator[io.TextIOWrapper]:
+        self._stream.seek(0)
+        text = io.TextIOWrapper(self._stream, self._encoding, newline="")
+        try:
+            yield text
+        finally:
+            text.detach()  # the stream stays open
 
     def blocks(self, block_rows: int) -> Iterator[Block]:
         """Read the rows below the header; a row of another length is reported and left out."""
         with self._text() as text:
-            pieces = _Pieces(text, self.delimiter, self._findings)
-            while piece := text.read(PIECE_CHARACTERS):
+            reader = _Records(text, self._separator, self._problems)
+            while (piece := text.read(PIECE_CHARACTERS)) and not reader.broken:
                 piece += text.readline()  # to the end of the row
-                plan = self.plan if pieces.row >= self.first_row and not self._survey.nul else None
-                quick = plan and quick_columns(piece, len(self.header), plan, self.delimiter, self.decimal)
-                if quick:
-                    n = len(next(column for column in quick if len(column)))
-                    block = Block(np.arange(pieces.row, pieces.row + n) + 1, quick)
-                    pieces.row += n
+                columns = None
+                if self.plan is not None and reader.row >= self.first_row:
+                    columns = parse_regular(piece, len(self.header), self.plan, self._separator, self.decimal)
+                if columns is None:
+                    block = self._checked(reader, piece)
                 else:
-                    block = self._careful(pieces, piece)
-                yield from split(block, block_rows, min(self._stream.tell() / max(self._survey.size, 1), 1.0))
-                if pieces.broken:
-                    return
+                    n = max(map(len, columns))
+                    block = Block(np.arange(reader.row, reader.row + n) + 1, columns)
+                    reader.row += n
+                progress = min(self._stream.tell() / max(self._size, 1), 1.0)
+                for start in range(0, len(block.rows), block_rows):
+                    part = slice(start, start + block_rows)
+                    yield Block(block.rows[part], [column[part] for column in block.columns], progress)
 
-    def _careful(self, pieces: "_Pieces", piece: str) -> Block:
-        width, find = len(self.header), self._findings
+    def _checked(self, reader: "_Records", piece: str) -> Block:
+        width, nul = len(self.header), "\x00" in piece
         rows: list[int] = []
         records: list[list[str]] = []
         misfits: list[tuple[int, Sequence[object]]] = []
-        for row, record in pieces.records(list(io.StringIO(piece, newline=""))):
+        for row, record in reader.read(list(io.StringIO(piece, newline=""))):
             if row <= self.first_row or not any(map(str.strip, record)):
                 continue
             if not _fits(record, width):
                 misfits.append((row, record))
-                continue
-            if self._survey.nul and any("\x00" in cell for cell in record):
+            elif nul and any("\x00" in cell for cell in record):
                 at = next(i for i, cell in enumerate(record) if "\x00" in cell)
-                find.problem("the cell contains a NUL byte: the file is damaged", row, self.header[at])
-                continue
-            rows.append(row)
-            records.append(record[:width])
-        hint = f"; is a delimiter inside a cell not quoted, or a cell missing? (the delimiter is {self._mark()})"
-        report_lengths(misfits, len(rows) + len(misfits), width, hint, find)
+                self._problems.add("nul", row, self.header[at])
+            else:
+                rows.append(row)
+                records.append(record[:width])
+        report_lengths(misfits, len(rows) + len(misfits), width, self._problems, self.delimiter)
         columns: list[Column] = list(zip(*records, strict=True)) if records else [()] * width
         return Block(np.array(rows, dtype=np.int64), columns)
 
 
-class _Pieces:
-    """Splits text into records piece by piece; a record that a piece cuts in two is completed from the file."""
+class _Records:
+    """Splits text into records piece by piece; a record that a piece ends in is completed from the file."""
 
-    def __init__(self, text: io.TextIOWrapper, delimiter: str, findings: Findings):
-        self._text, self._delimiter, self._findings = text, delimiter, findings
+    def __init__(self, text: io.TextIOWrapper, delimiter: str, problems: Problems):
+        self._text, self._delimiter, self._problems = text, delimiter, problems
         self.row = 0  # the last record's number, as a spreadsheet counts
         self.broken = False
 
-    def records(self, lines: list[str]) -> Iterator[tuple[int, list[str]]]:
+    def read(self, lines: list[str]) -> Iterator[tuple[int, list[str]]]:
         """Read the records that begin among these lines."""
         waiting = deque(lines)
 
@@ -153,138 +198,140 @@ class _Pieces:
                 yield self.row, record
         except csv.Error as error:
             self.broken = True
-            self._findings.problem(_csv_message(str(error)), self.row + 1)
+            known = {"unexpected end": "open-quote", "field larger": "long-cell"}
+            code = next((code for words, code in known.items() if words in str(error)), "unreadable-row")
+            self._problems.add(code, self.row + 1, reason=printable(str(error)))
 
 
-class _Unclosed(io.RawIOBase):
-    """Lets a text layer be thrown away without closing the file under it."""
-
-    def __init__(self, stream: BinaryIO):
-        self._stream = stream
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        data = self._stream.read(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
-
-
-def _whole_records(sample: str, complete: bool, delimiter: str) -> Iterator[list[str]]:
-    """Read the sample's records, without the last one where the sample may have cut it."""
-    lines = io.StringIO(sample, newline="")
+def _records(sample: str, complete: bool, delimiter: str) -> list[list[str]]:
+    """Read the sample's records, without the last one where the sample may have ended in it."""
     records: list[list[str]] = []
     try:
-        for record in csv.reader(lines, delimiter=delimiter):
+        for record in csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter):
             if any(map(str.strip, record)):
                 records.append(record)
             if len(records) == SAMPLE_RECORDS:
-                break
+                return records
     except csv.Error:
-        pass  # reported with its row when the file itself is read
-    else:
-        if not complete and len(records) < SAMPLE_RECORDS and len(records) > 1:
-            records.pop()
-    return iter(records)
+        return records  # reported with its row when the file itself is read
+    return records if complete or len(records) < 2 else records[:-1]
 
 
 def find_delimiter(sample: str, complete: bool = True) -> str:
     """Choose the delimiter that stands in the header and gives the rows the header's length.
 
     Where several do, it is the one that leaves most numbers whole, and the comma, which may be a decimal mark, only if
-    no other leaves as many.
+    no other leaves as many. Where none does, the header may be a title: then it is the one that gives most rows one
+    length and begins with names. In one column, it is the rarest.
 
     Examples
     --------
     >>> find_delimiter("id;Na, wt%;Mg, wt%\\nA;1,5;2,5\\n")
     ';'
     """
-    shares: dict[str, tuple[float, int]] = {}
-    for delimiter in DELIMITERS:
-        records = list(_whole_records(sample, complete, delimiter))
-        if records and len(records[0]) > 1:
-            shares[delimiter] = _share_of_fitting(records), len(records[0])
-    fitting = [delimiter for delimiter, (share, _) in shares.items() if 2 * share > 1]
-    if len(fitting) > 1:
-        numbers = {delimiter: _numbers(sample, complete, delimiter) for delimiter in fitting}
-        return max(fitting, key=lambda delimiter: (numbers[delimiter], delimiter != ",", shares[delimiter]))
+    split = {delimiter: _records(sample, complete, delimiter) for delimiter in DELIMITERS}
+    fitting, widths, below_titles = [], {}, {}
+    for delimiter, records in split.items():
+        if not records:
+            continue
+        length, width = len(records[0]), max(i for i, cell in enumerate(records[0], 1) if cell.strip())
+        if length > 1:
+            share = sum(len(record) == length or _fits(record, width) for record in records) / len(records)
+            widths[delimiter] = share, length
+            fitting += [delimiter] if 2 * share > 1 else []
+        common, times = Counter(map(len, records)).most_common(1)[0]
+        names = next(record for record in records if len(record) == common)
+        if 2 * times > len(records) and are_names(names):
+            below_titles[delimiter] = times
     if fitting:
-        return fitting[0]
-    # one column: the rarest delimiter leaves its cells whole
-    return _delimiter_below_titles(sample, complete) or max(shares, key=shares.__getitem__, default="\t")
-
-
-def _share_of_fitting(records: list[list[str]]) -> float:
-    """Tell how many rows have the header's length, or have it but for blank cells at the right-hand edge."""
-    length, width = len(records[0]), max((i for i, cell in enumerate(records[0], 1) if cell.strip()), default=0)
-    return sum(len(record) == length or _fits(record, width) for record in records) / len(records)
+        return max(fitting, key=lambda d: (_count_numbers(split[d][1:]), d != ",", widths[d]))
+    return max(below_titles, key=below_titles.__getitem__, default=max(widths, key=widths.__getitem__, default="\t"))
 
 
 def _fits(record: list[str], width: int) -> bool:
     return len(record) >= width and not any(map(str.strip, record[width:]))
 
 
-def _numbers(sample: str, complete: bool, delimiter: str) -> int:
-    """Count the cells below the header that are numbers with either decimal mark."""
-    records = list(_whole_records(sample, complete, delimiter))[1:]
+def _count_numbers(records: list[list[str]]) -> int:
     return sum(bool(_EITHER.fullmatch(cell.strip())) for record in records for cell in record)
 
 
-def _delimiter_below_titles(sample: str, complete: bool) -> str | None:
-    """Find what separates names and values where the first row is a title.
+def parse_regular(piece: str, width: int, plan: Plan, delimiter: str, decimal: str) -> list[Column] | None:
+    """Parse a piece of text made of whole rows at the speed of C; None where any cell needs a closer look.
 
-    A column of decimal commas has no such names above it, and stays one column.
-    """
-    best, most = None, 0
-    for delimiter in DELIMITERS:
-        records = list(_whole_records(sample, complete, delimiter))
-        width, times = max(Counter(map(len, records)).items(), key=lambda item: item[1], default=(0, 0))
-        first = next((record for record in records if len(record) == width), [])
-        if 2 * times > len(records) and times > most and are_names(first):
-            best, most = delimiter, times
-    return best
-
-
-def find_decimal(cells: list[str], findings: Findings | None = None) -> str:
-    """Choose the decimal mark from the cells that look like numbers; ask where they do not tell.
-
-    A comma before exactly three digits may separate thousands, so it alone settles nothing.
+    Parameters
+    ----------
+    piece : str
+        Whole lines.
+    width : int
+        How many cells every row must have.
+    plan : Plan
+        Which columns are wanted, and as what; the others come back empty.
 
     Examples
     --------
-    >>> find_decimal(["1,5180", "13,2"]), find_decimal(["1.5", "2"])
-    (',', '.')
+    >>> parse_regular("F1,1.5\\nF2,2.5\\n", 2, Plan(numbers=(1,), texts=(0,)), ",", ".")
+    [['F1', 'F2'], array([1.5, 2.5])]
+    >>> parse_regular("F1,1.5\\nF2,<2\\n", 2, Plan(numbers=(1,), texts=(0,)), ",", ".") is None
+    True
     """
-    sure, unsure = 0, ""
-    for cell in cells:
-        match = _COMMA.fullmatch(cell)
-        if match and (len(match[2]) != 3 or match[1] in ("", "0") or len(match[1]) > 3 or match[3]):
-            sure += 1
-        elif match:
-            unsure = unsure or cell
-    points = sum(bool(_POINT.fullmatch(cell)) for cell in cells)
-    if unsure and not sure and not points and findings is not None:
-        small, large = unsure.replace(",", "."), unsure.replace(",", "")
-        findings.problem(
-            f"{quoted(unsure)} may mean {small} or {large}, and no other cell tells which;"
-            f" for {small} {to_say(',')}, for {large} write it without the comma",
-            code="decimal-mark",
-        )
-    return "," if sure > points else "."
+    import pandas as pd
 
-
-def _csv_message(error: str) -> str:
-    if "unexpected end" in error:
-        return "a quotation mark is opened and never closed; the rest of the file could not be read"
-    if "field larger" in error:
-        return "a cell has more than 131,072 characters: an unclosed quotation mark, or not a table"
-    return f"the row cannot be split into cells ({printable(error)}); the rest of the file could not be read"
-
-
-def known_encoding(name: str) -> bool:
-    """Tell whether Python knows a text encoding of this name."""
+    n = piece.count("\n") + (not piece.endswith("\n"))
+    # from 3.1 on pandas gives the nearest double, as float() does, unasked, and warns when asked
+    exact: dict[str, Any] = {} if _version(pd.__version__) >= (3, 1) else {"float_precision": "round_trip"}
     try:
-        return codecs.lookup(name)._is_text_encoding  # base64 and the like are no text
-    except (LookupError, ValueError):
+        if not _is_regular(piece, n, width, delimiter):
+            return None
+        frame = pd.read_csv(
+            io.StringIO(piece),
+            sep=delimiter,
+            decimal=decimal,
+            header=None,
+            names=range(width),
+            index_col=False,
+            usecols=sorted(plan.numbers + plan.texts),
+            dtype={**dict.fromkeys(plan.numbers, np.float64), **dict.fromkeys(plan.texts, object)},
+            na_filter=False,  # an empty cell must not pass for a number
+            skip_blank_lines=False,
+            **exact,
+        )
+    except (ValueError, OverflowError):  # ParserError and UnicodeEncodeError are ValueErrors
+        return None
+    X = frame[list(plan.numbers)].to_numpy()
+    if len(frame) != n or not np.isfinite(X).all():  # 1e400 and nan
+        return None
+    if ((X == 0).any() or (X == 1).all(axis=0).any()) and "e" in piece.lower():
+        return None  # 1e-400 and false read as 0; a column of nothing but true as 1
+    columns: list[Column] = [()] * width
+    for k, j in enumerate(plan.numbers):
+        columns[j] = X[:, k]
+    for j in plan.texts:
+        columns[j] = frame[j].tolist()
+    return columns
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(".")[:2])
+
+
+def _is_regular(piece: str, n: int, width: int, delimiter: str) -> bool:
+    """Return whether every line has the delimiters of one row, and every quotation mark encloses one cell of it.
+
+    Line by line: in sums over the piece a cell too many here and one too few there would cancel out.
+    """
+    if not delimiter.isascii() or piece.startswith("\ufeff") or "\x00" in piece:
         return False
+    if piece.count("\r") != piece.count("\r\n"):
+        return False
+    mark, end = delimiter.encode(), b"" if piece.endswith("\n") else b"\n"
+    marks = piece.encode().translate(None, bytes(set(range(256)) - {*mark, *b'\n"'})) + end
+    # Two quotation marks side by side here have neither delimiter nor line end between them.
+    if marks.replace(b'""', b"") != ((width - 1) * mark + b"\n") * n:
+        return False
+    if b'"' not in marks:
+        return True
+    # Each cell has an even number of them; as many edges as marks leaves one at either end and none within.
+    opening = piece.count(delimiter + '"') + piece.count('\n"') + piece.startswith('"')
+    closing = sum(map(piece.count, ('"' + delimiter, '"\n', '"\r'))) + piece.endswith('"')
+    return opening + closing == marks.count(b'"')

@@ -8,51 +8,32 @@ import numpy as np
 
 from transvariation.casework.judging import NAME_SHEETS
 from transvariation.casework.methods import AS_THEY_ARE, FEWER
-from transvariation.tables import Limits, Problem, Table, TableError
-from transvariation.tables.cells import MARKS, to_say
-from transvariation.tables.columns import NO_MEASUREMENT
+from transvariation.tables import Limits, Problem, Table, TableError, sheet_titles
 from transvariation.tables.opening import opened
-from transvariation.tables.pairing import say_one
-from transvariation.tables.workbook import NAME_ONE, sheet_titles
 
 FIRST = 8  # rows shown of a table that was understood
 PLACES = 12  # further rows shown because something was found in them
 COLUMNS = 40  # a wider table shows only its first column and those that something was found in
 CELL = 60  # characters of a cell
 
-# The reader speaks to people who type options; the page has the same choices under other names.
+# What a case advises in terms of options, in the page's terms.
 PLAIN = {
-    'choose missing="drop" or missing="impute"': "choose under “Missing values” to leave the object out or to fill in",
-    'try missing="impute"': "choose under “Missing values” to fill in",
-    "name the column as the fragment (fragment_column, --fragment-column)": "head that column “fragment” in the table",
-    NO_MEASUREMENT: "if the column is no measurement, choose the mark of the other columns there",
-    "save the file as UTF-8, or name its encoding": "save the file as UTF-8",
     NAME_SHEETS: "Of a workbook with several sheets, choose one for each table under “Sheet” and read them again.",
-    NAME_ONE: "choose one of them under “Sheet”",
     FEWER: "untick variables, let them be reduced under “Fewer variables”, or take the method kernel",
     AS_THEY_ARE: "choose “no” under “Fewer variables”",
-    "read it in blocks (`score` does)": "the command “transvariation score” takes tables of any length",
-} | {
-    said: f"choose the {name} under “Decimal mark”"
-    for mark, name in MARKS.items()
-    for said in (to_say(mark), say_one(mark, "control"), say_one(mark, "recovered"))
 }
 
 
 def plain(message: str) -> str:
-    """Say a message in the page's words.
-
-    >>> print(plain('the value is missing; fill it in, or choose missing="drop" or missing="impute"'))
-    the value is missing; fill it in, or choose under “Missing values” to leave the object out or to fill in
-    """
+    """Phrase a message of a case in the page's terms."""
     for theirs, ours in PLAIN.items():
         message = message.replace(theirs, ours)
     return message
 
 
 def told(problem: Problem) -> dict[str, Any]:
-    """Give a problem as JSON values, in the page's words."""
-    return problem.to_dict() | {"message": plain(problem.message)}
+    """Return a problem as JSON values, with the remedy in the page's terms."""
+    return problem.to_dict() | {"message": problem.text("page")}
 
 
 def sheets(content: bytes, limits: Limits) -> list[str]:
@@ -66,7 +47,7 @@ def understood(table: Table) -> dict[str, Any]:
     noted = {note.row for note in table.notes if note.row is not None}
     chosen = [i for i, row in enumerate(table.rows.tolist()) if i < FIRST or row in noted][: FIRST + PLACES]
     headers = [table.header(name) for name in table.features]
-    notes = [told(note) for note in table.notes if not note.message.startswith("taken for")]  # the roles say it
+    notes = [told(note) for note in table.notes if note.code not in ("role", "units-row")]  # the roles say it
     summary = table.summary() | {"notes": notes}
     rows = [
         _row(int(table.rows[i]), [table.ids[i], *map(_number, table.X[i])], ["", *headers], table.notes) for i in chosen
@@ -78,12 +59,12 @@ def troubled(
     content: bytes, name: str, problems: Sequence[Problem], limits: Limits, *, sheet: str | None, decimal: str | None
 ) -> dict[str, Any]:
     """Show the rows of a table, as they stand in the file, that a problem is about; none if it cannot be opened."""
-    ours = [problem for problem in problems if problem.file == name]
+    ours = [problem for problem in problems if problem.table == name]
     wanted = sorted({problem.row for problem in ours if problem.row is not None})[:PLACES]
     header: list[str] = []
     rows: list[dict[str, Any]] = []
     try:
-        with opened(content, name, limits, sheet=sheet, delimiter=None, decimal=decimal, encoding=None) as (grid, _):
+        with opened(content, name, limits, sheet=sheet, decimal=decimal) as (grid, _):
             header = [str(cell) for cell in grid.header]
             seen = [j for j in range(len(header)) if _shown(j, header, ours)]
             for block in grid.blocks(1000) if wanted else ():
@@ -106,8 +87,8 @@ def _shown(j: int, header: list[str], problems: Sequence[Problem]) -> bool:
 def _row(number: int, cells: list[str], header: Sequence[str], found: Sequence[Problem]) -> dict[str, Any]:
     """Say which cells of a row something was found in; a finding without a column is about the whole row."""
     here = [problem for problem in found if problem.row == number]
-    marked = {j: plain(p.message) for p in here for j, title in enumerate(header) if p.column == title}
-    whole = [plain(problem.message) for problem in here if problem.column is None]
+    marked = {j: p.text("page") for p in here for j, title in enumerate(header) if p.column == title}
+    whole = [problem.text("page") for problem in here if problem.column is None]
     return {"row": number, "cells": cells, "marked": marked, "whole": whole}
 
 

@@ -73,11 +73,11 @@ async function load(path, body) {
 // Every problem stands below the table it is about, with the place in that table.
 function showFaults({ problems, files = [], tables = [] }) {
   ROLES.forEach((role, i) => {
-    const own = problems.filter((problem) => problem.file && problem.file === files[i]);
+    const own = problems.filter((problem) => problem.table && problem.table === files[i]);
     const places = own.length && (tables[i].rows.length || tables[i].faulty.length) ? [grid(tables[i], `${role} table: the places`)] : [];
     showProblems(problemsOf(role), own, places);
   });
-  showProblems($("load-problems"), problems.filter((problem) => !files.includes(problem.file)));
+  showProblems($("load-problems"), problems.filter((problem) => !files.includes(problem.table)));
 }
 
 function showUnderstood(answer) {

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from transvariation.tables import TableError, read_table, text
-from transvariation.tables.fast_path import quick_columns
 from transvariation.tables.grid import Plan
+from transvariation.tables.text import parse_regular
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ from transvariation.tables.grid import Plan
     ],
 )
 def test_faults_do_not_cancel_out(piece, taken):
-    found = quick_columns(piece, 4, Plan((1, 2), (0,)), ",", ".")
+    found = parse_regular(piece, 4, Plan((1, 2), (0,)), ",", ".")
     assert (found is not None) == taken
     if found is not None:
         assert [found[1].tolist(), found[2].tolist(), found[0]] == [[1.5, 1.5], [2, 2], ["X", "Y"]]
@@ -65,7 +65,7 @@ def test_both_ways_read_the_same_or_refuse_the_same(odd, rows):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text, "PIECE_CHARACTERS", 40)
         quick = _outcome(file)
-        patch.setattr(text, "quick_columns", lambda *_: None)
+        patch.setattr(text, "parse_regular", lambda *_: None)
         assert _outcome(file) == quick
 
 

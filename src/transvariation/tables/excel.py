@@ -1,0 +1,233 @@
+"""Read Excel workbooks (.xlsx) cell by cell, without trusting them.
+
+openpyxl is slower than calamine, but calamine gives blanks for formulas without a stored value and for error values
+such as #DIV/0!: such cells would be dropped or imputed as if nothing had been measured.
+"""
+
+import posixpath
+import re
+import warnings
+import xml.etree.ElementTree as ET
+import zipfile
+from collections.abc import Iterator, Sequence
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from transvariation.tables.grid import Block, Limits, Plan, report_lengths
+from transvariation.tables.problems import Problems, TableError
+
+EXCEL_ROWS = 1_048_576
+_RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+
+
+class ExcelGrid:
+    """One sheet of a workbook. Formulas count by the value stored with them and are never computed."""
+
+    plan: Plan | None = None
+    n_rows, delimiter = 0, ""
+
+    def __init__(
+        self,
+        stream: BinaryIO,
+        sha256: str,
+        problems: Problems,
+        limits: Limits,
+        *,
+        sheet: str | int | None = None,
+        decimal: str | None = None,
+    ):
+        self.name, self.sha256, self.decimal = problems.table, sha256, decimal or ""
+        self._stream, self._problems = stream, problems
+        self._book = _open(stream, problems, limits)
+        self._title = self._choose(sheet)
+        self.header, self.first_row = [], 1
+        for row, cells in self._rows():
+            if _is_filled(cells):
+                self.header, self.first_row = ["" if cell is None else str(cell).strip() for cell in cells], row
+                break
+        while self.header and not self.header[-1]:
+            self.header.pop()
+        if not self.header:
+            problems.check()  # a sheet that cannot be read is not called empty
+            others = [s.title for s in self._book.worksheets if s.title != self._title]
+            if others:
+                raise problems.stop("empty-first-sheet", remedy="name-sheet", sheet=self._title, sheets=others)
+            raise problems.stop("empty-sheet", sheet=self._title)
+
+    def _choose(self, sheet: str | int | None) -> str:
+        titles, visible = [s.title for s in self._book.worksheets], _visible(self._book)
+        if isinstance(sheet, int) and 1 <= sheet <= len(titles):
+            sheet = titles[sheet - 1]
+        if sheet in titles:
+            self._problems.note("sheet", sheet=sheet)
+            return str(sheet)
+        if sheet is not None:
+            raise self._problems.stop("no-such-sheet", sheet=str(sheet), sheets=titles)
+        if not visible:
+            raise self._problems.stop("no-visible-sheet")
+        if len(visible) > 1:
+            self._problems.note("sheets-not-read", sheet=visible[0], sheets=visible[1:])
+        return visible[0]
+
+    def _rows(self) -> Iterator[tuple[int, tuple[Any, ...]]]:
+        worksheet = self._book[self._title]
+        worksheet.reset_dimensions()  # the stated size may be wrong, or a trap
+        try:
+            for row, cells in enumerate(worksheet.iter_rows(values_only=True), start=1):
+                if row > EXCEL_ROWS:
+                    self._problems.add("row-number", limit=EXCEL_ROWS)
+                    return
+                yield row, cells
+        except TableError:
+            raise
+        except Exception as error:  # whatever openpyxl meets in a damaged sheet
+            self._problems.add("unreadable-sheet", sheet=self._title, reason=str(error))
+
+    def blocks(self, block_rows: int) -> Iterator[Block]:
+        """Read the rows below the header."""
+        width = len(self.header)
+        rows: list[int] = []
+        records: list[tuple[Any, ...]] = []
+        misfits: list[tuple[int, Sequence[object]]] = []
+        blanks = "" in self.header
+        for row, cells in self._rows():
+            if row <= self.first_row:
+                continue
+            if not _is_filled(cells):
+                blanks = True  # blank, or all formulas
+                continue
+            if _is_filled(cells[width:]):
+                misfits.append((row, cells))
+                continue
+            record = cells[:width] + (None,) * (width - len(cells))
+            blanks = blanks or None in record
+            rows.append(row)
+            records.append(record)
+            if len(rows) == block_rows:
+                report_lengths(misfits, len(rows) + len(misfits), width, self._problems)
+                yield Block(np.array(rows), list(zip(*records, strict=True)), min(row / EXCEL_ROWS, 1.0))
+                rows, records, misfits = [], [], []
+        report_lengths(misfits, len(rows) + len(misfits), width, self._problems)
+        if blanks:
+            self._explain_blanks()
+        if rows:
+            yield Block(np.array(rows), list(zip(*records, strict=True)))
+
+    def _explain_blanks(self) -> None:
+        """Report blank cells that are not empty: merged with others, or formulas whose value was not stored."""
+        try:
+            formulas, merged = _formulas_and_merged(self._stream, self._title)
+        except Exception as error:  # a damaged sheet that openpyxl could read in part
+            self._problems.add("unreadable-sheet", sheet=self._title, reason=str(error))
+            return
+        width = len(self.header)
+        for row, column, formula in formulas:
+            if row > self.first_row and column < width:
+                self._problems.add("formula-without-value", row, self.header[column], value=formula)
+        ranges = [(_cell(ends[0]), ends) for ends in (text.split(":") for text in merged) if len(ends) == 2]
+        ranges = [
+            ((row, column), ends)
+            for (row, column), ends in ranges
+            if column < width and _cell(ends[1])[0] >= self.first_row
+        ]
+        if ranges:
+            (row, column), _ = ranges[0]
+            listed = ", ".join(":".join(ends) for _, ends in ranges[:5]) + (
+                f" and {len(ranges) - 5} more" if len(ranges) > 5 else ""
+            )
+            raise self._problems.stop("merged-cells", row, self.header[column] or None, ranges=listed)
+
+
+def sheet_titles(stream: BinaryIO, limits: Limits) -> list[str]:
+    """List the visible sheets of a workbook; none where it cannot be opened, which reading it explains."""
+    try:
+        return _visible(_open(stream, Problems(""), limits))
+    except TableError:
+        return []
+
+
+def _is_filled(cells: Sequence[Any]) -> bool:
+    return any(cell is not None and (not isinstance(cell, str) or cell.strip()) for cell in cells)
+
+
+def _visible(book: Any) -> list[str]:
+    return [sheet.title for sheet in book.worksheets if sheet.sheet_state == "visible"]
+
+
+def _open(stream: BinaryIO, problems: Problems, limits: Limits) -> Any:
+    _check_archive(stream, problems, limits)
+    problems.check()
+    try:
+        import openpyxl
+    except ImportError:
+        extra = "transvariation[excel]"
+        raise problems.stop("library", remedy="install", kind="Excel", library="openpyxl", extra=extra) from None
+    stream.seek(0)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about styles and extensions, which hold no data
+            return openpyxl.load_workbook(stream, read_only=True, data_only=True, keep_links=False)
+    except Exception as error:  # openpyxl raises what it meets: KeyError, BadZipFile, ParseError, ...
+        raise problems.stop("damaged", kind="Excel", reason=str(error)) from None
+
+
+def _check_archive(stream: BinaryIO, problems: Problems, limits: Limits) -> None:
+    """Refuse archives that unpack to far more than they weigh, and XML that defines entities.
+
+    Python unpacks no more of a member than the size stated for it, so the stated sizes are an upper bound.
+    """
+    stream.seek(0)
+    try:
+        with zipfile.ZipFile(stream) as archive:
+            names, size = archive.namelist(), sum(member.file_size for member in archive.infolist())
+            if size > limits.unpacked:
+                problems.add("unpacked-size", size=round(size / 1e6), limit=round(limits.unpacked / 1e6))
+            elif "xl/workbook.xml" not in names:
+                problems.add("model-file" if {"transvariation.json", "manifest.json"} & set(names) else "no-workbook")
+            else:
+                for name in (name for name in names if name.endswith((".xml", ".rels"))):
+                    with archive.open(name) as file:
+                        if b"<!DOCTYPE" in file.read(4096):
+                            problems.add("xml-entities", member=name)
+    except Exception as error:  # BadZipFile, zlib.error, NotImplementedError, EOFError, ...
+        problems.add("damaged", kind="Excel", reason=str(error))
+
+
+def _formulas_and_merged(stream: BinaryIO, title: str) -> tuple[list[tuple[int, int, str]], list[str]]:
+    """Find the formulas without a stored value (row, position, text) and the merged ranges of a sheet."""
+    formulas: list[tuple[int, int, str]] = []
+    merged: list[str] = []
+    stream.seek(0)
+    with zipfile.ZipFile(stream) as archive:
+        sheets = ET.fromstring(archive.read("xl/workbook.xml")).iter()
+        relation = next(sheet.get(_RELATION) for sheet in sheets if sheet.get("name") == title and sheet.get(_RELATION))
+        targets = ET.fromstring(archive.read("xl/_rels/workbook.xml.rels"))
+        target = next(str(each.get("Target")) for each in targets if each.get("Id") == relation)
+        row = 0
+        with archive.open(posixpath.normpath(posixpath.join("/xl", target))[1:]) as file:
+            for _, element in ET.iterparse(file):
+                tag = element.tag.rpartition("}")[2]
+                if tag == "row":
+                    row = int(element.get("r") or row + 1)
+                    for position, cell in enumerate(element):
+                        formula, stored = cell.find("{*}f"), cell.find("{*}v")
+                        # a stored text of no characters has no value either: the formula found nothing to show
+                        if formula is not None and (stored is None or not stored.text) and cell.get("t") != "str":
+                            at = _cell(cell.get("r") or "")[1] if cell.get("r") else position
+                            formulas.append((row, at, f"={formula.text or ''}"))
+                    element.clear()
+                elif tag == "mergeCell":
+                    merged.append(element.get("ref") or "")
+    return formulas, merged
+
+
+def _cell(reference: str) -> tuple[int, int]:
+    """Return the row, from 1, and the position, from 0, of a cell such as "B3"."""
+    match = re.fullmatch(r"([A-Z]{1,3})(\d{1,7})", reference)
+    if not match:
+        return 0, 0
+    column = 0
+    for letter in match[1]:
+        column = 26 * column + ord(letter) - 64
+    return int(match[2]), column - 1
