@@ -67,7 +67,7 @@ def thousandths(tmp_path):
 def test_the_decimal_mark_that_is_asked_for_can_be_given(thousandths, tmp_path):
     refused = _run("judge", *thousandths)
     assert refused.exit_code == 2
-    assert 'say decimal="," (--decimal comma), for 1' in refused.output
+    assert "if the comma is the decimal mark, give --decimal comma" in refused.output
     file = tmp_path / "case.json"
     expected = judge(*thousandths, decimal=",").to_dict()
     for word in (",", "comma"):
@@ -302,7 +302,7 @@ def test_two_sheets_of_one_workbook_are_judged_like_two_files(case, workbook):
     assert "the sheet 'recovered' was read" in str(sheets["recovered"]["notes"])
     refused = _run("judge", workbook, workbook, "--control-sheet", "Control")
     assert refused.exit_code == 2
-    assert "'Control' is not among 'control', 'recovered'" in refused.output
+    assert "there is no sheet 'Control'; there are 'control', 'recovered'" in refused.output
 
 
 def test_a_control_judged_by_itself_draws_a_caution(case, workbook):
@@ -359,7 +359,7 @@ def test_a_name_that_is_not_utf_8_goes_into_the_report_by_its_bytes(case):
 def test_the_decimal_mark_of_one_table_can_be_given(case):
     (case / "comma.csv").write_text("id;Na;Mg\nx;1,512;2,512\ny;1,513;2,514\n")
     refused = _run("judge", case / "control.csv", case / "comma.csv")
-    assert "(--recovered-decimal comma)" in refused.output
+    assert "give --recovered-decimal comma" in refused.output
     found = _judged(case, case / "control.csv", case / "comma.csv", "--recovered-decimal", "comma")
     assert found["recovered_values"] == {"Na": [1.512, 1.513], "Mg": [2.512, 2.514]}
     other = _judged(case, case / "comma.csv", case / "control.csv", "--control-decimal", ",")
@@ -405,7 +405,7 @@ def test_a_rule_and_a_table_mixed_up_are_told_apart(case):
         assert "(`score` takes the rule first, then the table)" in done.output
     done = _run("judge", rule, recovered)
     assert done.exit_code == 2
-    assert "rule.tv: this is no table but a rule kept by `fit`; apply it with `score`" in done.output
+    assert "rule.tv: this is no table but a model saved by `fit`; apply it with `score`" in done.output
 
 
 def test_a_name_with_a_comma_and_an_object_of_which_nothing_was_measured(tmp_path):

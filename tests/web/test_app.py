@@ -151,7 +151,7 @@ def test_missing_values_are_judged_as_they_were_read(client, tables):
 def test_advice_can_be_followed_on_the_page(client, tables):
     twice = b"id,K,Mg\nA,0.5,3.5\nA,0.6,3.4\n"
     answer = _upload(client, tables[0], twice).json()
-    assert answer["problems"][0]["message"].endswith("head that column “fragment” in the table")
+    assert answer["problems"][0]["message"].endswith("choose “fragment” as the role of this column")
     assert "source_column" not in str(answer)
     followed = _upload(client, tables[0], twice.replace(b"id", b"source")).json()
     assert followed["tables"][1]["sources"] == 1
@@ -169,7 +169,7 @@ def test_problems_name_file_row_and_column(client, tables):
     answer = _upload(client, tables[0], b"id,K,Mg\nA,1,x\n")
     assert answer.status_code == 422
     problem = answer.json()["problems"][0]
-    assert (problem["file"], problem["row"], problem["column"]) == ("recovered.csv", 2, "Mg")
+    assert (problem["table"], problem["row"], problem["column"]) == ("recovered.csv", 2, "Mg")
 
 
 def test_a_decimal_mark_that_was_asked_for_can_be_chosen(client):
@@ -201,7 +201,7 @@ def test_each_table_may_have_its_own_decimal_mark(client):
     control = "id;RI;Na\n" + "".join(f"F{i};1,{515 + i % 9};13,{600 + 7 * i}\n" for i in range(30))
     recovered = "id,RI,Na\nA,1.523,13.771\n"
     asked = _upload(client, control, recovered).json()["problems"]
-    assert {problem["file"] for problem in asked} == {"control.csv"}
+    assert {problem["table"] for problem in asked} == {"control.csv"}
     assert "choose the comma under “Decimal mark”" in asked[0]["message"]
     case = _upload(client, control, recovered, **{"control-decimal": ","}).json()["case"]
     client.post(f"/api/cases/{case}/judge", json={})
@@ -469,7 +469,7 @@ def test_an_upload_that_is_none_is_refused_in_words(client, body, kind):
 
 def test_two_tables_of_one_name_are_told_apart(client, tables):
     answer = _upload(client, tables[0], b"id,K,Mg\nA,1,x\n", names=("glass.csv", "glass.csv"))
-    assert answer.json()["problems"][0]["file"] == answer.json()["files"][1]
+    assert answer.json()["problems"][0]["table"] == answer.json()["files"][1]
 
 
 def test_the_place_of_a_problem_is_shown(client, tables):

@@ -75,7 +75,7 @@ def data_frame(result: CaseResult) -> pd.DataFrame:
 def note_frame(result: CaseResult) -> pd.DataFrame:
     """The variables used, and one row per note on a table."""
     notes = [note for table in result.tables.values() for note in table["notes"]]
-    rows = [{"file": n["file"], "column": n["column"] or "", "note": n["message"]} for n in notes]
+    rows = [{"file": n["table"], "column": n["column"] or "", "note": n["message"]} for n in notes]
     mixed = f", in {result.combinations} combinations" if result.combinations else ""
     say = {f"variables used{mixed}": result.features, "without a say: left out by the reduction": result.no_say}
     used = [{"file": "all", "column": ", ".join(names), "note": note} for note, names in say.items() if names]

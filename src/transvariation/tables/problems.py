@@ -166,7 +166,7 @@ REMEDIES = {
     "give-decimal": {
         "python": "if the {mark!s} is the decimal mark, give {python!s}",
         "cli": "if the {mark!s} is the decimal mark, give {cli!s}",
-        "page": "if the {mark!s} is the decimal mark, choose it under “Decimal mark”",
+        "page": "if it is the decimal mark, choose the {mark!s} under “Decimal mark”",
     },
     "name-sheet": {
         "python": "name the sheet to read (sheet=), or move it to the front",
@@ -182,7 +182,7 @@ REMEDIES = {
     "read-chunks": {
         "python": "read it in blocks (read_chunks), or raise limits=Limits(...)",
         "cli": "the command `transvariation score` takes tables of any length",
-        "page": "the command `transvariation score` takes tables of any length",
+        "page": "the command “transvariation score” takes tables of any length",
     },
     "install": dict.fromkeys(("python", "cli", "page"), "pip install {extra}"),
 }  # fmt: skip

@@ -231,7 +231,8 @@ def _read_parts(
             grid.plan = Plan(tuple(measured), tuple(sorted(labels)))
         n += len(block.rows)
         if n > limits.rows or n * len(grid.header) > limits.cells:
-            raise problems.stop("too-many-rows", remedy="read-chunks", n=n - len(block.rows))
+            most = min(limits.rows, limits.cells // len(grid.header))
+            raise problems.stop("too-many-rows", remedy="read-chunks", n=most)
         yield _numbers(grid, block, layout, problems), block.progress
     if layout is None:
         find_layout(grid, None, problems, **given)
