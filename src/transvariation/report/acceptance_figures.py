@@ -35,7 +35,9 @@ ROLES = {  # told apart without color, too
 _ROUNDING = 1e-9
 
 
-def acceptance_figure(p_values: Mapping[str, ArrayLike], *, n_calibration: int, sensitivity: float = 0.9) -> Figure:
+def acceptance_figure(
+    p_values: Mapping[str, ArrayLike], *, n_calibration: int, sensitivity: float = 0.9, figure: Figure | None = None
+) -> Figure:
     """Draw the p-values of groups of samples, with regular, extreme and outlying samples.
 
     Regular samples are accepted. Extreme samples are rejected, but one or more calibration samples score as
@@ -49,13 +51,15 @@ def acceptance_figure(p_values: Mapping[str, ArrayLike], *, n_calibration: int, 
         Number of calibration samples (``classifier.coverage_report().n``).
     sensitivity : float, default=0.9
         Samples with a p-value above 1 - `sensitivity` are accepted.
+    figure : Figure, optional
+        The figure to draw in, such as ``plt.figure()``; by default a new one, not managed by pyplot.
 
     Returns
     -------
     Figure
     """
     smallest = 1 / (n_calibration + 1)
-    figure, ax = _axes(max(4.5, 1.6 + 1.2 * len(p_values)), 4)
+    figure, ax = _axes(figure, max(4.5, 1.6 + 1.5 * len(p_values)), 4)
     shift = np.random.default_rng(0)
     for position, group in enumerate(p_values.values()):
         values = np.maximum(np.asarray(group, dtype=float), smallest)
@@ -72,7 +76,7 @@ def acceptance_figure(p_values: Mapping[str, ArrayLike], *, n_calibration: int, 
     return figure
 
 
-def distance_figure(model: "DDSIMCA", samples: Mapping[str, Any]) -> Figure:
+def distance_figure(model: "DDSIMCA", samples: Mapping[str, Any], *, figure: Figure | None = None) -> Figure:
     """Draw the score and orthogonal distances of a fitted DD-SIMCA, with its limits: the classic acceptance plot.
 
     Parameters
@@ -80,13 +84,15 @@ def distance_figure(model: "DDSIMCA", samples: Mapping[str, Any]) -> Figure:
     model : DDSIMCA
     samples : mapping of name to array-like
         Groups of samples; one panel each.
+    figure : Figure, optional
+        The figure to draw in, such as ``plt.figure()``; by default a new one, not managed by pyplot.
 
     Returns
     -------
     Figure
     """
     n_h, n_v = model.degrees_of_freedom_
-    figure, axes = _axes(3.6 * len(samples), 3.8, len(samples))
+    figure, axes = _axes(figure, 3.6 * len(samples), 3.8, len(samples))
     limits = dict(zip(("acceptance", "outlier limit"), model.critical_distances(), strict=True))
     for ax, (name, X) in zip(axes, samples.items(), strict=True):
         h, v = np.log1p(model.distances(X)).T
@@ -100,20 +106,22 @@ def distance_figure(model: "DDSIMCA", samples: Mapping[str, Any]) -> Figure:
     return figure
 
 
-def extremes_figure(p_values: ArrayLike) -> Figure:
+def extremes_figure(p_values: ArrayLike, *, figure: Figure | None = None) -> Figure:
     """Draw the observed against the expected number of extreme target samples, with the 95% tolerance.
 
     Parameters
     ----------
     p_values : array-like of shape (n,)
         p-values of target samples; see :func:`transvariation.metrics.count_extremes`.
+    figure : Figure, optional
+        The figure to draw in, such as ``plt.figure()``; by default a new one, not managed by pyplot.
 
     Returns
     -------
     Figure
     """
     table = count_extremes(p_values)
-    figure, ax = _axes(4.5, 4)
+    figure, ax = _axes(figure, 4.5, 4)
     ax.fill_between(table["expected"], table["low"], table["high"], color=LIGHT, label="95% tolerance")
     ax.plot([0, len(table)], [0, len(table)], color="0.5", linestyle="--", linewidth=1)
     ax.plot(table["expected"], table["observed"], "o", color=DARK, markersize=4, label="observed")
@@ -123,7 +131,11 @@ def extremes_figure(p_values: ArrayLike) -> Figure:
 
 
 def sensitivity_specificity_figure(
-    scores_target: ArrayLike, scores_foreign: ArrayLike, threshold: float | None = None
+    scores_target: ArrayLike,
+    scores_foreign: ArrayLike,
+    threshold: float | None = None,
+    *,
+    figure: Figure | None = None,
 ) -> Figure:
     """Draw sensitivity and specificity over all thresholds.
 
@@ -133,6 +145,8 @@ def sensitivity_specificity_figure(
         Scores of fresh target samples and of foreign samples; high = typical.
     threshold : float, optional
         The threshold in use (``classifier.offset_``), drawn as a line.
+    figure : Figure, optional
+        The figure to draw in, such as ``plt.figure()``; by default a new one, not managed by pyplot.
 
     Returns
     -------
@@ -140,7 +154,7 @@ def sensitivity_specificity_figure(
     """
     curve = roc(scores_target, scores_foreign)
     finite = np.isfinite(curve.thresholds)
-    figure, ax = _axes(5, 3.6)
+    figure, ax = _axes(figure, 5, 3.6)
     ax.step(curve.thresholds[finite], curve.sensitivity[finite], where="post", color=DARK, label="sensitivity")
     ax.step(
         *(curve.thresholds[finite], curve.specificity[finite]),
@@ -153,20 +167,22 @@ def sensitivity_specificity_figure(
     return figure
 
 
-def type_ii_figure(table: "pd.DataFrame") -> Figure:
+def type_ii_figure(table: "pd.DataFrame", *, figure: Figure | None = None) -> Figure:
     """Draw the type II error against the level of adulteration, or for each foreign class.
 
     Parameters
     ----------
     table : DataFrame
         As :func:`transvariation.metrics.type_ii_error` returns it; one line per sensitivity.
+    figure : Figure, optional
+        The figure to draw in, such as ``plt.figure()``; by default a new one, not managed by pyplot.
 
     Returns
     -------
     Figure
     """
     numeric = is_numeric_dtype(table["level"])
-    figure, ax = _axes(5, 3.6)
+    figure, ax = _axes(figure, 5, 3.6)
     for mark, (sensitivity, rows) in zip("os^Dv" * len(table), table.groupby("sensitivity"), strict=False):
         x = rows["level"].to_numpy() if numeric else np.arange(len(rows))
         errors = np.maximum([rows["beta"] - rows["low"], rows["high"] - rows["beta"]], 0)
@@ -183,7 +199,12 @@ def type_ii_figure(table: "pd.DataFrame") -> Figure:
 
 
 def spectrum_figure(
-    band: "SpectralBand", spectra: Mapping[str, ArrayLike], axis: ArrayLike | None = None, *, gap: int = 0
+    band: "SpectralBand",
+    spectra: Mapping[str, ArrayLike],
+    axis: ArrayLike | None = None,
+    *,
+    gap: int = 0,
+    figure: Figure | None = None,
 ) -> Figure:
     """Draw spectra over the band of the control spectra, and shade the intervals that make them foreign.
 
@@ -197,13 +218,15 @@ def spectrum_figure(
         Wavelengths or wavenumbers; by default the positions 0, 1, ...
     gap : int, default=0
         Intervals separated by up to so many positions are joined.
+    figure : Figure, optional
+        The figure to draw in, such as ``plt.figure()``; by default a new one, not managed by pyplot.
 
     Returns
     -------
     Figure
     """
     x = np.arange(len(band.center)) if axis is None else np.asarray(axis, dtype=float)
-    figure, axes = _axes(7, 0.8 + 1.9 * len(spectra), len(spectra), stacked=True)
+    figure, axes = _axes(figure, 7, 0.8 + 1.9 * len(spectra), len(spectra), stacked=True)
     for ax, (name, spectrum) in zip(axes, spectra.items(), strict=True):
         intervals = band.intervals(spectrum, gap=gap)
         for interval in intervals:
@@ -216,9 +239,13 @@ def spectrum_figure(
     return figure
 
 
-def _axes(width: float, height: float, n: int | None = None, *, stacked: bool = False) -> tuple[Figure, Any]:
-    """Make a figure with one pair of axes, or n of them that share their scales."""
-    figure = Figure(figsize=(width, height), layout="constrained")
+def _axes(
+    figure: Figure | None, width: float, height: float, n: int | None = None, *, stacked: bool = False
+) -> tuple[Figure, Any]:
+    """Give a figure one pair of axes, or n of them that share their scales."""
+    figure = figure or Figure()
+    figure.set_size_inches(width, height)
+    figure.set_layout_engine("constrained")
     shape = (n or 1, 1) if stacked else (1, n or 1)
     axes = figure.subplots(*shape, sharex=True, sharey=not stacked, squeeze=False).ravel()
     for ax in axes:
