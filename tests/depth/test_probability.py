@@ -104,7 +104,7 @@ def test_product_multiplies_the_univariate_ones():
         (dict(X=[[1.0, 2.0]], Z=[[1.0, 2.0]], ties="loose"), "ties='loose' is unknown"),
     ],
 )
-def test_the_door(arguments, message):
+def test_invalid_arguments(arguments, message):
     with pytest.raises(ValueError, match=message):
         tp(**arguments)
 
@@ -121,7 +121,7 @@ def test_one_unit_constant_columns_and_more_variables_than_units():
 
 @pytest.mark.parametrize("ties", ["proper", "literal"])
 @pytest.mark.parametrize("p", [2, 3, 5])
-def test_compiled_tp_is_the_ratio_of_the_plain_counts(p, ties, monkeypatch):
+def test_compiled_and_plain_tp_agree(p, ties, monkeypatch):
     pytest.importorskip("numba")
     rng = np.random.default_rng(p)
     X, Z = np.round(rng.normal(size=(400, p)), 1), np.round(rng.normal(size=(90, p)) * 1.5, 1)
@@ -130,8 +130,8 @@ def test_compiled_tp_is_the_ratio_of_the_plain_counts(p, ties, monkeypatch):
     results = []
     for size in (0, sys.maxsize):
         monkeypatch.setattr(acceleration, "COMPILE_FROM", size)
-        monkeypatch.setattr(counting, "_FEW", 0)
-        monkeypatch.setattr(counting, "_SMALL", 0)
+        monkeypatch.setattr(counting, "_FEW_OBJECTS", 0)
+        monkeypatch.setattr(counting, "_FEW_PAIRS", 0)
         results.append([tp(X, objects, m, ties=ties) for objects in (X, Z)])
     for compiled, plain in zip(*results, strict=True):
         np.testing.assert_array_equal(compiled, plain)

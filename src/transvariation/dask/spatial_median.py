@@ -9,8 +9,15 @@ import numpy as np
 
 from transvariation.dask.calibration import kth_smallest
 from transvariation.dask.partitions import Floats, Integers, Partitions
-from transvariation.depth.collinear import along_line, between, from_first
-from transvariation.depth.median import BLOCK, PartedRows, spatial_median_of_rows, sums_of_blocks
+from transvariation.depth.median import (
+    BLOCK,
+    PartitionedRows,
+    distance_from,
+    midpoint,
+    position_on_line,
+    spatial_median_of_rows,
+    sums_of_blocks,
+)
 
 
 def spatial_median_of_partitions(rows: Partitions) -> Floats:
@@ -18,7 +25,7 @@ def spatial_median_of_partitions(rows: Partitions) -> Floats:
     return spatial_median_of_rows(_Parted(rows))
 
 
-class _Parted(PartedRows):
+class _Parted(PartitionedRows):
     def __init__(self, rows: Partitions):
         self._rows = rows
         self._starts = rows.starts
@@ -61,12 +68,12 @@ class _Parted(PartedRows):
         n = len(self)
         if self.shape[1] == 1:
             low, high = (np.array([kth_smallest(self._rows, k, n)]) for k in ((n - 1) // 2, n // 2))
-            return between(low, high)
+            return midpoint(low, high)
         first = self[0]
         found = self._rows.map(_farthest, first)
         far = max((f for f in found if f is not None), key=lambda f: f[0])[1]  # the first of equals
         placed = self._rows.derive(_place, first, far)
-        return between(*(self._at_rank(placed, k) for k in ((n - 1) // 2, n // 2)))
+        return midpoint(*(self._at_rank(placed, k) for k in ((n - 1) // 2, n // 2)))
 
     def _at_rank(self, placed: Partitions, k: int) -> Floats:
         """The row of rank k along the line: of equals, the first ones come first."""
@@ -111,13 +118,13 @@ def _edges(rows: Floats, number: int, starts: Integers) -> list[tuple[int, Float
 def _farthest(rows: Floats, number: int, first: Floats) -> tuple[float, Floats] | None:
     if not len(rows):
         return None
-    distance = from_first(rows, first)
+    distance = distance_from(rows, first)
     i = int(np.argmax(distance))
     return float(distance[i]), rows[i].copy()
 
 
 def _place(rows: Floats, number: int, first: Floats, far: Floats) -> Floats:
-    return np.column_stack([along_line(rows, first, far), rows])
+    return np.column_stack([position_on_line(rows, first, far), rows])
 
 
 def _below_and_at(placed: Floats, number: int, value: float) -> tuple[int, int]:

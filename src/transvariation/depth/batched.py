@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from transvariation.depth.counting import Transvariations
-from transvariation.depth.median import constant, spatial_median
+from transvariation.depth.median import is_constant, spatial_median
 from transvariation.depth.probability import ratio
 
 Floats = NDArray[np.float64]
@@ -68,7 +68,7 @@ def _newton_stack(X: Floats, medians: Floats) -> None:
         along = np.einsum("bij,bi->bj", vectors, resultant)
         safe = values[:, 0] > 1e-8 * values[:, -1]
         step = np.einsum("bij,bj->bi", vectors, along / np.where(safe[:, None], values, 1.0))
-        step[constant(hessian, resultant)] = 0.0
+        step[is_constant(hessian, resultant)] = 0.0
         y = y + step
         # The same bound as for one sample: Newton squares the error.
         error = np.einsum("bd,bd->b", step, step) * (inverse**2).sum(axis=1) / weight

@@ -3,18 +3,9 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from transvariation.depth.counting import (
-    Transvariations,
-    are_one,
-    by_orthant,
-    by_sorting,
-    compiled_plane,
-    count_at,
-    count_transvariations,
-    is_closed,
-)
+from transvariation.depth.counting import Transvariations, count_transvariations
 from transvariation.depth.median import spatial_median
-from transvariation.validation import as_rows, blocks
+from transvariation.validation import as_rows
 
 Floats = NDArray[np.float64]
 
@@ -90,65 +81,34 @@ def transvariation_probability(
 
 
 def check_names(tau_max: str, ties: str) -> None:
-    """Say so if one of the two ways to count is unknown."""
+    """Raise ValueError if `tau_max` or `ties` is unknown."""
     if tau_max not in TAU_MAX:
         raise ValueError(f"tau_max={tau_max!r} is unknown; choose one of {', '.join(TAU_MAX)}")
     if ties not in TIES:
         raise ValueError(f"ties={ties!r} is unknown; choose one of {', '.join(TIES)}")
 
 
-_BLOCK = 16_384  # objects per round of arithmetic: what is in between stays in the cache
-
-
 def tp_of_rows(X: Floats, Z: Floats, m: Floats, tau_max: str, ties: str) -> Floats:
     """Compute tp about m of rows that were checked already; any `tau_max` but ``"product"``."""
-    if tau_max == "count" and compiled_plane(X, Z):
-        from transvariation.depth.compiled.plane import tp_plane
-
-        rows = np.ascontiguousarray(X)
-        same = are_one(X, Z)
-        tp, rest = tp_plane(rows, m, rows if same else np.ascontiguousarray(Z), same)
-        return _with_shared(tp, rest, X, Z, m, ties)
-    if tau_max == "count" and by_sorting(X, Z):
-        tp, centre = np.zeros(len(Z)), count_at(X, m)
-        for group in by_orthant(X, m, Z):
-            tau = group.beyond + np.multiply(group.at, 0.5)
-            tp[group.objects] = tau / (group.side + centre * 0.5)
-        return _with_shared(tp, np.flatnonzero(is_closed(Z, m)), X, Z, m, ties)
     return ratio(count_transvariations(X, m, Z), len(X), X.shape[1], tau_max, ties)
 
 
-def _with_shared(tp: Floats, rest: NDArray, X: Floats, Z: Floats, m: Floats, ties: str) -> Floats:
-    """Put in the objects that share a coordinate with the centre."""
-    if len(rest):
-        tp[rest] = ratio(count_transvariations(X, m, Z[rest]), len(X), X.shape[1], "count", ties)
-    return tp
-
-
 def ratio(counts: Transvariations, n: int, p: int, tau_max: str, ties: str) -> NDArray[np.float64]:
-    """Divide tau by its maximum, from the counts among n units in p variables."""
+    """Divide tau by its maximum, given the counts among n units in p variables."""
+    beyond, at, side, centre, n_open = counts
     if ties == "literal":
-        counts = _literal(counts, p)
-    tp = np.empty(len(counts.beyond))
-    for some in blocks(len(tp), _BLOCK):
-        beyond, at, side, centre, n_open = (column[some] for column in counts)
-        tau = at * 0.5
-        tau += beyond
-        # Eq. (tpmultd): away from the univariate median tau_max is no longer 1/2 and has to be counted.
-        largest = np.full(len(tau), n / 2) if tau_max == "half" else side + centre * 0.5
-        # 0/0 is 0: any other divisor gives that. Only the printed equation can divide more than 0 by 0, as R does.
-        largest[(largest == 0) & (tau == 0)] = 1.0
-        with np.errstate(divide="ignore"):
-            tau /= largest
-        if ties == "proper":
-            # With tau_max="half" tau may exceed 1/2 about a centre that is not the median.
-            np.minimum(tau, 1.0, out=tau)
-            tau[n_open == 0] = 1.0
-        tp[some] = tau
+        # A coordinate in which c equals m makes every product zero: no unit is strictly beyond or on a side.
+        closed = n_open < p
+        beyond, side = np.where(closed, 0, beyond), np.where(closed, 0, side)
+    tau = beyond + at * 0.5
+    # Eq. (tpmultd): away from the univariate median tau_max is no longer 1/2 and has to be counted.
+    largest = np.full(len(tau), n / 2) if tau_max == "half" else side + centre * 0.5
+    # 0/0 is 0: any other divisor gives that. Only the printed equation can divide more than 0 by 0, as R does.
+    largest[(largest == 0) & (tau == 0)] = 1.0
+    with np.errstate(divide="ignore"):
+        tp = tau / largest
+    if ties == "proper":
+        # With tau_max="half" tau may exceed 1/2 about a centre that is not the median.
+        np.minimum(tp, 1.0, out=tp)
+        tp[n_open == 0] = 1.0
     return tp
-
-
-def _literal(counts: Transvariations, p: int) -> Transvariations:
-    """A closed coordinate makes every product zero: no unit is strictly beyond or strictly on a side."""
-    closed = counts.n_open < p
-    return counts._replace(beyond=np.where(closed, 0, counts.beyond), side=np.where(closed, 0, counts.side))

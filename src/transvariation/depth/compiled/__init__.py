@@ -1,1 +1,1 @@
-"""Compiled counting kernels (numba, the extra ``fast``)."""
+"""Compiled kernels of counting and of the spatial median (numba, the extra ``fast``)."""
