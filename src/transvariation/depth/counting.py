@@ -10,7 +10,7 @@ orthant about m can lie beyond c: this leaves 2^p separate counts of "greater in
 has plain and `compiled.counting` compiled kernels.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -46,10 +46,10 @@ def count_transvariations(X: Floats, m: Floats, Z: Floats) -> Transvariations:
     """
     Z = X if _are_one(X, Z) else Z
     closed = _shares_coordinate(Z, m)
-    counts = Transvariations(*np.zeros((5, len(Z)), dtype=np.int64))
-    if not closed.all():
-        counts.beyond[:], counts.at[:], counts.side[:] = _count_open(X, m, Z)
-        counts.centre[:], counts.n_open[:] = count_at(X, m), len(m)
+    counts = Transvariations(*_count_open(X, m, Z), *_repeat((count_at(X, m), len(m)), len(Z)))
+    if not closed.any():
+        return counts
+    counts = Transvariations(*(np.array(column) for column in counts))
     for rows, columns in _by_open_coordinates(Z, m, np.flatnonzero(closed)):
         x, center = X[:, columns], m[columns]
         part = _count_open(x, center, Z[np.ix_(rows, columns)]) if len(columns) else (len(X), len(X), len(X))
@@ -68,6 +68,11 @@ def count_at(X: Floats, m: Floats) -> int:
 
 def _are_one(X: Floats, Z: Floats) -> bool:
     return Z is X or (X.ctypes.data, X.shape, X.strides) == (Z.ctypes.data, Z.shape, Z.strides)
+
+
+def _repeat(values: Sequence[int], n: int) -> list[Counts]:
+    """Make columns of n equal values, which take no memory."""
+    return [np.broadcast_to(np.int64(value), n) for value in values]
 
 
 def _shares_coordinate(Z: Floats, m: Floats) -> NDArray[np.bool_]:
@@ -97,7 +102,7 @@ def _count_open(X: Floats, m: Floats, Z: Floats) -> tuple[Counts, Counts, Counts
         beyond, side, ties = count_beyond(units, m, units if same else np.ascontiguousarray(Z), same)
     else:
         beyond, side, ties = _count_by_orthant(X, m, Z)
-    return beyond, count_equal(X, Z) if ties else np.full(q, int(same)), side
+    return beyond, count_equal(X, Z) if ties else _repeat([int(same)], q)[0], side
 
 
 def _compare_all(X: Floats, m: Floats, Z: Floats) -> tuple[Counts, Counts, Counts]:
