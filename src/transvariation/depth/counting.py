@@ -140,8 +140,10 @@ def _count_by_orthant(X: Floats, m: Floats, Z: Floats) -> tuple[Counts, Counts, 
 def _orthants(X: Floats, m: Floats, Z: Floats) -> tuple[dict[int, Counts], dict[int, Counts]]:
     """List the units and the objects in each orthant about m; rows that share a coordinate with m are in none."""
     V = X if Z is X else np.concatenate([X, Z])
+    labels: NDArray[np.integer]
     if len(m) <= 16:
-        labels = (m < V) @ (1 << np.arange(len(m))).astype(np.uint16)  # NumPy sorts short integers in linear time
+        # NumPy sorts short integers in linear time.
+        labels = (m < V).astype(np.uint16) @ (1 << np.arange(len(m))).astype(np.uint16)
     else:
         labels = np.unique(np.packbits(m < V, axis=1), axis=0, return_inverse=True)[1].ravel()
     units_in = _rows_by_label(labels[: len(X)], ~_shares_coordinate(X, m))

@@ -43,7 +43,7 @@ def by_comparing(A: Floats, C: Floats) -> tuple[Integers, bool]:
     for u in range(A.shape[1]):
         greater &= A[:, u] > C[:, u, None]
     n_equal = np.count_nonzero(A[:, 0] == C[:, 0, None])
-    return greater.sum(axis=1), n_equal > (len(A) if C is A else 0)
+    return greater.sum(axis=1), int(n_equal) > (len(A) if C is A else 0)
 
 
 def on_line(A: Floats, C: Floats) -> Integers:
