@@ -70,10 +70,9 @@ results: $(VENV)/.docs
 	done
 	gzip -9n $(STUDIES)/simulation/simulation.csv
 
-# The picture of the README is the demo's own figure.
+# The figure of the README and the landing page.
 picture: $(VENV)/.core
-	$(BIN)/transvariation demo --out build/demo
-	cp build/demo/glass.png docs/_static/glass.png
+	$(BIN)/python docs/_figures/hero.py
 
 picture-page: test-page
 	cp build/screenshots/page.png docs/_static/page.png
