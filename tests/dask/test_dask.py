@@ -192,10 +192,10 @@ def test_the_simulation_study_on_dask(cluster, tmp_path):
 
     def table(folder, jobs):
         study = Study(scenarios="a", sizes=(40,), shifts=(1.0,), repeats=2, jobs=jobs)
-        journal = study.journal(tmp_path / folder)
-        for _ in study.run(journal):
+        checkpoint = study.checkpoint(tmp_path / folder)
+        for _ in study.run(checkpoint):
             pass
-        return study.table(journal).drop(columns="seconds")
+        return study.table(checkpoint).drop(columns="seconds")
 
     for folder in ("one", "scheduler", "joblib"):
         (tmp_path / folder).mkdir()

@@ -1,4 +1,4 @@
-"""Tasks are done once each, whatever cuts the run off."""
+"""Every task is run once, whatever interrupts the run."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from transvariation.studies.checkpoint import Journal, JournalError
+from transvariation.studies.checkpoint import Checkpoint, CheckpointError
 
 HEADER = {"study": "squares", "seed": 0}
 TASKS = [(i,) for i in range(12)]
@@ -19,35 +19,35 @@ def _square(i):
     return {"square": i * i}
 
 
-def _drain(journal, jobs=1):
-    return [task for task in journal.run(TASKS, _square, jobs)]
+def _drain(checkpoint, jobs=1):
+    return [task for task in checkpoint.run(TASKS, _square, jobs)]
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_every_task_is_done_once(tmp_path, jobs):
-    journal = Journal(tmp_path / "journal.jsonl", HEADER)
-    assert sorted(_drain(journal, jobs)) == TASKS
-    assert journal.results[(3,)] == {"square": 9}
-    assert _drain(Journal(tmp_path / "journal.jsonl", HEADER)) == []
+def test_every_task_is_run_once(tmp_path, jobs):
+    checkpoint = Checkpoint(tmp_path / "checkpoint.jsonl", HEADER)
+    assert sorted(_drain(checkpoint, jobs)) == TASKS
+    assert checkpoint.results[(3,)] == {"square": 9}
+    assert _drain(Checkpoint(tmp_path / "checkpoint.jsonl", HEADER)) == []
 
 
 @pytest.mark.parametrize("cut", [1, 5, 20])
-def test_a_line_cut_off_in_the_middle_is_done_again(tmp_path, cut):
-    path = tmp_path / "journal.jsonl"
-    _drain(Journal(path, HEADER))
+def test_a_task_with_an_incomplete_line_is_run_again(tmp_path, cut):
+    path = tmp_path / "checkpoint.jsonl"
+    _drain(Checkpoint(path, HEADER))
     whole = path.read_bytes()
     path.write_bytes(whole[:-cut])
-    journal = Journal(path, HEADER)
-    assert journal.missing(TASKS) == [(11,)]
-    _drain(journal)
+    checkpoint = Checkpoint(path, HEADER)
+    assert checkpoint.missing(TASKS) == [(11,)]
+    _drain(checkpoint)
     assert path.read_bytes() == whole
 
 
-def test_results_of_another_study_are_not_mixed_in(tmp_path):
-    path = tmp_path / "journal.jsonl"
-    Journal(path, HEADER)
-    with pytest.raises(JournalError, match=r"another seed \(0, now 1\); choose another folder"):
-        Journal(path, HEADER | {"seed": 1})
+def test_results_of_another_study_are_refused(tmp_path):
+    path = tmp_path / "checkpoint.jsonl"
+    Checkpoint(path, HEADER)
+    with pytest.raises(CheckpointError, match=r"another seed \(0, now 1\); choose another folder"):
+        Checkpoint(path, HEADER | {"seed": 1})
 
 
 WHOLE = json.dumps(HEADER) + "\n"
@@ -63,30 +63,30 @@ WHOLE = json.dumps(HEADER) + "\n"
         WHOLE + '{"task": [0], "result": {}}\ndear diary\nand more',
     ],
 )
-def test_a_stranger_s_file_is_left_alone(tmp_path, content):
-    path = tmp_path / "journal.jsonl"
+def test_another_kind_of_file_is_left_unchanged(tmp_path, content):
+    path = tmp_path / "checkpoint.jsonl"
     path.write_text(content)
-    with pytest.raises(JournalError, match="not a journal"):
-        Journal(path, HEADER)
+    with pytest.raises(CheckpointError, match="not a checkpoint"):
+        Checkpoint(path, HEADER)
     assert path.read_text() == content
 
 
 @pytest.mark.parametrize("kept", range(0, len(WHOLE), 7))
-def test_killed_while_it_began_it_begins_again(tmp_path, kept):
-    path = tmp_path / "journal.jsonl"
+def test_an_incomplete_header_is_written_again(tmp_path, kept):
+    path = tmp_path / "checkpoint.jsonl"
     path.write_text(WHOLE[:kept])
-    Journal(path, HEADER)
+    Checkpoint(path, HEADER)
     assert path.read_text() == WHOLE
 
 
-def test_killed_and_started_again_it_goes_on(tmp_path):
-    path = tmp_path / "journal.jsonl"
+def test_a_killed_run_resumes(tmp_path):
+    path = tmp_path / "checkpoint.jsonl"
     code = (
         "import time\n"
         "from pathlib import Path\n"
-        "from transvariation.studies.checkpoint import Journal\n"
-        f"journal = Journal(Path({str(path)!r}), {HEADER!r})\n"
-        f"for _ in journal.run({TASKS!r}, lambda i: (time.sleep(0.1), {{'square': i * i}})[1]): pass\n"
+        "from transvariation.studies.checkpoint import Checkpoint\n"
+        f"checkpoint = Checkpoint(Path({str(path)!r}), {HEADER!r})\n"
+        f"for _ in checkpoint.run({TASKS!r}, lambda i: (time.sleep(0.1), {{'square': i * i}})[1]): pass\n"
     )
     process = subprocess.Popen([sys.executable, "-c", code])
     deadline = time.monotonic() + 60
@@ -96,18 +96,18 @@ def test_killed_and_started_again_it_goes_on(tmp_path):
     process.wait()
     survived = path.read_bytes().count(b"\n") - 1
     assert 3 <= survived < len(TASKS)
-    journal = Journal(path, HEADER)
-    assert len(journal.missing(TASKS)) == len(TASKS) - survived
-    _drain(journal)
+    checkpoint = Checkpoint(path, HEADER)
+    assert len(checkpoint.missing(TASKS)) == len(TASKS) - survived
+    _drain(checkpoint)
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert sorted(line["task"][0] for line in lines[1:]) == list(range(12))
 
 
-def test_a_dask_scheduler_does_the_same(tmp_path):
+def test_a_dask_scheduler_gives_the_same_results(tmp_path):
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(
         n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None, protocol="inproc"
     ) as cluster:
-        journal = Journal(tmp_path / "journal.jsonl", HEADER)
-        assert sorted(_drain(journal, cluster.scheduler_address)) == TASKS
-    assert journal.results[(5,)] == {"square": 25}
+        checkpoint = Checkpoint(tmp_path / "checkpoint.jsonl", HEADER)
+        assert sorted(_drain(checkpoint, cluster.scheduler_address)) == TASKS
+    assert checkpoint.results[(5,)] == {"square": 25}

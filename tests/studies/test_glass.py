@@ -35,7 +35,7 @@ def test_every_cell_but_the_three_known_ones_equals_the_printed_one():
 
 
 @pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")
-def test_a_fold_is_what_a_calibrated_pipeline_does():
+def test_a_fold_equals_a_calibrated_pipeline():
     train, test = FOLD
     data = load_glass()
     found = pd.DataFrame(glass._fold(train, test)).set_index(["rule", "reduction", "calibration"])
@@ -49,9 +49,9 @@ def test_a_fold_is_what_a_calibrated_pipeline_does():
             assert row["specificity"] == (rule.predict(data.recovered) == -1).mean()
 
 
-def test_a_variable_constant_in_a_part_rates_nobody_as_typical():
+def test_no_sample_is_typical_where_a_feature_is_constant_in_a_fold():
     kept, rated = np.column_stack([np.arange(20.0), np.zeros(20)]), np.ones((3, 2))
-    assert (glass._ratings(glass.CALIBRATED["KernelTOCC"](), kept, rated) == -np.inf).all()
+    assert (glass._held_out_scores(glass.CALIBRATED["KernelTOCC"](), kept, rated) == -np.inf).all()
 
 
 def _cells(pam):
@@ -66,7 +66,7 @@ def _cells(pam):
     return cells
 
 
-def test_claims_on_the_glass_are_judged_by_the_numbers():
+def test_claims_on_the_glass_follow_from_the_numbers():
     unseen = pd.DataFrame(
         [(rule, "PCA", "resubstitution", 0.9, 1.0) for rule in glass.RULES],
         columns=["rule", "reduction", "calibration", "sensitivity", "specificity"],
@@ -80,7 +80,7 @@ def test_claims_on_the_glass_are_judged_by_the_numbers():
     assert not nearly["holds"].iloc[-1]
 
 
-def test_the_sides_of_the_median_are_read_as_they_come_out():
+def test_readings_state_the_range_over_the_sides_of_the_median():
     windows, others = (getattr(load_glass(), part)[["Si", "Mg"]] for part in ("control", "recovered"))
     median = spatial_median(windows)
     sides = [median + 1e-9 * np.array(side) for side in product((-1, 1), repeat=2)]
@@ -91,14 +91,14 @@ def test_the_sides_of_the_median_are_read_as_they_come_out():
     assert ".986 to .987" in glass.READINGS["TOCC_df", "kappa-VIP"]
 
 
-def test_the_command_fills_its_folder(tmp_path, monkeypatch):
+def test_the_command_writes_all_files(tmp_path, monkeypatch):
     monkeypatch.setattr(glass, "FOLDS", 2)
     arguments = ["study", "glass", "--out", str(tmp_path), "--seeds", "2", "--repeats", "1", "--jobs", "1"]
     result = CliRunner().invoke(main, arguments, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     names = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
     tables = {"cells.csv", "claims.csv", "correlations.csv", "held_out.csv", "runs.csv", "provenance.json"}
-    tables |= {"journal.jsonl"}
+    tables |= {"checkpoint.jsonl"}
     drawn = ("boxes", "components", "levels", "membership", "regions", "roc", "selected", "transvariation")
     figures = {f"figures/{name}.{kind}" for name in drawn for kind in ("png", "svg")}
     assert names == {"index.html"} | tables | figures
@@ -153,7 +153,7 @@ def _interrupt():
 
 
 @pytest.mark.parametrize(("part", "after", "kept"), [("_scores", 2, 2), ("_unseen", 1, 4)])
-def test_interrupted_and_called_again_it_gives_the_same_tables(little, tmp_path, monkeypatch, part, after, kept):
+def test_an_interrupted_run_resumes_to_the_same_tables(little, tmp_path, monkeypatch, part, after, kept):
     whole, cut = tmp_path / "whole", tmp_path / "cut"
     assert CliRunner().invoke(main, _command(whole), catch_exceptions=False).exit_code == 0
     with monkeypatch.context() as patch:
@@ -161,16 +161,16 @@ def test_interrupted_and_called_again_it_gives_the_same_tables(little, tmp_path,
         stopped = CliRunner().invoke(main, _command(cut))
     assert stopped.exit_code == 130
     assert f"Stopped. What is done is kept in {cut}: the same command goes on from there." in stopped.output
-    before = (cut / "journal.jsonl").read_bytes()
+    before = (cut / "checkpoint.jsonl").read_bytes()
     assert before.count(b"\n") == 1 + kept
     assert CliRunner().invoke(main, _command(cut), catch_exceptions=False).exit_code == 0
-    assert (cut / "journal.jsonl").read_bytes().startswith(before)
+    assert (cut / "checkpoint.jsonl").read_bytes().startswith(before)
     once, twice = little
     assert once[:-1] == twice[:-1]
     assert twice[-1]["time"].endswith(f" s for {5 - kept} of the cells and folds")
 
 
-def test_killed_and_called_again_it_gives_the_same_tables(little, tmp_path):
+def test_a_killed_run_resumes_to_the_same_tables(little, tmp_path):
     code = (
         "import os, signal\n"
         "from transvariation.cli import main\n"
@@ -187,20 +187,20 @@ def test_killed_and_called_again_it_gives_the_same_tables(little, tmp_path):
     )
     killed = subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL, check=False)
     assert killed.returncode == -signal.SIGKILL
-    assert (tmp_path / "cut" / "journal.jsonl").read_bytes().count(b"\n") == 2
+    assert (tmp_path / "cut" / "checkpoint.jsonl").read_bytes().count(b"\n") == 2
     for out in (tmp_path / "cut", tmp_path / "whole"):
         assert CliRunner().invoke(main, _command(out), catch_exceptions=False).exit_code == 0
     cut, whole = little
     assert cut[:-1] == whole[:-1]
 
 
-def test_results_of_other_parameters_are_not_mixed_in(little, tmp_path):
+def test_results_with_other_parameters_are_refused(little, tmp_path):
     assert CliRunner().invoke(main, _command(tmp_path), catch_exceptions=False).exit_code == 0
-    before = (tmp_path / "journal.jsonl").read_bytes()
+    before = (tmp_path / "checkpoint.jsonl").read_bytes()
     refused = CliRunner().invoke(main, _command(tmp_path, seeds=3))
     assert refused.exit_code == 2
     assert "was begun with another seeds (2, now 3)" in refused.output
     simulation = ["study", "simulation", "--out", str(tmp_path), "--repeats", "1"]
     assert "another repeats (1, now None), seed (None, now 0)" in CliRunner().invoke(main, simulation).output
-    assert (tmp_path / "journal.jsonl").read_bytes() == before
+    assert (tmp_path / "checkpoint.jsonl").read_bytes() == before
     assert len(little) == 1

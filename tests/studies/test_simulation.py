@@ -21,10 +21,10 @@ SMALL = {"scenarios": "ai", "sizes": (60,), "shifts": (1.0,), "repeats": 2}
 
 def _table(directory, jobs):
     study = Study(**SMALL, jobs=jobs)
-    journal = study.journal(directory)
-    for _ in study.run(journal):
+    checkpoint = study.checkpoint(directory)
+    for _ in study.run(checkpoint):
         pass
-    return study.table(journal).drop(columns="seconds")
+    return study.table(checkpoint).drop(columns="seconds")
 
 
 @pytest.fixture(scope="module")
@@ -42,18 +42,18 @@ def test_results_are_the_same_for_any_number_of_workers(table, tmp_path):
     pd.testing.assert_frame_equal(_table(tmp_path, 2), table)
 
 
-def test_a_row_can_be_recomputed_alone(table):
+def test_a_row_can_be_recomputed_by_itself(table):
     row = table[(table["scenario"] == "i") & (table["repeat"] == 1) & (table["method"] == "SOM")].iloc[0]
     alone = run_task(0, "i", 60, 0.0, 1, only=["SOM"])["SOM"]
     assert alone["specificity"] == row["specificity"]
     assert alone["auc"] == row["auc"]
 
 
-def test_shifts_only_where_there_are_some():
+def test_only_some_scenarios_have_shifts():
     assert tasks("ae", [100], [1.0, 2.0], 1) == [("a", 100, 1.0, 0), ("a", 100, 2.0, 0), ("e", 100, 0.0, 0)]
 
 
-def test_what_is_named_twice_is_one_data_set():
+def test_a_data_set_that_is_named_twice_counts_once():
     assert tasks("aa", [100, 100], [1.0, 2.0, 1.0], 1) == [("a", 100, 1.0, 0), ("a", 100, 2.0, 0)]
 
 
@@ -75,7 +75,7 @@ def _made_up(values):
     return pd.DataFrame(rows)
 
 
-def test_claims_are_judged_by_the_numbers():
+def test_claims_follow_from_the_numbers():
     good = {"TOCC_df": 0.9, "TOCC_db": 0.9, "PAM-TOCC_df": 0.99, "Mix-Gauss": 0.93, "SOM": 0.92}
     good |= {"Gauss": 0.8, "KM": 0.8, "SVDD": 0.8, "KDE": 0.1}
     assert check_claims(_made_up(good))["holds"].tolist() == [True] * 9
@@ -85,13 +85,13 @@ def test_claims_are_judged_by_the_numbers():
     assert len(verdicts["evidence"].unique()) > 5
 
 
-def test_a_promise_almost_kept_is_not_kept():
+def test_a_sensitivity_just_below_the_nominal_one_fails():
     table = _made_up(dict.fromkeys(methods(), 0.5))
     assert check_claims(table)["holds"].iloc[-1]
     assert not check_claims(table.assign(fresh_sensitivity=0.899))["holds"].iloc[-1]
 
 
-def test_the_folder_ends_up_complete(table, tmp_path):
+def test_the_report_writes_all_files(table, tmp_path):
     path = tell(table.assign(seconds=0.0), tmp_path, {"command": "x", "seed": "0"})
     html = path.read_text()
     assert "Scenario (a)" in html
@@ -107,23 +107,23 @@ def _command(out, *more):
     return ["study", "simulation", "--out", str(out), "--scenarios", "a", "--sizes", "60", "--shifts", "1", *more]
 
 
-def test_the_command_killed_and_called_again_goes_on(tmp_path):
+def test_a_killed_run_resumes(tmp_path):
     out = tmp_path / "study"
     arguments = _command(out, "--repeats", "6")
     process = subprocess.Popen(
         [sys.executable, "-m", "transvariation", *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
-    journal, deadline = out / "journal.jsonl", time.monotonic() + 120
-    while time.monotonic() < deadline and (not journal.exists() or journal.read_bytes().count(b"\n") < 3):
+    checkpoint, deadline = out / "checkpoint.jsonl", time.monotonic() + 120
+    while time.monotonic() < deadline and (not checkpoint.exists() or checkpoint.read_bytes().count(b"\n") < 3):
         time.sleep(0.02)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    before = journal.read_bytes().count(b"\n")
+    before = checkpoint.read_bytes().count(b"\n")
     assert 3 <= before <= 7
     assert not (out / "index.html").exists()
     done = CliRunner().invoke(main, arguments, catch_exceptions=False)
     assert done.exit_code == 0
-    assert journal.read_bytes().count(b"\n") == 7
+    assert checkpoint.read_bytes().count(b"\n") == 7
     assert (out / "index.html").exists()
     again = CliRunner().invoke(main, _command(out, "--repeats", "6", "--seed", "1"))
     assert again.exit_code == 2

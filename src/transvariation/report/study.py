@@ -31,35 +31,35 @@ def progress_bar(console: Console) -> Progress:
 def simulate(study: Study, directory: Path, console: Console) -> Path:
     """Run what is missing of a simulation study, then write its tables, figures and page."""
     make_folder(directory)
-    journal = study.journal(directory)
+    checkpoint = study.checkpoint(directory)
     tasks = study.tasks()
-    missing, start = len(journal.missing(tasks)), perf_counter()
+    missing, start = len(checkpoint.missing(tasks)), perf_counter()
     with progress_bar(console) as progress:
         bar = progress.add_task("data sets", total=len(tasks), completed=len(tasks) - missing)
-        for _ in study.run(journal):
+        for _ in study.run(checkpoint):
             progress.advance(bar)
     took = _took(missing, perf_counter() - start, "data sets")
     made_by = provenance(command_line(), seed=study.seed, data_sets=len(tasks), time=took)
-    return tell(study.table(journal), directory, made_by)
+    return tell(study.table(checkpoint), directory, made_by)
 
 
 def analyse_glass(study: GlassStudy, directory: Path, console: Console) -> Path:
     """Run what is missing of the paper's glass analysis and its cross-validation, then write tables, figures, page."""
     make_folder(directory)
-    journal = study.journal(directory)
+    checkpoint = study.checkpoint(directory)
     parts = (
         ("the paper's cells", study.cells(), study.run_cells),
         ("unseen fragments", study.folds(), study.run_folds),
     )
-    missing, start = len(journal.missing([*study.cells(), *study.folds()])), perf_counter()
+    missing, start = len(checkpoint.missing([*study.cells(), *study.folds()])), perf_counter()
     with progress_bar(console) as progress:
         for name, tasks, run in parts:
-            bar = progress.add_task(name, total=len(tasks), completed=len(tasks) - len(journal.missing(tasks)))
-            for _ in run(journal):
+            bar = progress.add_task(name, total=len(tasks), completed=len(tasks) - len(checkpoint.missing(tasks)))
+            for _ in run(checkpoint):
                 progress.advance(bar)
     took = _took(missing, perf_counter() - start, "cells and folds")
     made_by = provenance(command_line(), seeds=study.seeds, repeats=study.repeats, time=took)
-    return glass_report.tell(study.scored(journal), study.held_out(journal), directory, made_by)
+    return glass_report.tell(study.scored(checkpoint), study.held_out(checkpoint), directory, made_by)
 
 
 def _took(missing: int, seconds: float, what: str) -> str:

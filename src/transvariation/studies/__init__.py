@@ -1,1 +1,1 @@
-"""The paper's studies, computed: tidy tables in, nothing rendered here."""
+"""The paper's glass analysis and simulation study, as tables; :mod:`transvariation.report` renders them."""

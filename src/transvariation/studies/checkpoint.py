@@ -1,4 +1,4 @@
-"""Many independent tasks, done once each: results go to a journal, and a second call goes on from there."""
+"""Run many independent tasks and keep their results in a file, so that an interrupted run can be resumed."""
 
 import json
 import os
@@ -7,20 +7,22 @@ from pathlib import Path
 from typing import Any
 
 
-class JournalError(ValueError):
-    """A folder holds results that cannot be continued."""
+class CheckpointError(ValueError):
+    """A file holds results that this run cannot resume."""
 
 
-class Journal:
-    """A file of results, one line per finished task, that survives being cut off at any moment.
+class Checkpoint:
+    """A file of results, one line of JSON per finished task.
+
+    An incomplete last line, as a killed process leaves it, is removed and its task is run again.
 
     Parameters
     ----------
     path : Path
-        The file; made where there is none.
+        The file; created if it does not exist.
     header : dict
-        What all results in the file have in common (study, version, seed, ...). A file with another header is
-        refused: its results would not be comparable. So is a file that is no journal, and it is left as it is.
+        What all results in the file have in common (study, version, seed, ...). A file with another header, or one
+        that is not a checkpoint, is refused and left unchanged.
     """
 
     def __init__(self, path: Path, header: dict[str, Any]):
@@ -30,13 +32,13 @@ class Journal:
         content = path.read_bytes() if path.exists() else b""
         end = content.rfind(b"\n") + 1
         if end:
-            self._take(content[:end])
+            self._read(content[:end])
         elif not self._line(self.header).startswith(content):
-            raise self._foreign("its first line is not what this command writes")
-        # Only what is known to be a journal is written to.
+            raise self._not_ours("its first line is not what this command writes")
+        # From here on the file is known to be a checkpoint.
         if end < len(content):
             with path.open("r+b") as file:
-                file.truncate(end)  # what a kill cut off in the middle of its last line
+                file.truncate(end)  # an incomplete last line
         if not end:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._append(self.header)
@@ -49,27 +51,27 @@ class Journal:
     def _line(entry: dict[str, Any]) -> bytes:
         return (json.dumps(entry) + "\n").encode()
 
-    def _foreign(self, reason: object) -> JournalError:
-        return JournalError(f"{self.path} is not a journal of this program ({reason}); choose another folder")
+    def _not_ours(self, reason: object) -> CheckpointError:
+        return CheckpointError(f"{self.path} is not a checkpoint of this program ({reason}); choose another folder")
 
-    def _take(self, content: bytes) -> None:
-        """Take over the results of whole lines, or say why they cannot be continued."""
+    def _read(self, content: bytes) -> None:
+        """Read the results of complete lines, or raise CheckpointError."""
         try:
             first, *lines = [json.loads(line) for line in content.splitlines()]
         except (ValueError, RecursionError) as error:
-            raise self._foreign(error) from error
+            raise self._not_ours(error) from error
         if not isinstance(first, dict) or "study" not in first:
-            raise self._foreign("its first line names no study")
+            raise self._not_ours("its first line does not name a study")
         if first != self.header:
             different = sorted(k for k in {*self.header, *first} if self.header.get(k) != first.get(k))
-            raise JournalError(
+            raise CheckpointError(
                 f"{self.path} was begun with another "
                 + ", ".join(f"{k} ({first.get(k)}, now {self.header.get(k)})" for k in different)
-                + "; choose another folder, or delete this one to start anew"
+                + "; choose another folder, or delete this one to start again"
             )
         for number, line in enumerate(lines, 2):
             if not _is_result(line):
-                raise self._foreign(f"its line {number} holds no result")
+                raise self._not_ours(f"its line {number} is not a result")
             self.results[self._key(line["task"])] = line["result"]
 
     def _append(self, entry: dict[str, Any]) -> None:
@@ -85,7 +87,7 @@ class Journal:
     def run(
         self, tasks: Sequence[Sequence[Any]], function: Callable[..., Any], jobs: int | str = 1
     ) -> Iterator[Sequence[Any]]:
-        """Do the missing tasks, `function(*task)` each; yield every task when its result is safe on disk."""
+        """Run the missing tasks, `function(*task)` each; yield every task when its result is on disk."""
         for task, result in _results(self.missing(tasks), function, jobs):
             self._append({"task": list(task), "result": result})
             self.results[self._key(task)] = result

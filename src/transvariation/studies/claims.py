@@ -1,4 +1,4 @@
-"""What the paper says, held against the results: of the simulation, and of the glass analysis."""
+"""Check the paper's claims against the results of the simulation and of the glass analysis."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -7,13 +7,13 @@ import numpy as np
 import pandas as pd
 
 TOCCS = ["TOCC_df", "TOCC_db", "PAM-TOCC_df"]
-PROMISED = 0.9  # the share of targets that the rules promise to accept
+NOMINAL = 0.9  # sensitivity
 COMPARABLE = 0.05  # two median specificities this close are called comparable
 SETTING = ["scenario", "shift", "size"]
 
 
 class Claim(NamedTuple):
-    """A statement of the paper, whether the results bear it out, and the numbers that say so."""
+    """A claim of the paper, whether the results support it, and the numbers."""
 
     claim: str
     holds: bool
@@ -21,7 +21,7 @@ class Claim(NamedTuple):
 
 
 def check_claims(table: pd.DataFrame) -> pd.DataFrame:
-    """Judge each of the paper's claims by the results of a simulation; claims on scenarios not run are left out."""
+    """Check the paper's claims against a simulation; claims on scenarios that were not run are left out."""
     medians = table.groupby([*SETTING, "method"])["specificity"].median().unstack()
     checks: list[Callable[[pd.DataFrame], list[Claim]]] = [
         _never_worse,
@@ -32,7 +32,7 @@ def check_claims(table: pd.DataFrame) -> pd.DataFrame:
         _banana_adaptive,
     ]
     claims = [claim for check in checks for claim in check(medians)]
-    return pd.DataFrame([*claims, _promised_sensitivity(table)])
+    return pd.DataFrame([*claims, _nominal_sensitivity(table)])
 
 
 def _of(medians: pd.DataFrame, scenarios: str, shift: float | None = None) -> pd.DataFrame:
@@ -41,10 +41,10 @@ def _of(medians: pd.DataFrame, scenarios: str, shift: float | None = None) -> pd
 
 
 def _never_worse(medians: pd.DataFrame) -> list[Claim]:
-    best_rival = medians.drop(columns=TOCCS).max(axis=1)
+    best_competitor = medians.drop(columns=TOCCS).max(axis=1)
     claims = []
     for method in TOCCS:
-        ahead = medians[method] - best_rival
+        ahead = medians[method] - best_competitor
         fine = ahead >= -COMPARABLE
         scenario, shift, size = ahead.index[int(ahead.argmin())]
         claims.append(
@@ -118,17 +118,17 @@ def _banana_adaptive(medians: pd.DataFrame) -> list[Claim]:
     ]
 
 
-def _promised_sensitivity(table: pd.DataFrame) -> Claim:
+def _nominal_sensitivity(table: pd.DataFrame) -> Claim:
     reached = table.groupby("method")["fresh_sensitivity"].mean()
     return Claim(
         "A rule that keeps 90 % of its training targets keeps 90 % of new ones (implied, not tested, in the paper)",
-        bool(_kept(reached).all()),
+        bool(_reached(reached).all()),
         listed(reached),
     )
 
 
 def check_glass_claims(cells: pd.DataFrame, held_out: pd.DataFrame, chosen: dict[str, list[str]]) -> pd.DataFrame:
-    """Judge what the paper says about the glass by our cells, by unseen fragments and by the variables chosen."""
+    """Check the paper's claims on the glass by our cells, by held-out fragments and by the variables selected."""
     area = cells.pivot(index="rule", columns="reduction", values="AUC")
     rate = cells.pivot(index="rule", columns="reduction", values="specificity")
     seconds = cells.pivot(index="rule", columns="reduction", values="seconds")
@@ -174,18 +174,18 @@ def check_glass_claims(cells: pd.DataFrame, held_out: pd.DataFrame, chosen: dict
             ),
             Claim(
                 "A rule that keeps 90 % of its training fragments keeps 90 % of new ones (implied, not tested)",
-                bool(_kept(fresh).all(axis=None)),
+                bool(_reached(fresh).all(axis=None)),
                 "unseen windows accepted, mean over reductions: " + listed(fresh.mean(axis=1)),
             ),
         ]
     )
 
 
-def _kept(reached: Any) -> Any:
-    """Say where the promise was kept: 0.9 itself is enough, also where a mean misses it by the last digit."""
-    return reached.round(12) >= PROMISED
+def _reached(reached: Any) -> Any:
+    """Return where the nominal sensitivity is reached, also where a mean misses it by its last digit."""
+    return reached.round(12) >= NOMINAL
 
 
 def listed(values: pd.Series) -> str:
-    """List names and values in words, the largest first."""
+    """Format names and values, the largest first."""
     return "; ".join(f"{name} {value:.2f}" for name, value in values.sort_values(ascending=False).items())

@@ -1,4 +1,4 @@
-"""The paper's glass analysis, cell by cell, beside what it prints; then the same with cuts that hold."""
+"""The paper's glass analysis, cell by cell, beside the printed numbers; then with calibrated thresholds."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -22,10 +22,10 @@ from transvariation.kernel_tocc import KernelTOCC
 from transvariation.metrics import auc, roc, specificity_at_sensitivity
 from transvariation.pam_tocc import PAMTOCC
 from transvariation.projection_ensemble import ProjectionEnsemble
-from transvariation.studies.checkpoint import Journal
+from transvariation.studies.checkpoint import Checkpoint
 from transvariation.tocc import TOCC
 
-# What the paper prints: AUC, specificity at sensitivity >= 0.9, seconds.
+# The paper's numbers: AUC, specificity at sensitivity >= 0.9, seconds.
 PRINTED = {
     ("TOCC_df", "PCA"): (0.946, 0.882, 0.23),
     ("TOCC_df", "RP"): (0.988, 0.980, 7.19),
@@ -62,7 +62,7 @@ RULES: dict[str, Callable[[], Any]] = {
     "TOCC_db": lambda: DensityTOCC(density="mixture", engine="compiled"),
     "PAM-TOCC_df": lambda: PAMTOCC(n_clusters=4, ties="literal"),
 }
-# Beyond the paper. The cut is made about the whole pipeline, so that the rule needs none of its own.
+# Not in the paper. The whole pipeline is calibrated, so that the classifier needs no calibration.
 CALIBRATED: dict[str, Callable[[], Any]] = {"KernelTOCC": lambda: KernelTOCC(calibration="resubstitution")}
 REDUCTIONS: dict[str, Callable[[], Any]] = {
     "PCA": lambda: MinorComponents(2),
@@ -80,7 +80,7 @@ def correlations() -> pd.DataFrame:
 
 
 def planes() -> dict[str, tuple[Any, pd.DataFrame, pd.DataFrame]]:
-    """Reduce the data to two variables in each of the paper's ways: the reducer, the control, the recovered."""
+    """Reduce the data to two variables by each of the paper's methods: reducer, control and recovered."""
     glass = load_glass()
     found = {}
     for name, make in REDUCTIONS.items():
@@ -91,47 +91,47 @@ def planes() -> dict[str, tuple[Any, pd.DataFrame, pd.DataFrame]]:
 
 @dataclass(frozen=True)
 class GlassStudy:
-    """What to analyse: seeds for random projections, ten-fold splits, and a number of processes, -1 for all cores."""
+    """Parameters of the study: seeds of random projections, ten-fold splits, and processes (-1: all cores)."""
 
     seeds: int = N_SEEDS
     repeats: int = 3
     jobs: int = 1
 
     def cells(self) -> list[tuple[str, str, int]]:
-        """List the paper's cells: rule, reduction and seed; random projections once per seed."""
+        """List the paper's cells: classifier, reduction and seed; random projections once per seed."""
         fixed = [(rule, reduction, 0) for rule in RULES for reduction in REDUCTIONS]
         return fixed + [(rule, "RP", seed) for rule in RULES for seed in range(self.seeds)]
 
     def folds(self) -> list[tuple[str, int, int]]:
-        """List the folds of unseen fragments by split and number."""
+        """List the folds of held-out fragments by split and number."""
         return [("unseen", repeat, fold) for repeat in range(self.repeats) for fold in range(FOLDS)]
 
-    def journal(self, directory: Path) -> Journal:
-        """Open the journal of results in a folder."""
+    def checkpoint(self, directory: Path) -> Checkpoint:
+        """Open the file of results in a folder."""
         from transvariation import __version__
 
         header = {"study": "glass", "version": __version__, "seeds": self.seeds, "repeats": self.repeats}
-        return Journal(directory / "journal.jsonl", header)
+        return Checkpoint(directory / "checkpoint.jsonl", header)
 
-    def run_cells(self, journal: Journal) -> Iterator[Any]:
+    def run_cells(self, checkpoint: Checkpoint) -> Iterator[Any]:
         """Score what is missing of the paper's cells, yielding once per cell."""
-        return journal.run(self.cells(), _scores, self.jobs)
+        return checkpoint.run(self.cells(), _scores, self.jobs)
 
-    def run_folds(self, journal: Journal) -> Iterator[Any]:
-        """Judge what is missing of the unseen fragments, yielding once per fold."""
-        return journal.run(self.folds(), _unseen, self.jobs)
+    def run_folds(self, checkpoint: Checkpoint) -> Iterator[Any]:
+        """Classify what is missing of the held-out fragments, yielding once per fold."""
+        return checkpoint.run(self.folds(), _unseen, self.jobs)
 
-    def scored(self, journal: Journal) -> list[dict[str, Any]]:
+    def scored(self, checkpoint: Checkpoint) -> list[dict[str, Any]]:
         """Collect the paper's cells, each with its numbers and its curve."""
-        return [_scored(*cell, **journal.results[cell]) for cell in self.cells()]
+        return [_scored(*cell, **checkpoint.results[cell]) for cell in self.cells()]
 
-    def held_out(self, journal: Journal) -> pd.DataFrame:
-        """Average over folds: the sensitivity on fragments that the rule had not seen, and the specificity."""
-        return _held_out_table([row for fold in self.folds() for row in journal.results[fold]])
+    def held_out(self, checkpoint: Checkpoint) -> pd.DataFrame:
+        """Average over folds: the sensitivity on held-out fragments, and the specificity."""
+        return _held_out_table([row for fold in self.folds() for row in checkpoint.results[fold]])
 
 
 def _scores(rule: str, reduction: str, seed: int) -> dict[str, Any]:
-    """Score the fragments of one cell; CPU seconds are those of the rule, after the reduction, as in the paper."""
+    """Score the fragments of one cell; CPU seconds exclude the reduction, as in the paper."""
     glass = load_glass()
     if reduction == "RP":
         start = process_time()
@@ -162,7 +162,7 @@ def _scored(
 
 
 def cells(scored: list[dict[str, Any]]) -> pd.DataFrame:
-    """Lay our numbers beside the printed ones, cell by cell."""
+    """Tabulate our numbers beside the printed ones, cell by cell."""
     table = pd.DataFrame(scored)
     rows = []
     for (rule, reduction), (area, specificity, seconds) in PRINTED.items():
@@ -189,29 +189,29 @@ def cells(scored: list[dict[str, Any]]) -> pd.DataFrame:
 
 
 def _unseen(_: str, repeat: int, fold: int) -> list[dict[str, Any]]:
-    """Fit on nine folds, judge the tenth and the recovered fragments.
+    """Fit on nine folds; classify the tenth and the recovered fragments.
 
-    Reduction, rule and cut are made anew in every fold, and the reduction also in every part of the calibration.
+    Reduction, classifier and threshold are fitted in every fold, the reduction also in every fold of the calibration.
     """
     splitter = RepeatedKFold(n_splits=FOLDS, n_repeats=repeat + 1, random_state=0)
     return _fold(*list(splitter.split(load_glass().control))[repeat * FOLDS + fold])
 
 
 def _fold(train: np.ndarray, test: np.ndarray) -> list[dict[str, Any]]:
-    """What :class:`CalibratedOCC` does with a pipeline, the reductions fitted once and shared by the rules."""
+    """Do what :class:`CalibratedOCC` does with a pipeline; reductions are fitted once and shared by the classifiers."""
     glass = load_glass()
     known, unseen, others = glass.control.iloc[train], glass.control.iloc[test], glass.recovered
-    parts = [(known.iloc[kept], known.iloc[rated]) for kept, rated in calibration_folds("cv", len(known))]
+    parts = [(known.iloc[kept], known.iloc[scored]) for kept, scored in calibration_folds("cv", len(known))]
     outcomes = []
     for reduction, make in REDUCTIONS.items():
         whole = _reduced(make(), known, known, unseen, others)
-        inner = [_reduced(make(), kept, kept, rated) for kept, rated in parts]
+        inner = [_reduced(make(), kept, kept, scored) for kept, scored in parts]
         for name, rule in (RULES | CALIBRATED).items():
             model = rule().fit(whole[0])
-            ratings, of_unseen, of_others = (model.score_samples(table) for table in whole)
-            held_out = np.concatenate([_ratings(rule(), *part) for part in inner])
+            scores, of_unseen, of_others = (model.score_samples(table) for table in whole)
+            held_out = np.concatenate([_held_out_scores(rule(), *part) for part in inner])
             thresholds = {
-                "resubstitution": conformal_threshold(ratings, SENSITIVITY),
+                "resubstitution": conformal_threshold(scores, SENSITIVITY),
                 "cv": conformal_threshold(held_out, SENSITIVITY, held_out=True),
             }
             for calibration, threshold in thresholds.items():
@@ -233,10 +233,10 @@ def _reduced(reducer: Any, target: pd.DataFrame, *tables: pd.DataFrame) -> list[
     return [reducer.transform(table) for table in tables]
 
 
-def _ratings(rule: Any, kept: np.ndarray, rated: np.ndarray) -> np.ndarray:
+def _held_out_scores(rule: Any, kept: np.ndarray, scored: np.ndarray) -> np.ndarray:
     if np.ptp(kept, axis=0).min() == 0:  # kappa-VIP may choose barium, found in four fragments, and leave all four out
-        return np.full(len(rated), -np.inf)  # nothing was described: nobody can be called typical
-    return rule.fit(kept).score_samples(rated)
+        return np.full(len(scored), -np.inf)  # nothing was learned, so no sample is typical
+    return rule.fit(kept).score_samples(scored)
 
 
 def _held_out_table(rows: list[dict[str, Any]]) -> pd.DataFrame:

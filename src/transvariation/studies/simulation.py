@@ -1,7 +1,7 @@
-"""The simulation study: nine scenarios, three transvariation-based classifiers, six rivals.
+"""The paper's simulation study: nine scenarios, three transvariation-based classifiers, six competitors.
 
-Every task is one data set of one scenario; it depends on nothing but its own name and the study's seed, so that it
-can be recomputed alone and comes out the same wherever and in whatever order it runs.
+A task is one data set of one scenario. It depends only on its name and the seed of the study, so that it can be
+recomputed by itself and gives the same result in any order and on any machine.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,23 +18,23 @@ from transvariation.datasets import make_scenario
 from transvariation.density_tocc import DensityTOCC
 from transvariation.metrics import auc, specificity_at_sensitivity
 from transvariation.pam_tocc import PAMTOCC
-from transvariation.studies.checkpoint import Journal
+from transvariation.studies.checkpoint import Checkpoint
 from transvariation.tocc import TOCC
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SCENARIOS = "abcdefghi"
-SHIFTED = "abcd"  # only here do the non-targets have a shift
-N_FRESH = 1_000  # new target objects on which a rule is judged
+SHIFTED = "abcd"  # scenarios whose non-targets have a shift
+N_FRESH = 1_000  # new target samples on which a classifier is evaluated
 SENSITIVITY = 0.9
-SVDD_WEIGHT = 0.1  # at most this of each target object, so that fewer than ten cannot make up the whole
+SVDD_WEIGHT = 0.1  # the largest weight of a target sample: at least ten are needed
 SMALLEST = round(1 / SVDD_WEIGHT)
-FARTHEST = 1e6  # any rule tells so large a shift, and squares of much larger ones overflow
+FARTHEST = 1e6  # every classifier detects such a shift, and squares of much larger ones overflow
 
 
 def methods(random_state: int = 0) -> dict[str, OneClassClassifier]:
-    """List the classifiers of the study as the paper sets them."""
+    """Return the classifiers of the study with the paper's parameters."""
     return {
         "TOCC_df": TOCC(),
         "TOCC_db": DensityTOCC(engine="compiled"),
@@ -50,12 +50,12 @@ def methods(random_state: int = 0) -> dict[str, OneClassClassifier]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one method did on one data set. Shares are of objects; `seconds` is CPU time to fit and score."""
+    """Result of one method on one data set. Shares are of samples; `seconds` is CPU time to fit and score."""
 
-    specificity: float  # of the rule that accepts at least 90 % of its own training targets, as in the paper
-    sensitivity: float  # of that rule, on the training targets
-    fresh_sensitivity: float  # of that rule, on new targets
-    fresh_specificity: float  # of the rule moved to where it accepts at least 90 % of new targets
+    specificity: float  # at the threshold that accepts at least 90% of the training targets, as in the paper
+    sensitivity: float  # at that threshold, on the training targets
+    fresh_sensitivity: float  # at that threshold, on new targets
+    fresh_specificity: float  # at the threshold that accepts at least 90% of the new targets
     auc: float  # of the scores of new targets against non-targets
     seconds: float
 
@@ -71,21 +71,21 @@ def tasks(
         for size in sizes
         for repeat in range(repeats)
     )
-    return list(dict.fromkeys(named))  # what was named twice would count as two data sets, and be the same one
+    return list(dict.fromkeys(named))  # a data set that was named twice counts once
 
 
 def data_seed(seed: int, scenario: str, size: int, shift: float, repeat: int) -> np.random.SeedSequence:
-    """Give a data set's own source of randomness."""
+    """Return the seed of a data set."""
     return np.random.SeedSequence([seed, SCENARIOS.index(scenario), size, round(shift * 1000), repeat])
 
 
 def run_task(
     seed: int, scenario: str, size: int, shift: float, repeat: int, only: Iterable[str] | None = None
 ) -> dict[str, dict[str, float]]:
-    """Make one data set and judge it by every method (or by those named); one outcome per method."""
+    """Generate one data set and evaluate every method, or those named, on it; one outcome per method."""
     rng = np.random.default_rng(data_seed(seed, scenario, size, shift, repeat))
     target, other = make_scenario(scenario, n_target=size, shift=shift, random_state=rng)
-    # Fresh targets come from the same law; a scenario's non-targets may depend on its targets, so they stay.
+    # New targets come from the same distribution; the non-targets may depend on the targets, so they stay.
     fresh, _ = make_scenario(scenario, n_target=N_FRESH, shift=shift, random_state=rng)
     chosen = methods(random_state=repeat)
     wanted = list(chosen) if only is None else list(only)
@@ -110,7 +110,7 @@ def _outcome(rule: OneClassClassifier, target: np.ndarray, other: np.ndarray, fr
 
 @dataclass(frozen=True)
 class Study:
-    """What to simulate. `jobs` is a number of processes, -1 for all cores, or the address of a Dask scheduler."""
+    """Parameters of the study. `jobs` is a number of processes (-1: all cores) or the address of a Dask scheduler."""
 
     scenarios: str = SCENARIOS
     sizes: tuple[int, ...] = (100, 200, 500)
@@ -121,7 +121,7 @@ class Study:
 
     def __post_init__(self) -> None:
         if min(self.sizes) < SMALLEST:
-            raise ValueError(f"sizes={min(self.sizes)} is too small: SVDD needs at least {SMALLEST} target objects")
+            raise ValueError(f"sizes={min(self.sizes)} is too small: SVDD needs at least {SMALLEST} target samples")
         for shift in self.shifts:
             if not shift <= FARTHEST:
                 raise ValueError(f"shifts={shift} is too large: at most {FARTHEST:.0f}; 1 is small, 2 is large")
@@ -130,31 +130,33 @@ class Study:
         """List the data sets."""
         return tasks(self.scenarios, self.sizes, self.shifts, self.repeats)
 
-    def journal(self, directory: Path) -> Journal:
-        """Open the journal of results in a folder."""
+    def checkpoint(self, directory: Path) -> Checkpoint:
+        """Open the file of results in a folder."""
         from transvariation import __version__
 
-        return Journal(directory / "journal.jsonl", {"study": "simulation", "version": __version__, "seed": self.seed})
+        return Checkpoint(
+            directory / "checkpoint.jsonl", {"study": "simulation", "version": __version__, "seed": self.seed}
+        )
 
-    def run(self, journal: Journal) -> Iterator[Any]:
-        """Do what is missing, yielding once per finished data set."""
-        return journal.run(self.tasks(), _Task(self.seed), self.jobs)
+    def run(self, checkpoint: Checkpoint) -> Iterator[Any]:
+        """Run what is missing, yielding once per finished data set."""
+        return checkpoint.run(self.tasks(), _Task(self.seed), self.jobs)
 
-    def table(self, journal: Journal) -> "pd.DataFrame":
+    def table(self, checkpoint: Checkpoint) -> "pd.DataFrame":
         """Collect the results of this study: one row per scenario, shift, size, repeat and method."""
         import pandas as pd
 
         rows = [
             {"scenario": scenario, "shift": shift, "size": size, "repeat": repeat, "method": method, **outcome}
             for scenario, size, shift, repeat in self.tasks()
-            for method, outcome in journal.results.get((scenario, size, shift, repeat), {}).items()
+            for method, outcome in checkpoint.results.get((scenario, size, shift, repeat), {}).items()
         ]
         return pd.DataFrame(rows).assign(seed=self.seed)
 
 
 @dataclass(frozen=True)
 class _Task:
-    """A task with the study's seed bound; a class, so that it travels to other processes."""
+    """A task of a study with this seed; a class, because other processes must unpickle it."""
 
     seed: int
 
