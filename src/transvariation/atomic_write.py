@@ -1,4 +1,4 @@
-"""Files written whole or not at all, and never over what they are made from."""
+"""Write files completely or not at all, and never over their own inputs."""
 
 import errno
 import os
@@ -12,7 +12,7 @@ from typing import Any
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Give the name of a file to write; it takes the place of `path` once the block has ended well.
+    """Yield a temporary file name to write to; the file replaces `path` when the block ends without an error.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def replacing(path: Path) -> Iterator[Path]:
         yield path
         return
     place = Path(os.path.realpath(path))  # a link stays a link
-    # A name by lot: several threads or machines may write the same file at a time.
+    # A random name: several threads or machines may write the same file at a time.
     unfinished = place.with_name(f".{place.name}.{secrets.token_hex(4)}.unfinished")
     try:
         yield unfinished
@@ -40,9 +40,9 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Any] = ()) -> None:
-    """Refuse, before any work is done, an output that has no place or would replace an input or another output.
+    """Raise an error if an output cannot be written or would replace an input or another output.
 
-    An output that was not asked for is None; an input that is no path lies in memory and is safe.
+    Call this before any work is done. An output that was not asked for is None; inputs that are no paths are ignored.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Any] = ()) ->
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder to fill where there is none, or say why not, before any work is done."""
+    """Create a folder unless it exists; raise an error if it cannot be written to."""
     path.mkdir(parents=True, exist_ok=True)
     _check_writable(path)
 
@@ -77,7 +77,7 @@ def _check_place(path: Path) -> None:
     folder = path.parent
     if not folder.is_dir():
         raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(folder))
-    # A file is replaced by a new one, which its folder must allow; what is marked as not to be written stays.
+    # A file is replaced by a new one, so its folder must be writable; a read-only file is never replaced.
     needed = [path] if _is_device(path) else [folder, *([path] if path.exists() else [])]
     for each in needed:
         _check_writable(each)
@@ -89,5 +89,5 @@ def _check_writable(path: Path) -> None:
 
 
 def _is_device(path: Path) -> bool:
-    """Tell a pipe or a device, which is written to as it is."""
+    """Return whether this is a pipe or a device, which is written to directly."""
     return path.exists() and not path.is_file()

@@ -1,4 +1,4 @@
-"""The door of every measure: numbers in, one object per row."""
+"""Validate input arrays and parameters."""
 
 import math
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-_HUGE = 300  # powers of two
+_MAX_EXPONENT = 300  # squares of numbers up to 2^300, and sums of them, are far from overflow; likewise underflow
 
 
 def as_rows(A: ArrayLike, name: str) -> NDArray[np.float64]:
@@ -18,7 +18,7 @@ def as_rows(A: ArrayLike, name: str) -> NDArray[np.float64]:
         raise ValueError(f"{name} has shape {A.shape}; give one row per object and one column per variable")
     if name == "X" and not len(A):
         raise ValueError("X has no rows; tp needs at least one target object")
-    # A finite sum has finite terms, and needs no array of answers.
+    # If the sum is finite, so are all terms; this is faster than looking at each.
     with np.errstate(over="ignore", invalid="ignore"):
         total = A.sum()
     if not np.isfinite(total) and not np.isfinite(A).all():
@@ -30,9 +30,9 @@ def as_rows(A: ArrayLike, name: str) -> NDArray[np.float64]:
 
 
 def exponent_of(*arrays: NDArray[np.float64]) -> int:
-    """By which power of two to divide numbers so that squares neither overflow nor vanish: 0 if none is needed.
+    """Return the power of two by which to divide so that squares neither overflow nor vanish; 0 if none is needed.
 
-    Such a power changes the exponents alone, so that nothing is lost to rounding.
+    Division by a power of two changes the exponents only: nothing is lost to rounding.
 
     Examples
     --------
@@ -43,13 +43,13 @@ def exponent_of(*arrays: NDArray[np.float64]) -> int:
 
 
 def exponent_beyond(size: float) -> int:
-    """The same for the size of the largest number."""
+    """Return the same, given the largest absolute value."""
     exponent = math.frexp(size)[1]
-    return exponent if abs(exponent) > _HUGE else 0
+    return exponent if abs(exponent) > _MAX_EXPONENT else 0
 
 
 def blocks(n: int, size: int) -> Iterator[slice]:
-    """Cut n rows into blocks of so many, at least one, so that what is done with each stays small.
+    """Divide n rows into blocks of `size` rows, at least one, to bound the memory that is needed at a time.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def blocks(n: int, size: int) -> Iterator[slice]:
 
 
 def check_count(name: str, value: int, largest: int | None = None) -> int:
-    """Return a positive whole number, or say why it cannot be one."""
+    """Return a positive integer of at most `largest`, the number of variables, or raise ValueError."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise ValueError(f"{name}={value!r} must be a positive whole number")
     if largest is not None and value > largest:

@@ -36,7 +36,7 @@ def test_a_cluster_per_object_and_one_for_all():
     assert medoids(X, 1).rows.tolist() == [1]
 
 
-def test_more_clusters_than_distinct_objects_says_how_many_there_are():
+def test_error_names_the_number_of_distinct_objects():
     with pytest.raises(ValueError, match=r"n_clusters=3 must lie between 1 and .* here 2"):
         medoids([[0, 0], [0, 0], [1, 1]], 3)
 
@@ -48,7 +48,7 @@ def test_duplicates_stay_together():
     assert found.objective == 0
 
 
-def test_in_large_samples_the_order_of_the_rows_does_not_matter():
+def test_order_of_rows_does_not_matter_in_large_samples():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(4_000, 2)).round(2)
     order = rng.permutation(len(X))
@@ -67,10 +67,10 @@ def test_large_samples_of_few_values():
 
 @pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")
 @pytest.mark.parametrize("scale", [2.0**-700, 2.0**700])
-def test_units_at_the_ends_of_the_range_change_nothing(scale):
+def test_extreme_units_of_measurement_change_nothing(scale):
     X = np.random.default_rng(0).normal(size=(40, 2))
     found, expected = medoids(X * scale, 3), medoids(X, 3)
     np.testing.assert_array_equal(found.labels, expected.labels)
     assert found.objective == expected.objective * scale
-    rules = [PAMTOCC(3, calibration="loo").fit(sample) for sample in (X, X * scale)]
-    np.testing.assert_array_equal(rules[0].score_samples(X), rules[1].score_samples(X * scale))
+    classifiers = [PAMTOCC(3, calibration="loo").fit(sample) for sample in (X, X * scale)]
+    np.testing.assert_array_equal(classifiers[0].score_samples(X), classifiers[1].score_samples(X * scale))

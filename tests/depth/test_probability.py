@@ -1,4 +1,4 @@
-"""tp against R's counts, its invariances, its limits, its door."""
+"""tp: R's counts, invariances, limits, and errors about arguments."""
 
 import sys
 
@@ -57,7 +57,7 @@ def test_shared_coordinates_by_hand():
 
 @pytest.mark.parametrize("tau_max", TAU_MAX)
 @pytest.mark.parametrize("p", [1, 2, 3, 5])
-def test_tp_lies_between_0_and_1(tau_max, p):
+def test_tp_is_between_0_and_1(tau_max, p):
     rng = np.random.default_rng(p)
     X, Z = np.round(rng.normal(size=(120, p)), 1), np.round(rng.normal(size=(80, p)), 1)
     for m in (None, X[0], np.median(X, axis=0), X.min(axis=0), X.max(axis=0) + 1):
@@ -82,7 +82,7 @@ def test_invariances(tau_max, ties):
     np.testing.assert_allclose(permuted, expected, rtol=1e-15)  # "product" multiplies in another order
 
 
-def test_product_multiplies_the_univariate_ones():
+def test_product_multiplies_univariate_tp():
     rng = np.random.default_rng(5)
     X, Z = rng.normal(size=(50, 2)), rng.normal(size=(9, 2))
     each = [tp(X[:, u], Z[:, u], tau_max="half") for u in range(2)]

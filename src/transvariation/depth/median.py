@@ -26,10 +26,10 @@ _MAX_PASSES = 200  # never needed; a bound for every loop
 
 
 def spatial_median(X: ArrayLike) -> Floats:
-    r"""Find the point that minimises :math:`\sum_i \lVert x_i - m \rVert`.
+    r"""Compute the spatial median of the rows of X: the point m that minimises :math:`\sum_i \lVert x_i - m \rVert`.
 
-    A data point that is the minimiser is returned exactly. In one dimension, and along the line of a collinear
-    sample, it is the median: of an even number of points, the middle of the two central ones.
+    If the minimum is at a data point, exactly that point is returned. With one variable, and on the line of a collinear
+    sample, it is the median: of an even number of points, the midpoint of the two central ones.
 
     Parameters
     ----------

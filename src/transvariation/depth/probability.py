@@ -1,4 +1,4 @@
-"""Gini's transvariation probability of an object with respect to a sample."""
+"""Gini's transvariation probability (tp) of objects with respect to a sample."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,29 +28,31 @@ def transvariation_probability(
 
     .. math:: tp(c) = \frac{s_X + s'_X / 2}{s_Y + s'_Y / 2},
 
-    so that tp is 1 at the centre and 0 where no target unit lies farther out.
+    where :math:`s_X` and :math:`s'_X` count the units beyond c and at c, and :math:`s_Y` and :math:`s'_Y` the units on
+    c's side of m and at m. tp is 1 at the centre and 0 where no target unit lies farther out.
 
     Parameters
     ----------
     X : array-like of shape (n, p) or (n,)
         The target sample.
     Z : array-like of shape (q, p) or (q,)
-        The objects to measure.
+        The objects whose tp is computed.
     center : array-like of shape (p,), optional
-        The centre m. By default the spatial median of `X` (in one dimension and for ``tau_max="product"``, the median
-        of each variable).
+        The centre m. By default the spatial median of `X`; with one variable or ``tau_max="product"``, the median of
+        each variable.
     tau_max : {"count", "half", "product"}
-        ``"count"`` counts the maximum on the data shifted to the centre, the multivariate equation. ``"half"`` fixes
-        it to 1/2, the univariate equation. ``"product"`` multiplies the univariate tp's: for independent variables.
+        The maximum of tau. ``"count"`` counts it on the data shifted to the centre, as in the multivariate equation.
+        ``"half"`` fixes it to 1/2, as in the univariate equation. ``"product"`` multiplies univariate tp's, which suits
+        independent variables.
     ties : {"proper", "literal"}
-        What a variable does in which c equals m exactly. ``"proper"``: it drops out; if all drop out, tp = 1; tp
-        always lies in [0, 1]. ``"literal"``: the printed equation, where such a variable makes every product zero; tp
-        may then exceed 1, and is infinite where units are at c but none at m.
+        How to treat a variable in which c equals m exactly. ``"proper"`` ignores it, and tp is 1 if all variables are
+        ignored; tp always lies in [0, 1]. ``"literal"`` follows the printed equation, where such a variable makes every
+        product zero; tp may then exceed 1, and is infinite where units are at c but none at m.
 
     Returns
     -------
     ndarray of shape (q,)
-        tp of each object. An object on a side of the centre where there is no target unit (0/0) gets 0.
+        tp of each row of `Z`; 0 where the denominator is 0, because no target unit lies on that side of the centre.
 
     References
     ----------
@@ -63,7 +65,7 @@ def transvariation_probability(
     array([1. , 0.6, 0.4, 0. ])
     """
     check_names(tau_max, ties)
-    # The sample itself as objects stays one array: its counts then need one sort instead of two.
+    # If X and Z are one array, counting needs one sort instead of two.
     same = X is Z
     X = as_rows(X, "X")
     Z = X if same else as_rows(Z, "Z")
