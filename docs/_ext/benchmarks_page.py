@@ -41,6 +41,8 @@ HEADINGS = {
     "neighbor_growth": "NeighborTOCC and other detectors on more and more samples",
     "neighbor_memory": "Time and memory of NeighborTOCC on large tables",
     "neighbor_reference": "What a subsample of reference samples costs",
+    "authenticity": "Spectra and wide tables, on average",
+    "authenticity_data": "Spectra and wide tables, data set by data set",
     "likelihood": "Likelihood ratios on float glass",
     "likelihood_verdicts": "Verdicts beside likelihood ratios",
 }
