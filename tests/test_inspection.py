@@ -1,4 +1,4 @@
-"""Reasons: sets that are really the smallest, values that are really accepted."""
+"""Sets of features that are really the smallest, values that are really accepted."""
 
 from itertools import combinations
 
@@ -52,7 +52,7 @@ def _frame(rows):
     return GLASS.control[FEATURES].iloc[:0].reindex(range(len(rows))).assign(**dict(zip(FEATURES, rows.T, strict=True)))
 
 
-def test_many_variables_are_dropped_one_at_a_time():
+def test_sufficient_features_among_many():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 14))
     z = np.zeros((1, 14))
@@ -73,7 +73,7 @@ def test_words():
     assert inside == "1 accepted" or "rejected" in inside
 
 
-def test_of_equally_clear_variables_the_farthest_is_named():
+def test_the_farthest_of_several_sufficient_features_is_named():
     """Beyond the sample tp is 0 in every variable: the reader expects the one that is farthest out."""
     X = np.random.default_rng(0).normal(size=(60, 3))
     table = explain_rejections(TOCC().fit(X), [[3.5, 9.0, 4.0]])
@@ -81,7 +81,7 @@ def test_of_equally_clear_variables_the_farthest_is_named():
 
 
 @pytest.mark.parametrize("far", [10.0, 1e4, 1e6, 1e9])
-def test_of_a_far_object_only_what_is_far_has_to_change(far):
+def test_only_the_far_feature_of_a_sample_changes(far):
     X = np.random.default_rng(0).normal(size=(80, 2))
     nearest = explain_rejections(TOCC().fit(X), [[far, 0.1]])["accepted_at"].to_numpy()
     np.testing.assert_allclose(nearest, [1.822, 0.1], atol=1e-3)
@@ -108,13 +108,13 @@ SCALED = make_pipeline(StandardScaler(), KernelTOCC(calibration="resubstitution"
     ids=lambda rule: type(rule).__name__,
 )
 @pytest.mark.parametrize("named", [True, False])
-def test_other_rules_have_reasons_in_the_variables_as_they_are(rule, given, named):
+def test_other_classifiers_are_explained_by_the_original_features(rule, given, named):
     control, recovered = GLASS.control[FEATURES], GLASS.recovered[FEATURES].iloc[:2]
     if not named:
         control, recovered = control.to_numpy(), recovered.to_numpy()
     rule.fit(control)
     table = explain_rejections(rule, recovered, control if given else None)
-    assert table["variable"].tolist()[:4] == (FEATURES if named else ["x0", "x1", "x2", "x3"])
+    assert table["feature"].tolist()[:4] == (FEATURES if named else ["x0", "x1", "x2", "x3"])
     np.testing.assert_array_equal(table["value"], np.ravel(recovered))
     np.testing.assert_array_equal(table["accepted"][::4], rule.predict(recovered) == 1)
     assert not table["accepted"].all()
@@ -122,11 +122,11 @@ def test_other_rules_have_reasons_in_the_variables_as_they_are(rule, given, name
     assert (rule.predict(_frame(nearest) if named else nearest) == 1).all()
 
 
-def test_a_pipeline_that_only_scales_gives_the_reasons_of_its_rule():
+def test_a_pipeline_that_only_scales_is_explained_like_its_classifier():
     control, recovered = GLASS.control[FEATURES], GLASS.recovered[FEATURES].iloc[:1]
     scaled = explain_rejections(SCALED.fit(control), recovered, control)
     plain = explain_rejections(KernelTOCC(calibration="resubstitution").fit(control), recovered)
-    assert scaled[["variable", "median", "accepted"]].equals(plain[["variable", "median", "accepted"]])
+    assert scaled[["feature", "median", "accepted"]].equals(plain[["feature", "median", "accepted"]])
     np.testing.assert_array_equal(scaled["tp"], TOCC().fit(control).explain(recovered)["tp"])
 
 
@@ -146,14 +146,12 @@ def test_where_the_threshold_is_minus_infinity_nothing_is_rejected():
     assert explain_rejections(rule, [[3.0, 3.0]])["accepted"].all()
 
 
-def test_who_cannot_give_reasons_says_what_is_missing():
+def test_what_cannot_be_explained_is_refused():
     control, recovered = GLASS.control[FEATURES], GLASS.recovered[FEATURES]
-    for rule in (SCALED, CalibratedOCC(SCALED)):
-        with pytest.raises(
-            TypeError, match=r"does not keep its target objects .* as in explain_rejections\(rule, Z, X\)"
-        ):
+    for rule in (SCALED, EllipticEnvelope()):
+        with pytest.raises(TypeError, match=r"does not keep target samples, .* explain_rejections\(classifier, Z, X\)"):
             explain_rejections(rule.fit(control), recovered)
-    with pytest.raises(TypeError, match="can rate no new objects"):
+    with pytest.raises(TypeError, match="cannot classify new samples"):
         explain_rejections(LocalOutlierFactor().fit(control), recovered, control)
     with pytest.raises(NotFittedError):
         explain_rejections(CalibratedOCC(TOCC()), recovered)

@@ -49,7 +49,7 @@ def test_it_holds_on_fresh_targets_and_rejects_where_counting_cannot():
         rejected.append(np.mean(rule.predict(other) == -1))
     assert abs(np.mean(accepted) - 0.9) < 0.03
     assert np.mean(rejected) > 0.65
-    with pytest.warns(RejectsNothing, match="use KernelTOCC"):
+    with pytest.warns(RejectsNothing, match="use NeighborTOCC"):
         assert (TOCC(calibration="loo").fit(target).predict(other) == 1).all()
 
 
@@ -73,7 +73,7 @@ def test_a_variable_that_does_not_vary_rejects_what_differs_there(calibration):
     assert (rule.transvariation_probability(other) == 0).all()
     assert np.isfinite(rule.score_samples(other)).all()
     table = rule.explain(other)
-    assert (table.tp[table.variable == "x1"] == 0).all()
+    assert (table.tp[table.feature == "x1"] == 0).all()
 
 
 def test_nothing_varies():
@@ -124,7 +124,7 @@ def test_compiled_code_changes_no_verdict(rule, monkeypatch):
         large = np.concatenate([X, np.zeros((2_000, 2))])
         np.testing.assert_array_equal(rule.predict(large)[:60], verdicts)
         np.testing.assert_array_equal(rule.p_values(large)[:60], ranks)
-        np.testing.assert_array_equal(rule.explain(large)[:120].rejected_alone, alone.rejected_alone)
+        np.testing.assert_array_equal(rule.explain(large)[:120].univariate_rejection, alone.univariate_rejection)
 
 
 def test_crowding_is_checked():

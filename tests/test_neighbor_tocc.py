@@ -112,7 +112,7 @@ def test_explain_names_the_nearest_known_samples(calibration):
         assert set(map(int, named)) <= known
         if name in known:
             assert str(name) in named
-    np.testing.assert_allclose(table.groupby("object")["contribution"].sum(), 1)
+    np.testing.assert_allclose(table.groupby("sample")["contribution"].sum(), 1)
 
 
 def test_explain_attributes_the_distance_to_the_feature_that_is_off():

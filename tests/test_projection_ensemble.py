@@ -19,6 +19,7 @@ from transvariation import (
     load_glass,
     specificity_at_sensitivity,
 )
+from transvariation.calibration import calibration_folds
 from transvariation.decomposition.projections import project
 
 SMALL = {"n_projections": 9, "n_candidates": 5, "random_state": 0}
@@ -37,7 +38,7 @@ def test_scikit_learn_contract(estimator, check):
 
 @pytest.mark.parametrize("n_projections", [9, 10, 1, 2])
 @pytest.mark.parametrize("estimator", [TOCC(), PAMTOCC(n_clusters=4), OneClassSVM()], ids=lambda e: type(e).__name__)
-def test_the_median_rank_cuts_as_the_majority_votes(estimator, n_projections):
+def test_the_median_rank_decides_as_the_majority_votes(estimator, n_projections):
     """Members fitted and asked one by one, at many sensitivities; strictly more than half must accept."""
     glass = load_glass()
     X, Z = glass.control.to_numpy(), glass.all.drop(columns="Type").to_numpy()
@@ -110,7 +111,7 @@ def test_ranks_and_training_scores():
     np.testing.assert_array_equal(rule._calibration.scores, rule.score_samples(glass.control))
 
 
-def test_objects_score_the_same_in_any_company():
+def test_a_sample_scores_the_same_alone_and_among_others():
     """Also to the last bit: a training object must equal itself in every image, or it no longer counts itself."""
     X = load_glass().control.to_numpy()
     rule = ProjectionEnsemble(TOCC(), **SMALL).fit(X)
@@ -118,7 +119,7 @@ def test_objects_score_the_same_in_any_company():
     np.testing.assert_array_equal(alone, rule._calibration.scores)
 
 
-def test_tp_and_reasons():
+def test_tp_and_explanations():
     glass = load_glass()
     rule = ProjectionEnsemble(TOCC(), **SMALL).fit(glass.control)
     tp = rule.transvariation_probability(glass.recovered)
@@ -127,7 +128,7 @@ def test_tp_and_reasons():
     np.testing.assert_allclose(tp, np.median(expected, axis=0))
     table = rule.explain(glass.recovered)
     assert len(table) == 51 * 9
-    assert table["variable"].tolist()[:9] == glass.control.columns.tolist()
+    assert table["feature"].tolist()[:9] == glass.control.columns.tolist()
     np.testing.assert_array_equal(table["importance"][:9], rule.feature_importances_)
     assert len(ProjectionEnsemble(**SMALL).fit(X).explain(Z)) == 51 * 9
     assert not hasattr(ProjectionEnsemble(OneClassSVM()), "transvariation_probability")
@@ -135,7 +136,7 @@ def test_tp_and_reasons():
 
 @pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")
 @pytest.mark.parametrize("calibration", ["split", "cv"])
-def test_calibrated_cuts(calibration):
+def test_calibrated_thresholds(calibration):
     """Not the vote but the calibrated median rank decides; p-values above 1 - s are accepted."""
     glass = load_glass()
     rule = ProjectionEnsemble(TOCC(), calibration=calibration, **SMALL).fit(glass.control)
@@ -155,12 +156,13 @@ def test_members_decide_as_they_vote(estimator, calibration):
         votes = [m.predict(project(Z, A)) == 1 for m, A in zip(rule.estimators_, rule.projections_, strict=True)]
         np.testing.assert_array_equal(votes, rule.member_ranks(Z) > 1 - sensitivity + 1e-12)
     member, A = rule.estimators_[0], rule.projections_[0]
-    alone = clone(estimator).set_params(calibration="resubstitution", sensitivity=0.75).fit(project(rule._X, A))
+    kept = X if calibration == "resubstitution" else X[calibration_folds("split", len(X))[0][0]]
+    alone = clone(estimator).set_params(calibration="resubstitution", sensitivity=0.75).fit(project(kept, A))
     np.testing.assert_array_equal(member.score_samples(project(Z, A)), alone.score_samples(project(Z, A)))
     assert member.coverage_report() == alone.coverage_report()
 
 
-def test_which_variables_the_projections_lean_on():
+def test_feature_importances():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 4)) * [1, 1, 1, 0]
     importances = ProjectionEnsemble(TOCC(), **SMALL).fit(X).feature_importances_
@@ -169,7 +171,7 @@ def test_which_variables_the_projections_lean_on():
     assert (importances[:3] > 0).all()
 
 
-def test_detectors_that_rate_by_decision_function_only():
+def test_detectors_with_decision_function_only():
     class Distance(BaseEstimator):
         def fit(self, X, y=None):
             self.mean_ = X.mean(axis=0)
@@ -183,7 +185,7 @@ def test_detectors_that_rate_by_decision_function_only():
     assert (rule.predict(glass.control) == 1).mean() > 0.85
 
 
-def test_detectors_that_cannot_rate_are_refused():
+def test_detectors_that_cannot_score_are_refused():
     with pytest.raises(TypeError, match="use novelty=True for LocalOutlierFactor"):
         ProjectionEnsemble(LocalOutlierFactor(), **SMALL).fit(load_glass().control)
     rule = ProjectionEnsemble(LocalOutlierFactor(novelty=True), **SMALL).fit(load_glass().control)
@@ -202,7 +204,7 @@ def test_detectors_that_cannot_rate_are_refused():
     ],
     ids=["constant", "duplicated", "mostly zero", "all alike", "p > n", "two objects"],
 )
-def test_awkward_variables(X):
+def test_degenerate_features(X):
     rule = ProjectionEnsemble(TOCC(), **SMALL).fit(X)
     scores = rule.score_samples(X)
     assert ((scores > 0) & (scores <= 1)).all()
@@ -215,12 +217,3 @@ def test_impossible_requests():
     assert ProjectionEnsemble(n_components=1, **SMALL).fit([[1.0], [2.0], [3.0]]).predict([[2.0]]).tolist() == [1]
     with pytest.raises(ValueError, match=r"sensitivity=1.2 must lie in \(0, 1\]"):
         ProjectionEnsemble(sensitivity=1.2, **SMALL).fit(load_glass().control)
-
-
-@pytest.mark.parametrize("estimator", [TOCC(ties="literal"), PAMTOCC(n_clusters=3), TOCC(tau_max="half")])
-def test_rated_together_or_one_by_one(estimator, monkeypatch):
-    glass = load_glass()
-    together = ProjectionEnsemble(estimator, **SMALL).fit(glass.control).member_ranks(glass.recovered)
-    monkeypatch.setattr("transvariation.projection_ensemble.SMALL", 0)
-    one_by_one = ProjectionEnsemble(estimator, **SMALL).fit(glass.control).member_ranks(glass.recovered)
-    np.testing.assert_array_equal(together, one_by_one)

@@ -81,29 +81,31 @@ def test_tp_is_invariant_under_shift_and_positive_scaling_per_axis(plane):
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_explain_is_one_row_per_object_and_variable(plane, rule):
+def test_explain_has_one_row_per_sample_and_feature(plane, rule):
     rule = clone(rule).fit(plane)
     others = load_glass().recovered[["K", "Mg"]]
     table = rule.explain(others)
-    assert list(table.columns) == ["object", "variable", "value", "median", "side", "tp", "rejected_alone"]
-    assert table["object"].tolist() == np.repeat(others.index, 2).tolist()
-    assert table["variable"].tolist() == ["K", "Mg"] * len(others)
+    assert list(table.columns) == [
+        *("sample", "feature", "value", "median", "side", "tp", "p_value", "univariate_rejection")
+    ]
+    assert table["sample"].tolist() == np.repeat(others.index, 2).tolist()
+    assert table["feature"].tolist() == ["K", "Mg"] * len(others)
     pd.testing.assert_series_equal(table["value"], pd.Series(others.to_numpy().ravel(), name="value"), check_names=True)
     assert table["tp"].between(0, 1).all()
-    assert not (table["rejected_alone"] & (table["tp"] == 1)).any()
+    assert not (table["univariate_rejection"] & (table["tp"] == 1)).any()
 
 
 def test_explain_counts_by_hand():
     rule = TOCC(sensitivity=0.8).fit([[1.0, 10], [2, 20], [3, 30], [4, 40], [5, 50]])
     table = rule.explain([[4.5, 30.0], [3.0, 5.0]])
-    assert table["object"].tolist() == [0, 0, 1, 1]
-    assert table["variable"].tolist() == ["x0", "x1", "x0", "x1"]
+    assert table["sample"].tolist() == [0, 0, 1, 1]
+    assert table["feature"].tolist() == ["x0", "x1", "x0", "x1"]
     assert table["median"].tolist() == [3, 30, 3, 30]
     assert table["side"].tolist() == ["above", "at", "at", "below"]
     # One of five units lies beyond 4.5: 2 * 1/5. Beyond 5 there is none.
     assert table["tp"].tolist() == [0.4, 1, 1, 0]
     # The training tp's in each variable are .2, .6, 1, .6, .2; accepting four in five cuts at .2.
-    assert table["rejected_alone"].tolist() == [False, False, False, True]
+    assert table["univariate_rejection"].tolist() == [False, False, False, True]
 
 
 def test_pipelines_and_grid_search_take_it(plane):

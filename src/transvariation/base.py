@@ -1,8 +1,9 @@
 """Base class of all one-class classifiers: describe the target class, calibrate, set the threshold."""
 
 import math
+import warnings
 from abc import ABCMeta, abstractmethod
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,13 +20,19 @@ from transvariation.calibration import (
     check_groups,
     take_rows,
 )
-from transvariation.conformal import RejectsNothing, check_sensitivity, margin, warn_user
+from transvariation.conformal import RejectsNearlyAll, RejectsNothing, check_sensitivity, margin, warn_user
+from transvariation.explanation import as_frame, feature_table
 from transvariation.parallel import run_in_processes
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 MAX_REFITS = 1000  # of calibration="loo"
+_MAX_SAMPLE = 1000  # training samples that explanations refer to
+_HELD_OUT = 500  # samples that show whether nearly all new samples would be rejected
 
 
 class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
@@ -41,6 +48,7 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
     calibration: Any
 
     _min_samples = 2
+    _counts_samples = False  # whether scores are counts, which are 0 for most samples in many features
     _calibration: Calibration
     _sensitivity: Any  # in force: the parameter may have been set since
 
@@ -90,7 +98,37 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         self._describe(take_rows(rows, folds[0][0] if len(folds) == 1 else None))
         self._calibration = self._calibrate(rows, numbers, folds)
         self._set_threshold(self.sensitivity)
+        self._keep_sample(rows, numbers)
+        if self._counts_samples and not folds:
+            self._warn_if_nearly_all_are_rejected(rows)
         return self
+
+    def _keep_sample(self, X: Floats, groups: Indices | None) -> None:
+        kept = None
+        if len(X) > _MAX_SAMPLE:
+            kept = np.sort(np.random.default_rng(0).choice(len(X), _MAX_SAMPLE, replace=False))
+        self.sample_ = take_rows(X, kept)
+        self._sample_groups = None if groups is None else take_rows(groups, kept)
+
+    def _warn_if_nearly_all_are_rejected(self, X: Floats) -> None:
+        """Hold out some samples: if 90% or more have the lowest score, new samples will hardly be accepted."""
+        if len(X) < 20:
+            return
+        n_held_out = min(max(len(X) // 5, 10), _HELD_OUT)
+        order = np.random.default_rng(0).permutation(len(X))
+        try:
+            scores = _score_fold(self, X, np.sort(order[n_held_out:]), order[:n_held_out])
+        except ValueError:  # what is left is too little for the classifier
+            return
+        share = np.mean(scores <= self._lowest())
+        if share >= 0.9 and (self.thresholds_ > self._lowest()).any():
+            warn_user(
+                f"{type(self).__name__} with calibration='resubstitution' will reject nearly all new samples: "
+                f"{share:.0%} of {n_held_out} held-out training samples ({X.shape[1]} features) have the lowest "
+                "attainable score, below the threshold; use NeighborTOCC, fewer features (MinorComponents, "
+                "VIPSelector) or ProjectionEnsemble",
+                RejectsNearlyAll,
+            )
 
     def fit_scores(self, X: ArrayLike, *, with_threshold: bool = False) -> Self:
         """Fit without calibration, for `score_samples` only; `with_threshold` sets a threshold by resubstitution.
@@ -218,6 +256,20 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         level = self._sensitivity if sensitivity is None else sensitivity
         return self._calibration.p_values(self._score(rows), self._stratum(rows), level)
 
+    def ranks(self, X: ArrayLike | None = None) -> Floats:
+        """Compute the share of calibration samples in the sample's stratum that score no higher.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), optional
+            By default the calibration samples themselves.
+        """
+        if X is None:
+            check_is_fitted(self, "offset_")
+            return self._calibration.ranks(self._calibration.scores, self._calibration.strata)
+        rows = self._validated(X)
+        return self._calibration.ranks(self._score(rows), self._stratum(rows))
+
     def combined_p_value(self, X: ArrayLike, *, sensitivity: float | ArrayLike | None = None) -> float:
         """Compute one p-value for a set of samples from one source; small = the set is unlike the target class.
 
@@ -243,6 +295,65 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
             self._sensitivity if sensitivity is None else sensitivity, self._lowest()
         )
 
+    def explain(self, Z: ArrayLike) -> "pd.DataFrame":
+        """Compare samples with the target class, feature by feature.
+
+        Parameters
+        ----------
+        Z : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        DataFrame
+            One row per sample and feature: ``sample`` (the index of `Z`, or the row number), ``feature``, ``value``,
+            ``median`` of the target samples (of those in the sample's own stratum, where there are several), ``side``
+            (below, at, above the median), and the results for this feature only: ``tp``, the transvariation
+            probability, ``p_value`` and ``univariate_rejection``, the decision of the same kind of classifier with the
+            same calibration at the same sensitivity. They refer to `sample_`, at most 1,000 training samples.
+        """
+        rows = self._validated(Z)
+        names = getattr(self, "feature_names_in_", None)
+        known, new = as_frame(self.sample_, names), as_frame(rows, names)
+        if hasattr(Z, "iloc"):
+            new.index = Z.index  # type: ignore[assignment, union-attr]
+        return feature_table(known, new, self._stratum(self.sample_), self._stratum(rows), self._judge_feature)
+
+    def _judge_feature(self, known: Floats, new: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+        """Compute p-values and decisions from one feature; missing values are no evidence against a sample."""
+        there, measured = np.isfinite(known), np.isfinite(new)
+        column, groups = known[there, None], None if self._sample_groups is None else self._sample_groups[there]
+        classifier = self._univariate(column).set_params(sensitivity=float(np.mean(self._sensitivity)))
+        p_values, accepted = np.ones(len(new)), np.ones(len(new), dtype=bool)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # `fit` issued those that concern the classifier
+            classifier.fit(column, groups=groups)
+        if measured.any():
+            p_values[measured] = classifier.p_values(new[measured, None])
+            accepted[measured] = classifier.predict(new[measured, None]) == 1
+        return p_values, accepted
+
+    def _univariate(self, column: Floats) -> "OneClassClassifier":
+        """Return an unfitted classifier of the same kind for one feature."""
+        return clone(self)
+
+
+class TransvariationClassifier(OneClassClassifier):
+    """A classifier that computes a transvariation probability, which is its score unless it overrides `_score`."""
+
+    @abstractmethod
+    def _tp(self, X: Floats) -> Floats:
+        """Compute tp of validated samples."""
+
+    def _score(self, X: Floats) -> Floats:
+        return self._tp(X)
+
+    def _lowest(self) -> float:
+        return 0.0
+
+    def transvariation_probability(self, Z: ArrayLike) -> Floats:
+        """Compute tp of each sample with respect to the target class: 1 at its center, 0 beyond its edge."""
+        return self._tp(self._validated(Z))
+
 
 def _score_fold(classifier: OneClassClassifier, X: Floats, train: Indices | None, test: Indices) -> Floats:
     stand_in = clone(classifier)
@@ -262,6 +373,6 @@ def warn_rejects_nothing(name: str, calibration: Calibration, sensitivity: Any, 
     warn_user(
         f"{name} with sensitivity={sensitivity} accepts every sample: {count / report.n:.0%} of the calibration "
         f"{report.unit} ({count:.3g} of {report.n}) have the lowest attainable score, which is therefore the "
-        f"threshold; use KernelTOCC{lower}",
+        f"threshold; use NeighborTOCC{lower}",
         RejectsNothing,
     )

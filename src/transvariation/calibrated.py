@@ -74,7 +74,7 @@ def score_sign(detector: Any, X: Any, method: str = "score_samples") -> int:
     ValueError
         If the rows that the detector predicts to be outliers have the more typical scores.
     """
-    last = detector.steps[-1][1] if isinstance(detector, Pipeline) else detector
+    last = _last_step(detector)
     if isinstance(last, OneClassClassifier) or not hasattr(detector, "predict"):
         return 1
     rows = take_rows(X, np.unique(np.linspace(0, len(X) - 1, min(len(X), _CHECKED)).astype(np.intp)))
@@ -90,6 +90,10 @@ def score_sign(detector: Any, X: Any, method: str = "score_samples") -> int:
                 "gives 1 and -1, and high for outliers where it gives 0 and 1"
             )
     return sign
+
+
+def _last_step(estimator: Any) -> Any:
+    return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
 
 
 def _allows_nan(estimator: Any) -> bool:
@@ -182,8 +186,14 @@ class CalibratedOCC(OneClassClassifier):
     def _score(self, X: Any) -> Floats:
         return detector_scores(self.estimator_, X, self._response_method, sign=self._sign)
 
+    def _univariate(self, column: Floats) -> OneClassClassifier:
+        last = clone(_last_step(self.estimator))
+        if isinstance(last, OneClassClassifier):
+            return last._univariate(column).set_params(calibration=self.calibration)
+        return clone(self).set_params(estimator=last)
+
     def _lowest(self) -> float:
-        last = self.estimator_.steps[-1][1] if isinstance(self.estimator_, Pipeline) else self.estimator_
+        last = _last_step(self.estimator_)
         if not isinstance(last, OneClassClassifier):
             return -np.inf
         offset = last.offset_ if self._response_method == "decision_function" else 0.0

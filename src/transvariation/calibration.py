@@ -268,6 +268,15 @@ class Calibration:
             result[inside] = (1 + count) / (1 + self.sizes[reference].sum())
         return result
 
+    def ranks(self, scores: Floats, strata: Indices | None) -> Floats:
+        """Compute the share of each stratum that scores at or below each score."""
+        result = np.empty(len(scores))
+        own = np.zeros(len(scores), dtype=np.intp) if strata is None else strata
+        for stratum in np.unique(own):
+            inside, reference = own == stratum, self.occupied(np.array([stratum]))
+            result[inside] = self.count_at_or_below(reference, scores[inside]) / self.sizes[reference].sum()
+        return result
+
     def combined_p_value(self, scores: Floats, strata: Indices | None, sensitivity: float | ArrayLike) -> float:
         """Compute one p-value for a set: the rank sum where samples are exchangeable, else twice the mean."""
         pools = self.pools(sensitivity)
@@ -335,7 +344,9 @@ class Calibration:
         every, n = np.arange(self.n_strata), int(self.sizes.sum())
         threshold = float(self.thresholds(sensitivity)[0])
         most = max(int((1 - sensitivity) * (n + 1) + 1e-9), 1)
-        below = int(self.count_at_or_below(every, [np.nextafter(threshold, -np.inf)])[0])
+        below = 0
+        if threshold > -np.inf:
+            below = int(self.count_at_or_below(every, [np.nextafter(threshold, -np.inf)])[0])
         at = int(self.count_at_or_below(every, [threshold])[0]) - below
         fewest = below if at > 1 or threshold <= lowest else most
         low = beta.ppf(0.05, n + 1 - most, most)

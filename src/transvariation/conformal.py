@@ -26,6 +26,10 @@ class RejectsNothing(UserWarning):
     """The threshold is the lowest attainable score, so the classifier accepts everything."""
 
 
+class RejectsNearlyAll(UserWarning):
+    """Nearly all new samples have the lowest attainable score, below the threshold."""
+
+
 class TooFewSamples(UserWarning):
     """The calibration samples are too few to support the sensitivity."""
 

@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 
+from transvariation.base import Floats, TransvariationClassifier
 from transvariation.density.box_probability import EXACT_UP_TO, TooManyVariables
 from transvariation.density.gaussian import GaussianDensity
 from transvariation.density.gaussian_mixture import GaussianMixtureBIC
@@ -13,11 +15,9 @@ from transvariation.density.kernel_density import GaussianKernelDensity
 from transvariation.density.transvariation import (
     density_transvariation_probability,
     log_box_probability,
-    univariate_log_tp,
 )
 from transvariation.depth.median import spatial_median
 from transvariation.parallel import map_row_chunks
-from transvariation.transvariation_classifier import Floats, TransvariationClassifier
 
 DENSITIES = ("mixture", "gaussian", "kde")
 CENTERS = ("sample", "density")
@@ -102,22 +102,14 @@ class DensityTOCC(TransvariationClassifier):
         self.engine = engine
 
     def _describe(self, X: Floats) -> None:
-        self._describe_about(X, None)
-
-    def _describe_about(self, X: Floats, center: Floats | None) -> None:
-        """Learn the density about a given spatial median: an ensemble computes those of all its members together."""
         for name, value, known in (("center", self.center, CENTERS), ("scale", self.scale, SCALES)):
             if value not in known:
                 raise ValueError(f"{name}={value!r} is unknown; choose one of {', '.join(known)}")
         self._tau_max, self._scale = self.tau_max, self.scale
         self.density_ = fit_density(self.density, X, self.n_jobs, self.engine)
-        self.center_ = self._center(X) if center is None else center
+        self.center_ = self._center(X)
         if self.tau_max != "product":
             check_precision(self.density_, X, self.center_)
-        self._X = X
-
-    def _takes_spatial_median(self) -> bool:
-        return self.center == "sample" and self.tau_max != "product"
 
     def _center(self, X: Floats) -> Floats:
         if self.center == "density":
@@ -146,8 +138,10 @@ class DensityTOCC(TransvariationClassifier):
     def _lowest(self) -> float:
         return -np.inf if self._scale == "log" else 0.0
 
-    def _univariate_tp(self, X: Floats) -> Floats:
-        return np.exp(univariate_log_tp(self.density_, X, np.median(self._X, axis=0)))
+    def _univariate(self, column: Floats) -> "DensityTOCC":
+        fitted = isinstance(self.density, str) or hasattr(self.density, "get_params")
+        fixed = not fitted or isinstance(self.density, FrozenEstimator)
+        return clone(self).set_params(density="kde" if fixed else self.density)
 
     def log_transvariation_probability(self, Z: ArrayLike) -> Floats:
         """Compute log tp of each sample, which orders far samples where tp itself is zero."""

@@ -1,257 +1,262 @@
-"""Why an object was rejected: the fewest variables that suffice, and the nearest values that would be accepted."""
+"""Explain rejections: a small set of features that suffices, and nearby values that would be accepted."""
 
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from transvariation.calibrated import CalibratedOCC, detector_scores, score_sign
-from transvariation.conformal import margin
+from transvariation.base import OneClassClassifier
+from transvariation.calibrated import score_sign
+from transvariation.conformal import RejectsNearlyAll
 from transvariation.depth.median import spatial_median
-from transvariation.projection_ensemble import ProjectionEnsemble
+from transvariation.explanation import as_frame
 from transvariation.tocc import TOCC
-from transvariation.transvariation_classifier import TransvariationClassifier
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Floats = NDArray[np.float64]
-Rule = TransvariationClassifier | ProjectionEnsemble  # rules that keep their target objects and can explain
+Bools = NDArray[np.bool_]
+Accepts = Callable[[Floats], Bools]
 
-_EXHAUSTIVE = 4096  # sets of variables tried together; beyond, variables are dropped one at a time
-_FINE = 1e-6  # of a standard deviation: how closely the edge of what is accepted is sought
-_NEIGHBOURS = 8  # target objects towards which an accepted point is sought
+_EXHAUSTIVE = 64  # sets of features up to which the smallest one is found by trying all
+_TRIALS = 12  # features that are tried for removal from a larger set
+_FINE = 1e-4  # standard deviations to which the edge of the accepted region is located
 
 
-def explain_rejections(rule: Any, Z: ArrayLike, X: ArrayLike | None = None) -> "pd.DataFrame":
-    """Extend `rule.explain(Z)` by what it took to reject each object and what would have been accepted.
+def explain_rejections(classifier: Any, Z: ArrayLike, X: ArrayLike | None = None) -> "pd.DataFrame":
+    """Extend `classifier.explain(Z)` by the features that suffice for each rejection and by values that are accepted.
+
+    The classifier is asked for some 50 decisions per rejected sample, also in many features.
 
     Parameters
     ----------
-    rule : TOCC, PAMTOCC, DensityTOCC, KernelTOCC, ProjectionEnsemble, or any detector or pipeline, fitted
-        All verdicts are its own. Where it has no `explain`, the objects are counted in the variables as they are, and
-        a variable alone would reject as large a share of the target objects as the rule does.
-    Z : array-like of shape (q, p)
-    X : array-like of shape (n, p), optional
-        The target objects, without gaps, for a rule that does not keep them: a pipeline, a `CalibratedOCC` around
-        one, a detector.
+    classifier : fitted classifier of this package, detector of scikit-learn or PyOD, or pipeline
+        A detector or pipeline without `explain` is explained by the features as they are; a feature then rejects on its
+        own if TOCC would reject by it, at the share of `X` that the detector accepts.
+    Z : array-like of shape (n_samples, n_features)
+        All features must be numeric.
+    X : array-like of shape (n_known, n_features), optional
+        Target samples without missing values; needed for detectors and pipelines, which do not keep them.
 
     Returns
     -------
     DataFrame
-        The table of `explain`, one row per object and variable, with three columns more. ``accepted``: the verdict.
-        ``needed``: for a rejected object, whether the variable belongs to the smallest set that rejects it even if all
-        other variables had the centre's values. ``accepted_at``: for a rejected object, the nearest values found at
-        which it would be accepted, where a variable's distance is measured in standard deviations of the target.
+        The table of `explain`, one row per sample and feature, with three more columns. ``accepted``: the decision.
+        ``needed``: for a rejected sample, whether the feature belongs to a small set that leads to rejection even if
+        all other features had the center's values. Up to six features it is the smallest set; beyond, no feature of it
+        was found superfluous. ``accepted_at``: for a rejected sample, values at which it would be accepted, with few
+        features changed; NaN if none were found.
 
     Examples
     --------
     >>> from transvariation import TOCC, load_glass, explain_rejections
     >>> glass = load_glass()
-    >>> rule = TOCC().fit(glass.control[["K", "Mg"]])
-    >>> table = explain_rejections(rule, glass.recovered[["K", "Mg"]].iloc[:1])
-    >>> table[["variable", "value", "needed", "accepted_at"]].round(2).to_dict("list")
-    {'variable': ['K', 'Mg'], 'value': [1.68, 2.68], 'needed': [True, False], 'accepted_at': [0.56, 2.71]}
+    >>> classifier = TOCC().fit(glass.control[["K", "Mg"]])
+    >>> table = explain_rejections(classifier, glass.recovered[["K", "Mg"]].iloc[:1])
+    >>> table[["feature", "value", "needed", "accepted_at"]].round(2).to_dict("list")
+    {'feature': ['K', 'Mg'], 'value': [1.68, 2.68], 'needed': [True, False], 'accepted_at': [0.95, 2.68]}
     """
-    rule = _explaining(rule, X)
-    table = rule.explain(Z)
-    rows = rule._validated(Z)
-    accepted = _accepts(rule, rows)
-    spread = rule._X.std(axis=0)
-    scale = np.where(spread > 0, spread, 1.0)
-    needed, nearest = np.zeros(rows.shape, dtype=bool), rows.copy()
-    for i in np.flatnonzero(~accepted):
-        centre = _centre(rule, rows[i])
-        needed[i] = smallest_rejected_set(rule, rows[i], centre, scale)
-        nearest[i] = nearest_accepted(rule, rows[i], centre, scale)
+    check_is_fitted(classifier)
+    known, accepts = _known_samples(classifier, X), _decision(classifier, X)
+    if isinstance(classifier, OneClassClassifier):
+        table = classifier.explain(Z)
+    else:
+        share = max(float(accepts(known).mean()), 1 / len(known))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RejectsNearlyAll)  # only its table is used
+            table = TOCC(sensitivity=share).fit(np.asarray(X) if isinstance(X, list) else X).explain(Z)  # type: ignore[arg-type]
+    rows = table["value"].to_numpy().reshape(-1, known.shape[1])
+    accepted = accepts(rows)
+    needed, accepted_at = np.zeros(rows.shape, dtype=bool), rows.copy()
+    if not accepted.all():
+        spread = known.std(axis=0)
+        scale = np.where(spread > 0, spread, 1.0)
+        z = rows[~accepted]
+        center = _centers(classifier, known, z)
+        needed[~accepted] = sufficient_features(accepts, z, center, scale)
+        inside = known[accepts(known)]
+        accepted_at[~accepted] = sparse_counterfactual(accepts, z, center, inside, scale)
     table["accepted"] = np.repeat(accepted, rows.shape[1])
-    table["needed"] = needed.ravel()
-    table["accepted_at"] = nearest.ravel()
+    table["needed"], table["accepted_at"] = needed.ravel(), accepted_at.ravel()
     return table
 
 
-class _Counting(TOCC):
-    """Explains by counting among the target objects what another rule decides."""
-
-    def __init__(self, rule: Any):
-        super().__init__()
-        self.rule = rule
-
-    def _score(self, X: Floats) -> Floats:
-        import pandas as pd
-
-        names = getattr(self, "feature_names_in_", None)  # steps of a pipeline may choose columns by name
-        table = X if names is None else pd.DataFrame(X, columns=names)
-        return detector_scores(self.rule, table, "decision_function", sign=self._sign)
-
-    def explains(self, X: ArrayLike) -> Self:
-        self._sign = score_sign(self.rule, X, "decision_function")
-        self.fit(X)
-        self._sensitivity = max(float((self._calibration.scores >= 0).mean()), 1 / len(self._X))
-        self.thresholds_ = np.zeros(1)
-        return self
-
-
-def _explaining(rule: Any, X: ArrayLike | None) -> Rule:
-    """Give the rule itself if it can explain, else one that explains its verdicts."""
-    check_is_fitted(rule)
-    if isinstance(rule, Rule):
-        return rule
-    if X is None and isinstance(rule, CalibratedOCC) and isinstance(rule.estimator_, Rule):
-        X = rule.estimator_._X
-        if hasattr(rule, "feature_names_in_"):
-            import pandas as pd
-
-            X = pd.DataFrame(X, columns=rule.feature_names_in_)
-    if X is None:
+def _known_samples(classifier: Any, X: ArrayLike | None) -> Floats:
+    if X is None and not isinstance(classifier, OneClassClassifier):
         raise TypeError(
-            f"{type(rule).__name__} does not keep its target objects in the variables as they are, and reasons need "
-            "them: give them too, as in explain_rejections(rule, Z, X). TOCC and its relatives keep them"
+            f"{type(classifier).__name__} does not keep target samples, which explanations refer to: pass them, as in "
+            "explain_rejections(classifier, Z, X)"
         )
-    return _Counting(rule).explains(X)
+    rows = classifier.sample_ if X is None else X
+    return as_frame(np.asarray(rows) if isinstance(rows, list) else rows).to_numpy(dtype=np.float64)
 
 
-def smallest_rejected_set(rule: Rule, z: Floats, centre: Floats, scale: Floats) -> NDArray[np.bool_]:
-    """Find the fewest variables whose values reject an object even if all others were the centre's.
+def _decision(classifier: Any, X: ArrayLike | None) -> Accepts:
+    """Return a function that decides about rows of numbers."""
+    if not hasattr(classifier, "predict"):
+        raise TypeError(f"{classifier!r} cannot classify new samples; use novelty=True for LocalOutlierFactor")
+    names = getattr(X, "columns", getattr(classifier, "feature_names_in_", None))
+    outlier_label = None if isinstance(classifier, OneClassClassifier) or score_sign(classifier, X) == 1 else 1
 
-    Sets are tried in order of size, all of one size together; of several, the one that is rejected most clearly, and
-    of equally clear ones (tp is 0 everywhere beyond the sample) the one whose values lie farthest from the centre. With
-    too many variables for that, they are dropped one at a time, each time the one that matters least.
+    def accepts(rows: Floats) -> Bools:
+        labels = np.asarray(classifier.predict(rows if names is None else as_frame(rows, names)))
+        return labels == 1 if outlier_label is None else labels != outlier_label
+
+    return accepts
+
+
+def _centers(classifier: Any, known: Floats, Z: Floats) -> Floats:
+    """Return the center that each sample is compared with: the closest of several."""
+    if hasattr(classifier, "centers_"):
+        distance = np.linalg.norm(Z[:, None] - classifier.centers_, axis=2)
+        return np.asarray(classifier.centers_)[distance.argmin(axis=1)]
+    center = classifier.center_ if hasattr(classifier, "center_") else spatial_median(known)
+    return np.tile(center, (len(Z), 1))
+
+
+def sufficient_features(accepts: Accepts, Z: Floats, centers: Floats, scale: Floats) -> Bools:
+    """Find few features of each rejected sample that lead to its rejection with all others at the center's values.
+
+    Where there are at most 64 sets of features, all are tried in order of size; of several of one size the one whose
+    values lie farthest from the center is taken. Otherwise features are added in order of that distance until the
+    sample is rejected, and then removed again where this does not matter.
     """
-    p = len(z)
-    tried = 0
-    for size in range(1, p):
-        sets = _sets(p, size, _EXHAUSTIVE - tried)
-        if sets is None:
-            return _dropped(rule, z, centre, scale)
-        margin = _margin(rule, np.where(sets, z, centre))
-        if margin.min() < 0:
-            return sets[_clearest(margin, sets, z, centre, scale)]
-        tried += len(sets)
-    return np.ones(p, dtype=bool)
+    distance = np.abs(Z - centers) / scale
+    if 2 ** Z.shape[1] <= _EXHAUSTIVE:
+        return _smallest_sets(accepts, Z, centers, distance)
+
+    def rejects(sets: Bools) -> Bools:
+        return ~accepts(np.where(sets, Z, centers))
+
+    return _remove_superfluous(rejects, _shortest_prefix(rejects, distance), distance)
 
 
-def nearest_accepted(rule: Rule, z: Floats, centre: Floats, scale: Floats) -> Floats:
-    """Find accepted values near those of a rejected object.
+def _smallest_sets(accepts: Accepts, Z: Floats, centers: Floats, distance: Floats) -> Bools:
+    p = Z.shape[1]
+    sets = np.array([np.isin(np.arange(p), chosen) for k in range(1, p + 1) for chosen in combinations(range(p), k)])
+    points = np.where(sets, Z[:, None], centers[:, None])
+    rejected = ~accepts(points.reshape(-1, p)).reshape(points.shape[:2])
+    rejected[:, -1] = True  # the sample itself
+    size = np.where(rejected, sets.sum(axis=1), p + 1)
+    far = (sets * distance[:, None] ** 2).sum(axis=2)
+    return sets[[np.lexsort((-far[i], size[i]))[0] for i in range(len(Z))]]
 
-    From the object straight towards the centre and towards the closest accepted target objects, as far as needed; then
-    each variable back to the object's own value, as far as possible. A good answer, not certain to be the nearest.
+
+def sparse_counterfactual(accepts: Accepts, Z: Floats, centers: Floats, known: Floats, scale: Floats) -> Floats:
+    """Find accepted values for rejected samples that differ from them in few features.
+
+    Values are replaced by those of the center, or of the nearest accepted known sample, in order of their distance
+    until the sample is accepted; where this does not matter they are restored. What is left is moved back towards the
+    sample as far as it is accepted. Not certain to be the nearest or the sparsest solution.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_features)
+        NaN where neither goal is accepted.
     """
-    known = rule._X[_accepts(rule, rule._X)]
-    order = np.argsort(np.linalg.norm((known - z) / scale, axis=1), kind="stable")[:_NEIGHBOURS]
-    goals = np.vstack([centre, known[order]])
-    goals = goals[_accepts(rule, goals)]
-    if not len(goals):
-        return np.full(len(z), np.nan)
-    points = _first_accepted(rule, z, goals, scale)
-    for u in np.argsort(-np.abs(points - z).mean(axis=0) / scale):
-        home = points.copy()
-        home[:, u] = z[u]
-        points = _towards(rule, points, home, scale)
-    distance, moved = np.linalg.norm((points - z) / scale, axis=1), (points != z).sum(axis=1)
-    # Seen from afar all are equally near: then the one that leaves most variables alone.
-    farther = distance > distance.min() * (1 + 1e-15) + 2 * _FINE
-    return points[np.lexsort((distance, moved, farther))[0]]
+    goal, possible, changed, far = _towards(accepts, Z, centers, scale)
+    if len(known):
+        nearest = [np.linalg.norm((known - z) / scale, axis=1).argmin() for z in Z]
+        other, possible_, changed_, far_ = _towards(accepts, Z, known[nearest], scale)
+        n, n_ = changed.sum(axis=1), changed_.sum(axis=1)
+        better = possible_ & (~possible | (n_ < n) | ((n_ == n) & (far_ < far)))
+        goal, changed = np.where(better[:, None], other, goal), np.where(better[:, None], changed_, changed)
+        possible |= possible_
+
+    def accepted(sets: Bools) -> Bools:
+        return accepts(np.where(sets, goal, Z))
+
+    changed = _remove_superfluous(accepted, changed, np.abs(Z - goal) / scale)
+    result = _move_back(accepts, np.where(changed, goal, Z), Z, scale)
+    result[~possible] = np.nan
+    return result
+
+
+def _towards(accepts: Accepts, Z: Floats, goal: Floats, scale: Floats) -> tuple[Floats, Bools, Bools, Floats]:
+    """Replace values by those of a goal: the goal, whether it is accepted, which values are replaced, how far."""
+    distance = np.abs(Z - goal) / scale
+    changed = _shortest_prefix(lambda sets: accepts(np.where(sets, goal, Z)), distance)
+    return goal, accepts(goal), changed, (changed * distance**2).sum(axis=1)
+
+
+def _shortest_prefix(holds: Callable[[Bools], Bools], distance: Floats) -> Bools:
+    """Find, by bisection, the number of most distant features for which a condition holds; it holds for all."""
+    n, p = distance.shape
+    rank = np.argsort(np.argsort(-distance, axis=1, kind="stable"), axis=1, kind="stable")
+    low, high = np.zeros(n, dtype=int), np.full(n, p)
+    while (high - low > 1).any():
+        middle = (low + high) // 2
+        found = holds(rank < middle[:, None])
+        low, high = np.where(found, low, middle), np.where(found, middle, high)
+    return rank < high[:, None]
+
+
+def _remove_superfluous(holds: Callable[[Bools], Bools], sets: Bools, distance: Floats) -> Bools:
+    """Remove features from sets, least distant first, where the condition still holds without them."""
+    sets = sets.copy()
+    order = np.argsort(np.where(sets, distance, np.inf), axis=1, kind="stable")
+    rows = np.arange(len(sets))
+    for trial in range(min(_TRIALS, int(sets.sum(axis=1).max()) - 1)):
+        fewer = sets.copy()
+        fewer[rows, order[:, trial]] = False
+        possible = sets[rows, order[:, trial]] & fewer.any(axis=1)
+        fewer[~possible] = sets[~possible]
+        sets = np.where((possible & holds(fewer))[:, None], fewer, sets)
+    return sets
+
+
+def _move_back(accepts: Accepts, inside: Floats, outside: Floats, scale: Floats) -> Floats:
+    """Move from accepted points towards rejected ones, by bisection, as far as they are accepted."""
+    near, far = inside.copy(), outside.copy()
+    while True:
+        middle = (near + far) / 2
+        active = ((np.abs(far - near) > _FINE * scale) & (middle != near) & (middle != far)).any(axis=1)
+        if not active.any():
+            return near
+        good = active.copy()
+        good[active] = accepts(middle[active])
+        near[good] = middle[good]
+        far[active & ~good] = middle[active & ~good]
 
 
 def describe_rejections(table: "pd.DataFrame") -> str:
-    """Put a table of :func:`reasons` into words, one line per object.
+    """Put a table of :func:`explain_rejections` into words, one line per sample.
 
     Examples
     --------
     >>> from transvariation import TOCC, load_glass, explain_rejections
     >>> glass = load_glass()
-    >>> rule = TOCC().fit(glass.control[["K", "Mg"]])
-    >>> print(describe_rejections(explain_rejections(rule, glass.recovered[["K", "Mg"]].iloc[:1])))
-    164 rejected: K = 1.68 (typical 0.56) suffices; accepted with K = 0.56, Mg = 2.71
+    >>> classifier = TOCC().fit(glass.control[["K", "Mg"]])
+    >>> print(describe_rejections(explain_rejections(classifier, glass.recovered[["K", "Mg"]].iloc[:1])))
+    164 rejected: K = 1.68 (typical 0.56) suffices; accepted with K = 0.95
     """
     return "\n".join(_sentences(table))
 
 
-def objects_of(table: "pd.DataFrame") -> Iterator[tuple[Any, Any]]:
-    """Give each object of the table its name and rows; objects of the same name, such as replicates, stay apart."""
-    label = table["object"].factorize()[0]  # missing labels equal nothing, their numbers do
-    variable = table["variable"].to_numpy()
-    number = ((np.diff(label, prepend=label[:1]) != 0) | (variable == variable[:1])).cumsum()
-    return ((rows["object"].iloc[0], rows) for _, rows in table.groupby(number))
+def samples_of(table: "pd.DataFrame") -> Iterator[tuple[Any, Any]]:
+    """Iterate over the samples of a table: name and rows. Samples of the same name are kept apart."""
+    label = table["sample"].factorize()[0]  # a missing label equals nothing, its number equals itself
+    feature = table["feature"].to_numpy()
+    number = ((np.diff(label, prepend=label[:1]) != 0) | (feature == feature[:1])).cumsum()
+    return ((rows["sample"].iloc[0], rows) for _, rows in table.groupby(number))
 
 
 def _sentences(table: "pd.DataFrame") -> Iterator[str]:
-    for name, rows in objects_of(table):
+    for name, rows in samples_of(table):
         if rows["accepted"].iloc[0]:
             yield f"{name} accepted"
             continue
         needed = rows[rows["needed"]]
         causes = " and ".join(
-            f"{variable} = {value:.4g} (typical {typical:.4g})"
-            for variable, value, typical in zip(needed["variable"], needed["value"], needed["median"], strict=True)
+            f"{feature} = {value:.4g} (typical {typical:.4g})"
+            for feature, value, typical in zip(needed["feature"], needed["value"], needed["median"], strict=True)
         )
         moved = rows[rows["accepted_at"] != rows["value"]].dropna(subset=["accepted_at"])
-        remedy = ", ".join(f"{v} = {a:.4g}" for v, a in zip(moved["variable"], moved["accepted_at"], strict=True))
+        remedy = ", ".join(f"{v} = {a:.4g}" for v, a in zip(moved["feature"], moved["accepted_at"], strict=True))
         verb = "suffices" if len(needed) == 1 else "suffice together"
         yield f"{name} rejected: {causes} {verb}" + (f"; accepted with {remedy}" if remedy else "")
-
-
-def _margin(rule: Rule, X: Floats) -> Floats:
-    strata = rule._stratum(X)
-    return margin(rule._score(X), rule.thresholds_[0 if strata is None else strata])
-
-
-def _accepts(rule: Rule, X: Floats) -> NDArray[np.bool_]:
-    return _margin(rule, X) >= 0
-
-
-def _centre(rule: Rule, z: Floats) -> Floats:
-    """The centre that the object is compared with: with several clusters that of its own."""
-    if hasattr(rule, "centers_"):
-        strata = rule._stratum(z[None])
-        return np.asarray(rule.centers_[0 if strata is None else strata[0]])
-    return np.asarray(rule.center_ if hasattr(rule, "center_") else spatial_median(rule._X))
-
-
-def _sets(p: int, size: int, room: int) -> NDArray[np.bool_] | None:
-    """All sets of so many variables, one per row; None if there is no room for them."""
-    rows: list[NDArray[np.bool_]] = []
-    for chosen in combinations(range(p), size):
-        if len(rows) == room:
-            return None
-        rows.append(np.isin(np.arange(p), chosen))
-    return np.array(rows)
-
-
-def _clearest(margin: Floats, sets: NDArray[np.bool_], z: Floats, centre: Floats, scale: Floats) -> int:
-    distance = (sets * ((z - centre) / scale) ** 2).sum(axis=1)
-    return int(np.lexsort((-distance, margin))[0])
-
-
-def _dropped(rule: Rule, z: Floats, centre: Floats, scale: Floats) -> NDArray[np.bool_]:
-    kept = np.ones(len(z), dtype=bool)
-    while kept.sum() > 1:
-        inside = np.flatnonzero(kept)
-        fewer = np.array([kept & (np.arange(len(z)) != u) for u in inside])
-        margin = _margin(rule, np.where(fewer, z, centre))
-        if margin.min() >= 0:
-            break
-        kept = fewer[_clearest(margin, fewer, z, centre, scale)]
-    return kept
-
-
-def _first_accepted(rule: Rule, z: Floats, goals: Floats, scale: Floats) -> Floats:
-    """On the way from the object to each accepted goal, the point nearest the object that is accepted."""
-    return _towards(rule, goals, np.tile(z, (len(goals), 1)), scale)
-
-
-def _towards(rule: Rule, inside: Floats, outside: Floats, scale: Floats) -> Floats:
-    """Go from accepted points towards others, by bisection, as far as still accepted."""
-    reached = _accepts(rule, outside)[:, None]
-    near, far = inside, np.where(reached, inside, outside)
-    middle = (near + far) / 2
-    # The farther the object, the more halvings; and none where no number lies between the two any more.
-    while ((np.abs(far - near) > _FINE * scale) & (middle != near) & (middle != far)).any():
-        good = _accepts(rule, middle)[:, None]
-        near, far = np.where(good, middle, near), np.where(good, far, middle)
-        middle = (near + far) / 2
-    return np.where(reached, outside, near)

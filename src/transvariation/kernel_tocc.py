@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from transvariation.base import Floats, TransvariationClassifier
 from transvariation.density.bandwidth import MAX_DIMENSION, plug_in_bandwidth
 from transvariation.density.covariance import check_full_spread, differing, varying
 from transvariation.density.kernel_density import GaussianKernelDensity, log_kernel_density, rule_bandwidth
-from transvariation.density.transvariation import density_transvariation_probability, univariate_log_tp
+from transvariation.density.transvariation import density_transvariation_probability
 from transvariation.depth.median import spatial_median
 from transvariation.parallel import map_row_chunks
-from transvariation.transvariation_classifier import Floats, TransvariationClassifier
 
 _LOWEST = -1e300  # below every logarithm, and finite: it can be subtracted and written to files
 
@@ -118,13 +118,6 @@ class KernelTOCC(TransvariationClassifier):
 
     def _lowest(self) -> float:
         return _LOWEST
-
-    def _univariate_tp(self, X: Floats) -> Floats:
-        tp, varies = np.where(differing(X, self.center_), 0.0, 1.0), varying(self._X)
-        if varies.any():
-            medians = np.median(self._X[:, varies], axis=0)
-            tp[:, varies] = np.exp(univariate_log_tp(self.density_, X[:, varies], medians))
-        return tp
 
 
 def _bandwidth(X: Floats) -> Floats:

@@ -7,14 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import KDTree
 
-from transvariation.base import Fold
+from transvariation.base import Floats, Fold, TransvariationClassifier
 from transvariation.calibration import Calibration, calibration_of, check_calibration
-from transvariation.depth.probability import transvariation_probability
 from transvariation.depth.tail import tail_transvariation_probability
 from transvariation.parallel import run_in_threads
 from transvariation.scalings import SCALINGS, Standardization
 from transvariation.subsample import subsample
-from transvariation.transvariation_classifier import Floats, TransvariationClassifier
 from transvariation.validation import blocks, check_count
 
 if TYPE_CHECKING:
@@ -204,10 +202,6 @@ class NeighborTOCC(TransvariationClassifier):
 
     def _tp(self, X: Floats) -> Floats:
         return np.exp(self._score(X))
-
-    def _univariate_tp(self, X: Floats) -> Floats:
-        columns = range(X.shape[1])
-        return np.column_stack([transvariation_probability(self._X[:, u], X[:, u], tau_max="half") for u in columns])
 
     def _lowest(self) -> float:
         return -np.inf

@@ -1,64 +1,68 @@
-"""PAM-TOCC: the target class in clusters, each with its own centre and threshold."""
+"""PAM-TOCC: the target class in clusters, each with its own center and threshold."""
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 
+from transvariation.base import Floats, TransvariationClassifier
 from transvariation.cluster.pam import closest, medoids
 from transvariation.depth.probability import check_names, transvariation_probability
-from transvariation.transvariation_classifier import Floats, TransvariationClassifier
 
 
 class PAMTOCC(TransvariationClassifier):
-    """Accept objects that lie deep enough within the cluster of target objects that is closest to them.
+    """Accept samples that lie deep enough within the cluster of target samples that is closest to them.
 
-    The target objects are partitioned around `n_clusters` medoids. An object belongs to the cluster of the closest
-    medoid; its tp counts that cluster's units about that medoid, and each cluster has a threshold of its own. Objects
-    between the clusters are rejected, which one centre for all cannot do. Of more than 2000 target objects the medoids
-    are those of 2000, drawn by their values; all objects count in the clusters.
+    The target samples are partitioned around `n_clusters` medoids. A sample belongs to the cluster of the closest
+    medoid; its tp counts that cluster's samples about that medoid, and each cluster has its own threshold. Samples
+    between the clusters are rejected, which a single center cannot do. Of more than 2,000 target samples the medoids
+    are those of a subsample of 2,000; all samples count in the clusters. `fit` warns where nearly all new samples would
+    be rejected or none (`RejectsNearlyAll`, `RejectsNothing`).
 
     Parameters
     ----------
     n_clusters : int, default=5
-        At most the number of distinct target objects. A cluster of one object accepts only what equals it.
+        At most the number of distinct target samples. A cluster of one sample accepts only what equals it.
     sensitivity : float in (0, 1] or one per cluster, default=0.9
-        The share of target objects to accept in each cluster.
+        The share of target samples to accept in each cluster.
     calibration : {"resubstitution", "loo", "cv", "split"} or splitter, default="resubstitution"
-        Where the thresholds come from. ``"resubstitution"`` cuts at the quantile of the training objects' own tp; the
-        others at scores that each sample got from a classifier fitted without it, and clusters too small for that
-        share one threshold. ``"loo"`` refits n times, at most 1,000; use ``"cv"`` or ``"split"`` for more samples.
+        How the thresholds are set, see :class:`TOCC`. Clusters with too few held-out samples for the sensitivity share
+        one threshold.
     ties : {"proper", "literal"}, default="proper"
         See :func:`transvariation.transvariation_probability`.
     n_jobs : int, optional
-        The number of processes that rate held-out objects where that takes long. The result is the same for every
-        number.
+        The number of processes for the refits of the calibration. The result is the same for every number.
 
     Attributes
     ----------
-    centers_ : ndarray of shape (n_clusters, p)
-        The medoids, in the order in which the first members of their clusters stand in the training data.
-    labels_ : ndarray of shape (n,)
-        The cluster of every training object.
+    centers_ : ndarray of shape (n_clusters, n_features)
+        The medoids, in the order in which the first members of their clusters appear in the training data.
+    labels_ : ndarray of shape (n_samples,)
+        The cluster of every training sample.
     thresholds_ : ndarray of shape (n_clusters,)
-        The tp at which each cluster begins to accept.
+        The threshold of each cluster, on the scale of tp.
     offset_ : float
-        Zero: `score_samples` is the margin of tp over the threshold of the object's own cluster. The raw tp, which the
+        Zero: `score_samples` is the margin of tp over the threshold of the sample's own cluster. The raw tp, which the
         paper pools for its ROC curves, is `transvariation_probability`.
 
     Examples
     --------
     >>> from transvariation import PAMTOCC, load_glass
     >>> glass = load_glass()
-    >>> rule = PAMTOCC(n_clusters=4).fit(glass.control[["Si", "Mg"]])
-    >>> rule.centers_.shape, int((rule.predict(glass.recovered[["Si", "Mg"]]) == -1).sum())
+    >>> classifier = PAMTOCC(n_clusters=4).fit(glass.control[["Si", "Mg"]])
+    >>> classifier.centers_.shape, int((classifier.predict(glass.recovered[["Si", "Mg"]]) == -1).sum())
     ((4, 2), 50)
     """
+
+    _counts_samples = True
 
     def __init__(
         self,
         n_clusters: int = 5,
         *,
         sensitivity: float | ArrayLike = 0.9,
-        calibration: str = "resubstitution",
+        calibration: Any = "resubstitution",
         ties: str = "proper",
         n_jobs: int | None = None,
     ):
@@ -79,14 +83,12 @@ class PAMTOCC(TransvariationClassifier):
     def _tp(self, X: Floats) -> Floats:
         tp, label = np.empty(len(X)), self._stratum(X)
         for k in np.unique(label):
-            own, objects = self._X[self.labels_ == k], label == k
-            tp[objects] = transvariation_probability(own, X[objects], self.centers_[k], ties=self._ties)
+            inside = label == k
+            own = self._X[self.labels_ == k]
+            tp[inside] = transvariation_probability(own, X[inside], self.centers_[k], ties=self._ties)
         return tp
 
-    def _univariate_tp(self, X: Floats) -> Floats:
-        tp, label = np.empty(X.shape), self._stratum(X)
-        for k in np.unique(label):
-            own = self._X[self.labels_ == k]
-            for u in range(X.shape[1]):
-                tp[label == k, u] = transvariation_probability(own[:, u], X[label == k, u], tau_max="half")
-        return tp
+    def _univariate(self, column: Floats) -> "PAMTOCC":
+        # Every fold of the calibration needs as many distinct values as clusters.
+        n_clusters = min(self.n_clusters, max(1, len(np.unique(column)) // 2))
+        return clone(self).set_params(n_clusters=n_clusters)

@@ -1,25 +1,20 @@
-"""One classifier in each of many compact random projections; the majority decides."""
+"""ProjectionEnsemble: one classifier in each of many compact random projections; the majority decides."""
 
 from dataclasses import replace
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from transvariation.acceleration import resolve_engine
 from transvariation.base import OneClassClassifier
 from transvariation.calibrated import CalibratedOCC
 from transvariation.calibration import Calibration, Fold
 from transvariation.decomposition.projections import generator, project, random_projections
-from transvariation.density_tocc import DensityTOCC
-from transvariation.depth.batched import SMALL, stacked_spatial_median, stacked_tp
 from transvariation.feature_selection.vip import importance_coefficients
-from transvariation.pam_tocc import PAMTOCC
+from transvariation.parallel import run_in_processes, run_in_threads
 from transvariation.tocc import TOCC
 from transvariation.validation import check_count
 
@@ -29,41 +24,32 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
-class _Ratings(NamedTuple):
-    """How one member rates objects, and to which part of the target class it assigns them."""
-
-    scores: Floats
-    strata: NDArray[np.intp]
-
-
-def _members_measure_tp(ensemble: Any) -> bool:
+def _members_compute_tp(ensemble: Any) -> bool:
     return ensemble.estimator is None or hasattr(ensemble.estimator, "transvariation_probability")
 
 
 class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
     r"""Fit a one-class classifier in each of many random projections and let the majority decide.
 
-    Each projection is the most compact image of the target among `n_candidates` random ones. The members' scores
-    are not comparable across projections, their ranks are: within a member, an object's rank is the share of
-    training objects that score no higher (in a member with several thresholds, of those in the object's part). A
-    member accepts at sensitivity s exactly the objects whose rank exceeds 1 - s. More than half of the members
-    accept, therefore, exactly when the median rank exceeds 1 - s: the median rank (of an even number, the lower
-    of the two middle ones) is the score of the ensemble.
+    Each projection is the most compact image of the target class among `n_candidates` random ones. Scores of different
+    members are not comparable, ranks are: within a member, the rank of a sample is the share of training samples that
+    score no higher (in a member with several thresholds, of those in the sample's stratum). A member accepts at
+    sensitivity s exactly the samples whose rank exceeds 1 - s. More than half of the members accept, therefore, exactly
+    when the median rank exceeds 1 - s. The score of the ensemble is the median rank (of an even number, the lower of
+    the two middle ones).
 
     Parameters
     ----------
     estimator : estimator, default=None
-        Any classifier of this package or outlier detector with scikit-learn's methods; None stands for
-        :class:`TOCC`. It is cloned for each projection. Its own sensitivity, calibration or contamination plays no
-        part: all members vote at the sensitivity of the ensemble.
+        Any classifier of this package, or a detector of scikit-learn or PyOD; None stands for :class:`TOCC`. It is
+        cloned for each projection. Its own sensitivity, calibration or contamination is not used: all members vote at
+        the sensitivity of the ensemble.
     n_projections, n_candidates, n_components, criterion
-        See :func:`transvariation.random_projections`. An odd number of projections cannot end in a tie; with an even
-        number, a tie rejects.
+        See :func:`transvariation.random_projections`. With an even number of projections, a tie rejects.
     sensitivity : float in (0, 1], default=0.9
-        The share of target objects that each member accepts.
-    calibration : str, default="resubstitution"
-        ``"resubstitution"`` takes the majority vote as it is. Otherwise the median rank is cut as any other score
-        would be, see
+        The share of target samples that each member accepts.
+    calibration : {"resubstitution", "loo", "cv", "split"} or splitter, default="resubstitution"
+        ``"resubstitution"`` is the majority vote. The other modes calibrate the median rank as any other score, see
         :class:`TOCC`.
     random_state : int, Generator, RandomState or None
         The seed of the projections and of members that draw random numbers.
@@ -72,18 +58,18 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
 
     Attributes
     ----------
-    projections_ : ndarray of shape (n_projections, p, n_components)
-        The matrices with orthonormal columns; an object z is seen as ``z @ projections_[i]``.
+    projections_ : ndarray of shape (n_projections, n_features, n_components)
+        The matrices with orthonormal columns.
     spread_ : ndarray of shape (n_projections,)
         The criterion that each projection reached.
-    estimators_ : list of estimators
-        The members. Those of this package decide about images of objects as they vote: at the sensitivity of the
-        ensemble, in the paper's mode. Training objects equal themselves only in the images of
-        :func:`transvariation.decomposition.projections.project`, not in those of ``@``.
-    feature_importances_ : ndarray of shape (p,)
-        Which variables the projections lean on: VIP, see :class:`VIPSelector`.
+    estimators_ : list of OneClassClassifier
+        The members, which decide about images of samples as they vote; detectors of other packages are wrapped in
+        :class:`CalibratedOCC`. Images are computed by :func:`transvariation.decomposition.projections.project`, which
+        unlike ``@`` gives a sample the same image alone and among others.
+    feature_importances_ : ndarray of shape (n_features,)
+        How much the projections depend on each feature: VIP, see :class:`VIPSelector`.
     offset_ : float
-        The median rank that an object must reach.
+        The median rank that a sample must reach.
 
     References
     ----------
@@ -93,8 +79,8 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
     --------
     >>> from transvariation import TOCC, ProjectionEnsemble, load_glass
     >>> glass = load_glass()
-    >>> rule = ProjectionEnsemble(TOCC(), n_projections=25, random_state=0).fit(glass.control)
-    >>> int((rule.predict(glass.recovered) == -1).sum())
+    >>> classifier = ProjectionEnsemble(TOCC(), n_projections=25, random_state=0).fit(glass.control)
+    >>> int((classifier.predict(glass.recovered) == -1).sum())
     50
     """
 
@@ -107,7 +93,7 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
         *,
         criterion: str = "mad",
         sensitivity: float = 0.9,
-        calibration: str = "resubstitution",
+        calibration: Any = "resubstitution",
         random_state: Any = None,
         n_jobs: int | None = None,
     ):
@@ -123,7 +109,6 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
 
     def _describe(self, X: Floats) -> None:
         rng = generator(self.random_state)
-        self._X = X
         check_count("n_components", self.n_components, X.shape[1])
         self.projections_, self.spread_ = random_projections(
             X,
@@ -135,185 +120,93 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
             n_jobs=self.n_jobs,
         )
         self.feature_importances_ = np.median(importance_coefficients(self.projections_, X.std(axis=0, ddof=1)), axis=0)
-        prototype = TOCC() if self.estimator is None else self.estimator
-        if not isinstance(prototype, OneClassClassifier):
-            prototype = CalibratedOCC(prototype, calibration="resubstitution")
-        seeds = rng.integers(2**31 - 1, size=self.n_projections).tolist()
-        parameters = prototype.get_params()
-        random_parts = [name for name in parameters if f"__{name}".endswith("__random_state")]
+        member = self._member("resubstitution")
+        parameters = member.get_params()
+        seeded = [name for name in parameters if f"__{name}".endswith("__random_state")]
         # Many small fits are one large problem: members that choose between compiled code and NumPy choose for all.
         engines = [name for name, value in parameters.items() if f"__{name}".endswith("__engine") and value == "auto"]
-        engine = resolve_engine("auto", self.n_projections * X.size)
-        prototype = clone(prototype).set_params(**dict.fromkeys(engines, engine))
-        members = [clone(prototype).set_params(**dict.fromkeys(random_parts, seed)) for seed in seeds]
-        fitted = self._each(_fit_block, members, X)
-        self.estimators_ = [member for member, _ in fitted]
-        # Plain arrays, one row per member: they can be kept in any file.
-        self._known_scores = np.array([ratings.scores for _, ratings in fitted])
-        self._known_strata = np.array([ratings.strata for _, ratings in fitted])
-        self._known_ranks = self._ranked([ratings for _, ratings in fitted])
+        member.set_params(**dict.fromkeys(engines, resolve_engine("auto", self.n_projections * X.size)))
+        seeds = rng.integers(2**31 - 1, size=self.n_projections).tolist()
+        members = [clone(member).set_params(**dict.fromkeys(seeded, seed)) for seed in seeds]
+        pieces = zip(members, self.projections_, [X] * len(members), strict=True)
+        self.estimators_ = run_in_processes(_fit_member, pieces, self.n_jobs)
+        self._training_ranks = _lower_median(np.array([member.ranks() for member in self.estimators_]))
 
-    def _each(self, work: Any, members: list[Any], X: Floats) -> list[Any]:
-        """Apply `work` to blocks of members and their images of X, one block per process; one result per member."""
-        n_blocks = min(effective_n_jobs(self.n_jobs), len(members))
-        edges = np.linspace(0, len(members), n_blocks + 1).astype(int)
-        blocks = [(members[start:stop], self.projections_[start:stop]) for start, stop in pairwise(edges)]
-        if n_blocks == 1:
-            return _work_through(work, *blocks[0], X)
-        done = Parallel(n_jobs=self.n_jobs)(delayed(_work_through)(work, *block, X) for block in blocks)
-        return [result for block in done for result in block]
+    def _member(self, calibration: Any) -> OneClassClassifier:
+        """Return an unfitted member."""
+        member = TOCC() if self.estimator is None else clone(self.estimator)
+        if isinstance(member, OneClassClassifier):
+            return member.set_params(calibration=calibration, sensitivity=0.9)
+        return CalibratedOCC(member, calibration=calibration)
+
+    def _each(self, method: str, X: Floats) -> Floats:
+        """Call a method of every member with its image of X: shape (n_projections, n_samples)."""
+        pieces = (
+            (member, matrix, X, method) for member, matrix in zip(self.estimators_, self.projections_, strict=True)
+        )
+        return np.array(run_in_threads(_ask_member, pieces, self.n_jobs))
 
     def member_ranks(self, X: ArrayLike) -> Floats:
-        """Rank objects within every member: shape (n_projections, n), the votes before they are counted."""
-        return self._member_ranks(self._validated(X))
-
-    def _member_ranks(self, X: Floats) -> Floats:
-        return self._ranked(self._each(_rate_block, self.estimators_, X))
-
-    def _ranked(self, rated: list[_Ratings]) -> Floats:
-        known = map(_Ratings, self._known_scores, self._known_strata)
-        return np.array([_ranks(reference, new) for reference, new in zip(known, rated, strict=True)])
-
-    @available_if(_members_measure_tp)
-    def transvariation_probability(self, Z: ArrayLike) -> Floats:
-        """Compute the median over the projections of each object's tp: there tp refers to that member's image."""
-        rows = self._validated(Z)
-        return np.median(self._each(_tp_block, self.estimators_, rows), axis=0)
-
-    def explain(self, Z: ArrayLike) -> "pd.DataFrame":
-        """Say, variable by variable, how each object compares with the target class.
-
-        Returns
-        -------
-        DataFrame
-            The table of :meth:`TOCC.explain`, in the variables as they are, and ``importance``: how much the
-            projections lean on the variable.
-        """
-        import pandas as pd
-
-        check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        known = self._X if names is None else pd.DataFrame(self._X, columns=names)
-        table = TOCC(sensitivity=self._sensitivity).fit(known).explain(Z)
-        return table.assign(importance=np.tile(self.feature_importances_, len(table) // self.n_features_in_))
+        """Compute the rank of each sample within every member: shape (n_projections, n_samples)."""
+        return self._each("ranks", self._validated(X))
 
     def _score(self, X: Floats) -> Floats:
-        return _lower_median(self._member_ranks(X))
-
-    def _lowest(self) -> float:
-        return 0.0  # a rank below all training objects
+        return _lower_median(self._each("ranks", X))
 
     def _training_scores(self, X: Floats) -> Floats:
-        return _lower_median(self._known_ranks)
+        return self._training_ranks
+
+    def _lowest(self) -> float:
+        return 0.0
 
     def _calibrate(self, X: Floats, groups: NDArray | None, folds: list[Fold]) -> Calibration:
         calibration = super()._calibrate(X, groups, folds)
         if len(folds) < 2:
             return calibration
-        # Ranks among fewer training samples, rounded down to ranks among all: otherwise a new sample that exceeds as
-        # many as a held-out one would have the lower rank.
+        # Ranks among the training samples of a fold, rounded down to ranks among all: otherwise a new sample that
+        # exceeds as many training samples as a held-out one would have the lower rank.
         return replace(calibration, scores=np.floor(calibration.scores * len(X) + 1e-9) / len(X))
 
     def _set_threshold(self, sensitivity: float | ArrayLike) -> None:
         super()._set_threshold(sensitivity)
         share = float(np.ravel(sensitivity)[0])
-        for member, scores, strata in zip(self.estimators_, self._known_scores, self._known_strata, strict=True):
-            known = Calibration("resubstitution", 0, scores, strata, int(strata.max()) + 1)
-            member.set_calibration(known, share)
+        for member in self.estimators_:
+            member.set_sensitivity(share)
         if not self._calibration.held_out:
-            # The vote: rank > 1 - s. The margin is far below the distance of two ranks, far above rounding.
+            # The vote is rank > 1 - s; 1e-12 is far below the difference of two ranks and far above rounding errors.
             self.offset_ = 1 - share + 1e-12
             self.thresholds_ = np.array([self.offset_])
 
+    @available_if(_members_compute_tp)
+    def transvariation_probability(self, Z: ArrayLike) -> Floats:
+        """Compute the median over all projections of the tp of each sample's image."""
+        return np.median(self._each("transvariation_probability", self._validated(Z)), axis=0)
+
+    def explain(self, Z: ArrayLike) -> "pd.DataFrame":
+        """Compare samples with the target class, feature by feature.
+
+        Returns
+        -------
+        DataFrame
+            The columns of the other classifiers' `explain` (one feature is judged by a member's kind of classifier),
+            and ``importance``: how much the projections depend on the feature.
+        """
+        table = super().explain(Z)
+        return table.assign(importance=np.resize(self.feature_importances_, len(table)))
+
+    def _univariate(self, column: Floats) -> OneClassClassifier:
+        return self._member(self.calibration)
+
+
+def _fit_member(member: OneClassClassifier, matrix: Floats, X: Floats) -> OneClassClassifier:
+    return member.fit_scores(project(X, matrix), with_threshold=True)
+
+
+def _ask_member(member: OneClassClassifier, matrix: Floats, X: Floats, method: str) -> Floats:
+    return getattr(member, method)(project(X, matrix))
+
 
 def _lower_median(ranks: Floats) -> Floats:
-    """More than half of the members reach exactly the values up to this one."""
+    """Compute the largest value that more than half of the members reach."""
     middle = (len(ranks) - 1) // 2
     return np.partition(ranks, middle, axis=0)[middle]
-
-
-def _ranks(known: _Ratings, new: _Ratings) -> Floats:
-    """The share of training objects in the same part of the target that score no higher than each new object."""
-    ranks = np.zeros(len(new.scores))
-    for k in np.unique(known.strata):
-        ordered = np.sort(known.scores[known.strata == k])
-        here = new.strata == k
-        ranks[here] = np.searchsorted(ordered, new.scores[here], side="right") / len(ordered)
-    return ranks
-
-
-def _work_through(work: Any, members: list[Any], projections: Floats, X: Floats) -> list[Any]:
-    results = []
-    # As many members at a time as fit into 32 MB: their images come out of one product.
-    step = max(1, 4_000_000 // max(1, len(X) * projections.shape[2]))
-    for start in range(0, len(members), step):
-        block = projections[start : start + step]
-        images = project(X, block.swapaxes(0, 1).reshape(X.shape[1], -1)).reshape(len(X), len(block), -1)
-        results += work(members[start : start + step], np.ascontiguousarray(images.swapaxes(0, 1)))
-    return results
-
-
-def _fit_block(members: list[Any], images: Floats) -> list[tuple[Any, _Ratings]]:
-    median = type(members[0]) is TOCC or (type(members[0]) is DensityTOCC and members[0]._takes_spatial_median())
-    centers = stacked_spatial_median(images) if median and images.shape[1] ** 2 <= SMALL else None
-    for i, (member, T) in enumerate(zip(members, images, strict=True)):
-        _describe(member, T, None if centers is None else centers[i])
-    ratings = _rate_stack(members, images) or _one_by_one(_training, members, images)
-    return list(zip(members, ratings, strict=True))
-
-
-def _describe(member: Any, T: Floats, center: Floats | None) -> None:
-    # The rows are validated already, and the member's threshold comes from the ratings of all members together.
-    if center is None:
-        member._describe(T)
-    else:
-        member._describe_about(T, center)
-    member.n_features_in_ = T.shape[1]
-
-
-def _one_by_one(work: Any, members: list[Any], images: Floats) -> list[Any]:
-    return [work(member, T) for member, T in zip(members, images, strict=True)]
-
-
-def _training(member: Any, T: Floats) -> _Ratings:
-    return _Ratings(member._training_scores(T), _strata(member, T))
-
-
-def _strata(member: Any, T: Floats) -> NDArray[np.intp]:
-    strata = member._stratum(T)
-    return np.zeros(len(T), dtype=np.intp) if strata is None else strata
-
-
-def _rate_block(members: list[Any], images: Floats) -> list[_Ratings]:
-    return _rate_stack(members, images) or _one_by_one(_rate, members, images)
-
-
-def _rate_stack(members: list[Any], images: Floats) -> list[_Ratings] | None:
-    """Rate small images by all members together where they count tp; None where they have to be asked one by one."""
-    kind = type(members[0])  # a subclass may rate in another way
-    if kind not in (TOCC, PAMTOCC) or images.shape[1] * len(members[0]._X) > SMALL:
-        return None
-    X, strata = np.stack([m._X for m in members]), np.zeros(images.shape[:2], dtype=np.intp)
-    ties = members[0]._ties
-    if kind is TOCC:
-        if members[0]._tau_max != "count":
-            return None
-        tp = stacked_tp(X, images, np.stack([m.center_ for m in members])[:, None], ties=ties)
-    else:
-        strata = np.stack([m._stratum(T) for m, T in zip(members, images, strict=True)])
-        centers = np.stack([m.centers_[part] for m, part in zip(members, strata, strict=True)])
-        same = np.stack([m.labels_ for m in members])[:, None, :] == strata[:, :, None]
-        tp = stacked_tp(X, images, centers, same=same, ties=ties)
-    return [_Ratings(*pair) for pair in zip(tp, strata, strict=True)]
-
-
-def _rate(member: Any, T: Floats) -> _Ratings:
-    return _Ratings(member._score(T), _strata(member, T))
-
-
-def _tp_block(members: list[Any], images: Floats) -> list[Floats]:
-    return _one_by_one(_tp, members, images)
-
-
-def _tp(member: Any, T: Floats) -> Floats:
-    return member._tp(T)

@@ -1,4 +1,4 @@
-"""TOCC, the density-free transvariation-based one-class classifier."""
+"""TOCC: one-class classification by transvariation probability, counted among the target samples."""
 
 from typing import Any, Self
 
@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
+from transvariation.base import Floats, TransvariationClassifier
 from transvariation.depth.median import spatial_median_of_rows
 from transvariation.depth.probability import check_names, tp_of_rows, transvariation_probability
-from transvariation.transvariation_classifier import Floats, TransvariationClassifier
 from transvariation.validation import check_count
 
 
@@ -17,45 +17,49 @@ def _keeps_all_samples(classifier: "TOCC") -> bool:
 
 
 class TOCC(TransvariationClassifier):
-    """Accept objects that lie deep enough among the target objects, by counting.
+    """Accept samples that lie deep enough among the target samples, by counting.
+
+    The paper's density-free classifier. In eight and more features nearly all new samples have tp = 0: `fit` warns of
+    it (`RejectsNearlyAll`, or `RejectsNothing` with a held-out calibration).
 
     Parameters
     ----------
     sensitivity : float in (0, 1], default=0.9
-        The share of target objects to accept.
+        The share of target samples to accept.
     calibration : {"resubstitution", "loo", "cv", "split"} or splitter, default="resubstitution"
-        Where the threshold comes from. ``"resubstitution"`` cuts at the quantile of the training objects' own tp,
-        which promises
-        nothing for fresh objects; the others cut at ratings that each object got without itself. A splitter of
-        scikit-learn, such as ``KFold(5)``, sets the folds.
+        How the threshold is set. ``"resubstitution"``, as published: at the quantile of the training samples' own tp,
+        without a guarantee for new samples. The other modes use scores of samples that the classifier was fitted
+        without: each sample in turn (``"loo"``, at most 1,000 refits), in ten folds (``"cv"``), of half of the samples
+        (``"split"``), or in the folds of a scikit-learn splitter.
     tau_max : {"count", "half", "product"}, default="count"
     ties : {"proper", "literal"}, default="proper"
         See :func:`transvariation.transvariation_probability`.
     n_jobs : int, optional
-        The number of processes that score held-out objects where that takes long. The result is the same for every
-        number.
+        The number of processes for the refits of the calibration. The result is the same for every number.
 
     Attributes
     ----------
-    center_ : ndarray of shape (p,)
-        The spatial median of the target objects.
+    center_ : ndarray of shape (n_features,)
+        The spatial median of the target samples.
     offset_ : float
-        The threshold: objects with tp at or above it are accepted.
+        The threshold: samples with tp at or above it are accepted.
 
     Examples
     --------
     >>> from transvariation import TOCC, load_glass
     >>> glass = load_glass()
-    >>> rule = TOCC().fit(glass.control[["K", "Mg"]])
-    >>> int((rule.predict(glass.recovered[["K", "Mg"]]) == -1).sum())
+    >>> classifier = TOCC().fit(glass.control[["K", "Mg"]])
+    >>> int((classifier.predict(glass.recovered[["K", "Mg"]]) == -1).sum())
     51
     """
+
+    _counts_samples = True
 
     def __init__(
         self,
         *,
         sensitivity: float = 0.9,
-        calibration: str = "resubstitution",
+        calibration: Any = "resubstitution",
         tau_max: str = "count",
         ties: str = "proper",
         n_jobs: int | None = None,
@@ -67,14 +71,15 @@ class TOCC(TransvariationClassifier):
         self.n_jobs = n_jobs
 
     def _describe(self, X: Floats) -> None:
-        self._describe_about(X, spatial_median_of_rows(X))
-
-    def _describe_about(self, X: Floats, center: Floats) -> None:
-        """Learn about a centre that is known already: an ensemble finds the centres of all its members together."""
         check_names(self.tau_max, self.ties)
         self._tau_max, self._ties = self.tau_max, self.ties
-        self.center_ = center
+        self.center_ = spatial_median_of_rows(X)
         self._X = X
+
+    def _tp(self, X: Floats) -> Floats:
+        if self._tau_max == "product":  # about the median of each feature
+            return transvariation_probability(self._X, X, tau_max="product", ties=self._ties)
+        return tp_of_rows(self._X, X, self.center_, self._tau_max, self._ties)
 
     @available_if(_keeps_all_samples)
     def partial_fit(self, X: ArrayLike, y: Any = None, *, window: int | None = None) -> Self:
@@ -115,20 +120,3 @@ class TOCC(TransvariationClassifier):
         if names is not None:
             self.feature_names_in_ = names
         return self
-
-    def _tp(self, X: Floats) -> Floats:
-        if self._tau_max == "count":  # the rows were checked by `fit` or `score_samples`
-            return tp_of_rows(self._X, self._or_own(X), self.center_, self._tau_max, self._ties)
-        # The product of univariate tp's is taken about each variable's own median.
-        center = None if self._tau_max == "product" else self.center_
-        return transvariation_probability(self._X, X, center, tau_max=self._tau_max, ties=self._ties)
-
-    def _or_own(self, X: Floats) -> Floats:
-        """Give the rule's own copy where it is of these very objects: together they need one sort instead of two."""
-        own = self._X
-        alike = X.shape == own.shape and np.array_equal(X[:1], own[:1]) and np.array_equal(X, own)
-        return own if alike else X
-
-    def _univariate_tp(self, X: Floats) -> Floats:
-        columns = range(X.shape[1])
-        return np.column_stack([transvariation_probability(self._X[:, u], X[:, u], tau_max="half") for u in columns])

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.stats import gaussian_kde
 
-from transvariation.inspection import objects_of
+from transvariation.inspection import samples_of
 from transvariation.report.names import PLAIN, wrapped
 
 if TYPE_CHECKING:
@@ -38,14 +38,14 @@ def draw_reasons(control: "pd.DataFrame", table: "pd.DataFrame", name: Any) -> "
     from matplotlib.figure import Figure
 
     missing = pd.isna(name)  # a missing label equals nothing, not even itself
-    named = ((rows, label) for label, rows in objects_of(table) if pd.isna(label) == missing)
+    named = ((rows, label) for label, rows in samples_of(table) if pd.isna(label) == missing)
     rows = next((rows for rows, label in named if missing or label == name), None)
     if rows is None:
-        raise ValueError(f"object {name!r} is not in the table; it has {', '.join(map(str, table['object'].unique()))}")
+        raise ValueError(f"object {name!r} is not in the table; it has {', '.join(map(str, table['sample'].unique()))}")
     figure = Figure(figsize=(7, 0.75 * len(rows) + 1.1), layout="constrained")
     panels = figure.subplots(len(rows), 1, squeeze=False)[:, 0]
     for panel, row in zip(panels, rows.itertuples(), strict=True):
-        values = control[row.variable].to_numpy(dtype=float)
+        values = control[row.feature].to_numpy(dtype=float)
         ends = np.array([*values, row.value, row.accepted_at])
         low, high = np.nanmin(ends), np.nanmax(ends)
         margin = 0.06 * (high - low) if high > low else 1.0
@@ -68,7 +68,7 @@ def draw_reasons(control: "pd.DataFrame", table: "pd.DataFrame", name: Any) -> "
                 arrowprops={"arrowstyle": "->", "color": "#55a868", "lw": 1.8},
             )
         weight = "bold" if row.needed else "normal"
-        panel.set_ylabel(wrapped(row.variable, 24), rotation=0, ha="right", va="center", fontweight=weight, **PLAIN)
+        panel.set_ylabel(wrapped(row.feature, 24), rotation=0, ha="right", va="center", fontweight=weight, **PLAIN)
         panel.set_yticks([])
         panel.spines[["top", "right", "left"]].set_visible(False)
     verdict = "accepted" if rows["accepted"].iloc[0] else "rejected"

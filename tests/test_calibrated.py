@@ -1,0 +1,121 @@
+"""CalibratedOCC with detectors of scikit-learn and PyOD, and with tables that only its pipeline understands."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.compose import make_column_transformer
+from sklearn.covariance import EllipticEnvelope
+from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import IsolationForest
+from sklearn.neighbors import LocalOutlierFactor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import OneClassSVM
+
+from transvariation import (
+    TOCC,
+    CalibratedOCC,
+    NeighborTOCC,
+    ProjectionEnsemble,
+    auc,
+    compare_classifiers,
+    explain_rejections,
+)
+
+SCIKIT_LEARN = [
+    EllipticEnvelope(random_state=0),
+    IsolationForest(n_estimators=30, random_state=0),
+    LocalOutlierFactor(novelty=True),
+    OneClassSVM(nu=0.1),
+]
+
+
+def pyod_detectors():
+    models = pytest.importorskip("pyod.models.base", reason="PyOD is not installed")
+    assert models
+    from pyod.models.ecod import ECOD
+    from pyod.models.iforest import IForest
+    from pyod.models.knn import KNN
+    from pyod.models.lof import LOF
+
+    return [KNN(), IForest(n_estimators=30, random_state=0), ECOD(), LOF()]
+
+
+X = np.random.default_rng(0).normal(size=(100, 3))
+FAR = [[0.0, 0.0, 0.0], [9.0, 9.0, 9.0]]
+
+
+@pytest.mark.parametrize("i", range(4))
+@pytest.mark.parametrize("scaled", [False, True])
+@pytest.mark.parametrize("package", ["scikit-learn", "PyOD"])
+def test_far_samples_are_rejected(package, i, scaled):
+    detector = (SCIKIT_LEARN if package == "scikit-learn" else pyod_detectors())[i]
+    steps = make_pipeline(StandardScaler(), detector) if scaled else detector
+    classifier = CalibratedOCC(steps, calibration="split").fit(X)
+    assert classifier.predict(FAR).tolist() == [1, -1]
+    assert classifier.p_values(FAR)[1] == classifier.coverage_report().smallest_p_value
+
+
+@pytest.mark.parametrize("i", range(4))
+def test_pyod_scores_rank_anomalies_of_breast_cancer_last(i):
+    data = load_breast_cancer()
+    benign, malignant = data.data[data.target == 1], data.data[data.target == 0]
+    classifier = CalibratedOCC(make_pipeline(StandardScaler(), pyod_detectors()[i]), calibration="split").fit(benign)
+    scores = classifier.score_samples(np.vstack([benign, malignant]))  # ECOD's scores depend on the batch
+    assert auc(scores[: len(benign)], scores[len(benign) :]) > (0.7 if i == 2 else 0.9)
+
+
+def test_pyod_in_comparisons_explanations_and_ensembles():
+    knn, _, ecod, _ = pyod_detectors()
+    known = np.random.default_rng(1).normal(size=(80, 2)) @ [[1.0, 0.95], [0.0, 0.3]]
+    result = compare_classifiers({"kNN": knn, "ECOD": ecod}, known, n_repeats=1)
+    assert result.best == "kNN"  # ECOD looks at the margins only
+    assert result.table.loc["kNN", "accepted"] < 0.2
+    table = explain_rejections(knn.fit(X), FAR, X)
+    assert table["accepted"].tolist() == [True] * 3 + [False] * 3
+    assert knn.predict(table["accepted_at"].to_numpy().reshape(-1, 3)).tolist() == [0, 0]
+    assert ProjectionEnsemble(knn, 5, 5, random_state=0).fit(X).predict(FAR).tolist() == [1, -1]
+
+
+class Inverted(OutlierMixin, BaseEstimator):
+    def fit(self, X, y=None):
+        self.mean_ = X.mean(axis=0)
+        return self
+
+    def decision_function(self, X):
+        return np.linalg.norm(X - self.mean_, axis=1) - 2
+
+    def predict(self, X):
+        return np.where(self.decision_function(X) > 0, -1, 1)
+
+
+def test_a_detector_that_contradicts_itself_is_refused():
+    for classifier in (CalibratedOCC(Inverted()), ProjectionEnsemble(Inverted(), 3, 3)):
+        with pytest.raises(ValueError, match="scores of Inverted contradict its predictions"):
+            classifier.fit(X)
+
+
+def test_columns_of_strings_reach_the_pipeline():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"maker": rng.choice(["a", "b"], 60), "RI": rng.normal(size=60), "Mg": rng.normal(size=60)})
+    encode = make_column_transformer((OneHotEncoder(), ["maker"]), (StandardScaler(), ["RI", "Mg"]))
+    classifier = CalibratedOCC(make_pipeline(encode, NeighborTOCC())).fit(table)
+    odd = pd.DataFrame({"maker": ["a", "a"], "RI": [0.0, 9.0], "Mg": [0.0, 9.0]})
+    assert classifier.predict(odd).tolist() == [1, -1]
+    features = classifier.explain(odd)
+    assert features["feature"].tolist() == ["RI", "Mg"] * 2
+    assert features["univariate_rejection"].tolist() == [False, False, True, True]
+    with pytest.raises(ValueError, match="feature names"):
+        classifier.predict(odd[["RI", "Mg", "maker"]])
+
+
+@pytest.mark.parametrize("steps", [(), (StandardScaler(),)])
+def test_the_calibration_of_a_wrapped_classifier_is_not_computed(steps, monkeypatch):
+    fits = []
+    describe = TOCC._describe
+    monkeypatch.setattr(TOCC, "_describe", lambda self, X: fits.append(len(X)) or describe(self, X))
+    inner = TOCC(calibration="loo")
+    classifier = CalibratedOCC(make_pipeline(*steps, inner) if steps else inner, calibration="split", sensitivity=0.2)
+    classifier.fit(X)
+    assert fits == [50]
