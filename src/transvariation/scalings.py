@@ -23,8 +23,8 @@ class Standardization:
 
     A standard deviation is at least that of the rounding error, ``step / sqrt(12)``, where the values of the feature
     are rounded to a decimal step: one known sample that differs in an otherwise constant feature is not infinitely far
-    from the others. A feature that is constant among the known samples gets the step of the most finely rounded
-    feature, or a millionth of its value where nothing is rounded.
+    from the others. A feature that is constant among the known samples is measured in steps: the median step of
+    the features that vary, or a millionth of its value where nothing is rounded.
     """
 
     def fit(self, X: Floats) -> Self:
@@ -37,8 +37,8 @@ class Standardization:
         step = rounding_step(X)
         scale = np.maximum(spread * size, step / np.sqrt(12))
         varies = spread > _NO_SPREAD
-        finest = step[varies & (step > 0)].min(initial=np.inf)
-        self.scale_ = np.where(varies, scale, finest if np.isfinite(finest) else 1e-6 * size)
+        others = step[varies & (step > 0)]
+        self.scale_ = np.where(varies, scale, np.median(others) if len(others) else 1e-6 * size)
         return self
 
     def transform(self, X: Floats) -> Floats:
