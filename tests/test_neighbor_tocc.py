@@ -1,5 +1,7 @@
 """NeighborTOCC: its formula from scikit-learn's parts, its contract, and the sensitivity on fresh samples."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy.stats import rankdata
@@ -7,7 +9,19 @@ from sklearn.covariance import LedoitWolf
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from transvariation import NeighborTOCC, load_glass, make_scenario
+from transvariation import (
+    TOCC,
+    CalibratedOCC,
+    NeighborTOCC,
+    ProjectionEnsemble,
+    compare_classifiers,
+    explain_rejections,
+    load,
+    load_glass,
+    make_scenario,
+    save,
+)
+from transvariation.neighbor_tocc import nearest
 from transvariation.scalings import SCALINGS, Standardization, WhiteningScaling, rounding_step
 
 
@@ -69,7 +83,7 @@ def discrete(rng, shape):
 
 
 @pytest.mark.parametrize("draw", [heavy, correlated, discrete])
-@pytest.mark.parametrize("shape", [(10, 5), (19, 18), (20, 200)])
+@pytest.mark.parametrize("shape", [(10, 5), (19, 18), (20, 100)])
 def test_false_rejections_stay_nominal_for_few_samples_of_many_features(draw, shape):
     rng = np.random.default_rng(5)
     rejected = [
@@ -136,3 +150,91 @@ def test_explain_attributes_the_distance_to_the_feature_that_is_off():
 def test_parameters_are_checked(parameters, words):
     with pytest.raises(ValueError, match=words):
         NeighborTOCC(**parameters).fit(np.random.default_rng(0).normal(size=(20, 2)))
+
+
+def test_replicates_are_not_neighbors_of_each_other():
+    rng = np.random.default_rng(0)
+    items = np.repeat(rng.normal(size=(30, 4)), 4, axis=0)
+    X, groups = items + 0.01 * rng.normal(size=items.shape), np.repeat(np.arange(30), 4)
+    fresh = rng.normal(size=(400, 4))
+    grouped = NeighborTOCC().fit(X, groups=groups)
+    assert grouped.coverage_report().n == 30
+    assert np.mean(grouped.predict(fresh) == -1) <= 0.2
+    assert np.mean(NeighborTOCC().fit(X).predict(fresh) == -1) > 0.9  # each sample has its replicates at hand
+
+
+def test_split_calibration_counts_the_other_half():
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    report = NeighborTOCC(calibration="split").fit(X).coverage_report()
+    assert (report.calibration, report.n) == ("split", 100)
+
+
+def test_reference_subsample_limits_the_neighbors_and_the_calibration():
+    rng = np.random.default_rng(0)
+    X, fresh = rng.normal(size=(3_000, 2)), rng.normal(size=(2_000, 2))
+    classifier = NeighborTOCC(max_reference=500).fit(X)
+    assert len(classifier.reference_) == 500 == classifier.coverage_report().n
+    assert abs(np.mean(classifier.predict(fresh) == 1) - 0.9) < 0.04
+
+
+def test_training_samples_are_measured_without_themselves():
+    X = np.random.default_rng(3).normal(size=(400, 3))
+    classifier = NeighborTOCC().fit(X)
+    assert abs(np.mean(classifier.predict(X) == 1) - 0.9) < 0.03
+    np.testing.assert_array_equal(NeighborTOCC().fit_predict(X), classifier.predict(X))
+
+
+@pytest.mark.parametrize("shape", [(300, 3), (1_500, 3), (300, 12), (60, 80)])
+def test_nearest_finds_what_all_distances_show(shape):
+    rng = np.random.default_rng(4)
+    # Two tight clusters far apart: single precision would not resolve the distances within them.
+    known = rng.normal(scale=1e-6, size=shape) + (np.arange(shape[0]) % 2)[:, None]
+    new = known[:50] + rng.normal(scale=1e-6, size=(50, shape[1]))
+    distances, found = nearest(known, new, 4)
+    exact = np.sqrt(((new[:, None, :] - known[None]) ** 2).sum(axis=2))
+    np.testing.assert_allclose(distances, np.sort(exact, axis=1)[:, :4], rtol=1e-6)
+    np.testing.assert_allclose(np.take_along_axis(exact, found, axis=1), distances, rtol=1e-6)
+
+
+def test_more_features_than_samples_need_no_square_matrix_of_features():
+    rng = np.random.default_rng(0)
+    X = np.cumsum(rng.normal(size=(20, 4_000)), axis=1)  # smooth spectra; 4,000 x 4,000 would be 128 MB
+    tracemalloc.start()
+    NeighborTOCC(scalings=["standard", "whitened"]).fit(X).predict(X[:5] + 1)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 30e6
+
+
+def test_it_works_inside_the_other_tools(tmp_path):
+    glass = load_glass()
+    control, recovered = glass.control[["K", "Mg", "Ca"]], glass.recovered[["K", "Mg", "Ca"]]
+    plain = NeighborTOCC().fit(control)
+    save(plain, tmp_path / "model")
+    np.testing.assert_array_equal(load(tmp_path / "model").p_values(recovered), plain.p_values(recovered))
+    assert load(tmp_path / "model").explain(recovered).equals(plain.explain(recovered))
+    calibrated = CalibratedOCC(NeighborTOCC(), calibration="split").fit(control)
+    assert np.mean(calibrated.predict(recovered) == -1) > 0.7
+    ensemble = ProjectionEnsemble(NeighborTOCC(), n_projections=2, n_candidates=2, calibration="split", random_state=0)
+    ensemble.fit(control)
+    assert np.mean(ensemble.predict(recovered) == -1) > 0.5
+    choice = compare_classifiers({"neighbor": NeighborTOCC(), "TOCC": TOCC()}, control, n_repeats=1)
+    assert choice.best == "neighbor"
+    table = explain_rejections(plain, recovered.iloc[:3])
+    assert {"accepted", "needed", "accepted_at"} <= set(table.columns)
+
+
+def test_mixed_tables_with_many_discrete_columns_keep_sensitivity_and_power():
+    rng = np.random.default_rng(6)
+
+    def draw(n, shift=0.0):
+        categories = np.eye(12)[rng.integers(12, size=n)]
+        return np.hstack([categories, rng.poisson(3 + shift, size=(n, 3)), rng.normal(shift, 1, size=(n, 2))])
+
+    accepted, rejected = [], []
+    for _ in range(5):
+        classifier = NeighborTOCC().fit(draw(80))
+        accepted.append(np.mean(classifier.predict(draw(200)) == 1))
+        rejected.append(np.mean(classifier.predict(draw(200, 4.0)) == -1))
+    assert np.mean(accepted) > 0.87
+    assert np.mean(rejected) > 0.9

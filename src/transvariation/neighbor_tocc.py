@@ -170,6 +170,8 @@ class NeighborTOCC(TransvariationClassifier):
         close = np.flatnonzero((distances < _SAME).any(axis=1))
         equal = (self._X[found[close]] == X[close, None, :]).all(axis=2) & ~left_out[close]
         left_out[close[equal.any(axis=1)], equal.argmax(axis=1)[equal.any(axis=1)]] = True
+        if not left_out.any():
+            return distances[:, :k], found[:, :k]
         order = np.argsort(left_out, axis=1, kind="stable")[:, :k]  # those left out come last
         return np.take_along_axis(distances, order, axis=1), np.take_along_axis(found, order, axis=1)
 
@@ -242,7 +244,7 @@ def nearest(known: Floats, new: Floats, k: int, n_jobs: int | None = None) -> tu
     """Find the k nearest known rows of each new row: Euclidean distances and indices, nearest first."""
     k = min(k, len(known))
     if known.shape[1] <= _TREE_DIMENSIONS and len(known) > _TREE_ROWS:
-        distances, found = KDTree(known).query(new, k, workers=n_jobs or 1)
+        distances, found = KDTree(known, balanced_tree=False, compact_nodes=False).query(new, k, workers=n_jobs or 1)
         return distances.reshape(len(new), k), found.reshape(len(new), k)
     found, distances = np.empty((len(new), k), dtype=np.intp), np.empty((len(new), k))
     squares = np.einsum("ij,ij->i", known, known)

@@ -82,20 +82,23 @@ class NormalScoreScaling(StandardScaling):
 
     def fit(self, rows: Floats) -> Self:
         """Learn the sorted values of each feature and their normal scores."""
-        self.knots_ = []
-        for column in np.ascontiguousarray(rows.T):
-            values, counts = np.unique(column, return_counts=True)
-            ranks = np.cumsum(counts) - (counts - 1) / 2
-            self.knots_.append((values, ndtri(ranks / (len(rows) + 1))))
+        n = len(rows)
+        scores = ndtri(np.arange(1, n + 1) / (n + 1))
+        ordered = np.sort(rows.T, axis=1)
+        self.lowest_, self.highest_ = ordered[:, 0].copy(), ordered[:, -1].copy()
+        tied = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
+        self.knots_ = [
+            _tied_scores(values) if ties else (values, scores) for values, ties in zip(ordered, tied, strict=True)
+        ]
         return self
 
     def transform(self, rows: Floats) -> Floats:
         """Replace values by normal scores."""
-        columns = rows.T.copy(order="C")
-        for column, (values, scores) in zip(columns, self.knots_, strict=True):
-            beyond = np.minimum(column - values[0], 0) + np.maximum(column - values[-1], 0)
-            column[:] = np.interp(column, values, scores) + beyond
-        return np.ascontiguousarray(columns.T)
+        result = np.minimum(rows - self.lowest_, 0) + np.maximum(rows - self.highest_, 0)
+        columns = np.ascontiguousarray(rows.T)
+        scores = [np.interp(column, *knots) for column, knots in zip(columns, self.knots_, strict=True)]
+        result += np.transpose(scores)
+        return result
 
 
 class WhiteningScaling(StandardScaling):
@@ -143,6 +146,13 @@ def rounding_step(X: Floats) -> Floats:
         rounded = rounded[(np.round(X[:, rounded], decimals) == X[:, rounded]).all(axis=0)]
         step[rounded] = 10.0**-decimals
     return step
+
+
+def _tied_scores(ordered: Floats) -> tuple[Floats, Floats]:
+    """Give the distinct values and the normal score of the mean rank of each."""
+    values, counts = np.unique(ordered, return_counts=True)
+    ranks = np.cumsum(counts) - (counts - 1) / 2
+    return values, ndtri(ranks / (len(ordered) + 1))
 
 
 def _eigen(rows: Floats) -> tuple[Floats, Floats]:
