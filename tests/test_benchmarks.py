@@ -60,3 +60,16 @@ def test_authenticity_study_calibrates_every_classifier_alike(section):
     means, single = authenticity.tables(rows)
     assert [row["classifier"] for row in means.rows] == ["two", "one"]
     assert len(single.rows) == 4
+
+
+def test_authenticity_study_reads_further_data_from_a_folder(section, monkeypatch, tmp_path):
+    pytest.importorskip("chemotools")
+    authenticity = section("authenticity")
+    monkeypatch.setattr(authenticity.data, "DATA", tmp_path)
+    (tmp_path / "authenticity").mkdir()
+    rows = "".join(f"{'honey' if i < 25 else 'syrup'},{i},{i * i}\n" for i in range(30))
+    (tmp_path / "authenticity" / "honey.csv").write_text("class,a,b\n" + rows)
+    X, labels, targets, _ = authenticity.data_sets()["honey"]
+    assert X.shape == (30, 2)
+    assert list(targets) == ["honey"]  # five samples of syrup are too few for a target
+    assert len(labels) == 30

@@ -1,10 +1,15 @@
-"""Food authenticity and other wide tables: every classifier calibrated alike, on fresh samples."""
+"""Food authenticity and other wide tables: every classifier calibrated alike, on fresh samples.
+
+Further data are read from the folder ``authenticity`` of the data folder, if it exists: CSV files with the class in the
+column ``class`` and one column per feature. Files named ``*_spectra.csv`` get SNV and a first derivative.
+"""
 
 import time
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator, clone
 from sklearn.covariance import LedoitWolf
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
@@ -14,6 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
 
+from benchmarks import data
 from benchmarks.table import Table
 from transvariation import NeighborTOCC, auc, baselines
 from transvariation.conformal import conformal_threshold
@@ -21,6 +27,7 @@ from transvariation.preprocessing import make_preprocessing
 
 SENSITIVITY = 0.9
 MAX_TRAIN = 300
+MIN_SAMPLES = 20  # of a class that serves as a target
 
 
 class Mahalanobis(BaseEstimator):
@@ -63,12 +70,19 @@ def data_sets() -> dict[str, tuple[np.ndarray, np.ndarray, list, Any]]:
     spectra, origin = load_coffee()
     wine, digits, cancer = load_wine(), load_digits(), load_breast_cancer()
     origin = origin["labels"].to_numpy()
-    return {
+    found = {
         "coffee": (spectra.to_numpy(), origin, sorted(set(origin)), make_preprocessing("snv,sg1")),
         "wine": (wine.data, wine.target, [0, 1, 2], StandardScaler()),
         "digits": (digits.data, digits.target, list(range(10)), StandardScaler()),
         "breast cancer": (cancer.data, cancer.target, [1], StandardScaler()),  # 1 = benign
     }
+    for path in sorted((data.DATA / "authenticity").glob("*.csv")):
+        table = pd.read_csv(path)
+        kind = table.pop("class").to_numpy()
+        targets = [name for name, n in zip(*np.unique(kind, return_counts=True), strict=True) if n >= MIN_SAMPLES]
+        preprocessing = make_preprocessing("snv,sg1") if path.stem.endswith("_spectra") else StandardScaler()
+        found[path.stem] = table.to_numpy(dtype=float), kind, targets, preprocessing
+    return found
 
 
 def score(fitted: Any, X: np.ndarray) -> np.ndarray:
@@ -106,8 +120,8 @@ def published(pipeline: Any, train: np.ndarray, fresh: np.ndarray, foreign: np.n
 def study(classifiers: dict[str, Any], n_splits: int, names: tuple[str, ...] | None = None) -> list[dict[str, Any]]:
     """Return one row per data set and classifier: means over target classes and random splits."""
     rows = []
-    for data, (X, y, targets, preprocessing) in data_sets().items():
-        if names and data not in names:
+    for source, (X, y, targets, preprocessing) in data_sets().items():
+        if names and source not in names:
             continue
         found: dict[str, list[dict[str, float]]] = {}
         for target in targets:
@@ -122,7 +136,8 @@ def study(classifiers: dict[str, Any], n_splits: int, names: tuple[str, ...] | N
                     if name == "DD-SIMCA":
                         found.setdefault(PUBLISHED, []).append(published(pipeline, *split))
         rows += [
-            {"data": data, "classifier": name} | {key: float(np.mean([r[key] for r in results])) for key in results[0]}
+            {"data": source, "classifier": name}
+            | {key: float(np.mean([r[key] for r in results])) for key in results[0]}
             for name, results in found.items()
         ]
     return rows
