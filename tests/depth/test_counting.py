@@ -109,7 +109,7 @@ def test_any_small_lattice(data):
 @pytest.mark.parametrize("p", [1, 2, 3, 70])
 def test_counts_do_not_depend_on_the_other_objects(kernels, p):
     rng = np.random.default_rng(1)
-    X, Z = np.round(rng.normal(size=(300, p)), 1), np.round(rng.normal(size=(60, p)), 1)
+    X, Z = np.round(rng.normal(size=(90, p)), 1), np.round(rng.normal(size=(60, p)), 1)
     m = X[0]
     together = np.array(count_transvariations(X, m, Z))
     parts = [np.array(count_transvariations(X, m, Z[rows])) for rows in ([3], slice(0, 7), slice(7, 60))]

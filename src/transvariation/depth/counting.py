@@ -45,16 +45,16 @@ def count_transvariations(X: Floats, m: Floats, Z: Floats) -> Transvariations:
     Where `X` and `Z` are one array, or views of the same memory, one sort serves both.
     """
     Z = X if _are_one(X, Z) else Z
-    closed = _shares_coordinate(Z, m)
-    counts = Transvariations(*_count_open(X, m, Z), *_repeat((count_at(X, m), len(m)), len(Z)))
-    if not closed.any():
-        return counts
-    counts = Transvariations(*(np.array(column) for column in counts))
-    for rows, columns in _by_open_coordinates(Z, m, np.flatnonzero(closed)):
-        x, center = X[:, columns], m[columns]
-        part = _count_open(x, center, Z[np.ix_(rows, columns)]) if len(columns) else (len(X), len(X), len(X))
-        counts.beyond[rows], counts.at[rows], counts.side[rows] = part
-        counts.centre[rows], counts.n_open[rows] = count_at(x, center), len(columns)
+    if len(Z) <= _FEW_OBJECTS or len(X) * len(Z) <= _FEW_PAIRS:
+        return _compare_all(X, m, Z)
+    counts = Transvariations(*_count_by_sorting(X, m, Z), *_repeat((count_at(X, m), len(m)), len(Z)))
+    closed = np.flatnonzero(_shares_coordinate(Z, m))
+    if len(closed):
+        counts = Transvariations(*(np.array(column) for column in counts))
+        for rows, columns in _by_open_coordinates(Z, m, closed):
+            part = count_transvariations(X[:, columns], m[columns], Z[np.ix_(rows, columns)])
+            for column, values in zip(counts, part, strict=True):
+                column[rows] = values
     return counts
 
 
@@ -90,11 +90,30 @@ def _by_open_coordinates(Z: Floats, m: Floats, rows: Counts) -> Iterator[tuple[C
         yield rows[group.ravel() == k], np.flatnonzero(open_[i])
 
 
-def _count_open(X: Floats, m: Floats, Z: Floats) -> tuple[Counts, Counts, Counts]:
+def _compare_all(X: Floats, m: Floats, Z: Floats) -> Transvariations:
+    """Compare every object with every unit, in blocks."""
+    (n, p), q = X.shape, len(Z)
+    counts = Transvariations(*np.empty((5, q), dtype=np.int64))
+    columns = np.ascontiguousarray(X.T)
+    for some in blocks(q, _CELLS // n):
+        beyond, at, side, centre = np.ones((4, len(Z[some]), n), dtype=bool)
+        for u in range(p):
+            c = Z[some, u][:, None]
+            up, closed = c > m[u], c == m[u]
+            beyond &= np.where(up, columns[u] > c, columns[u] < c) | closed
+            side &= np.where(up, columns[u] > m[u], columns[u] < m[u]) | closed
+            at &= (columns[u] == c) | closed
+            centre &= (columns[u] == m[u]) | closed
+        for column, mask in zip(counts, (beyond, at, side, centre, Z[some] != m), strict=True):
+            column[some] = np.count_nonzero(mask, axis=1)
+    return counts
+
+
+def _count_by_sorting(X: Floats, m: Floats, Z: Floats) -> tuple[Counts, Counts, Counts]:
     """Count units beyond, at, and on the side of objects; one that shares a coordinate with m gets any number."""
     n, q, p, same = len(X), len(Z), X.shape[1], Z is X
-    if q <= _FEW_OBJECTS or n * q <= _FEW_PAIRS:
-        return _compare_all(X, m, Z)
+    if p == 0:
+        return tuple(_repeat((n, n, n), q))  # type: ignore[return-value]
     if 1 < p <= _MAX_COMPILED and use_compiled(n if same else n + q):
         from transvariation.depth.compiled.counting import count_beyond
 
@@ -103,23 +122,6 @@ def _count_open(X: Floats, m: Floats, Z: Floats) -> tuple[Counts, Counts, Counts
     else:
         beyond, side, ties = _count_by_orthant(X, m, Z)
     return beyond, count_equal(X, Z) if ties else _repeat([int(same)], q)[0], side
-
-
-def _compare_all(X: Floats, m: Floats, Z: Floats) -> tuple[Counts, Counts, Counts]:
-    """Compare every object with every unit, in blocks."""
-    (n, p), q = X.shape, len(Z)
-    counts = np.empty((3, q), dtype=np.int64)
-    columns = np.ascontiguousarray(X.T)
-    for some in blocks(q, _CELLS // n):
-        beyond, at, side = (np.ones((len(Z[some]), n), dtype=bool) for _ in range(3))
-        for u in range(p):
-            up = (Z[some, u] > m[u])[:, None]
-            c = Z[some, u][:, None]
-            beyond &= np.where(up, columns[u] > c, columns[u] < c)
-            side &= np.where(up, columns[u] > m[u], columns[u] < m[u])
-            at &= columns[u] == c
-        counts[:, some] = beyond.sum(axis=1), at.sum(axis=1), side.sum(axis=1)
-    return counts[0], counts[1], counts[2]
 
 
 def _count_by_orthant(X: Floats, m: Floats, Z: Floats) -> tuple[Counts, Counts, bool]:
