@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from transvariation.calibration import CoverageReport as CoverageReport
     from transvariation.conformal import benjamini_hochberg as benjamini_hochberg
     from transvariation.datasets import load_glass as load_glass
+    from transvariation.datasets import load_nfi_glass as load_nfi_glass
     from transvariation.datasets import make_scenario as make_scenario
     from transvariation.decomposition import MinorComponents as MinorComponents
     from transvariation.decomposition import SparseMinorComponents as SparseMinorComponents
@@ -66,6 +67,7 @@ _HOME = {
     "explain_rejections": "inspection",
     "load": "persistence",
     "load_glass": "datasets",
+    "load_nfi_glass": "datasets",
     "make_scenario": "datasets",
     "random_projections": "decomposition",
     "roc": "metrics",
