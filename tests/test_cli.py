@@ -1,4 +1,4 @@
-"""The command line as a person types it."""
+"""The command line."""
 
 import json
 import os
@@ -27,7 +27,8 @@ def test_demo_prints_a_table_and_saves_a_figure_and_a_report(tmp_path):
     result = _run("demo", "--out", tmp_path / "new" / "folder")
     assert result.exit_code == 0
     assert "headlamp" in result.output
-    assert "51 recovered objects" in result.output
+    assert "52 of 65 recovered fragments excluded" in result.output
+    assert "held out" in result.output
     figure = tmp_path / "new" / "folder" / "glass.png"
     assert str(figure) in result.output.replace("\n", "")
     assert figure.read_bytes().startswith(b"\x89PNG")
@@ -74,17 +75,17 @@ def test_the_decimal_mark_that_is_asked_for_can_be_given(thousandths, tmp_path):
         done = _run("judge", *thousandths, "--decimal", word, "--json", file)
         assert done.exit_code == 0, done.output
         found = json.loads(file.read_text())
-        assert found["verdicts"][0]["p_value"] == expected["verdicts"][0]["p_value"]
-        assert 1.51 < found["values"]["RI"][0] < 1.53
+        assert found["conclusions"][0]["p_value"] == expected["conclusions"][0]["p_value"]
+        assert 1.51 < found["inputs"]["known"][0]["measurements"]["RI"][0] < 1.53
         for role in ("control", "recovered"):
-            assert "read with the comma as decimal mark, as was asked" in str(found[role]["notes"])
+            assert "the comma as decimal mark" in str(found["inputs"][role]["notes"])
 
 
 def test_the_recorded_command_says_the_decimal_mark(thousandths, tmp_path, monkeypatch):
     typed = ["judge", *map(str, thousandths), "--decimal", ",", "--json", str(tmp_path / "case.json")]
     monkeypatch.setattr(sys, "argv", ["transvariation", *typed])
     assert _run(*typed).exit_code == 0
-    command = json.loads((tmp_path / "case.json").read_text())["made_by"]["command"]
+    command = json.loads((tmp_path / "case.json").read_text())["provenance"]["command"]
     assert command == " ".join(["transvariation", *typed])
 
 
@@ -94,7 +95,7 @@ def test_the_recorded_command_can_be_typed_again(case, monkeypatch):
     typed = ["judge", str(odd), str(case / "recovered.csv"), "--json", str(case / "case.json")]
     monkeypatch.setattr(sys, "argv", ["transvariation", *typed])
     assert _run(*typed).exit_code == 0
-    command = json.loads((case / "case.json").read_text())["made_by"]["command"]
+    command = json.loads((case / "case.json").read_text())["provenance"]["command"]
     assert shlex.split(command) == ["transvariation", *typed]
 
 
@@ -106,8 +107,8 @@ def test_fit_and_score_take_the_decimal_mark(thousandths, tmp_path):
     assert "the comma as decimal mark" in str(read_about(model))
     assert _run("score", model, recovered, "--out", out).exit_code == 2
     assert _run("score", model, recovered, "--out", out, "--decimal", ",").exit_code == 0
-    (verdict,) = judge(*thousandths, decimal=",").verdicts
-    assert float(out.read_text().splitlines()[1].split(",")[2]) == verdict.p_value
+    (conclusion,) = judge(*thousandths, decimal=",").conclusions
+    assert float(out.read_text().splitlines()[1].split(",")[2]) == pytest.approx(conclusion.p_value)
 
 
 def test_the_point_makes_no_number_of_what_may_be_thousands(thousandths):
@@ -182,7 +183,7 @@ def test_a_rule_replaces_an_older_rule_or_an_empty_file(case):
 )
 def test_a_folder_that_is_missing_is_named_before_any_work(case, monkeypatch, typed):
     monkeypatch.chdir(case)
-    for work in ("report.judging.judge", "casework.model_file.read_table", "casework.model_file.load"):
+    for work in ("report.console.judge", "casework.model_file.read_table", "casework.model_file.load"):
         monkeypatch.setattr(f"transvariation.{work}", None)
     before = _files(case)
     done = _run(*typed.split())
@@ -193,7 +194,7 @@ def test_a_folder_that_is_missing_is_named_before_any_work(case, monkeypatch, ty
 
 def test_a_report_that_cannot_be_made_is_refused_before_any_work(case, monkeypatch):
     monkeypatch.setitem(sys.modules, "typst", None)
-    monkeypatch.setattr("transvariation.report.judging.judge", None)
+    monkeypatch.setattr("transvariation.report.console.judge", None)
     done = _run("judge", case / "control.csv", case / "recovered.csv", "--report", case / "new.pdf")
     assert done.exit_code == 2
     assert "needs Typst" in done.output
@@ -252,10 +253,10 @@ def test_an_id_that_the_terminal_has_no_letters_for_stops_nothing(case):
 
 
 def test_the_files_are_there_whatever_becomes_of_the_screen(case, monkeypatch):
-    def broken(result):
+    def broken(result, console):
         raise BrokenPipeError(32, "Broken pipe")
 
-    monkeypatch.setattr("transvariation.report.judging.case_table", broken)
+    monkeypatch.setattr("transvariation.report.console.show_case", broken)
     files = case / "new.html", case / "new.json"
     _run("judge", case / "control.csv", case / "recovered.csv", "--report", files[0], "--json", files[1])
     assert all(file.exists() for file in files)
@@ -297,9 +298,9 @@ def _judged(folder, *arguments):
 def test_two_sheets_of_one_workbook_are_judged_like_two_files(case, workbook):
     files = _judged(case, case / "control.csv", case / "recovered.csv")
     sheets = _judged(case, workbook, workbook, "--control-sheet", "control", "--recovered-sheet", "recovered")
-    assert sheets["verdicts"] == files["verdicts"]
+    assert sheets["conclusions"] == files["conclusions"]
     assert sheets["warnings"] == files["warnings"]
-    assert "the sheet 'recovered' was read" in str(sheets["recovered"]["notes"])
+    assert "the sheet 'recovered' was read" in str(sheets["inputs"]["recovered"]["notes"])
     refused = _run("judge", workbook, workbook, "--control-sheet", "Control")
     assert refused.exit_code == 2
     assert "there is no sheet 'Control'; there are 'control', 'recovered'" in refused.output
@@ -312,34 +313,97 @@ def test_a_control_judged_by_itself_draws_a_caution(case, workbook):
         assert "are the same" in str(_judged(case, *arguments)["warnings"])
 
 
-def test_a_background_may_be_a_sheet(case, workbook, monkeypatch):
+def test_a_background_may_be_a_sheet(case, workbook):
+    pytest.importorskip("lir")
     rng = np.random.default_rng(0)
-    many = pd.DataFrame(rng.normal(size=(160, 2)).round(3), columns=["Na", "Mg"]).assign(source=["p", "q"] * 80)
+    panes = np.repeat(np.arange(40), 4)
+    values = rng.normal(size=(40, 2))[panes] + 0.1 * rng.normal(size=(160, 2))
+    many = pd.DataFrame(values, columns=["Na", "Mg"]).assign(pane=[f"P{i}" for i in panes])
     with pd.ExcelWriter(workbook, mode="a") as book:
         many.to_excel(book, sheet_name="many", index=False)
-    seen = []
-
-    def fit(self, X, sources):
-        seen.append((X, sources))
-        raise ValueError("that is all")
-
-    monkeypatch.setattr("transvariation.casework.likelihood_ratio.LikelihoodSystem.fit", fit)
     tables = case / "control.csv", case / "recovered.csv"
-    _run("judge", *tables, "--background", workbook, "--background-sheet", "many")
-    np.testing.assert_array_equal(seen[0][0], many[["Na", "Mg"]])
-    assert seen[0][1].tolist() == many["source"].tolist()
+    found = _judged(case, *tables, "--background", workbook, "--background-sheet", "many")
+    assert found["inputs"]["background"]["sources"] == 40
     refused = _run("judge", *tables, "--background-sheet", "many")
     assert refused.exit_code == 2
-    assert "a sheet of nothing" in refused.output
+    assert "needs a background" in refused.output
 
 
-def test_what_fit_cautions_of_score_says_again(case):
+@pytest.fixture
+def glass_case(tmp_path):
+    """The three-level example of the documentation, with a small background and a reduced set of elements."""
+    assert _run("demo", "--tables", tmp_path).exit_code == 0
+    background = pd.read_csv(tmp_path / "background.csv")
+    background[background["source"].isin(background["source"].unique()[:60])].to_csv(
+        tmp_path / "small.csv", index=False
+    )
+    return tmp_path
+
+
+def test_the_example_tables_make_a_case(glass_case):
+    pytest.importorskip("lir")
+    done = _run(
+        "judge",
+        *(glass_case / name for name in ("pane.csv", "questioned.csv")),
+        "--background",
+        glass_case / "small.csv",
+        *("--report", glass_case / "case.html", "--case-number", "2026/17", "--examiner", "A. Smith"),
+    )
+    assert done.exit_code == 0, done.output
+    assert " of 4 recovered fragments excluded." in done.output
+    page = (glass_case / "case.html").read_text()
+    assert "2026/17" in page
+    assert "A. Smith" in page
+
+
+@pytest.mark.parametrize("width", [60, 120])
+def test_the_screen_fits_and_never_splits_a_name(glass_case, width, monkeypatch):
+    monkeypatch.chdir(glass_case)
+    questioned = pd.read_csv(glass_case / "questioned.csv")
+    questioned["piece"] = [f"item-{i}-of-the-left-jacket-pocket" for i in range(len(questioned))]
+    questioned.to_csv(glass_case / "long.csv", index=False)
+    done = CliRunner(env={"COLUMNS": str(width)}).invoke(
+        main, ["judge", "pane.csv", "long.csv", "--background", "small.csv"]
+    )
+    assert done.exit_code == 0, done.output
+    for i in range(4):
+        assert f"item-{i}-of-the-left-jacket-pocket" in done.output
+    assert max(len(line) for line in done.output.splitlines()) <= width
+    assert "foreign" not in done.output
+
+
+def test_remedies_are_options_of_the_command_line(case):
+    (case / "gap.csv").write_text("id,Na,Mg\nx,,0.2\n")
+    done = _run("judge", case / "control.csv", case / "gap.csv")
+    assert done.exit_code == 2
+    assert "--missing drop" in done.output
+    assert 'missing="drop"' not in done.output
+    few = _run("judge", case / "recovered.csv", case / "control.csv", "--method", "pam")
+    assert few.exit_code == 2
+    assert "--method neighbor" in few.output
+
+
+def test_a_background_that_is_not_there_is_named(case):
+    done = _run("judge", case / "control.csv", case / "recovered.csv", "--background", "nowhere.csv")
+    assert done.exit_code == 2
+    assert "'nowhere.csv' does not exist; give a file, or nfi" in " ".join(done.output.split())
+
+
+def test_the_names_of_methods_are_those_of_casework():
+    from transvariation import cli
+    from transvariation.casework import METHODS, REDUCTIONS
+
+    assert list(cli.METHODS) == list(METHODS)
+    assert list(cli.REDUCTIONS) == list(REDUCTIONS)
+
+
+def test_score_repeats_the_warnings_of_fit(case):
     pd.read_csv(case / "control.csv").head(6).to_csv(case / "few.csv", index=False)
     fitted = _run("fit", case / "few.csv", case / "rule.tv")
-    cautions = [line for line in fitted.output.splitlines() if line.startswith("Caution: ")]
-    assert cautions
+    warnings = [line for line in fitted.output.splitlines() if line.startswith("Warning: ")]
+    assert warnings
     scored = _run("score", case / "rule.tv", case / "recovered.csv")
-    assert [line for line in scored.output.splitlines() if line.startswith("Caution: ")] == cautions
+    assert [line for line in scored.output.splitlines() if line.startswith("Warning: ")] == warnings
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names of files are text there")
@@ -361,15 +425,15 @@ def test_the_decimal_mark_of_one_table_can_be_given(case):
     refused = _run("judge", case / "control.csv", case / "comma.csv")
     assert "give --recovered-decimal comma" in refused.output
     found = _judged(case, case / "control.csv", case / "comma.csv", "--recovered-decimal", "comma")
-    assert found["recovered_values"] == {"Na": [1.512, 1.513], "Mg": [2.512, 2.514]}
+    assert [c["measurements"]["Na"] for c in found["conclusions"]] == [[1.512], [1.513]]
     other = _judged(case, case / "comma.csv", case / "control.csv", "--control-decimal", ",")
-    assert other["values"]["Na"] == [1.512, 1.513]
+    assert [k["measurements"]["Na"] for k in other["inputs"]["known"]] == [[1.512], [1.513]]
 
 
 def test_score_says_how_many_it_left_out(case):
     (case / "gaps.csv").write_text("id,Na,Mg\na,1,2\nb,,2\nc,<1,2\n")
     done = _run("score", case / "rule.tv", case / "gaps.csv", "--missing", "drop")
-    assert "1 objects judged, " in done.output
+    assert "1 rows scored, " in done.output
     assert "rejected, 2 left out because" in done.output
     refused = _run("score", case / "rule.tv", case / "gaps.csv")
     assert refused.exit_code == 2
@@ -402,7 +466,7 @@ def test_a_rule_and_a_table_mixed_up_are_told_apart(case):
         done = _run(*typed)
         assert done.exit_code == 2
         assert f"'{typed[1]}': not a model file" in done.output
-        assert "(`score` takes the rule first, then the table)" in done.output
+        assert "(`score` takes the model first, then the table)" in done.output
     done = _run("judge", rule, recovered)
     assert done.exit_code == 2
     assert "rule.tv: this is no table but a model saved by `fit`; apply it with `score`" in done.output
@@ -415,11 +479,11 @@ def test_a_name_with_a_comma_and_an_object_of_which_nothing_was_measured(tmp_pat
     quoted = ["--features", '"1,4-dioxane", K', "--missing", "impute"]
     done = _run("judge", tmp_path / "c.csv", tmp_path / "r.csv", *quoted, "--json", tmp_path / "case.json")
     assert done.exit_code == 0, done.output
-    assert "NOT JUDGED" in done.output
-    told = json.loads((tmp_path / "case.json").read_text())
-    assert [verdict["id"] for verdict in told["verdicts"]] == ["Y"]
-    assert told["features"] == ["1,4-dioxane", "K"]
-    assert told["recovered"]["dropped"] == ["X", "by LabSoft 3.2"]
+    assert "Left out of the recovered" in done.output
+    case = json.loads((tmp_path / "case.json").read_text())
+    assert [conclusion["fragment"] for conclusion in case["conclusions"]] == ["Y"]
+    assert case["inputs"]["features"] == ["1,4-dioxane", "K"]
+    assert case["inputs"]["recovered"]["dropped"] == ["X", "by LabSoft 3.2"]
     assert "there is no column ''" in _run("judge", tmp_path / "c.csv", tmp_path / "r.csv", "--features", " ").output
 
 

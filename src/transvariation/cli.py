@@ -1,4 +1,4 @@
-"""The command line. Each command imports what it needs when it runs, so that --help answers at once."""
+"""The command line. Every command imports what it needs when it runs, so that --help answers at once."""
 
 import csv
 import io
@@ -17,10 +17,10 @@ from transvariation import __version__
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__)
 def main() -> None:
-    """Tell whether objects belong to a class that you know well."""
+    """Judge whether objects belong to a class that is known from examples."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # an id that the terminal lacks letters for stops nothing
+            stream.reconfigure(errors="backslashreplace")  # ids may hold characters that the terminal lacks
 
 
 @main.command()
@@ -31,20 +31,26 @@ def main() -> None:
     show_default=True,
     help="The folder for the report and the figure.",
 )
-def demo(out: Path) -> None:
-    """Judge the packaged glass fragments: which could come from a window?"""
+@click.option(
+    "--tables",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Only write the example tables of the documentation into this folder.",
+)
+def demo(out: Path, tables: Path | None) -> None:
+    """Judge packaged glass fragments: which could come from a window?"""
     from rich.console import Console
 
     from transvariation.report.demo import demo as run
+    from transvariation.report.demo import write_tables
 
     console = Console()
     with _usage_errors():
-        for path in run(out, console):
+        for path in run(out, console) if tables is None else write_tables(tables):
             console.print(f"Written: {path}", soft_wrap=True, highlight=False)
 
 
 def _jobs(context: click.Context, option: click.Option, given: int | str) -> int | str:
-    """Read a number of processes; leave the address of a scheduler, which names a port, as it is."""
+    """Parse a number of processes, or the address of a scheduler."""
     try:
         number = int(given)
     except ValueError:
@@ -59,7 +65,7 @@ def _jobs(context: click.Context, option: click.Option, given: int | str) -> int
 
 @main.group()
 def study() -> None:
-    """Reproduce the paper: its tables and figures, made afresh into a folder."""
+    """Reproduce the tables and figures of the paper in a folder."""
 
 
 @study.command()
@@ -79,7 +85,7 @@ def study() -> None:
     help="Processes, -1 for all cores, or a Dask scheduler's address, such as tcp://127.0.0.1:8786.",
 )
 def simulation(out: Path, scenarios: str, sizes: str, shifts: str, repeats: int, seed: int, jobs: int | str) -> None:
-    """Compare nine methods in nine scenarios. Interrupted and called again, it goes on where it was."""
+    """Compare nine methods in nine scenarios. An interrupted study resumes when called again."""
     from rich.console import Console
 
     from transvariation.report.study import simulate
@@ -107,9 +113,9 @@ def simulation(out: Path, scenarios: str, sizes: str, shifts: str, repeats: int,
 @click.option("--repeats", type=click.IntRange(min=1), default=3, show_default=True, help="Ten-fold splits.")
 @click.option("--jobs", type=int, default=-1, show_default=True, callback=_jobs, help="Processes; -1 for all cores.")
 def glass(out: Path, seeds: int, repeats: int, jobs: int) -> None:
-    """Reproduce the analysis of the glass fragments, cell by cell, then try it on unseen fragments.
+    """Reproduce the analysis of the glass fragments, then repeat it on unseen fragments.
 
-    Interrupted and called again, it goes on where it was.
+    An interrupted study resumes when called again.
     """
     from rich.console import Console
 
@@ -124,16 +130,16 @@ def glass(out: Path, seeds: int, repeats: int, jobs: int) -> None:
 
 @contextmanager
 def _kept_in(out: Path) -> Iterator[None]:
-    """Say where the results are when Ctrl-C stops a study."""
+    """Report where the results are when Ctrl-C stops a study."""
     try:
         yield
     except KeyboardInterrupt:
-        click.echo(f"\nStopped. What is done is kept in {out}: the same command goes on from there.", err=True)
+        click.echo(f"\nStopped. Finished work is kept in {out}; the same command resumes it.", err=True)
         raise SystemExit(130) from None
 
 
 def _letters(text: str) -> str:
-    """Read a list of scenarios such as a-d,i."""
+    """Parse a list of scenarios such as a-d,i."""
     letters: list[str] = []
     for part in text.replace(" ", "").split(","):
         first, _, last = part.partition("-")
@@ -146,7 +152,7 @@ def _letters(text: str) -> str:
 
 
 def _numbers(text: str, kind: type, option: str) -> list:
-    """Read a list of positive numbers separated by commas."""
+    """Parse positive numbers separated by commas."""
     try:
         numbers = [kind(part) for part in text.split(",")]
     except ValueError:
@@ -157,7 +163,7 @@ def _numbers(text: str, kind: type, option: str) -> list:
 
 
 def _mark(context: click.Context, option: click.Parameter, given: str | None) -> str | None:
-    """Take the words for the marks."""
+    """Translate the names of decimal marks."""
     return {"comma": ",", "point": "."}.get(given or "", given)
 
 
@@ -168,18 +174,18 @@ def _decimal_option(name: str, words: str) -> Any:
 _decimal = _decimal_option("--decimal", "The decimal mark of every table given; by default recognised.")
 
 
-# In brief what casework says at length: to import it would make --help wait. A test compares the names.
+# Short forms of what casework describes; importing it would delay --help. A test compares the names.
 METHODS = {
-    "kernel": "tp and crowding in a smoothed cloud",
-    "tocc": "counting farther control objects",
-    "pam": "counting around several typical ones",
+    "neighbor": "distances to the nearest control fragments",
+    "tocc": "share of control fragments farther from the centre",
+    "pam": "the same around several centres",
     "mixture": "a mixture of normal distributions",
-    "projections": "a vote over many planes",
+    "projections": "an average over many planes",
 }
 REDUCTIONS = {
     "minor": "the combinations that vary least in the control",
     "vip": "the most important variables in projection",
-    "varsel": "the variables that a mixture singles out",
+    "varsel": "the variables that a mixture selects",
 }
 
 
@@ -189,35 +195,40 @@ def _in_words(choices: dict[str, str]) -> str:
 
 
 def _judging(command: Any) -> Any:
-    """Give a command the options that say how to judge."""
+    """Add the options shared by judge and fit."""
     options = [
         click.option(
             "--method",
-            default="kernel",
+            default="neighbor",
             show_default=True,
-            help=f"How to measure what is typical: {_in_words(METHODS)}.",
+            help=f"How to compare with the control: {_in_words(METHODS)}.",
         ),
-        click.option("--reduce", help=f"Reduce the variables first, always to two: {_in_words(REDUCTIONS)}."),
+        click.option("--reduce", help=f"Reduce the variables to two first: {_in_words(REDUCTIONS)}."),
         click.option(
-            "--sensitivity", type=float, default=0.9, show_default=True, help="Share of the control's like to accept."
+            "--sensitivity",
+            type=float,
+            default=0.9,
+            show_default=True,
+            help="Share of fragments of the control's own source that should not be excluded.",
         ),
         click.option(
             "--features",
             help="Variables to use, separated by commas, a name with a comma in double quotes; by default all columns "
             "of numbers.",
         ),
-        click.option("--id-column", help="The column that names the objects; by default recognised."),
-        click.option("--source-column", help="The column that says which rows are replicates of one object."),
+        click.option("--id-column", help="The column that names the rows; by default recognised."),
+        click.option("--fragment-column", help="The column that names the fragment; its rows are replicates."),
+        click.option("--source-column", help="The column that names the source (pane, bottle, batch) of a fragment."),
         _decimal,
         click.option(
             "--missing",
             type=click.Choice(["error", "drop", "impute"]),
             default="error",
             show_default=True,
-            help="Missing and below-detection values: report them, leave the object out, or fill them in.",
+            help="Missing and below-detection values: report them, leave the row out, or fill them in.",
         ),
         click.option(
-            "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For methods that draw lots."
+            "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For everything drawn at random."
         ),
     ]
     for option in reversed(options):
@@ -229,7 +240,7 @@ _sheet = click.option("--sheet", help="The sheet to read of an Excel workbook; b
 
 
 def _listed(options: dict[str, Any]) -> dict[str, Any]:
-    """Read the list of variables."""
+    """Parse the list of variables."""
     names = options["features"]
     if not names:
         return options | {"features": None}
@@ -239,18 +250,40 @@ def _listed(options: dict[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def _usage_errors() -> Iterator[None]:
-    """Say in words what is wrong with the input or a parameter, and leave with status 2."""
-    from transvariation.tables import TableError
-
+    """Report wrong input and wrong parameters in terms of the command line, and exit with status 2."""
     try:
         yield
     except OSError as error:
         words = [str(part) for part in (error.filename, error.strerror) if part]
         raise click.UsageError(": ".join(words) or str(error)) from error
-    except TableError as error:
-        raise click.UsageError(error.text("cli")) from error
     except (ValueError, ImportError) as error:
-        raise click.UsageError(str(error)) from error
+        text = getattr(error, "text", None)  # errors that know the terms of every front end
+        raise click.UsageError(str(error) if text is None else text("cli")) from error
+
+
+def _background(context: click.Context, option: click.Parameter, given: str | None) -> Path | str | None:
+    """Accept an existing file, or the name of the packaged background."""
+    if given is None or given == "nfi":
+        return given
+    if not Path(given).is_file():
+        raise click.BadParameter(f"File {given!r} does not exist; give a file, or nfi for the packaged float glass.")
+    return Path(given)
+
+
+def _case_options(command: Any) -> Any:
+    """Add the case details of the report."""
+    fields = {
+        "case_number": "Case number",
+        "items": "Items examined",
+        "laboratory": "Laboratory",
+        "examiner": "Examiner",
+        "reviewer": "Reviewer",
+        "received": "Date on which the items were received",
+        "examined": "Date of the examination",
+    }
+    for name, words in reversed(fields.items()):
+        command = click.option(f"--{name.replace('_', '-')}", name, help=f"{words}, for the report.")(command)
+    return command
 
 
 @main.command()
@@ -260,36 +293,42 @@ def _usage_errors() -> Iterator[None]:
 @click.option("--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Write everything as JSON.")
 @click.option(
     "--background",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A table of many sources, each measured repeatedly: adds likelihood ratios.",
+    callback=_background,
+    help="A table of many sources with several fragments each, or nfi for the packaged float glass: calibrates the "
+    "conclusions where the control has few fragments, and adds likelihood ratios.",
+)
+@click.option("--log", is_flag=True, help="Take logarithms of the measurements first.")
+@click.option("--multiplier", type=float, default=4.0, show_default=True, help="Of the ASTM E2927 criterion.")
+@click.option(
+    "--min-rsd", type=float, default=0.03, show_default=True, help="Minimum relative sd of the ASTM E2927 criterion."
 )
 @click.option("--control-sheet", help="The sheet of CONTROL, if it is an Excel workbook; by default the first.")
 @click.option("--recovered-sheet", help="The sheet of RECOVERED, likewise; both may be in one workbook.")
 @click.option("--background-sheet", help="The sheet of the background, likewise.")
-@_decimal_option("--control-decimal", "The decimal mark of CONTROL alone.")
-@_decimal_option("--recovered-decimal", "The decimal mark of RECOVERED alone.")
+@_decimal_option("--control-decimal", "The decimal mark of CONTROL only.")
+@_decimal_option("--recovered-decimal", "The decimal mark of RECOVERED only.")
 @_judging
+@_case_options
 def judge(
     control: Path,
     recovered: Path,
     report: Path | None,
     json_file: Path | None,
-    background: Path | None,
-    background_sheet: str | None,
     control_sheet: str | None,
     recovered_sheet: str | None,
     control_decimal: str | None,
     recovered_decimal: str | None,
     **options: Any,
 ) -> None:
-    """Judge RECOVERED objects by CONTROL objects: could they come from the same source?"""
+    """Judge whether RECOVERED fragments could come from the source of the CONTROL fragments."""
     from rich.console import Console
 
-    from transvariation.report.judging import judge_case
+    from transvariation.casework import CASE_FIELDS
+    from transvariation.report.console import judge_case
 
+    case = {name: options.pop(name) for name in CASE_FIELDS}
     given = {
-        "background": background,
-        "background_sheet": background_sheet,
+        "case": {name: value for name, value in case.items() if value},
         "sheets": (control_sheet, recovered_sheet),
         "decimals": (control_decimal, recovered_decimal),
     }
@@ -303,23 +342,25 @@ def judge(
 @_sheet
 @_judging
 def fit(control: Path, model: Path, **options: Any) -> None:
-    """Fit a rule to CONTROL objects and keep it in the file MODEL."""
+    """Fit a classifier to the rows of CONTROL and keep it in the file MODEL."""
     from rich.console import Console
 
     from transvariation.casework.model_file import fit_model
-    from transvariation.report.console import rule_lines
 
     with _usage_errors(), Console(stderr=True).status("fitting"):
-        rule, table, heard = fit_model(control, model, **_listed(options))
-    for line in rule_lines(rule, table):
-        click.echo(line)
-    _warn(heard)
-    click.echo(f"Rule: {model}")
+        fitted = fit_model(control, model, **_listed(options))
+    coverage = fitted.classifier.coverage_report()
+    click.echo(
+        f"{len(fitted.table)} rows, {len(fitted.table.features)} variables; {coverage.n} {coverage.unit} calibrate."
+    )
+    click.echo(coverage.guarantee)
+    _warn(fitted.warnings)
+    click.echo(f"Model: {model}")
 
 
-def _warn(cautions: list[str]) -> None:
-    for caution in cautions:
-        click.echo(f"Caution: {caution}", err=True)
+def _warn(messages: list[str]) -> None:
+    for message in messages:
+        click.echo(f"Warning: {message}", err=True)
 
 
 @main.command()
@@ -328,18 +369,18 @@ def _warn(cautions: list[str]) -> None:
 @click.option(
     "--out", type=click.Path(dir_okay=False, path_type=Path), help="The CSV file to write.  [TABLE.scores.csv]"
 )
-@click.option("--id-column", help="The column that names the objects; by default recognised.")
+@click.option("--id-column", help="The column that names the rows; by default recognised.")
 @_decimal
 @click.option(
     "--missing",
     type=click.Choice(["error", "drop"]),
     default="error",
     show_default=True,
-    help="Missing values: report them, or leave the object out.",
+    help="Missing values: report them, or leave the row out.",
 )
 @_sheet
 def score(model: Path, table: Path, out: Path | None, **options: Any) -> None:
-    """Apply the rule in MODEL to the objects of TABLE, however many; one line per object into a CSV file."""
+    """Apply the classifier in MODEL to the rows of TABLE, of any length; write one line per row into a CSV file."""
     from rich.console import Console
     from rich.progress import Progress
 
@@ -349,18 +390,17 @@ def score(model: Path, table: Path, out: Path | None, **options: Any) -> None:
     with _usage_errors(), Progress(console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("scoring", total=1.0)
         done = score_table(model, table, out, progress=lambda share: progress.update(bar, completed=share), **options)
-    _warn(done.cautions)
+    _warn(done.warnings)
     lost = f", {done.left_out} left out because a value is missing or below detection" if done.left_out else ""
-    if done.reduced:
-        click.echo(done.reduced)
-    click.echo(f"{done.judged} objects judged, {done.rejected} rejected{lost}: {out}")
+    click.echo(f"Variables used: {', '.join(done.used)}")
+    click.echo(f"{done.scored} rows scored, {done.rejected} rejected{lost}: {out}")
 
 
 @main.command()
 @click.option("--port", type=click.IntRange(0, 65535), default=8377, show_default=True, help="0 takes any free one.")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 def serve(port: int, no_browser: bool) -> None:
-    """Open the local page: the same work without typing commands. It answers this computer only."""
+    """Serve the local page: the same work in a browser, on this computer only."""
     from transvariation.web.serve import serve as run
 
     with _usage_errors():

@@ -1,4 +1,4 @@
-"""What made a result: command, versions, kind of machine."""
+"""Record what made a result: command, versions, kind of machine."""
 
 import os
 import platform
@@ -6,7 +6,7 @@ import shlex
 import sys
 from importlib.metadata import PackageNotFoundError, version
 
-PACKAGES = ("transvariation", "numpy", "scipy", "scikit-learn", "pandas", "matplotlib", "numba")
+PACKAGES = ("transvariation", "numpy", "scipy", "scikit-learn", "pandas", "matplotlib", "numba", "lir", "typst")
 
 
 def provenance(command: str, **parameters: object) -> dict[str, str]:
@@ -23,9 +23,9 @@ def provenance(command: str, **parameters: object) -> dict[str, str]:
 
 
 def command_line() -> str:
-    """Give the command so that it can be typed again, without the path of the program.
+    """Return the command as it can be typed again, without the path of the program.
 
-    What is not UTF-8 in it is given by its bytes.
+    Bytes that are not UTF-8 are escaped.
     """
     typed = shlex.join(["transvariation", *sys.argv[1:]])
     return os.fsencode(typed).decode("utf-8", "backslashreplace")

@@ -1,10 +1,10 @@
-"""What the report of a case shows: the same on the screen, in HTML and in PDF, whatever the tables hold."""
+"""The report and the screen of a case."""
 
 import html
 import json
 import re
 import warnings
-from dataclasses import replace
+from datetime import date
 from io import StringIO
 from pathlib import Path
 
@@ -12,35 +12,134 @@ import numpy as np
 import pandas as pd
 import pytest
 from rich.console import Console
+from tests.casework.conftest import make_glass
 
 from transvariation import load_glass
 from transvariation.casework import judge
-from transvariation.casework.likelihood_ratio import LikelihoodRatio, in_words
-from transvariation.report.case import case_html, case_pdf, plane
-from transvariation.report.console import case_table, summary_lines
+from transvariation.report.case import case_html, case_pdf
+from transvariation.report.case_figures import draw_fragments, draw_tippett, strip_svg
+from transvariation.report.case_text import conclusion_frame, format_ratio, ratio_sentence, summary_lines
+from transvariation.report.console import show_case
 from transvariation.report.page import render
-from transvariation.report.tables import verdict_frame
 
 GLASS = load_glass()
 CONTROL, RECOVERED = GLASS.control[["K", "Mg"]], GLASS.recovered[["K", "Mg"]]
+HEADINGS = (
+    "Case and request",
+    "Conclusions",
+    "Items and observations",
+    "Error rates",
+    "Limitations",
+    "Method",
+    "Signatures",
+    "Appendix A: fragments",
+    "Appendix B: variables",
+    "Appendix C: validation of the likelihood ratio",
+    "Appendix D: data and provenance",
+)
 
 
-def _screen(result):
-    console = Console(file=StringIO(), width=200)
-    console.print(case_table(result))
-    return console.file.getvalue()
+@pytest.fixture(scope="module")
+def case():
+    pytest.importorskip("lir")
+    table = make_glass(42, 5, 3, np.random.default_rng(4))
+    own = table["pane"] == "P0"
+    known = table[own & (table["fragment"] <= "3")]
+    questioned = table[own & (table["fragment"] > "3") | (table["pane"] == "P1") & (table["fragment"] <= "2")]
+    details = {"case_number": "2026/17", "laboratory": "Glass Laboratory", "examiner": "A. Smith"}
+    return judge(known, questioned, background=table[~table["pane"].isin(["P0", "P1"])], log=True, case=details)
 
 
 def _pages(pdf):
     return len(re.findall(rb"/Type\s*/Page\b", pdf))
 
 
-@pytest.fixture(scope="module")
-def replicates():
-    return judge(CONTROL, RECOVERED.iloc[:6].reset_index(drop=True).assign(source=list("AAABBB")))
+def _screen(result, width):
+    console = Console(file=StringIO(), width=width)
+    show_case(result, console)
+    return console.file.getvalue()
 
 
-def test_a_long_table_of_reasons_runs_over_several_pages():
+def test_the_report_has_the_headings_of_the_standard_and_the_case_details(case):
+    page = html.unescape(case_html(case))
+    found = re.findall(r"<h2[^>]*>([^<]*)</h2>", page)
+    assert tuple(found) == HEADINGS
+    for words in ("2026/17", "Glass Laboratory", "A. Smith", "______", *case.headline.split(".")[:1]):
+        assert words in page
+    for version in ("lir: ", "transvariation: ", "scikit-learn: "):
+        assert version in page
+    assert "ENFSI Guideline" in page
+    assert "times more probable" in page
+    assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
+    assert not re.search(r"\de-\d\d", page.split("Appendix")[0])
+
+
+def test_four_fragments_take_two_to_four_pages_before_the_appendices(case, monkeypatch):
+    pytest.importorskip("typst")
+    whole = _pages(case_pdf(case))
+    monkeypatch.setattr("transvariation.report.case._appendices", lambda result: [])
+    body = _pages(case_pdf(case))
+    assert 2 <= body <= 4
+    assert whole > body
+
+
+def test_the_pdf_says_what_the_html_says(case, monkeypatch):
+    class Typst:
+        @staticmethod
+        def compile(path, root):
+            return json.loads((Path(root) / "case.json").read_text())
+
+    monkeypatch.setattr("transvariation.report.case._typst", Typst)
+    content, page = case_pdf(case), html.unescape(case_html(case))
+    parts = [part for section in content["sections"] for part in section["parts"]]
+    words = [content["title"], content["lead"], *(section["heading"] for section in content["sections"])]
+    words += [part.get("text", part.get("caption", "")) for part in parts]
+    words += [item for part in parts for item in part.get("items", ())]
+    words += [cell for part in parts for row in part.get("rows", ()) for cell in row if isinstance(cell, str)]
+    assert all(word in page for word in words)
+
+
+def test_the_same_inputs_give_the_same_report(case):
+    day = date(2026, 1, 2)
+    assert case_html(case, day) == case_html(case, day)
+    pytest.importorskip("typst")
+    assert case_pdf(case, day) == case_pdf(case, day)
+
+
+def test_likelihood_ratios_are_written_in_words_and_figures(case):
+    frame = conclusion_frame(case)
+    assert frame["likelihood ratio"].str.contains("at most 1/|at least|^[0-9]").all()
+    assert format_ratio(3.4) == "2,500"
+    assert ratio_sentence(-2.0).startswith(
+        "The measurements are about 100 times more probable if the fragment comes from another"
+    )
+    assert "equally probable" in ratio_sentence(0.001)
+    assert "at least 50 times" in ratio_sentence(-1.7, "at most")
+
+
+@pytest.mark.parametrize("width", [60, 120])
+def test_the_screen_begins_with_the_conclusion(case, width):
+    lines = _screen(case, width).splitlines()
+    assert lines[0] == case.headline
+    assert max(map(len, lines)) <= width
+
+
+def test_p_values_of_a_large_control_are_given_as_below_a_thousandth():
+    rng = np.random.default_rng(0)
+    control = pd.DataFrame(rng.normal(size=(2400, 1)), columns=["a"])
+    result = judge(control, pd.DataFrame({"a": [9.0, 0.0]}))
+    assert conclusion_frame(result)["p-value"].tolist()[0] == "< 0.001"
+    assert "&lt; 0.001" in case_html(result)
+
+
+def test_a_case_without_a_conclusion_says_so():
+    result = judge(CONTROL.iloc[:4], RECOVERED.iloc[:3])
+    assert summary_lines(result)[0].startswith("No conclusion")
+    assert set(conclusion_frame(result)["conclusion"]) == {"no conclusion"}
+    assert "cannot be measured" in case_html(result)
+
+
+def test_a_long_table_runs_over_several_pages():
     pytest.importorskip("typst")
     rng = np.random.default_rng(0)
     names = [f"variable number {i}" for i in range(100)]
@@ -49,92 +148,17 @@ def test_a_long_table_of_reasons_runs_over_several_pages():
     assert _pages(case_pdf(judge(control, one))) >= _pages(case_pdf(few)) + 3
 
 
-def test_the_pdf_says_what_the_html_says(monkeypatch):
-    class Typst:
-        @staticmethod
-        def compile(path, root):
-            return json.loads((Path(root) / "case.json").read_text())
-
-    monkeypatch.setattr("transvariation.report.case._typst", Typst)
-    result = judge(CONTROL, pd.concat([RECOVERED, CONTROL.iloc[:20]]))
-    told, page = case_pdf(result), html.unescape(case_html(result))
-    parts = [part for section in told["sections"] for part in section["parts"]]
-    words = [told["title"], told["lead"], *(section["heading"] for section in told["sections"])]
-    words += [part.get("text", part.get("caption")) for part in parts]
-    words += [cell for part in parts for row in part.get("rows", ()) for cell in row if isinstance(cell, str)]
-    assert all(word in page for word in words)
-    for sentence in ("11 more objects are in the JSON file only.", "tp by counting: ", "its p-value exceeds 0.1: "):
-        assert any(sentence in word for word in words)
-    assert any(word.startswith("Threshold counted from 87 objects") for word in words)
-
-
-def test_the_source_stands_beside_its_replicates(replicates):
-    assert verdict_frame(replicates)["source"].tolist() == list("AAABBB")
-    assert re.search(r"B \(row 5\) +│ B ", _screen(replicates))
-    assert "B (row 5), source B: rejected" in case_html(replicates)
-    assert (
-        "Objects are named by column 'fragment' in the control, by column 'source' in the recovered."
-        in summary_lines(replicates)[1]
-    )
-    numbered = RECOVERED.iloc[:4].reset_index(drop=True).assign(source=list("AABB"), replicate=[1, 2, 1, 2])
-    assert "by source and replicate in the recovered." in summary_lines(judge(CONTROL, numbered))[1]
-    assert "source" not in verdict_frame(judge(CONTROL, RECOVERED))
-
-
-def test_which_are_named_foreign_is_told_apart_from_the_verdicts(replicates):
-    glass = judge(GLASS.control, GLASS.recovered, sensitivity=0.95)
-    table = verdict_frame(glass)
-    assert table.loc[table["named foreign"] == "yes", "object"].tolist() == list(glass.selected)
-    assert (table["verdict"] == "rejected").sum() < len(glass.selected)
-    told = next(line for line in summary_lines(glass) if line.startswith("Named foreign"))
-    assert f"{len(glass.selected)} of 51 objects" in told
-    assert "may differ from the verdicts" in told
-    assert " of 2 sources. " in "".join(summary_lines(replicates))
-    assert "named foreign" not in verdict_frame(judge(CONTROL, RECOVERED.iloc[:1]))
-
-
-def test_a_small_p_value_is_not_nothing():
-    rng = np.random.default_rng(0)
-    control = pd.DataFrame(rng.normal(size=(2400, 1)), columns=["a"])
-    result = judge(control, pd.DataFrame({"a": [9.0, 0.0]}))
-    small = f"{result.verdicts[0].p_value:.3g}"
-    assert small == "0.000416"
-    assert f"<td>{small}</td>" in case_html(result)
-    assert small in _screen(result)
-    assert verdict_frame(result)["p-value"].tolist() == [verdict.p_value for verdict in result.verdicts]
-
-
-def test_a_small_tp_is_not_nothing():
-    rng = np.random.default_rng(0)
-    names = [f"v{i}" for i in range(40)]
-    control = pd.DataFrame(rng.normal(size=(100, 40)), columns=names)
-    result = judge(control, pd.DataFrame(rng.normal(size=(3, 40)), columns=names))
-    tps = [verdict.tp for verdict in result.verdicts]
-    assert 0 < min(tps) < 5e-4
-    assert all(f"<td>{tp:.3g}</td>" in case_html(result) for tp in tps)
-
-
-@pytest.mark.parametrize(("share", "told"), [(0.875, "87.5%"), (0.98, "98%"), (0.9, "90%")])
-def test_the_sensitivity_is_told_as_it_was_asked_for(share, told):
-    result = judge(GLASS.control[["K"]], GLASS.recovered[["K"]], sensitivity=share)
-    assert f"judged by 1 variable of 87 control objects, to accept {told} of their like" in summary_lines(result)[0]
-
-
-def test_either_likelihood_ratio_has_its_own_words(replicates):
-    ratio = LikelihoodRatio("A", 3.22, 2.74, in_words(3.22), in_words(2.74))
-    weighed = replace(
-        replicates, likelihood_ratios=(ratio,), likelihood_bounds={"two_level": (-2, 4), "score_based": (-2, 3)}
-    )
-    assert (
-        "A: log10 likelihood ratio 3.22 (two-level), strong support for a common source; "
-        "2.74 (from tp), moderately strong support for a common source." in summary_lines(weighed)
-    )
+def test_markup_in_names_stays_text():
+    named = RECOVERED.iloc[:3].rename(index={RECOVERED.index[0]: "<script>alert(1)</script>"})
+    page = case_html(judge(CONTROL, named))
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
 
 
 def test_names_in_the_figure_are_no_formulas_and_fit():
     odd = [f"{name} of what was found at the very bottom of the well" for name in ("K$_$", "price in $ (US$)")]
     result = judge(CONTROL.set_axis(odd, axis=1), RECOVERED.set_axis(odd, axis=1))
-    figure = plane(result)
+    figure = draw_fragments(result)
     labels = figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()
     assert {label.replace("\n", " ") for label in labels} == set(odd)
     render(figure, "svg")
@@ -143,14 +167,34 @@ def test_names_in_the_figure_are_no_formulas_and_fit():
     assert label.y1 <= figure.bbox.y1
 
 
-def test_letters_that_no_font_has_are_drawn_in_silence():
+def test_characters_without_a_font_are_drawn_without_a_warning():
     names = ["日本 (%)", "\U0001e000"]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        render(plane(judge(CONTROL.set_axis(names, axis=1), RECOVERED.set_axis(names, axis=1))), "svg")
+        render(draw_fragments(judge(CONTROL.set_axis(names, axis=1), RECOVERED.set_axis(names, axis=1))), "svg")
 
 
-def test_every_picture_in_the_page_has_words_for_it(replicates):
-    pictures = re.findall(r'<img alt="([^"]*)" src="data:image/svg', case_html(replicates))
-    assert len(pictures) == 1 + 2 * 6
-    assert all(pictures)
+def test_every_image_has_an_alternative_text(case):
+    images = re.findall(r'<img alt="([^"]*)" src="data:image/svg', case_html(case))
+    assert len(images) == 1 + 1 + 4 * 5
+    assert all(images)
+
+
+def test_recovered_fragments_are_named_in_the_figure(case):
+    names = {text.get_text() for text in draw_fragments(case).axes[0].texts}
+    assert names == {c.fragment for c in case.conclusions}
+
+
+@pytest.mark.parametrize(("value", "mark"), [(-100.0, "M10 "), (100.0, "M250 "), (1.0, "<circle")])
+def test_a_strip_marks_the_value(value, mark):
+    assert mark in strip_svg([0.0, 1.0, 2.0], value, False)
+
+
+def test_the_tippett_curves_start_at_one_and_end_at_zero():
+    from matplotlib.figure import Figure
+
+    ax = Figure().add_subplot()
+    draw_tippett(ax, [1.0, 2.0], [-1.0, 0.5])
+    for line in ax.lines[:2]:
+        assert line.get_ydata()[0] == 1
+        assert line.get_ydata()[-1] == 0

@@ -1,7 +1,8 @@
-"""From two tables to a verdict that can be defended: control and recovered objects in, a frozen result out."""
+"""Casework: compare recovered with control fragments, with or without a background, into one frozen result."""
 
-from transvariation.casework.judging import judge
+from transvariation.casework.errors import CaseError
+from transvariation.casework.judging import CASE_FIELDS, judge
 from transvariation.casework.methods import METHODS, REDUCTIONS
-from transvariation.casework.result import CaseResult, Reason, Verdict
+from transvariation.casework.result import CaseResult, Conclusion, Reason
 
-__all__ = ["METHODS", "REDUCTIONS", "CaseResult", "Reason", "Verdict", "judge"]
+__all__ = ["CASE_FIELDS", "METHODS", "REDUCTIONS", "CaseError", "CaseResult", "Conclusion", "Reason", "judge"]

@@ -1,4 +1,4 @@
-"""Recovered objects that stand in the control table as well: they would be judged by themselves."""
+"""Detect rows that appear in both tables."""
 
 import numpy as np
 import pandas as pd
@@ -8,61 +8,63 @@ from scipy.stats import binom
 from transvariation.tables import Pair
 from transvariation.tables.problems import printable
 
-NAMED = 5  # pairs of twins
-SURE = 0.01  # so many or more equal rows would come about by themselves at most so often
+SHOWN = 5  # pairs of equal rows
+SIGNIFICANT = 0.01  # the largest probability of as many equal rows by rounding
 
 
-def same_objects(pair: Pair) -> list[str]:
-    """Warn of recovered objects that were judged by themselves."""
-    twins, q = _twins(pair), len(pair.recovered.X)
-    n = len(twins)
-    if not n:
+def duplicate_warnings(pair: Pair) -> list[str]:
+    """Warn of recovered rows that are also control rows, and so are compared with themselves."""
+    control, recovered = pair.control, pair.recovered
+    if control.ids == recovered.ids and np.array_equal(control.X, recovered.X):
+        return [
+            "The control and the recovered table are the same: the control is compared with itself. Of a workbook with "
+            "several sheets, choose one for each table."
+        ]
+    equal, q = _equal_rows(pair), len(recovered.X)
+    if not equal:
         return []
-    listed = ", ".join(f"{printable(theirs)} = {printable(own)}" for theirs, own in twins[:NAMED])
-    more = f" and {n - NAMED} more" if n > NAMED else ""
-    stand = "object stands" if q == 1 else f"objects stand{'s' * (n == 1)}"
+    listed = ", ".join(f"{printable(new)} = {printable(own)}" for new, own in equal[:SHOWN])
+    more = f" and {len(equal) - SHOWN} more" if len(equal) > SHOWN else ""
     return [
-        f"{n} of {q} recovered {stand} in the control table too, with the same values (recovered = control: {listed}"
-        f"{more}). If these are the same measurements, they helped to describe what they were judged by, and "
-        "'accepted' says little: take them out of the control table. A table with both groups has to be split "
-        "into two first."
+        f"{len(equal)} of {q} recovered rows equal a control row in every variable (recovered = control: {listed}"
+        f"{more}). If they are the same measurements, remove them from the control: not excluding them has no meaning."
     ]
 
 
-def _twins(pair: Pair) -> list[tuple[str, str]]:
-    """Name the recovered objects with a twin in the control, and the twin, where there are more than rounding makes.
+def _equal_rows(pair: Pair) -> list[tuple[str, str]]:
+    """Name the recovered rows that equal a control row, if they are more than rounding explains.
 
-    How many it makes the control shows itself: how many of its objects have a twin, how many pairs are twins, and how
-    many pairs are equal in each variable.
+    The control itself shows how many rounding makes: how many of its rows equal another one, and how many pairs are
+    equal in each variable.
     """
     n, q = len(pair.control.X), len(pair.recovered.X)
-    number = _numbered(np.concatenate([pair.control.X, pair.recovered.X]))
-    own, theirs = number[:n], number[n:]
+    number = _row_numbers(np.concatenate([pair.control.X, pair.recovered.X]))
+    own, new = number[:n], number[n:]
     times = np.bincount(own, minlength=len(number))
-    found = int((times[theirs] > 0).sum())
+    found = int((times[new] > 0).sum())
     place = {name: i for i, name in enumerate(pair.control.ids)}
-    named = sum(own[place[name]] == theirs[i] for i, name in enumerate(pair.recovered.ids) if name in place)
-    equal = [_pairs(np.unique(column, return_counts=True)[1]) for column in pair.control.X.T]
-    by_chance = float(np.prod((np.array(equal) + 1) / (_pairs(n) + 1)))  # one pair more: few objects cannot exclude it
-    often = max(_at_most(int((times[own] > 1).sum()), n), min(n * by_chance, 1.0))
-    as_often = max(_at_most(_pairs(times), _pairs(n)), by_chance)
-    odd = found and binom.sf(found - 1, q, often) <= SURE
-    if not odd and not (named and binom.sf(named - 1, q, as_often) <= SURE):
+    same_id = sum(own[place[name]] == new[i] for i, name in enumerate(pair.recovered.ids) if name in place)
+    equal = [_n_pairs(np.unique(column, return_counts=True)[1]) for column in pair.control.X.T]
+    by_chance = float(np.prod((np.array(equal) + 1) / (_n_pairs(n) + 1)))  # one pair more: a few rows cannot exclude it
+    any_row = max(_upper_share(int((times[own] > 1).sum()), n), min(n * by_chance, 1.0))
+    given_row = max(_upper_share(_n_pairs(times), _n_pairs(n)), by_chance)
+    unlikely = found and binom.sf(found - 1, q, any_row) <= SIGNIFICANT
+    if not unlikely and not (same_id and binom.sf(same_id - 1, q, given_row) <= SIGNIFICANT):
         return []
-    first = {number: name for number, name in zip(own[::-1].tolist(), pair.control.ids[::-1], strict=True)}
-    return [(name, first[k]) for name, k in zip(pair.recovered.ids, theirs.tolist(), strict=True) if k in first]
+    first = {k: name for k, name in zip(own[::-1].tolist(), pair.control.ids[::-1], strict=True)}
+    return [(name, first[k]) for name, k in zip(pair.recovered.ids, new.tolist(), strict=True) if k in first]
 
 
-def _pairs(n: int | NDArray[np.intp]) -> float:
+def _n_pairs(n: int | NDArray[np.intp]) -> float:
     return float(np.sum(n * (n - 1) / 2))
 
 
-def _at_most(count: float, n: float) -> float:
-    """A share, and two standard errors for not knowing it."""
+def _upper_share(count: float, n: float) -> float:
+    """A share plus two standard errors."""
     share = count / n
     return min(share + 2 * np.sqrt(share * (1 - share) / n), 1.0)
 
 
-def _numbered(X: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Give rows with the same values the same number."""
+def _row_numbers(X: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Number the rows so that equal rows have equal numbers."""
     return np.asarray(pd.DataFrame(X + 0.0).groupby(list(range(X.shape[1])), sort=False).ngroup(), dtype=np.intp)

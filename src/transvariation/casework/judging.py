@@ -1,243 +1,231 @@
-"""Judge recovered objects by control objects."""
+"""Judge recovered fragments by control fragments, with or without a background."""
 
-import warnings
-from collections.abc import Callable, Sequence
-from os import PathLike
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
 
-from transvariation.base import OneClassClassifier
-from transvariation.casework.duplicates import same_objects
-from transvariation.casework.likelihood_ratio import LikelihoodSystem, by_source
-from transvariation.casework.methods import DEFAULT, make_rule, saying_the_remedy
-from transvariation.casework.pooled_thresholds import FALSE_DISCOVERY_RATE, poolings
-from transvariation.casework.result import CaseResult, Reason, Verdict
-from transvariation.casework.selected_features import having_a_say, tp_of
-from transvariation.casework.univariate import reasons, smallest_alone
-from transvariation.casework.warnings_ import remedy
-from transvariation.conformal import RejectsNothing, TooFewSamples, required_n
-from transvariation.provenance import provenance
-from transvariation.tables import Pair, TableError, read_pair, read_table
-from transvariation.tables.pairing import unit_problems
-
-LIMITATIONS = (
-    "A rejected object differs from the control more than the control's own objects do from each other. It does not "
-    "follow where it comes from.",
-    "An accepted object cannot be told apart from the control by these measurements. Objects from other sources may "
-    "be just as alike: without a background population nothing is said about how rare that is.",
-    "A p-value is the share of control-like objects that would look at least as foreign. It is not the probability "
-    "that the object comes from the control's source.",
-    "The promise on error rates assumes that new objects from the control's source were drawn and measured as the "
-    "control objects were.",
+from transvariation.casework import astm
+from transvariation.casework.case_tables import CaseTables, read_case
+from transvariation.casework.comparison import (
+    Evidence,
+    compare_by_astm,
+    compare_with_background,
+    compare_with_control,
+    measure_criterion,
 )
+from transvariation.casework.errors import CaseError
+from transvariation.casework.fragments import Check, Fragments, check_drift, check_homogeneity, check_replicates
+from transvariation.casework.methods import DEFAULT
+from transvariation.casework.result import CaseResult, Conclusion, Group, Inputs, Measured, Model, Reason
+from transvariation.conformal import check_sensitivity, combine_p_values
+from transvariation.provenance import provenance
+from transvariation.tables import Table
 
-NAME_SHEETS = "Sheets of one workbook have to be named (sheets; --control-sheet, --recovered-sheet)."  # as options
+CASE_FIELDS = ("case_number", "items", "laboratory", "examiner", "reviewer", "received", "examined")
 
 
-@saying_the_remedy()
 def judge(
     control: Any,
     recovered: Any,
     *,
+    background: Any = None,
+    fragment_column: str | None = None,
+    source_column: str | None = None,
+    log: bool = False,
     method: str = DEFAULT,
     reduce: str | None = None,
     sensitivity: float = 0.9,
     features: Sequence[str] | None = None,
     missing: str = "error",
     seed: int = 0,
-    background: Any = None,
-    background_sheet: str | int | None = None,
-    decimal: str | None = None,
+    multiplier: float = astm.MULTIPLIER,
+    min_rsd: float = astm.MIN_RSD,
+    case: Mapping[str, str] | None = None,
     command: str = "transvariation.casework.judge",
     progress: Callable[[str], None] = lambda words: None,
     **options: Any,
 ) -> CaseResult:
-    """Judge which recovered objects could come from the same source as the control objects.
+    """Judge which recovered fragments could come from the source of the control fragments.
+
+    With enough control fragments for the sensitivity (9 for 0.9, 19 for 0.95), they calibrate the conclusions. With
+    fewer, the same-source differences of the background do. Without a background either, nothing can be concluded.
 
     Parameters
     ----------
     control, recovered : path, bytes or DataFrame
-        The two tables; see :func:`transvariation.tables.read_table` for what is understood.
+        The two tables; see :func:`transvariation.tables.read_table`. Rows of one fragment are replicates.
+    background : path, bytes or DataFrame, or "nfi", optional
+        Many sources of the same kind with several fragments each, measured alike. ``"nfi"`` is the float glass of
+        :func:`transvariation.load_nfi_glass`.
+    fragment_column, source_column : str, optional
+        The columns that name the fragment and the source of each row; by default recognised by their names.
+    log : bool, default=False
+        Whether to take logarithms (base 10) of the measurements first.
     method : str
-        A key of `METHODS`.
+        A key of `METHODS`: the classifier of control fragments.
     reduce : str, optional
-        A key of `REDUCTIONS`: fewer variables before the rule.
-    sensitivity : float in (0, 1]
-        The share of objects from the control's own source to accept.
+        A key of `REDUCTIONS`: fewer variables before the classifier.
+    sensitivity : float in (0, 1], default=0.9
+        The share of fragments of the control's own source that should not be excluded.
     features : sequence of str, optional
         The variables to use; by default all that both tables have.
-    missing : {"error", "drop", "impute"}
+    missing : {"error", "drop", "impute"}, default="error"
         What becomes of missing and below-detection values.
-    seed : int
-        For methods that draw random numbers.
-    background : path, bytes or DataFrame, optional
-        Many sources of the same kind, each measured repeatedly, with a column that names the source. Adds likelihood
-        ratios.
-    background_sheet : str or int, optional
-        Its Excel sheet, by title or number from 1; by default the first.
-    decimal : {",", "."}, optional
-        The decimal mark of all these tables; by default recognised in each. ``decimals`` is a pair of marks for the
-        control and the recovered table alone.
+    seed : int, default=0
+        For everything that is drawn at random.
+    multiplier, min_rsd : float
+        Of the ASTM E2927 criterion.
+    case : mapping, optional
+        Case details for the report: keys of `CASE_FIELDS`.
     command : str
-        What to name in the result as the command that made it.
+        The command to name in the result.
     progress : callable
-        Told in words what is being done.
+        Called with a description of each step.
     **options
-        Further options of :func:`transvariation.tables.read_pair`.
+        Further options of :func:`transvariation.tables.read_pair`, and ``background_sheet``.
+
+    Returns
+    -------
+    CaseResult
 
     Examples
     --------
     >>> from transvariation import load_glass
     >>> glass = load_glass()
     >>> result = judge(glass.control[["K", "Mg"]], glass.recovered[["K", "Mg"]])
-    >>> len(result.verdicts), len(result.rejected) > 45
+    >>> len(result.conclusions), len(result.excluded) > 40
     (51, True)
     """
-    options.setdefault("names", tuple(_name(*given) for given in ((control, "control"), (recovered, "recovered"))))
-    if background is None and background_sheet is not None:
-        raise ValueError(f"background_sheet={background_sheet!r} is a sheet of nothing; give the background, too")
-    how = {"missing": missing, "decimal": decimal, "sheet": background_sheet}
-    pair = read_pair(control, recovered, features=features, missing=missing, decimal=decimal, **options)
-    rule, words = make_rule(method, reduce, sensitivity, seed)
-    known, unknown = pair.control.to_frame(), pair.recovered.to_frame()
-    progress(f"describing {len(known)} control objects by {known.shape[1]} variables")
-    rule, heard = fit_rule(rule, known, pair.control.groups)
-    groups, say = groups_of(pair.control.groups), having_a_say(rule, pair.features)
-    answers = poolings(rule, unknown, pair, remedy(method, known, groups))
-    why = reasons(known[list(say.features)], unknown[list(say.features)], groups, seed, progress)
-    heard += same_table(pair) or same_objects(pair)
-    weighed, left_out = ({}, []) if background is None else _weighed(pair, background, seed, **how)
-    return CaseResult(
-        question="Could the recovered objects come from the same source as the control objects?",
-        propositions=(
-            "The recovered object comes from the source of the control objects.",
-            "The recovered object comes from some other source.",
-        ),
-        control=pair.control.summary(),
-        recovered=pair.recovered.summary(),
-        features=say.features,
-        no_say=say.no_say,
-        combinations=say.combinations,
-        smallest_alone=smallest_alone(len(known), groups, seed),
-        units=dict(pair.control.units),
-        values=_columns(known),
-        recovered_values=_columns(unknown),
-        method=method if reduce is None else f"{reduce} + {method}",
-        method_words=" ".join(filter(None, (words, say.reduced()))),
+    check_sensitivity(sensitivity)
+    if unknown := sorted(set(case or {}) - set(CASE_FIELDS)):
+        raise CaseError(f"case has no field {unknown[0]!r}; choose from {', '.join(CASE_FIELDS)}")
+    progress("reading the tables")
+    options |= {"fragment_column": fragment_column, "source_column": source_column}
+    tables = read_case(control, recovered, background, log=log, features=features, missing=missing, **options)
+    progress(f"comparing {len(tables.recovered)} recovered with {len(tables.control)} control fragments")
+    evidence = {"control": compare_with_control(tables, method, reduce, seed)}
+    if tables.background:
+        progress("comparing with the background")
+        evidence["background"] = compare_with_background(tables, seed)
+    checks = _checks(tables, evidence, seed)
+    model = Model(
+        method=method,
+        reduce=reduce,
+        variables=evidence["control"].variables,
         sensitivity=sensitivity,
-        coverage=answers[0].coverage,
-        verdicts=_verdicts(rule, unknown, pair, answers[0].p_values, why),
-        false_discovery_rate=FALSE_DISCOVERY_RATE,
-        selected=answers[0].selected,
-        combined_p_value=answers[0].combined_p_value,
-        warnings=(*heard, *left_out),
-        cautions=answers[0].cautions,
-        limitations=LIMITATIONS,
-        made_by=provenance(command, seed=seed),
-        poolings=answers if len(answers) > 1 else (),
-        **weighed,
-    ).at(sensitivity)
+        calibrations={basis: found.calibration for basis, found in evidence.items()},
+        criterion=measure_criterion(tables, multiplier, min_rsd, seed),
+        likelihood=evidence["background"].likelihood if tables.background else {},
+        seed=seed,
+    )
+    cautions = [check.statement for check in checks if check.significant] + list(tables.cautions)
+    result = CaseResult(
+        inputs=_inputs(tables, case or {}, log, checks),
+        model=model,
+        conclusions=_conclusions(tables, evidence, model),
+        groups=_groups(tables.recovered, evidence),
+        warnings=(),
+        cautions=(*cautions, *(words for found in evidence.values() for words in found.cautions)),
+        provenance=provenance(command, seed=seed),
+    )
+    return result.at(sensitivity)
 
 
-def _name(source: Any, role: str) -> str | None:
-    """Files have names; tables in memory are called by their role."""
-    return None if isinstance(source, str | PathLike) else role
+def _checks(tables: CaseTables, evidence: dict[str, Evidence], seed: int) -> tuple[Check, ...]:
+    """Check the control: homogeneity, outlying replicates, drift."""
+    rng, control, features = np.random.default_rng(seed), tables.control, tables.features
+    homogeneity = evidence["background"].homogeneity if "background" in evidence else None
+    found = (
+        homogeneity or check_homogeneity(control, rng),
+        check_replicates(control, tables.control_table.ids, features),
+        check_drift(control, tables.control_table.order, features),
+    )
+    return tuple(check for check in found if check is not None)
 
 
-def same_table(pair: Pair) -> list[str]:
-    """Warn of a control judged by itself. Two sheets of one workbook have the SHA-256 in common: the values tell."""
-    one, other = pair.control, pair.recovered
-    if one.ids != other.ids or not np.array_equal(one.X, other.X):
-        return []
-    return [
-        "The control and the recovered table are the same: the control objects are judged by themselves, and nothing "
-        f"is said about others. {NAME_SHEETS}"
-    ]
+def _inputs(tables: CaseTables, case: Mapping[str, str], log: bool, checks: tuple[Check, ...]) -> Inputs:
+    control = tables.control
+    return Inputs(
+        case=dict(case),
+        control=_summary(tables.control_table, len(control)),
+        recovered=_summary(tables.recovered_table, len(tables.recovered)),
+        background=None
+        if tables.background_table is None
+        else _summary(tables.background_table, sum(map(len, tables.background))),
+        features=tables.features,
+        units=dict(tables.control_table.units),
+        log=log,
+        known=tuple(
+            Measured(name, _source(control, i), _measurements(tables.control_table, control.rows[i]))
+            for i, name in enumerate(control.names)
+        ),
+        checks=checks,
+    )
 
 
-def fit_rule(
-    rule: OneClassClassifier, known: pd.DataFrame, sources: Sequence[str] | None
-) -> tuple[OneClassClassifier, list[str]]:
-    """Fit with replicates kept together; what the rule warns of is for the reader of the result."""
-    if len(known) < 2:
-        raise ValueError(
-            "one control object does not show how much objects from one source differ; give at least 2, and "
-            f"{required_n(0.9):.0f} for a sensitivity of 0.9"
-        )
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's own speak of arrays, not of the case
-        warnings.simplefilter("always", UserWarning)
-        rule.fit(known, groups=groups_of(sources))
-    # That they are too few, and that nothing can be rejected, are among the cautions, for every sensitivity that the
-    # case may be moved to.
-    cautions = (RejectsNothing, TooFewSamples)
-    heard = [w for w in caught if issubclass(w.category, UserWarning) and not issubclass(w.category, cautions)]
-    return rule, list(dict.fromkeys(str(warning.message) for warning in heard))
+def _summary(table: Table, n_fragments: int) -> dict[str, Any]:
+    return table.summary() | {"rows": len(table), "fragments": n_fragments}
 
 
-def groups_of(sources: Sequence[str] | None) -> NDArray | None:
-    """Say which objects are replicates of one source, if there are such and several sources."""
-    return np.asarray(sources) if sources is not None and 1 < len(set(sources)) < len(sources) else None
+def _source(fragments: Fragments, i: int) -> str | None:
+    return None if fragments.sources is None else fragments.sources[i]
 
 
-def _weighed(pair: Pair, background: Any, seed: int, **options: Any) -> tuple[dict[str, Any], list[str]]:
-    """Weigh the recovered sources against the control, which counts as one source; warn of what was left out."""
-    units = pair.control.units
-    name = _name(background, "background")
-    table = read_table(background, features=pair.features, units=units, name=name, **options)
-    found = table.found(pair.features, units)
-    table = table.select(found).rename(dict(zip(found, pair.features, strict=True)))  # in the control's order
-    if problems := unit_problems(units, pair.control.name, table, pair.features):
-        raise TableError(problems)
-    if table.source is None:
-        raise ValueError(
-            f"{table.name} has no column that names the source of each row; a background needs one, such as 'source'"
-        )
-    system = LikelihoodSystem(seed, names=pair.features).fit(table.X, np.asarray(table.source))
-    recovered = by_source(pair.recovered.X, pair.recovered.groups or pair.recovered.ids)
-    return {
-        "background": table.summary(),
-        "likelihood_ratios": system.weigh(pair.control.X, recovered),
-        "likelihood_bounds": system.bounds_,
-    }, _unweighed(system.left_out_, table.name)
+def _measurements(table: Table, rows: Any) -> dict[str, tuple[float, ...]]:
+    """The replicates of a fragment as given, by variable."""
+    return {name: tuple(map(float, table.X[rows, j])) for j, name in enumerate(table.features)}
 
 
-def _unweighed(variables: list[str], name: str) -> list[str]:
-    if not variables:
-        return []
-    return [
-        f"The likelihood ratios leave out {', '.join(variables)}: within the sources of {name} replicates differ "
-        "nowhere, or in too few of them, so that nothing is known of how much they may. A difference between control "
-        "and recovered objects counts there in the verdicts alone."
-    ]
-
-
-def _columns(table: pd.DataFrame) -> dict[str, tuple[float, ...]]:
-    return {str(name): tuple(map(float, table[name])) for name in table.columns}
-
-
-def _verdicts(
-    rule: OneClassClassifier,
-    unknown: pd.DataFrame,
-    pair: Pair,
-    ranks: Sequence[float],
-    why: list[tuple[Reason, ...]],
-) -> tuple[Verdict, ...]:
-    """Rate every recovered object; which are accepted is decided last, by `CaseResult.at`."""
-    tp, scores = tp_of(rule, unknown), rule._score(rule._validated(unknown))
-    sources = pair.recovered.groups
+def _conclusions(tables: CaseTables, evidence: dict[str, Evidence], model: Model) -> tuple[Conclusion, ...]:
+    """Collect the evidence on every recovered fragment; `CaseResult.at` decides."""
+    recovered = tables.recovered
+    means, control = (
+        np.array([table.X[rows].mean(axis=0) for rows in fragments.rows])
+        for table, fragments in ((tables.recovered_table, recovered), (tables.control_table, tables.control))
+    )
+    center = control.mean(axis=0)
+    matches = compare_by_astm(tables, model.criterion)
+    tp = evidence["control"].tp
+    ratios = evidence["background"].ratios if "background" in evidence else [{}] * len(recovered)
     return tuple(
-        Verdict(
-            id=name,
-            source=None if sources is None else sources[i],
-            accepted=False,
-            p_value=ranks[i],
+        Conclusion(
+            fragment=name,
+            source=_source(recovered, i),
+            log10_lr={system: value for system, (value, _) in ratios[i].items()},
+            bound={system: bound for system, (_, bound) in ratios[i].items() if bound},
+            match=matches[i][0],
+            intervals=matches[i][1],
+            reasons=tuple(
+                Reason(
+                    variable=variable,
+                    value=float(means[i, j]),
+                    control=float(center[j]),
+                    side=("below", "at", "above")[int(np.sign(means[i, j] - center[j])) + 1],
+                    p_values={basis: float(found.univariate[i, j]) for basis, found in evidence.items()},
+                )
+                for j, variable in enumerate(tables.features)
+                if variable in model.variables.used
+            ),
+            measurements=_measurements(tables.recovered_table, recovered.rows[i]),
+            p_values={basis: float(found.p_values[i]) for basis, found in evidence.items()},
             tp=None if tp is None else float(tp[i]),
-            score=float(scores[i]),
-            reasons=why[i],
         )
-        for i, name in enumerate(pair.recovered.ids)
+        for i, name in enumerate(recovered.names)
+    )
+
+
+def _groups(recovered: Fragments, evidence: dict[str, Evidence]) -> tuple[Group, ...]:
+    """Name the groups of recovered fragments: those by the background if there is one."""
+    found = evidence["background" if "background" in evidence else "control"]
+    ranks = evidence["control"].p_values
+    by_background = "background" in evidence
+    return tuple(
+        Group(
+            fragments=tuple(recovered.names[i] for i in group),
+            p_values={"control": combine_p_values(ranks[group])} | ({"background": p} if by_background else {}),
+            log10_lr={system: value for system, (value, _) in ratios.items()},
+            bound={system: bound for system, (_, bound) in ratios.items() if bound},
+        )
+        for group, p, ratios in found.groups
     )

@@ -1,9 +1,9 @@
-"""How much more probable the measurements are if both sets share a source: likelihood ratios, given a background.
+"""Compute likelihood ratios of same source against different sources, given a background.
 
-Two systems side by side. The two-level model of the forensic literature (normal within sources, kernel density
-between them), as the Netherlands Forensic Institute's `lir` computes it. And a score-based one: the difference
-between the two sets, seen among the differences that one source shows with itself, has a transvariation probability;
-pairs from the background turn its logarithm into a likelihood ratio. Both are bounded by what the background supports.
+The model has three levels: sources differ (kernel density of their means), fragments of a source differ (normal), and
+replicates of a fragment differ (normal); it extends the two-level model of Aitken and Lucy (2004). Pairs of background
+sources that the model has not seen, compared in the case's own design, calibrate its values (logistic regression) and
+bound them (Vergeer et al., 2016).
 """
 
 from collections.abc import Sequence
@@ -11,15 +11,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import log_ndtr
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+from sklearn.covariance import ledoit_wolf_shrinkage
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
 
-from transvariation.density.covariance import tied, varying
+from transvariation.casework.same_source import Design, Pairs, Source, different_source_pairs, same_source_pairs
 
 Floats = NDArray[np.float64]
 
-# Upper ends of the verbal scale of the European Network of Forensic Science Institutes (ENFSI, 2015).
+SYSTEM = "three_level"
+SCALE_NAME = "ENFSI Guideline for Evaluative Reporting in Forensic Science (2015)"
+# Upper ends of the verbal scale of the European Network of Forensic Science Institutes.
 SCALE = (
     (2, "no support for either proposition"),
     (10, "weak support"),
@@ -29,19 +33,13 @@ SCALE = (
     (1_000_000, "very strong support"),
     (np.inf, "extremely strong support"),
 )
-TIED = 1e-6  # of its spread: covariances square it, and far less would be lost in their sixteen digits
-MIN_SOURCES = 30  # fewer background sources say too little about how sources differ
-
-
-@dataclass(frozen=True)
-class LikelihoodRatio:
-    """The weight of the evidence for one recovered object, on the log10 scale, within what the background supports."""
-
-    id: str
-    two_level: float
-    score_based: float
-    two_level_words: str
-    score_based_words: str
+MIN_SOURCES = 30  # fewer sources do not show how sources differ
+N_FOLDS = 5
+N_DIFFERENT = 4_000  # pairs of different sources
+LARGEST = 20.0  # larger raw log10 ratios are extrapolation; their size must not steer the calibration
+BANDWIDTHS = np.geomspace(0.1, 1.0, 8)
+PRIOR_ODDS = np.linspace(-2.5, 2.5, 41)  # log10, of the ECE plot
+DRAWN = 300  # quantiles kept of each Tippett curve
 
 
 def in_words(log10_lr: float) -> str:
@@ -59,225 +57,256 @@ def in_words(log10_lr: float) -> str:
 
 
 @dataclass(frozen=True)
-class Pairs:
-    """Pairs of sets of measurements: one set each of shape (replicates, p); `same` says which share a source."""
+class Performance:
+    """How a likelihood-ratio system does on background sources that it has not seen.
 
-    first: list[Floats]
-    second: list[Floats]
-    same: NDArray[np.bool_]
-
-
-def make_pairs(
-    sets: dict[Any, Floats], others: dict[Any, Floats] | None = None, *, n_pairs: int = 4_000, seed: int = 0
-) -> Pairs:
-    """Pair every source with itself and, `n_pairs` times, two different sources.
-
-    Parameters
+    Attributes
     ----------
-    sets : dict
-        The measurements of each source. Without `others` its replicates are divided in two.
-    others : dict, optional
-        Other measurements of the same sources, to pair the first with.
-    """
-    if others is None:
-        sets, others = {k: x[: len(x) // 2] for k, x in sets.items()}, {k: x[len(x) // 2 :] for k, x in sets.items()}
-    names = list(sets)
-    rng = np.random.default_rng(seed)
-    one = rng.integers(len(names), size=n_pairs)
-    two = (one + rng.integers(1, len(names), size=n_pairs)) % len(names)
-    first = [sets[name] for name in names] + [sets[names[i]] for i in one]
-    second = [others[name] for name in names] + [others[names[j]] for j in two]
-    return Pairs(first, second, np.arange(len(first)) < len(names))
-
-
-class TwoLevel:
-    """The two-level model: normal within sources, kernel density between them (Bolck et al., 2009)."""
-
-    def fit(self, X: Floats, sources: NDArray) -> "TwoLevel":
-        """Learn from replicates of many sources."""
-        self.model_ = _lir("lir.lrsystems.two_level").TwoLevelModelNormalKDE().fit_on_unpaired_instances(X, sources)
-        return self
-
-    def log10_lr(self, first: list[Floats], second: list[Floats]) -> Floats:
-        """Compute log10 likelihood ratios of pairs of sets."""
-        with np.errstate(under="ignore"):
-            pairs = zip(first, second, strict=True)
-            return np.array([float(self.model_.transform(a[None], b[None])[0]) for a, b in pairs])
-
-
-class ScoreBased:
-    """The transvariation probability of a difference among differences within sources, calibrated on pairs.
-
-    Differences are transformed so that those within sources are independent and of unit variance; then tp is the
-    product of univariate ones. Logistic regression on pairs from the background makes its logarithm a ratio.
+    cllr : float
+        Log-likelihood-ratio cost: 0 for a perfect system, 1 for one without information.
+    cllr_min : float
+        The same after the best monotone recalibration; the rest of `cllr` is lack of calibration.
+    n_same, n_different : int
+        Numbers of pairs.
+    same_below_one, different_above_one : float
+        Shares of misleading ratios.
+    bounds : tuple of float
+        The lowest and the highest log10 ratio that the pairs support.
+    tippett_same, tippett_different : tuple of float
+        Quantiles of the log10 ratios of either kind of pairs.
+    ece : mapping
+        ``log10_prior_odds`` and the empirical cross-entropy of the ``system``, of it after the best monotone
+        recalibration (``recalibrated``), and of a system without information (``reference``).
     """
 
-    def fit(self, X: Floats, sources: NDArray, pairs: Pairs) -> "ScoreBased":
-        """Learn the within-source covariance, then what the score means."""
-        residuals = _residuals(by_source(X, sources))
-        freedom = len(X) - len(np.unique(sources))
-        self.whiten_ = _whitener(residuals.T @ residuals / freedom)
-        calibrator = _lir("lir.algorithms.logistic_regression").LogitCalibrator()
-        scores = self.scores(pairs.first, pairs.second)
-        # Scores of different sources run to minus thousands; beyond this they all say the same.
-        self.floor_ = float(scores[pairs.same].min()) * 10
-        self.calibrator_ = calibrator.fit(np.maximum(scores, self.floor_), pairs.same.astype(int))
+    cllr: float
+    cllr_min: float
+    n_same: int
+    n_different: int
+    same_below_one: float
+    different_above_one: float
+    bounds: tuple[float, float]
+    tippett_same: tuple[float, ...]
+    tippett_different: tuple[float, ...]
+    ece: dict[str, tuple[float, ...]]
+
+
+class ThreeLevelModel:
+    """Normal replicates within fragments, normal fragments within sources, a kernel density of sources."""
+
+    def fit(self, background: Sequence[Source]) -> "ThreeLevelModel":
+        """Estimate the three covariances and the bandwidth from a background."""
+        means = [np.array([x.mean(axis=0) for x in source]) for source in background]
+        fragment = _shrunk(_residuals(means), sum(len(m) - 1 for m in means))
+        fragments = [x for source in background for x in source]
+        freedom = sum(len(x) - 1 for x in fragments)
+        share = float(np.mean([1 / len(x) for x in fragments]))
+        if freedom:
+            self.replicate_ = _shrunk(_residuals(fragments), freedom)
+            self.fragment_ = _without_negative(fragment - share * self.replicate_, fragment)
+        else:
+            self.replicate_, self.fragment_ = np.zeros_like(fragment), fragment
+        self.sources_ = np.array([m.mean(axis=0) for m in means])
+        between = _shrunk(self.sources_ - self.sources_.mean(axis=0), len(self.sources_) - 1)
+        self.kernel_ = _bandwidth(self.sources_, between) ** 2 * between
         return self
 
-    def scores(self, first: list[Floats], second: list[Floats]) -> Floats:
-        """Compute log10 tp of every pair's difference of means."""
-        scale = np.array([np.sqrt(1 / len(a) + 1 / len(b)) for a, b in zip(first, second, strict=True)])
-        difference = np.array([a.mean(axis=0) - b.mean(axis=0) for a, b in zip(first, second, strict=True)])
-        z = np.abs(difference @ self.whiten_) / scale[:, None]
-        return (np.log(2.0) + log_ndtr(-z)).sum(axis=1) / np.log(10)
+    def log10_lr(self, pairs: Pairs, design: Design) -> Floats:
+        """Compute raw log10 likelihood ratios of pairs."""
+        ratios = np.empty(len(pairs.same))
+        sizes = np.column_stack([pairs.n_known, pairs.n_questioned])
+        for known, questioned in np.unique(sizes, axis=0):
+            at = (sizes == (known, questioned)).all(axis=1)
+            one = (self.fragment_ + self.replicate_ / design.known_replicates) / known
+            two = (self.fragment_ + self.replicate_ / design.questioned_replicates) / questioned
+            ratios[at] = self._log10_lr(pairs.known[at], pairs.questioned[at], one, two)
+        return ratios
 
-    def log10_lr(self, first: list[Floats], second: list[Floats]) -> Floats:
-        """Compute log10 likelihood ratios of pairs of sets."""
-        return np.asarray(self.calibrator_.transform(np.maximum(self.scores(first, second), self.floor_))).ravel()
+    def _log10_lr(self, a: Floats, b: Floats, one: Floats, two: Floats) -> Floats:
+        precision_one, precision_two = np.linalg.inv(one), np.linalg.inv(two)
+        joint = np.linalg.inv(precision_one + precision_two)
+        middle = (a @ precision_one + b @ precision_two) @ joint
+        same = _log_density(a - b, np.zeros((1, a.shape[1])), one + two)
+        same += _log_density(middle, self.sources_, joint + self.kernel_)
+        different = _log_density(a, self.sources_, one + self.kernel_)
+        different += _log_density(b, self.sources_, two + self.kernel_)
+        return (same - different) / np.log(10)
 
 
-def _residuals(sets: dict[Any, Floats]) -> Floats:
-    return np.concatenate([x - x.mean(axis=0) for x in sets.values()])
+def _residuals(sets: Sequence[Floats]) -> Floats:
+    return np.concatenate([x - x.mean(axis=0) for x in sets])
 
 
-def _whitener(covariance: Floats) -> Floats:
-    """Make variables independent and of unit variance by the symmetric root: the same in any order and any units."""
-    scale = np.sqrt(np.diag(covariance))
-    values, axes = np.linalg.eigh(covariance / np.outer(scale, scale))
-    return (axes / np.sqrt(values)) @ axes.T / scale[:, None]
+def _shrunk(residuals: Floats, freedom: int) -> Floats:
+    """Ledoit-Wolf covariance in units of each variable, with the given degrees of freedom."""
+    scale = np.sqrt((residuals**2).mean(axis=0))
+    scale = np.where(scale > 0, scale, 1.0)
+    shrinkage = float(ledoit_wolf_shrinkage(residuals / scale, assume_centered=True))
+    covariance = residuals.T @ residuals / freedom / np.outer(scale, scale)
+    target = np.trace(covariance) / len(covariance) * np.eye(len(covariance))
+    mixed = (1 - shrinkage) * covariance + shrinkage * target
+    return np.asarray((mixed + 1e-10 * target) * np.outer(scale, scale))
+
+
+def _without_negative(estimate: Floats, whole: Floats) -> Floats:
+    """Set negative variances of a difference of covariances to zero, in the coordinates that whiten the whole."""
+    root = np.linalg.cholesky(whole)
+    inverse = np.linalg.inv(root)
+    values, axes = np.linalg.eigh(inverse @ estimate @ inverse.T)
+    return np.asarray(root @ (axes * np.maximum(values, 0.0)) @ axes.T @ root.T)
+
+
+def _bandwidth(sources: Floats, between: Floats) -> float:
+    """Choose the bandwidth of the kernel density that predicts each source mean best from the others."""
+    white = np.linalg.solve(np.linalg.cholesky(between), sources.T).T
+    squares = ((white[:, None] - white) ** 2).sum(axis=2)
+    np.fill_diagonal(squares, np.inf)
+    p = sources.shape[1]
+    fits = [float((logsumexp(-squares / 2 / h**2, axis=1) - p * np.log(h)).sum()) for h in BANDWIDTHS]
+    return float(BANDWIDTHS[int(np.argmax(fits))])
+
+
+def _log_density(points: Floats, centers: Floats, covariance: Floats) -> Floats:
+    """Log of the mean of normal densities at the centres, all with one covariance."""
+    root = np.linalg.cholesky(covariance)
+    a, b = (np.linalg.solve(root, x.T).T for x in (points, centers))
+    squares = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1) - 2 * a @ b.T
+    constant = np.log(len(centers)) + np.log(np.diag(root)).sum() + len(covariance) / 2 * np.log(2 * np.pi)
+    return np.asarray(logsumexp(-np.maximum(squares, 0.0) / 2, axis=1) - constant)
 
 
 class LikelihoodSystem:
-    """Both systems, fitted on a background population and bounded by what it supports.
+    """The three-level model of a background, calibrated and bounded for any design of comparison.
 
     Parameters
     ----------
     seed : int
-        For the drawing of pairs.
-    n_pairs : int
-        Pairs of different sources drawn to calibrate and to bound.
-    names : sequence of str, optional
-        What the variables are called, for messages.
-
-    Attributes
-    ----------
-    kept_ : ndarray of bool
-        The variables that ratios are computed from: those with replicates that differ in either half of the sources.
-        Without that nothing is known of how much they may differ.
-    bounds_ : dict
-        For each system the lowest and the highest log10 ratio that the background supports (empirical lower and upper
-        bound, Vergeer et al. 2016), from pairs of sources that the model had not seen.
+        For the folds and the pairs.
+    model : callable
+        Makes an object with ``fit(background)`` and ``log10_lr(pairs, design)``.
     """
 
-    SYSTEMS = ("two_level", "score_based")
-
-    def __init__(self, seed: int = 0, n_pairs: int = 4_000, names: Sequence[str] | None = None):
+    def __init__(self, seed: int = 0, model: Any = ThreeLevelModel):
         self.seed = seed
-        self.n_pairs = n_pairs
-        self.names = names
+        self.model = model
 
-    def fit(self, X: Floats, sources: NDArray) -> "LikelihoodSystem":
-        """Learn from a background: replicates (rows of `X`) of many sources."""
-        sets = dict(sorted(by_source(X, sources).items()))  # the lots drawn below know no order of rows
-        repeated = {name: x for name, x in sets.items() if len(x) > 1}
-        if len(repeated) < MIN_SOURCES:
+    def fit(self, background: Sequence[Source]) -> "LikelihoodSystem":
+        """Fit the model to all sources, and to all but a fold of them in turn."""
+        usable = [source for source in background if len(source) > 1]
+        if len(usable) < MIN_SOURCES:
             raise ValueError(
-                f"the background has {len(repeated)} sources with replicates; a likelihood ratio needs at least "
-                f"{MIN_SOURCES}, each measured twice or more"
+                f"the background has {len(usable)} sources with two or more fragments; a likelihood ratio needs at "
+                f"least {MIN_SOURCES}"
             )
-        names = np.array(list(repeated), dtype=object)
-        order = np.random.default_rng(self.seed).permutation(len(names))
-        halves = [names[order[::2]], names[order[1::2]]]
-        self.kept_ = np.all([np.any([varying(repeated[name]) for name in half], axis=0) for half in halves], axis=0)
-        if not self.kept_.any():
-            raise ValueError("in no variable do the background's replicates of one source differ; give them unrounded")
-        repeated = {name: x[:, self.kept_] for name, x in repeated.items()}
-        seen: dict[str, list[Floats]] = {system: [] for system in self.SYSTEMS}
-        labels = []
-        for train, test in (halves, halves[::-1]):
-            fitted = self._systems({name: repeated[name] for name in train})
-            pairs = make_pairs({name: repeated[name] for name in test}, n_pairs=self.n_pairs, seed=self.seed)
-            labels.append(pairs.same)
-            for system, model in fitted.items():
-                seen[system].append(model.log10_lr(pairs.first, pairs.second))
-        same = np.concatenate(labels).astype(int)
-        bounder = _lir("lir.algorithms.bayeserror").ELUBBounder
-        self.bounds_ = {
-            name: tuple(map(float, bounder().calculate_bounds(np.concatenate(llrs), same)))
-            for name, llrs in seen.items()
-        }
-        self.systems_ = self._systems(repeated)
+        fold = np.random.default_rng(self.seed).permutation(len(usable)) % N_FOLDS
+        self.folds_ = [
+            (
+                self.model().fit([s for s, f in zip(usable, fold, strict=True) if f != left_out]),
+                [s for s, f in zip(usable, fold, strict=True) if f == left_out],
+            )
+            for left_out in range(N_FOLDS)
+        ]
+        self.model_ = self.model().fit(usable)
         return self
 
-    def _systems(self, sets: dict[Any, Floats]) -> dict[str, Any]:
-        self._check_within(sets)
-        X = np.concatenate(list(sets.values()))
-        sources = np.repeat(np.arange(len(sets)), [len(x) for x in sets.values()])
-        pairs = make_pairs(sets, n_pairs=self.n_pairs, seed=self.seed)
-        return {"two_level": TwoLevel().fit(X, sources), "score_based": ScoreBased().fit(X, sources, pairs)}
-
-    def _check_within(self, sets: dict[Any, Floats]) -> None:
-        """Say why the covariance within these sources has no inverse, and what to do."""
-        residuals, p = _residuals(sets), int(self.kept_.sum())
-        freedom = len(residuals) - len(sets)
-        if freedom < p:
-            raise ValueError(
-                f"half of the background has {freedom} replicates beyond the first of each source, too few for {p} "
-                "variables; give more sources, or fewer variables (features, --features)"
-            )
-        if columns := tied(residuals, TIED):
-            named = self._named(np.flatnonzero(self.kept_)[columns])
-            raise ValueError(
-                f"within the sources of the background {', '.join(named)} determine each other, as duplicates do or "
-                "shares of one sum, so that no likelihood ratio can be computed; leave one of them out (features, "
-                "--features)"
-            )
-
-    def _named(self, columns: NDArray[np.intp]) -> list[str]:
-        return [f"x{u}" if self.names is None else self.names[u] for u in columns]
-
-    @property
-    def left_out_(self) -> list[str]:
-        """The variables that ratios say nothing about."""
-        return self._named(np.flatnonzero(~self.kept_))
-
-    def log10_lr(self, first: list[Floats], second: list[Floats]) -> dict[str, Floats]:
-        """Compute bounded log10 likelihood ratios of pairs of sets, by either system."""
-        first, second = ([x[:, self.kept_] for x in sets] for sets in (first, second))
-        ratios = {}
-        for name, model in self.systems_.items():
-            low, high = self.bounds_[name]
-            ratios[name] = np.clip(model.log10_lr(first, second), low, high)
-        return ratios
-
-    def weigh(self, control: Floats, recovered: dict[str, Floats]) -> tuple[LikelihoodRatio, ...]:
-        """Weigh every recovered object against the control, taken as one source."""
-        names = list(recovered)
-        ratios = self.log10_lr([recovered[name] for name in names], [control] * len(names))
-        return tuple(
-            LikelihoodRatio(name, float(a), float(b), in_words(a), in_words(b))
-            for name, a, b in zip(names, ratios["two_level"], ratios["score_based"], strict=True)
-        )
+    def calibrate(self, design: Design) -> "CalibratedRatio":
+        """Calibrate and bound the model by pairs of unseen sources in a design."""
+        rng = np.random.default_rng(self.seed)
+        raw, same, number = [], [], []
+        for left_out, (model, unseen) in enumerate(self.folds_):
+            own = same_source_pairs(unseen, design, rng)
+            for pairs in (own, different_source_pairs(own, N_DIFFERENT // N_FOLDS, rng)):
+                raw.append(model.log10_lr(pairs, design))
+                same.append(pairs.same)
+                number.append(np.full(len(pairs.same), left_out))
+        values, labels, folds = (np.concatenate(x) for x in (raw, same, number))
+        ratios = np.empty(len(values))
+        for left_out in range(N_FOLDS):
+            at = folds == left_out
+            ratios[at] = _calibrated(values[~at], labels[~at])(values[at])
+        bounds = _bounds(ratios, labels)
+        measured = performance(np.clip(ratios, *bounds), labels, bounds)
+        return CalibratedRatio(self.model_, design, _calibrated(values, labels), measured)
 
 
-def by_source(X: Floats, sources: ArrayLike) -> dict[Any, Floats]:
-    """Divide rows by the source that they were measured on, in order of appearance."""
-    # As objects: names in an array of strings would not be Python's own.
-    index, names = pd.factorize(np.asarray(sources, dtype=object), use_na_sentinel=False)
-    return {name: X[index == i] for i, name in enumerate(names)}
+@dataclass(frozen=True)
+class CalibratedRatio:
+    """A likelihood ratio for one design of comparison."""
+
+    model: Any
+    design: Design
+    calibrate: Any
+    performance: Performance
+
+    def log10_lr(self, pairs: Pairs) -> Floats:
+        """Compute calibrated log10 likelihood ratios, within the bounds."""
+        return np.clip(self.calibrate(self.model.log10_lr(pairs, self.design)), *self.performance.bounds)
+
+
+def _calibrated(raw: Floats, same: NDArray[np.bool_]) -> Any:
+    """Fit a logistic regression of same source on raw ratios, at even prior odds; return it as a function."""
+
+    def column(values: Floats) -> Floats:
+        return np.clip(values, -LARGEST, LARGEST)[:, None]
+
+    regression = LogisticRegression(class_weight="balanced", C=1e4).fit(column(raw), same)
+    return lambda values: regression.decision_function(column(values)) / np.log(10)
+
+
+def _bounds(log10_lr: Floats, same: NDArray[np.bool_]) -> tuple[float, float]:
+    """Empirical lower and upper bound of log10 likelihood ratios (Vergeer et al., 2016)."""
+    try:
+        from lir.algorithms.bayeserror import elub
+    except ImportError as error:
+        raise ImportError("likelihood ratios need lir: pip install 'transvariation[lr]'") from error
+    low, high = elub(log10_lr.copy(), same.astype(int))
+    return float(low), float(high)
 
 
 def cllr(log10_lr: Floats, same: NDArray[np.bool_]) -> float:
-    """Compute the log-likelihood-ratio cost: 0 is perfect, 1 is worthless (Brümmer and du Preez, 2006)."""
-    models = _lir("lir.data.models")
-    data = models.LLRData(features=np.asarray(log10_lr)[:, None], labels=np.asarray(same, dtype=int))
-    return float(_lir("lir.metrics").cllr(data))
+    """Compute the log-likelihood-ratio cost (Brümmer and du Preez, 2006)."""
+    natural = np.asarray(log10_lr) * np.log(10)
+    costs = np.logaddexp(0, -natural[same]).mean() + np.logaddexp(0, natural[~same]).mean()
+    return float(costs / 2 / np.log(2))
 
 
-def _lir(module: str) -> Any:
-    from importlib import import_module
+def recalibrated(log10_lr: Floats, same: NDArray[np.bool_]) -> Floats:
+    """Recalibrate log10 ratios by the best monotone function of them (pool adjacent violators)."""
+    weights = np.where(same, 0.5 / same.sum(), 0.5 / (~same).sum())
+    isotonic = IsotonicRegression(y_min=0, y_max=1).fit(log10_lr, same.astype(float), sample_weight=weights)
+    share = np.clip(isotonic.predict(log10_lr), 1e-12, 1 - 1e-12)
+    return np.log10(share / (1 - share))
 
-    try:
-        return import_module(module)
-    except ImportError as error:
-        raise ImportError("likelihood ratios need lir: pip install 'transvariation[lr]'") from error
+
+def cross_entropy(log10_lr: Floats, same: NDArray[np.bool_]) -> tuple[float, ...]:
+    """Compute the empirical cross-entropy at each of `PRIOR_ODDS` (Ramos and Gonzalez-Rodriguez, 2013)."""
+    odds = PRIOR_ODDS[:, None] * np.log(10)
+    natural = np.asarray(log10_lr) * np.log(10)
+    prior = 1 / (1 + np.exp(-odds[:, 0]))
+    of_same = np.logaddexp(0, -natural[same] - odds).mean(axis=1)
+    of_different = np.logaddexp(0, natural[~same] + odds).mean(axis=1)
+    return tuple(map(float, (prior * of_same + (1 - prior) * of_different) / np.log(2)))
+
+
+def performance(log10_lr: Floats, same: NDArray[np.bool_], bounds: tuple[float, float]) -> Performance:
+    """Measure log10 likelihood ratios of pairs of known origin."""
+    best = recalibrated(log10_lr, same)
+    shares = np.linspace(0, 1, DRAWN)
+    curves = [tuple(map(float, np.quantile(log10_lr[at], shares))) for at in (same, ~same)]
+    return Performance(
+        cllr=cllr(log10_lr, same),
+        cllr_min=cllr(best, same),
+        n_same=int(same.sum()),
+        n_different=int((~same).sum()),
+        same_below_one=float((log10_lr[same] < 0).mean()),
+        different_above_one=float((log10_lr[~same] > 0).mean()),
+        bounds=bounds,
+        tippett_same=curves[0],
+        tippett_different=curves[1],
+        ece={
+            "log10_prior_odds": tuple(map(float, PRIOR_ODDS)),
+            "system": cross_entropy(log10_lr, same),
+            "recalibrated": cross_entropy(best, same),
+            "reference": cross_entropy(np.zeros(len(same)), same),
+        },
+    )

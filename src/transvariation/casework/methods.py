@@ -1,60 +1,63 @@
-"""The rules that a case can be judged by, each in a name, a rule and a sentence."""
+"""The classifiers and reductions that a case can be judged by."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import warnings
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from sklearn.pipeline import make_pipeline
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from sklearn.feature_selection import SelectorMixin
+from sklearn.pipeline import Pipeline, make_pipeline
 
 from transvariation.base import OneClassClassifier
 from transvariation.calibrated import CalibratedOCC
+from transvariation.casework.errors import CaseError
 from transvariation.decomposition.minor_components import MinorComponents
-from transvariation.density.box_probability import TooManyVariables
-from transvariation.density.gaussian_mixture import GaussianMixtureBIC
 from transvariation.density_tocc import DensityTOCC
 from transvariation.feature_selection.varsel import VarSel
 from transvariation.feature_selection.vip import VIPSelector
-from transvariation.kernel_tocc import KernelTOCC
+from transvariation.neighbor_tocc import NeighborTOCC
 from transvariation.pam_tocc import PAMTOCC
 from transvariation.projection_ensemble import ProjectionEnsemble
-from transvariation.tables import TableError
 from transvariation.tocc import TOCC
 
-DEFAULT = "kernel"  # of the rules here the one that keeps its promise and still rejects; see the page on calibration
+DEFAULT = "neighbor"
 
 
 class Method(NamedTuple):
-    """A way to judge: how to make the rule, and what it does in plain words."""
+    """A classifier by name: how to make it from a seed, and what it does in plain words."""
 
     make: Callable[[int], OneClassClassifier]
-    words: str
+    description: str
 
 
 METHODS: dict[str, Method] = {
-    "kernel": Method(
-        lambda seed: KernelTOCC(),
-        "Every control object is a small cloud; together they describe where objects like the control lie. An object "
-        "is rated by two things: its transvariation probability (tp), the share of the cloud that lies farther from "
-        "the centre in the object's direction, and how crowded the cloud is around it.",
+    "neighbor": Method(
+        lambda seed: NeighborTOCC(),
+        "A fragment is compared with the control fragments nearest to it. Its transvariation probability (tp) is the "
+        "share of control fragments that are at least as far from their own nearest ones, multiplied over several "
+        "scalings of the variables.",
     ),
     "tocc": Method(
         lambda seed: TOCC(calibration="loo"),
-        "An object's transvariation probability (tp) is the share of control objects that lie farther from the centre "
-        "than the object, in its direction and in every variable at once.",
+        "The transvariation probability (tp) of a fragment is the share of control fragments that lie farther from the "
+        "centre, in its direction and in every variable at once.",
     ),
     "pam": Method(
         lambda seed: PAMTOCC(calibration="loo"),
-        "The control objects are grouped around typical ones. An object's transvariation probability (tp) is the share "
-        "of objects of the closest group that lie farther from its middle, in every variable at once.",
+        "The control fragments are grouped around typical ones. The transvariation probability (tp) of a fragment is "
+        "the share of the closest group that lies farther from its centre, in every variable at once.",
     ),
     "mixture": Method(
-        lambda seed: DensityTOCC(density="mixture", calibration="cv", engine="compiled"),
-        "The control objects are described by a mixture of normal distributions. An object's transvariation "
-        "probability (tp) says how much of it lies farther from the centre than the object, in its direction.",
+        lambda seed: DensityTOCC(density="mixture", calibration="cv"),
+        "The control fragments are described by a mixture of normal distributions. The transvariation probability (tp) "
+        "of a fragment is the share of the mixture that lies farther from the centre, in its direction.",
     ),
     "projections": Method(
         lambda seed: ProjectionEnsemble(TOCC(), random_state=seed, calibration="cv"),
-        "The control objects are looked at in many planes in which they lie close together; the planes vote.",
+        "The control fragments are projected onto many planes in which they lie close together; the score of a "
+        "fragment is averaged over the planes.",
     ),
 }
 
@@ -64,58 +67,53 @@ REDUCTIONS: dict[str, tuple[Callable[[int], Any], str]] = {
         lambda seed: VIPSelector(2, kappa=0.5, random_state=seed),
         "the two most important variables in projection",
     ),
-    "varsel": (
-        lambda seed: VarSel(2, mixture=GaussianMixtureBIC(random_state=0, engine="compiled")),
-        "the two variables that a mixture model singles out",
-    ),
+    "varsel": (lambda seed: VarSel(2), "the two variables that a mixture model selects"),
 }
 
 
-def make_rule(method: str, reduce: str | None, sensitivity: float, seed: int) -> tuple[OneClassClassifier, str]:
-    """Make the rule that the names ask for, and its description."""
+def make_classifier(method: str, reduce: str | None, sensitivity: float, seed: int) -> tuple[OneClassClassifier, str]:
+    """Make the classifier with these names, and its description."""
     if method not in METHODS:
-        raise ValueError(f"method={method!r} is unknown; choose one of {', '.join(METHODS)}")
-    rule, words = METHODS[method].make(seed), METHODS[method].words
+        raise CaseError(f"method={method!r} is unknown; choose one of {', '.join(METHODS)}")
+    classifier, description = METHODS[method].make(seed), METHODS[method].description
     if reduce is not None:
         if reduce not in REDUCTIONS:
-            raise ValueError(f"reduce={reduce!r} is unknown; choose one of {', '.join(REDUCTIONS)}")
+            raise CaseError(f"reduce={reduce!r} is unknown; choose one of {', '.join(REDUCTIONS)}")
         step, what = REDUCTIONS[reduce]
-        words = f"The variables were first reduced to {what}, anew in every part of the calibration. {words}"
-        rule = CalibratedOCC(make_pipeline(step(seed), rule.set_params(calibration="resubstitution")), calibration="cv")
-    return rule.set_params(sensitivity=sensitivity), words
+        description = f"The variables were first reduced to {what}, in every fold of the calibration. {description}"
+        pipeline = make_pipeline(step(seed), classifier.set_params(calibration="resubstitution"))
+        classifier = CalibratedOCC(pipeline, calibration="cv")
+    return classifier.set_params(sensitivity=sensitivity), description
 
 
-# The page says these in its own words.
-FEWER = "use fewer variables (--features, --reduce) or the method kernel"
-AS_THEY_ARE = "judge by the variables as they are, without --reduce"
-
-# What the rules say of parameters that a case does not have (by some words of it), and what a case can do about it.
-IN_A_CASE = {
-    "n_features=1;": f"one variable is too few for this method or reduction; {AS_THEY_ARE}, by the method kernel",
-    "kappa=": "the reduction vip finds no two variables that vary and are not strongly correlated among these control "
-    f"objects; {AS_THEY_ARE}, or take the reduction minor",
-    "principal components in which": "the reduction minor finds no two combinations of the variables that vary among "
-    f"these control objects; {AS_THEY_ARE}",
-    "carry information of their own": "the reduction varsel finds no two variables that vary, and not with each other, "
-    f"among these control objects; {AS_THEY_ARE}",
-    "n_clusters=": "the method pam groups the control objects around 5 of them; as many that differ have to remain "
-    "when one is left out, with its replicates; take the method kernel",
-    "no mixture could be fitted": "no mixture of normal distributions can be fitted to so few control objects, or to "
-    "variables that determine each other; leave out variables that add nothing, or take the method kernel",
-}
+def fit_classifier(
+    classifier: OneClassClassifier, X: pd.DataFrame, groups: ArrayLike | None = None
+) -> list[tuple[type[Warning], str]]:
+    """Fit, and return what the classifier warned of; a failure is raised in the terms of a case."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's are about arrays, not about the case
+        warnings.simplefilter("always", UserWarning)
+        try:
+            classifier.fit(X, groups=groups)
+        except ValueError as error:
+            raise CaseError(f"the method cannot be used with this control: {error}", "other-method") from error
+    found = {str(w.message): w.category for w in caught if issubclass(w.category, UserWarning)}
+    return [(category, message) for message, category in found.items()]
 
 
-@contextmanager
-def saying_the_remedy() -> Iterator[None]:
-    """Where a rule cannot be had, say what a case can do: it has no tolerance to raise and no parameters."""
-    try:
-        yield
-    except TooManyVariables as error:
-        raise TooManyVariables(error.args[0], FEWER) from error
-    except TableError:
-        raise
-    except ValueError as error:
-        for theirs, ours in IN_A_CASE.items():
-            if theirs in str(error):
-                raise ValueError(ours) from error
-        raise
+def used_features(classifier: Any, features: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...], int]:
+    """Return the variables that a fitted classifier uses, those it does not, and how many combinations it forms."""
+    pipeline = classifier.estimator_ if isinstance(classifier, CalibratedOCC) else classifier
+    step = pipeline[0] if isinstance(pipeline, Pipeline) else None
+    if isinstance(step, SelectorMixin):
+        chosen, names = step.get_support(), np.asarray(features, dtype=object)
+        return tuple(names[chosen]), tuple(names[~chosen]), 0
+    return tuple(features), (), len(step.components_) if isinstance(step, MinorComponents) else 0
+
+
+def tp_of(classifier: Any, X: pd.DataFrame) -> np.ndarray | None:
+    """Compute the classifier's own tp, after a reduction that in the reduced variables; None if it has none."""
+    pipeline = classifier.estimator_ if isinstance(classifier, CalibratedOCC) else None
+    if isinstance(pipeline, Pipeline):
+        classifier, X = pipeline[-1], pipeline[:-1].transform(X)
+    return classifier.transvariation_probability(X) if hasattr(classifier, "transvariation_probability") else None

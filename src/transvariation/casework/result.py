@@ -1,83 +1,278 @@
-"""What a case came to: everything that the screen, the JSON file and the report say, and nothing that they compute."""
+"""The result of a case: inputs, model, conclusions and provenance, frozen and serialisable as JSON."""
 
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+import math
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
 
-from transvariation.calibration import CoverageReport
-from transvariation.casework.likelihood_ratio import LikelihoodRatio
-from transvariation.casework.selected_features import Say
+from transvariation.casework.astm import MatchInterval
+from transvariation.casework.fragments import Check, format_p
+from transvariation.casework.likelihood_ratio import Performance, in_words
 from transvariation.conformal import check_sensitivity, required_n
 
-SCHEMA = "transvariation-case/1"
-ROUNDING = 1e-9  # 1 - 0.9 is a hair less than 0.1
+SCHEMA = "transvariation-case/2"
+ROUNDING = 1e-9  # 1 - 0.9 is slightly less than 0.1
+QUESTION = "Could the recovered fragments come from the same source as the control fragments?"
+PROPOSITIONS = (
+    "The recovered fragment comes from the source of the control fragments.",
+    "The recovered fragment comes from another source.",
+)
+LIMITATIONS = (
+    "An excluded fragment differs from the control more than fragments of one source usually differ from each other. "
+    "Where it comes from does not follow.",
+    "A fragment that is not excluded cannot be distinguished from the control by these measurements. Other sources may "
+    "be indistinguishable, too; only a background shows how many.",
+    "A p-value is the share of fragments of the control's own source that would differ as much or more. It is not the "
+    "probability that the fragment comes from that source.",
+    "Error rates hold for fragments that were collected and measured as the control and the background were.",
+)
 
 
 @dataclass(frozen=True)
-class Reason:
-    """How one variable of one recovered object compares with the control objects."""
+class Measured:
+    """A control fragment and its measurements, as given."""
 
-    variable: str
-    value: float
-    median: float  # of the control objects
-    side: str  # below, at or above the median
-    tp: float  # in this variable alone
-    p_value: float  # judged by this variable alone, by the method kernel
-    rejected_alone: bool  # whether this variable alone would have rejected the object
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """The answer for one recovered object."""
-
-    id: str
+    fragment: str
     source: str | None
-    accepted: bool  # could come from the control's source, at the sensitivity asked for
-    p_value: float
-    tp: float | None  # None where the method has no tp of its own
-    score: float  # the rule's rating, whatever the threshold
-    reasons: tuple[Reason, ...]  # most telling first
-
-    @property
-    def deciding(self) -> tuple[str, ...]:
-        """The variables that speak against the object, most telling first."""
-        return tuple(reason.variable for reason in self.reasons if reason.rejected_alone)
+    measurements: dict[str, tuple[float, ...]]  # replicates by variable
 
 
 @dataclass(frozen=True)
-class Caution:
-    """A warning that holds at every sensitivity above some value."""
-
-    above: float
-    words: str
-
-    def holds(self, sensitivity: float) -> bool:
-        """Say whether the warning is due."""
-        return sensitivity > self.above + ROUNDING
-
-
-@dataclass(frozen=True)
-class Pooling:
-    """What a rule with several thresholds says as long as the same parts of the control share one.
+class Inputs:
+    """What was compared.
 
     Attributes
     ----------
-    up_to : how many control objects the promise of a sensitivity may need for this to hold; beyond the last, too
-    p_values : one per recovered object
-    coverage, selected, combined_p_value, cautions : as in `CaseResult`
+    case : dict
+        Case number, items, laboratory, examiner, reviewer and dates, as far as they were given.
+    control, recovered, background : dict or None
+        What was read from each table, with its SHA-256.
+    features : tuple of str
+        All variables compared.
+    units : dict
+    log : bool
+        Whether logarithms were taken.
+    known : tuple of Measured
+        The control fragments.
+    checks : tuple of Check
+        Checks of the control.
     """
 
-    up_to: int
-    p_values: tuple[float, ...]
-    coverage: CoverageReport
-    selected: tuple[str, ...]
-    combined_p_value: float
-    cautions: tuple[Caution, ...]
+    case: dict[str, str]
+    control: dict[str, Any]
+    recovered: dict[str, Any]
+    background: dict[str, Any] | None
+    features: tuple[str, ...]
+    units: dict[str, str]
+    log: bool
+    known: tuple[Measured, ...]
+    checks: tuple[Check, ...]
 
-    @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> "Pooling":
-        """Build it from its JSON values."""
-        lists = {name: tuple(content[name]) for name in ("p_values", "selected")}
-        return cls(**{**content, **lists, "coverage": _coverage(content["coverage"]), "cautions": _cautions(content)})
+
+@dataclass(frozen=True)
+class Calibration:
+    """What one kind of evidence is calibrated by.
+
+    Attributes
+    ----------
+    n : int
+        The number of calibrating units: control fragments or background sources.
+    smallest_p_value : float
+        The smallest p-value that can occur.
+    description : str
+        What is computed, in plain words.
+    guarantee : str
+        What the error rate rests on.
+    rates : dict
+        Measured on a background, as lists: ``sensitivity``, ``false_exclusion`` (share of same-source comparisons that
+        are excluded) and ``false_inclusion`` (share of different-source comparisons that are not). Empty without one.
+    """
+
+    n: int
+    smallest_p_value: float
+    description: str
+    guarantee: str
+    rates: dict[str, tuple[float, ...]] = field(default_factory=dict)
+
+    def error_rates(self, sensitivity: float) -> tuple[float | None, float | None]:
+        """Return the measured false exclusion and false inclusion at a sensitivity; None without a background."""
+        if not self.rates:
+            return None, None
+        at = min(range(len(self.rates["sensitivity"])), key=lambda i: abs(self.rates["sensitivity"][i] - sensitivity))
+        return self.rates["false_exclusion"][at], self.rates["false_inclusion"][at]
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """The ASTM E2927 criterion as used, and its error rates as measured on the background (None without one)."""
+
+    multiplier: float
+    min_rsd: float
+    false_exclusion: float | None
+    false_inclusion: float | None
+
+
+@dataclass(frozen=True)
+class Variables:
+    """The variables that the classifier of control fragments uses.
+
+    Attributes
+    ----------
+    used, unused : tuple of str
+        Those used, and those that a reduction left out.
+    combinations : int
+        How many combinations of the variables a reduction formed; 0 if they are used as they are.
+    """
+
+    used: tuple[str, ...]
+    unused: tuple[str, ...] = ()
+    combinations: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """How the fragments were compared.
+
+    Attributes
+    ----------
+    method, reduce : str
+        The classifier of control fragments, and the reduction before it.
+    variables : Variables
+    sensitivity : float
+        As asked for.
+    sensitivity_used : float
+        The same, or the largest that the calibrating units support.
+    basis : {"control", "background"}
+        What calibrates the conclusions.
+    false_exclusion, false_inclusion : float or None
+        Error rates measured on the background at the sensitivity used; None if the control calibrates.
+    conclusive : bool
+        False if neither the control nor a background supports the sensitivity asked for.
+    calibrations : dict
+        The available kinds of evidence by basis.
+    criterion : Criterion
+    likelihood : dict
+        Performance of each likelihood-ratio system on the background.
+    seed : int
+    """
+
+    method: str
+    reduce: str | None
+    variables: Variables
+    sensitivity: float
+    calibrations: dict[str, Calibration]
+    criterion: Criterion
+    likelihood: dict[str, Performance]
+    seed: int
+    # Set by CaseResult.at:
+    sensitivity_used: float = 0.0
+    basis: str = "control"
+    conclusive: bool = False
+    false_exclusion: float | None = None
+    false_inclusion: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reason:
+    """How one variable of a recovered fragment compares with the control.
+
+    Attributes
+    ----------
+    variable : str
+    value, control : float
+        The mean of the fragment, and the mean of the control fragments, as given.
+    side : {"below", "at", "above"}
+        Of the control.
+    p_values : dict
+        By basis: the p-value of a comparison by this variable only.
+    evidence : bool
+        Whether this variable by itself would exclude the fragment at the same sensitivity.
+    """
+
+    variable: str
+    value: float
+    control: float
+    side: str
+    p_values: dict[str, float]
+    evidence: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conclusion:
+    """The conclusion on one recovered fragment, and the evidence for it.
+
+    Attributes
+    ----------
+    fragment, source : str
+    accepted : bool
+        Whether the fragment is not excluded.
+    p_value : float
+    basis : {"control", "background"}
+    n : int
+        How many units calibrate the p-value.
+    log10_lr : dict
+        Likelihood ratios by system; empty without a background.
+    bound : dict
+        "at least" or "at most" for a ratio at the bound of what the background supports.
+    match : bool or None
+        The ASTM E2927 criterion; None where it does not apply.
+    intervals : tuple of MatchInterval
+        The criterion by element.
+    reasons : tuple of Reason
+        The strongest evidence first.
+    measurements : dict
+        Replicates by variable, as given.
+    p_values : dict
+        The p-values of every basis.
+    tp : float or None
+        Transvariation probability by the method, where it has one.
+    statement : str
+        The conclusion in a sentence.
+    disagreement : str
+        A sentence on evidence that points the other way; empty if there is none.
+    """
+
+    fragment: str
+    source: str | None
+    log10_lr: dict[str, float]
+    bound: dict[str, str]
+    match: bool | None
+    intervals: tuple[MatchInterval, ...]
+    reasons: tuple[Reason, ...]
+    measurements: dict[str, tuple[float, ...]]
+    p_values: dict[str, float]
+    tp: float | None
+    # Set by CaseResult.at:
+    accepted: bool = True
+    p_value: float = 1.0
+    basis: str = "control"
+    n: int = 0
+    statement: str = ""
+    disagreement: str = ""
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """The variables that would exclude the fragment by themselves, strongest first."""
+        return tuple(reason.variable for reason in self.reasons if reason.evidence)
+
+    @property
+    def words(self) -> dict[str, str]:
+        """The likelihood ratios on the verbal scale."""
+        return {system: in_words(value) for system, value in self.log10_lr.items()}
+
+
+@dataclass(frozen=True)
+class Group:
+    """Recovered fragments that cannot be distinguished from each other, and their joint evidence.
+
+    Groups are formed at a sensitivity of 0.9, whatever the sensitivity of the conclusions.
+    """
+
+    fragments: tuple[str, ...]
+    p_values: dict[str, float]  # by basis
+    log10_lr: dict[str, float]
+    bound: dict[str, str]
+    accepted: bool = True
 
 
 @dataclass(frozen=True)
@@ -86,167 +281,179 @@ class CaseResult:
 
     Attributes
     ----------
-    question, propositions : the question put and the two answers weighed, in words
-    control, recovered : what was read from each table, with the SHA-256 of its bytes
-    features, no_say : the variables that have a say in the verdicts, and those that a selection left without
-    combinations : into how many combinations the features were mixed; 0 if they were used as they are
-    values : the control objects' measurements, one list per variable: what the figures show
-    method, method_words : the rule by name, and in plain words
-    sensitivity : the operating point asked for
-    sensitivity_used : the same, or the largest that so few control objects support; an object is accepted if its
-        p-value exceeds 1 - sensitivity_used
-    coverage : what the rule promises and on what grounds
-    verdicts : one per recovered object
-    false_discovery_rate, selected : the ids that can be called foreign with at most this expected share of errors
-    combined_p_value : of all recovered objects together, if they are said to come from one source
-    warnings : what the reader must know before relying on this, at this sensitivity
-    cautions : those of the warnings that come and go with the sensitivity
-    limitations : what the method does not say
-    made_by : versions, seed and command
-    background : what was read from the table of other sources, where one was given
-    likelihood_ratios : one per recovered source, where a background population was given
-    likelihood_bounds : the lowest and highest log10 ratio that the background supports, per system
-    poolings : where the p-values depend on the sensitivity, all that they can be
-    smallest_alone : the smallest p-value that one variable alone can give; see `_cut`
+    inputs : Inputs
+    model : Model
+    conclusions : tuple of Conclusion
+        One per recovered fragment.
+    groups : tuple of Group
+        Sets of two or more recovered fragments that belong together.
+    warnings : tuple of str
+        What to know before relying on the conclusions, at this sensitivity.
+    cautions : tuple of str
+        Those of the warnings that hold at every sensitivity.
+    provenance : dict
+        Command, seed and versions.
     """
 
-    question: str
-    propositions: tuple[str, str]
-    control: dict[str, Any]
-    recovered: dict[str, Any]
-    features: tuple[str, ...]
-    units: dict[str, str]
-    values: dict[str, tuple[float, ...]]
-    recovered_values: dict[str, tuple[float, ...]]
-    method: str
-    method_words: str
-    sensitivity: float
-    coverage: CoverageReport
-    verdicts: tuple[Verdict, ...]
-    false_discovery_rate: float
-    selected: tuple[str, ...]
-    combined_p_value: float
+    inputs: Inputs
+    model: Model
+    conclusions: tuple[Conclusion, ...]
+    groups: tuple[Group, ...]
     warnings: tuple[str, ...]
-    limitations: tuple[str, ...]
-    made_by: dict[str, str]
-    likelihood_ratios: tuple[LikelihoodRatio, ...] = ()
-    likelihood_bounds: dict[str, tuple[float, float]] = field(default_factory=dict)
-    sensitivity_used: float = 0.0
-    cautions: tuple[Caution, ...] = ()
-    background: dict[str, Any] | None = None
-    poolings: tuple[Pooling, ...] = ()
-    no_say: tuple[str, ...] = ()
-    combinations: int = 0
-    smallest_alone: float = 0.0
+    cautions: tuple[str, ...]
+    provenance: dict[str, str]
 
     @property
-    def say(self) -> Say:
-        """The variables judged by."""
-        return Say(self.features, self.no_say, self.combinations)
+    def excluded(self) -> tuple[Conclusion, ...]:
+        """The conclusions that exclude a fragment."""
+        return tuple(conclusion for conclusion in self.conclusions if not conclusion.accepted)
 
     @property
-    def tables(self) -> dict[str, dict[str, Any]]:
-        """What was read, by the part that each table plays."""
-        both = {"control": self.control, "recovered": self.recovered}
-        return both if self.background is None else both | {"background": self.background}
-
-    @property
-    def rejected(self) -> tuple[Verdict, ...]:
-        """The recovered objects that do not look like the control."""
-        return tuple(verdict for verdict in self.verdicts if not verdict.accepted)
+    def headline(self) -> str:
+        """The conclusions in one sentence."""
+        n, excluded = len(self.conclusions), len(self.excluded)
+        noun = "fragment" if n == 1 else "fragments"
+        if not self.model.conclusive:
+            return f"No conclusion: too few control fragments and no background ({n} recovered {noun})."
+        return f"{excluded} of {n} recovered {noun} excluded."
 
     def at(self, sensitivity: float) -> "CaseResult":
-        """Give the same case at another sensitivity, as `judge` would at that one. Nothing is refitted: the line moves.
-
-        The p-values stay, but for rules with several thresholds, where it depends on the sensitivity which parts of the
-        control share one. Where the control objects are too few for it, the largest sensitivity that they support is
-        used, as by the rule.
-        """
-        need = required_n(sensitivity)
-        for pooling in self.poolings:
-            if need <= pooling.up_to or pooling is self.poolings[-1]:
-                return self._pooled(pooling)._cut(sensitivity)
-        return self._cut(sensitivity)
-
-    def _pooled(self, pooling: Pooling) -> "CaseResult":
-        verdicts = zip(self.verdicts, pooling.p_values, strict=True)
-        return replace(
-            self,
-            verdicts=tuple(replace(verdict, p_value=p_value) for verdict, p_value in verdicts),
-            coverage=pooling.coverage,
-            selected=pooling.selected,
-            combined_p_value=pooling.combined_p_value,
-            cautions=pooling.cautions,
-        )
-
-    def _cut(self, sensitivity: float) -> "CaseResult":
-        used = min(check_sensitivity(sensitivity), largest_sensitivity(self.coverage))
-        alpha = 1 - used + ROUNDING
-        # One variable is judged by a lot of 2000 at most, which may be too few for the sensitivity of the rule. As
-        # where a rule has too few, rejected is then what looks more foreign than all of them.
-        alone = max(alpha, self.smallest_alone + ROUNDING)
-        verdicts = tuple(
-            replace(
-                verdict,
-                accepted=verdict.p_value > alpha,
-                reasons=tuple(replace(reason, rejected_alone=reason.p_value <= alone) for reason in verdict.reasons),
-            )
-            for verdict in self.verdicts
-        )
-        return replace(
-            self,
+        """Return the same case at another sensitivity, as `judge` would conclude at that one."""
+        sensitivity = check_sensitivity(sensitivity)
+        basis, conclusive = choose_basis(self.model.calibrations, sensitivity)
+        calibration = self.model.calibrations[basis]
+        used = min(sensitivity, calibration.n / (calibration.n + 1))
+        exclusion, inclusion = calibration.error_rates(used)
+        model = replace(
+            self.model,
             sensitivity=sensitivity,
             sensitivity_used=used,
-            verdicts=verdicts,
-            coverage=replace(self.coverage, sensitivity=float(sensitivity)),
-            warnings=self._warnings_at(sensitivity),
+            basis=basis,
+            conclusive=conclusive,
+            false_exclusion=exclusion,
+            false_inclusion=inclusion,
+        )
+        alpha = 1 - used + ROUNDING
+        return replace(
+            self,
+            model=model,
+            conclusions=tuple(_concluded(c, model, alpha) for c in self.conclusions),
+            groups=tuple(replace(g, accepted=g.p_values[basis] > alpha) for g in self.groups),
+            warnings=(*_warnings(model), *self.cautions),
         )
 
-    def _warnings_at(self, sensitivity: float) -> tuple[str, ...]:
-        all_of_them = [self.cautions, *(pooling.cautions for pooling in self.poolings)]
-        passing = {caution.words for cautions in all_of_them for caution in cautions}
-        holding = [caution.words for caution in self.cautions if caution.holds(sensitivity)]
-        return (*(warning for warning in self.warnings if warning not in passing), *holding)
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as JSON values; the key ``schema`` names the format."""
+        return {"schema": SCHEMA} | asdict(self)
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> "CaseResult":
-        """Build a result from what `to_dict` gave, or from the JSON file of a case."""
+        """Build a result from `to_dict` or from the JSON file of a case."""
         values = dict(content)
         if values.pop("schema", None) != SCHEMA:
-            raise ValueError(f"this is not a case of this program: the key 'schema' should say {SCHEMA!r}")
-        verdicts = [
-            Verdict(**{**verdict, "reasons": tuple(Reason(**reason) for reason in verdict["reasons"])})
-            for verdict in values["verdicts"]
-        ]
-        for name in ("propositions", "features", "selected", "warnings", "limitations"):
-            values[name] = tuple(values[name])
-        values["no_say"] = tuple(values.get("no_say", ()))
-        for name in ("values", "recovered_values"):
-            values[name] = {variable: tuple(column) for variable, column in values[name].items()}
-        values["likelihood_ratios"] = tuple(LikelihoodRatio(**ratio) for ratio in values["likelihood_ratios"])
-        values["cautions"] = _cautions(values)
-        values["poolings"] = tuple(Pooling.from_dict(pooling) for pooling in values.get("poolings", ()))
-        values["likelihood_bounds"] = {name: tuple(ends) for name, ends in values["likelihood_bounds"].items()}
-        return cls(**{**values, "coverage": _coverage(values["coverage"]), "verdicts": tuple(verdicts)})
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give everything as JSON values; the key ``schema`` names the format."""
-        return {"schema": SCHEMA} | asdict(self)
+            raise ValueError(f"not a case of this program: the key 'schema' should be {SCHEMA!r}")
+        return _built(cls, values)
 
 
-def _coverage(content: dict[str, Any]) -> CoverageReport:
-    lists = {"n_per_stratum", "smallest_per_stratum"} & set(content)
-    return CoverageReport(**{**content, **{name: tuple(content[name]) for name in lists}})
+def _built(kind: Any, value: Any) -> Any:
+    """Build a value of an annotated type from JSON values."""
+    if is_dataclass(kind) and isinstance(kind, type):
+        hints = get_type_hints(kind)
+        return kind(**{f.name: _built(hints[f.name], value[f.name]) for f in fields(kind) if f.name in value})
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is UnionType:
+        return value if value is None else _built(arguments[0], value)
+    if origin is tuple:
+        return tuple(_built(arguments[0], item) for item in value)
+    if origin is dict and value is not None:
+        return {key: _built(arguments[1], item) for key, item in value.items()}
+    return value
 
 
-def _cautions(content: dict[str, Any]) -> tuple[Caution, ...]:
-    return tuple(Caution(**caution) for caution in content.get("cautions", ()))
+def choose_basis(calibrations: dict[str, Calibration], sensitivity: float) -> tuple[str, bool]:
+    """Choose what calibrates the conclusions, and return whether it supports the sensitivity.
 
-
-def largest_sensitivity(coverage: CoverageReport) -> float:
-    """Give the largest sensitivity that the control objects support, those of the smallest part if there are several.
-
-    Above it the rule rejects what is rated lower than all of them: see :func:`transvariation.conformal.cut`.
+    The control fragments, if they are enough for the sensitivity; else the background; without one the control again,
+    but then the conclusions are not conclusive.
     """
-    fewest = min(coverage.n_per_stratum)
-    return fewest / (fewest + 1)
+    need = required_n(sensitivity)
+    for basis in ("control", "background"):
+        if basis in calibrations and calibrations[basis].n >= need:
+            return basis, True
+    if "background" in calibrations:
+        return "background", math.isfinite(need)
+    return "control", False
+
+
+def _concluded(conclusion: Conclusion, model: Model, alpha: float) -> Conclusion:
+    p = conclusion.p_values[model.basis]
+    reasons = tuple(replace(r, evidence=r.p_values[model.basis] <= alpha) for r in conclusion.reasons)
+    reasons = tuple(sorted(reasons, key=lambda r: (r.p_values[model.basis], r.variable)))
+    decided = replace(
+        conclusion,
+        accepted=p > alpha,
+        p_value=p,
+        basis=model.basis,
+        n=model.calibrations[model.basis].n,
+        reasons=reasons,
+    )
+    return replace(decided, statement=_statement(decided, model), disagreement=_disagreement(decided, model))
+
+
+def _statement(conclusion: Conclusion, model: Model) -> str:
+    p = format_p(conclusion.p_value)
+    if not model.conclusive and conclusion.n < 2:
+        return "No conclusion: one control fragment does not show how much fragments of its source differ."
+    if not model.conclusive:
+        where = "within the differences" if conclusion.accepted else "beyond all differences"
+        return (
+            f"No conclusion: {conclusion.n} control fragments do not support a sensitivity of {model.sensitivity:g}. "
+            f"The fragment lies {where} between them ({p})."
+        )
+    if conclusion.accepted:
+        return f"Not excluded: the fragment cannot be distinguished from the control ({p})."
+    return f"Excluded: the fragment differs from the control more than fragments of one source do ({p})."
+
+
+def _disagreement(conclusion: Conclusion, model: Model) -> str:
+    """Name the evidence that points the other way."""
+    if not model.conclusive:
+        return ""
+    against = []
+    for basis, p in conclusion.p_values.items():
+        calibration = model.calibrations[basis]
+        supported = calibration.n >= required_n(model.sensitivity)
+        if basis != conclusion.basis and supported and (p > 1 - model.sensitivity + ROUNDING) != conclusion.accepted:
+            who = "control fragments" if basis == "control" else "background"
+            against.append(f"calibrated by the {who} the fragment would {_verdict(not conclusion.accepted)} ({p:.2g})")
+    if conclusion.match is not None and conclusion.match != conclusion.accepted:
+        against.append(f"by the ASTM E2927 criterion it would {_verdict(conclusion.match)}")
+    for value in conclusion.log10_lr.values():
+        if abs(value) > math.log10(2) and (value > 0) != conclusion.accepted:
+            against.append(f"the likelihood ratio gives {in_words(value)}")
+    return f"The evidence disagrees: {'; '.join(against)}." if against else ""
+
+
+def _verdict(accepted: bool) -> str:
+    return "not be excluded" if accepted else "be excluded"
+
+
+def _warnings(model: Model) -> list[str]:
+    """List what limits the conclusions at this sensitivity."""
+    calibration, found = model.calibrations[model.basis], []
+    unit = "control fragments" if model.basis == "control" else "background sources"
+    if calibration.n < required_n(model.sensitivity):
+        remedy = "Give a background" if model.basis == "control" else "Give a background with more sources"
+        found.append(
+            f"A sensitivity of {model.sensitivity:g} needs at least {required_n(model.sensitivity):.0f} {unit}; there "
+            f"{'is' if calibration.n == 1 else 'are'} {calibration.n}. {model.sensitivity_used:.3g} is used instead, "
+            f"so that {1 - model.sensitivity_used:.0%} of fragments of the same source would be excluded. {remedy}, or "
+            "ask for a lower sensitivity."
+        )
+    elif calibration.smallest_p_value > 1 - model.sensitivity + ROUNDING:
+        found.append(
+            f"The method {model.method} can exclude nothing here: no p-value is below "
+            f"{calibration.smallest_p_value:.2g}, however different a fragment is. Use the method neighbor, or fewer "
+            "variables."
+        )
+    return found

@@ -1,184 +1,298 @@
-"""The report of a case: a self-contained HTML page, or a PDF set by Typst. It renders a result and computes nothing."""
+"""The report of a case as a self-contained HTML page, or as a PDF made by Typst.
+
+Headings follow ISO 21043-5. The report renders a result and decides nothing.
+"""
 
 import json
 from dataclasses import asdict
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from statistics import mean, stdev
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from transvariation.atomic_write import replacing
-from transvariation.casework.result import CaseResult, Verdict
-from transvariation.report.console import summary_lines
-from transvariation.report.names import label_axes
+from transvariation.casework import CaseResult, Conclusion
+from transvariation.casework.likelihood_ratio import SCALE, SCALE_NAME
+from transvariation.casework.result import LIMITATIONS, PROPOSITIONS, QUESTION
+from transvariation.report.case_figures import (
+    draw_fragments,
+    draw_performance,
+    strip_svg,
+    strongest_variables,
+    with_unit,
+)
+from transvariation.report.case_text import (
+    SYSTEMS,
+    conclusion_frame,
+    format_number,
+    format_p,
+    format_ratio,
+    format_share,
+    group_sentence,
+    note_lines,
+    ratio_sentence,
+    tables_of,
+)
 from transvariation.report.page import Section, page
-from transvariation.report.strip_figure import strip_svg
-from transvariation.report.tables import FORMS, data_frame, note_frame, ratio_frame, verdict_frame, word
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-DRAWN = 1e300  # the length of an axis must be a number, too
-DETAILED = 60  # objects with a table of reasons of their own; the JSON file has them all
-STRIP_FORMS = {"value": ".6g", "control median": ".6g"}
-TITLE = "Comparison of recovered with control objects"
-
-
-def most_telling(result: CaseResult) -> tuple[str, ...]:
-    """The two variables that speak most often against the rejected objects."""
-    count = dict.fromkeys(result.features, 0.0)
-    for verdict in result.rejected or result.verdicts:
-        for reason in verdict.reasons:
-            count[reason.variable] += reason.rejected_alone + (1 - reason.tp) / 1000
-    return tuple(sorted(count, key=lambda name: -count[name])[:2])
-
-
-def plane(result: CaseResult) -> "Figure":
-    """Draw control and recovered objects on the two most telling variables, or on the only one."""
-    from matplotlib.figure import Figure
-
-    from transvariation.report.scatter_figure import MARKS
-
-    names = most_telling(result)
-    figure = Figure(figsize=(6.6, 4.4), layout="constrained")
-    ax = figure.add_subplot()
-    groups: list[tuple[str, list[int] | None]] = [("control, accepted", None)]
-    groups += [
-        (f"recovered, {word}", [i for i, v in enumerate(result.verdicts) if v.accepted == kept])
-        for word, kept in (("accepted", True), ("rejected", False))
-    ]
-    for label, chosen in groups:
-        source = result.values if chosen is None else result.recovered_values
-        values = [source[name] if chosen is None else [source[name][i] for i in chosen] for name in names]
-        columns = [np.clip(column, -DRAWN, DRAWN) for column in values]
-        if not len(columns[0]):
-            continue
-        height = columns[1] if len(names) > 1 else [0.0 if chosen is None else 1.0] * len(columns[0])
-        ax.scatter(columns[0], height, label=label.replace("control, accepted", "control"), **MARKS[label])
-    label_axes(ax, *[_named(result, name) for name in names])
-    if len(names) == 1:
-        ax.set_yticks([0, 1], ["control", "recovered"])
-        ax.set_ylim(-1, 2)
-    figure.legend(loc="outside lower center", ncols=3, frameon=False)
-    return figure
-
-
-def _named(result: CaseResult, name: str) -> str:
-    return f"{name} ({result.units[name]})" if result.units.get(name) else name
+TITLE = "Comparison of recovered with control fragments"
+DETAILED = 60  # fragments with a table of reasons; the JSON file has all
+BESIDE = 4  # fragments side by side in the table of items
+STATED = 12  # fragments with a paragraph of their own
+BLANK = "______________________________"
+FIELDS = {
+    "case_number": "Case number",
+    "items": "Items",
+    "laboratory": "Laboratory",
+    "received": "Items received",
+    "examined": "Examined",
+    "examiner": "Examiner",
+    "reviewer": "Reviewer",
+}
 
 
 def case_sections(result: CaseResult, today: date | None = None) -> list[Section]:
-    """Say all that the report says, in HTML and in PDF alike."""
-    names = " and ".join(most_telling(result))
-    files = "\n".join(f"{table['sha256']}  {table['file']}" for table in result.tables.values())
+    """Build the sections of the report, the same for HTML and PDF."""
     return [
-        _answer(result),
-        Section("Verdicts").table(verdict_frame(result), "One row per recovered object", forms=FORMS),
-        Section("The most telling variables").figure(plane(result), f"Control and recovered objects by {names}."),
-        _reasons(result),
-        *_ratios(result),
-        Section("Data")
-        .table(data_frame(result), "The tables")
-        .table(note_frame(result), "What was understood")
-        .text("SHA-256 of the files:")
-        .code(files),
-        Section("Method")
-        .text(result.method_words)
-        .text(
-            f"An object is accepted if its p-value exceeds {1 - result.sensitivity_used:.3g}: "
-            "the share of control objects, each rated without itself, that look at least as foreign."
-        ),
-        _trust(result),
-        _origin(result, today),
+        _case(result, today),
+        _conclusions(result),
+        _items(result),
+        _error_rates(result),
+        Section("Limitations").items(LIMITATIONS),
+        _method(result),
+        _signatures(result),
+        *_appendices(result),
     ]
 
 
 def case_html(result: CaseResult, today: date | None = None) -> str:
     """Render the report as one HTML page."""
-    return page(TITLE, case_sections(result, today), lead=result.question)
+    return page(TITLE, case_sections(result, today), lead=QUESTION)
 
 
-def _answer(result: CaseResult) -> Section:
-    section = Section("Answer")
-    for line in summary_lines(result):
-        section.text(line)
-    return section.text("The two propositions: " + " / ".join(result.propositions))
+def _case(result: CaseResult, today: date | None) -> Section:
+    details = result.inputs.case
+    rows = [{"": label, " ": details.get(key) or BLANK} for key, label in FIELDS.items()]
+    rows.append({"": "Date of report", " ": (today or date.today()).isoformat()})
+    section = Section("Case and request").table(pd.DataFrame(rows), "", kind="fields")
+    return section.text(f"Question: {QUESTION}").text("Propositions:").items(PROPOSITIONS)
+
+
+def _conclusions(result: CaseResult) -> Section:
+    section = Section("Conclusions").strong(result.headline)
+    for warning in result.warnings:
+        section.note(warning)
+    section.table(conclusion_frame(result, 6), "Conclusion for each recovered fragment")
+    for c in result.conclusions[:STATED]:
+        ratio = " ".join(ratio_sentence(value, c.bound.get(system, "")) for system, value in c.log10_lr.items())
+        section.labelled(c.fragment, " ".join(filter(None, (c.statement, ratio, c.disagreement))))
+    for group in result.groups:
+        section.text(group_sentence(result, group))
+    if any(c.log10_lr for c in result.conclusions):
+        section.text(
+            "A likelihood ratio of 1 favours neither proposition. Words follow the verbal scale in the section on the "
+            "method."
+        )
+    return section
+
+
+def _items(result: CaseResult) -> Section:
+    inputs = result.inputs
+    section = Section("Items and observations").text(
+        f"{_counted(inputs.control, 'control')}; {_counted(inputs.recovered, 'recovered')}. "
+        + ("Fragments were compared on a logarithmic scale. " if inputs.log else "")
+        + "The table gives the mean ± standard deviation of the replicates of each fragment, and of the fragment means "
+        "of the control."
+    )
+    for check in inputs.checks:
+        section.text(check.statement)
+    for start in range(0, min(len(result.conclusions), BESIDE), BESIDE):
+        section.table(_mean_frame(result, result.conclusions[start : start + BESIDE]), "Mean ± standard deviation")
+    names = " and ".join(strongest_variables(result))
+    return section.figure(draw_fragments(result), f"Control and recovered fragments by {names}; dots are replicates.")
+
+
+def _counted(table: dict[str, Any], role: str) -> str:
+    return f"{table['fragments']} {role} fragments, {table['rows']} measurements"
+
+
+def _mean_frame(result: CaseResult, conclusions: Any) -> pd.DataFrame:
+    known = {name: [mean(k.measurements[name]) for k in result.inputs.known] for name in result.inputs.features}
+    columns = {"control": {name: _mean_sd(values) for name, values in known.items()}}
+    columns |= {c.fragment: {n: _mean_sd(values) for n, values in c.measurements.items()} for c in conclusions}
+    frame = pd.DataFrame(columns)
+    return frame.rename(lambda name: with_unit(result, str(name))).rename_axis("variable").reset_index()
+
+
+def _mean_sd(values: Any) -> str:
+    center = mean(values)
+    return f"{format_number(center)} ± {format_number(stdev(values), 2)}" if len(values) > 1 else format_number(center)
+
+
+def _error_rates(result: CaseResult) -> Section:
+    model, section = result.model, Section("Error rates")
+    calibration = model.calibrations[model.basis]
+    unit = "control fragments" if model.basis == "control" else "background sources"
+    section.text(
+        f"Nominal: {format_share(1 - model.sensitivity_used)} of fragments of the control's own source are excluded. "
+        f"The p-values are calibrated by {calibration.n} {unit}; none can be below "
+        f"{format_p(calibration.smallest_p_value)}. {calibration.guarantee}"
+    )
+    rows = []
+    if model.false_exclusion is not None:
+        rows.append(_rates("conclusion above", model.false_exclusion, model.false_inclusion))
+    criterion = model.criterion
+    if criterion.false_exclusion is not None:
+        rows.append(_rates("ASTM E2927", criterion.false_exclusion, criterion.false_inclusion))
+    for system, performance in model.likelihood.items():
+        name = f"likelihood ratio on the wrong side of 1 ({SYSTEMS[system]})"
+        rows.append(_rates(name, performance.same_below_one, performance.different_above_one))
+    if not rows:
+        return section.text("Without a background, rates of false inclusion cannot be measured.")
+    return section.table(pd.DataFrame(rows), "Measured on the background, in the design of this case")
+
+
+def _rates(name: str, exclusion: float | None, inclusion: float | None) -> dict[str, str]:
+    return {
+        "criterion": name,
+        "same source, excluded": format_share(exclusion),
+        "different sources, not excluded": format_share(inclusion),
+    }
+
+
+def _method(result: CaseResult) -> Section:
+    model = result.model
+    section = Section("Method").text(model.calibrations[model.basis].description)
+    section.text(
+        f"A fragment is excluded if its p-value is at most {1 - model.sensitivity_used:.3g}. The conclusion rests on "
+        "the control fragments if they are enough for the sensitivity, otherwise on the background; other evidence is "
+        "shown beneath it and does not change it."
+    )
+    criterion = model.criterion
+    section.text(
+        f"ASTM E2927: the mean of every element within the mean of at least three control fragments ± "
+        f"{criterion.multiplier:g} times the larger of their standard deviation and {criterion.min_rsd:g} of the mean."
+    )
+    for performance in model.likelihood.values():
+        low, high = performance.bounds
+        section.text(
+            "Likelihood ratio: sources, fragments within sources and replicates within fragments vary (three-level "
+            f"model, kernel density between sources). It was calibrated and bounded by {performance.n_same} "
+            f"same-source and {performance.n_different} different-source comparisons of background sources that the "
+            f"model had not seen; they support ratios from {format_ratio(low)} to {format_ratio(high)}."
+        )
+        section.table(_scale_frame(), f"Verbal scale: {SCALE_NAME}")
+    return section
+
+
+def _scale_frame() -> pd.DataFrame:
+    ends = [1, *(end for end, _ in SCALE)]
+    rows = []
+    for low, (high, words) in zip(ends, SCALE, strict=False):
+        above = f"more than {low:,}" if high == float("inf") else f"{low:,} to {high:,.0f}"
+        rows.append({"likelihood ratio, or its reciprocal": above, "words": words})
+    return pd.DataFrame(rows)
+
+
+def _signatures(result: CaseResult) -> Section:
+    case = result.inputs.case
+    rows = [
+        {"": role, "name": case.get(role.lower()) or BLANK, "signature": BLANK, "date": "______________"}
+        for role in ("Examiner", "Reviewer")
+    ]
+    return Section("Signatures").table(pd.DataFrame(rows), "", kind="signatures")
+
+
+def _appendices(result: CaseResult) -> list[Section]:
+    found = [_fragments(result), _reasons(result)]
+    if result.model.likelihood:
+        found.append(_validation(result))
+    return [*found, _provenance(result)]
+
+
+def _fragments(result: CaseResult) -> Section:
+    section = Section("Appendix A: fragments", new_page=True)
+    known = list(result.inputs.known)
+    for start in range(0, min(len(known), DETAILED), BESIDE + 1):
+        chosen = known[start : start + BESIDE + 1]
+        frame = pd.DataFrame({k.fragment: {n: _mean_sd(v) for n, v in k.measurements.items()} for k in chosen})
+        frame = frame.rename(lambda name: with_unit(result, str(name))).rename_axis("variable").reset_index()
+        section.table(frame, "Control fragments")
+    for start in range(BESIDE, min(len(result.conclusions), DETAILED), BESIDE):
+        section.table(_mean_frame(result, result.conclusions[start : start + BESIDE]), "Recovered fragments")
+    return section
 
 
 def _reasons(result: CaseResult) -> Section:
-    section = Section("Reasons, object by object").text(
-        "Grey ticks: control objects; band: their middle half; black line: their median. A cross marks a value that "
-        "alone would have rejected the object, a dot one that would not, an arrow one far outside. Alone means: judged "
-        "by this variable and no other, by the method kernel, at the same sensitivity. That some variable does so is "
-        "common also among objects of the control's own source: the verdict weighs all variables together."
+    section = Section("Appendix B: variables").text(
+        "Grey ticks: control fragments; band: their middle half; line: their median. A cross marks a variable that by "
+        "itself would exclude the fragment at the same sensitivity, a dot one that would not, an arrow a value far "
+        "outside. That one of many variables does so is common among fragments of the same source; the conclusion "
+        "weighs all variables together."
     )
-    section.text(
-        "tp by counting: in this variable alone, twice the share of control objects beyond the value; 1 at their "
-        "median, 0 outside of them. It is counted like that whatever the method, whose own tp the verdicts give."
-    )
-    ordered = sorted(result.verdicts, key=lambda v: v.accepted)
-    for verdict in ordered[:DETAILED]:
-        its = verdict.id if verdict.source is None else f"{verdict.id}, source {verdict.source}"
-        all_the_same = " all the same" if verdict.accepted and verdict.deciding else ""
-        caption = f"{its}: {word(verdict)}{all_the_same}, p-value {verdict.p_value:.3g}"
-        section.table(_strips(result, verdict), caption, kind="strips", forms=STRIP_FORMS)
+    ordered = sorted(result.conclusions, key=lambda c: c.accepted)
+    for c in ordered[:DETAILED]:
+        section.table(_strips(result, c), f"{c.fragment}: p-value {format_p(c.p_value)}", kind="strips")
     if len(ordered) > DETAILED:
-        section.text(f"{len(ordered) - DETAILED} more objects are in the JSON file only.")
+        section.text(f"{len(ordered) - DETAILED} more fragments are in the JSON file only.")
     return section
 
 
-def _strips(result: CaseResult, verdict: Verdict) -> pd.DataFrame:
-    words = [f"{r.side} the median" + (", rejects alone" if r.rejected_alone else "") for r in verdict.reasons]
-    drawn = [strip_svg(result.values[r.variable], r.value, r.rejected_alone) for r in verdict.reasons]
-    return pd.DataFrame(
-        {
-            "variable": [_named(result, r.variable) for r in verdict.reasons],
-            "value": [r.value for r in verdict.reasons],
-            "control median": [r.median for r in verdict.reasons],
-            "among the control objects": [{"svg": s, "alt": w} for s, w in zip(drawn, words, strict=True)],
-            "tp by counting": [r.tp for r in verdict.reasons],
-            "": words,
+def _strips(result: CaseResult, c: Conclusion) -> pd.DataFrame:
+    intervals = {interval.element: interval for interval in c.intervals}
+    rows = []
+    for r in c.reasons:
+        known = [mean(k.measurements[r.variable]) for k in result.inputs.known]
+        words = f"{r.side} the control mean" + (", evidence against" if r.evidence else "")
+        row = {
+            "variable": with_unit(result, r.variable),
+            "fragment": format_number(r.value),
+            "control": format_number(r.control),
+            "among the control fragments": {"svg": strip_svg(known, r.value, r.evidence), "alt": words},
+            "p-value": format_p(r.p_values[result.model.basis]),
         }
-    )
+        if c.match is not None:
+            interval = intervals[r.variable]
+            row["ASTM interval"] = f"{format_number(interval.low)} to {format_number(interval.high)}"
+            row["inside"] = "yes" if interval.inside else "no"
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
-def _ratios(result: CaseResult) -> list[Section]:
-    if not result.likelihood_ratios:
-        return []
-    ends = {name: f"{low:.2f} to {high:.2f}" for name, (low, high) in result.likelihood_bounds.items()}
-    return [
-        Section("Likelihood ratios")
-        .text(
-            "How much more probable the measurements are if both sets share a source than if they do not, by the "
-            "two-level model of the forensic literature and by a score from tp. The background supports log10 values "
-            f"from {ends['two_level']} and from {ends['score_based']}; beyond that they are cut off."
-            + (" They are from all variables: the reduction is for the verdicts." if _reduced(result) else "")
+def _validation(result: CaseResult) -> Section:
+    section = Section("Appendix C: validation of the likelihood ratio")
+    for system, performance in result.model.likelihood.items():
+        section.text(
+            f"{SYSTEMS[system].capitalize()}: Cllr {performance.cllr:.3f} (0 is perfect, 1 is without information), "
+            f"{performance.cllr_min:.3f} after the best recalibration; {format_share(performance.same_below_one)} of "
+            f"same-source ratios below 1, {format_share(performance.different_above_one)} of different-source ratios "
+            "above 1."
         )
-        .table(ratio_frame(result), "log10 likelihood ratios", digits=2)
-    ]
-
-
-def _reduced(result: CaseResult) -> bool:
-    return bool(result.no_say or result.combinations)
-
-
-def _trust(result: CaseResult) -> Section:
-    coverage = result.coverage
-    section = Section("How far this can be trusted").text(coverage.guarantee)
-    section.text(
-        f"Threshold counted from {coverage.n} {coverage.unit}; the smallest p-value that this rule can give is "
-        f"{coverage.attainable_p_value:.3g}."
-    )
-    for limitation in result.limitations:
-        section.text(limitation)
+        section.figure(draw_performance(performance), "Performance on background sources that the model had not seen.")
     return section
 
 
-def _origin(result: CaseResult, today: date | None) -> Section:
-    made = {"date": (today or date.today()).isoformat()} | result.made_by
-    return Section("What made this report").code("\n".join(f"{name}: {value}" for name, value in made.items()))
+def _provenance(result: CaseResult) -> Section:
+    section = Section("Appendix D: data and provenance")
+    rows = [
+        {
+            "table": role,
+            "file": table["file"],
+            "rows": str(table["rows"]),
+            "fragments": str(table["fragments"]),
+            "sources": "–" if table["sources"] is None else str(table["sources"]),
+            "rows left out": str(len(table["dropped"])),
+        }
+        for role, table in tables_of(result).items()
+    ]
+    section.table(pd.DataFrame(rows), "Tables")
+    section.text("SHA-256 of the tables:")
+    section.code("\n".join(f"{table['sha256']}  {table['file']}" for table in tables_of(result).values()))
+    if notes := note_lines(result):
+        section.text("What was understood:").code("\n".join(notes))
+    return section.code("\n".join(f"{name}: {value}" for name, value in result.provenance.items()))
 
 
 def case_pdf(result: CaseResult, today: date | None = None) -> bytes:
@@ -189,7 +303,7 @@ def case_pdf(result: CaseResult, today: date | None = None) -> bytes:
     sections = [asdict(section) for section in case_sections(result, today)]
     with tempfile.TemporaryDirectory() as folder:
         here = Path(folder)
-        content = json.dumps({"title": TITLE, "lead": result.question, "sections": sections})
+        content = json.dumps({"title": TITLE, "lead": QUESTION, "sections": sections})
         (here / "case.json").write_text(content, encoding="utf-8")
         (here / "case.typ").write_bytes((files("transvariation.report") / "templates" / "case.typ").read_bytes())
         return _typst().compile(str(here / "case.typ"), root=folder)
@@ -206,7 +320,7 @@ def _typst() -> Any:
 
 
 def check_report_name(path: Path) -> str:
-    """Give the kind of report that a file's ending asks for, or say what is in the way."""
+    """Return the kind of report that a file's ending asks for, .html or .pdf."""
     kind = path.suffix.lower()
     if kind not in (".html", ".pdf"):
         raise ValueError(f"the report {path.name!r} must end in .html or .pdf")
@@ -216,8 +330,7 @@ def check_report_name(path: Path) -> str:
 
 
 def write_report(result: CaseResult, path: Path) -> None:
-    """Write the report as the file's ending asks: .html or .pdf."""
-    pdf = check_report_name(path) == ".pdf"
-    content = case_pdf(result) if pdf else case_html(result).encode()
+    """Write the report in the format of the file's ending: .html or .pdf."""
+    content = case_pdf(result) if check_report_name(path) == ".pdf" else case_html(result).encode()
     with replacing(path) as unfinished:
         unfinished.write_bytes(content)

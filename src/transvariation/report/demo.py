@@ -1,4 +1,4 @@
-"""What `transvariation demo` shows: the packaged glass fragments, judged."""
+"""The demonstration: packaged glass fragments, some of them held-out windows, judged by the other windows."""
 
 from pathlib import Path
 
@@ -8,51 +8,89 @@ from rich.table import Table
 
 from transvariation.atomic_write import make_folder
 from transvariation.casework import CaseResult, judge
-from transvariation.datasets import load_glass
+from transvariation.datasets import load_glass, load_nfi_glass
 from transvariation.report.case import write_report
-from transvariation.report.console import summary_lines
+from transvariation.report.case_text import format_p
+from transvariation.report.console import print_line
 from transvariation.report.scatter_figure import draw_plane
 from transvariation.tocc import TOCC
 
-VARIABLES = ["K", "Mg"]  # the plane of the figure
+VARIABLES = ["K", "Mg"]  # of the figure
+HELD_OUT = 6  # every sixth window is put among the recovered fragments
+CASE_SOURCES = ("v17", "v42", "v99")  # of the three-level example: the control, and two others
+
+
+def demo_tables() -> dict[str, pd.DataFrame]:
+    """Make the example tables that the documentation uses.
+
+    ``windows.csv`` and ``recovered.csv`` are fragments of the packaged glass, the recovered ones with held-out windows
+    among them. ``pane.csv``, ``questioned.csv`` and ``background.csv`` are a case with three control fragments and a
+    background, from the float glass of the NFI.
+    """
+    glass = load_glass()
+    held_out = glass.control.index[HELD_OUT - 1 :: HELD_OUT]
+    recovered = pd.concat([glass.control.loc[held_out], glass.recovered])
+    nfi = load_nfi_glass().frame
+    own, *others = CASE_SOURCES
+    pane = nfi[(nfi["source"] == own) & (nfi["piece"] <= 3)]
+    questioned = nfi[((nfi["source"] == own) & (nfi["piece"] > 3)) | (nfi["source"].isin(others) & (nfi["piece"] == 1))]
+    background = nfi[~nfi["source"].isin(CASE_SOURCES)]
+    return {
+        "windows.csv": glass.control.drop(index=held_out).reset_index(),
+        "recovered.csv": recovered.reset_index(),
+        "pane.csv": pane,
+        "questioned.csv": questioned,
+        "background.csv": background,
+    }
+
+
+def write_tables(directory: Path) -> list[Path]:
+    """Write the example tables into a folder."""
+    make_folder(directory)
+    paths = []
+    for name, table in demo_tables().items():
+        paths.append(directory / name)
+        table.to_csv(paths[-1], index=False)
+    return paths
 
 
 def demo(directory: Path, console: Console) -> list[Path]:
-    """Judge the glass fragments that are not windows by the 87 that are; print a table, save a figure and a report."""
+    """Judge the example fragments by the windows; print a table, save a figure and a report."""
     make_folder(directory)
-    glass = load_glass()
-    result = judge(glass.control, glass.recovered, command="transvariation demo")
-    kinds = glass.all.loc[glass.recovered.index, "Type"].map(glass.type_names)
+    glass, tables = load_glass(), demo_tables()
+    windows, recovered = (tables[name].set_index("fragment") for name in ("windows.csv", "recovered.csv"))
+    with console.status("judging"):
+        result = judge(windows, recovered, command="transvariation demo")
+        paths = [directory / "report.html", directory / "glass.png"]
+        write_report(result, paths[0])
+        _figure(windows[VARIABLES], recovered[VARIABLES], paths[1])
+    kinds = glass.all.loc[recovered.index, "Type"].map(glass.type_names)
     console.print(_table(result, list(kinds)))
-    for line in summary_lines(result):
-        console.print(line, highlight=False, markup=False)
-    paths = [directory / "report.html", directory / "glass.png"]
-    write_report(result, paths[0])
-    _figure(glass.control[VARIABLES], glass.recovered[VARIABLES], paths[1])
+    print_line(console, f"{result.headline} The windows among them were held out of the control.")
     return paths
 
 
 def _table(result: CaseResult, kinds: list[str]) -> Table:
     table = Table(title="Could these glass fragments come from the windows?")
-    for heading in ("fragments", "number", "accepted", "rejected", "largest p-value"):
+    for heading in ("fragments", "number", "not excluded", "excluded", "largest p-value"):
         table.add_column(heading, justify="left" if heading == "fragments" else "right")
     for kind in dict.fromkeys(kinds):
-        verdicts = [verdict for verdict, its in zip(result.verdicts, kinds, strict=True) if its == kind]
-        accepted = sum(verdict.accepted for verdict in verdicts)
-        largest = max(verdict.p_value for verdict in verdicts)
-        table.add_row(kind, str(len(verdicts)), str(accepted), str(len(verdicts) - accepted), f"{largest:.3f}")
+        of_kind = [c for c, its in zip(result.conclusions, kinds, strict=True) if its == kind]
+        accepted = sum(c.accepted for c in of_kind)
+        largest = format_p(max(c.p_value for c in of_kind))
+        table.add_row(kind, str(len(of_kind)), str(accepted), str(len(of_kind) - accepted), largest)
     return table
 
 
 def _figure(control: pd.DataFrame, recovered: pd.DataFrame, path: Path) -> None:
     from matplotlib.figure import Figure
 
-    rule = TOCC().fit(control)
+    classifier = TOCC().fit(control)
     figure = Figure(figsize=(11, 5.4), layout="constrained")
     whole, near = figure.subplots(1, 2)
-    draw_plane(whole, rule, control, recovered)
-    shades = draw_plane(near, rule, control, recovered, zoom=True)
-    for ax, title in ((whole, "All fragments, by TOCC on two variables"), (near, "Around the window fragments")):
+    draw_plane(whole, classifier, control, recovered)
+    shades = draw_plane(near, classifier, control, recovered, zoom=True)
+    for ax, title in ((whole, "All fragments, by TOCC on two variables"), (near, "Around the windows")):
         ax.set(title=title, xlabel="potassium oxide K (weight %)", ylabel="magnesium oxide Mg (weight %)")
     figure.colorbar(shades, ax=near, label="transvariation probability (tp)", pad=0.02)
     figure.legend(*whole.get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)

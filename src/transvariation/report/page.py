@@ -1,8 +1,9 @@
-"""A self-contained page: headings, prose, tables and figures in one HTML file that also prints well."""
+"""Render sections of text, tables and figures as one self-contained HTML page that also prints well."""
 
 import base64
 import io
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ import pandas as pd
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Tried for what the usual letters lack, where they are installed: no family that comes with matplotlib has Chinese.
+# Fonts for characters that the default font lacks, where they are installed.
 FURTHER = (
     "Noto Sans CJK JP",
     "Droid Sans Fallback",
@@ -27,29 +28,50 @@ FURTHER = (
 
 @dataclass
 class Section:
-    """A heading and what stands under it, in order."""
+    """A heading and the parts under it, in order."""
 
     heading: str
     parts: list[dict[str, Any]] = field(default_factory=list)
+    new_page: bool = False
 
     def text(self, text: str) -> "Section":
         """Add a paragraph."""
         self.parts.append({"kind": "text", "text": text})
         return self
 
+    def strong(self, text: str) -> "Section":
+        """Add a paragraph that stands out."""
+        self.parts.append({"kind": "strong", "text": text})
+        return self
+
+    def note(self, text: str) -> "Section":
+        """Add a warning."""
+        self.parts.append({"kind": "note", "text": text})
+        return self
+
+    def labelled(self, label: str, text: str) -> "Section":
+        """Add a paragraph that begins with a label in bold."""
+        self.parts.append({"kind": "labelled", "label": label, "text": text})
+        return self
+
+    def items(self, texts: Sequence[str]) -> "Section":
+        """Add a list."""
+        self.parts.append({"kind": "items", "items": list(texts)})
+        return self
+
     def code(self, text: str) -> "Section":
-        """Add words of the machine: a command, a list of versions."""
+        """Add preformatted text: a command, a list of versions."""
         self.parts.append({"kind": "code", "text": text})
         return self
 
     def table(self, table: pd.DataFrame, caption: str, *, kind: str = "table", **how: Any) -> "Section":
-        """Add a table, laid out as `laid_out` is told to."""
+        """Add a table; further arguments are those of `laid_out`."""
         columns, rows = laid_out(table, **how)
         self.parts.append({"kind": kind, "columns": columns, "rows": rows, "caption": caption})
         return self
 
     def figure(self, figure: "Figure | bytes", caption: str) -> "Section":
-        """Add a figure, or the SVG that was drawn of it."""
+        """Add a figure, or its SVG."""
         drawn = figure if isinstance(figure, bytes) else render(figure, "svg")
         self.parts.append({"kind": "figure", "svg": drawn.decode(), "caption": caption})
         return self
@@ -58,7 +80,7 @@ class Section:
 def laid_out(
     table: pd.DataFrame, digits: int = 3, forms: dict[str, str] | None = None
 ) -> tuple[list[dict[str, Any]], list[list[Any]]]:
-    """Give columns and rows as words: numbers with `digits` decimals or by the column's own form, missing as a dash."""
+    """Format a table: numbers with `digits` decimals or by the format of the column, missing values as a dash."""
     columns = [{"name": str(c), "text": not pd.api.types.is_numeric_dtype(table[c])} for c in table.columns]
     form = [(forms or {}).get(str(column["name"]), f".{digits}f") for column in columns]
     return columns, [list(map(_cell, row, form)) for row in table.itertuples(index=False)]
@@ -66,7 +88,7 @@ def laid_out(
 
 def _cell(value: Any, form: str) -> Any:
     if isinstance(value, dict):
-        return value  # a picture: its svg and what it shows
+        return value  # an image: its SVG and alternative text
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
@@ -86,14 +108,14 @@ def render(figure: "Figure", kind: str) -> bytes:
             text.set_fontfamily(list(dict.fromkeys([*text.get_fontfamily(), *further])))
     buffer = io.BytesIO()
     with mpl.rc_context({"svg.hashsalt": "transvariation", "svg.fonttype": "path"}), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing from")  # it is drawn as a box, which tells enough
-        # Without these keys the date and the version of the drawing program would be written into the file.
+        warnings.filterwarnings("ignore", "Glyph .* missing from")  # drawn as a box
+        # Dates and versions in the file would make equal figures differ.
         figure.savefig(buffer, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else {"Software": None})
     return buffer.getvalue()
 
 
 def save_figure(figure: "Figure", directory: Path, name: str) -> bytes:
-    """Save a figure as SVG and PNG; give the SVG."""
+    """Save a figure as SVG and PNG; return the SVG."""
     directory.mkdir(parents=True, exist_ok=True)
     drawn = {kind: render(figure, kind) for kind in ("svg", "png")}
     for kind, content in drawn.items():
@@ -102,7 +124,7 @@ def save_figure(figure: "Figure", directory: Path, name: str) -> bytes:
 
 
 def page(title: str, sections: list[Section], lead: str = "") -> str:
-    """Render sections as one HTML page with nothing outside of it. Everything is escaped."""
+    """Render sections as one HTML page without external resources. All text is escaped."""
     from jinja2 import Environment, PackageLoader
 
     environment = Environment(loader=PackageLoader("transvariation.report"), autoescape=True)

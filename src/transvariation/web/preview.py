@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from transvariation.casework.judging import NAME_SHEETS
-from transvariation.casework.methods import AS_THEY_ARE, FEWER
 from transvariation.tables import Limits, Problem, Table, TableError, sheet_titles
 from transvariation.tables.opening import opened
 
@@ -15,20 +13,6 @@ FIRST = 8  # rows shown of a table that was understood
 PLACES = 12  # further rows shown because something was found in them
 COLUMNS = 40  # a wider table shows only its first column and those that something was found in
 CELL = 60  # characters of a cell
-
-# What a case advises in terms of options, in the page's terms.
-PLAIN = {
-    NAME_SHEETS: "Of a workbook with several sheets, choose one for each table under “Sheet” and read them again.",
-    FEWER: "untick variables, let them be reduced under “Fewer variables”, or take the method kernel",
-    AS_THEY_ARE: "choose “no” under “Fewer variables”",
-}
-
-
-def plain(message: str) -> str:
-    """Phrase a message of a case in the page's terms."""
-    for theirs, ours in PLAIN.items():
-        message = message.replace(theirs, ours)
-    return message
 
 
 def told(problem: Problem) -> dict[str, Any]:

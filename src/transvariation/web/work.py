@@ -5,14 +5,14 @@ import json
 from typing import Any
 
 from transvariation.casework import METHODS, REDUCTIONS, CaseResult, judge
-from transvariation.casework.judging import same_table
+from transvariation.casework.duplicates import duplicate_warnings
 from transvariation.casework.methods import DEFAULT
 from transvariation.casework.model_file import spreadsheet_safe
 from transvariation.datasets import load_glass
 from transvariation.report.case import case_html, case_pdf
-from transvariation.report.tables import verdict_frame
+from transvariation.report.case_text import conclusion_frame
 from transvariation.tables import Limits, TableError, read_pair
-from transvariation.web.preview import plain, sheets, told, troubled, understood
+from transvariation.web.preview import sheets, told, troubled, understood
 
 # A browser shows all of this at once, and anybody may drop anything: far less than the command line takes.
 LIMITS = Limits(rows=50_000, columns=2_000, cells=500_000, unpacked=100_000_000)
@@ -52,8 +52,8 @@ def understand(files: Files, reading: dict[str, Any]) -> dict[str, Any]:
     return seen | {
         "features": list(pair.features),
         "tables": [understood(pair.control), understood(pair.recovered)],
-        "warnings": [plain(words) for words in same_table(pair)],
-        "methods": {name: method.words for name, method in METHODS.items()},
+        "warnings": duplicate_warnings(pair),
+        "methods": {name: method.description for name, method in METHODS.items()},
         "reductions": {name: words for name, (_, words) in REDUCTIONS.items()},
         "recommended": DEFAULT,
     }
@@ -63,8 +63,7 @@ def decide(files: Files, reading: dict[str, Any], options: dict[str, Any]) -> di
     """Judge the case, as it was read."""
     contents, names = _taken(files)
     options = options | reading | {"command": "transvariation serve"}
-    result = judge(*contents, names=names, limits=LIMITS, **options).to_dict()
-    return result | {"warnings": [plain(words) for words in result["warnings"]]}
+    return judge(*contents, names=names, limits=LIMITS, **options).to_dict()
 
 
 def render(result: dict[str, Any], kind: str, sensitivity: float) -> str:
@@ -81,6 +80,6 @@ def render(result: dict[str, Any], kind: str, sensitivity: float) -> str:
 
 def _csv(case: CaseResult) -> str:
     """Lay out the verdicts so that a spreadsheet takes no id or variable for a formula."""
-    table = verdict_frame(case)
+    table = conclusion_frame(case)
     words = table.select_dtypes(exclude="number")
     return table.assign(**words.map(spreadsheet_safe)).to_csv(index=False)

@@ -38,8 +38,9 @@ def _child(connection: Connection, job: str, arguments: tuple, memory: int) -> N
     """Do the work and send the outcome as JSON: nothing that could run code travels back."""
     import resource
 
+    from transvariation.casework import CaseError
     from transvariation.tables import TableError
-    from transvariation.web.preview import plain, told
+    from transvariation.web.preview import told
 
     function = pkgutil.resolve_name(job)
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
@@ -51,7 +52,11 @@ def _child(connection: Connection, job: str, arguments: tuple, memory: int) -> N
         outcome = {"problems": [{"message": TOO_MUCH}]}
     except (ValueError, ImportError) as error:
         no_room = "failed to map" in str(error)  # a library that was to be loaded found none
-        outcome = {"problems": [{"message": TOO_MUCH if no_room else plain(str(error))}]}
+        outcome = {
+            "problems": [
+                {"message": TOO_MUCH if no_room else error.text("page") if isinstance(error, CaseError) else str(error)}
+            ]
+        }
     connection.send_bytes(json.dumps(outcome).encode())
 
 

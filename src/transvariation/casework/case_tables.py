@@ -1,0 +1,261 @@
+"""Read the tables of a case into fragments."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from transvariation.casework.duplicates import duplicate_warnings
+from transvariation.casework.errors import CaseError
+from transvariation.casework.fragments import Fragments, gather_fragments
+from transvariation.casework.same_source import MIN_SOURCES, Source
+from transvariation.datasets.nfi_glass import load_nfi_glass
+from transvariation.tables import Pair, Table, TableError, read_pair, read_table
+from transvariation.tables.pairing import unit_problems
+
+Floats = NDArray[np.float64]
+
+NFI = "nfi"
+
+
+@dataclass(frozen=True)
+class CaseTables:
+    """The tables of a case, as fragments on the scale on which they are judged.
+
+    Attributes
+    ----------
+    control_table, recovered_table, background_table : Table
+        As read; the background may be None.
+    control, recovered : Fragments
+    background : list of Source
+        The fragments of each background source, in the variables `kept`.
+    kept : ndarray of bool
+        The variables in which fragments of one background source differ at all.
+    exponent : bool
+        Whether the measurements are logarithms (base 10), by `log` or as those of the NFI background.
+    cautions : tuple of str
+    """
+
+    control_table: Table
+    recovered_table: Table
+    background_table: Table | None
+    control: Fragments
+    recovered: Fragments
+    background: list[Source]
+    kept: NDArray[np.bool_]
+    exponent: bool
+    cautions: tuple[str, ...]
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The variables compared."""
+        return self.control_table.features
+
+    def linear(self, X: Floats) -> Floats:
+        """Convert measurements to the linear scale of the ASTM criterion."""
+        return np.power(10.0, X) if self.exponent else X
+
+    def linear_means(self, fragments: Fragments) -> Floats:
+        """Means of the fragments on the linear scale."""
+        return np.array([self.linear(x).mean(axis=0) for x in fragments.replicates])
+
+
+def read_case(
+    control: Any,
+    recovered: Any,
+    background: Any,
+    *,
+    log: bool,
+    features: Sequence[str] | None,
+    missing: str,
+    background_sheet: str | int | None = None,
+    **options: Any,
+) -> CaseTables:
+    """Read and check the tables of a case.
+
+    Parameters
+    ----------
+    control, recovered, background : path, bytes, DataFrame; the background may be "nfi" or None
+    log, features, missing, background_sheet : see :func:`transvariation.casework.judge`
+    **options
+        Options of :func:`transvariation.tables.read_pair`.
+    """
+    options.setdefault("names", tuple(_name(*given) for given in ((control, "control"), (recovered, "recovered"))))
+    control, recovered = _without_repeated_index(control), _without_repeated_index(recovered)
+    pair = _read_pair(control, recovered, background is not None, features=features, missing=missing, **options)
+    known, new = (
+        _fragments(table, log, role) for role, table in (("control", pair.control), ("recovered", pair.recovered))
+    )
+    cautions = [*duplicate_warnings(pair), *_replicate_cautions(known, "control")]
+    cautions += _replicate_cautions(new, "recovered")
+    case = CaseTables(
+        pair.control,
+        pair.recovered,
+        None,
+        known,
+        new,
+        [],
+        np.ones(len(pair.features), dtype=bool),
+        log,
+        tuple(cautions),
+    )
+    if background is None:
+        if background_sheet is not None:
+            raise CaseError(f"background_sheet={background_sheet!r} needs a background")
+        return case
+    is_nfi = isinstance(background, str) and background == NFI
+    if is_nfi:
+        table = read_table(
+            _nfi_frame(pair.features, log), name="NFI float glass", source_column="source", fragment_column="piece"
+        )
+        table = table.select(pair.features)
+    else:
+        keep = ("decimal", "source_column", "fragment_column", "limits", "roles")
+        given = {name: value for name, value in options.items() if name in keep}
+        table = _read_background(background, pair.control, missing=missing, sheet=background_sheet, **given)
+    return _with_background(replace(case, exponent=log or is_nfi), table, log)
+
+
+def _read_pair(control: Any, recovered: Any, has_background: bool, **options: Any) -> Pair:
+    """Read both tables; the column of sources may be in the background only."""
+    try:
+        return read_pair(control, recovered, **options)
+    except TableError as error:
+        absent = any(problem.params.get("role") == "source" for problem in error.problems)
+        if not (has_background and absent and options.get("source_column")):
+            raise
+    return read_pair(control, recovered, **options | {"source_column": None})
+
+
+def _without_repeated_index(source: Any) -> Any:
+    """Drop a nameless index that repeats, as concatenated DataFrames have; it names nothing."""
+    if isinstance(source, pd.DataFrame) and source.index.name is None and source.index.has_duplicates:
+        return source.reset_index(drop=True)
+    return source
+
+
+def _with_background(case: CaseTables, table: Table, log: bool) -> CaseTables:
+    fragments = _fragments(table, log, "background")
+    if fragments.sources is None:
+        raise CaseError(f"{table.name} has no column that names the source of each row", "source-column")
+    sources = fragments.by_source()
+    usable = [source for source in sources if len(source) > 1]
+    if len(usable) < MIN_SOURCES:
+        raise CaseError(
+            f"{table.name} has {len(usable)} sources with two or more fragments or replicates; at least {MIN_SOURCES} "
+            "are needed",
+            "more-sources",
+        )
+    cautions = list(case.cautions)
+    if len(fragments) == len(sources):
+        cautions.append(
+            f"The sources of {table.name} have one fragment each, so that their replicates stand in for fragments. "
+            "Fragments of one source may differ more than replicates: then more of them than stated are excluded."
+        )
+    means = [np.array([x.mean(axis=0) for x in source]) for source in usable]
+    kept = np.any([np.ptp(m, axis=0) > 1e-12 * np.abs(m).max(axis=0) for m in means], axis=0)
+    if not kept.any():
+        raise CaseError(f"in no variable do fragments of one source of {table.name} differ", "more-sources")
+    if not kept.all():
+        left_out = ", ".join(np.asarray(case.features, dtype=object)[~kept])
+        cautions.append(
+            f"Comparisons with the background leave out {left_out}: fragments of one source of {table.name} do not "
+            "differ there, so that nothing is known of how much they may."
+        )
+    cautions += _scale_cautions(case, np.concatenate(means), table.name)
+    return replace(
+        case,
+        background_table=table,
+        background=[[x[:, kept] for x in source] for source in sources],
+        kept=kept,
+        cautions=tuple(cautions),
+    )
+
+
+def _scale_cautions(case: CaseTables, means: Floats, name: str) -> list[str]:
+    """Warn of a control far outside the background in most variables, as by other units."""
+    low, high = means.min(axis=0), means.max(axis=0)
+    center = case.control.means.mean(axis=0)
+    outside = (center < low - (high - low)) | (center > high + (high - low))
+    if 2 * outside.sum() <= len(outside):
+        return []
+    listed = ", ".join(np.asarray(case.features, dtype=object)[outside][:8])
+    return [
+        f"The control lies far outside all sources of {name} in {listed}: check that both are in the same units and on "
+        "the same scale."
+    ]
+
+
+def _name(source: Any, role: str) -> str | None:
+    """Files have names; tables in memory are named by their role."""
+    return None if isinstance(source, str | PathLike) else role
+
+
+def _fragments(table: Table, log: bool, role: str) -> Fragments:
+    """Collect the fragments of a table.
+
+    Without a fragment column, rows with the same source are replicates of one item, except that in a background, and in
+    a control with a single source, every row is a fragment unless a replicate column says otherwise.
+    """
+    keys = table.fragment_names
+    if keys is None and table.source is not None:
+        several = role == "recovered" or (role == "control" and len(set(table.source)) > 1)
+        keys = table.source if several or table.replicate is not None else None
+    return gather_fragments(_logarithms(table) if log else table.X, keys or table.ids, table.source)
+
+
+def _logarithms(table: Table) -> Floats:
+    if (table.X <= 0).any():
+        i, j = np.argwhere(table.X <= 0)[0]
+        raise CaseError(
+            f"{table.name}, row {table.rows[i]}: {table.features[j]} is {table.X[i, j]:g}, which has no logarithm",
+            "no-log",
+        )
+    return np.log10(table.X)
+
+
+def _replicate_cautions(fragments: Fragments, role: str) -> list[str]:
+    cautions = []
+    counts = sorted({len(rows) for rows in fragments.rows})
+    if len(fragments) == 1 and counts[0] > 1 and role == "control":
+        cautions.append(
+            f"The control is one fragment, {fragments.names[0]}, measured {counts[0]} times: replicates do not show "
+            "how much fragments of its source differ."
+        )
+    if len(counts) > 1:
+        cautions.append(
+            f"The {role} fragments have {counts[0]} to {counts[-1]} replicates; their means are not equally precise."
+        )
+    return cautions
+
+
+def _read_background(source: Any, control: Table, **options: Any) -> Table:
+    units = control.units
+    source = _without_repeated_index(source)
+    table = read_table(source, features=control.features, units=units, name=_name(source, "background"), **options)
+    found = table.found(control.features, units)
+    table = table.select(found).rename(dict(zip(found, control.features, strict=True)))
+    if problems := unit_problems(units, control.name, table, control.features):
+        raise TableError(problems)
+    return table
+
+
+def _nfi_frame(features: Sequence[str], log: bool) -> Any:
+    """The NFI background with the control's names of its elements, on the linear scale if logarithms follow."""
+    frame = load_nfi_glass().frame
+    elements = [name for name in frame.columns if name not in ("source", "piece")]
+    symbols = {_symbol(name): name for name in elements}
+    names = {feature: symbols.get(_symbol(feature)) for feature in features}
+    if lacking := [feature for feature, name in names.items() if name is None]:
+        raise CaseError(f"the NFI background has no {', '.join(lacking)}; it has {', '.join(elements)}", "features")
+    values = frame[[names[feature] for feature in features]].set_axis(list(features), axis=1)
+    return frame[["source", "piece"]].join(10**values if log else values)
+
+
+def _symbol(name: str) -> str:
+    """The chemical symbol in the name of an isotope: K of K39 and of 39K."""
+    return "".join(letter for letter in name.split(" ")[0] if letter.isalpha()).casefold()

@@ -1,0 +1,292 @@
+"""Evidence for and against a common source: p-values, match criterion, likelihood ratios, groups of fragments."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import pdist, squareform
+from sklearn.covariance import ledoit_wolf
+
+from transvariation.casework import astm
+from transvariation.casework.case_tables import CaseTables
+from transvariation.casework.fragments import Check, homogeneity_check
+from transvariation.casework.likelihood_ratio import MIN_SOURCES, SYSTEM, CalibratedRatio, LikelihoodSystem, Performance
+from transvariation.casework.methods import fit_classifier, make_classifier, tp_of, used_features
+from transvariation.casework.result import Calibration, Criterion, Variables
+from transvariation.casework.same_source import (
+    Design,
+    Pairs,
+    SameSourceDifferences,
+    Source,
+    different_source_pairs,
+    one_pair,
+    scaled_differences,
+)
+from transvariation.conformal import RejectsNothing, TooFewSamples, combine_p_values, p_values, required_n
+
+Floats = NDArray[np.float64]
+
+GROUPING = 0.9  # the sensitivity at which recovered fragments are grouped
+MAX_GROUPED = 60  # recovered fragments; of more, no groups are formed
+RATES = np.linspace(0.5, 1.0, 101)  # the sensitivities at which error rates are measured
+N_DIFFERENT = 2_000  # pairs of different sources for error rates
+BACKGROUND_DESCRIPTION = (
+    "The mean of the recovered fragment is compared with the mean of the control fragments. Differences between "
+    "fragments of one source, taken from every background source in the same design, form the class of same-source "
+    "differences. The transvariation probability (tp) of the case's difference is the share of them that lie at least "
+    "as far from their nearest ones, after whitening by the within-source covariance."
+)
+
+
+GUARANTEE = (
+    "Approximate: every control fragment was scored without itself; a further fragment of the control's source is not "
+    "excluded about as often as the sensitivity states. This was measured on data of many kinds; it is not proved for "
+    "all."
+)
+
+Ratios = dict[str, tuple[float, str]]  # log10 likelihood ratio and bound by system
+
+
+@dataclass
+class Evidence:
+    """What one basis says about the recovered fragments.
+
+    Attributes
+    ----------
+    calibration : Calibration
+    p_values : ndarray of shape (q,)
+    univariate : ndarray of shape (q, p)
+        P-values of comparisons by one variable.
+    variables : Variables
+        Those that the classifier uses.
+    tp : ndarray or None
+    groups : list of (indices, joint p-value, ratios)
+        Recovered fragments that cannot be distinguished from each other.
+    ratios : list of dict
+        Log10 likelihood ratio and bound by system, for each fragment.
+    likelihood : dict
+        Performance of each likelihood-ratio system.
+    homogeneity : Check or None
+        The check of the control fragments against the background.
+    cautions : list of str
+    """
+
+    calibration: Calibration
+    p_values: Floats
+    univariate: Floats
+    variables: Variables = field(default_factory=lambda: Variables(()))
+    tp: Floats | None = None
+    groups: list[tuple[list[int], float, Ratios]] = field(default_factory=list)
+    ratios: list[Ratios] = field(default_factory=list)
+    likelihood: dict[str, Performance] = field(default_factory=dict)
+    homogeneity: Check | None = None
+    cautions: list[str] = field(default_factory=list)
+
+
+def compare_with_control(tables: CaseTables, method: str, reduce: str | None, seed: int) -> Evidence:
+    """Judge recovered fragments by a classifier of the control fragments, calibrated by them.
+
+    Strata of a classifier that has several are pooled for a sensitivity of 0.9, so that p-values do not depend on the
+    sensitivity of the case.
+    """
+    classifier, description = make_classifier(method, reduce, GROUPING, seed)
+    control, recovered, features = tables.control.means, tables.recovered.means, list(tables.features)
+    if len(control) < 2:
+        calibration = Calibration(1, 1.0, description, "None: one fragment does not show how fragments differ.")
+        return Evidence(
+            calibration, np.ones(len(recovered)), np.ones(recovered.shape), variables=Variables(tables.features)
+        )
+    known, new = (pd.DataFrame(means, columns=features) for means in (control, recovered))
+    warned = fit_classifier(classifier, known)
+    coverage = classifier.coverage_report()
+    evidence = Evidence(
+        Calibration(int(min(coverage.n_per_stratum)), float(coverage.attainable_p_value), description, GUARANTEE),
+        classifier.p_values(new),
+        univariate_p_values(control, recovered),
+        variables=Variables(*used_features(classifier, features)),
+        tp=tp_of(classifier, new),
+        # The result itself warns of these, at every sensitivity.
+        cautions=[message for kind, message in warned if not issubclass(kind, TooFewSamples | RejectsNothing)],
+    )
+    if len(control) >= required_n(GROUPING) and 2 <= len(recovered) <= MAX_GROUPED:
+        for group in group_fragments(_control_pair_p_values(control, recovered)):
+            evidence.groups.append((group, combine_p_values(evidence.p_values[group]), {}))
+    return evidence
+
+
+def univariate_p_values(control: Floats, recovered: Floats) -> Floats:
+    """Compute p-values by one variable at a time.
+
+    The share of control fragments, each compared with the median of the others, that lie at least as far away.
+    """
+    n = len(control)
+    columns = []
+    for own, new in zip(control.T, recovered.T, strict=True):
+        others = np.array([np.median(np.delete(own, i)) for i in range(n)]) if n > 1 else own
+        columns.append(p_values(-np.abs(own - others), -np.abs(new - np.median(own))))
+    return np.column_stack(columns)
+
+
+def _control_pair_p_values(control: Floats, recovered: Floats) -> Floats:
+    """Compute p-values of pairs of recovered fragments, by the distances between control fragments."""
+    scale = control.std(axis=0)
+    scale = np.where(scale > 0, scale, 1.0)
+    covariance, _ = ledoit_wolf(control / scale)
+    values, axes = np.linalg.eigh(covariance)
+    whitening = axes / np.sqrt(np.maximum(values, 1e-10 * values[-1])) / scale[:, None]
+    with np.errstate(over="ignore", invalid="ignore"):  # enormous values are infinitely far
+        own, theirs = (np.nan_to_num(pdist(X @ whitening), nan=np.inf) for X in (control, recovered))
+    weights = np.full(len(own), len(control) / len(own))
+    return squareform(p_values(-own, -theirs, weights)) if len(recovered) > 1 else np.ones((1, 1))
+
+
+def group_fragments(pair_p_values: Floats) -> list[list[int]]:
+    """Find sets of two or more fragments of which every pair is indistinguishable (complete linkage)."""
+    q = len(pair_p_values)
+    if not 2 <= q <= MAX_GROUPED:
+        return []
+    distances = squareform(1 - pair_p_values, checks=False)
+    labels = fcluster(linkage(distances, "complete"), GROUPING - 1e-9, "distance")
+    groups = [np.flatnonzero(labels == label).tolist() for label in np.unique(labels)]
+    return [group for group in groups if len(group) > 1]
+
+
+def compare_with_background(tables: CaseTables, seed: int) -> Evidence:
+    """Judge recovered fragments by the same-source differences of a background, and compute likelihood ratios."""
+    kept, k, r_known = tables.kept, len(tables.control), tables.control.n_replicates
+    control, recovered = tables.control.means[:, kept], tables.recovered.means[:, kept]
+    background = _Background(tables.background, seed)
+    univariate = np.ones(tables.recovered.means.shape)
+    ranks, ratios = np.empty(len(recovered)), []
+    counts = [len(rows) for rows in tables.recovered.rows]
+    for i, r in enumerate(counts):
+        design = Design(k, 1, r_known, r)
+        pair = one_pair(control.mean(axis=0), recovered[i], design)
+        ranks[i] = background.p_value(pair, design)
+        univariate[i, kept] = background.univariate_p_values(pair, design)
+        ratios.append(background.log10_lr(pair, design))
+    usual = Design(k, 1, r_known, sorted(counts)[len(counts) // 2])
+    evidence = Evidence(_background_calibration(background.differences(usual), seed), ranks, univariate, ratios=ratios)
+    if k > 1:
+        p = background.differences(usual).dispersion_p_value(control)
+        words = "differ from each other more than fragments of one background source do"
+        evidence.homogeneity = homogeneity_check(
+            tables.control, p, words, level=0.05
+        )  # few sources give no smaller p-values
+    if 2 <= len(recovered) <= MAX_GROUPED:
+        for group in group_fragments(background.pair_p_values(recovered, usual.questioned_replicates)):
+            design = Design(k, len(group), r_known, usual.questioned_replicates)
+            pair = one_pair(control.mean(axis=0), recovered[group].mean(axis=0), design)
+            found = background.p_value(pair, design), background.log10_lr(pair, design)
+            evidence.groups.append((group, *found))
+    if usual in background.ratios:
+        evidence.likelihood = {SYSTEM: background.ratios[usual].performance}
+    evidence.cautions = background.cautions
+    return evidence
+
+
+class _Background:
+    """Same-source differences and likelihood-ratio systems of a background, one for each design of comparison."""
+
+    def __init__(self, sources: Sequence[Source], seed: int):
+        self.sources = sources
+        self.seed = seed
+        self.models: dict[Design, SameSourceDifferences] = {}
+        self.system: LikelihoodSystem | None = None
+        self.ratios: dict[Design, CalibratedRatio] = {}
+        self.cautions: list[str] = []
+        usable = sum(len(source) > 1 for source in sources)
+        if usable < MIN_SOURCES:
+            self.cautions.append(
+                f"No likelihood ratios: the background has {usable} sources with two or more fragments; at least "
+                f"{MIN_SOURCES} are needed."
+            )
+
+    def differences(self, design: Design) -> SameSourceDifferences:
+        if design not in self.models:
+            self.models[design] = SameSourceDifferences(design, self.seed).fit(self.sources)
+        return self.models[design]
+
+    def p_value(self, pair: Pairs, design: Design) -> float:
+        return float(self.differences(design).p_values(scaled_differences(pair))[0])
+
+    def univariate_p_values(self, pair: Pairs, design: Design) -> Floats:
+        model = self.differences(design)
+        own, case = (-np.abs(scaled_differences(pairs)) for pairs in (model.pairs_, pair))
+        return np.array([p_values(own[:, j], case[:, j], model.weights_)[0] for j in range(own.shape[1])])
+
+    def pair_p_values(self, means: Floats, replicates: int) -> Floats:
+        """P-values of all pairs of fragments, one against one."""
+        first, second = np.triu_indices(len(means), 1)
+        model = self.differences(Design(1, 1, replicates, replicates))
+        found = np.ones((len(means), len(means)))
+        found[first, second] = found[second, first] = model.p_values((means[first] - means[second]) / np.sqrt(2))
+        return found
+
+    def log10_lr(self, pair: Pairs, design: Design) -> Ratios:
+        if self.cautions:
+            return {}
+        try:
+            if design not in self.ratios:
+                self.system = self.system or LikelihoodSystem(self.seed).fit(self.sources)
+                self.ratios[design] = self.system.calibrate(design)
+        except ImportError as error:
+            self.cautions.append(f"No likelihood ratios: {error}.")
+            return {}
+        value = float(self.ratios[design].log10_lr(pair)[0])
+        low, high = self.ratios[design].performance.bounds
+        return {SYSTEM: (value, "at most" if value <= low else "at least" if value >= high else "")}
+
+
+def _background_calibration(model: SameSourceDifferences, seed: int) -> Calibration:
+    """Measure error rates on the background: same-source comparisons left out in turn, and different sources."""
+    same = model.held_out_p_values()
+    rng = np.random.default_rng(seed)
+    different = model.p_values(scaled_differences(different_source_pairs(model.pairs_, N_DIFFERENT, rng)))
+    weights = model.weights_ / model.weights_.sum()
+    levels = 1 - RATES + 1e-9
+    n = model.n_sources_
+    return Calibration(
+        n=n,
+        smallest_p_value=1 / (n + 1),
+        description=BACKGROUND_DESCRIPTION,
+        guarantee=(
+            "Every background source counts once. If the source of the control is like the background sources, a "
+            "fragment of it is excluded with a probability of at most 1 - sensitivity; the covariance is that of the "
+            "other sources, so that this holds up to the influence of one source."
+        ),
+        rates={
+            "sensitivity": tuple(map(float, RATES)),
+            "false_exclusion": tuple(float(weights[same <= level].sum()) for level in levels),
+            "false_inclusion": tuple(float((different > level).mean()) for level in levels),
+        },
+    )
+
+
+def compare_by_astm(
+    tables: CaseTables, criterion: Criterion
+) -> list[tuple[bool | None, tuple[astm.MatchInterval, ...]]]:
+    """Apply the ASTM E2927 criterion to the means of every recovered fragment."""
+    control, recovered = tables.linear_means(tables.control), tables.linear_means(tables.recovered)
+    if not astm.applies(control):
+        return [(None, ())] * len(recovered)
+    low, high = astm.match_interval(control, criterion.multiplier, criterion.min_rsd)
+    found: list[tuple[bool | None, tuple[astm.MatchInterval, ...]]] = []
+    for mean in recovered:
+        inside = (mean >= low) & (mean <= high)
+        intervals = tuple(
+            astm.MatchInterval(name, float(mean[j]), float(low[j]), float(high[j]), bool(inside[j]))
+            for j, name in enumerate(tables.features)
+        )
+        found.append((bool(inside.all()), intervals))
+    return found
+
+
+def measure_criterion(tables: CaseTables, multiplier: float, min_rsd: float, seed: int) -> Criterion:
+    """Measure how often the ASTM criterion excludes the same source and includes another, on the background."""
+    sources = [np.array([tables.linear(x).mean(axis=0) for x in source]) for source in tables.background]
+    rates = astm.error_rates(sources, len(tables.control), multiplier, min_rsd, np.random.default_rng(seed))
+    return Criterion(multiplier, min_rsd, *rates)

@@ -1,0 +1,59 @@
+"""Failures of a case, with remedies in the terms of each front end."""
+
+# What to do, by remedy and front end. Every front end has its own name for the same choice.
+REMEDIES = {
+    "other-method": {
+        "python": 'use method="neighbor", fewer variables (features=) or no reduction (reduce=None)',
+        "cli": "use --method neighbor, fewer variables (--features) or no --reduce",
+        "page": "choose the method neighbor, untick variables, or choose no reduction",
+    },
+    "no-log": {
+        "python": "leave the variable out (features=), or judge without log=True",
+        "cli": "leave the variable out (--features), or judge without --log",
+        "page": "untick the variable, or judge without logarithms",
+    },
+    "source-column": {
+        "python": "name the column of the sources (source_column=)",
+        "cli": "name the column of the sources (--source-column)",
+        "page": "set the role of the column that names the sources",
+    },
+    "features": {
+        "python": "name the variables to use (features=)",
+        "cli": "name the variables to use (--features)",
+        "page": "untick the variables that the background lacks",
+    },
+    "more-sources": {
+        "python": "give a background with more sources, or none (background=None)",
+        "cli": "give a background with more sources, or leave out --background",
+        "page": "give a background with more sources, or none",
+    },
+}
+
+
+class CaseError(ValueError):
+    """A case that cannot be judged.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong.
+    remedy : str
+        A key of `REMEDIES`, or "" if the problem says what to do.
+
+    Examples
+    --------
+    >>> print(CaseError("Fe is 0 in row 3", "no-log").text("cli"))
+    Fe is 0 in row 3; leave the variable out (--features), or judge without --log
+    """
+
+    def __init__(self, problem: str, remedy: str = ""):
+        super().__init__(problem, remedy)
+        self.problem = problem
+        self.remedy = remedy
+
+    def text(self, front_end: str = "python") -> str:
+        """Write the problem with the remedy in the terms of a front end: python, cli or page."""
+        return f"{self.problem}; {REMEDIES[self.remedy][front_end]}" if self.remedy else self.problem
+
+    def __str__(self) -> str:
+        return self.text()

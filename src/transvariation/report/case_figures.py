@@ -1,0 +1,152 @@
+"""Figures of a case: fragments in two variables, strips, Tippett and ECE plots."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from transvariation.casework import CaseResult
+from transvariation.casework.likelihood_ratio import Performance
+from transvariation.report.names import PLAIN, label_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LARGEST = 1e300  # axis lengths must stay finite
+LABELLED = 12  # recovered fragments named in the figure
+WIDTH, HEIGHT, PAD = 260, 26, 12
+TICKS = 200  # more control values are thinned to quantiles
+SAME, DIFFERENT = "#1b4965", "#c1121f"
+
+
+def strongest_variables(result: CaseResult) -> tuple[str, ...]:
+    """The two variables that are evidence against most fragments."""
+    count = dict.fromkeys(result.inputs.features, 0.0)
+    for conclusion in result.excluded or result.conclusions:
+        for reason in conclusion.reasons:
+            count[reason.variable] += reason.evidence + (1 - reason.p_values[result.model.basis]) / 1000
+    return tuple(sorted(count, key=lambda name: -count[name])[:2])
+
+
+def draw_fragments(result: CaseResult) -> "Figure":
+    """Draw control and recovered fragments in their two strongest variables, or in the only one."""
+    from matplotlib.figure import Figure
+
+    names = strongest_variables(result)
+    figure = Figure(figsize=(6.6, 4.2), layout="constrained")
+    ax = figure.add_subplot()
+    sets = [("control", [(k.fragment, k.measurements) for k in result.inputs.known])]
+    for label, accepted in (("recovered, not excluded", True), ("recovered, excluded", False)):
+        chosen = [(c.fragment, c.measurements) for c in result.conclusions if c.accepted == accepted]
+        if not result.model.conclusive:
+            label = f"recovered, {'not ' * accepted}different from all control fragments"
+        sets.append((label, chosen))
+    marks = (("o", "white", SAME), ("s", "#f4a261", "black"), ("X", DIFFERENT, "white"))
+    for (label, fragments), (marker, face, edge) in zip(sets, marks, strict=True):
+        if not fragments:
+            continue
+        level = 0.0 if label == "control" else 1.0
+        rows = [np.clip([m[name] for name in names], -LARGEST, LARGEST) for _, m in fragments]
+        rows = [row if len(names) > 1 else np.vstack([row, np.full(row.shape[1], level)]) for row in rows]
+        means = np.array([row.mean(axis=1) for row in rows])
+        several = np.hstack([row for row in rows if row.shape[1] > 1] or [np.empty((2, 0))])
+        ax.scatter(several[0], several[1], marker=".", s=9, color=DIFFERENT if marker == "X" else "0.5", linewidth=0)
+        look: dict[str, Any] = {
+            "marker": marker,
+            "s": 42,
+            "facecolor": face,
+            "edgecolor": edge,
+            "linewidth": 0.8,
+            "zorder": 3,
+        }
+        ax.scatter(means[:, 0], means[:, 1], label=label, **look)
+        if label != "control" and len(result.conclusions) <= LABELLED:
+            for (name, _), (x, y) in zip(fragments, means, strict=True):
+                ax.annotate(name, (x, y), (5, 5), textcoords="offset points", fontsize=8, **PLAIN)
+    label_axes(ax, *[with_unit(result, name) for name in names])
+    if len(names) == 1:
+        ax.set_yticks([0, 1], ["control", "recovered"])
+        ax.set_ylim(-1, 2)
+    figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+    return figure
+
+
+def with_unit(result: CaseResult, name: str) -> str:
+    """The name of a variable with its unit."""
+    return f"{name} ({result.inputs.units[name]})" if result.inputs.units.get(name) else name
+
+
+def strip_svg(control: ArrayLike, value: float, evidence: bool) -> str:
+    """Draw where a value lies among control values, small enough for a table row.
+
+    The scale spans the control values and half their range on either side; a value beyond is drawn as an arrow.
+    """
+    known = np.sort(np.asarray(control, dtype=float))
+    if len(known) > TICKS:
+        known = np.quantile(known, np.linspace(0, 1, TICKS))
+    spread = known[-1] - known[0] or max(abs(known[0]), 1.0) * 1e-3
+    low, high = known[0] - spread / 2, known[-1] + spread / 2
+
+    def at(x: float) -> str:
+        return f"{PAD + (WIDTH - 2 * PAD) * (x - low) / (high - low):.1f}"
+
+    first, median, third = np.quantile(known, [0.25, 0.5, 0.75])
+    band = max(float(at(third)) - float(at(first)), 1.0)
+    middle, ink = HEIGHT / 2, DIFFERENT if evidence else SAME
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}">',
+        f'<rect x="{at(first)}" y="6" width="{band:.1f}" height="14" fill="#cfe3f0"/>',
+        f'<path d="{"".join(f"M{at(x)} 8V18" for x in known)}" stroke="#5b6b7b" stroke-opacity=".5"/>',
+        f'<path d="M{at(median)} 3V23" stroke="#1d2733" stroke-width="1.5"/>',
+    ]
+    if value < low:
+        parts.append(f'<path d="M10 {middle - 5}L2 {middle}L10 {middle + 5}Z" fill="{ink}"/>')
+    elif value > high:
+        x = WIDTH - 10
+        parts.append(f'<path d="M{x} {middle - 5}L{x + 8} {middle}L{x} {middle + 5}Z" fill="{ink}"/>')
+    elif evidence:
+        parts.append(f'<path d="M{float(at(value)) - 4:.1f} 9l8 8m0-8l-8 8" stroke="{ink}" stroke-width="2.2"/>')
+    else:
+        parts.append(f'<circle cx="{at(value)}" cy="{middle}" r="4" fill="{ink}" stroke="#fff"/>')
+    return "".join([*parts, "</svg>"])
+
+
+def draw_tippett(ax: "Axes", same: ArrayLike, different: ArrayLike) -> None:
+    """Draw the share of same-source and of different-source pairs with a larger likelihood ratio than each value."""
+    for values, ink, dashes, label in (
+        (same, SAME, "-", "same source"),
+        (different, DIFFERENT, "--", "different sources"),
+    ):
+        ordered = np.sort(np.asarray(values, dtype=float))
+        larger = 1 - np.arange(len(ordered) + 1) / len(ordered)
+        ax.step(np.append(ordered[:1], ordered), larger, where="post", color=ink, linestyle=dashes, label=label)
+    ax.axvline(0, color="0.7", linewidth=0.8)
+    ax.set(xlabel="log10 likelihood ratio", ylabel="share of pairs with a larger ratio", ylim=(-0.02, 1.02))
+    ax.legend(fontsize=8)
+
+
+def draw_ece(ax: "Axes", ece: dict[str, tuple[float, ...]]) -> None:
+    """Draw the empirical cross-entropy against prior odds."""
+    lines = (
+        ("system", "-", DIFFERENT, "as reported"),
+        ("recalibrated", "--", SAME, "after best recalibration"),
+        ("reference", ":", "0.3", "no information"),
+    )
+    for key, dashes, ink, label in lines:
+        ax.plot(ece["log10_prior_odds"], ece[key], linestyle=dashes, color=ink, label=label)
+    ax.set(xlabel="log10 prior odds", ylabel="empirical cross-entropy", ylim=(0, 1.05))
+    ax.legend(fontsize=8)
+
+
+def draw_performance(performance: Performance) -> "Figure":
+    """Draw the Tippett and the ECE plot of a likelihood-ratio system."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 3.2), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    draw_tippett(left, performance.tippett_same, performance.tippett_different)
+    draw_ece(right, performance.ece)
+    left.set_title("Tippett plot", fontsize=10)
+    right.set_title("Empirical cross-entropy (ECE)", fontsize=10)
+    return figure

@@ -1,0 +1,190 @@
+"""The sentences, numbers and tables of a case that the screen, the report and the page share."""
+
+from typing import Any
+
+import pandas as pd
+
+from transvariation.casework import CaseResult, Conclusion
+from transvariation.casework.likelihood_ratio import in_words
+from transvariation.tables.problems import Problem, printable
+
+LISTED = 20  # names in a sentence
+SYSTEMS = {"three_level": "three-level model"}
+
+
+def format_p(p: float) -> str:
+    """Write a p-value with two significant digits, or as below 0.001.
+
+    Examples
+    --------
+    >>> format_p(0.0471), format_p(2.98e-289), format_p(1.0)
+    ('0.047', '< 0.001', '1')
+    """
+    return "< 0.001" if p < 0.001 else f"{p:.2g}"
+
+
+def format_number(value: float, digits: int = 4) -> str:
+    """Write a number with a few significant digits, without an exponent where it can be read without.
+
+    Examples
+    --------
+    >>> format_number(13.64159), format_number(123456.7), format_number(2.5e-9)
+    ('13.64', '123457', '2.5e-09')
+    """
+    if value == 0 or 1e-4 <= abs(value) < 1e7:
+        text = f"{value:.{digits}g}"
+        return f"{value:.0f}" if "e" in text else text
+    return f"{value:.3g}"
+
+
+def format_share(share: float | None) -> str:
+    """Write a share as a percentage with two or three significant digits; a dash for None."""
+    if share is None:
+        return "–"
+    return "< 0.1%" if 0 < share < 0.001 else f"{100 * share:.3g}%"
+
+
+def format_ratio(log10_lr: float, bound: str = "") -> str:
+    """Write a likelihood ratio in figures.
+
+    Examples
+    --------
+    >>> format_ratio(1.23), format_ratio(-1.63, "at most"), format_ratio(0.01)
+    ('17', 'at most 1/43', '1')
+    """
+    times = float(f"{10 ** abs(log10_lr):.2g}")
+    figure = f"{times:,.3g}" if times < 1000 else f"{times:,.0f}"
+    value = figure if log10_lr >= 0 or times == 1 else f"1/{figure}"
+    return f"{bound} {value}".strip()
+
+
+def ratio_sentence(log10_lr: float, bound: str = "") -> str:
+    """Put a likelihood ratio in words and figures.
+
+    Examples
+    --------
+    >>> print(ratio_sentence(1.23))
+    The measurements are about 17 times more probable if the fragment comes from the control's source than if it comes
+    from another source (likelihood ratio 17): moderate support for a common source.
+    """
+    times = float(f"{10 ** abs(log10_lr):.2g}")
+    if times == 1:
+        return "The measurements are about equally probable under both propositions (likelihood ratio 1)."
+    sources = ["the control's source", "another source"] if log10_lr > 0 else ["another source", "the control's source"]
+    figure = f"{times:,.3g}" if times < 1000 else f"{times:,.0f}"
+    return (
+        f"The measurements are {'at least' if bound else 'about'} {figure} times more probable if the fragment comes "
+        f"from {sources[0]} than if it comes from {sources[1]} (likelihood ratio {format_ratio(log10_lr, bound)}): "
+        f"{in_words(log10_lr)}."
+    )
+
+
+def verdict(conclusion: Conclusion, result: CaseResult) -> str:
+    """Name the conclusion in a word or two."""
+    if not result.model.conclusive:
+        return "no conclusion"
+    return "not excluded" if conclusion.accepted else "excluded"
+
+
+def match_word(conclusion: Conclusion) -> str:
+    """Name the outcome of the ASTM criterion."""
+    return {True: "match", False: "no match", None: "–"}[conclusion.match]
+
+
+def listed(names: Any, shown: int = LISTED) -> str:
+    """List names, at most `shown` of them."""
+    names = [printable(str(name)) for name in names]
+    more = len(names) - shown
+    return ", ".join(names[:shown]) + (f" and {more} more" if more > 0 else "")
+
+
+def conclusion_frame(result: CaseResult, shown: int | None = None) -> pd.DataFrame:
+    """One row per recovered fragment; at most `shown` variables are named as evidence."""
+    rows = []
+    for c in result.conclusions:
+        row = {"fragment": c.fragment, "conclusion": verdict(c, result), "p-value": format_p(c.p_value)}
+        for system, value in c.log10_lr.items():
+            row["likelihood ratio"] = format_ratio(value, c.bound.get(system, ""))
+        row["ASTM E2927"] = match_word(c)
+        row["evidence"] = _evidence(c, shown)
+        rows.append(row)
+    table = pd.DataFrame(rows)
+    return table.drop(columns="ASTM E2927") if all(c.match is None for c in result.conclusions) else table
+
+
+def _evidence(conclusion: Conclusion, shown: int | None) -> str:
+    names = conclusion.evidence
+    if not names:
+        return "" if conclusion.accepted else "combination of variables"
+    return listed(names, len(names) if shown is None else shown)
+
+
+def summary_lines(result: CaseResult) -> list[str]:
+    """Summarise a case in a few sentences, the conclusion first."""
+    inputs, model = result.inputs, result.model
+    calibration = model.calibrations[model.basis]
+    unit = "control fragments" if model.basis == "control" else "background sources"
+    rows = {name: getattr(inputs, name) for name in ("control", "recovered")}
+    counted = "; ".join(f"{t['fragments']} {name} fragments ({t['rows']} rows)" for name, t in rows.items())
+    lines = [result.headline, *(c for c in _disagreements(result))]
+    lines += [f"Warning: {words}" for words in result.warnings]
+    lines.append(f"{counted}; {_variables(result)}.")
+    lines.append(
+        f"Sensitivity {model.sensitivity_used:.3g}, calibrated by {calibration.n} {unit}; no p-value can be below "
+        f"{format_p(calibration.smallest_p_value)}."
+    )
+    if model.false_exclusion is not None:
+        lines.append(
+            f"Measured on the background: {format_share(model.false_exclusion)} of same-source comparisons are "
+            f"excluded, {format_share(model.false_inclusion)} of different-source comparisons are not."
+        )
+    lines += [group_sentence(result, group) for group in result.groups]
+    return [*lines, *_left_out(result)]
+
+
+def _disagreements(result: CaseResult) -> list[str]:
+    return [f"{printable(c.fragment)}: {c.disagreement}" for c in result.conclusions if c.disagreement][:LISTED]
+
+
+def _variables(result: CaseResult) -> str:
+    v = result.model.variables
+    words = f"variables: {listed(v.used)}"
+    if v.combinations:
+        words += f", in {v.combinations} combinations"
+    return words + (f"; not used: {listed(v.unused)}" if v.unused else "")
+
+
+def group_sentence(result: CaseResult, group: Any) -> str:
+    """State which recovered fragments belong together, and their joint evidence."""
+    outcome = "not excluded" if group.accepted else "excluded"
+    words = (
+        f"{listed(group.fragments)} cannot be distinguished from each other; taken together they are {outcome} "
+        f"(p-value {format_p(group.p_values[result.model.basis])}"
+    )
+    for system, value in group.log10_lr.items():
+        words += f", likelihood ratio {format_ratio(value, group.bound.get(system, ''))}"
+    return (
+        f"{words})."
+        if result.model.conclusive
+        else f"{listed(group.fragments)} cannot be distinguished from each other."
+    )
+
+
+def tables_of(result: CaseResult) -> dict[str, dict[str, Any]]:
+    """What was read, by role."""
+    roles = ("control", "recovered", "background")
+    return {role: table for role in roles if (table := getattr(result.inputs, role)) is not None}
+
+
+def _left_out(result: CaseResult) -> list[str]:
+    """Name rows that were left out because a value is missing."""
+    return [
+        f"Left out of the {role} because a value is missing or below detection: {listed(table['dropped'])}."
+        for role, table in tables_of(result).items()
+        if table["dropped"]
+    ]
+
+
+def note_lines(result: CaseResult) -> list[str]:
+    """List what was understood of the tables."""
+    return [str(Problem.from_dict(note)) for table in tables_of(result).values() for note in table["notes"]]

@@ -1,0 +1,40 @@
+"""Simulated glass with three levels, and Zadora's where it is at hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+ELEMENTS = ["Na", "Mg", "Al", "K", "Ca"]
+
+
+def make_glass(n_sources, n_fragments, n_replicates, rng, between=0.2, fragment=0.01, replicate=0.01, prefix="P"):
+    """Lognormal contents of panes, fragments of panes and replicates of fragments, as a laboratory's table."""
+    p = len(ELEMENTS)
+    rows = []
+    for s in range(n_sources):
+        pane = rng.normal(0, between, p)
+        for f in range(n_fragments):
+            piece = pane + rng.normal(0, fragment, p)
+            for r in range(n_replicates):
+                contents = 10 ** (1 + piece + rng.normal(0, replicate, p))
+                rows.append([f"{prefix}{s}", f"{f + 1}", r + 1, *contents])
+    return pd.DataFrame(rows, columns=["pane", "fragment", "Rep", *ELEMENTS])
+
+
+def sources_of(table):
+    """The fragments of each source, as arrays of log10 contents."""
+    return [
+        [np.log10(rows[ELEMENTS].to_numpy()) for _, rows in pane.groupby("fragment", sort=False)]
+        for _, pane in table.groupby("pane", sort=False)
+    ]
+
+
+@pytest.fixture(scope="session")
+def glass():
+    """A case: three known and three questioned fragments, one of them from the same pane, and a background."""
+    rng = np.random.default_rng(7)
+    table = make_glass(43, 4, 3, rng)
+    own = table["pane"] == "P0"
+    known = table[own & (table["fragment"] != "4")]
+    questioned = table[own & (table["fragment"] == "4") | (table["pane"] == "P1") & (table["fragment"] < "3")]
+    return known, questioned, table[~table["pane"].isin(["P0", "P1"])]

@@ -1,0 +1,203 @@
+"""Tables as they come from laboratories."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.casework.conftest import make_glass
+
+from transvariation.casework import CaseError, judge
+from transvariation.tables import TableError
+
+
+def test_two_panes_mixed_in_the_control(glass):
+    known, questioned, background = glass
+    other = (
+        make_glass(1, 3, 3, np.random.default_rng(9))
+        .assign(pane="P0")
+        .replace({"fragment": {"1": "7", "2": "8", "3": "9"}})
+    )
+    mixed = pd.concat([known, other])
+    for options in ({"background": background}, {}):
+        found = judge(mixed, questioned, log=True, **options)
+        assert any("check that they all come from one source" in w for w in found.warnings)
+
+
+def test_one_control_fragment_measured_several_times(glass):
+    known, questioned, background = glass
+    one = known[known["fragment"] == "1"]
+    found = judge(one, questioned, log=True)
+    assert found.inputs.control["fragments"] == 1
+    assert any("one fragment" in w and "measured 3 times" in w for w in found.warnings)
+    assert not found.model.conclusive
+    assert all(c.accepted and c.p_value == 1 and c.n == 1 for c in found.conclusions)
+    with_background = judge(one, questioned, background=background, log=True)
+    assert [c.accepted for c in with_background.conclusions] == [True, False, False]
+
+
+@pytest.mark.parametrize("n", [5, 20])
+def test_a_background_without_enough_sources(glass, n):
+    known, questioned, background = glass
+    panes = background["pane"].unique()[:n]
+    small = background[background["pane"].isin(panes)]
+    if n < 10:
+        with pytest.raises(CaseError, match="5 sources with two or more fragments") as caught:
+            judge(known, questioned, background=small, log=True)
+        assert "--background" in caught.value.text("cli")
+        return
+    found = judge(known, questioned, background=small, log=True)
+    assert found.conclusions[0].log10_lr == {}
+    assert any("No likelihood ratios: the background has 20 sources" in w for w in found.warnings)
+
+
+def test_a_background_in_other_units(glass):
+    known, questioned, background = glass
+    other = background.assign(**{name: background[name] * 1e4 for name in ("Na", "Mg", "Al", "K", "Ca")})
+    found = judge(known, questioned, background=other, log=True)
+    assert any("same units" in w for w in found.warnings)
+    with pytest.raises(TableError, match="the unit is 'ppm' here but 'wt%'"):
+        judge(
+            known.rename(columns={"K": "K (wt%)"}),
+            questioned.rename(columns={"K": "K (wt%)"}),
+            background=background.rename(columns={"K": "K (ppm)"}),
+        )
+
+
+def test_a_background_with_elements_missing(glass):
+    known, questioned, background = glass
+    with pytest.raises(TableError, match="no column 'K'"):
+        judge(known, questioned, background=background.drop(columns="K"))
+
+
+def test_a_background_without_sources(glass):
+    known, questioned, background = glass
+    with pytest.raises(CaseError, match="no column that names the source") as caught:
+        judge(known, questioned, background=background.drop(columns=["pane", "fragment", "Rep"]))
+    assert "(--source-column)" in caught.value.text("cli")
+    assert "(source_column=)" in str(caught.value)
+
+
+def test_a_background_with_one_fragment_per_source(glass):
+    known, questioned, background = glass
+    single = background[background["fragment"] == "1"]
+    found = judge(known, questioned, background=single, log=True)
+    assert found.conclusions[0].n == 41
+    assert any("their replicates stand in for fragments" in w for w in found.warnings)
+
+
+def test_an_element_constant_within_background_sources(glass):
+    known, questioned, background = glass
+    constant = background.groupby("pane")["K"].transform("first")
+    found = judge(known, questioned, background=background.assign(K=constant), log=True)
+    assert any("leave out K" in w for w in found.warnings)
+    assert not found.conclusions[1].accepted
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize("named", [False, True])
+def test_recovered_rows_that_are_also_in_the_control(rows, named):
+    rng = np.random.default_rng(0)
+    values = pd.DataFrame(rng.normal(size=(35, 3)), columns=["a", "b", "c"], index=[f"F{i}" for i in range(35)])
+    control, recovered = values.iloc[:30], values.iloc[30:]
+    both = pd.concat([control, recovered.iloc[:rows]])
+    found = judge(both if named else both.reset_index(drop=True), recovered)
+    assert sum(f"{rows} of 5 recovered rows equal a control row" in w for w in found.warnings) == 1
+    assert not any("equal a control row" in w for w in judge(control, recovered).warnings)
+    assert any("are the same" in w for w in judge(control, control).warnings)
+
+
+@pytest.mark.parametrize(("n_variables", "digits"), [(1, 1), (1, 2), (2, 1), (3, 0)])
+def test_equal_rows_by_rounding_are_not_reported(n_variables, digits):
+    from transvariation.casework.duplicates import duplicate_warnings
+    from transvariation.tables import read_pair
+
+    rng = np.random.default_rng(0)
+    reported = 0
+    for _ in range(100):
+        values = rng.normal(size=(45, n_variables)).round(digits) + 0.0
+        table = pd.DataFrame(values).add_prefix("v").assign(id=[f"f{i}" for i in [*range(30), *range(15)]])
+        roles = {f"v{j}": "measurement" for j in range(n_variables)}
+        reported += bool(duplicate_warnings(read_pair(table.iloc[:30], table.iloc[30:], roles=roles)))
+    assert reported <= 3
+
+
+def test_a_repeated_index_in_a_data_frame(glass):
+    known, questioned, _ = glass
+    twice = known.set_axis([0] * len(known))
+    found = judge(twice, questioned.set_axis([1] * len(questioned)), log=True)
+    assert found.inputs.control["fragments"] == 3
+    assert len(found.conclusions) == 3
+
+
+def test_replicates_of_different_number(glass):
+    known, questioned, background = glass
+    uneven = questioned.drop(index=questioned.index[[0, 1]])
+    found = judge(known, uneven, background=background, log=True)
+    assert [len(c.measurements["Na"]) for c in found.conclusions] == [1, 3, 3]
+    assert any("have 1 to 3 replicates" in w for w in found.warnings)
+    assert [c.accepted for c in found.conclusions] == [True, False, False]
+
+
+def test_an_element_below_detection_in_the_control_only(glass):
+    known, questioned, _ = glass
+    known = known.assign(K=known["K"].astype(object))
+    known.iloc[0, known.columns.get_loc("K")] = "<0.5"
+    with pytest.raises(TableError, match="below") as caught:
+        judge(known, questioned)
+    assert len(caught.value.problems) == 1
+    found = judge(known, questioned, missing="drop")
+    assert found.inputs.control["rows"] == 8
+    assert found.inputs.control["fragments"] == 3
+    assert judge(known, questioned, missing="impute").inputs.control["rows"] == 9
+
+
+def test_a_value_without_a_logarithm(glass):
+    known, questioned, _ = glass
+    zero = known.copy()
+    zero.iloc[4, zero.columns.get_loc("Mg")] = 0.0
+    with pytest.raises(CaseError, match="Mg is 0, which has no logarithm") as caught:
+        judge(zero, questioned, log=True)
+    assert "--log" in caught.value.text("cli")
+
+
+def test_a_method_that_needs_more_fragments_names_the_remedy(glass):
+    known, questioned, _ = glass
+    with pytest.raises(CaseError) as caught:
+        judge(known, questioned, method="pam")
+    assert "--method neighbor" in caught.value.text("cli")
+    assert 'method="neighbor"' in str(caught.value)
+
+
+def test_a_laboratory_file_works_as_it_is(glass, tmp_path):
+    paths = [tmp_path / name for name in ("known.csv", "questioned.csv", "background.csv")]
+    for path, table in zip(paths, glass, strict=True):
+        table.to_csv(path, index=False)
+    found = judge(paths[0], paths[1], background=paths[2], log=True)
+    assert found.inputs.features == ("Na", "Mg", "Al", "K", "Ca")
+    assert [c.accepted for c in found.conclusions] == [True, False, False]
+
+
+def test_columns_can_be_named(glass):
+    names = {"pane": "window no", "fragment": "bit"}
+    known, questioned, background = (table.rename(columns=names).drop(columns="Rep") for table in glass)
+    named = {"source_column": "window no", "fragment_column": "bit"}
+    found = judge(known, questioned, background=background, log=True, **named)
+    assert [c.accepted for c in found.conclusions] == [True, False, False]
+    # A control and recovered fragments of which the pane is not stated.
+    bare = [table.drop(columns="window no") for table in (known, questioned.iloc[:3])]
+    assert judge(*bare, background=background, log=True, **named).conclusions[0].accepted
+
+
+def test_empty_columns_and_merged_cells_give_one_message(glass, tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    known, questioned, _ = glass
+    found = judge(known.assign(Fe=np.nan), questioned.assign(Fe=np.nan), log=True)
+    assert "Fe" not in found.inputs.features
+    assert sum("Fe" in str(note) for note in found.inputs.control["notes"]) == 1
+    path = tmp_path / "known.xlsx"
+    known.to_excel(path, index=False)
+    book = openpyxl.load_workbook(path)
+    book.active.merge_cells("A2:A10")
+    book.save(path)
+    with pytest.raises(TableError) as caught:
+        judge(path, questioned)
+    assert len(caught.value.problems) == 1

@@ -1,0 +1,90 @@
+"""Same-source differences: hand-counted designs, error rates, and invariances."""
+
+import itertools
+
+import numpy as np
+import pytest
+from tests.casework.conftest import make_glass, sources_of
+
+from transvariation.casework.same_source import (
+    Design,
+    SameSourceDifferences,
+    different_source_pairs,
+    one_pair,
+    same_source_pairs,
+    scaled_differences,
+)
+
+
+def test_every_fragment_is_questioned_once_against_the_others():
+    source = [np.array([[1.0, 0.0]]), np.array([[2.0, 0.0]]), np.array([[6.0, 0.0]])]
+    pairs = same_source_pairs([source], Design(known=2), np.random.default_rng(0))
+    found = dict(zip(pairs.questioned[:, 0], pairs.known[:, 0], strict=True))
+    assert found == {1.0: 4.0, 2.0: 3.5, 6.0: 1.5}
+    assert pairs.n_known.tolist() == [2, 2, 2]
+    difference = dict(zip(pairs.questioned[:, 0], scaled_differences(pairs)[:, 0], strict=True))
+    assert difference[1.0] == pytest.approx(3 / np.sqrt(1.5))
+
+
+@pytest.mark.parametrize(
+    ("design", "n_known", "n_questioned"), [(Design(10), 3, 1), (Design(1, 1), 1, 1), (Design(2, 5), 2, 2)]
+)
+def test_a_source_with_few_fragments_is_divided_as_far_as_it_goes(design, n_known, n_questioned, rng):
+    pairs = same_source_pairs([list(rng.normal(size=(4, 1, 2)))], design, rng)
+    assert set(pairs.n_known) == {n_known}
+    assert set(pairs.n_questioned) == {n_questioned}
+
+
+def test_replicates_of_the_background_are_reduced_to_those_of_the_case(rng):
+    source = [np.array([[0.0], [10.0]]), np.array([[1.0], [11.0]])]
+    pairs = same_source_pairs([source], Design(1, 1, 1, 1), rng)
+    assert set(np.append(pairs.known, pairs.questioned)) <= {0.0, 1.0, 10.0, 11.0}
+
+
+def test_different_pairs_come_from_different_sources(rng):
+    background = [list(np.full((3, 1, 1), float(s))) for s in range(5)]
+    pairs = different_source_pairs(same_source_pairs(background, Design(2), rng), 50, rng)
+    assert (pairs.known != pairs.questioned).all()
+    assert not pairs.same.any()
+
+
+@pytest.mark.parametrize("design", [Design(3, 1, 3, 3), Design(1, 1, 1, 1), Design(2, 2, 3, 3)])
+def test_same_source_fragments_are_excluded_as_often_as_stated(design):
+    rng = np.random.default_rng(1)
+    background = sources_of(make_glass(300, 4, 3, rng))
+    model = SameSourceDifferences(design).fit(background)
+    fresh = same_source_pairs(sources_of(make_glass(300, 4, 3, rng)), design, rng)
+    p = model.p_values(scaled_differences(fresh))
+    for level in (0.1, 0.05):
+        assert (p <= level).mean() == pytest.approx(level, abs=0.03)
+    foreign = model.p_values(scaled_differences(different_source_pairs(fresh, 500, rng)))
+    assert (foreign > 0.1).mean() < 0.02
+    assert foreign.min() == pytest.approx(1 / 301)
+
+
+def test_p_values_do_not_depend_on_units(rng):
+    background = sources_of(make_glass(20, 3, 2, rng))
+    scale = np.array([1.0, 1e6, 1e-6, 3.0, 7.0])
+    pair = one_pair(background[0][0].mean(axis=0), background[1][0].mean(axis=0), Design(1))
+    p = []
+    for unit in (np.ones(5), scale):
+        model = SameSourceDifferences(Design(1)).fit([[x * unit for x in source] for source in background])
+        p.append(model.p_values(scaled_differences(pair) * unit)[0])
+    assert p[0] == p[1]
+
+
+def test_a_mixed_control_differs_more_than_fragments_of_one_source():
+    rng = np.random.default_rng(3)
+    background = sources_of(make_glass(60, 4, 3, rng))
+    model = SameSourceDifferences(Design(3, 1, 3, 3)).fit(background)
+    fresh = sources_of(make_glass(100, 4, 3, rng))
+    means = [np.array([x.mean(axis=0) for x in source]) for source in fresh]
+    own = np.array([model.dispersion_p_value(m[:3]) for m in means])
+    assert (own <= 0.1).mean() <= 0.18
+    mixed = [model.dispersion_p_value(np.vstack([a[:2], b[:1]])) for a, b in itertools.pairwise(means)]
+    assert np.mean(np.array(mixed) <= 0.05) > 0.95
+
+
+def test_too_few_sources_are_refused(rng):
+    with pytest.raises(ValueError, match="9 sources with two or more fragments; at least 10"):
+        SameSourceDifferences(Design(3)).fit(sources_of(make_glass(9, 4, 3, rng)))
