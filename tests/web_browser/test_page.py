@@ -10,7 +10,7 @@ import pytest
 
 from transvariation import load_glass
 from transvariation.casework import judge
-from transvariation.report.case import most_telling
+from transvariation.report.case_figures import strongest_variables
 
 pytestmark = pytest.mark.browser
 
@@ -205,7 +205,7 @@ def test_the_figure_shows_the_variables_of_the_report_unless_others_were_chosen(
     for share in (0.9, 0.5):
         slide(page, share)
         shown.append((page.input_value("#x"), page.input_value("#y")))
-        assert shown[-1] == most_telling(there.at(share))
+        assert shown[-1] == strongest_variables(there.at(share))
     assert shown[0] != shown[1]
     page.select_option("#x", "b")
     slide(page, 0.9)
