@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+SPLITMIX_STEP = np.uint64(0x9E3779B97F4A7C15)
+
 
 def subsample(X: NDArray[np.float64], size: int) -> NDArray[np.intp]:
     """Draw the indices of `size` rows of `X` without replacement.
@@ -29,7 +31,7 @@ def subsample(X: NDArray[np.float64], size: int) -> NDArray[np.intp]:
 
 def splitmix64(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Hash integers with SplitMix64 (Steele, Lea and Flood, 2014): every bit of the result depends on all bits."""
-    x = x + np.uint64(0x9E3779B97F4A7C15)
+    x = x + SPLITMIX_STEP
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from transvariation.calibration import Calibration
 from transvariation.conformal import count_at_or_below, rejection_count
 from transvariation.dask.partitions import Floats, Integers, Partitions
+from transvariation.subsample import SPLITMIX_STEP, splitmix64
 
 CALIBRATIONS = ("resubstitution", "split")
 _BITS = 16  # of a score, per round of the selection
@@ -110,7 +111,7 @@ def _histogram(rows: Floats, number: int, known: int, prefix: np.uint64) -> Inte
 def describes(numbers: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Return which rows, by their numbers, describe the class in a split: about every second one, without a pattern.
 
-    It is the last bit of SplitMix64 of the number, so that it does not depend on the partitions.
+    A bit of the n-th pseudorandom number of SplitMix64 decides about row n, so that partitions do not matter.
 
     Examples
     --------
@@ -121,10 +122,7 @@ def describes(numbers: NDArray[np.uint64]) -> NDArray[np.bool_]:
     ----------
     Steele, G. L., Lea, D. and Flood, C. H. (2014). Fast splittable pseudorandom number generators. OOPSLA, 453-472.
     """
-    z = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return (z >> np.uint64(63)).astype(bool)
+    return (splitmix64(numbers * SPLITMIX_STEP) >> np.uint64(63)).astype(bool)
 
 
 def half(rows: Floats, number: int, starts: Integers, describing: bool) -> Floats:

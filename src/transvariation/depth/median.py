@@ -145,7 +145,8 @@ def _pass(X: Floats | PartitionedRows, y: Floats, compiled: bool = False) -> _Pa
     values, vectors = np.linalg.eigh(hessian)
     if values[0] > 1e-12 * values[-1]:
         step = vectors @ ((vectors.T @ resultant) / values)
-        step[is_constant(hessian, resultant)] = 0.0
+        # In a variable that equals y throughout, eigenvectors would move y by a rounding error.
+        step[(resultant == 0) & (np.count_nonzero(hessian, axis=1) == 1)] = 0.0
     return _Pass(
         objective=float(sums[0]),
         resultant=resultant,
@@ -157,11 +158,6 @@ def _pass(X: Floats | PartitionedRows, y: Floats, compiled: bool = False) -> _Pa
         pull=float(ties[square == square[k]].sum() / np.sqrt(square[k])),
         at=int(sums[3]),
     )
-
-
-def is_constant(hessian: Floats, resultant: Floats) -> NDArray[np.bool_]:
-    """Return which variables equal y throughout. There, eigenvectors would move y by a rounding error."""
-    return (resultant == 0) & (np.count_nonzero(hessian, axis=-1) == 1)
 
 
 def sums_of_blocks(X: Floats, y: Floats, compiled: bool) -> Floats:
