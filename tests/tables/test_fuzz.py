@@ -5,10 +5,11 @@ import io
 import numpy as np
 import openpyxl
 import pandas as pd
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transvariation.tables import Table, TableError, read_chunks, read_pair, read_table
+from transvariation.tables import Table, TableError, read_chunks, read_pair, read_table, text
 
 
 def attempt(read):
@@ -110,3 +111,25 @@ def test_damaged_workbooks(changes):
     for at, byte in changes:
         content[at] = byte
     outcome(bytes(content), missing="impute")
+
+
+LINES = st.lists(
+    st.sampled_from(["1", "2.5", "0", "true", "", "1e-400", "X", "é"] + [","] * 8 + ["\n"] * 3 + ['"'] * 2 + ["\r\n"]),
+    max_size=40,
+).map("".join)
+
+
+@given(LINES, st.lists(st.sampled_from(["F,1.5,n\n", '"F",0.5,"n"\n', 'F,2,"a,b"\n', "F,3\n", "F,4,,n\n"]), max_size=6))
+def test_the_fast_parser_changes_nothing(odd, rows):
+    file = ("i,K,remark\n" + "G,1,n\n" * 20 + "".join(rows) + odd).encode()
+    found = []
+    for parser in (text.parse_regular, lambda *_: None):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(text, "PIECE_CHARACTERS", 40)  # only what follows the first piece is parsed fast
+            patch.setattr(text, "parse_regular", parser)
+            try:
+                table = read_table(file, features=["K"], source_column="i", missing="keep")
+                found.append((table.source, np.nan_to_num(table.X, nan=-1).tolist(), table.rows.tolist()))
+            except TableError as error:
+                found.append(str(error))
+    assert found[0] == found[1]

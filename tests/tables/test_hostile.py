@@ -236,20 +236,21 @@ def test_a_fault_far_down_a_large_file_has_its_row(monkeypatch):
     ]
 
 
-def test_the_quick_way_and_the_careful_way_agree(monkeypatch):
-    from transvariation.tables import text
-
+def test_numbers_are_the_nearest_doubles_whatever_the_pieces(monkeypatch):
     rng = np.random.default_rng(3)
     cells = [repr(x) for x in (rng.normal(size=4000) * 10.0 ** rng.integers(-300, 300, 4000)).tolist()]
     rows = "".join(f'"F{i}",{cells[2 * i]},{cells[2 * i + 1]}\r\n' for i in range(2000))
-    file = ("id,a,b\r\n" + rows).encode()
-    monkeypatch.setattr(text, "PIECE_CHARACTERS", 1000)
-    quick = read_table(file)
-    monkeypatch.setattr(text, "parse_regular", lambda *_: None)
-    careful = read_table(file)
-    np.testing.assert_array_equal(quick.X, careful.X)
-    assert quick.ids == careful.ids
-    np.testing.assert_array_equal(quick.X.ravel(), np.array(cells, dtype=float))
+    monkeypatch.setattr("transvariation.tables.text.PIECE_CHARACTERS", 1000)
+    table = read_table(("id,a,b\r\n" + rows).encode())
+    np.testing.assert_array_equal(table.X.ravel(), np.array(cells, dtype=float))
+    assert table.ids == tuple(f"F{i}" for i in range(2000))
+
+
+def test_a_decimal_comma_far_down_is_refused_where_a_later_row_lacks_a_cell(monkeypatch):
+    monkeypatch.setattr("transvariation.tables.text.PIECE_CHARACTERS", 1000)
+    rows = ["id,K,Mg,remark"] + [f"F{i},0.5,3.5,ok" for i in range(500)]
+    rows[400:402] = ["F,0,552,3.5,ok", "G,0.5,3.5"]
+    assert [text.split(":")[0] for text in problems("\n".join(rows).encode())] == ["f.csv, row 401", "f.csv, row 402"]
 
 
 class TestExcel:

@@ -1,6 +1,7 @@
 """What ordinary files look like, and that each is read as a person would read it."""
 
 import io
+import sys
 
 import numpy as np
 import pandas as pd
@@ -361,3 +362,24 @@ def test_a_frame_has_a_fingerprint_of_its_own():
     assert read_table(frame).sha256 == read_table(frame.copy()).sha256
     others = [frame.assign(Na=[1.0, 3.0]), frame.assign(id=["A", "C"]), frame.rename(columns={"Na": "Mg"})]
     assert len({read_table(other).sha256 for other in [frame, *others]}) == 4
+
+
+class TestPolars:
+    def test_a_polars_frame_gives_the_same_table(self):
+        polars = pytest.importorskip("polars")
+        table = read_table(polars.read_csv(PLAIN.encode()))
+        assert (table.ids, table.features, table.X.tolist()) == (("F1", "F2", "F3"), ("Na", "Mg"), VALUES)
+        assert table.sha256 == read_table(polars.read_csv(PLAIN.encode())).sha256
+
+    def test_nulls_words_and_long_ids(self):
+        polars = pytest.importorskip("polars")
+        frame = polars.DataFrame({"id": [2**60, 2**60 + 1], "Na": [1.5, None], "Mg": ["2,5", "<0,1"]})
+        table = read_table(frame, missing="impute")
+        assert table.ids == (str(2**60), str(2**60 + 1))
+        assert table.X.tolist() == [[1.5, 2.5], [1.5, 0.05]]
+
+    def test_without_pyarrow_the_command_is_named(self, monkeypatch):
+        polars = pytest.importorskip("polars")
+        monkeypatch.setitem(sys.modules, "pyarrow", None)
+        (found,) = problems(polars.DataFrame({"Na": [1.0]}))
+        assert "pip install 'transvariation[parquet]'" in found

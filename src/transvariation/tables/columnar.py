@@ -2,13 +2,13 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
 from transvariation.tables.cells import Column
-from transvariation.tables.grid import Block, Grid, Plan
+from transvariation.tables.grid import Block, Grid
 from transvariation.tables.problems import Problems, TableError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ class ArrowGrid:
     """Batches of Arrow columns; what pandas stored as an index comes first, as in a DataFrame."""
 
     first_row, delimiter = 1, ""
-    plan: Plan | None = None
+    measured: Sequence[int] = ()
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class PandasGrid:
     """A pandas DataFrame; an index other than 0, 1, 2, ... becomes the first column."""
 
     first_row, delimiter = 1, ""
-    plan: Plan | None = None
+    measured: Sequence[int] = ()
 
     def __init__(self, frame: "pd.DataFrame", problems: Problems, decimal: str | None = None):
         import pandas as pd

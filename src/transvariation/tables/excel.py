@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from transvariation.tables.grid import Block, Limits, Plan, report_lengths
+from transvariation.tables.grid import Block, Limits, report_lengths
 from transvariation.tables.problems import Problems, TableError
 
 EXCEL_ROWS = 1_048_576
@@ -24,8 +24,8 @@ _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationship
 class ExcelGrid:
     """One sheet of a workbook. Formulas count by the value stored with them and are never computed."""
 
-    plan: Plan | None = None
     n_rows, delimiter = 0, ""
+    measured: Sequence[int] = ()
 
     def __init__(
         self,
@@ -125,17 +125,11 @@ class ExcelGrid:
         for row, column, formula in formulas:
             if row > self.first_row and column < width:
                 self._problems.add("formula-without-value", row, self.header[column], value=formula)
-        ranges = [(_cell(ends[0]), ends) for ends in (text.split(":") for text in merged) if len(ends) == 2]
-        ranges = [
-            ((row, column), ends)
-            for (row, column), ends in ranges
-            if column < width and _cell(ends[1])[0] >= self.first_row
-        ]
+        ranges = sorted((_cell(text.partition(":")[0]), text) for text in merged)
+        ranges = [(at, text) for at, text in ranges if at[0] >= self.first_row and at[1] < width]
         if ranges:
             (row, column), _ = ranges[0]
-            listed = ", ".join(":".join(ends) for _, ends in ranges[:5]) + (
-                f" and {len(ranges) - 5} more" if len(ranges) > 5 else ""
-            )
+            listed = ", ".join(text for _, text in ranges[:5]) + (f" and {len(ranges) - 5} more" if ranges[5:] else "")
             raise self._problems.stop("merged-cells", row, self.header[column] or None, ranges=listed)
 
 

@@ -29,25 +29,17 @@ class Block:
     """Consecutive rows: their numbers in the file, and the cells of each column of the header."""
 
     rows: NDArray[np.int64]
-    columns: list[Column]  # of no length where a column was not read
+    columns: list[Column]
     progress: float = 1.0  # the share of the file read by now
 
     def keep(self, mask: NDArray[np.bool_]) -> "Block":
         """Return the rows where the mask holds."""
         at = np.flatnonzero(mask)
         columns: list[Column] = [
-            column[at] if isinstance(column, np.ndarray) else [column[i] for i in at.tolist() if len(column)]
+            column[at] if isinstance(column, np.ndarray) else [column[i] for i in at.tolist()]
             for column in self.columns
         ]
         return Block(self.rows[at], columns, self.progress)
-
-
-@dataclass(frozen=True)
-class Plan:
-    """Which columns are wanted as numbers and which as text, once that is decided."""
-
-    numbers: tuple[int, ...]
-    texts: tuple[int, ...]
 
 
 class Grid(Protocol):
@@ -60,7 +52,7 @@ class Grid(Protocol):
     sha256: str
     n_rows: int  # 0 where only reading tells
     delimiter: str  # how a message names what separates the columns, "" where they are typed
-    plan: Plan | None  # a reader that can use it reads faster
+    measured: Sequence[int]  # the columns of numbers, once that is decided: a text file is then read faster
 
     def blocks(self, block_rows: int) -> Iterator[Block]:
         """Read the rows below the header."""

@@ -19,7 +19,7 @@ from transvariation.tables.columns import (
     same_unit,
     split_unit,
 )
-from transvariation.tables.grid import Block, Grid, Limits, Plan, block_rows
+from transvariation.tables.grid import Block, Grid, Limits, block_rows
 from transvariation.tables.missing import apply_policy, check_policy, gaps, nothing_remains
 from transvariation.tables.opening import Source, opened
 from transvariation.tables.problems import Problems, TableError, row_list
@@ -31,11 +31,11 @@ _STATISTICS = (
     r"|moyenne|[ée]cart[- ]type|promedio|desviaci[óo]n est[áa]ndar|deviazione standard|gemiddelde|standaardafwijking"
 )
 _ALONE = rf"{_STATISTICS}|sd|s\.d\.|std|max(?:imum)?|min(?:imum)?|sum|total|lod|loq|detection limit|media"
-_LABEL = r"[^\n\d]{0,30}\d[^\n]{0,10}"
+_LABEL = r"[^\d]{0,30}\d.{0,10}"
+_HINT = re.compile(_ALONE)
 _SUMMARY = re.compile(
-    rf"^(?:%? ?(?:{_ALONE}) ?(?:%|\(%\)|\[%\])? ?(?:\(n ?= ?\d+\))?:?"
-    rf"|(?:{_STATISTICS})[ _:]+{_LABEL}|{_LABEL}[ _:]+%?(?:{_STATISTICS}) ?%?)$",
-    re.IGNORECASE | re.MULTILINE,
+    rf"%? ?(?:{_ALONE}) ?(?:%|\(%\)|\[%\])? ?(?:\(n ?= ?\d+\))?:?"
+    rf"|(?:{_STATISTICS})[ _:]+{_LABEL}|{_LABEL}[ _:]+%?(?:{_STATISTICS}) ?%?"
 )
 
 
@@ -226,9 +226,7 @@ def _read_parts(
         if layout is None:
             layout = find_layout(grid, block, problems, **given)
             _check_measurements(grid, block, layout, problems)
-            measured = layout.at("measurement")
-            labels = set(range(len(grid.header))).difference(measured)
-            grid.plan = Plan(tuple(measured), tuple(sorted(labels)))
+            grid.measured = layout.at("measurement")
         n += len(block.rows)
         if n > limits.rows or n * len(grid.header) > limits.cells:
             most = min(limits.rows, limits.cells // len(grid.header))
@@ -260,10 +258,10 @@ def _without_summaries(block: Block, layout: Layout | None, problems: Problems, 
     found: dict[int, str] = {}
     measured = set() if layout is None else set(layout.at("measurement"))
     for column in (column for j, column in enumerate(block.columns) if j not in measured):
-        if not isinstance(column, np.ndarray):
+        words = [] if isinstance(column, np.ndarray) else [cell for cell in column if isinstance(cell, str)]
+        if _HINT.search("\n".join(words).lower()):  # a quick look, before one at every cell
             texts = [cell.strip() if isinstance(cell, str) and len(cell) < 60 else "" for cell in column]
-            if _SUMMARY.search("\n".join(texts)):
-                found |= {i: text for i, text in enumerate(texts) if _SUMMARY.fullmatch(text)}
+            found |= {i: text for i, text in enumerate(texts) if _SUMMARY.fullmatch(text.lower())}
     if not found or (layout is None and len(found) == len(block.rows)):  # each row is the mean of one object
         return block
     at = sorted(found)

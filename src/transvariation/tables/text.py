@@ -4,16 +4,17 @@ import codecs
 import csv
 import io
 import re
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from transvariation.tables.cells import Column, find_decimal
-from transvariation.tables.grid import Block, Plan, are_names, report_lengths
-from transvariation.tables.problems import Problems, printable, quoted
+from transvariation.tables.grid import Block, are_names, report_lengths
+from transvariation.tables.problems import Problems, quoted
 
 DELIMITERS = {";": "semicolon", "\t": "tab", "|": "bar", ",": "comma"}  # the comma last: it may be a decimal mark
 SAMPLE_CHARACTERS = 1_000_000
@@ -98,7 +99,7 @@ class TextGrid:
         self._encoding = detect_encoding(stream, problems, encoding)
         self._stream, self._problems = stream, problems
         self._size = stream.seek(0, 2)
-        self.plan: Plan | None = None
+        self.measured: Sequence[int] = ()
         with self._text() as text:
             sample = text.read(SAMPLE_CHARACTERS)
         complete = len(sample) < SAMPLE_CHARACTERS
@@ -116,9 +117,9 @@ class TextGrid:
         with self._text() as text:
             reader = _Records(text, self._separator, problems)
             while (line := text.readline()) and not reader.broken and not self.header:
-                for row, record in reader.read([line]):
-                    if row > self._skipped and any(map(str.strip, record)):
-                        self.header, self.first_row = [cell.strip() for cell in record], row
+                for record in reader.read(line):
+                    if reader.row > self._skipped and any(map(str.strip, record)):
+                        self.header, self.first_row = [cell.strip() for cell in record], reader.row
         while self.header and not self.header[-1]:
             self.header.pop()  # blank columns at the right-hand edge
         if any("\x00" in name for name in self.header):
@@ -140,36 +141,33 @@ class TextGrid:
             while (piece := text.read(PIECE_CHARACTERS)) and not reader.broken:
                 piece += text.readline()  # to the end of the row
                 columns = None
-                if self.plan is not None and reader.row >= self.first_row:
-                    columns = parse_regular(piece, len(self.header), self.plan, self._separator, self.decimal)
+                if self.measured and reader.row >= self.first_row:
+                    columns = parse_regular(piece, len(self.header), self.measured, self._separator, self.decimal)
                 if columns is None:
-                    block = self._checked(reader, piece)
+                    block = self._checked(reader.row, reader.read(piece), "\x00" in piece)
                 else:
-                    n = max(map(len, columns))
-                    block = Block(np.arange(reader.row, reader.row + n) + 1, columns)
-                    reader.row += n
+                    block = Block(np.arange(len(columns[0])) + reader.row + 1, columns)
+                    reader.row += len(columns[0])
                 progress = min(self._stream.tell() / max(self._size, 1), 1.0)
                 for start in range(0, len(block.rows), block_rows):
                     part = slice(start, start + block_rows)
                     yield Block(block.rows[part], [column[part] for column in block.columns], progress)
 
-    def _checked(self, reader: "_Records", piece: str) -> Block:
-        width, nul = len(self.header), "\x00" in piece
-        rows: list[int] = []
-        records: list[list[str]] = []
-        misfits: list[tuple[int, Sequence[object]]] = []
-        for row, record in reader.read(list(io.StringIO(piece, newline=""))):
-            if row <= self.first_row or not any(map(str.strip, record)):
-                continue
-            if not _fits(record, width):
-                misfits.append((row, record))
-            elif nul and any("\x00" in cell for cell in record):
-                at = next(i for i, cell in enumerate(record) if "\x00" in cell)
-                self._problems.add("nul", row, self.header[at])
-            else:
-                rows.append(row)
-                records.append(record[:width])
-        report_lengths(misfits, len(rows) + len(misfits), width, self._problems, self.delimiter)
+    def _checked(self, above: int, records: list[list[str]], nul: bool) -> Block:
+        """Leave out blank rows, and report rows that do not fit the header."""
+        width = len(self.header)
+        rows: Sequence[int] = range(above + 1, above + 1 + len(records))
+        if above < self.first_row or set(map(len, records)) != {width} or nul or not all(r[0].strip() for r in records):
+            filled = [
+                (i, r) for i, r in zip(rows, records, strict=True) if i > self.first_row and any(map(str.strip, r))
+            ]
+            misfits = [(i, record) for i, record in filled if not _fits(record, width)]
+            report_lengths(misfits, len(filled), width, self._problems, self.delimiter)
+            for i, record in filled if nul else ():
+                for at in [at for at, cell in enumerate(record[:width]) if "\x00" in cell][:1]:
+                    self._problems.add("nul", i, self.header[at])
+            fitting = [(i, r[:width]) for i, r in filled if _fits(r, width) and not (nul and "\x00" in "".join(r))]
+            rows, records = [i for i, _ in fitting], [record for _, record in fitting]
         columns: list[Column] = list(zip(*records, strict=True)) if records else [()] * width
         return Block(np.array(rows, dtype=np.int64), columns)
 
@@ -182,25 +180,22 @@ class _Records:
         self.row = 0  # the last record's number, as a spreadsheet counts
         self.broken = False
 
-    def read(self, lines: list[str]) -> Iterator[tuple[int, list[str]]]:
-        """Read the records that begin among these lines."""
-        waiting = deque(lines)
-
-        def following() -> Iterator[str]:
-            while line := waiting.popleft() if waiting else self._text.readline():
-                yield line
-
-        reader = csv.reader(following(), delimiter=self._delimiter, strict=True)
+    def read(self, piece: str) -> list[list[str]]:
+        """Read the records that begin in a piece of whole lines."""
+        lines = list(io.StringIO(piece, newline=""))
+        rest = iter(self._text.readline, "")
+        reader = csv.reader(chain(lines, rest), delimiter=self._delimiter, strict=True)
+        records: list[list[str]] = []
         try:
-            while waiting:  # only a record that is still open asks for a line beyond these
-                record = next(reader)
-                self.row += 1
-                yield self.row, record
+            while reader.line_num < len(lines):
+                records.append(next(reader))
         except csv.Error as error:
             self.broken = True
-            known = {"unexpected end": "open-quote", "field larger": "long-cell"}
+            known = {"unexpected end": "open-quote", "field larger": "long-cell"}  # the module has no codes
             code = next((code for words, code in known.items() if words in str(error)), "unreadable-row")
-            self._problems.add(code, self.row + 1, reason=printable(str(error)))
+            self._problems.add(code, self.row + len(records) + 1, reason=str(error))
+        self.row += len(records)
+        return records
 
 
 def _records(sample: str, complete: bool, delimiter: str) -> list[list[str]]:
@@ -256,7 +251,7 @@ def _count_numbers(records: list[list[str]]) -> int:
     return sum(bool(_EITHER.fullmatch(cell.strip())) for record in records for cell in record)
 
 
-def parse_regular(piece: str, width: int, plan: Plan, delimiter: str, decimal: str) -> list[Column] | None:
+def parse_regular(piece: str, width: int, numbers: Sequence[int], delimiter: str, decimal: str) -> list[Column] | None:
     """Parse a piece of text made of whole rows at the speed of C; None where any cell needs a closer look.
 
     Parameters
@@ -265,21 +260,19 @@ def parse_regular(piece: str, width: int, plan: Plan, delimiter: str, decimal: s
         Whole lines.
     width : int
         How many cells every row must have.
-    plan : Plan
-        Which columns are wanted, and as what; the others come back empty.
+    numbers : sequence of int
+        The columns to read as numbers; the others are text.
 
     Examples
     --------
-    >>> parse_regular("F1,1.5\\nF2,2.5\\n", 2, Plan(numbers=(1,), texts=(0,)), ",", ".")
+    >>> parse_regular("F1,1.5\\nF2,2.5\\n", 2, [1], ",", ".")
     [['F1', 'F2'], array([1.5, 2.5])]
-    >>> parse_regular("F1,1.5\\nF2,<2\\n", 2, Plan(numbers=(1,), texts=(0,)), ",", ".") is None
+    >>> parse_regular("F1,1.5\\nF2,<2\\n", 2, [1], ",", ".") is None
     True
     """
     import pandas as pd
 
     n = piece.count("\n") + (not piece.endswith("\n"))
-    # from 3.1 on pandas gives the nearest double, as float() does, unasked, and warns when asked
-    exact: dict[str, Any] = {} if _version(pd.__version__) >= (3, 1) else {"float_precision": "round_trip"}
     try:
         if not _is_regular(piece, n, width, delimiter):
             return None
@@ -290,29 +283,26 @@ def parse_regular(piece: str, width: int, plan: Plan, delimiter: str, decimal: s
             header=None,
             names=range(width),
             index_col=False,
-            usecols=sorted(plan.numbers + plan.texts),
-            dtype={**dict.fromkeys(plan.numbers, np.float64), **dict.fromkeys(plan.texts, object)},
+            dtype={j: np.float64 if j in numbers else object for j in range(width)},
             na_filter=False,  # an empty cell must not pass for a number
             skip_blank_lines=False,
-            **exact,
+            **_nearest_double(pd.__version__),
         )
     except (ValueError, OverflowError):  # ParserError and UnicodeEncodeError are ValueErrors
         return None
-    X = frame[list(plan.numbers)].to_numpy()
+    X = frame[list(numbers)].to_numpy()
     if len(frame) != n or not np.isfinite(X).all():  # 1e400 and nan
         return None
     if ((X == 0).any() or (X == 1).all(axis=0).any()) and "e" in piece.lower():
         return None  # 1e-400 and false read as 0; a column of nothing but true as 1
-    columns: list[Column] = [()] * width
-    for k, j in enumerate(plan.numbers):
-        columns[j] = X[:, k]
-    for j in plan.texts:
-        columns[j] = frame[j].tolist()
-    return columns
+    place = {j: k for k, j in enumerate(numbers)}
+    return [X[:, place[j]] if j in place else frame[j].tolist() for j in range(width)]
 
 
-def _version(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split(".")[:2])
+def _nearest_double(version: str) -> dict[str, Any]:
+    """Ask for what float() gives; from 3.1 on pandas does so unasked, and warns when asked."""
+    major, minor = map(int, version.split(".")[:2])
+    return {} if (major, minor) >= (3, 1) else {"float_precision": "round_trip"}
 
 
 def _is_regular(piece: str, n: int, width: int, delimiter: str) -> bool:

@@ -1,0 +1,64 @@
+"""Problems: codes for programs, sentences for each front end, and nothing from a file that a terminal obeys."""
+
+import json
+import re
+
+import pytest
+
+from transvariation.tables import Problem, TableError, printable, read_table
+from transvariation.tables.problems import MESSAGES, REMEDIES, Problems
+
+
+@pytest.mark.parametrize(
+    "text", ["\x1b[2J", "\x9b31m", "\u202egpj.exe", "\u2066a\u2069", "a\nb", "a\r", "\x00", "\u200b", "\x7f"]
+)
+def test_characters_that_move_the_cursor_or_hide_text_are_escaped(text):
+    assert printable(text).isprintable()
+    assert printable(text) != text
+    assert Problem("not-a-number", text, 2, text, {"value": text}).located("cli").isprintable()
+
+
+def test_printable_text_stays_as_it_is():
+    assert printable("Prüfstück 1 (µg/g) → 玻璃") == "Prüfstück 1 (µg/g) → 玻璃"
+
+
+@pytest.mark.parametrize("remedy", REMEDIES)
+def test_each_remedy_is_in_the_terms_of_its_front_end(remedy):
+    assert REMEDIES[remedy].keys() == {"python", "cli", "page"}
+    assert not re.search(r"--|\w=", REMEDIES[remedy]["page"])
+    assert "--" not in REMEDIES[remedy]["python"]
+    assert not re.search(r'\w="', REMEDIES[remedy]["cli"])
+
+
+def test_a_problem_survives_json():
+    (problem,) = _problems(b"id,Na\nA,1\nB,\n")
+    again = Problem.from_dict(json.loads(json.dumps(problem.to_dict())))
+    assert again == problem
+    assert again.text("cli").endswith("choose --missing drop or --missing impute")
+    assert "Missing values" in again.text("page")
+
+
+def test_every_code_in_use_has_a_message():
+    from pathlib import Path
+
+    import transvariation.tables as package
+
+    text = "".join(path.read_text(encoding="utf-8") for path in Path(package.__file__).parent.glob("*.py"))
+    used = set(re.findall(r'(?:\.add|\.stop|\.note|Problem|Fault)\(\s*"([\w-]+)"', text))
+    assert used <= set(MESSAGES)
+    remedies = set(re.findall(r'remedy="([\w-]+)"', text))
+    assert remedies <= set(REMEDIES)
+
+
+def test_values_are_quoted_numbers_are_not():
+    problems = Problems("t")
+    problems.add("row-length", 3, n=1234, width=2, delimiter="the comma")
+    problems.add("no-such-column", name="x\n", columns=["a", "b"])
+    assert "the row has 1234 cells" in str(problems.problems[0])
+    assert str(problems.problems[1]) == "t: there is no column 'x\\n'; there are 'a', 'b'"
+
+
+def _problems(content):
+    with pytest.raises(TableError) as caught:
+        read_table(content)
+    return caught.value.problems
