@@ -31,6 +31,8 @@ FORMAT, VERSION = "transvariation model", 3
 HEADER, SCHEMA, OLD_HEADER = "transvariation.json", "schema.json", "manifest.json"
 MAX_DEPTH = 200  # levels of JSON; each estimator inside another takes about six
 MAX_RANGE = 10_000
+MAX_INTEGER = 10**7  # of learned numbers, unless the file is larger
+PROTOCOL = 2  # of skops, at least
 
 PathOrFile = Union[str, "os.PathLike[str]", BinaryIO]
 
@@ -95,7 +97,7 @@ def save(model: Any, path: PathOrFile, *, about: Mapping[str, Any] | None = None
         "version": VERSION,
         "written_by": f"transvariation {transvariation.__version__}",
         "class": f"{type(model).__module__}.{type(model).__name__}",
-        "fitted": _is_fitted(model),
+        "attributes": sorted(vars(model).keys() - {"_metadata_request"}),
         "about": json.loads(json.dumps(dict(about or {}), allow_nan=False)),
     }
     try:
@@ -218,7 +220,7 @@ def _load(file: BinaryIO, trusted: set[str] | None) -> Any:
         header = _read_header(archive)
         named = _check_schema(archive, trusted)
     known = named if trusted is None else trusted
-    ours = {name for name in named if name.startswith("transvariation.") and _is_our_class(name)}
+    ours = {name for name in named if name.startswith("transvariation.") and _our_class(name)}
     file.seek(0)
     try:
         model = skops.io.load(file, trusted=sorted(_TRUSTED | ours | known))
@@ -281,7 +283,7 @@ def _read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
             f"format version {header.get('version')!r} is unknown; this version of transvariation reads {VERSION}, a "
             "newer one may read it"
         )
-    kinds = {"class": str, "written_by": str, "about": dict, "fitted": bool, "scores_zeros": bool}
+    kinds = {"class": str, "written_by": str, "about": dict, "attributes": list, "scores_zeros": bool}
     for key, kind in kinds.items():
         if not isinstance(header.get(key), kind):
             raise ModelFileError(f"{HEADER} lacks {key!r}: the file is damaged or was changed")
@@ -320,20 +322,15 @@ def _check_schema(archive: zipfile.ZipFile, trusted: set[str] | None) -> set[str
     """Check that building the model takes no more than the file holds; return the names of the types in it."""
     named = set()
     unused = set(archive.namelist()) - {HEADER, SCHEMA}
-    for node in _nodes(json.loads(archive.read(SCHEMA))):
+    schema = json.loads(archive.read(SCHEMA))
+    if schema["protocol"] < PROTOCOL:  # earlier ones name types in other places
+        raise ModelFileError(f"protocol {schema['protocol']!r} of skops is not used in model files")
+    for node in _nodes(schema):
         loader, name = node["__loader__"], f"{node['__module__']}.{node['__class__']}"
-        if loader not in _TYPES and loader not in _OPEN:
-            raise ModelFileError(f"a {name!r} cannot be kept in a model file ({loader!r})")
+        if not _is_allowed(loader, name, trusted):
+            raise ModelFileError(f"{name!r} cannot be kept in a model file (as {loader!r})")
         if "__id__" in node:  # skops would take an earlier node instead, and visit it once for each such reference
             raise ModelFileError("it refers to one object from several places; save writes no such file")
-        if loader in _TYPES and name not in _TYPES[loader] and (trusted is not None and name not in trusted):
-            raise ModelFileError(f"{name!r} is not a type for {loader!r}")
-        if loader in _OPEN and any(name in types for types in _TYPES.values()):
-            raise ModelFileError(f"{name!r} is not a type for {loader!r}")
-        if loader not in ("ObjectNode", "TupleNode") and name.startswith("transvariation."):
-            raise ModelFileError(f"{name!r} is not a type for {loader!r}")
-        if loader == "LossNode" and not name.startswith("sklearn."):
-            raise ModelFileError(f"{name!r} is not a type for {loader!r}")
         if loader == "NdArrayNode" and node["type"] == "numpy":
             if node["file"] not in unused:
                 raise ModelFileError(f"the array {node['file']!r} is missing, or is used twice")
@@ -341,17 +338,43 @@ def _check_schema(archive: zipfile.ZipFile, trusted: set[str] | None) -> set[str
             _check_array(archive, node["file"])
         elif loader == "NdArrayNode" and len(node["shape"]["content"]) != 1:
             raise ModelFileError("an array of objects has more than one dimension")
-        if name == "builtins.range" and len(range(*_plain(node["content"]))) > MAX_RANGE:
+        if name == "builtins.range" and len(range(*map(_plain, node["content"]["content"]))) > MAX_RANGE:
             raise ModelFileError(f"a range has more than {MAX_RANGE} values")
+        if loader == "ObjectNode" and name.startswith("transvariation."):
+            _check_integers(node, name, archive.start_dir)
         named.add(name)
     if unused:
         raise ModelFileError(f"the member {min(unused)!r} belongs to nothing in the model")
     return named
 
 
-def _plain(node: dict[str, Any]) -> list[Any]:
-    """Read the numbers in a tuple node."""
-    return [json.loads(item["content"]) for item in node["content"]]
+def _is_allowed(loader: str, name: str, trusted: set[str] | None) -> bool:
+    """Return whether skops may build a type from a node of this kind, as far as it is not for skops to decide."""
+    if name.startswith("transvariation."):
+        return loader in ("ObjectNode", "TupleNode")  # attributes are set; nothing is called
+    if loader in _TYPES:
+        return name in _TYPES[loader] or trusted is None or name in trusted
+    if loader == "LossNode":
+        return name.startswith("sklearn.")
+    return loader in _OPEN and not any(name in types for types in _TYPES.values())
+
+
+def _plain(node: dict[str, Any]) -> Any:
+    """Read a number or a string; raise KeyError for anything else."""
+    return json.loads(node["content"]) if node["__loader__"] == "JsonNode" else node["not plain"]
+
+
+def _check_integers(node: dict[str, Any], name: str, size: int) -> None:
+    """Check that no learned number is larger than what the file can hold: it may be the size of an array."""
+    state = node["content"]
+    if state["__loader__"] == "JsonNode" and _plain(state) is None:  # an object without attributes
+        return
+    parameters: list[str] = getattr(_our_class(name), "_get_param_names", list)()
+    for key, value in state["content"].items():
+        if value["__loader__"] == "JsonNode" and key not in parameters:
+            number = _plain(value)
+            if isinstance(number, int) and abs(number) > max(size, MAX_INTEGER):
+                raise ModelFileError(f"{key}={number} is not possible in a file of {size} bytes")
 
 
 def _check_array(archive: zipfile.ZipFile, name: str) -> None:
@@ -368,35 +391,22 @@ def _check_array(archive: zipfile.ZipFile, name: str) -> None:
             raise ModelFileError(f"the array {name!r} is not what its header says: {dtype}, {shape}")
 
 
-def _is_our_class(name: str) -> bool:
+def _our_class(name: str) -> type | None:
     module, _, attribute = name.rpartition(".")
     if not re.fullmatch(r"transvariation(\.[a-z]\w*)+", module):  # no __main__, which would run
-        return False
+        return None
     try:
         found = getattr(import_module(module), attribute, None)
     except ImportError:
-        return False
-    return isinstance(found, type) and found.__module__ == module
-
-
-def _is_fitted(model: Any) -> bool:
-    from sklearn.exceptions import NotFittedError
-    from sklearn.utils.validation import check_is_fitted
-
-    try:
-        check_is_fitted(model)
-    except (NotFittedError, TypeError):  # TypeError: it has nothing to fit
-        return False
-    return True
+        return None
+    return found if isinstance(found, type) and found.__module__ == module else None
 
 
 def _check_complete(header: dict[str, Any], model: Any, size: int) -> None:
-    """Check that nothing was taken out of a fitted model: it scores a row, as it did when it was saved."""
+    """Check that the model has all attributes that were saved, and scores a row as it did then."""
     kind = f"{type(model).__module__}.{type(model).__name__}"
-    if (kind, _is_fitted(model)) != (header["class"], header["fitted"]):
-        raise ModelFileError("the model is not the one that was saved: learned attributes were removed or changed")
-    if not header["fitted"]:
-        return
+    if (kind, sorted(vars(model))) != (header["class"], header["attributes"]):
+        raise ModelFileError("the model is not the one that was saved: attributes were removed or added")
     n, names = getattr(model, "n_features_in_", None), getattr(model, "feature_names_in_", None)
     if n is not None and not (isinstance(n, int | np.integer) and 0 < n <= size):
         raise ModelFileError(f"n_features_in_={n!r} is not possible in a file of {size} bytes")
@@ -413,13 +423,17 @@ def _check_complete(header: dict[str, Any], model: Any, size: int) -> None:
 
 
 def _scores_zeros(model: Any) -> bool:
-    """Return whether a fitted model can score a row of zeros; raise if it cannot because it lacks attributes."""
-    if not _is_fitted(model) or not hasattr(model, "n_features_in_"):
-        return False
+    """Return whether a model can score a row of zeros; raise if it cannot because it lacks attributes."""
+    from sklearn.exceptions import NotFittedError
+
     try:
         _score_zeros(model)
-    except AttributeError as error:  # NotFittedError is one
-        raise TypeError(f"it is incomplete: {error}") from error
+    except NotFittedError:
+        return False
+    except AttributeError as error:
+        if hasattr(model, "n_features_in_"):
+            raise TypeError(f"it is incomplete: {error}") from error
+        return False
     except Exception:  # a pipeline may not accept zeros
         return False
     return True
