@@ -1,4 +1,4 @@
-"""Choosing without outliers agrees with what outliers would say, where there is something to choose."""
+"""Comparison without outliers agrees with what outliers would show."""
 
 import numpy as np
 import pandas as pd
@@ -8,31 +8,31 @@ from sklearn.decomposition import PCA
 from sklearn.neighbors import LocalOutlierFactor
 from sklearn.pipeline import make_pipeline
 
-from transvariation import TOCC, compare_classifiers, load_glass, make_scenario
-from transvariation.baselines import DDSIMCA
+from transvariation import TOCC, NeighborTOCC, compare_classifiers, load_glass, make_scenario, model_selection
+from transvariation.baselines import DDSIMCA, GaussianOCC
 
 LOCAL = LocalOutlierFactor(novelty=True)
 
 
-def test_bananas_need_a_local_rule():
+def test_banana_shapes_need_a_local_detector():
     target, _ = make_scenario("i", 200, random_state=1)
     choice = compare_classifiers({"ellipse": EllipticEnvelope(support_fraction=1.0), "local": LOCAL}, target)
     assert choice.best == "local"
-    assert choice.sure > 0.9
+    assert choice.confidence > 0.9
     assert list(choice.table.index) == ["local", "ellipse"]
     assert "local ranks first" in str(choice)
 
 
-def test_equal_candidates_are_a_coin():
+def test_equal_candidates_are_undecided():
     target, _ = make_scenario("a", random_state=2)
     choice = compare_classifiers({"one": LOCAL, "two": LOCAL}, target, n_repeats=1)
-    assert choice.sure == 0.5
+    assert choice.confidence == 0.5
 
 
 def test_pipelines_frames_and_many_variables():
     control = load_glass().control
     choice = compare_classifiers([make_pipeline(PCA(2), TOCC()), make_pipeline(PCA(3), TOCC())], control, n_repeats=1)
-    assert choice.reference == "each variable drawn on its own"
+    assert choice.reference == "each feature drawn independently"
     assert choice.table["accepted"].between(0, 1).all()
 
 
@@ -44,7 +44,7 @@ def test_too_few_components_of_spectra_are_recognised_from_target_samples():
     assert choice.reference == "principal components drawn independently, times 3"
     assert choice.table.index[-1] == "1"
     assert choice.table.loc["1", "accepted"] > 0.05  # permuted features would all be rejected
-    assert choice.table.loc["1", "sure"] > 0.99
+    assert choice.table.loc["1", "confidence"] > 0.99
 
 
 def test_same_seed_same_table():
@@ -54,20 +54,20 @@ def test_same_seed_same_table():
 
 
 def test_hostile_input():
-    with pytest.raises(ValueError, match="nothing to choose"):
+    with pytest.raises(ValueError, match="estimators is empty"):
         compare_classifiers([], np.zeros((20, 2)))
-    with pytest.raises(ValueError, match="look the same"):
+    with pytest.raises(ValueError, match="have the same parameters"):
         compare_classifiers([TOCC(), TOCC()], np.zeros((20, 2)))
     with pytest.raises(ValueError, match="minimum of 10 is required"):
         compare_classifiers([TOCC()], np.zeros((5, 2)))
     for one in (TOCC(), make_pipeline(PCA(2), TOCC())):
-        with pytest.raises(TypeError, match=r"is one estimator; give a list or dict of them, such as \[rule\]"):
+        with pytest.raises(TypeError, match=r"is one estimator; give a list or dict of them, such as \[classifier\]"):
             compare_classifiers(one, np.zeros((20, 2)))
-    with pytest.raises(TypeError, match=r"LocalOutlierFactor.* can rate no new objects"):
+    with pytest.raises(TypeError, match=r"LocalOutlierFactor.* cannot score new samples"):
         compare_classifiers([LocalOutlierFactor()], load_glass().control)
 
 
-def test_any_number_of_workers_and_every_setting():
+def test_n_jobs_and_every_parameter():
     target, _ = make_scenario("e", random_state=4)
     given = {"sensitivity": 0.8, "n_folds": 3, "n_repeats": 1, "n_reference": 50}
     one, two = (
@@ -78,3 +78,25 @@ def test_any_number_of_workers_and_every_setting():
     np.testing.assert_allclose(shares, shares.round(), atol=1e-9)
     more = compare_classifiers({"half": TOCC(tau_max="half"), "local": LOCAL}, target, **{**given, "sensitivity": 1.0})
     assert (more.table["accepted"] > one.table["accepted"].reindex(more.table.index)).all()
+
+
+def test_groups_are_held_out_together():
+    rng = np.random.default_rng(0)
+    items = np.repeat(rng.normal(size=(40, 3)), 4, axis=0)
+    X, groups = items + 0.01 * rng.normal(size=items.shape), np.repeat(np.arange(40), 4)
+    nearest = {"kNN": NeighborTOCC(1), "Gaussian": GaussianOCC()}
+    # Replicates of the same item in the training folds make the nearest neighbor look far too good.
+    assert compare_classifiers(nearest, X, n_repeats=1).table.loc["kNN", "accepted"] < 0.02
+    assert compare_classifiers(nearest, X, groups=groups, n_repeats=1).table.loc["kNN", "accepted"] > 0.1
+    with pytest.raises(ValueError, match="n_folds=5 exceeds the number of groups, 4"):
+        compare_classifiers(nearest, X, groups=groups // 10)
+
+
+def test_progress_bar_only_on_a_terminal_and_after_two_seconds(monkeypatch, capsys):
+    monkeypatch.setattr(model_selection, "_SILENT", 0.0)
+    target, _ = make_scenario("a", random_state=0)
+    compare_classifiers([LOCAL], target, n_repeats=1)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    compare_classifiers([LOCAL], target, n_repeats=1)
+    assert "comparing classifiers" in capsys.readouterr().err

@@ -1,102 +1,109 @@
-"""Choosing between rules without a single outlier: the one that accepts the least beside the target."""
+"""Compare one-class classifiers without outliers: which one accepts the least besides the target class?"""
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t as student
-from sklearn.model_selection import RepeatedKFold
+from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils.validation import check_array
 
 from transvariation.calibrated import detector_scores, fit_detector, score_sign
+from transvariation.calibration import Indices, check_groups, take_rows
 from transvariation.conformal import check_sensitivity, conformal_threshold
-from transvariation.parallel import run_in_processes
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Floats = NDArray[np.float64]
 
-_MARGIN = 0.25  # of the range of each variable, by which the reference box extends to either side
+_MARGIN = 0.25  # of the range of each feature, by which the reference box extends to either side
 _STRETCH = 3.0  # of the principal components, if there are more features than samples
 _LOW_DIMENSION = 4  # above this, nearly all of a box is far from everything
+_SILENT = 2.0  # seconds without a progress bar
 
 
 @dataclass(frozen=True)
-class Choice:
-    """How candidate rules rank, and how sure the ranking is.
+class Comparison:
+    """Ranking of classifiers.
 
     Attributes
     ----------
     table : DataFrame
         One row per candidate, the best first: ``accepted`` (share of the reference points accepted when a share
-        `sensitivity` of held-out targets is), ``behind`` (how much more than the best), ``error`` (the standard error
-        of that) and ``sure`` (the probability, by a corrected t-test, that the best is better than this one).
+        `sensitivity` of held-out targets is), ``difference`` (how much more than the best), ``standard_error`` of the
+        difference, and ``confidence`` (probability, by a corrected t-test, that the best is better than this one).
     best : str
         The name of the first.
-    sure : float
-        How sure it is that the best is better than the second: 0.5 is a coin, 1 is certain.
+    confidence : float
+        Probability that the best is better than the second: 0.5 means undecided.
     reference : str
         What the reference points are.
 
     Examples
     --------
     >>> from transvariation import compare_classifiers, load_glass, TOCC
-    >>> compare_classifiers([TOCC()], load_glass().control[["K", "Mg"]], n_repeats=1).sure
+    >>> compare_classifiers([TOCC()], load_glass().control[["K", "Mg"]], n_repeats=1).confidence
     1.0
     """
 
     table: "pd.DataFrame"
     best: str
-    sure: float
+    confidence: float
     reference: str
 
     def __str__(self) -> str:
-        return f"{self.best} ranks first, {self.sure:.0%} sure\n\n{self.table.round(3).to_string()}"
+        return f"{self.best} ranks first, confidence {self.confidence:.0%}\n\n{self.table.round(3).to_string()}"
 
 
 def compare_classifiers(
     estimators: Mapping[str, Any] | Sequence[Any],
     X: ArrayLike,
     *,
+    groups: ArrayLike | None = None,
     sensitivity: float = 0.9,
     n_folds: int = 5,
-    n_repeats: int = 4,
-    n_reference: int = 2000,
+    n_repeats: int = 2,
+    n_reference: int = 1000,
     random_state: Any = 0,
     n_jobs: int | None = None,
-) -> Choice:
-    """Rank one-class rules, numbers of clusters, reductions, from target objects alone.
+) -> Comparison:
+    """Rank one-class classifiers, numbers of clusters or reductions by target samples only.
 
-    Among rules that accept the same share of held-out targets, the one that accepts the least of everything else is
-    the sharpest. "Everything else" is drawn: in up to four variables uniformly in a box around the data, so that the
-    share accepted is a volume; in more, by permuting each variable among the objects, which keeps the margins and
-    breaks what ties the variables together; with at least as many variables as objects (spectra), by drawing each
-    principal component independently and multiplying it by three. Foreign objects may be of neither kind: the ranking
-    says which description is tightest, not which outliers will come.
+    Of classifiers that accept the same share of held-out targets, the one that accepts the least of everything else is
+    the sharpest. "Everything else" is simulated: in up to four features by uniform points in a box around the data, so
+    that the share accepted is a volume; in more, by permuting each feature, which keeps the margins and removes the
+    dependence between features; with at least as many features as samples (spectra), by drawing each principal
+    component independently and multiplying it by three. Foreign samples may be of another kind: the ranking shows which
+    description is tightest, not which outliers will come.
 
     Parameters
     ----------
     estimators : dict of name to estimator, or list of estimators
-        Anything with `fit` and `score_samples` (or `decision_function`), pipelines included. Their own thresholds
-        are not used.
-    X : array-like of shape (n, p)
-        Target objects only.
+        Classifiers of this package, detectors of scikit-learn or PyOD, pipelines included. Their own thresholds are not
+        used.
+    X : array-like of shape (n_samples, n_features)
+        Target samples only.
+    groups : array-like of shape (n_samples,), optional
+        Labels of items, equal for replicates of one item; replicates are held out together.
     sensitivity : float in (0, 1], default=0.9
         The share of held-out targets to accept.
     n_folds, n_repeats : int
-        Every object is held out once in each repeat.
-    n_reference : int, default=2000
+        Every sample is held out once in each repeat.
+    n_reference : int, default=1000
         The number of reference points, the same for every candidate.
     random_state : int or Generator, default=0
     n_jobs : int, optional
-        The number of processes; the result is the same for every number.
+        The number of processes; the result is the same for every number. On a terminal a progress bar appears after two
+        seconds.
 
     Returns
     -------
-    Choice
+    Comparison
 
     References
     ----------
@@ -114,32 +121,67 @@ def compare_classifiers(
     import pandas as pd
 
     named = _named(estimators)
+    check_sensitivity(sensitivity)
     rows = check_array(X, dtype=np.float64, ensure_min_samples=2 * n_folds, ensure_all_finite="allow-nan")
     table = X if isinstance(X, pd.DataFrame) else rows
-    check_sensitivity(sensitivity)
     rng = np.random.default_rng(random_state)
-    reference, kind = _reference(rows, n_reference, rng)
-    folds = list(
-        RepeatedKFold(n_splits=n_folds, n_repeats=n_repeats, random_state=int(rng.integers(2**31))).split(rows)
-    )
+    points, kind = _reference(rows, n_reference, rng)
+    reference = points if table is rows else pd.DataFrame(points, columns=table.columns)
+    folds = _folds(len(rows), check_groups(groups, len(rows)), n_folds, n_repeats, rng)
     pieces = [(estimator, table, reference, *fold) for estimator in named.values() for fold in folds]
-    rated = run_in_processes(_rate, pieces, n_jobs)
-    accepted = np.array(
-        [_accepted(rated[e * len(folds) : (e + 1) * len(folds)], n_folds, sensitivity) for e in range(len(named))]
-    )
-    return _ranked(list(named), accepted, 1 / (n_folds - 1), kind)
+    results = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(_score)(*piece) for piece in pieces)
+    scores = list(_with_progress(results, len(pieces)))
+    accepted = [_accepted(scores[i : i + len(folds)], n_folds, sensitivity) for i in range(0, len(scores), len(folds))]
+    return _ranked(list(named), np.array(accepted), 1 / (n_folds - 1), kind)
+
+
+def _folds(
+    n: int, groups: Indices | None, n_folds: int, n_repeats: int, rng: np.random.Generator
+) -> list[tuple[Indices, Indices]]:
+    n_groups = n if groups is None else int(groups.max()) + 1
+    if n_groups < n_folds:
+        raise ValueError(f"n_folds={n_folds} exceeds the number of groups, {n_groups}; use at most {n_groups} folds")
+    folds = []
+    for _ in range(n_repeats):
+        splitter = (KFold if groups is None else GroupKFold)(
+            n_folds, shuffle=True, random_state=int(rng.integers(2**31))
+        )
+        folds += list(splitter.split(np.empty((n, 1)), groups=groups))
+    return folds
+
+
+def _with_progress(results: Iterable[Any], total: int) -> Iterator[Any]:
+    """Show a progress bar on a terminal if the results take longer than two seconds."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console, started, bar = Console(stderr=True), time.monotonic(), None
+    try:
+        for done, result in enumerate(results, 1):
+            yield result
+            if bar is None and console.is_terminal and time.monotonic() - started > _SILENT:
+                bar = Progress(console=console, transient=True)
+                bar.start()
+                task = bar.add_task("comparing classifiers", total=total)
+            if bar is not None:
+                bar.update(task, completed=done)
+    finally:
+        if bar is not None:
+            bar.stop()
 
 
 def _named(estimators: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
     if hasattr(estimators, "fit"):  # a pipeline has a length too, and its steps would be compared
-        raise TypeError(f"{type(estimators).__name__} is one estimator; give a list or dict of them, such as [rule]")
+        raise TypeError(
+            f"{type(estimators).__name__} is one estimator; give a list or dict of them, such as [classifier]"
+        )
     if not len(estimators):
-        raise ValueError("there is nothing to choose from; give at least one estimator")
+        raise ValueError("estimators is empty; give at least one")
     if isinstance(estimators, Mapping):
         return dict(estimators)
     names = [" ".join(repr(estimator).split()) for estimator in estimators]
     if len(set(names)) < len(names):
-        raise ValueError("two candidates look the same; give a dict that names them")
+        raise ValueError("two candidates have the same parameters; give a dict that names them")
     return dict(zip(names, estimators, strict=True))
 
 
@@ -155,47 +197,47 @@ def _reference(X: Floats, n: int, rng: np.random.Generator) -> tuple[Floats, str
         scores = [_STRETCH * rng.choice(component, size=n) for component in (left * singular).T]
         return center + np.column_stack(scores) @ loadings, "principal components drawn independently, times 3"
     rows = [rng.choice(column, size=n) for column in X.T]
-    return np.column_stack(rows), "each variable drawn on its own"
+    return np.column_stack(rows), "each feature drawn independently"
 
 
-def _rate(estimator: Any, X: Any, reference: Floats, train: NDArray, test: NDArray) -> tuple[Floats, Floats]:
-    """Rate held-out targets and reference points by a rule that saw neither."""
-    frame = hasattr(X, "iloc")
-    known = X.iloc[train] if frame else X[train]
-    rule = fit_detector(estimator, known)
-    sign = score_sign(rule, known)
-    points = type(X)(reference, columns=X.columns) if frame else reference
-    return (
-        detector_scores(rule, X.iloc[test] if frame else X[test], sign=sign),
-        detector_scores(rule, points, sign=sign),
-    )
+def _score(estimator: Any, X: Any, reference: Any, train: Indices, test: Indices) -> tuple[Floats, Floats]:
+    """Score held-out targets and reference points by a detector fitted without them."""
+    known = take_rows(X, train)
+    detector = fit_detector(estimator, known)
+    sign = score_sign(detector, known)
+    return detector_scores(detector, take_rows(X, test), sign=sign), detector_scores(detector, reference, sign=sign)
 
 
-def _accepted(rated: list[tuple[Floats, Floats]], n_folds: int, sensitivity: float) -> Floats:
-    """The share of reference points accepted in each fold, at one cut for all folds of a repeat."""
+def _accepted(scores: list[tuple[Floats, Floats]], n_folds: int, sensitivity: float) -> Floats:
+    """Compute the share of reference points accepted in each fold, at one threshold for all folds of a repeat."""
     shares = []
-    for first in range(0, len(rated), n_folds):
-        repeat = rated[first : first + n_folds]
-        # One cut from all held-out targets together: a fold alone has too few to place it well.
+    for first in range(0, len(scores), n_folds):
+        repeat = scores[first : first + n_folds]
+        # One threshold from all held-out targets together: a single fold has too few.
         threshold = conformal_threshold(np.concatenate([held_out for held_out, _ in repeat]), sensitivity)
         shares += [np.mean(points >= threshold) for _, points in repeat]
     return np.array(shares)
 
 
-def _ranked(names: list[str], accepted: Floats, test_to_train: float, kind: str) -> Choice:
+def _ranked(names: list[str], accepted: Floats, test_to_train: float, kind: str) -> Comparison:
     import pandas as pd
 
     order = np.argsort(accepted.mean(axis=1), kind="stable")
-    behind = accepted[order] - accepted[order[0]]
+    differences = accepted[order] - accepted[order[0]]
     n = accepted.shape[1]
-    # Folds share most of their objects, so that their differences vary less than fresh ones would.
-    error = behind.std(axis=1, ddof=1) * np.sqrt(1 / n + test_to_train)
-    gap = behind.mean(axis=1)
-    ratio = np.divide(gap, error, out=np.where(gap > 0, np.inf, 0.0), where=error > 0)
-    sure = student.cdf(ratio, n - 1)
+    # Folds share most of their samples, so that their differences vary less than those of new samples would.
+    error = differences.std(axis=1, ddof=1) * np.sqrt(1 / n + test_to_train)
+    difference = differences.mean(axis=1)
+    ratio = np.divide(difference, error, out=np.where(difference > 0, np.inf, 0.0), where=error > 0)
+    confidence = student.cdf(ratio, n - 1)
+    confidence[0] = 1.0 if len(names) == 1 else confidence[1]
     table = pd.DataFrame(
-        {"accepted": accepted[order].mean(axis=1), "behind": gap, "error": error, "sure": sure},
+        {
+            "accepted": accepted[order].mean(axis=1),
+            "difference": difference,
+            "standard_error": error,
+            "confidence": confidence,
+        },
         index=pd.Index([names[e] for e in order], name="candidate"),
     )
-    table.iloc[0, 3] = 1.0 if len(names) == 1 else sure[1]
-    return Choice(table=table, best=str(table.index[0]), sure=float(table["sure"].iloc[0]), reference=kind)
+    return Comparison(table=table, best=str(table.index[0]), confidence=float(confidence[0]), reference=kind)
