@@ -20,7 +20,6 @@ _LEVELS = 5
 _LATER = 0x0001000100010000  # one in each lane after the first
 
 
-@compiled
 def count_beyond(X, m, Z, same):
     """Count the rows of X beyond each row of Z and in its orthant about m; whether first values repeat in an orthant.
 
@@ -31,17 +30,32 @@ def count_beyond(X, m, Z, same):
     beyond, side, ties = np.zeros(len(Z), np.int64), np.zeros(len(Z), np.int64), False
     for k in range(len(start) - 2):  # the last group is in no orthant
         A, C = units[start[k] : start[k + 1]], objects[first[k] : first[k + 1]]
-        if not len(A) or not len(C):
-            continue
-        if len(A) * len(C) <= _FEW_PAIRS:
-            count, repeated = _compare_pairs(A, C, same)
-        else:
-            count, repeated = _count_by_order(A, C[:0] if same else C, m, k)
-        ties |= repeated
-        for i in range(len(C)):
-            beyond[names[first[k] + i]] = count[i]
-            side[names[first[k] + i]] = len(A)
+        if len(A) and len(C):
+            if len(A) * len(C) <= _FEW_PAIRS:
+                count, repeated = _compare_pairs(A, C, same)
+            else:
+                base = np.where(k >> np.arange(len(m)) & 1, -m, m)
+                count, repeated = _count_by_order(A, C, base, same)
+            here = names[first[k] : first[k + 1]]
+            beyond[here], side[here] = count, len(A)
+            ties |= repeated
     return beyond, side, ties
+
+
+# This is no compiled function: every level of calls would be optimised again with all that it calls.
+def _count_by_order(A, C, base, same):
+    """Count the rows of A before each row of C in the orders of all variables; whether first values repeat."""
+    columns = np.ascontiguousarray(A.T if same else np.concatenate([A, C]).T)
+    sequence, orders, ties = _permutations(columns, base)
+    unit, count, out = (sequence < len(A)).view(np.uint8), np.zeros(len(sequence), np.int32), np.empty_like(sequence)
+    if len(columns) == 2:
+        _count_two(orders[0], unit, count)
+    elif len(columns) == 3:
+        _count_three(orders[0], orders[1], unit, count)
+    else:
+        _count_many(orders, unit, count)
+    out[sequence] = count
+    return out if same else out[len(A) :], ties
 
 
 @compiled
@@ -83,36 +97,6 @@ def _compare_pairs(A, C, same):
             count[i] += greater
             ties |= A[j, 0] == C[i, 0] and not (same and i == j)
     return count, ties
-
-
-@compiled
-def _count_by_order(A, C, m, k):
-    """Count the rows of A, in orthant k about m, before each row of C in all orders; without C, before those of A."""
-    n_units, (n, p) = len(A), (len(A) + len(C), A.shape[1])
-    columns, base = np.empty((p, n)), np.empty(p)
-    for u in range(p):
-        base[u] = -m[u] if k >> u & 1 else m[u]
-        for i in range(n_units):
-            columns[u, i] = A[i, u]
-        for i in range(len(C)):
-            columns[u, n_units + i] = C[i, u]
-    sequence, orders, ties = _permutations(columns, base)
-    unit = np.empty(n, np.uint8)
-    for t in range(n):
-        unit[t] = sequence[t] < n_units
-    count = np.zeros(n, np.int32)
-    if p == 2:
-        _count_two(orders[0], unit, count)
-    elif p == 3:
-        _count_three(orders[0], orders[1], unit, count)
-    else:
-        _count_many(orders, unit, count)
-    first = n_units if len(C) else 0
-    out = np.empty(n - first, np.int64)
-    for t in range(n):
-        if sequence[t] >= first:
-            out[sequence[t] - first] = count[t]
-    return out, ties
 
 
 @compiled
