@@ -24,7 +24,7 @@ LEVELS = ("source", "fragment", "replicate")
 _NAMES = {
     "id": "id ids identifier uid uuid barcode",
     "source": "source pane window bottle batch lot item origin donor group vehicle"
-    " quelle scheibe fenster flasche charge herkunft vitre fenetre bouteille origine"
+    " quelle scheibe fenster flasche chargen herkunft vitre fenetre bouteille origine"
     " fuente ventana botella lote origen sorgente lastra finestra bottiglia lotto bron ruit fles partij",
     "fragment": "fragment frag piece sample object specimen exhibit particle shard chip"
     " bruchstuck stuck probe objekt scherbe splitter partikel asservat spur morceau eclat echantillon objet particule"
@@ -119,15 +119,45 @@ def split_unit(header: str) -> tuple[str, str]:
     return name, ""
 
 
-def in_unit(name: str, unit: str, headers: Sequence[str]) -> int | None:
-    """Return the position of the one header that names a variable in this unit; None if there is none or several.
+def by_unit(headers: Sequence[str]) -> dict[tuple[str, str], int]:
+    """Index the headers that have a unit, by name and unit; without variables that stand twice in one unit.
 
-    >>> in_unit("Na", "ppm", ["K", "Na (ppm)", "Na (wt%)"])
-    1
+    >>> by_unit(["K", "Na (ppm)", "Na (wt%)"])
+    {('Na', 'ppm'): 1, ('Na', 'wt%'): 2}
     """
-    parts = [split_unit(header) for header in headers] if unit else []
-    at = [i for i, (short, own) in enumerate(parts) if short == name and same_unit(own, unit)]
-    return at[0] if len(at) == 1 else None
+    parts = [(name, _unit_key(unit)) for name, unit in map(split_unit, headers)]
+    count = Counter(parts)
+    return {part: i for i, part in enumerate(parts) if part[1] and count[part] == 1}
+
+
+def locate(
+    wanted: Sequence[str],
+    names: Sequence[str],
+    headers: Sequence[str],
+    units: Mapping[str, str] = MappingProxyType({}),
+) -> list[int | None]:
+    """Return the positions of variables, looked up with or without their units; None where one is not there.
+
+    Parameters
+    ----------
+    names, headers : sequence of str
+        What the columns are called without and with their units.
+    units : mapping of str to str
+        The units wanted, where there are columns in several.
+    """
+    in_unit = by_unit(headers)
+    places = {name: i for i, name in enumerate(names)} | {tidy(header): i for i, header in enumerate(headers)}
+
+    def position(name: str) -> int | None:
+        plain, (short, own) = tidy(name), split_unit(name)
+        at = in_unit.get((name, _unit_key(units.get(name, ""))), places.get(plain))
+        if at is not None:
+            return at
+        at = places.get(short)
+        other = "" if at is None else split_unit(headers[at])[1]
+        return None if other and not same_unit(own, other) else at
+
+    return [position(name) for name in wanted]
 
 
 def cell_text(cell: object) -> str:
@@ -289,7 +319,7 @@ def find_layout(
     unsure = []
     for i, look in enumerate(looks):
         if i not in taken and look.numeric and features is None:
-            if key(names[i]) in _KNOWN | {""}:
+            if key(names[i]) in _KNOWN | {""} and not own_units[i]:
                 if names[i]:
                     problems.note("unused-label", None, header[i])
             else:
@@ -327,7 +357,8 @@ def _recognised_labels(layout: Layout, looks: list[_Look], taken: Mapping[int, s
     """Recognise labels and order among the columns without a role, by name, then by content."""
     keys = [key(name) for name in layout.names]
     free = [i for i, look in enumerate(looks) if i not in taken and not look.empty]
-    named = {role: [i for i in free if keys[i] in NAMES[role]] for role in NAMES}
+    # what has a unit is measured: "Charge (mV)" is no batch
+    named = {role: [i for i in free if keys[i] in NAMES[role] and not layout.units[i]] for role in NAMES}
     found: dict[str, int] = {}  # by role: a column has one, and each role one column
     for role in ("id", *LEVELS):
         if named[role] and role not in taken.values():
@@ -374,26 +405,18 @@ def _find(
 ) -> list[int]:
     """Look columns up by name, with or without the unit; report those that are not there, or named twice."""
     found: list[int] = []
-    places = {short: i for i, short in enumerate(layout.names)} | {
-        tidy(full): i for i, full in enumerate(layout.header)
-    }
-    for name in wanted:
-        plain = tidy(name)
-        short, unit = split_unit(name)
-        meant = in_unit(name, units.get(name, ""), layout.header)
-        at = places.get(plain, places.get(short)) if meant is None else meant
-        sure = meant is not None or plain in places
-        if at is not None and (sure or not layout.units[at] or same_unit(unit, layout.units[at])):
+    for name, at in zip(wanted, locate(wanted, layout.names, layout.header, units), strict=True):
+        if at is not None:
             found.append(at)
         elif role != "ignore":
             there = [n for n in layout.names if n]
-            close = similar(plain, there)
+            close = similar(name, there)
             if close:
                 problems.add("similar-column", name=name, similar=close, role=role)
             else:
                 problems.add("no-such-column", name=name, columns=there[:12], role=role)
-    for at in (at for at, times in Counter(found).items() if times > 1):
-        problems.add("column-twice", name=layout.header[at])
+    for i in (i for i, times in Counter(found).items() if times > 1):
+        problems.add("column-twice", name=layout.header[i])
     return found
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from transvariation.tables.columns import in_unit, same_unit, similar, split_unit
+from transvariation.tables.columns import by_unit, same_unit, similar
 from transvariation.tables.missing import apply_policy, check_policy, filling, gaps
 from transvariation.tables.opening import Source
 from transvariation.tables.problems import MARKS, Problem, TableError
@@ -83,12 +83,12 @@ def align(control: Table, recovered: Table, *, features: Sequence[str] | None = 
 
 def _named_alike(table: Table, control: Table) -> Table:
     """Call features as the control does: "Na (ppm)" is called so only where "Na (wt%)" stands beside it."""
-    headers = [table.header(name) for name in table.features]
-    names: dict[str, str] = {}
-    for feature in control.features:
-        at = in_unit(split_unit(control.header(feature))[0], control.units.get(feature, ""), headers)
-        if at is not None and table.features[at] != feature:
-            names[table.features[at]] = feature
+    theirs = by_unit([table.header(name) for name in table.features])
+    ours = by_unit([control.header(name) for name in control.features])
+    pairs = [
+        (table.features[theirs[variable]], control.features[i]) for variable, i in ours.items() if variable in theirs
+    ]
+    names = {own: name for own, name in pairs if own != name}
     # what was called so without a unit must make room
     taken = {name: f"{name} (no unit)" for name in names.values() if name in table.features and name not in names}
     return table.rename(taken | names)

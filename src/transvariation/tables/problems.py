@@ -331,11 +331,9 @@ class Problems:
         if len(self.notes) < COLLECTED:
             self.notes.append(Problem(code, self.table, row, column, params))
 
-    def stop(
-        self, code: str, row: int | None = None, column: str | None = None, *, remedy: str = "", **params: Any
-    ) -> TableError:
+    def stop(self, code: str, *place: Any, **params: Any) -> TableError:
         """Record a problem that ends the reading, and return the error to raise."""
-        self.add(code, row, column, remedy=remedy, **params)
+        self.add(code, *place, **params)
         return TableError(self.problems)
 
     def check(self) -> None:

@@ -136,6 +136,8 @@ def read_chunks(
     *,
     rows: int | None = None,
     id_column: str | None = None,
+    roles: Mapping[str, str] | None = None,
+    drop_summary_rows: bool = False,
     missing: str = "error",
     reference: Table | Mapping[str, Mapping[str, float]] | None = None,
     units: Mapping[str, str] | None = None,
@@ -154,7 +156,7 @@ def read_chunks(
 
     Parameters
     ----------
-    source, id_column, missing, units, name, sheet, delimiter, decimal, encoding
+    source, id_column, roles, drop_summary_rows, missing, units, name, sheet, delimiter, decimal, encoding
         As for :func:`read_table`.
     features : sequence of str
         The columns wanted, in the order wanted.
@@ -186,13 +188,15 @@ def read_chunks(
     limits = Limits(rows=2**62, cells=2**62)
     how: dict[str, Any] = {"sheet": sheet, "delimiter": delimiter, "decimal": decimal, "encoding": encoding}
     with opened(source, name, limits, **how) as (grid, problems):
-        given = {"roles": {} if id_column is None else {id_column: "id"}, "features": features, "units": units}
+        taken = ({} if id_column is None else {id_column: "id"}) | dict(roles or {})
+        given = {"roles": taken, "features": features, "units": units}
+        size = rows or block_rows(len(grid.header))
         remaining = False
-        for part, done in _read_parts(grid, problems, limits, rows or block_rows(len(grid.header)), given):
+        for part, done in _read_parts(grid, problems, limits, size, given, drop_summary_rows):
             problems.check()
             names = part.found(features, units or {})  # all are there, or there is a problem
             own = {name: wanted for name, wanted in zip(names, features, strict=True) if wanted in (units or {})}
-            block = apply_policy(part.select(names).rename(own), missing, reference, in_block=True)
+            block = apply_policy(_joined([part]).select(names).rename(own), missing, reference, in_block=True)
             remaining = remaining or len(block) > 0
             if block.dropped and left_out is not None:
                 left_out(block.dropped)

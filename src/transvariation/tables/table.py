@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from transvariation.tables.columns import in_unit, same_unit, split_unit, tidy
+from transvariation.tables.columns import locate
 from transvariation.tables.problems import Problem
 
 if TYPE_CHECKING:
@@ -120,16 +120,7 @@ class Table:
         Where the table has a variable in several units, `units` says which is meant.
         """
         headers = [self.header(name) for name in self.features]
-        places = dict(zip(map(tidy, headers), self.features, strict=True)) | {name: name for name in self.features}
-        return [self._one(name, in_unit(name, units.get(name, ""), headers), places) for name in wanted]
-
-    def _one(self, wanted: str, at: int | None, places: dict[str, str]) -> str | None:
-        if at is not None:
-            return self.features[at]
-        short, unit = split_unit(wanted)
-        found = places.get(tidy(wanted), places.get(short))
-        own = self.units.get(found or "", "")
-        return None if unit and own and not same_unit(unit, own) else found
+        return [None if i is None else self.features[i] for i in locate(wanted, self.features, headers, units)]
 
     def found(self, wanted: Sequence[str], units: Mapping[str, str] = MappingProxyType({})) -> list[str]:
         """Find features that are known to be there."""
