@@ -330,9 +330,10 @@ def _single_component(model: str) -> str:
 def bic_table(fits: dict[tuple[str, int], Mixture], sizes: list[int], models: list[str], X: Array) -> Array:
     """Compute the BIC of every fit, (models, sizes); NaN where there is none."""
     n, p = X.shape
+    log_n = float(np.log(n))
     return np.array(
         [
-            [2 * fits[m, G].loglik - n_parameters(m, G, p) * np.log(n) if (m, G) in fits else np.nan for G in sizes]
+            [2 * fits[m, G].loglik - n_parameters(m, G, p) * log_n if (m, G) in fits else np.nan for G in sizes]
             for m in models
         ]
     )

@@ -20,12 +20,12 @@ def _contribution(A, trace, n, alpha):
     p = A.shape[1]
     determinant = 0.0
     if n > p:
-        determinant = 1 / n**p
+        determinant = 1.0
         for i in range(p):
             if not A[i, i] > 0:
                 determinant = 0.0
                 break
-            determinant *= A[i, i]
+            determinant *= A[i, i] / n
             for j in range(i + 1, p):
                 x = A[j, i] / A[i, i]
                 for h in range(i + 1, p):

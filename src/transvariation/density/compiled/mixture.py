@@ -30,6 +30,7 @@ _ROOT = sqrt(0.5 * _LOG2_E)  # exp(-d^2 / 2) is 2^-(_ROOT d)^2
 
 # Division by zero gives inf, as in NumPy: a check of each divisor would keep loops from being vectorised.
 compiled = partial(_compiled, error_model="numpy")
+_inlined = compiled(forceinline=True)
 # Sums may be taken in any order, so that several terms are added at once.
 _vectorised = compiled(fastmath={"reassoc", "contract", "nsz", "arcp"})
 
@@ -110,20 +111,20 @@ def _log_likelihood(z, top, share, n_samples):
         for i in range(m):
             top[i] = max(top[i], z[k, i])
     exp2_below(z, top, share)
-    loglik, product = 0.0, 1.0
+    loglik = 0.0
     for i in range(n_samples):
         loglik += top[i]
     loglik /= _LOG2_E
-    for i in range(n_samples):  # sums lie between 1 and G: the log of a product replaces a sum of logs
-        product *= share[i]
-        if product > 1e100:
-            loglik += log(product)
-            product = 1.0
+    for start in range(0, n_samples, 32):  # sums lie between 1 and G: the log of a product replaces a sum of logs
+        product = 1.0
+        for i in range(start, min(start + 32, n_samples)):
+            product *= share[i]
+        loglik += log(product)
     for i in range(m):
         share[i] = 1 / share[i]
     for i in range(n_samples, m):
         share[i] = 0.0
-    return loglik + log(product)
+    return loglik
 
 
 @_vectorised
@@ -191,10 +192,9 @@ def _start(blocks, labels, means, z, share, deviation, part, N, shift, W):
         _add_moments(blocks[j], means, z, share, deviation, part, N, shift, W)
 
 
-@compiled()
-def _move_means(N, shift, W, means, least_scatter):
+@_inlined
+def _move_means(p, N, shift, W, means, least_scatter):
     """Move the means to the weighted means and the scatter with them; False if a component has no samples left."""
-    p = means.shape[1]
     for k in range(len(N)):
         if not N[k] > SMALLEST_SIZE:
             return False
@@ -213,118 +213,119 @@ def _move_means(N, shift, W, means, least_scatter):
     return True
 
 
-@compiled()
-def _whiten(S, floor, L, T):
-    """Invert the Cholesky factor of S into T; return half the log determinant, NaN if S has collapsed."""
-    p = len(S)
-    half_log_determinant = 0.0
-    for i in range(p):
-        for j in range(i):
-            x = S[i, j]
-            for h in range(j):
-                x -= L[i, h] * L[j, h]
-            L[i, j] = x * T[j, j]
-        left = S[i, i]
-        for h in range(i):
-            left -= L[i, h] * L[i, h]
-        if not left > max(COLLAPSED * S[i, i], floor[i]):
-            return nan
-        L[i, i] = sqrt(left)
-        T[i, i] = 1 / L[i, i]
-        half_log_determinant += log(L[i, i])
-        for j in range(i):
-            x = 0.0
-            for h in range(j, i):
-                x -= L[i, h] * T[h, j]
-            T[i, j] = x * T[i, i]
-    return half_log_determinant
+@_inlined
+def _whiten(p, S, floor, common, L, T, half_log_determinant):
+    """Invert the Cholesky factors of S into T; False if a component has collapsed."""
+    for k in range(len(S)):
+        if k > 0 and common:
+            half_log_determinant[k] = half_log_determinant[0]
+            for i in range(p):
+                for j in range(i + 1):
+                    T[k, i, j] = T[0, i, j]
+            continue
+        half_log_determinant[k] = 0.0
+        for i in range(p):
+            for j in range(i):
+                x = S[k, i, j]
+                for h in range(j):
+                    x -= L[i, h] * L[j, h]
+                L[i, j] = x * T[k, j, j]
+            left = S[k, i, i]
+            for h in range(i):
+                left -= L[i, h] * L[i, h]
+            if not left > max(COLLAPSED * S[k, i, i], floor[i]):
+                return False
+            root = sqrt(left)
+            L[i, i] = root
+            T[k, i, i] = 1 / root
+            half_log_determinant[k] += log(root)
+            for j in range(i):
+                x = 0.0
+                for h in range(j, i):
+                    x -= L[i, h] * T[k, h, j]
+                T[k, i, j] = x * T[k, i, i]
+    return True
 
 
-@compiled()
-def _pool(W, weights, out):
-    """Sum matrices, each divided by its weight."""
-    p = W.shape[1]
+@_inlined
+def _pool(p, W, volume, out):
+    """Sum the matrices, each divided by its volume, into the first matrix of `out`."""
     for i in range(p):
         for j in range(p):
             total = 0.0
             for k in range(len(W)):
-                total += W[k, i, j] / weights[k]
-            out[i, j] = total
+                total += W[k, i, j] / volume[k]
+            out[0, i, j] = total
 
 
-@compiled()
-def _rotate_both(A, i, j, c, s):
-    """Rotate the columns i and j of a symmetric matrix and then its rows."""
-    p = len(A)
+@_inlined
+def _rotate(p, A, k, i, j, c, s, rows):
+    """Rotate the columns i and j of matrix k, and its rows as well if asked."""
     for h in range(p):
-        x, y = A[h, i], A[h, j]
-        A[h, i], A[h, j] = c * x + s * y, c * y - s * x
-    for h in range(p):
-        x, y = A[i, h], A[j, h]
-        A[i, h], A[j, h] = c * x + s * y, c * y - s * x
+        x, y = A[k, h, i], A[k, h, j]
+        A[k, h, i], A[k, h, j] = c * x + s * y, c * y - s * x
+    if rows:
+        for h in range(p):
+            x, y = A[k, i, h], A[k, j, h]
+            A[k, i, h], A[k, j, h] = c * x + s * y, c * y - s * x
 
 
-@compiled()
-def _rotate_columns(A, i, j, c, s):
-    for h in range(len(A)):
-        x, y = A[h, i], A[h, j]
-        A[h, i], A[h, j] = c * x + s * y, c * y - s * x
-
-
-@compiled()
-def _eigen(A, values, vectors):
-    """Diagonalise a symmetric matrix by Jacobi's rotations, largest eigenvalue first; A is overwritten."""
-    p = len(A)
-    for i in range(p):
-        for j in range(p):
-            vectors[i, j] = 1.0 if i == j else 0.0
-    for _ in range(50):
-        done = True
+@_inlined
+def _eigen(p, A, values, vectors):
+    """Diagonalise symmetric matrices by Jacobi's rotations, largest eigenvalue first; A is overwritten."""
+    for k in range(len(A)):
+        for i in range(p):
+            for j in range(p):
+                vectors[k, i, j] = 1.0 if i == j else 0.0
+        for _ in range(50 if p > 2 else 1):  # two variables need one rotation
+            done = True
+            for i in range(p - 1):
+                for j in range(i + 1, p):
+                    o = A[k, i, j]
+                    if o * o <= 1e-34 * abs(A[k, i, i] * A[k, j, j]):
+                        continue
+                    done = False
+                    tau = (A[k, i, i] - A[k, j, j]) / (2 * o)
+                    t = (1.0 if tau >= 0 else -1.0) / (abs(tau) + sqrt(1 + tau * tau))
+                    c = 1 / sqrt(1 + t * t)
+                    _rotate(p, A, k, i, j, c, t * c, True)
+                    _rotate(p, vectors, k, i, j, c, t * c, False)
+            if done:
+                break
+        for i in range(p):
+            values[k, i] = A[k, i, i]
         for i in range(p - 1):
+            top = i
             for j in range(i + 1, p):
-                o = A[i, j]
-                if o * o <= 1e-34 * abs(A[i, i] * A[j, j]):
-                    continue
-                done = False
-                tau = (A[i, i] - A[j, j]) / (2 * o)
-                t = (1.0 if tau >= 0 else -1.0) / (abs(tau) + sqrt(1 + tau * tau))
-                c = 1 / sqrt(1 + t * t)
-                _rotate_both(A, i, j, c, t * c)
-                _rotate_columns(vectors, i, j, c, t * c)
-        if done:
-            break
-    for i in range(p):
-        values[i] = A[i, i]
-    for i in range(p - 1):
-        top = i
-        for j in range(i + 1, p):
-            if values[j] > values[top]:
-                top = j
-        if top != i:
-            values[i], values[top] = values[top], values[i]
-            for h in range(p):
-                vectors[h, i], vectors[h, top] = vectors[h, top], vectors[h, i]
+                if values[k, j] > values[k, top]:
+                    top = j
+            if top != i:
+                values[k, i], values[k, top] = values[k, top], values[k, i]
+                for h in range(p):
+                    vectors[k, h, i], vectors[k, h, top] = vectors[k, h, top], vectors[k, h, i]
 
 
-@compiled()
-def _geometric_mean(values):
+@_inlined
+def _geometric_mean(p, values, k):
+    if p == 2:
+        return sqrt(values[k, 0] * values[k, 1])
     total = 0.0
-    for i in range(len(values)):
-        total += log(values[i])
-    return exp(total / len(values))
+    for i in range(p):
+        total += log(values[k, i])
+    return exp(total / p)
 
 
-@compiled()
-def _common_axes(W, N, D, by_likelihood, V, w):
+@_inlined
+def _common_axes(p, W, N, D, by_likelihood, V, w):
     """Rotate the common axes D, from where they are, towards those of the criterion; w is the scatter along them."""
-    G, p = W.shape[:2]
+    G = len(W)
     for k in range(G):
         for a in range(p):
             for b in range(p):
                 V[k, a, b] = 0.0
                 for i in range(p):
                     for j in range(p):
-                        V[k, a, b] += D[i, a] * W[k, i, j] * D[j, b]
+                        V[k, a, b] += D[0, i, a] * W[k, i, j] * D[0, j, b]
             w[k, a] = V[k, a, a]
     for _ in range(AXES_ROUNDS_PLANE if p == 2 else AXES_ROUNDS):
         largest = 0.0
@@ -332,7 +333,7 @@ def _common_axes(W, N, D, by_likelihood, V, w):
             for j in range(i + 1, p):
                 a, d, o = 0.0, 0.0, 0.0
                 for k in range(G):
-                    size = N[k] if by_likelihood else _geometric_mean(w[k])
+                    size = N[k] if by_likelihood else _geometric_mean(p, w, k)
                     weight = size * (1 / w[k, i] - 1 / w[k, j])
                     a += weight * w[k, i]
                     d += weight * w[k, j]
@@ -340,18 +341,18 @@ def _common_axes(W, N, D, by_likelihood, V, w):
                 angle = 0.5 * atan2(-2 * o, d - a)
                 c, s = cos(angle), sin(angle)
                 largest = max(largest, abs(2 * c * s))
-                _rotate_columns(D, i, j, c, s)
+                _rotate(p, D, 0, i, j, c, s, False)
                 for k in range(G):
-                    _rotate_both(V[k], i, j, c, s)
+                    _rotate(p, V, k, i, j, c, s, True)
                     w[k, i], w[k, j] = V[k, i, i], V[k, j, j]
         if not largest >= AXES_TOL:
             break
 
 
-@compiled()
-def _variances(w, N, n, equal_volume, equal_shape, volume, v):
+@_inlined
+def _variances(p, w, N, n, equal_volume, equal_shape, volume, v):
     """Turn scatter w along the axes into variances v along them, by what the components share."""
-    G, p = w.shape
+    G = len(w)
     if equal_volume and equal_shape:
         for j in range(p):
             total = 0.0
@@ -362,24 +363,24 @@ def _variances(w, N, n, equal_volume, equal_shape, volume, v):
     elif equal_volume:
         total = 0.0
         for k in range(G):
-            volume[k] = _geometric_mean(w[k])
+            volume[k] = _geometric_mean(p, w, k)
             total += volume[k]
         for k in range(G):
             for j in range(p):
                 v[k, j] = w[k, j] / volume[k] * (total / n)
     elif equal_shape:
-        shape = v[0].copy()
+        shape = np.empty((1, p))
         for _ in range(INNER_ROUNDS):
             for j in range(p):
-                shape[j] = 0.0
+                shape[0, j] = 0.0
                 for k in range(G):
-                    shape[j] += w[k, j] / volume[k]
-            size = _geometric_mean(shape)
+                    shape[0, j] += w[k, j] / volume[k]
+            size = _geometric_mean(p, shape, 0)
             moved = False
             for k in range(G):
                 new = 0.0
                 for j in range(p):
-                    new += w[k, j] * size / shape[j]
+                    new += w[k, j] * size / shape[0, j]
                 new /= p * N[k]
                 moved |= abs(new - volume[k]) > INNER_TOL * new
                 volume[k] = new
@@ -387,118 +388,125 @@ def _variances(w, N, n, equal_volume, equal_shape, volume, v):
                 break
         for k in range(G):
             for j in range(p):
-                v[k, j] = volume[k] * shape[j] / size
+                v[k, j] = volume[k] * shape[0, j] / size
     else:
         for k in range(G):
             for j in range(p):
                 v[k, j] = w[k, j] / N[k]
 
 
-@compiled()
-def _proportional(W, N, floor, volume, S, L, T):
+@_inlined
+def _proportional(p, W, N, volume, C, L, T, S):
     """VEE: one matrix, with a volume for each component."""
-    G, p = W.shape[:2]
-    C = S[0]
+    G = len(W)
+    floor, half = np.zeros(p), np.full(1, nan)
     size = 1.0
     for _ in range(INNER_ROUNDS):
-        _pool(W, volume, C)
-        size = exp(2 * _whiten(C, floor, L, T) / p)
+        _pool(p, W, volume, C)
+        size = exp(2 * half[0] / p) if _whiten(p, C, floor, False, L, T, half) else nan
         moved = False
         for k in range(G):
             new = 0.0
             for a in range(p):
                 for i in range(a + 1):
                     for j in range(a + 1):
-                        new += T[a, i] * T[a, j] * W[k, i, j]
+                        new += T[0, a, i] * T[0, a, j] * W[k, i, j]
             new *= size / (p * N[k])
             moved |= abs(new - volume[k]) > INNER_TOL * new
             volume[k] = new
         if not moved:
             break
-    for k in range(G - 1, -1, -1):  # C, which is S[0], last
+    for k in range(G):
         for i in range(p):
             for j in range(p):
-                S[k, i, j] = volume[k] * (C[i, j] / size)
+                S[k, i, j] = volume[k] * (C[0, i, j] / size)
 
 
-@compiled()
-def _m_step(model, W, N, n, S, volume, D, first, L, T, V, w, v):
+@_inlined
+def _m_step(p, model, W, N, n, S, volume, D, first, C, L, T, V, w, v):
     """Set the covariances S from the scatter matrices W; `volume` and `D` are kept between iterations."""
-    G, p = W.shape[:2]
+    G = len(W)
     axes, equal_volume, equal_shape = _AXES[model], _EQUAL_VOLUME[model], _EQUAL_SHAPE[model]
-    ones = np.ones(G)
     if axes == 1 and equal_shape and not equal_volume:
-        _proportional(W, N, np.zeros(p), volume, S, L, T)
+        _proportional(p, W, N, volume, C, L, T, S)
         return
-    if axes == 1 and (equal_shape or first):
-        _pool(W, ones, L)
-    for k in range(G):
-        for j in range(p):
-            w[k, j] = W[k, j, j]
-    if _SPHERICAL[model]:
-        for k in range(G):
-            trace = 0.0
-            for j in range(p):
-                trace += w[k, j]
-            for j in range(p):
-                w[k, j] = trace / p
-        equal_shape = equal_volume
-    elif axes == 1 and not equal_shape:
-        if first:
-            _eigen(L, v[0], D)
-        _common_axes(W, N, D, model == _VVE_BY_LIKELIHOOD, V, w)
-    elif axes == 2 and (equal_volume or equal_shape):
+    if axes == 1 and equal_shape:  # EEE
+        _pool(p, W, volume, C)  # volumes are one
         for k in range(G):
             for i in range(p):
                 for j in range(p):
-                    L[i, j] = W[k, i, j]
-            _eigen(L, w[k], V[k])
-    _variances(w, N, n, equal_volume, equal_shape, volume, v)
+                    S[k, i, j] = C[0, i, j] / n
+        return
+    if axes == 2 and not equal_volume and not equal_shape:  # VVV
+        for k in range(G):
+            for i in range(p):
+                for j in range(p):
+                    S[k, i, j] = W[k, i, j] / N[k]
+        return
+    if axes == 0:
+        for k in range(G):
+            trace = 0.0
+            for j in range(p):
+                w[k, j] = W[k, j, j]
+                trace += W[k, j, j]
+            if _SPHERICAL[model]:
+                for j in range(p):
+                    w[k, j] = trace / p
+        equal_shape |= _SPHERICAL[model] and equal_volume
+    elif axes == 1:
+        if first:
+            _pool(p, W, volume, C)
+            _eigen(p, C, v, D)
+        _common_axes(p, W, N, D, model == _VVE_BY_LIKELIHOOD, V, w)
+    else:
+        for k in range(G):
+            for i in range(p):
+                for j in range(p):
+                    S[k, i, j] = W[k, i, j]
+        _eigen(p, S, w, V)
+    _variances(p, w, N, n, equal_volume, equal_shape, volume, v)
     for k in range(G):
         for i in range(p):
             for j in range(i + 1):
-                x = v[k, i] if i == j else 0.0
-                if axes == 1 and equal_shape:  # EEE
-                    x = L[i, j] / n
-                elif axes == 2 and not (equal_volume or equal_shape):  # VVV
-                    x = W[k, i, j] / N[k]
-                elif axes > 0:
-                    x = 0.0
+                x = v[k, i] if axes == 0 and i == j else 0.0
+                if axes == 1:
                     for h in range(p):
-                        x += (D[i, h] * D[j, h] if axes == 1 else V[k, i, h] * V[k, j, h]) * v[k, h]
+                        x += D[0, i, h] * D[0, j, h] * v[k, h]
+                elif axes == 2:
+                    for h in range(p):
+                        x += V[k, i, h] * V[k, j, h] * v[k, h]
                 S[k, i, j] = S[k, j, i] = x
 
 
-@compiled()
-def _fit(blocks, labels, model, tol, max_iter, floor, least_scatter, weights, means, S):
+@_inlined
+def _fit(p, blocks, labels, model, tol, max_iter, floor, least_scatter, weights, means, S):
     """Fit one mixture; return its log likelihood, NaN if a component collapses, and the number of iterations."""
-    p, m = blocks.shape[1:]
-    G, n = len(weights), len(labels)
+    G, n, m = len(weights), len(labels), blocks.shape[2]
     N, shift, W = np.zeros(G), np.zeros((G, p)), np.zeros((G, p, p))
     V, T, w, v = np.zeros((G, p, p)), np.zeros((G, p, p)), np.ones((G, p)), np.ones((G, p))
-    L, U, D = np.zeros((p, p)), np.zeros((p, p)), np.zeros((p, p))
+    C, L, D = np.zeros((1, p, p)), np.zeros((p, p)), np.zeros((1, p, p))
     z, deviation, part, top, share = np.empty((G, m)), np.empty((p, m)), np.empty(m), np.empty(m), np.empty(m)
-    volume, constant = np.ones(G), np.empty(G)
+    volume, half, constant = np.ones(G), np.empty(G), np.empty(G)
+    common = _AXES[model] < 2 and _EQUAL_VOLUME[model] and (_EQUAL_SHAPE[model] or _SPHERICAL[model])
     means[:] = 0.0
     _start(blocks, labels, means, z, share, deviation, part, N, shift, W)
     loglik, iteration = nan, 0
     for iteration in range(1, max_iter + 1):
-        if not _move_means(N, shift, W, means, least_scatter):
+        if not _move_means(p, N, shift, W, means, least_scatter):
             return nan, iteration
         size = np.sum(N)
-        _m_step(model, W, N, size, S, volume, D, iteration == 1, L, U, V, w, v)
+        _m_step(p, model, W, N, size, S, volume, D, iteration == 1, C, L, T, V, w, v)
+        if not _whiten(p, S, floor, common, L, T, half):
+            return nan, iteration
         for k in range(G):
             weights[k] = N[k] / size
-            half = _whiten(S[k], floor, L, T[k])
-            if np.isnan(half):
-                return nan, iteration
+            constant[k] = (log(weights[k]) - half[k] - 0.5 * p * _LOG_2PI) * _LOG2_E
+            N[k] = 0.0
             for i in range(p):
-                for j in range(i + 1):
+                shift[k, i] = 0.0
+                for j in range(p):
                     T[k, i, j] *= _ROOT
-            constant[k] = (log(weights[k]) - half - 0.5 * p * _LOG_2PI) * _LOG2_E
-        N[:] = 0.0
-        shift[:] = 0.0
-        W[:] = 0.0
+                    W[k, i, j] = 0.0
         last, loglik = loglik, 0.0
         for i in range(len(blocks)):
             _log2_densities(blocks[i], means, T, constant, deviation, part, z)
@@ -509,13 +517,25 @@ def _fit(blocks, labels, model, tol, max_iter, floor, least_scatter, weights, me
     return loglik, iteration
 
 
-@compiled()
-def _fit_all(blocks, labels, models, first, tol, max_iter, floor, least_scatter, weights, means, S, loglik, n_iter):
+@_inlined
+def _fit_each(p, blocks, labels, models, first, tol, max_iter, floor, least, weights, means, S, loglik, n_iter):
     for i in range(len(models)):
         a, b = first[i], first[i + 1]
         loglik[i], n_iter[i] = _fit(
-            blocks, labels[i], models[i], tol, max_iter, floor, least_scatter, weights[a:b], means[a:b], S[a:b]
+            p, blocks, labels[i], models[i], tol, max_iter, floor, least, weights[a:b], means[a:b], S[a:b]
         )
+
+
+@compiled()
+def _fit_plane(*arguments):
+    """Fit several mixtures in two variables: the constant lets the compiler unroll the loops over variables."""
+    _fit_each(2, *arguments)
+
+
+@compiled()
+def _fit_space(blocks, *arguments):
+    """Fit several mixtures in any number of variables."""
+    _fit_each(blocks.shape[1], blocks, *arguments)
 
 
 def fit_mixtures(
@@ -537,7 +557,8 @@ def fit_mixtures(
     first = np.concatenate([[0], np.cumsum(sizes)])
     weights, means, covariances = np.empty(first[-1]), np.empty((first[-1], p)), np.empty((first[-1], p, p))
     loglik, n_iter = np.empty(len(problems)), np.empty(len(problems), dtype=np.int64)
-    _fit_all(
+    fit = _fit_plane if p == 2 else _fit_space
+    fit(
         np.ascontiguousarray(blocks.swapaxes(1, 2)),
         np.stack([starts[G] for G in sizes]),
         np.array([CODES[model] for model in models]),
@@ -552,9 +573,10 @@ def fit_mixtures(
         loglik,
         n_iter,
     )
-    return [
-        None
-        if np.isnan(value)
-        else Mixture(weights[a:b], means[a:b] + centre, covariances[a:b], value, count, count < max_iter)
-        for a, b, value, count in zip(first[:-1], first[1:], loglik.tolist(), n_iter.tolist(), strict=True)
-    ]
+    means += centre
+    ends = first.tolist()
+    results: list[Mixture | None] = []
+    for a, b, value, count in zip(ends[:-1], ends[1:], loglik.tolist(), n_iter.tolist(), strict=True):
+        fit = Mixture(weights[a:b], means[a:b], covariances[a:b], value, count, count < max_iter)
+        results.append(fit if value == value else None)  # NaN: collapsed
+    return results
