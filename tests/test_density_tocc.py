@@ -18,7 +18,9 @@ from transvariation import (
     spatial_median,
     specificity_at_sensitivity,
 )
+from transvariation.baselines import KDEOCC
 from transvariation.conformal import RejectsNothing
+from transvariation.density.box_probability import TooManyVariables
 
 SAMPLE = np.random.default_rng(0).normal(size=(80, 2)) @ np.array([[1.0, 0.6], [0.0, 0.8]])
 
@@ -201,3 +203,39 @@ def test_too_many_variables_are_named():
     with pytest.raises(ValueError, match="reduce the variables"):
         DensityTOCC(density="gaussian").fit(X)
     assert DensityTOCC(density="kde").fit(X).offset_ > 0  # diagonal kernels have no such limit
+
+
+@pytest.mark.parametrize("p", [4, 5])
+def test_far_samples_of_correlated_variables_have_a_score(p):
+    """Their boxes are too small for a precise probability; predict used to raise TooManyVariables."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(22, p)) @ rng.normal(size=(p, p))
+    rule = DensityTOCC(density="gaussian").fit(X)
+    Z = X.mean(axis=0) + rng.normal(size=(6, p)) * X.std(axis=0) * [[10.0], [1e3], [1e3], [1e6], [1e100], [1e200]]
+    log_tp = rule.log_transvariation_probability(Z)
+    assert (log_tp < -50).all()
+    assert not np.isnan(log_tp).any()
+    assert (rule.predict(Z) == -1).all()
+
+
+def test_imprecise_target_samples_are_refused_when_fitted(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(30, 4)) @ np.triu(np.ones((4, 4)))
+    monkeypatch.setattr(GaussianDensity, "box_error", lambda self, lower, upper: np.full(len(lower), 0.2))
+    with pytest.raises(TooManyVariables, match=r"4 correlated variables has a relative error of 0.2, more than 0.01"):
+        DensityTOCC(density="gaussian").fit(X)
+
+
+@pytest.mark.parametrize("n", [17, 18, 19, 20, 22, 23])
+@pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")
+def test_fresh_sensitivity_with_about_as_many_samples_as_variables(n):
+    """The full sample covariance is close to singular here, and a bandwidth from it rejected nearly all samples."""
+    p = 18
+    root = np.linalg.cholesky(np.full((p, p), 0.5) + 0.5 * np.eye(p))
+    kernels = DensityTOCC(density=GaussianKernelDensity(), calibration="cv", scale="log")
+    for rule in (kernels, KDEOCC(calibration="cv")):
+        rejected = []
+        for repeat in range(8):
+            rng = np.random.default_rng([n, repeat])
+            rule.fit(rng.normal(size=(n, p)) @ root.T)
+            rejected.append((rule.predict(rng.normal(size=(100, p)) @ root.T) == -1).mean())
+        assert np.mean(rejected) < 0.17  # nominal 0.10; the standard error is about 0.03

@@ -23,7 +23,7 @@ DENSITIES = ("mixture", "gaussian", "kde")
 CENTERS = ("sample", "density")
 SCALES = ("tp", "log")
 _IMPRECISE = 0.01  # relative error of tp at target samples
-_TRIED = 20  # target samples
+_TRIED = 5  # target samples
 
 
 class DensityTOCC(TransvariationClassifier):

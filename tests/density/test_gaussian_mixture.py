@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from transvariation.baselines import KDEOCC, GaussianOCC
+from transvariation.density import GaussianDensity, GaussianKernelDensity
 from transvariation.density.covariance_models import MODELS
 from transvariation.density.em import log_density
 from transvariation.density.gaussian_mixture import GaussianMixtureBIC
@@ -204,3 +206,22 @@ def test_objects_too_far_for_a_number():
     np.testing.assert_array_equal(mixture.score_samples(np.vstack([far, X]))[:3], -np.inf)
     np.testing.assert_array_equal(mixture.predict_proba(far), np.tile(mixture.weights_, (3, 1)))
     np.testing.assert_array_equal(mixture.score_samples(np.vstack([far, X]))[3:], mixture.score_samples(X))
+
+
+def test_too_many_variables_for_memory_are_refused_before_the_start():
+    X = np.random.default_rng(0).normal(size=(800, 1555))
+    with pytest.raises(ValueError, match=r"mixture of 1555 variables needs 14.4 GB .* 800 samples.*MinorComponents"):
+        GaussianMixtureBIC().fit(X)
+
+
+@pytest.mark.parametrize(("scale", "word"), [(1e300, "large"), (1e-300, "small")])
+@pytest.mark.parametrize(
+    "estimator",
+    [GaussianMixtureBIC((1, 2), ("EII", "VVV")), GaussianDensity(), GaussianKernelDensity(), KDEOCC(), GaussianOCC()],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_columns_at_extreme_scales_are_refused_by_name(estimator, scale, word):
+    X = np.random.default_rng(0).normal(size=(30, 3)) * [1.0, scale, 1.0]
+    with pytest.raises(ValueError, match=f"column 1 ranges from .* too {word} for computing variances; divide it by"):
+        estimator.fit(X)
+    GaussianDensity().fit(X / [1.0, scale, 1.0])

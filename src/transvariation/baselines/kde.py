@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from transvariation.base import OneClassClassifier
 from transvariation.density.bandwidth import MAX_DIMENSION, plug_in_bandwidth
-from transvariation.density.covariance import check_full_spread
+from transvariation.density.covariance import check_full_spread, check_varying
 from transvariation.density.kernel_density import given_bandwidth, log_kernel_density, rule_bandwidth
 from transvariation.parallel import map_row_chunks
 
@@ -18,20 +18,21 @@ BANDWIDTHS = ("plugin", "plugin-ks", "scott", "silverman")
 
 
 class KDEOCC(OneClassClassifier):
-    """Accept objects where the kernel estimate of the target's density is high.
+    """Accept samples where the kernel estimate of the target's density is high.
 
     Parameters
     ----------
     sensitivity : float in (0, 1], default=0.9
-        The share of target objects to accept.
+        The share of target samples to accept.
     calibration : {"resubstitution", "loo", "cv", "split"} or splitter, default="resubstitution"
         Where the threshold comes from; see :class:`transvariation.TOCC`.
     bandwidth : {"plugin", "plugin-ks", "scott", "silverman"}, float or array-like, default="plugin"
         How wide the kernels are. ``"plugin"``: the unconstrained two-stage plug-in matrix, in up to three dimensions;
         beyond, Silverman's rule, since the functionals that the method needs can no longer be estimated from a few
-        hundred objects. ``"plugin-ks"``: the same with the numbers of the R package ks, which the paper used.
-        ``"scott"``, ``"silverman"``: the covariance of the objects, scaled. A number, or one per variable: the kernels'
-        standard deviation. A matrix: the kernels' covariance.
+        hundred samples. ``"plugin-ks"``: the same with the numbers of the R package ks, which the paper used.
+        ``"scott"``, ``"silverman"``: the covariance of the samples, scaled; beyond three dimensions with correlations
+        shrunk by the method of Ledoit and Wolf, so that n may be close to p or below. A number, or one per variable:
+        the kernels' standard deviation. A matrix: the kernels' covariance.
     n_jobs : int, optional
         The number of workers: threads to rate many objects, processes to rate held-out objects where that takes long.
         The result is the same for every number.
@@ -43,9 +44,8 @@ class KDEOCC(OneClassClassifier):
 
     Notes
     -----
-    The score is the log density. An object's own kernel adds to its density, so with ``calibration="resubstitution"``
-    the
-    threshold is flattered more than with the other methods; the narrower the kernels, the more.
+    The score is the log density. The kernel of a training sample adds to its own density, so that with
+    ``calibration="resubstitution"`` the threshold is too high; the narrower the kernels, the more.
 
     See Also
     --------
@@ -83,7 +83,7 @@ class KDEOCC(OneClassClassifier):
 
 
 def bandwidth_matrix(X: Floats, bandwidth: Any) -> Floats:
-    """Turn a rule or numbers into the kernels' covariance matrix.
+    """Convert a rule or numbers into the kernels' covariance matrix.
 
     Examples
     --------
@@ -97,6 +97,8 @@ def bandwidth_matrix(X: Floats, bandwidth: Any) -> Floats:
             raise ValueError(f"bandwidth={bandwidth!r} is unknown; choose one of {', '.join(BANDWIDTHS)}, or numbers")
         if bandwidth.startswith("plugin") and p <= MAX_DIMENSION:
             return plug_in_bandwidth(X, functionals="ks" if bandwidth == "plugin-ks" else "correct")
-        check_full_spread(X)
+        if p <= MAX_DIMENSION:
+            check_full_spread(X)
+        check_varying(X)
         return rule_bandwidth(X, "scott" if bandwidth == "scott" else "normal")
     return given_bandwidth(bandwidth, p)

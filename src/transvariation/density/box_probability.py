@@ -16,6 +16,7 @@ Floats = NDArray[np.float64]
 
 EXACT_UP_TO = 3  # correlated variables; more need quasi Monte Carlo
 _TOLERANCE = 1e-3
+_NEGLIGIBLE = -50.0  # log probabilities below which no digits are needed if any precision is accepted
 _FARTHEST = 1e6  # standard deviations, for three and more correlated variables
 _BLOCK = 1 << 18  # boxes times components held at a time
 
@@ -64,7 +65,8 @@ def normal_box_probability(
         Return the logarithm, which does not underflow.
     tolerance : float or None
         The relative error (three standard errors) to aim at with four and more correlated variables. Raises
-        `TooManyVariables` where the error exceeds ten times this; None aims at 1e-3 and accepts any error.
+        `TooManyVariables` where the error exceeds ten times this. None aims at 1e-3, except for probabilities below
+        1e-21, and accepts any error.
         :func:`mixture_box_error` computes the error reached.
     seed : int
         Shifts the lattice of the quasi Monte Carlo; the same seed gives the same numbers.
@@ -120,7 +122,7 @@ def mixture_box_probability(
     >>> mixture_box_probability([0.5, 0.5], [[0], [4]], [[[1]], [[1]]], [[4], [40]], [[np.inf], [np.inf]])
     array([2.50015836e-001, 2.09131203e-284])
     """
-    log_p, error = _log_mixture_boxes(weights, means, covs, lower, upper, tolerance or _TOLERANCE, seed, engine)
+    log_p, error = _log_mixture_boxes(weights, means, covs, lower, upper, tolerance, seed, engine)
     if tolerance is not None and (error > 10 * tolerance).any():
         raise TooManyVariables(
             f"{np.shape(means)[-1]} correlated variables are too many for the relative precision {tolerance}: the "
@@ -160,7 +162,7 @@ def _log_mixture_boxes(
     covs: ArrayLike,
     lower: ArrayLike,
     upper: ArrayLike,
-    tolerance: float,
+    tolerance: float | None,
     seed: int,
     engine: str,
 ) -> tuple[Floats, Floats]:
@@ -249,7 +251,7 @@ def _log_mixture(
     covs: Floats,
     lower: Floats,
     upper: Floats,
-    tolerance: float,
+    tolerance: float | None,
     seed: int,
     compiled: bool,
 ) -> tuple[Floats, Floats]:
@@ -292,7 +294,7 @@ def _add(log_p: Floats, error: Floats) -> tuple[Floats, Floats]:
 
 
 def _log_standard(
-    lower: Floats, upper: Floats, corr: Floats, tolerance: float, seed: int, compiled: bool
+    lower: Floats, upper: Floats, corr: Floats, tolerance: float | None, seed: int, compiled: bool
 ) -> tuple[Floats, Floats]:
     """Compute log probabilities and relative errors of standardised boxes in three or more variables."""
     p = len(corr)
@@ -305,4 +307,6 @@ def _log_standard(
             f"boxes with {p} correlated variables are out of reach, {MAX_VARIABLES} are possible",
             "reduce the variables first, or use a density of independent ones",
         )
+    if tolerance is None:
+        return log_box_tilted(lower, upper, corr, tolerance=_TOLERANCE, seed=seed, negligible=_NEGLIGIBLE)
     return log_box_tilted(lower, upper, corr, tolerance=tolerance, seed=seed)

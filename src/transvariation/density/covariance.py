@@ -65,6 +65,14 @@ def tied(X: Floats, tolerance: float = 0.0) -> list[int]:
     return np.flatnonzero(np.abs(directions[:, -1]) > 1e-6).tolist()
 
 
+def check_varying(X: Floats) -> None:
+    """Raise if a column is constant, or if variances of a column cannot be computed."""
+    check_magnitude(X)
+    flat = np.flatnonzero(~varying(X)).tolist()
+    if flat:
+        raise ValueError(f"the covariance matrix is singular: {_several(flat)} constant; drop constant columns")
+
+
 def check_full_spread(X: Floats) -> None:
     """Raise unless the sample covariance can be inverted; the message names the columns at fault.
 
@@ -76,10 +84,7 @@ def check_full_spread(X: Floats) -> None:
     ValueError: the covariance matrix is singular: columns 0, 1 determine each other; drop one of them, or reduce ...
     """
     n, p = X.shape
-    check_magnitude(X)
-    flat = np.flatnonzero(~varying(X)).tolist()
-    if flat:
-        raise ValueError(f"the covariance matrix is singular: {_several(flat)} constant; drop constant columns")
+    check_varying(X)
     if n <= p:
         raise ValueError(
             f"the covariance matrix is singular: n_samples={n} samples cannot span p={p} variables; reduce the "

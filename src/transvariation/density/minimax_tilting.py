@@ -39,11 +39,18 @@ class _Boxes(NamedTuple):
 
 
 def log_box_tilted(
-    lower: Floats, upper: Floats, corr: Floats, *, tolerance: float = 1e-3, seed: int = 0
+    lower: Floats,
+    upper: Floats,
+    corr: Floats,
+    *,
+    tolerance: float = 1e-3,
+    seed: int = 0,
+    negligible: float = -np.inf,
 ) -> tuple[Floats, Floats]:
     """Estimate log probabilities of boxes of shape (q, p), and their relative errors (three standard errors).
 
-    The lattice is doubled, for each box by itself, until the error is below `tolerance` or the lattice is exhausted.
+    The lattice is enlarged, for each box separately, until the error is below `tolerance`, the log probability below
+    `negligible`, or the lattice exhausted.
 
     Examples
     --------
@@ -66,7 +73,9 @@ def log_box_tilted(
             for i in range(0, len(left), size):
                 part = left[i : i + size]
                 log_p[block[part]], error[block[part]] = _average(_take(boxes, part), mu[part], lattice)
-            left, n_points = left[error[block[left]] > tolerance], 4 * n_points
+            rows_left = block[left]
+            left = left[(error[rows_left] > tolerance) & (log_p[rows_left] > negligible)]
+            n_points *= 4
     return log_p, error
 
 
