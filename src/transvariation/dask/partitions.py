@@ -1,7 +1,7 @@
 """Rows in partitions: of a Dask collection, or of an array, a memory map or blocks on one machine.
 
 Dask does all the work. The partitions of a Dask collection stay with whatever scheduler is active. Partitions on one
-machine are handled by its threads, a few in memory at a time; what lies between two steps goes to files.
+machine are handled by a few threads; what lies between two steps goes to files.
 """
 
 import errno
@@ -25,6 +25,7 @@ Integers = NDArray[np.int64]
 
 BLOCK_ROWS = 1 << 20  # of arrays and memory maps on one machine
 _FAN_IN = 8  # results added in one task
+_THREADS = min(4, os.cpu_count() or 1)  # on one machine; each holds a partition in memory
 
 
 class Scratch:
@@ -202,7 +203,8 @@ class Partitions:
         return [call(function, part, i, *fixed, dask_key_name=names(i)) for i, part in enumerate(self.parts)]
 
     def _compute(self, tasks: list[Delayed]) -> list:
-        return list(dask.compute(*tasks, **({"scheduler": "threads"} if self.local else {})))
+        how = {"scheduler": "threads", "num_workers": _THREADS} if self.local else {}
+        return list(dask.compute(*tasks, **how))
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the rows themselves: pickles and model files cannot refer to the files of a process."""
