@@ -117,6 +117,9 @@ def _count_by_sorting(X: Floats, m: Floats, Z: Floats) -> tuple[Counts, Counts, 
     if 1 < p <= _MAX_COMPILED and use_compiled(n if same else n + q):
         from transvariation.depth.compiled.counting import count_beyond
 
+        # Freeing a large block makes the C library keep freed memory; otherwise every array is fetched page by page,
+        # which takes as long as the counting itself.
+        np.empty(1 << 21)
         units = np.ascontiguousarray(X)
         beyond, side, ties = count_beyond(units, m, units if same else np.ascontiguousarray(Z), same)
     else:
