@@ -1,6 +1,7 @@
 """NeighborTOCC: transvariation probability of nearest-neighbor distances in several scalings."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -22,6 +23,7 @@ Indices = NDArray[np.intp]
 
 _MEASURED = 5_000  # known samples from which tp and the threshold are computed
 _MANY = 1_000  # from so many samples on, few folds learn the scalings nearly as well as all samples
+_MIN_SCALE = 0.1  # of the tails: where many distances are equal, tp falls by a factor e for 10 % more distance
 _SAME = 1e-6  # standard deviations: equal samples are at most this far apart after rounding
 _TREE_DIMENSIONS, _TREE_ROWS = 5, 500  # up to so many features and from so many rows on, a k-d tree is faster
 _BLOCK = 1 << 20  # distances in one block
@@ -180,10 +182,8 @@ class NeighborTOCC(TransvariationClassifier):
         return np.column_stack([distances[:, :k].mean(axis=1) for k in self._counts])
 
     def _log_tp(self, views: Floats, *, held_out: bool = True) -> Floats:
-        pairs = zip(self._known.T, views.T, strict=True)
-        return np.sum(
-            [tail_transvariation_probability(known, view, held_out=held_out, log=True) for known, view in pairs], axis=0
-        )
+        tp = partial(tail_transvariation_probability, min_scale=_MIN_SCALE, held_out=held_out, log=True)
+        return np.sum([tp(known, view) for known, view in zip(self._known.T, views.T, strict=True)], axis=0)
 
     def _score(self, X: Floats) -> Floats:
         rows = self._standard.transform(X)

@@ -5,11 +5,11 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 
-_SMALLEST_SCALE = 1e-3  # of the tail: known values that are all equal have no excesses to fit
+_FEWEST = 5  # values to fit a tail to, of ten and more
 
 
 def tail_transvariation_probability(
-    x: ArrayLike, z: ArrayLike, *, tail: float = 0.1, held_out: bool = True, log: bool = False
+    x: ArrayLike, z: ArrayLike, *, tail: float = 0.1, min_scale: float = 1e-3, held_out: bool = True, log: bool = False
 ) -> Floats:
     r"""Compute the share of known values at least as large as each value of `z`, with a fitted tail.
 
@@ -30,10 +30,12 @@ def tail_transvariation_probability(
     z : array-like of shape (m,)
         Values to compare with them.
     tail : float in (0, 1), default=0.1
-        The share of known values to which the tail is fitted.
+        The share of known values to which the tail is fitted; at least five of them, or half of fewer than ten.
+    min_scale : float, default=1e-3
+        A lower bound of s, for known values whose largest are equal.
     held_out : bool, default=True
         Whether `z` are new values, each of which is counted among the known ones as in a conformal p-value. With
-        ``False`` they are known values themselves.
+        ``False`` they are values of `x`.
     log : bool, default=False
         Whether to return the logarithm of tp, which remains finite where tp underflows.
 
@@ -45,20 +47,21 @@ def tail_transvariation_probability(
     --------
     >>> x = np.arange(1.0, 20.0)
     >>> tail_transvariation_probability(x, [0.0, 10.0, 19.0, 30.0]).round(4)
-    array([1.    , 0.55  , 0.0194, 0.    ])
+    array([1.    , 0.55  , 0.0497, 0.0013])
     >>> tail_transvariation_probability(x, [30.0, 300.0], log=True).round(1)
-    array([ -14.9, -284.9])
+    array([ -6.7, -96.7])
     """
     if not 0 < tail < 1:
         raise ValueError(
             f"tail={tail!r} must lie in (0, 1); 0.1 fits the tail to the largest tenth of the known values"
         )
     x, z = np.sort(np.asarray(x, dtype=np.float64)), np.asarray(z, dtype=np.float64)
-    n, own = len(x), 0 if held_out else 1
-    q = x[int(np.ceil((1 - tail) * n - 1e-9)) - 1]
+    n, new = len(x), 1 if held_out else 0
+    n_tail = max(int(tail * n + 1e-9), min(_FEWEST, n // 2))
+    q = x[max(n - n_tail - 1, 0)]
     excess = x[np.searchsorted(x, q, side="right") :] - q
-    scale = max(float(excess.mean()) if len(excess) else 0.0, _SMALLEST_SCALE)
-    n_as_large = n - np.searchsorted(x, z, side="left")
-    body = np.log(np.maximum(n_as_large + 1 - own, 1) / (n + 1 - own))
+    scale = max(float(excess.mean()) if len(excess) else 0.0, min_scale)
+    n_as_large = n - np.searchsorted(x, z, side="left") + new
+    body = np.log(np.maximum(n_as_large, 1) / (n + new))
     log_tp = np.where(z > q, np.log(max(len(excess), 1) / n) - (z - q) / scale, body)
     return log_tp if log else np.exp(log_tp)
