@@ -13,7 +13,7 @@ import warnings
 import matplotlib.pyplot as plt
 import numpy as np
 
-from transvariation import TOCC, KernelTOCC, make_scenario
+from transvariation import TOCC, NeighborTOCC, make_scenario
 from transvariation.conformal import RejectsNothing
 
 warnings.simplefilter("ignore", RejectsNothing)  # we know, and show it
@@ -21,9 +21,9 @@ warnings.simplefilter("ignore", RejectsNothing)  # we know, and show it
 rules = {
     "TOCC, paper": TOCC(),
     "TOCC, leave-one-out": TOCC(calibration="loo"),
-    "KernelTOCC, paper": KernelTOCC(calibration="resubstitution"),
-    "KernelTOCC, 10 folds": KernelTOCC(calibration="cv"),
-    "KernelTOCC, split": KernelTOCC(calibration="split"),
+    "NeighborTOCC, resubstitution": NeighborTOCC(calibration="resubstitution"),
+    "NeighborTOCC, leave-one-out": NeighborTOCC(),
+    "NeighborTOCC, split": NeighborTOCC(calibration="split"),
 }
 
 # %%
@@ -42,7 +42,7 @@ for repeat in range(15):
 # %%
 # What the last rule says about itself.
 
-print(rules["KernelTOCC, split"].coverage_report())
+print(rules["NeighborTOCC, split"].coverage_report())
 
 # %%
 # Each dot is one rule learned from 100 objects; the bar is the mean.

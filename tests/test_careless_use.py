@@ -21,7 +21,7 @@ from transvariation import (
     CalibratedOCC,
     DensityTOCC,
     GaussianMixtureBIC,
-    KernelTOCC,
+    NeighborTOCC,
     ProjectionEnsemble,
     baselines,
     describe_rejections,
@@ -48,7 +48,7 @@ def recovered():
 @pytest.mark.parametrize("as_frame", [False, True])
 @pytest.mark.parametrize(
     "rule",
-    [TOCC(), PAMTOCC(3), KernelTOCC(), DensityTOCC(density="kde"), baselines.KDEOCC(), baselines.SVDD()],
+    [TOCC(), PAMTOCC(3), NeighborTOCC(), DensityTOCC(density="kde"), baselines.KDEOCC(), baselines.SVDD()],
     ids=lambda rule: type(rule).__name__,
 )
 def test_a_rule_does_not_change_with_the_table_it_learned_from(rule, as_frame):
@@ -109,7 +109,7 @@ def test_a_misspelt_way_to_count_is_refused_by_fit(rule, calibration):
 
 @pytest.mark.parametrize("wrong", [90, 0, np.nan, "0.9", None, [0.9, 2.0]])
 def test_a_wrong_sensitivity_is_refused_before_anything_is_learned(control, wrong):
-    rule = KernelTOCC(sensitivity=wrong)
+    rule = NeighborTOCC(sensitivity=wrong)
     with pytest.raises(ValueError, match="sensitivity="):
         rule.fit(control)
     with pytest.raises(NotFittedError):
@@ -143,7 +143,7 @@ def test_reports_refer_to_the_sensitivity_in_force(control):
 SPECIAL = [
     TOCC(tau_max="half", ties="literal"),
     PAMTOCC(3),
-    KernelTOCC(calibration="resubstitution"),
+    NeighborTOCC(calibration="resubstitution"),
     DensityTOCC(density="kde"),
     DensityTOCC(density="kde", scale="log"),
     CalibratedOCC(TOCC()),
@@ -184,7 +184,7 @@ def test_a_parameter_set_after_fit_waits_for_the_next_fit(rule):
 
 
 @pytest.mark.parametrize("method", ["combined_p_value", "p_values", "explain", "transvariation_probability"])
-@pytest.mark.parametrize("rule", [TOCC(), PAMTOCC(), KernelTOCC(), ProjectionEnsemble()])
+@pytest.mark.parametrize("rule", [TOCC(), PAMTOCC(), NeighborTOCC(), ProjectionEnsemble()])
 def test_an_unfitted_rule_says_that_it_is_unfitted(rule, method, control):
     with pytest.raises(NotFittedError):
         getattr(rule, method)(control)
@@ -215,5 +215,5 @@ def test_a_number_of_something_is_a_whole_number(control, use):
 def test_a_shift_is_a_number():
     with pytest.raises(ValueError, match="shift=nan"):
         make_scenario("a", shift=np.nan)
-    with pytest.raises(ValueError, match=r"crowding='0\.5'"):
-        KernelTOCC(crowding="0.5").fit(make_scenario("a", random_state=0)[0])
+    with pytest.raises(ValueError, match=r"n_neighbors='3'"):
+        NeighborTOCC("3").fit(make_scenario("a", random_state=0)[0])

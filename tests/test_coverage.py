@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import beta
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, PredefinedSplit, ShuffleSplit
 
-from transvariation import PAMTOCC, TOCC, KernelTOCC, ProjectionEnsemble, make_scenario
+from transvariation import PAMTOCC, TOCC, NeighborTOCC, ProjectionEnsemble, make_scenario
 
 pytestmark = pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")  # few objects, counted
 
@@ -50,7 +50,7 @@ def test_a_tied_threshold_widens_the_bracket_of_the_true_sensitivity():
     assert counting.offset_ == 0
     assert high == 1
     assert low == pytest.approx(beta.ppf(0.05, 91, 10))
-    smooth = KernelTOCC(calibration="split").fit(target)
+    smooth = NeighborTOCC(calibration="split").fit(target)
     assert smooth.coverage_report().likely_sensitivity == pytest.approx(tuple(beta.ppf([0.05, 0.95], 91, 10)))
 
 

@@ -16,17 +16,18 @@ from transvariation import (
     TOCC,
     CalibratedOCC,
     DensityTOCC,
-    KernelTOCC,
+    NeighborTOCC,
     ProjectionEnsemble,
     baselines,
     describe_rejections,
     explain_rejections,
     load_glass,
+    spatial_median,
 )
 
 GLASS = load_glass()
 FEATURES = ["RI", "Mg", "Al", "K"]
-RULES = [TOCC(), PAMTOCC(n_clusters=3), KernelTOCC(calibration="resubstitution"), KernelTOCC(calibration="split")]
+RULES = [TOCC(), PAMTOCC(n_clusters=3), NeighborTOCC(), NeighborTOCC(calibration="split")]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=repr)
@@ -43,7 +44,10 @@ def test_needed_sets_are_the_smallest_and_nearest_values_are_accepted(rule):
     assert (rule.predict(_frame(nearest)) == 1).all()
     for i in np.flatnonzero(~accepted)[:2]:
         z = recovered.to_numpy()[i]
-        centre = rule.centers_[rule._stratum(z[None])[0]] if hasattr(rule, "centers_") else rule.center_
+        if hasattr(rule, "centers_"):
+            centre = rule.centers_[rule._stratum(z[None])[0]]
+        else:
+            centre = getattr(rule, "center_", spatial_median(rule._X))
         smaller = [np.isin(range(4), c) for size in range(1, needed[i].sum()) for c in combinations(range(4), size)]
         assert all(rule.predict(_frame(np.where(s, z, centre)[None]))[0] == 1 for s in smaller)
 
@@ -57,7 +61,7 @@ def test_sufficient_features_among_many():
     X = rng.normal(size=(40, 14))
     z = np.zeros((1, 14))
     z[0, [3, 7]] = 9.0
-    rule = KernelTOCC(calibration="resubstitution", crowding=0.0).fit(X)
+    rule = NeighborTOCC().fit(X)
     table = explain_rejections(rule, z)
     needed = np.flatnonzero(table["needed"])
     assert set(needed) <= {3, 7}
@@ -85,22 +89,20 @@ def test_only_the_far_feature_of_a_sample_changes(far):
     X = np.random.default_rng(0).normal(size=(80, 2))
     nearest = explain_rejections(TOCC().fit(X), [[far, 0.1]])["accepted_at"].to_numpy()
     np.testing.assert_allclose(nearest, [1.822, 0.1], atol=1e-3)
-    kernel = explain_rejections(KernelTOCC(calibration="resubstitution").fit(X), [[far, 0.1], [1e3, 0.1]])[
-        "accepted_at"
-    ].to_numpy()
-    np.testing.assert_allclose(kernel[:2], kernel[2:], atol=0.2)
+    smooth = explain_rejections(NeighborTOCC().fit(X), [[far, 0.1], [1e3, 0.1]])["accepted_at"].to_numpy()
+    np.testing.assert_allclose(smooth[:2], smooth[2:], atol=0.2)
 
 
-SCALED = make_pipeline(StandardScaler(), KernelTOCC(calibration="resubstitution"))
+SCALED = make_pipeline(StandardScaler(), NeighborTOCC())
 
 
 @pytest.mark.parametrize(
     ("rule", "given"),
     [
         (ProjectionEnsemble(n_projections=15, random_state=0), False),
-        (CalibratedOCC(KernelTOCC(calibration="resubstitution"), calibration="split"), False),
+        (CalibratedOCC(NeighborTOCC(), calibration="split"), False),
         (CalibratedOCC(ProjectionEnsemble(n_projections=5, random_state=0), calibration="resubstitution"), False),
-        (CalibratedOCC(make_pipeline(StandardScaler(), PCA(2), KernelTOCC(calibration="resubstitution"))), True),
+        (CalibratedOCC(make_pipeline(StandardScaler(), PCA(2), NeighborTOCC())), True),
         (make_pipeline("passthrough", StandardScaler(), PAMTOCC(3)), True),
         (baselines.GaussianOCC(), True),
         (EllipticEnvelope(random_state=0), True),
@@ -125,7 +127,7 @@ def test_other_classifiers_are_explained_by_the_original_features(rule, given, n
 def test_a_pipeline_that_only_scales_is_explained_like_its_classifier():
     control, recovered = GLASS.control[FEATURES], GLASS.recovered[FEATURES].iloc[:1]
     scaled = explain_rejections(SCALED.fit(control), recovered, control)
-    plain = explain_rejections(KernelTOCC(calibration="resubstitution").fit(control), recovered)
+    plain = explain_rejections(NeighborTOCC().fit(control), recovered)
     assert scaled[["feature", "median", "accepted"]].equals(plain[["feature", "median", "accepted"]])
     np.testing.assert_array_equal(scaled["tp"], TOCC().fit(control).explain(recovered)["tp"])
 

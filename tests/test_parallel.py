@@ -31,7 +31,7 @@ CLASSIFIERS = {
     "counting, half": partial(tv.TOCC, tau_max="half"),
     "clusters": partial(tv.PAMTOCC, 3),
     "density": partial(tv.DensityTOCC, density="gaussian"),
-    "kernels": partial(tv.KernelTOCC, calibration="split"),
+    "neighbors": partial(tv.NeighborTOCC, calibration="split"),
     "kernel density": partial(baselines.KDEOCC, bandwidth="scott"),
     "ball": partial(baselines.SVDD),
 }
@@ -81,7 +81,7 @@ def test_no_worker_is_started_for_little_work(monkeypatch):
     X = PLANE[:87]
     for rule in (
         tv.TOCC(n_jobs=2, calibration="cv"),
-        tv.KernelTOCC(n_jobs=2),
+        tv.NeighborTOCC(n_jobs=2),
         tv.PAMTOCC(3, n_jobs=2, calibration="cv"),
         tv.DensityTOCC(density="gaussian", n_jobs=2),
         baselines.SVDD(n_jobs=2, calibration="cv"),

@@ -12,7 +12,7 @@ from transvariation import (
     PAMTOCC,
     TOCC,
     CalibratedOCC,
-    KernelTOCC,
+    NeighborTOCC,
     ProjectionEnsemble,
     compare_classifiers,
     dask,
@@ -71,7 +71,7 @@ def test_the_message_names_the_share_and_a_sensitivity_that_works():
     "rule",
     [
         TOCC(),
-        KernelTOCC(),
+        NeighborTOCC(),
         ProjectionEnsemble(make_pipeline(StandardScaler(), TOCC(calibration="loo")), **FEW),
         CalibratedOCC(IsolationForest(n_estimators=5, random_state=0), calibration="split"),
     ],
@@ -132,6 +132,6 @@ def test_other_uses_of_counting_do_not_warn():
     for classifier in (
         ProjectionEnsemble(TOCC(), **FEW),
         CalibratedOCC(TOCC(), calibration="resubstitution"),
-        KernelTOCC(),
+        NeighborTOCC(),
     ):
         assert not nearly_all(classifier, X)

@@ -13,7 +13,7 @@ from transvariation import (
     PAMTOCC,
     TOCC,
     DensityTOCC,
-    KernelTOCC,
+    NeighborTOCC,
     ProjectionEnsemble,
     auc,
     load_glass,
@@ -146,7 +146,7 @@ def test_calibrated_thresholds(calibration):
 
 @pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")
 @pytest.mark.parametrize("calibration", ["resubstitution", "split"])
-@pytest.mark.parametrize("estimator", [TOCC(), PAMTOCC(n_clusters=4), KernelTOCC()], ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("estimator", [TOCC(), PAMTOCC(n_clusters=4), NeighborTOCC()], ids=lambda e: type(e).__name__)
 def test_members_decide_as_they_vote(estimator, calibration):
     glass = load_glass()
     X, Z = glass.control.to_numpy(), glass.recovered.to_numpy()

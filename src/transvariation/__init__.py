@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from transvariation.feature_selection import selection_stability as selection_stability
     from transvariation.inspection import describe_rejections as describe_rejections
     from transvariation.inspection import explain_rejections as explain_rejections
-    from transvariation.kernel_tocc import KernelTOCC as KernelTOCC
     from transvariation.metrics import auc as auc
     from transvariation.metrics import roc as roc
     from transvariation.metrics import specificity_at_sensitivity as specificity_at_sensitivity
@@ -50,7 +49,6 @@ _HOME = {
     "GaussianDensity": "density",
     "GaussianKernelDensity": "density",
     "GaussianMixtureBIC": "density",
-    "KernelTOCC": "kernel_tocc",
     "MinorComponents": "decomposition",
     "NeighborTOCC": "neighbor_tocc",
     "PAMTOCC": "pam_tocc",

@@ -138,9 +138,9 @@ class CalibratedOCC(OneClassClassifier):
     --------
     >>> from sklearn.decomposition import PCA
     >>> from sklearn.pipeline import make_pipeline
-    >>> from transvariation import CalibratedOCC, KernelTOCC, load_glass
+    >>> from transvariation import CalibratedOCC, NeighborTOCC, load_glass
     >>> glass = load_glass()
-    >>> classifier = CalibratedOCC(make_pipeline(PCA(2), KernelTOCC())).fit(glass.control)
+    >>> classifier = CalibratedOCC(make_pipeline(PCA(2), NeighborTOCC())).fit(glass.control)
     >>> bool((classifier.predict(glass.control) == 1).mean() >= 0.9)
     True
     """

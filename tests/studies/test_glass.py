@@ -40,7 +40,7 @@ def test_a_fold_equals_a_calibrated_pipeline():
     data = load_glass()
     found = pd.DataFrame(glass._fold(train, test)).set_index(["rule", "reduction", "calibration"])
     rules = glass.RULES | glass.CALIBRATED
-    for name, reduction in (("TOCC_df", "PCA"), ("PAM-TOCC_df", "kappa-VIP"), ("KernelTOCC", "PCA")):
+    for name, reduction in (("TOCC_df", "PCA"), ("PAM-TOCC_df", "kappa-VIP"), ("NeighborTOCC", "PCA")):
         for calibration in ("resubstitution", "cv"):
             pipeline = make_pipeline(glass.REDUCTIONS[reduction](), rules[name]())
             rule = CalibratedOCC(pipeline, calibration=calibration).fit(data.control.iloc[train])
@@ -51,7 +51,7 @@ def test_a_fold_equals_a_calibrated_pipeline():
 
 def test_no_sample_is_typical_where_a_feature_is_constant_in_a_fold():
     kept, rated = np.column_stack([np.arange(20.0), np.zeros(20)]), np.ones((3, 2))
-    assert (glass._held_out_scores(glass.CALIBRATED["KernelTOCC"](), kept, rated) == -np.inf).all()
+    assert (glass._held_out_scores(glass.CALIBRATED["NeighborTOCC"](), kept, rated) == -np.inf).all()
 
 
 def _cells(pam):

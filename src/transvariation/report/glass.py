@@ -109,7 +109,7 @@ def _unseen(held_out: pd.DataFrame) -> Section:
             "Ten-fold cross-validation: reduction, rule and cut are made on nine folds and tried on the tenth. The "
             "paper's cut keeps at least 90 % of the fragments that it was made from, and fewer of new ones; a "
             "calibrated cut keeps what it promises. It leaves the counting rules with little: held-out windows at the "
-            "edge have tp = 0, the honest threshold is 0, and nothing is rejected. KernelTOCC, whose tp does not end "
+            "edge have tp = 0, the honest threshold is 0, and nothing is rejected. NeighborTOCC, whose tp does not end "
             "there, is the answer."
         )
         .table(

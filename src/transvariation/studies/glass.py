@@ -18,8 +18,8 @@ from transvariation.density.gaussian_mixture import GaussianMixtureBIC
 from transvariation.density_tocc import DensityTOCC
 from transvariation.feature_selection.varsel import VarSel
 from transvariation.feature_selection.vip import VIPSelector
-from transvariation.kernel_tocc import KernelTOCC
 from transvariation.metrics import auc, roc, specificity_at_sensitivity
+from transvariation.neighbor_tocc import NeighborTOCC
 from transvariation.pam_tocc import PAMTOCC
 from transvariation.projection_ensemble import ProjectionEnsemble
 from transvariation.studies.checkpoint import Checkpoint
@@ -63,7 +63,7 @@ RULES: dict[str, Callable[[], Any]] = {
     "PAM-TOCC_df": lambda: PAMTOCC(n_clusters=4, ties="literal"),
 }
 # Not in the paper. The whole pipeline is calibrated, so that the classifier needs no calibration.
-CALIBRATED: dict[str, Callable[[], Any]] = {"KernelTOCC": lambda: KernelTOCC(calibration="resubstitution")}
+CALIBRATED: dict[str, Callable[[], Any]] = {"NeighborTOCC": lambda: NeighborTOCC()}
 REDUCTIONS: dict[str, Callable[[], Any]] = {
     "PCA": lambda: MinorComponents(2),
     "varSel": lambda: VarSel(2, mixture=GaussianMixtureBIC(random_state=0, engine="compiled")),

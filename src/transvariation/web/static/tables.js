@@ -95,7 +95,7 @@ function showUnderstood(answer) {
 }
 
 const LABELS = {
-  kernel: "kernel clouds (KernelTOCC)", tocc: "counting (TOCC)", pam: "counting in clusters (PAM-TOCC)", mixture: "normal mixture", projections: "random projections",
+  neighbor: "nearest known objects (NeighborTOCC)", tocc: "counting (TOCC)", pam: "counting in clusters (PAM-TOCC)", mixture: "normal mixture", projections: "random projections",
   minor: "last principal components", vip: "important in projection (VIP)", varsel: "by mixtures (varSel)",
 };
 
