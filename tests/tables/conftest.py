@@ -3,6 +3,6 @@
 from hypothesis import HealthCheck, settings
 
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
-settings.register_profile("brief", max_examples=150, derandomize=True, database=None, **_COMMON)
+settings.register_profile("brief", max_examples=100, derandomize=True, database=None, **_COMMON)
 settings.register_profile("fuzz", max_examples=5_000, **_COMMON)
 settings.load_profile("brief")

@@ -1,4 +1,4 @@
-"""Whatever the bytes, the reader gives a sound table or says what is wrong: nothing else, and never a crash."""
+"""Whatever the bytes, the reader returns a valid table or raises TableError."""
 
 import io
 
@@ -13,7 +13,7 @@ from transvariation.tables import Table, TableError, read_chunks, read_pair, rea
 
 
 def attempt(read):
-    """Give what was read, or a refusal that has its reasons; anything else is the defect we look for."""
+    """Return what was read, or the TableError raised; any other exception fails the test."""
     try:
         return read(), None
     except TableError as error:
@@ -59,7 +59,7 @@ def test_nearly_tables(content, missing):
 
 
 @given(st.lists(SCRAPS, max_size=40).map(b"".join), POLICIES)
-def test_pairs_and_blocks_fail_no_other_way(content, missing):
+def test_pairs_and_blocks_raise_nothing_but_table_errors(content, missing):
     for read in (
         lambda: read_pair(b"Na,Mg\n1,2\n3,4\n", content, missing=missing),
         lambda: read_pair(content, b"Na,Mg\n1,2\n", missing=missing),
@@ -85,7 +85,7 @@ def test_pairs_and_blocks_fail_no_other_way(content, missing):
     st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
     st.booleans(),
 )
-def test_what_was_written_is_read(rows, marks, encoding, quote_all):
+def test_values_written_are_read_back(rows, marks, encoding, quote_all):
     sep, decimal = marks
     frame = pd.DataFrame(rows, columns=["id", "Na", "Mg"]).astype({"Na": float, "Mg": float})
     text = frame.to_csv(index=False, sep=sep, decimal=decimal, quoting=int(quote_all))

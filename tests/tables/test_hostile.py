@@ -78,7 +78,7 @@ def problems(source, **options) -> list[str]:
         (b"%PDF-1.7", "not a table"),
     ],
 )
-def test_what_is_wrong_is_said(content, message):
+def test_each_fault_has_its_message(content, message):
     found = problems(content)
     assert any(message in text for text in found), found
     assert all(text.startswith("f.csv") for text in found)
@@ -95,7 +95,7 @@ def test_all_problems_at_once_and_in_the_order_of_the_file():
     ]
 
 
-def test_a_long_list_is_cut_when_printed_not_when_kept():
+def test_a_long_list_is_shortened_only_when_printed():
     text = "id,Na\n" + "".join(f"F{i},{'x' if i % 2 else 1}\n" for i in range(100))
     with pytest.raises(TableError) as caught:
         read_table(text.encode())
@@ -121,7 +121,7 @@ def test_titles_above_the_names_are_asked_about_once(title):
     assert found.endswith("are there lines above the row of names? Remove them")
 
 
-def test_one_column_stays_one_and_words_in_it_are_not_split():
+def test_a_single_column_is_not_split():
     assert read_table(b"Na\n1,5\n2,5\n3,5\n").X.ravel().tolist() == [1.5, 2.5, 3.5]
     assert "'1,234.5' has a thousands separator" in problems(b"Na\n1,234.5\n2,345.5\n", features=["Na"])[0]
 
@@ -208,14 +208,14 @@ def test_ten_thousand_columns():
     assert "20,001 columns" in problems(b",".join(b"v%d" % j for j in range(20_001)) + b"\n")[0]
 
 
-def test_a_million_rows():
-    n = 1_000_000
+def test_three_hundred_thousand_rows():
+    n = 300_000
     values = np.random.default_rng(0).normal(size=2000).round(6)
     rows = "".join(f"{a!r},{b!r}\n" for a, b in values.reshape(-1, 2).tolist())
     text = ("Na,Mg\n" + rows * (n // 1000)).encode()
     start = time.process_time()
     table = read_table(text)
-    assert time.process_time() - start < 20  # some 2 s on an idle machine
+    assert time.process_time() - start < 6  # some 0.5 s on an idle machine
     np.testing.assert_array_equal(table.X[-1000:], values.reshape(-1, 2))
     assert table.rows[-1] == n + 1
     assert table.ids[-1] == f"row {n + 1}"
@@ -357,8 +357,10 @@ class TestExcel:
         evil = b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "aaaa">]>' + sheet[sheet.find(b"<worksheet") :]
         content = self.repacked(self.book([["Na"], [1]]), xl__worksheets__sheet1_xml=evil)
         assert "defines XML entities" in problems(content)[0]
+        late = evil.replace(b"<!DOCTYPE", b"<!--" + b" " * 5000 + b"--><!DOCTYPE").replace(b">aaaa<", b">&a;<")
+        assert problems(self.repacked(self.book([["Na"], [1]]), xl__worksheets__sheet1_xml=late))
 
-    def test_a_row_number_out_of_this_world(self):
+    def test_an_impossible_row_number(self):
         sheet = (
             b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
             b'<row r="1"><c r="A1" t="inlineStr"><is><t>Na</t></is></c></row>'

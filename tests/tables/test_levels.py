@@ -96,6 +96,15 @@ def test_of_two_fragment_names_the_outer_is_the_source():
     assert (table.source, table.fragment) == (tuple("SSTT"), tuple("abcd"))
 
 
+def test_of_two_source_names_the_inner_is_the_source():
+    table = read_table(b"batch,pane,K\nX,a,1\nX,b,2\nY,c,3\nY,d,4\n")
+    assert table.source == tuple("abcd")
+    file = b"batch,pane,K\nX,1,1\nX,2,2\nY,1,3\nY,2,4\n"  # pane 1 of batch X is not pane 1 of batch Y
+    (found,) = problems(file)
+    assert (found.code, found.params["columns"]) == ("several-labels", ["batch", "pane"])
+    assert read_table(file, source_column="batch").source == tuple("XXYY")
+
+
 def test_roles_that_are_given_overrule_names_and_contents():
     table = read_table(LABORATORY, source_column="Rep", fragment_column="pane", roles={"fragment": "ignore"})
     assert (table.source, table.fragment) == (tuple("12121212"), tuple("AAAABBBB"))

@@ -131,3 +131,18 @@ def test_align_tables_read_before():
     with pytest.raises(TableError) as caught:
         align(*gaps, missing="error")
     assert [(p.table, p.row, p.column) for p in caught.value.problems] == [("c", 2, "Mg"), ("r", 2, "Mg")]
+
+
+def test_an_element_below_detection_in_the_control_only():
+    control, recovered = b"Na,Fe\n1,<0.1\n2,0.3\n4,0.5\n", b"Na,Fe\n1,0.2\n"
+    with pytest.raises(TableError) as caught:
+        read_pair(control, recovered, names=("c", "r"))
+    assert [(p.code, p.table, p.row) for p in caught.value.problems] == [("below-detection", "c", 2)]
+    assert read_pair(control, recovered, missing="impute").control.X[0, 1] == 0.05
+    assert len(read_pair(control, recovered, missing="drop").control) == 2
+
+
+def test_fragments_may_have_different_numbers_of_replicates():
+    pair = read_pair(b"frag,rep,K\nA,1,1.5\nA,2,1.6\nB,1,1.7\n", b"frag,K\nQ,1\n")
+    assert pair.control.fragment_names == ("A", "A", "B")
+    assert pair.control.ids == ("A / 1", "A / 2", "B / 1")

@@ -67,7 +67,7 @@ def test_of_several_delimiters_in_names_and_rows_the_one_that_leaves_numbers_who
     assert not any(";" in name for name in table.ids)
 
 
-def test_words_that_are_not_utf8_are_read_as_windows_1252_and_said_so():
+def test_words_that_are_not_utf8_are_read_as_windows_1252_with_a_note():
     table = read_table("Prüfstück;Na\nGärtner;1,5\nÖl;2,5\n".encode("cp1252"))
     assert table.ids == ("Gärtner", "Öl")
     assert "Windows-1252" in notes(table)
@@ -138,7 +138,7 @@ class TestRoles:
     def test_row_names_without_a_header(self):
         assert read_table(b'"","K"\n"1",5\n"2",6\n').ids == ("1", "2")
 
-    def test_given_names_win(self):
+    def test_given_columns_overrule_recognised_ones(self):
         table = read_table(b"id,other,K\n1,A,5\n2,B,6\n", id_column="other", features=["K"])
         assert table.ids == ("A", "B")
         table = read_table(b"id,k,K\nA,x,5\nA,y,6\n", source_column="id")
@@ -149,7 +149,7 @@ class TestRoles:
         assert read_table(file).features == ("Na",)
         assert read_table(file, features=["Type", "Na"]).features == ("Na", "Type")
 
-    def test_text_columns_are_set_aside_and_said_so(self):
+    def test_text_columns_are_not_used_and_noted(self):
         table = read_table(b"id,Na,colour,seen\nA,1,green,2024-01-02\nB,2,blue,2024-01-03\n")
         assert table.features == ("Na",)
         assert "column 'colour': not used as a variable: 2 of its 2 values are not numbers" in notes(table)
@@ -237,7 +237,7 @@ class TestMissing:
         assert table.X.tolist() == [[1, 0.01], [20, 0.1], [3, 0.2], [5, 0.3]]
         assert read_table(self.FILE, missing="impute", reference=filling(control)).X.tolist() == table.X.tolist()
 
-    def test_an_object_of_which_nothing_was_measured_is_not_made_up(self):
+    def test_an_object_without_any_measured_value_is_not_imputed(self):
         file = b"id,Na,Fe\nA,1,0.2\nB,,<0.1\nX,,\nC,3,0.4\nexported by LabSoft 3.2,,\n"
         table = read_table(file, missing="impute")
         assert (table.ids, table.dropped) == (("A", "B", "C"), ("X", "exported by LabSoft 3.2"))
@@ -325,7 +325,7 @@ def test_ids_of_more_digits_than_a_float_has_are_kept(kind, tmp_path):
         np.testing.assert_array_equal(X, [[2.0**60, np.nan], [np.nan, 1]])
 
 
-def test_where_no_column_holds_numbers_the_reasons_are_said():
+def test_where_no_column_holds_numbers_the_reasons_are_listed():
     found = problems(b"id;Na;Mg\nA;1 234,5;12%\nB;1 234,6;13%\n", name="c.csv")
     assert "no column holds numbers" in found[0]
     assert "row 2, column 'Na'" in found[1]

@@ -263,10 +263,9 @@ class _Look:
         in_blocks = int((steps != 0).sum()) == len(distinct) - 1
         return bool(gapless or in_blocks)
 
-    def contains(self, other: "_Look") -> bool:
-        """Return whether this is the outer of two nested levels: each label of the other belongs to one of these."""
-        pairs = set(zip(self.labels, other.labels, strict=True))
-        return len(pairs) == len(set(other.labels)) > len(set(self.labels))
+    def determines(self, other: "_Look") -> bool:
+        """Return whether each label of this column belongs to one label of the other, as fragments do to sources."""
+        return len(set(zip(self.labels, other.labels, strict=True))) == len(set(self.labels))
 
 
 def find_layout(
@@ -315,7 +314,7 @@ def find_layout(
     known = set(expect)
     expected = [i for i, name in enumerate(names) if not known.isdisjoint((name, tidy(header[i])))]
     taken = dict.fromkeys([*expected, *wanted], "measurement") | given
-    taken |= _recognised_labels(layout, looks, taken)
+    taken |= _recognised_labels(layout, looks, taken, problems)
     unsure = []
     for i, look in enumerate(looks):
         if i not in taken and look.numeric and features is None:
@@ -353,7 +352,9 @@ def _given_roles(layout: Layout, roles: Mapping[str, str], problems: Problems) -
     return given
 
 
-def _recognised_labels(layout: Layout, looks: list[_Look], taken: Mapping[int, str]) -> dict[int, str]:
+def _recognised_labels(
+    layout: Layout, looks: list[_Look], taken: Mapping[int, str], problems: Problems
+) -> dict[int, str]:
     """Recognise labels and order among the columns without a role, by name, then by content."""
     keys = [key(name) for name in layout.names]
     free = [i for i, look in enumerate(looks) if i not in taken and not look.empty]
@@ -361,13 +362,16 @@ def _recognised_labels(layout: Layout, looks: list[_Look], taken: Mapping[int, s
     named = {role: [i for i in free if keys[i] in NAMES[role] and not layout.units[i]] for role in NAMES}
     found: dict[str, int] = {}  # by role: a column has one, and each role one column
     for role in ("id", *LEVELS):
-        if named[role] and role not in taken.values():
-            found[role] = named[role][0]
-    pieces = named["fragment"]
-    if "fragment" in found and len(pieces) > 1 and "source" not in {*found, *taken.values()}:
-        nested = [(i, j) for i in pieces for j in pieces if looks[i].contains(looks[j])]  # sample and fragment
-        if nested:
-            found["source"], found["fragment"] = nested[0]
+        columns = named[role]
+        if columns and role not in taken.values():
+            inner = [i for i in columns if all(looks[i].determines(looks[j]) for j in columns)]
+            if not inner and role in ("source", "fragment"):  # batch and pane, with pane 1 in each batch
+                problems.add("several-labels", columns=[layout.header[i] for i in columns], role=role)
+            found[role] = (inner or columns)[0]
+    if "fragment" in found and "source" not in {*found, *taken.values()}:
+        outer = [i for i in named["fragment"] if not looks[i].determines(looks[found["fragment"]])]
+        if outer:
+            found["source"] = outer[0]  # sample and fragment
     for i in named["order"] if "order" not in taken.values() else ():
         if looks[i].sortable():
             found.setdefault("order", i)

@@ -7,7 +7,6 @@ such as #DIV/0!: such cells would be dropped or imputed as if nothing had been m
 import posixpath
 import re
 import warnings
-import xml.etree.ElementTree as ET
 import zipfile
 from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO
@@ -190,17 +189,19 @@ def _check_archive(stream: BinaryIO, problems: Problems, limits: Limits) -> None
 
 def _formulas_and_merged(stream: BinaryIO, title: str) -> tuple[list[tuple[int, int, str]], list[str]]:
     """Find the formulas without a stored value (row, position, text) and the merged ranges of a sheet."""
+    from defusedxml.ElementTree import fromstring, iterparse
+
     formulas: list[tuple[int, int, str]] = []
     merged: list[str] = []
     stream.seek(0)
     with zipfile.ZipFile(stream) as archive:
-        sheets = ET.fromstring(archive.read("xl/workbook.xml")).iter()
+        sheets = fromstring(archive.read("xl/workbook.xml")).iter()
         relation = next(sheet.get(_RELATION) for sheet in sheets if sheet.get("name") == title and sheet.get(_RELATION))
-        targets = ET.fromstring(archive.read("xl/_rels/workbook.xml.rels"))
+        targets = fromstring(archive.read("xl/_rels/workbook.xml.rels"))
         target = next(str(each.get("Target")) for each in targets if each.get("Id") == relation)
         row = 0
         with archive.open(posixpath.normpath(posixpath.join("/xl", target))[1:]) as file:
-            for _, element in ET.iterparse(file):
+            for _, element in iterparse(file):
                 tag = element.tag.rpartition("}")[2]
                 if tag == "row":
                     row = int(element.get("r") or row + 1)

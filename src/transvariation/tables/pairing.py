@@ -67,7 +67,7 @@ def align(control: Table, recovered: Table, *, features: Sequence[str] | None = 
     if features is not None:
         common = _wanted(features, control, recovered, problems)
     elif not common:
-        some = {"here": recovered.features[:8], "there": control.features[:8], "other": control.name}
+        some = {"here": list(recovered.features[:8]), "there": list(control.features[:8]), "other": control.name}
         problems.append(Problem("nothing-in-common", recovered.name, params=some))
     problems += unit_problems(control.units, control.name, recovered, common)
     if problems:

@@ -71,6 +71,8 @@ MESSAGES = {
     "column-twice": "the column {name} is named twice among the features",
     "feature-and-label": "the column {name} is named among the features and as the {role!s}",
     "role-twice": "the columns {columns} are all given as the {role!s}; only one can be",
+    "several-labels": "the columns {columns} may all be the {role!s}; give one of them, or join their"
+    " labels in one column",
     "label-or-measurement": "the whole numbers in this column may be labels or measurements",
     "no-measurement": "no column holds numbers to measure by ({why!s}); the header is {header!s}",
     "empty-label": "the {role!s} is empty in {rows!s}; fill it in",
