@@ -190,6 +190,12 @@ def test_an_unfitted_rule_says_that_it_is_unfitted(rule, method, control):
         getattr(rule, method)(control)
 
 
+def test_sample_weight_is_refused_by_name(control):
+    for use in (TOCC().fit, TOCC().fit_predict):
+        with pytest.raises(TypeError, match="unexpected keyword argument 'sample_weight'"):
+            use(control, sample_weight=np.ones(len(control)))
+
+
 def test_a_detector_that_cannot_rate_new_objects_is_told_apart(control):
     with pytest.raises(TypeError, match="novelty=True"):
         CalibratedOCC(LocalOutlierFactor()).fit(control)

@@ -157,3 +157,22 @@ def test_what_cannot_be_explained_is_refused():
         explain_rejections(LocalOutlierFactor().fit(control), recovered, control)
     with pytest.raises(NotFittedError):
         explain_rejections(CalibratedOCC(TOCC()), recovered)
+
+
+def test_one_wrong_feature_of_many_is_the_one_to_change():
+    rng = np.random.default_rng(0)
+    factors = rng.normal(size=(3, 12))
+    X = rng.normal(size=(300, 3)) @ factors + 0.3 * rng.normal(size=(300, 12))
+    z = X[:20] + 0.01
+    z[np.arange(20), np.arange(20) % 12] += 12
+    classifier = NeighborTOCC().fit(X)
+    decided = []
+    counting = classifier.predict
+    classifier.predict = lambda rows: decided.append(len(rows)) or counting(rows)
+    table = explain_rejections(classifier, z)
+    changed = (table["accepted_at"] != table["value"]).to_numpy().reshape(20, 12)
+    assert not table["accepted"].any()
+    assert np.median(changed.sum(axis=1)) == 1
+    assert changed[np.arange(20), np.arange(20) % 12].all()
+    assert (counting(table["accepted_at"].to_numpy().reshape(20, 12)) == 1).all()
+    assert sum(decided) - len(X) <= 100 * 20

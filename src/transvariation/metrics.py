@@ -1,7 +1,7 @@
-"""How well scores separate targets from non-targets: ROC, its area, specificity at a sensitivity.
+"""Measure how well scores separate targets from non-targets: ROC, its area, specificity at a sensitivity.
 
 High score = typical of the target. Sensitivity is the share of targets accepted, specificity the share of
-non-targets rejected, both by the rule "accept if score >= threshold".
+non-targets rejected, where a sample is accepted if its score is at least the threshold.
 """
 
 from typing import TYPE_CHECKING, NamedTuple
@@ -35,10 +35,10 @@ class ROC(NamedTuple):
 def _finite(scores: ArrayLike, who: str) -> NDArray[np.float64]:
     scores = np.asarray(scores, dtype=float)
     if scores.ndim != 1 or not len(scores):
-        raise ValueError(f"the scores of the {who} objects have shape {scores.shape}; give a non-empty list of numbers")
+        raise ValueError(f"the scores of the {who} samples have shape {scores.shape}; give a non-empty list of numbers")
     if np.isnan(scores).any():
         raise ValueError(
-            f"{np.isnan(scores).sum()} of the scores of the {who} objects are NaN; drop or score them first"
+            f"{np.isnan(scores).sum()} of the scores of the {who} samples are NaN; drop or score them first"
         )
     return scores
 

@@ -1,8 +1,7 @@
-import sys
-
 import numpy as np
 import pytest
 
+from transvariation import acceleration
 from transvariation.baselines import SOMOCC, som
 
 NAMES = [
@@ -41,10 +40,13 @@ def test_compiled_and_plain_give_the_same_bits():
         assert np.array_equal(*results)
 
 
-def test_works_without_the_compiler(monkeypatch):
-    monkeypatch.setitem(sys.modules, "transvariation.baselines._som_numba", None)
-    monkeypatch.setattr(som, "_spent", np.inf)
-    assert SOMOCC(n_epochs=2, random_state=0).fit(np.eye(6)).units_.shape == (25, 6)
+def test_the_number_of_presentations_chooses_the_engine(monkeypatch):
+    pytest.importorskip("numba")
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    plain = SOMOCC(n_epochs=5, random_state=0).fit(X).units_
+    monkeypatch.setattr(acceleration, "COMPILE_FROM", 300)
+    monkeypatch.setattr(som, "_present", None)
+    assert np.array_equal(SOMOCC(n_epochs=5, random_state=0).fit(X).units_, plain)
 
 
 def test_one_seed_one_map():

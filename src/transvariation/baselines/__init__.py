@@ -1,4 +1,4 @@
-"""The competitors, on the same base and so with the same cut."""
+"""The paper's six competitors and DD-SIMCA, on the same base class and so with the same calibrations."""
 
 from transvariation.baselines.ddsimca import DDSIMCA
 from transvariation.baselines.gaussian import GaussianOCC

@@ -10,7 +10,7 @@ Floats = NDArray[np.float64]
 
 @compiled
 def present(codes: Floats, shown: Floats, near: Floats, alphas: Floats, radii: Floats) -> None:
-    """Move the units, object by object; the same operations in the same order as the NumPy version."""
+    """Move the units, sample by sample, by the same operations in the same order as the NumPy version."""
     p, k = codes.shape
     for t in range(len(shown)):
         closest, least = 0, np.inf

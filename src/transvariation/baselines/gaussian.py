@@ -18,33 +18,32 @@ def mahalanobis(X: Floats, Z: Floats) -> Floats:
     >>> mahalanobis(np.array([[0.0], [1.0], [2.0]]), np.array([[1.0], [3.0]]))
     array([0., 4.])
     """
-    return _distance2(*_centre_and_root(X), Z)
+    return _distance2(*_center_and_root(X), Z)
 
 
-def _centre_and_root(X: Floats) -> tuple[Floats, Floats]:
+def _center_and_root(X: Floats) -> tuple[Floats, Floats]:
     """The mean, and R with S = R'R. From the data themselves: forming S first would square the condition number."""
     check_full_spread(X)
-    centre = X.mean(axis=0)
-    root: Floats = np.asarray(np.linalg.qr((X - centre) / np.sqrt(len(X) - 1), mode="r"))
-    return centre, root
+    center = X.mean(axis=0)
+    root: Floats = np.asarray(np.linalg.qr((X - center) / np.sqrt(len(X) - 1), mode="r"))
+    return center, root
 
 
-def _distance2(centre: Floats, root: Floats, Z: Floats) -> Floats:
-    return squared_norms(solve_rows(root, Z - centre))
+def _distance2(center: Floats, root: Floats, Z: Floats) -> Floats:
+    return squared_norms(solve_rows(root, Z - center))
 
 
 class GaussianOCC(OneClassClassifier):
-    """Accept objects near the mean, by the Mahalanobis distance.
+    """Accept samples near the mean, by the Mahalanobis distance.
 
     Parameters
     ----------
     sensitivity : float in (0, 1], default=0.9
-        The share of target objects to accept.
+        The share of target samples to accept.
     calibration : {"resubstitution", "loo", "cv", "split"} or splitter, default="resubstitution"
-        Where the threshold comes from; see :class:`transvariation.TOCC`.
+        How the threshold is set; see :class:`transvariation.TOCC`.
     n_jobs : int, optional
-        The number of processes to rate held-out objects, where that takes long. The result is the same for every
-        number.
+        The number of processes for the refits of the calibration. The result is the same for every number.
 
     Attributes
     ----------
@@ -55,16 +54,16 @@ class GaussianOCC(OneClassClassifier):
 
     Notes
     -----
-    Constant columns, columns that determine each other, and no more objects than variables make the covariance
-    singular. `fit` then says which columns are to blame: what to leave out is the user's decision.
+    Constant columns, columns that determine each other, and no more samples than variables make the covariance
+    singular. `fit` then raises an error that names the columns; the user decides which to leave out.
 
     Examples
     --------
     >>> from transvariation.baselines import GaussianOCC
     >>> from transvariation import load_glass
     >>> glass = load_glass()
-    >>> rule = GaussianOCC().fit(glass.control[["K", "Mg"]])
-    >>> int((rule.predict(glass.recovered[["K", "Mg"]]) == -1).sum())
+    >>> classifier = GaussianOCC().fit(glass.control[["K", "Mg"]])
+    >>> int((classifier.predict(glass.recovered[["K", "Mg"]]) == -1).sum())
     50
     """
 
@@ -74,7 +73,7 @@ class GaussianOCC(OneClassClassifier):
         self.n_jobs = n_jobs
 
     def _describe(self, X: Floats) -> None:
-        self.center_, self._root = _centre_and_root(X)
+        self.center_, self._root = _center_and_root(X)
         self.covariance_ = self._root.T @ self._root
 
     def _score(self, X: Floats) -> Floats:
@@ -87,5 +86,5 @@ class GaussianOCC(OneClassClassifier):
         n = len(X)
         leverage = n / (n - 1) ** 2 * -self._score(X)
         if leverage.max() > 1 - 1e-9:
-            return None  # without that object the covariance is singular: let the refit say so
+            return None  # without that sample the covariance is singular: let the refit say so
         return -n * (n - 2) / (n - 1) * leverage / (1 - leverage)

@@ -25,7 +25,7 @@ class KDEOCC(OneClassClassifier):
     sensitivity : float in (0, 1], default=0.9
         The share of target samples to accept.
     calibration : {"resubstitution", "loo", "cv", "split"} or splitter, default="resubstitution"
-        Where the threshold comes from; see :class:`transvariation.TOCC`.
+        How the threshold is set; see :class:`transvariation.TOCC`.
     bandwidth : {"plugin", "plugin-ks", "scott", "silverman"}, float or array-like, default="plugin"
         How wide the kernels are. ``"plugin"``: the unconstrained two-stage plug-in matrix, in up to three dimensions;
         beyond, Silverman's rule, since the functionals that the method needs can no longer be estimated from a few
@@ -34,8 +34,8 @@ class KDEOCC(OneClassClassifier):
         shrunk by the method of Ledoit and Wolf, so that n may be close to p or below. A number, or one per variable:
         the kernels' standard deviation. A matrix: the kernels' covariance.
     n_jobs : int, optional
-        The number of workers: threads to rate many objects, processes to rate held-out objects where that takes long.
-        The result is the same for every number.
+        The number of threads that score many samples, and of processes for the refits of the calibration. The result
+        is the same for every number.
 
     Attributes
     ----------
@@ -56,8 +56,8 @@ class KDEOCC(OneClassClassifier):
     >>> from transvariation.baselines import KDEOCC
     >>> from transvariation import load_glass
     >>> glass = load_glass()
-    >>> rule = KDEOCC().fit(glass.control[["K", "Mg"]])
-    >>> int((rule.predict(glass.recovered[["K", "Mg"]]) == -1).sum())
+    >>> classifier = KDEOCC().fit(glass.control[["K", "Mg"]])
+    >>> int((classifier.predict(glass.recovered[["K", "Mg"]]) == -1).sum())
     50
     """
 
@@ -83,7 +83,7 @@ class KDEOCC(OneClassClassifier):
 
 
 def bandwidth_matrix(X: Floats, bandwidth: Any) -> Floats:
-    """Convert a rule or numbers into the kernels' covariance matrix.
+    """Compute the covariance matrix of the kernels from the `bandwidth` parameter.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""k-means: distance to the nearest centre."""
+"""k-means: distance to the nearest center."""
 
 from typing import Any
 
@@ -12,40 +12,39 @@ Floats = NDArray[np.float64]
 
 
 class KMeansOCC(OneClassClassifier):
-    """Accept objects near one of K centres.
+    """Accept samples near one of K centers.
 
     scikit-learn's k-means with greedy k-means++ starts; the best of several.
 
     Parameters
     ----------
     sensitivity : float in (0, 1], default=0.9
-        The share of target objects to accept.
+        The share of target samples to accept.
     calibration : {"resubstitution", "loo", "cv", "split"} or splitter, default="resubstitution"
-        Where the threshold comes from; see :class:`transvariation.TOCC`.
+        How the threshold is set; see :class:`transvariation.TOCC`.
     n_clusters : int, default=5
-        K. With fewer distinct objects than that, each distinct object is a centre.
+        K. With fewer distinct samples than that, each distinct sample is a center.
     n_init : int, default=50
         How many starts; 50 reach the best value known on samples such as the glass data to within 0.2 %.
     random_state : int, RandomState or None, default=None
     n_jobs : int, optional
-        The number of processes to rate held-out objects, where that takes long. The result is the same for every
-        number.
+        The number of processes for the refits of the calibration. The result is the same for every number.
 
     Attributes
     ----------
     centers_ : ndarray of shape (K, p)
     labels_ : ndarray of shape (n,)
-        The nearest centre of each training object.
+        The nearest center of each training sample.
     inertia_ : float
-        The sum of squared distances to the nearest centre.
+        The sum of squared distances to the nearest center.
 
     Examples
     --------
     >>> from transvariation.baselines import KMeansOCC
     >>> from transvariation import load_glass
     >>> glass = load_glass()
-    >>> rule = KMeansOCC(random_state=0).fit(glass.control[["K", "Mg"]])
-    >>> int((rule.predict(glass.recovered[["K", "Mg"]]) == -1).sum())
+    >>> classifier = KMeansOCC(random_state=0).fit(glass.control[["K", "Mg"]])
+    >>> int((classifier.predict(glass.recovered[["K", "Mg"]]) == -1).sum())
     50
     """
 

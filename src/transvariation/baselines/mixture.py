@@ -14,25 +14,25 @@ Floats = NDArray[np.float64]
 
 
 class MixtureOCC(OneClassClassifier):
-    """Accept objects where the density of a Gaussian mixture is high.
+    """Accept samples where the density of a Gaussian mixture is high.
 
     Parameters
     ----------
     sensitivity : float in (0, 1], default=0.9
-        The share of target objects to accept.
+        The share of target samples to accept.
     calibration : {"resubstitution", "loo", "cv", "split"} or splitter, default="resubstitution"
-        Where the threshold comes from; see :class:`transvariation.TOCC`.
+        How the threshold is set; see :class:`transvariation.TOCC`.
     n_components : int or iterable of int, default=(1, ..., 9)
         The numbers of components to try.
     models : iterable of str, default=all fourteen of mclust
         The covariance models to try; see :class:`transvariation.GaussianMixtureBIC`.
     random_state : int, RandomState or None, default=None
-        Used beyond 1000 objects, where the start is found on a sample of them.
+        Used beyond 1000 samples, where the start is found on a sample of them.
     engine : {"auto", "compiled", "numpy"}, default="auto"
         Which code searches; see :class:`transvariation.GaussianMixtureBIC`.
     n_jobs : int, optional
-        The number of workers: threads to search, processes to rate held-out objects where that takes long. The result
-        is the same for every number.
+        The number of threads for the search, and of processes for the refits of the calibration. The result is the same
+        for every number.
 
     Attributes
     ----------
@@ -44,8 +44,8 @@ class MixtureOCC(OneClassClassifier):
     >>> from transvariation.baselines import MixtureOCC
     >>> from transvariation import load_glass
     >>> glass = load_glass()
-    >>> rule = MixtureOCC().fit(glass.control[["K", "Mg"]])
-    >>> rule.mixture_.model_name_, rule.mixture_.n_components_
+    >>> classifier = MixtureOCC().fit(glass.control[["K", "Mg"]])
+    >>> classifier.mixture_.model_name_, classifier.mixture_.n_components_
     ('EEI', 5)
     """
 

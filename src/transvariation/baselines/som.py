@@ -1,6 +1,5 @@
-"""The self-organising map: distance to the closest unit of a grid laid over the data."""
+"""SOMOCC: distance to the closest unit of a self-organising map."""
 
-import time
 from typing import Any
 
 import numpy as np
@@ -8,16 +7,14 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 from sklearn.utils import check_random_state
 
+from transvariation.acceleration import use_compiled
 from transvariation.base import OneClassClassifier
 
 Floats = NDArray[np.float64]
 
-_PATIENCE = 1.0  # seconds of plain NumPy after which compiling pays
-_spent = 0.0
-
 
 def train_map(X: Floats, units: Floats, near: Floats, picks: NDArray[np.intp], rate: tuple[float, float]) -> Floats:
-    r"""Show the picked objects to a map one by one; the closest unit and its neighbours move towards each.
+    r"""Train a self-organising map: the closest unit and its neighbors move towards each sample presented.
 
     .. math:: w_k \leftarrow w_k + \alpha_t (x_t - w_k)
 
@@ -40,8 +37,7 @@ def train_map(X: Floats, units: Floats, near: Floats, picks: NDArray[np.intp], r
     -------
     ndarray of shape (k, p)
     """
-    global _spent
-    # Coordinates in rows: sums over them then run in the same order here and compiled, so both give the same bits.
+    # Coordinates in rows: sums over them run in the same order in NumPy and compiled, so that both agree exactly.
     codes = np.ascontiguousarray(units.T)
     radius = np.quantile(near, 2 / 3)
     steps = len(picks)
@@ -49,73 +45,63 @@ def train_map(X: Floats, units: Floats, near: Floats, picks: NDArray[np.intp], r
     # Under one, the radius reaches the closest unit only.
     radii = np.maximum(radius * (1 - np.arange(steps) / steps), 0.0)
     shown = np.ascontiguousarray(X[picks])
-    if _spent > _PATIENCE and (compiled := _compiled()) is not None:
-        compiled(codes, shown, near, alphas, radii)
+    if use_compiled(steps):
+        from transvariation.baselines._som_numba import present
+
+        present(codes, shown, near, alphas, radii)
     else:
-        started = time.process_time()
         _present(codes, shown, near, alphas, radii)
-        _spent += time.process_time() - started
     return codes.T.copy()
 
 
 def _present(codes: Floats, shown: Floats, near: Floats, alphas: Floats, radii: Floats) -> None:
-    """Move the units, object by object."""
+    """Move the units, sample by sample."""
     # The neighbourhoods are the same until the radius falls below the next distance.
     levels = np.searchsorted(np.unique(near), radii, side="right")
     starts = np.flatnonzero(np.diff(levels, prepend=-1))
     for start, end in zip(starts, [*starts[1:], len(radii)], strict=True):
         inside = (near <= radii[start]).astype(float)
-        alone = inside.sum() == len(near)
+        single = inside.sum() == len(near)
         for x, alpha in zip(shown[start:end, :, None], alphas[start:end].tolist(), strict=True):
             away = x - codes
             closest = np.add.reduce(away * away).argmin()
-            if alone:
+            if single:
                 codes[:, closest] += alpha * away[:, closest]
             else:
                 codes += alpha * away * inside[closest]
 
 
-def _compiled() -> Any:
-    """The same loop as machine code, if numba is there. Compiled once, and only when many maps are trained."""
-    try:
-        from transvariation.baselines._som_numba import present
-    except ImportError:
-        return None
-    return present
-
-
 class SOMOCC(OneClassClassifier):
-    """Accept objects near a unit of a self-organising map.
+    """Accept samples near a unit of a self-organising map.
 
     A rectangular grid of units with the bubble neighbourhood, trained online as in the R package kohonen.
 
     Parameters
     ----------
     sensitivity : float in (0, 1], default=0.9
-        The share of target objects to accept.
+        The share of target samples to accept.
     calibration : {"resubstitution", "loo", "cv", "split"} or splitter, default="resubstitution"
-        Where the threshold comes from; see :class:`transvariation.TOCC`.
+        How the threshold is set; see :class:`transvariation.TOCC`.
     grid : (int, int), default=(5, 5)
         Rows and columns of the map.
     learning_rate : (float, float), default=(0.5, 0.3)
         At the start and at the end; the default is the paper's. kohonen's own is (0.05, 0.01).
     n_epochs : int, default=100
-        How often each object is shown, on average.
+        How often each sample is shown, on average.
     random_state : int, RandomState or None, default=None
     n_jobs : int, optional
-        The number of processes to rate held-out objects, where that takes long. The result is the same for every
-        number.
+        The number of processes for the refits of the calibration. The result is the same for every number.
 
     Attributes
     ----------
     units_ : ndarray of shape (rows * columns, p)
-        The units' positions in the space of the objects.
+        The units' positions in the space of the samples.
     quantization_error_ : float
-        The mean distance of the training objects to the closest unit.
+        The mean distance of the training samples to the closest unit.
 
     Notes
     -----
-    With as many as 25 units and rates that stay high, units end up on single objects. Training objects are then much
+    With as many as 25 units and rates that stay high, units end up on single samples. Training samples are then much
     closer to a unit than fresh ones: of all methods here this one keeps its sensitivity worst with
     ``calibration="resubstitution"``.
 
@@ -130,8 +116,8 @@ class SOMOCC(OneClassClassifier):
     >>> from transvariation.baselines import SOMOCC
     >>> from transvariation import load_glass
     >>> glass = load_glass()
-    >>> rule = SOMOCC(random_state=0).fit(glass.control[["K", "Mg"]])
-    >>> rule.units_.shape
+    >>> classifier = SOMOCC(random_state=0).fit(glass.control[["K", "Mg"]])
+    >>> classifier.units_.shape
     (25, 2)
     """
 

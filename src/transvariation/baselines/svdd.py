@@ -1,4 +1,4 @@
-"""Support vector data description: the smallest soft ball around the target objects, also in a feature space."""
+"""Support vector data description: the smallest soft ball around the target samples, also in a feature space."""
 
 from typing import NamedTuple
 
@@ -23,8 +23,8 @@ def ball_weights(X: Floats, C: float) -> Floats:
 
     .. math:: \max_a \sum_i a_i |x_i|^2 - \Bigl|\sum_i a_i x_i\Bigr|^2, \qquad 0 \le a_i \le C, \quad \sum_i a_i = 1
 
-    Sequential minimal optimisation: the farthest object that may gain weight takes it from the nearer one where that
-    helps most. The centre is all that the distances need, so no kernel matrix is formed.
+    Sequential minimal optimisation: the farthest sample that may gain weight takes it from the nearer one where that
+    helps most. The center is all that the distances need, so no kernel matrix is formed.
 
     Parameters
     ----------
@@ -41,15 +41,15 @@ def ball_weights(X: Floats, C: float) -> Floats:
     array([0.5, 0. , 0.5])
     """
     X = X - X.mean(axis=0)
-    # Start from the objects farthest from the mean, which is close already.
+    # Start from the samples farthest from the mean, which is close already.
     weights = np.zeros(len(X))
     outermost = np.argsort(-(X**2).sum(axis=1), kind="stable")[: int(np.ceil(1 / C - 1e-9))]
     weights[outermost] = C
     weights[outermost[-1]] = 1 - C * (len(outermost) - 1)
     slack = 1e-12 * C
-    centre = weights @ X
+    center = weights @ X
     for _ in range(_MAX_STEPS):
-        distance2 = ((X - centre) ** 2).sum(axis=1)
+        distance2 = ((X - center) ** 2).sum(axis=1)
         gainer = int(np.where(weights < C - slack, distance2, -np.inf).argmax())
         givers = np.flatnonzero(weights > slack)
         excess = distance2[gainer] - distance2[givers]
@@ -63,7 +63,7 @@ def ball_weights(X: Floats, C: float) -> Floats:
         # Set, not added: a weight at its bound stays exactly there.
         weights[gainer] = C if step == C - weights[gainer] else weights[gainer] + step
         weights[giver] = 0.0 if step == weights[giver] else weights[giver] - step
-        centre = weights[weights > 0] @ X[weights > 0]
+        center = weights[weights > 0] @ X[weights > 0]
     raise RuntimeError(f"no convergence in {_MAX_STEPS} steps; rescale the variables to a comparable size")
 
 
@@ -90,7 +90,7 @@ def rbf_weights(X: Floats, C: float, gamma: float) -> Floats:
 
 
 class Radius(NamedTuple):
-    """The squared radius, and the values that would serve as well (one, if a support object lies on the sphere)."""
+    """The squared radius, and the values that would serve as well (one, if a support sample lies on the sphere)."""
 
     radius2: float
     low: float
@@ -98,7 +98,7 @@ class Radius(NamedTuple):
 
 
 def squared_radius(distance2: Floats, weights: Floats, C: float) -> Radius:
-    """Read the squared radius off the distances: objects with weight below C lie inside, with any weight outside.
+    """Read the squared radius off the distances: samples with weight below C lie inside, with any weight outside.
 
     Examples
     --------
@@ -107,23 +107,23 @@ def squared_radius(distance2: Floats, weights: Floats, C: float) -> Radius:
     """
     some, full = weights > 1e-6 * C, weights >= C * (1 - 1e-6)
     high = float(distance2[some].min())
-    # If every object has full weight, the ball may be as small as one likes.
+    # If every sample has full weight, the ball may be as small as one likes.
     low = float(distance2[~full].max()) if not full.all() else high
     free = some & ~full
     return Radius(float(distance2[free].mean()) if free.any() else (low + high) / 2, low, high)
 
 
 class SVDD(OneClassClassifier):
-    """Accept objects near the centre of the smallest soft ball (Tax and Duin, 2004).
+    """Accept samples near the center of the smallest soft ball (Tax and Duin, 2004).
 
     Parameters
     ----------
     sensitivity : float in (0, 1], default=0.9
-        The share of target objects to accept.
+        The share of target samples to accept.
     calibration : {"resubstitution", "loo", "cv", "split"} or splitter, default="resubstitution"
-        Where the threshold comes from; see :class:`transvariation.TOCC`.
+        How the threshold is set; see :class:`transvariation.TOCC`.
     C : float, default=0.1
-        The most weight that one object may have, at least 1 / n; smaller lets more objects lie outside the ball
+        The most weight that one sample may have, at least 1 / n; smaller lets more samples lie outside the ball
         (at most 1 / C of them).
     kernel : {"rbf", "linear"}, default="rbf"
         ``"linear"`` describes the class by a ball in the space of the variables themselves.
@@ -131,20 +131,20 @@ class SVDD(OneClassClassifier):
         Of the RBF kernel ``exp(-gamma |x - y|^2)``. ``"variance"`` is one over the sum of the variables' variances;
         other than scikit-learn's ``"scale"`` it does not change when the data are shifted.
     n_jobs : int, optional
-        The number of workers: threads to rate many objects, processes to rate held-out objects where that takes long.
-        The result is the same for every number.
+        The number of threads that score many samples, and of processes for the refits of the calibration. The result
+        is the same for every number.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n,)
-        The dual weights, which sum to one. Not unique between duplicated objects.
+        The dual weights, which sum to one. Not unique between duplicated samples.
     support_ : ndarray
         The rows with weight.
     radius2_ : float
-        The squared radius of the ball. The decision does not use it: like all classifiers here, this one cuts at the
-        sensitivity.
+        The squared radius of the ball. The decision does not use it: like all classifiers here, this one sets the
+        threshold by the sensitivity.
     radius2_interval_ : (float, float)
-        The squared radii that solve the problem equally well. Both are equal up to rounding unless no object lies on
+        The squared radii that solve the problem equally well. Both are equal up to rounding unless no sample lies on
         the sphere; then `radius2_` is the middle.
     dual_objective_ : float
     gamma_ : float
@@ -152,7 +152,7 @@ class SVDD(OneClassClassifier):
 
     Notes
     -----
-    The score is minus the squared distance to the centre of the ball.
+    The score is minus the squared distance to the center of the ball.
 
     References
     ----------
@@ -163,8 +163,8 @@ class SVDD(OneClassClassifier):
     >>> from transvariation.baselines import SVDD
     >>> from transvariation import load_glass
     >>> glass = load_glass()
-    >>> rule = SVDD(kernel="linear").fit(glass.control[["K", "Mg"]])
-    >>> round(rule.radius2_, 4)
+    >>> classifier = SVDD(kernel="linear").fit(glass.control[["K", "Mg"]])
+    >>> round(classifier.radius2_, 4)
     0.1548
     """
 
@@ -194,12 +194,12 @@ class SVDD(OneClassClassifier):
         else:
             self.weights_ = ball_weights(X, self.C)
         self.support_ = np.flatnonzero(self.weights_)
-        self._objects, self._weights = X[self.support_], self.weights_[self.support_]
+        self._support_rows, self._weights = X[self.support_], self.weights_[self.support_]
         self._spread = self._within()
         distance2 = -self._score(X)
         self.radius2_, *interval = squared_radius(distance2, self.weights_, self.C)
         self.radius2_interval_ = (interval[0], interval[1])
-        # sum a_i k_ii - a'Ka is also the weighted mean of the squared distances to the centre.
+        # sum a_i k_ii - a'Ka is also the weighted mean of the squared distances to the center.
         self.dual_objective_ = float(self.weights_ @ distance2)
 
     def _check(self, n: int) -> None:
@@ -220,19 +220,19 @@ class SVDD(OneClassClassifier):
         return float(self.gamma)
 
     def _within(self) -> float:
-        """a'Ka for the RBF kernel; for the linear one the centre says everything."""
+        """a'Ka for the RBF kernel; for the linear one the center suffices."""
         if self.kernel == "linear":
-            self.center_ = self._weights @ self._objects
+            self.center_ = self._weights @ self._support_rows
             return 0.0
-        return float(self._weights @ self._similarity(self._objects))
+        return float(self._weights @ self._similarity(self._support_rows))
 
     def _similarity(self, X: Floats) -> Floats:
-        """The weighted sum of kernel values between each row and the support objects."""
+        """The weighted sum of kernel values between each row and the support samples."""
         result = np.empty(len(X))
-        step = max(1, _BLOCK // len(self._objects))
+        step = max(1, _BLOCK // len(self._support_rows))
         for start in range(0, len(X), step):
             block = slice(start, start + step)
-            values = np.exp(-self.gamma_ * cdist(X[block], self._objects, "sqeuclidean"))
+            values = np.exp(-self.gamma_ * cdist(X[block], self._support_rows, "sqeuclidean"))
             # Not a matrix product: that would round one row differently from many.
             result[block] = (values * self._weights).sum(axis=1)
         return result
@@ -240,5 +240,5 @@ class SVDD(OneClassClassifier):
     def _score(self, X: Floats) -> Floats:
         if self._kernel == "linear":
             return -squared_norms(X - self.center_)
-        similarity = map_row_chunks(self._similarity, X, len(self._objects), self.n_jobs)
+        similarity = map_row_chunks(self._similarity, X, len(self._support_rows), self.n_jobs)
         return -(1 - 2 * similarity + self._spread)
