@@ -15,6 +15,7 @@ from transvariation import (
     NeighborTOCC,
     ProjectionEnsemble,
     compare_classifiers,
+    describe_rejections,
     explain_rejections,
     load,
     load_glass,
@@ -136,6 +137,10 @@ def test_explain_attributes_the_distance_to_the_feature_that_is_off():
     table = NeighborTOCC().fit(X).explain(z)
     assert table["contribution"].idxmax() == 4
     assert table["contribution"].max() > 0.8
+    scalings = [column for column in table if column.startswith("contribution_")]
+    assert len(scalings) == 4
+    np.testing.assert_allclose(table[scalings].mean(axis=1), table["contribution"])
+    assert (table[scalings].idxmax() == 4).all()
 
 
 @pytest.mark.parametrize(
@@ -222,6 +227,8 @@ def test_it_works_inside_the_other_tools(tmp_path):
     assert choice.best == "neighbor"
     table = explain_rejections(plain, recovered.iloc[:3])
     assert {"accepted", "needed", "accepted_at"} <= set(table.columns)
+    words = describe_rejections(table).splitlines()
+    assert any(f"closest known samples: {table['nearest'].iloc[0]}" in line for line in words)
 
 
 def test_mixed_tables_with_many_discrete_columns_keep_sensitivity_and_power():

@@ -12,7 +12,7 @@ from benchmarks.measure import cost, cpu_seconds, ratio
 from benchmarks.table import RESULTS, Table
 from transvariation import NeighborTOCC
 
-SIZES = ((1_000, 2), (1_000, 10), (1_000, 50), (10_000, 2), (10_000, 10), (10_000, 50), (100_000, 2), (100_000, 10))
+SIZES = tuple((n, p) for n in (1_000, 10_000, 100_000) for p in (2, 10, 50))
 AT_MOST = 8  # times scikit-learn's search, fit with calibration and scores of all samples together
 LARGEST = 1_000_000
 REFERENCES = (1_000, 3_000, 10_000, 30_000)

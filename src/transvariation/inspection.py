@@ -265,4 +265,5 @@ def _sentences(table: "pd.DataFrame") -> Iterator[str]:
         moved = rows[rows["accepted_at"] != rows["value"]].dropna(subset=["accepted_at"])
         remedy = ", ".join(f"{v} = {a:.4g}" for v, a in zip(moved["feature"], moved["accepted_at"], strict=True))
         verb = "suffices" if len(needed) == 1 else "suffice together"
-        yield f"{name} rejected: {causes} {verb}" + (f"; accepted with {remedy}" if remedy else "")
+        nearest = f"; closest known samples: {rows['nearest'].iloc[0]}" if "nearest" in rows else ""
+        yield f"{name} rejected: {causes} {verb}" + (f"; accepted with {remedy}" if remedy else "") + nearest

@@ -218,25 +218,29 @@ class NeighborTOCC(TransvariationClassifier):
         Returns
         -------
         DataFrame
-            The columns of the other classifiers' `explain` and two more. ``contribution``: the share of the squared
-            distance to the nearest known samples that is due to the feature, averaged over all scalings; ``nearest``:
-            the names of the nearest known samples, nearest first, as a comma-separated string.
+            The columns of the other classifiers' `explain` and more: ``contribution``, the share of the squared
+            distance to the nearest known samples that is due to the feature, on average over the scalings; the same for
+            each scaling, such as ``contribution_whitened``; and ``nearest``, the names of the nearest known samples in
+            the first scaling, nearest first, separated by commas.
         """
         table = super().explain(Z)
         rows = self._validated(Z)
-        shares, names = np.zeros(rows.shape), np.empty(len(rows), dtype=object)
         standard = self._standard.transform(rows)
+        names, shares = None, []
         for scaling, known in zip(self._scalings, self._scaled, strict=True):
             new = scaling.transform(standard)
             _, found = self._nearest(known, new, rows)
             squares = ((new[:, None, :] - known[found]) ** 2).sum(axis=1)
             total = squares.sum(axis=1, keepdims=True)
-            shares += np.divide(squares, total, out=np.full_like(squares, 1 / rows.shape[1]), where=total > 0)
-            if scaling is self._scalings[0]:
+            equal = np.full_like(squares, 1 / rows.shape[1])
+            shares.append(np.divide(squares, total, out=equal, where=total > 0).ravel())
+            if names is None:
                 labels = self._names or [str(row) for row in self.reference_]
-                names[:] = [", ".join(labels[i] for i in row) for row in found]
-        table["contribution"] = (shares / len(self._scalings)).ravel()
-        table["nearest"] = np.repeat(names, rows.shape[1])
+                names = [", ".join(labels[i] for i in row) for row in found]
+        table["contribution"] = np.mean(shares, axis=0)
+        for scaling, share in zip(self._scalings, shares, strict=True):
+            table[f"contribution_{scaling.name}"] = share
+        table["nearest"] = np.repeat(np.asarray(names, dtype=object), rows.shape[1])
         return table
 
 

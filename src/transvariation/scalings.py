@@ -50,6 +50,8 @@ class Standardization:
 class StandardScaling:
     """Keep standard deviations as the unit of every feature."""
 
+    name = "standard"
+
     def fit(self, rows: Floats) -> Self:
         """Learn from standardised rows."""
         return self
@@ -61,6 +63,8 @@ class StandardScaling:
 
 class RangeScaling(StandardScaling):
     """Measure each feature as a share of the range of the known samples."""
+
+    name = "range"
 
     def fit(self, rows: Floats) -> Self:
         """Learn the range of each feature."""
@@ -79,6 +83,8 @@ class NormalScoreScaling(StandardScaling):
     Equal values share their mean rank; values between two known ones are interpolated. Beyond the known values the
     scores grow by one per standard deviation.
     """
+
+    name = "normal"
 
     def fit(self, rows: Floats) -> Self:
         """Learn the sorted values of each feature and their normal scores."""
@@ -108,6 +114,8 @@ class WhiteningScaling(StandardScaling):
     original feature. It is applied through at most ``min(n, p)`` eigenvectors; no p x p matrix is formed for p > n.
     """
 
+    name = "whitened"
+
     def fit(self, rows: Floats) -> Self:
         """Learn the eigenvectors and shrunk eigenvalues of the covariance."""
         values, self.vectors_ = _eigen(rows)
@@ -123,12 +131,8 @@ class WhiteningScaling(StandardScaling):
         return rows * self.outside_ + ((rows @ self.vectors_) * self.inside_) @ self.vectors_.T
 
 
-SCALINGS: dict[str, type[StandardScaling]] = {
-    "standard": StandardScaling,
-    "range": RangeScaling,
-    "normal": NormalScoreScaling,
-    "whitened": WhiteningScaling,
-}
+_ALL = (StandardScaling, RangeScaling, NormalScoreScaling, WhiteningScaling)
+SCALINGS: dict[str, type[StandardScaling]] = {scaling.name: scaling for scaling in _ALL}
 
 
 def rounding_step(X: Floats) -> Floats:
