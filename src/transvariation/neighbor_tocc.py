@@ -39,6 +39,8 @@ class NeighborTOCC(TransvariationClassifier):
     their tp's, as the paper combines features; the score is its logarithm. It is PAM-TOCC with every known sample as a
     medoid.
 
+    A new sample that equals a known one in every feature is taken to be that sample and is measured without it.
+
     Parameters
     ----------
     n_neighbors : int or sequence of int, default=(1, 3)
@@ -46,14 +48,16 @@ class NeighborTOCC(TransvariationClassifier):
     sensitivity : float in (0, 1], default=0.9
         The share of target samples to accept.
     calibration : {"loo", "cv", "split", "resubstitution"} or splitter, default="loo"
-        How the calibration scores are computed. ``"loo"`` uses the distances of each known sample to the others, in
-        scalings learned without it (ten folds); it needs no further fits. ``"split"`` has an exact guarantee.
+        How the calibration scores are computed. ``"loo"`` uses the distances of each known sample to the others (or
+        to the samples of other groups), in scalings learned without it (ten folds; two or three from 1,000 samples
+        on); it needs no further fits. ``"split"`` has an exact guarantee.
     scalings : sequence of str, default=("standard", "range", "normal", "whitened")
         Scalings of the features: standard deviations, ranges, normal scores of the ranks, and whitening by a shrunk
         covariance.
     max_reference : int or None, default=10_000
-        The largest number of known samples that are kept as possible neighbors and for calibration. Of more, a
-        subsample is drawn. ``None`` keeps all.
+        The largest number of known samples that are kept as possible neighbors. Of more, a subsample is drawn that
+        does not depend on their order. ``None`` keeps all. The tp's and the threshold are computed from at most 5,000
+        of these.
     n_jobs : int, optional
         The number of threads. The result is the same for every number.
 
