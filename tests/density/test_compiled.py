@@ -47,7 +47,7 @@ def test_same_fits(reference, name, vve_axes):
         np.testing.assert_allclose(fast[problem].weights, fit.weights, atol=1e-8)
 
 
-@pytest.mark.parametrize("name", ["glass_k_mg", "glass_si_mg", "glass9"])
+@pytest.mark.parametrize("name", ["glass_k_mg", "glass_si_mg", "glass9", "ties3"])
 def test_same_choice(reference, name):
     X = reference.table(name)
     slow, fast = (GaussianMixtureBIC(engine=engine).fit(X) for engine in ("numpy", "compiled"))

@@ -34,6 +34,7 @@ INNER_ROUNDS = 100
 # A round of rotations costs p (p - 1) / 2 of them. Any progress is progress of EM, the next iteration goes on from it.
 AXES_ROUNDS_PLANE = 100
 AXES_ROUNDS = 5
+NULL = 1e-13  # eigenvalues below this share of the largest are zero
 AXES_TOL = 1e-4  # the criterion is flat at its minimum: an error of 1e-4 in the angle is one of 1e-8 in it
 
 
@@ -103,7 +104,11 @@ def eigen(W: Array) -> tuple[Array, Array]:
     if W.shape[1] != 2:
         # A fit that has collapsed carries NaN until it is dropped; LAPACK would refuse the whole stack for it.
         values, vectors = np.linalg.eigh(np.where(np.isfinite(W), W, 0.0))
-        return values[:, ::-1], vectors[:, :, ::-1]
+        values, vectors = values[:, ::-1], vectors[:, :, ::-1].copy()
+        rank = (values > NULL * values[:, :1]).sum(axis=1)
+        for k in np.flatnonzero(rank < W.shape[1] - 1):
+            _complete_axes(vectors[k], int(rank[k]))
+        return values, vectors
     a, d, o = W[:, 0, 0], W[:, 1, 1], W[:, 0, 1]
     angle = 0.5 * np.arctan2(2 * o, a - d)
     c, s = np.cos(angle), np.sin(angle)
@@ -111,6 +116,18 @@ def eigen(W: Array) -> tuple[Array, Array]:
     largest = c * c * a + 2 * c * s * o + s * s * d
     smallest = s * s * a - 2 * c * s * o + c * c * d
     return np.stack([largest, smallest], axis=1), vectors
+
+
+def _complete_axes(vectors: Array, rank: int) -> None:
+    """Replace the eigenvectors after the first `rank`, which are arbitrary, by directions near coordinate axes."""
+    p = len(vectors)
+    for column in range(rank, p):
+        for axis in range(p):
+            left = -vectors[:, :column] @ vectors[axis, :column]
+            left[axis] += 1
+            if left @ left > 0.9 / p:
+                vectors[:, column] = left / np.sqrt(left @ left)
+                break
 
 
 def _compose(vectors: Array, values: Array) -> Array:

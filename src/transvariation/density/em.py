@@ -17,7 +17,7 @@ from transvariation.parallel import run_in_threads
 _EPS = float(np.finfo(float).eps)
 # A component has collapsed when the part of a variable's variance that the variables before it leave unexplained is
 # nothing but rounding: of the component's own variance of that variable, or of that of all samples.
-COLLAPSED = 1e-14
+COLLAPSED = 1e-13
 SMALLEST_SIZE = float(np.sqrt(_EPS))
 _BATCH = 2**17  # components x samples that are fitted together: many calls' worth of work that fits into the cache
 

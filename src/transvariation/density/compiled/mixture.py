@@ -18,6 +18,7 @@ from transvariation.density.covariance_models import (
     INNER_ROUNDS,
     INNER_TOL,
     MODELS,
+    NULL,
     VVE_BY_LIKELIHOOD,
     Array,
 )
@@ -270,6 +271,25 @@ def _rotate(p, A, k, i, j, c, s, rows):
             A[k, i, h], A[k, j, h] = c * x + s * y, c * y - s * x
 
 
+@compiled()
+def _complete_axes(vectors, rank):
+    """Replace the eigenvectors after the first `rank`, which are arbitrary, by directions near coordinate axes."""
+    p = len(vectors)
+    left = np.empty(p)
+    for column in range(rank, p):
+        for axis in range(p):
+            square = 0.0
+            for i in range(p):
+                left[i] = 1.0 if i == axis else 0.0
+                for h in range(column):
+                    left[i] -= vectors[i, h] * vectors[axis, h]
+                square += left[i] * left[i]
+            if square > 0.9 / p:
+                for i in range(p):
+                    vectors[i, column] = left[i] / sqrt(square)
+                break
+
+
 @_inlined
 def _eigen(p, A, values, vectors):
     """Diagonalise symmetric matrices by Jacobi's rotations, largest eigenvalue first; A is overwritten."""
@@ -303,6 +323,11 @@ def _eigen(p, A, values, vectors):
                 values[k, i], values[k, top] = values[k, top], values[k, i]
                 for h in range(p):
                     vectors[k, h, i], vectors[k, h, top] = vectors[k, h, top], vectors[k, h, i]
+        rank = 0
+        while rank < p and values[k, rank] > NULL * values[k, 0]:
+            rank += 1
+        if p > 2 and rank < p - 1:
+            _complete_axes(vectors[k], rank)
 
 
 @_inlined
