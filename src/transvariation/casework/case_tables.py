@@ -115,7 +115,8 @@ def read_case(
         table = table.select(pair.features)
     else:
         keep = ("decimal", "source_column", "fragment_column", "limits", "roles")
-        given = {name: value for name, value in options.items() if name in keep}
+        # Roles given as a pair are those of the control and the recovered table.
+        given = {name: value for name, value in options.items() if name in keep and not isinstance(value, tuple)}
         table = _read_background(background, pair.control, missing=missing, sheet=background_sheet, **given)
     return _with_background(replace(case, exponent=log or is_nfi), table, log)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import json
 import secrets
 import time
 from collections import OrderedDict
@@ -25,34 +26,39 @@ KINDS = {
     "json": "application/json",
     "csv": "text/csv; charset=utf-8",
 }
-SCRIPTS = ("app.js", "axes.js", "base.js", "plane.js", "reasons.js", "tables.js", "verdict.js")
+SCRIPTS = ("app.js", "axes.js", "base.js", "case.js", "plane.js", "reasons.js", "tables.js")
 STATIC = dict.fromkeys(SCRIPTS, "text/javascript; charset=utf-8") | {"app.css": "text/css; charset=utf-8"}
-UNDERSTAND, DECIDE, RENDER = (f"transvariation.web.work:{name}" for name in ("understand", "decide", "render"))
-OPTIONS = ("method", "reduce", "features", "sensitivity")
+UNDERSTAND, DECIDE, VIEW, RENDER = (
+    f"transvariation.web.work:{name}" for name in ("understand", "decide", "view", "render")
+)
+OPTIONS = ("method", "reduce", "features", "sensitivity", "case")
 MISSING = ("error", "drop", "impute")
-ROLES = ("control", "recovered")
-DECIMALS = (None, ",", ".")  # the first: recognised
-AS_IT_COMES = {"missing": "error", "decimals": (None, None), "sheets": (None, None)}
+TABLES = ("control", "recovered")
+BACKGROUNDS = (None, "file", "nfi")
+DECIMALS = (None, ",", ".")  # None: recognised
+COLUMN_ROLES = ("source", "fragment", "replicate", "order", "id", "measurement", "ignore")
+BOTH = (None, None)
+AS_READ = {"missing": "error", "decimals": BOTH, "sheets": BOTH, "roles": BOTH, "log": False, "background": None}
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one person may ask of the page."""
+    """Limits of what a user may ask of the page."""
 
     max_bytes: int = 64 * 2**20
     read_seconds: float = 60
     fit_seconds: float = 600
     memory: int = 6 * 2**30
     cases: int = 8
-    at_once: int = 2  # fits, and as many workers again for what is quick
+    at_once: int = 2  # fits; as many workers again for quick jobs
 
 
 @dataclass
 class Case:
-    """Two uploaded tables, and what was made of them. Kept in memory only, and only while among the newest."""
+    """Uploaded tables and their result. Cases are kept in memory, the newest ones only."""
 
-    files: list[tuple[str, bytes]] | None  # None is the packaged example
-    reading: dict[str, Any]  # judged as they were read, whatever is chosen since
+    files: list[tuple[str, bytes]] | None  # None: the packaged example
+    reading: dict[str, Any]  # how the tables were read; they are judged in the same way
     waiting: bool = False
     started: float = 0
     stopped: bool = False
@@ -61,17 +67,17 @@ class Case:
     problems: list[dict[str, Any]] = field(default_factory=list)
 
     def state(self) -> dict[str, Any]:
-        """Say how the judging goes."""
+        """Return the state of the job."""
         if self.task is not None and not self.task.done():
             seconds = round(time.monotonic() - self.started, 1)
             return {"state": "running", "waiting": self.waiting, "seconds": seconds}
         if self.result is not None:
-            return {"state": "done", "result": self.result}
+            return {"state": "done"}
         return {"state": "cancelled" if self.stopped else "failed", "problems": self.problems}
 
 
 class Page:
-    """The page's memory and its answers."""
+    """The cases in memory, and the responses to requests."""
 
     def __init__(self, limits: Limits):
         self.limits = limits
@@ -80,13 +86,13 @@ class Page:
         self.quick = asyncio.Semaphore(limits.at_once)  # long fits never keep others from loading their tables
 
     async def index(self, request: Request) -> Response:
-        """Give the page itself, with the secret that its requests must carry."""
+        """Return the page, with the token that its requests must carry."""
         text = (files("transvariation.web") / "templates" / "index.html").read_text(encoding="utf-8")
         filled = text.replace("{{ csrf }}", request.scope["csrf"])
         return HTMLResponse(filled.replace("{{ max_bytes }}", str(self.limits.max_bytes)))
 
     async def static(self, request: Request) -> Response:
-        """Give the page's own script and style, by name; no path from outside is ever opened."""
+        """Return a script or style sheet by name; no other path is ever opened."""
         name = request.path_params["name"]
         if name not in STATIC:
             return PlainTextResponse("There is no such file.", 404)
@@ -94,32 +100,32 @@ class Page:
         return Response(content, headers={"content-type": STATIC[name]})
 
     async def upload(self, request: Request) -> Response:
-        """Take two tables, say what was understood of them."""
-        parser = MultiPartParser(request.headers, request.stream(), max_files=2, max_fields=5)
-        parser.spool_max_size = self.limits.max_bytes + 1  # in memory, so that no temporary file ever holds a table
+        """Take the tables; return what was understood of control and recovered."""
+        parser = MultiPartParser(request.headers, request.stream(), max_files=3, max_fields=12)
+        parser.spool_max_size = self.limits.max_bytes + 1  # in memory: no temporary file ever holds a table
         try:
             async with asyncio.timeout(self.limits.read_seconds):
                 form = await parser.parse()
         except TimeoutError:
-            return _problem("The upload took too long and was broken off; try again with smaller tables.", 408)
+            return _problem("The upload took too long and was stopped; try again with smaller tables.", 408)
         except (MultiPartException, KeyError, ValueError):
             return _problem("The upload could not be read; reload the page and choose the tables again.")
-        given = [form.get(role) for role in ROLES]
-        tables = [(_name(file.filename), await file.read()) for file in given if isinstance(file, UploadFile)]
-        reading = _reading(form)
+        uploaded = [file for role in (*TABLES, "background") if isinstance(file := form.get(role), UploadFile)]
+        tables = [(_name(file.filename), await file.read()) for file in uploaded if file.filename]
         await form.close()
-        if len(tables) < 2:
+        try:
+            reading = _reading(form)
+        except ValueError as error:
+            return _problem(str(error))
+        if not all(isinstance(form.get(role), UploadFile) for role in TABLES) or len(tables) < 2:
             return _problem("Choose both tables: control and recovered.")
-        for decimal in reading["decimals"]:
-            if decimal not in DECIMALS:
-                return _problem(f"decimal={decimal!r} is unknown; choose the comma or the point.")
-        if reading["missing"] not in MISSING:
-            return _problem(f"missing={reading['missing']!r} is unknown; choose one of {', '.join(MISSING)}.")
+        if reading["background"] == "file" and len(tables) < 3:
+            return _problem("Choose the background table, or another background.")
         return await self._understood(Case(tables, reading))
 
     async def example(self, request: Request) -> Response:
-        """Take the packaged glass fragments as the two tables."""
-        return await self._understood(Case(None, AS_IT_COMES))
+        """Take the packaged glass as the two tables."""
+        return await self._understood(Case(None, AS_READ))
 
     async def _understood(self, case: Case) -> Response:
         try:
@@ -143,7 +149,7 @@ class Page:
         return self.cases.get(request.path_params["case"])
 
     async def judge(self, request: Request) -> Response:
-        """Begin to judge a case; the page then asks how it goes."""
+        """Start judging a case; the page then polls its state."""
         case = self._case(request)
         if case is None:
             return _problem("These tables are no longer here; load them again.", 404)
@@ -160,7 +166,7 @@ class Page:
     async def _judge(self, case: Case, options: dict[str, Any]) -> None:
         try:
             case.waiting = True
-            while self.fits.locked():  # a person who waits for others to end may still change their mind
+            while self.fits.locked():  # a waiting job can still be cancelled
                 if case.stopped:
                     raise Cancelled
                 await asyncio.sleep(POLL)
@@ -180,8 +186,8 @@ class Page:
         except Cancelled:
             case.stopped = True
         except Exception:
-            case.problems = [{"message": "The program failed at this, which is its own fault; try another method."}]
-            raise  # for the screen that the program was started from
+            case.problems = [{"message": "An unexpected error occurred; please report it, and try another method."}]
+            raise  # shown in the terminal
 
     @staticmethod
     async def _stop(case: Case) -> None:
@@ -190,7 +196,7 @@ class Page:
             await asyncio.wait([case.task])
 
     async def state(self, request: Request) -> Response:
-        """Say how the judging of a case goes."""
+        """Return the state of a case."""
         case = self._case(request)
         return (
             _problem("These tables are no longer here; load them again.", 404)
@@ -206,24 +212,37 @@ class Page:
         await self._stop(case)
         return JSONResponse(case.state())
 
+    async def view(self, request: Request) -> Response:
+        """Return the conclusions at a sensitivity."""
+        return await self._at(request, VIEW)
+
     async def download(self, request: Request) -> Response:
-        """Give the result as a file."""
-        case, kind = self._case(request), request.path_params["kind"]
-        if case is None or case.result is None or kind not in KINDS:
-            return _problem("There is no result to take along yet.", 404)
-        try:
-            sensitivity = float(request.query_params.get("sensitivity", case.result["sensitivity"]))
-            content = await self._quick(RENDER, case.result, kind, sensitivity)
-        except ValueError:
-            return _problem("The sensitivity must be a number such as 0.9.")
-        except WorkError as error:
-            return JSONResponse({"problems": error.problems}, 422)
+        """Return the result at a sensitivity as a file."""
+        kind = request.path_params["kind"]
+        if kind not in KINDS:
+            return _problem(f"There is no file of the kind {kind!r}.", 404)
+        answer = await self._at(request, RENDER, kind)
+        if answer.status_code != 200:
+            return answer
         headers = {
             "content-type": KINDS[kind],
             "content-disposition": f'attachment; filename="transvariation-case.{kind}"',
             "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox",
         }
-        return Response(base64.b64decode(content), headers=headers)
+        return Response(base64.b64decode(json.loads(bytes(answer.body))), headers=headers)
+
+    async def _at(self, request: Request, job: str, *arguments: Any) -> Response:
+        """Run a job on the result of a case at the sensitivity of the query."""
+        case = self._case(request)
+        if case is None or case.result is None:
+            return _problem("There is no result yet.", 404)
+        try:
+            sensitivity = float(request.query_params.get("sensitivity", case.result["model"]["sensitivity"]))
+            return JSONResponse(await self._quick(job, case.result, *arguments, sensitivity))
+        except ValueError:
+            return _problem("The sensitivity must be a number such as 0.9.")
+        except WorkError as error:
+            return JSONResponse({"problems": error.problems}, 422)
 
 
 def _problem(message: str, status: int = 422) -> Response:
@@ -231,21 +250,44 @@ def _problem(message: str, status: int = 422) -> Response:
 
 
 def _reading(form: FormData) -> dict[str, Any]:
-    """How the tables are to be read; what was left to the program comes as an empty text, or not at all."""
+    """Read how the tables are to be read; an empty field leaves the choice to the program."""
 
-    def each(what: str) -> tuple[str | None, ...]:
-        return tuple(str(form.get(f"{role}-{what}") or "") or None for role in ROLES)
+    def field(name: str, allowed: tuple[str | None, ...], words: str) -> str | None:
+        value = str(form.get(name) or "") or None
+        if value not in allowed:
+            raise ValueError(f"{name}={value!r} is unknown; {words}.")
+        return value
 
-    return {"missing": str(form.get("missing", "error")), "decimals": each("decimal"), "sheets": each("sheet")}
+    decimals = tuple(field(f"{table}-decimal", DECIMALS, "choose the comma or the point") for table in TABLES)
+    sheets = tuple(str(form.get(f"{table}-sheet") or "") or None for table in TABLES)
+    return {
+        "missing": field("missing", (None, *MISSING), f"choose one of {', '.join(MISSING)}") or "error",
+        "decimals": decimals,
+        "sheets": sheets,
+        "roles": tuple(_roles(form, table) for table in TABLES),
+        "log": bool(form.get("log")),
+        "background": field("background-kind", BACKGROUNDS, "choose no background, a file or NFI"),
+    }
+
+
+def _roles(form: FormData, table: str) -> dict[str, str] | None:
+    """Read the roles of columns that the user set."""
+    try:
+        roles = json.loads(str(form.get(f"{table}-roles") or "{}"))
+    except json.JSONDecodeError:
+        roles = None
+    if not isinstance(roles, dict) or not set(map(str, roles.values())) <= set(COLUMN_ROLES):
+        raise ValueError(f"The roles of the {table} table could not be read; reload the page.")
+    return roles or None
 
 
 def _name(name: str | None) -> str:
-    """A file's own name, without any folders that the sender put before it; it is shown, never opened."""
+    """Return the name of a file without folders; it is shown, never opened."""
     return (name or "table").replace("\\", "/").rsplit("/", 1)[-1][:120]
 
 
 def make_app(token: str, port: int, limits: Limits | None = None) -> Guard:
-    """Make the page, guarded."""
+    """Build the application behind its guard."""
     limits = limits or Limits()
     page = Page(limits)
     routes = [
@@ -256,6 +298,7 @@ def make_app(token: str, port: int, limits: Limits | None = None) -> Guard:
         Route("/api/cases/{case}/judge", page.judge, methods=["POST"]),
         Route("/api/cases/{case}/cancel", page.cancel, methods=["POST"]),
         Route("/api/cases/{case}", page.state),
+        Route("/api/cases/{case}/view", page.view),
         Route("/api/cases/{case}/file.{kind}", page.download),
     ]
     hosts = frozenset({f"127.0.0.1:{port}", f"localhost:{port}"})

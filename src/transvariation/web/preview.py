@@ -1,4 +1,4 @@
-"""What the page shows of a table: its first rows, and every place that something was found about."""
+"""Excerpts of tables for the page: the first rows, and the rows with problems."""
 
 from collections.abc import Sequence
 from io import BytesIO
@@ -9,40 +9,40 @@ import numpy as np
 from transvariation.tables import Limits, Problem, Table, TableError, sheet_titles
 from transvariation.tables.opening import opened
 
-FIRST = 8  # rows shown of a table that was understood
-PLACES = 12  # further rows shown because something was found in them
-COLUMNS = 40  # a wider table shows only its first column and those that something was found in
+FIRST = 8  # rows shown
+PLACES = 12  # further rows shown because they have problems
+COLUMNS = 40  # of a wider table only the first column and those with problems are shown
 CELL = 60  # characters of a cell
 
 
-def told(problem: Problem) -> dict[str, Any]:
+def problem_dict(problem: Problem) -> dict[str, Any]:
     """Return a problem as JSON values, with the remedy in the page's terms."""
     return problem.to_dict() | {"message": problem.text("page")}
 
 
 def sheets(content: bytes, limits: Limits) -> list[str]:
-    """List what there is to choose from: the sheets of a workbook that has several."""
+    """List the sheets of a workbook that has several."""
     titles = sheet_titles(BytesIO(content), limits) if content.startswith(b"PK\x03\x04") else []
     return titles if len(titles) > 1 else []
 
 
-def understood(table: Table) -> dict[str, Any]:
-    """Show the first rows of a table as it was read, with the cells that a note is about marked."""
+def show_table(table: Table) -> dict[str, Any]:
+    """Return the summary and the first rows of a table, with the cells marked that have a note."""
     noted = {note.row for note in table.notes if note.row is not None}
     chosen = [i for i, row in enumerate(table.rows.tolist()) if i < FIRST or row in noted][: FIRST + PLACES]
     headers = [table.header(name) for name in table.features]
-    notes = [told(note) for note in table.notes if note.code not in ("role", "units-row")]  # the roles say it
+    notes = [problem_dict(note) for note in table.notes if note.code not in ("role", "units-row")]  # shown as roles
     summary = table.summary() | {"notes": notes}
     rows = [
         _row(int(table.rows[i]), [table.ids[i], *map(_number, table.X[i])], ["", *headers], table.notes) for i in chosen
     ]
-    return summary | {"header": ["object", *headers], "rows": rows}
+    return summary | {"header": ["row name", *headers], "rows": rows}
 
 
-def troubled(
+def show_problems(
     content: bytes, name: str, problems: Sequence[Problem], limits: Limits, *, sheet: str | None, decimal: str | None
 ) -> dict[str, Any]:
-    """Show the rows of a table, as they stand in the file, that a problem is about; none if it cannot be opened."""
+    """Return the rows of a file that have problems, as they are in the file; none if it cannot be opened."""
     ours = [problem for problem in problems if problem.table == name]
     wanted = sorted({problem.row for problem in ours if problem.row is not None})[:PLACES]
     header: list[str] = []
@@ -59,7 +59,7 @@ def troubled(
                     break
             header = [header[j] for j in seen]
     except TableError:
-        pass  # what is wrong is known already; this only looks for the place
+        pass  # the problems are known; only their place is not shown
     faulty = [j for j, title in enumerate(header) if any(p.column == title and p.row in (None, 1) for p in ours)]
     return {"file": name, "header": [title[:CELL] for title in header], "faulty": faulty, "rows": rows}
 
@@ -69,7 +69,7 @@ def _shown(j: int, header: list[str], problems: Sequence[Problem]) -> bool:
 
 
 def _row(number: int, cells: list[str], header: Sequence[str], found: Sequence[Problem]) -> dict[str, Any]:
-    """Say which cells of a row something was found in; a finding without a column is about the whole row."""
+    """Mark the cells of a row that have problems; a problem without a column is about the whole row."""
     here = [problem for problem in found if problem.row == number]
     marked = {j: p.text("page") for p in here for j, title in enumerate(header) if p.column == title}
     whole = [problem.text("page") for problem in here if problem.column is None]

@@ -1,4 +1,4 @@
-"""Work on a stranger's file happens in a process of its own, with an end in time and memory."""
+"""Run jobs on uploaded files in processes of their own, with limits on time and memory."""
 
 import json
 import multiprocessing
@@ -17,7 +17,7 @@ POLL = 0.05  # seconds between looks at a running worker
 
 
 class WorkError(Exception):
-    """The work could not be done; `problems` says why, one dictionary per reason."""
+    """A job failed; `problems` holds one dictionary per reason."""
 
     def __init__(self, problems: list[dict[str, Any]]):
         super().__init__(problems)
@@ -25,38 +25,38 @@ class WorkError(Exception):
 
 
 class Cancelled(Exception):
-    """The person asked to stop."""
+    """The job was cancelled by the user."""
 
 
 def warm_up() -> None:
-    """Load the heavy libraries once; every worker then starts in milliseconds."""
+    """Import the heavy libraries once, so that workers start in milliseconds."""
     CONTEXT.set_forkserver_preload(["transvariation.web.work"])
     CONTEXT.Process(target=int).start()
 
 
 def _child(connection: Connection, job: str, arguments: tuple, memory: int) -> None:
-    """Do the work and send the outcome as JSON: nothing that could run code travels back."""
+    """Run a job and send the outcome as JSON, which cannot run code."""
     import resource
 
     from transvariation.casework import CaseError
     from transvariation.tables import TableError
-    from transvariation.web.preview import told
+    from transvariation.web.preview import problem_dict
 
     function = pkgutil.resolve_name(job)
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     try:
         outcome = {"result": function(*arguments)}
     except TableError as error:
-        outcome = {"problems": [told(problem) for problem in error.problems[:200]]}
+        outcome = {"problems": [problem_dict(problem) for problem in error.problems[:200]]}
     except MemoryError:
         outcome = {"problems": [{"message": TOO_MUCH}]}
-    except (ValueError, ImportError) as error:
-        no_room = "failed to map" in str(error)  # a library that was to be loaded found none
-        outcome = {
-            "problems": [
-                {"message": TOO_MUCH if no_room else error.text("page") if isinstance(error, CaseError) else str(error)}
-            ]
-        }
+    except CaseError as error:
+        outcome = {"problems": [{"message": error.text("page")}]}
+    except ImportError as error:
+        # A shared library that finds no memory fails to load, and then the error names its path.
+        outcome = {"problems": [{"message": TOO_MUCH if error.path else str(error)}]}
+    except ValueError as error:
+        outcome = {"problems": [{"message": str(error)}]}
     connection.send_bytes(json.dumps(outcome).encode())
 
 
@@ -67,10 +67,9 @@ async def work(
     memory: int,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Any:
-    """Run a function in a worker; give its result, or raise `WorkError` or `Cancelled`.
+    """Run a function in a worker; return its result, or raise `WorkError` or `Cancelled`.
 
-    The job is a function's name, as in ``"transvariation.web.work:decide"``: only the worker loads what it needs, and
-    the process that answers the browser stays light.
+    The job is the name of a function, such as ``"transvariation.web.work:decide"``: only the worker imports it.
     """
     here, there = CONTEXT.Pipe(duplex=False)
     process = CONTEXT.Process(target=_child, args=(there, job, arguments, memory), daemon=True)

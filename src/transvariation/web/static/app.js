@@ -1,35 +1,39 @@
-// From two tables to the verdict: the entry of the page's own script. There is no other, and nothing is built.
+// Entry point: judge the case and poll its state.
 
 import { $, ask, open, sensitivity, showProblems, working } from "./base.js";
-import { chosenFeatures } from "./tables.js";
-import { showVerdict } from "./verdict.js";
+import { showCase } from "./case.js";
+import { caseFields, chosenFeatures, collapseSteps } from "./tables.js";
 
-const ONCE_A = 200; // milliseconds between questions how the judging goes
+const POLL = 200; // milliseconds
 
 $("judge").addEventListener("click", async () => {
   const features = chosenFeatures();
   if (!features.length) {
-    showProblems($("judge-problems"), [{ message: "Tick at least one variable." }]);
+    showProblems($("judge-problems"), [{ message: "Choose at least one variable." }]);
     return $("features").querySelector("input").focus();
   }
   showProblems($("judge-problems"), []);
-  const asked = { features, method: $("method").value, reduce: $("reduce").value };
-  if (open.result) asked.sensitivity = sensitivity(); // the slider was on display, and stays where it was put
+  const asked = { features, method: $("method").value, reduce: $("reduce").value, case: caseFields() };
+  if (open.view) asked.sensitivity = sensitivity(); // the slider keeps its place
   const mine = open.case, path = `/api/cases/${mine}`;
   working(true);
-  for (const id of ["verdict", "take"]) $(id).hidden = true; // the server has forgotten the last result
+  for (const id of ["conclusion", "take"]) $(id).hidden = true;
   let answer = await ask(`${path}/judge`, { method: "POST", body: JSON.stringify(asked), headers: { "Content-Type": "application/json" } });
   while (answer.state === "running" && open.case === mine) {
-    $("elapsed").textContent = `${answer.waiting ? "waiting for another case" : "comparing the objects"}, ${Math.round(answer.seconds)} s`;
-    await new Promise((resolve) => setTimeout(resolve, ONCE_A));
+    $("elapsed").textContent = `${answer.waiting ? "waiting for another case" : "comparing the fragments"}, ${Math.round(answer.seconds)} s`;
+    await new Promise((resolve) => setTimeout(resolve, POLL));
     answer = await ask(path);
   }
   if (open.case !== mine) return ask(`${path}/cancel`, { method: "POST" });
   working(false);
-  $("judged").textContent = answer.state === "cancelled" ? "Stopped, as you asked. The tables are still here." : "";
+  $("judged").textContent = answer.state === "cancelled" ? "Cancelled. The tables are still loaded." : "";
   showProblems($("judge-problems"), answer.problems);
-  if (answer.state === "done") showVerdict(answer.result);
-  else $("judge").focus();
+  if (answer.state !== "done") return $("judge").focus();
+  const view = await ask(`${path}/view`);
+  if (open.case !== mine) return;
+  if (view.problems) return showProblems($("judge-problems"), view.problems);
+  collapseSteps();
+  showCase(view);
 });
 
 $("cancel").addEventListener("click", () => ask(`/api/cases/${open.case}/cancel`, { method: "POST" }));

@@ -1,8 +1,8 @@
-// The axes of the plane: how far they reach, their ticks and what stands beside them.
+// Axes of the figure: ranges, ticks and titles.
 
 import { short } from "./base.js";
 
-export const FINEST = 1e-12; // of the value: differences below are rounding, and a number has few digits left for ticks
+export const FINEST = 1e-12; // relative: smaller differences are rounding
 
 export function reach(values) {
   const low = values.reduce((a, v) => Math.min(a, v), Infinity), high = values.reduce((a, v) => Math.max(a, v), -Infinity);
@@ -13,8 +13,8 @@ export function reach(values) {
 
 const order = (value) => Math.floor(Math.log10(Math.abs(value)) + 1e-9); // 1000 has 3, 0.02 has -2
 
-// Ticks at 1, 2 or 5 times a power of ten, about as many as asked for. Where that takes too many digits, the labels count
-// from an offset, which belongs into the axis' title.
+// Ticks at 1, 2 or 5 times a power of ten. Labels that would need too many digits count from an offset, which the title
+// of the axis states.
 export function ticks([low, high], about) {
   const rough = (high - low) / about;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -37,7 +37,7 @@ function label(value, step, size) {
   return seen ? seen.toExponential(Math.max(0, order(seen) - order(step))).replace("e+", "e") : "0";
 }
 
-// The name of what is measured, short enough for its axis, with what was taken off.
+// The name of the variable, short enough for its axis, with the offset.
 export function title(name, offset, room) {
   const off = offset ? ` ${offset < 0 ? "+" : "−"} ${shortest(Math.abs(offset))}` : "";
   return short(name, Math.max(8, room - off.length)) + off;

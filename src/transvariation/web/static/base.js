@@ -1,11 +1,10 @@
-// What every part of the page uses. Text is always set as text, never as markup.
+// Functions that every part of the page uses. Text is always set as text, never as markup.
 
 export const $ = (id) => document.getElementById(id);
 const csrf = document.querySelector("meta[name=csrf]").content;
-export const ROUNDING = 1e-9; // 1 - 0.9 is a hair less than 0.1
 
-// The open case: its name on the server, what was understood, the result, the object whose reasons are shown.
-export const open = { case: null, result: null, chosen: null };
+// The open case: its id on the server, what the server shows of it, the fragment whose reasons are shown.
+export const open = { case: null, view: null, chosen: null };
 
 export function make(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
@@ -24,44 +23,29 @@ export function shape(tag, attributes, text) {
   return node;
 }
 
-export const number = (value, digits = 4) => (value === null ? "–" : Number(value.toPrecision(digits)).toString());
+export const number = (value, digits = 4) => Number(value.toPrecision(digits)).toString();
 
 export const short = (name, room = 40) => (name.length > room ? `${name.slice(0, room - 1)}…` : name);
 
 export const named = (variable) => {
-  const unit = open.result.units[variable];
+  const unit = open.view.units[variable];
   return unit ? `${variable} (${unit})` : variable;
 };
 
-// The line between accepted and rejected moves with the slider; the p-values stay, but for what `settle` says.
 export const sensitivity = () => Number($("sensitivity").value);
-// With too few control objects, the largest sensitivity that they support: as CaseResult.at does.
-export const alpha = () => Math.max(1 - sensitivity(), 1 / (Math.min(...open.result.coverage.n_per_stratum) + 1)) + ROUNDING;
-export const accepted = (verdict) => verdict.p_value > alpha();
-
-// Where parts of the control have thresholds of their own, it depends on the sensitivity which parts share one, and with
-// it the p-values and the promise: as CaseResult.at does.
-export function settle() {
-  const { verdicts, poolings } = open.result;
-  if (!poolings.length) return;
-  const need = Math.ceil(1 / (1 - sensitivity()) - ROUNDING) - 1;
-  const { p_values: ranks, coverage, cautions } = poolings.find((pooling) => need <= pooling.up_to) || poolings.at(-1);
-  Object.assign(open.result, { coverage, cautions });
-  verdicts.forEach((verdict, i) => { verdict.p_value = ranks[i]; });
-}
 
 export function working(busy) {
   const focused = document.activeElement === $("judge");
   $("working").hidden = !busy;
   $("judge").disabled = busy;
   $("elapsed").textContent = "";
-  $("judged").textContent = busy ? "Judging. This takes seconds for a hundred objects, minutes for thousands." : "";
+  $("judged").textContent = busy ? "Comparing the fragments. This takes seconds, and minutes for thousands of them." : "";
   if (busy && focused) $("cancel").focus();
 }
 
-// Other tables take the place of these: what is still being judged belongs to none on display, and its judge gives up.
+// Forget the open case; a job that is still running cancels itself when it notices.
 export function leave() {
-  Object.assign(open, { case: null, result: null, chosen: null });
+  Object.assign(open, { case: null, view: null, chosen: null });
   working(false);
 }
 
@@ -82,6 +66,6 @@ export async function ask(path, options = {}) {
     const body = isJson ? await response.json() : { problems: [{ message: await response.text() }] };
     return response.ok || body.problems ? body : { problems: [{ message: "Something went wrong; try again." }] };
   } catch {
-    return { problems: [{ message: "The program no longer answers. Start it again and open the new address." }] };
+    return { problems: [{ message: "The program no longer responds. Start it again and open the new address." }] };
   }
 }

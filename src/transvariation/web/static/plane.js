@@ -1,48 +1,32 @@
-// The plane: all objects on two variables. Point for names, zoom and move with buttons, keys, wheel or by dragging.
+// The figure: all fragments in two variables. Zoom and move with buttons, keys, the wheel or by dragging.
 
 import { FINEST, reach, ticks, title } from "./axes.js";
-import { $, accepted, alpha, make, named, number, open, shape } from "./base.js";
+import { $, make, named, open, shape, short } from "./base.js";
 
-const frame = { left: 66, top: 14, width: 476, height: 366, bottom: 380, right: 542 }; // left and width: as labels need
+const frame = { left: 66, top: 14, width: 476, height: 366, bottom: 380, right: 542 }; // left and width depend on the labels
 const size = { width: 560, height: 440 };
-const MOST = 3000; // marks of each kind: beyond, every so many-th
-const FARTHEST = 1000; // times the objects' range: beyond, they are one spot
-let view = null; // the ranges seen
-let full = null; // those that show every object
-let picked = false; // the axes, by the person
+const MOST = 3000; // marks of each kind; of more, a subset is drawn
+const FARTHEST = 1000; // times the range of the fragments
+const LABELLED = 12; // so few recovered fragments are named in the figure
+let view = null; // the ranges shown
+let full = null; // the ranges that contain every fragment
 let choose = () => {};
 
 export function resetPlane(whenChosen) {
   choose = whenChosen;
   view = null;
-  picked = false;
-  for (const axis of ["x", "y"]) $(axis).replaceChildren(...open.result.features.map((name) => make("option", { value: name }, name)));
-}
-
-// Show the two variables that the report would show at this sensitivity, unless the person chose others.
-export function aimPlane() {
-  const telling = mostTelling(open.result);
-  const [x, y] = [telling[0], telling[1] || telling[0]];
-  if (picked || (view && $("x").value === x && $("y").value === y)) return;
-  [$("x").value, $("y").value, view] = [x, y, null];
-}
-
-function mostTelling({ features, verdicts }) {
-  const weight = Object.fromEntries(features.map((name) => [name, 0]));
-  const rejected = verdicts.filter((verdict) => !accepted(verdict));
-  for (const { reasons } of rejected.length ? rejected : verdicts) {
-    for (const reason of reasons) weight[reason.variable] += (reason.p_value <= alpha() ? 1 : 0) + (1 - reason.tp) / 1000;
-  }
-  return [...features].sort((a, b) => weight[b] - weight[a]);
+  ["x", "y"].forEach((axis, i) => {
+    $(axis).replaceChildren(...open.view.features.map((name) => make("option", { value: name }, name)));
+    $(axis).value = open.view.axes[i];
+  });
 }
 
 const thinned = (marks) => marks.filter((mark, i) => i % Math.ceil(marks.length / MOST) === 0 || (mark.id !== undefined && mark.id === open.chosen));
 
 function marks() {
-  const { values, recovered_values: theirs, verdicts } = open.result;
   const [x, y] = [$("x").value, $("y").value];
-  const control = values[x].map((v, i) => ({ x: v, y: values[y][i], kind: "c", name: "a control object" }));
-  const recovered = verdicts.map((verdict, i) => ({ x: theirs[x][i], y: theirs[y][i], kind: accepted(verdict) ? "a" : "r", id: verdict.id, name: `${verdict.id}: ${accepted(verdict) ? "accepted" : "rejected"}, p-value ${number(verdict.p_value)}` }));
+  const control = open.view.control.map((known) => ({ x: known.values[x], y: known.values[y], kind: "c", name: `${known.name}: control` }));
+  const recovered = open.view.conclusions.map((each) => ({ x: each.values[x], y: each.values[y], kind: each.accepted ? "a" : "r", id: each.fragment, name: `${each.fragment}: ${each.verdict}, p-value ${each.p}` }));
   return [...thinned(control), ...thinned(recovered)];
 }
 
@@ -52,7 +36,7 @@ export function drawPlane() {
   view ||= structuredClone(full);
   const parts = axes();
   const inside = all.filter((p) => p.x >= view.x[0] && p.x <= view.x[1] && p.y >= view.y[0] && p.y <= view.y[1]);
-  inside.sort((a, b) => (a.id === open.chosen) - (b.id === open.chosen)); // the chosen one lies on top
+  inside.sort((a, b) => (a.id === open.chosen) - (b.id === open.chosen)); // the chosen one on top
   parts.push(...inside.map((p) => mark(p, px(p.x), py(p.y))));
   $("plane").replaceChildren(...parts);
 }
@@ -61,14 +45,14 @@ const px = (v) => frame.left + (frame.width * (v - view.x[0])) / (view.x[1] - vi
 const py = (v) => frame.bottom - (frame.height * (v - view.y[0])) / (view.y[1] - view.y[0]);
 
 function axes() {
-  const em = parseFloat(getComputedStyle($("plane")).fontSize), letter = 0.64 * em; // larger on a phone
+  const em = parseFloat(getComputedStyle($("plane")).fontSize), letter = 0.64 * em; // larger on phones
   const about = em > 15 ? 5 : 6;
   const [across, up] = [ticks(view.x, about), ticks(view.y, about)];
   frame.left = Math.max(66, 26 + 0.3 * em + letter * Math.max(...up.marks.map((each) => each.label.length)));
   frame.width = frame.right - frame.left;
   const parts = [shape("rect", { class: "frame", x: frame.left, y: frame.top, width: frame.width, height: frame.height })];
   for (const { value, label } of across.marks) {
-    const at = Math.min(px(value), size.width - (letter * label.length) / 2); // the last would be cut
+    const at = Math.min(px(value), size.width - (letter * label.length) / 2); // else the last would be clipped
     parts.push(shape("path", { class: "tick", d: `M${px(value)} ${frame.top}V${frame.bottom}` }), shape("text", { x: at, y: frame.bottom + 18, "text-anchor": "middle" }, label));
   }
   for (const { value, label } of up.marks) {
@@ -94,8 +78,12 @@ function mark(p, x, y) {
   else if (p.kind === "a") node = shape("rect", { ...look, x: x - 4.5, y: y - 4.5, width: 9, height: 9 }, p.name);
   else node = shape("path", { ...look, d: `M${x} ${y - 6}l6 6l-6 6l-6 -6Z` }, p.name);
   node.addEventListener("pointerenter", () => { $("hover").textContent = p.name; });
-  if (p.id !== undefined) node.addEventListener("click", () => choose(p.id));
-  return node;
+  if (p.id === undefined) return node;
+  node.addEventListener("click", () => choose(p.id));
+  if (open.view.conclusions.length > LABELLED) return node;
+  const group = shape("g", {});
+  group.append(node, shape("text", { class: "label", x: x + 8, y: y - 6 }, short(p.id, 12)));
+  return group;
 }
 
 function zoom(factor, cx = 0.5, cy = 0.5) {
@@ -130,7 +118,7 @@ function place(event) {
 const CLOSER = 0.7;
 const whenAsked = { "zoom-in": () => zoom(CLOSER), "zoom-out": () => zoom(1 / CLOSER), "zoom-reset": () => { view = null; drawPlane(); } };
 for (const [id, act] of Object.entries(whenAsked)) $(id).addEventListener("click", act);
-for (const axis of ["x", "y"]) $(axis).addEventListener("change", () => { picked = true; whenAsked["zoom-reset"](); });
+for (const axis of ["x", "y"]) $(axis).addEventListener("change", whenAsked["zoom-reset"]);
 
 const KEYS = {
   "+": () => zoom(CLOSER), "-": () => zoom(1 / CLOSER), 0: whenAsked["zoom-reset"],
@@ -142,7 +130,7 @@ $("plane").addEventListener("keydown", (event) => {
   KEYS[event.key]();
 });
 
-// The wheel scrolls the page until the figure was clicked: a reader on the way down is not caught in it.
+// The wheel scrolls the page until the figure has been clicked.
 $("plane").addEventListener("wheel", (event) => {
   if (document.activeElement !== $("plane") && !event.ctrlKey) return;
   event.preventDefault();

@@ -1,102 +1,155 @@
-// Steps 1 and 2: two tables go to the server, what was understood of them comes back.
+// Steps 1 and 2: the tables go to the server, and what it understood of them is shown.
 
 import { $, ask, leave, make, open, showProblems } from "./base.js";
 
-const ROLES = ["control", "recovered"];
+const TABLES = ["control", "recovered"];
+const COLUMN_ROLES = { measurement: "measurement", source: "source", fragment: "fragment", replicate: "replicate", order: "order of measurement", id: "name of the row", ignore: "not used" };
+const MANY = 40; // variables; more are chosen by a range instead of boxes
 const maxBytes = Number(document.querySelector("meta[name=max-bytes]").content);
-const input = (role) => $("tables").elements[role];
-const problemsOf = (role) => $(`${role}-problems`);
+const input = (name) => $("tables").elements[name];
+const problemsOf = (table) => $(`${table}-problems`);
+let roles = { control: {}, recovered: {} }; // set by the user
+let names = []; // of all variables
 
-for (const role of ROLES) {
-  const drop = input(role).closest(".drop");
-  const say = () => {
-    const [file] = input(role).files;
+for (const table of TABLES) {
+  const drop = input(table).closest(".drop");
+  const changed = () => {
+    const [file] = input(table).files;
     drop.querySelector(".chosen").textContent = file ? `Chosen: ${file.name}` : "";
-    showProblems(problemsOf(role), []);
-    offerSheets(role, []); // those of another file
+    showProblems(problemsOf(table), []);
+    roles[table] = {};
+    offerSheets(table, []); // those of another file
   };
-  input(role).addEventListener("change", say);
+  input(table).addEventListener("change", changed);
   for (const kind of ["dragover", "dragenter"]) drop.addEventListener(kind, (event) => { event.preventDefault(); drop.classList.add("over"); });
   drop.addEventListener("dragleave", () => drop.classList.remove("over"));
   drop.addEventListener("drop", (event) => {
     event.preventDefault();
     drop.classList.remove("over");
-    if (event.dataTransfer.files.length) { input(role).files = event.dataTransfer.files; say(); }
+    if (event.dataTransfer.files.length) { input(table).files = event.dataTransfer.files; changed(); }
   });
 }
-// A file dropped beside the two boxes must not replace the page.
+// A file dropped beside the boxes must not replace the page.
 for (const kind of ["dragover", "drop"]) addEventListener(kind, (event) => event.preventDefault());
 
-// Only the server looks into a workbook: its sheets can be chosen from the first reading on.
-function offerSheets(role, titles) {
-  const select = input(`${role}-sheet`), chosen = select.value;
+input("background-kind").addEventListener("change", () => {
+  $("background-file").hidden = input("background-kind").value !== "file";
+  if ($("background-file").hidden) input("background").value = "";
+});
+
+// The sheets of a workbook are known after it was read for the first time.
+function offerSheets(table, titles) {
+  const select = input(`${table}-sheet`), chosen = select.value;
   select.replaceChildren(...titles.map((title) => make("option", { value: title }, title)));
   if (titles.includes(chosen)) select.value = chosen;
   select.parentElement.hidden = !titles.length;
 }
 
-function refused(role) {
-  const [file] = input(role).files;
-  if (!file) return `Choose the ${role} table.`;
-  if (file.size > maxBytes) return `${file.name} has ${Math.ceil(file.size / 2 ** 20)} MB; the two tables together may have ${Math.floor(maxBytes / 2 ** 20)}. Send fewer rows or columns.`;
+function refused(table) {
+  const [file] = input(table).files;
+  if (!file) return `Choose the ${table} table.`;
+  if (file.size > maxBytes) return `${file.name} has ${Math.ceil(file.size / 2 ** 20)} MB; the tables together may have ${Math.floor(maxBytes / 2 ** 20)}. Use fewer rows or columns.`;
   return null;
 }
 
 $("tables").addEventListener("submit", (event) => {
   event.preventDefault();
-  const bad = ROLES.filter((role) => {
-    const message = refused(role);
-    showProblems(problemsOf(role), message ? [{ message }] : []);
+  read();
+});
+
+function read() {
+  const bad = TABLES.filter((table) => {
+    const message = refused(table);
+    showProblems(problemsOf(table), message ? [{ message }] : []);
     return message;
   });
   if (bad.length) return input(bad[0]).focus();
-  load("/api/tables", new FormData($("tables")));
-});
+  const body = new FormData($("tables"));
+  for (const table of TABLES) body.set(`${table}-roles`, JSON.stringify(roles[table]));
+  load("/api/tables", body);
+}
 
-$("example").addEventListener("click", () => load("/api/example"));
+$("example").addEventListener("click", () => {
+  $("tables").reset();
+  for (const table of TABLES) input(table).dispatchEvent(new Event("change")); // no stale file names
+  input("background-kind").dispatchEvent(new Event("change"));
+  load("/api/example");
+});
 
 async function load(path, body) {
   leave();
   for (const id of ["control-problems", "recovered-problems", "load-problems"]) showProblems($(id), []);
-  for (const id of ["understood", "verdict", "take"]) $(id).hidden = true;
+  for (const id of ["understood", "conclusion", "take"]) $(id).hidden = true;
+  $("load-step").open = $("understood-step").open = true;
   $("loading").textContent = "Reading the tables…";
   const buttons = $("tables").querySelectorAll("button");
   for (const button of buttons) button.disabled = true;
   const answer = await ask(path, { method: "POST", body });
   for (const button of buttons) button.disabled = false;
   $("loading").textContent = "";
-  if (body && answer.sheets) ROLES.forEach((role, i) => offerSheets(role, answer.sheets[i]));
+  if (body && answer.sheets) TABLES.forEach((table, i) => offerSheets(table, answer.sheets[i]));
   if (answer.problems) showFaults(answer);
-  else showUnderstood(answer);
+  else showUnderstood(answer, Boolean(body));
 }
 
-// Every problem stands below the table it is about, with the place in that table.
+// Each problem is shown below its table, with the rows concerned and a choice of roles for its columns.
 function showFaults({ problems, files = [], tables = [] }) {
-  ROLES.forEach((role, i) => {
+  TABLES.forEach((table, i) => {
     const own = problems.filter((problem) => problem.table && problem.table === files[i]);
-    const places = own.length && (tables[i].rows.length || tables[i].faulty.length) ? [grid(tables[i], `${role} table: the places`)] : [];
-    showProblems(problemsOf(role), own, places);
+    const more = own.length && (tables[i].rows.length || tables[i].faulty.length) ? [grid(tables[i], `${table} table: rows with problems`)] : [];
+    if (own.length && tables[i].header.length) more.push(roleChoices(table, tables[i].header, {}));
+    showProblems(problemsOf(table), own, more);
   });
   showProblems($("load-problems"), problems.filter((problem) => !files.includes(problem.table)));
 }
 
-function showUnderstood(answer) {
-  Object.assign(open, { case: answer.case, result: null, chosen: null });
-  const boxes = answer.features.map((name) => make("label", {}, make("input", { type: "checkbox", checked: true, value: name }), ` ${name}`));
-  $("features").replaceChildren($("features").querySelector("legend"), ...boxes);
-  $("previews").replaceChildren(...answer.tables.map((table, i) => understood(table, ["Control", "Recovered"][i])));
+function showUnderstood(answer, uploaded) {
+  Object.assign(open, { case: answer.case, view: null, chosen: null });
+  offerVariables(answer.features);
+  $("previews").replaceChildren(...answer.tables.map((table, i) => understood(table, TABLES[i], uploaded)));
   $("doubts").replaceChildren(...answer.warnings.map((words) => make("li", {}, words)));
   choices($("method"), answer.methods, `recommended (${LABELS[answer.recommended] || answer.recommended})`);
-  choices($("reduce"), answer.reductions, "no");
-  $("method-used").textContent = "";
+  choices($("reduce"), answer.reductions, "none");
+  const describe = () => { $("method-used").textContent = answer.methods[$("method").value || answer.recommended]; };
+  $("method").onchange = describe;
+  describe();
   showProblems($("judge-problems"), []);
   $("understood").hidden = false;
   $("understood-title").focus();
 }
 
+function offerVariables(features) {
+  names = features;
+  const legend = $("features").querySelector("legend");
+  if (features.length <= MANY) {
+    const boxes = features.map((name) => make("label", {}, make("input", { type: "checkbox", checked: true, value: name }), ` ${name}`));
+    return $("features").replaceChildren(legend, ...boxes);
+  }
+  const select = (id, at) => {
+    const node = make("select", { id }, ...features.map((name, i) => make("option", { value: i }, name)));
+    node.value = at;
+    return node;
+  };
+  $("features").replaceChildren(legend, make("label", {}, "from ", select("first", 0)), make("label", {}, "to ", select("last", features.length - 1)), make("span", { class: "soft" }, `${features.length} variables in the order of the table`));
+}
+
+export function chosenFeatures() {
+  if (names.length > MANY) return names.slice(Number($("first").value), Number($("last").value) + 1);
+  return [...$("features").querySelectorAll("input:checked")].map((box) => box.value);
+}
+
+export function caseFields() {
+  const filled = [...$("details").querySelectorAll("input")].filter((field) => field.value.trim());
+  return Object.fromEntries(filled.map((field) => [field.name, field.value.trim()]));
+}
+
+export function collapseSteps() {
+  $("load-step").open = $("understood-step").open = false;
+}
+
 const LABELS = {
-  neighbor: "nearest known objects (NeighborTOCC)", tocc: "counting (TOCC)", pam: "counting in clusters (PAM-TOCC)", mixture: "normal mixture", projections: "random projections",
-  minor: "last principal components", vip: "important in projection (VIP)", varsel: "by mixtures (varSel)",
+  neighbor: "nearest neighbours (NeighborTOCC)", tocc: "counting (TOCC)", pam: "counting in clusters (PAM-TOCC)", mixture: "Gaussian mixture (DensityTOCC)", projections: "random projections",
+  minor: "minor components", vip: "importance in projection (VIP)", varsel: "selection by mixtures (VarSel)",
 };
 
 function choices(select, offered, first) {
@@ -104,22 +157,35 @@ function choices(select, offered, first) {
   select.replaceChildren(make("option", { value: "" }, first), ...options);
 }
 
-const TAKEN_FOR = { id: "names the objects", source: "names the source", fragment: "names the fragment", replicate: "counts replicates", order: "is the order of measurement", measurement: "measured", ignore: "not used" };
-
-function understood(table, role) {
-  const kinds = Object.entries(TAKEN_FOR).map(([kind, words]) => {
-    const names = Object.keys(table.roles).filter((name) => table.roles[name] === kind).map((name) => name || "the column without a name");
-    return names.length ? `${names.length > 12 ? `${names.length} columns` : names.join(", ")}: ${words}` : "";
-  });
-  const caption = `${role}: ${table.file}, ${table.objects} objects${table.fragments ? ` from ${table.fragments} fragments` : ""}${table.sources ? ` from ${table.sources} sources` : ""}${table.objects > table.rows.length ? `, ${table.rows.length} shown` : ""}`;
+function understood(table, role, uploaded) {
+  const count = table.fragments ? `${table.fragments} fragments, ${table.objects} rows` : `${table.objects} rows, each a fragment`;
+  const sources = table.sources ? `, ${table.sources} source${table.sources > 1 ? "s" : ""}` : "";
+  const part = table.objects > table.rows.length ? ` (${table.rows.length} rows shown)` : "";
   const lines = table.notes.map((note) => make("li", {}, [note.row && `row ${note.row}`, note.column && `column ${note.column}`].filter(Boolean).join(", ") + `${note.row || note.column ? ": " : ""}${note.message}`));
   const notes = lines.length > 6
-    ? make("details", {}, make("summary", {}, `${lines.length} remarks`), make("ul", {}, ...lines))
+    ? make("details", {}, make("summary", {}, `${lines.length} notes`), make("ul", {}, ...lines))
     : make("ul", {}, ...lines);
-  return make("div", { class: "preview" }, make("h3", {}, caption), make("p", { class: "soft" }, kinds.filter(Boolean).join("; "), "."), grid(table, `${role} table`), make("div", { class: "soft" }, notes));
+  const title = make("h3", {}, `${role === "control" ? "Control" : "Recovered"}: ${table.file}, ${count}${sources}${part}`);
+  const columns = uploaded ? [roleChoices(role, Object.keys(table.roles), table.roles)] : [];
+  return make("div", { class: "preview" }, title, grid(table, `${role} table`), ...columns, make("div", { class: "soft" }, notes));
 }
 
-// A table as it was read. Cells that something was found about are marked, by colour and by a sign.
+// The role of each column can be changed; the tables are then read again.
+function roleChoices(table, columns, taken) {
+  const rows = columns.slice(0, 200).map((column) => {
+    const select = make("select", { "aria-label": `role of ${column || "the column without a name"}` }, make("option", { value: "" }, "recognised"), ...Object.entries(COLUMN_ROLES).map(([role, words]) => make("option", { value: role }, words)));
+    select.value = roles[table][column] || taken[column] || "";
+    select.addEventListener("change", () => {
+      if (select.value) roles[table][column] = select.value;
+      else delete roles[table][column];
+      read();
+    });
+    return make("label", {}, `${column || "(no name)"} `, select);
+  });
+  return make("details", {}, make("summary", {}, "Roles of the columns"), make("p", { class: "row" }, ...rows));
+}
+
+// Rows of a table. Cells with a problem or a note are marked by colour and by a sign.
 function grid(table, label) {
   const faulty = table.faulty || [];
   const head = table.header.map((name, j) => make("th", { scope: "col", class: [j ? "" : "text", faulty.includes(j) ? "marked" : ""].join(" ") }, make("span", { class: "name" }, name)));
@@ -133,8 +199,4 @@ function grid(table, label) {
   });
   const table_ = make("table", {}, make("thead", {}, make("tr", {}, make("th", { scope: "col", class: "number" }, "row"), ...head)), make("tbody", {}, ...rows));
   return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, table_);
-}
-
-export function chosenFeatures() {
-  return [...$("features").querySelectorAll("input:checked")].map((box) => box.value);
 }

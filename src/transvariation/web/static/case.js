@@ -1,0 +1,147 @@
+// Steps 3 and 4: the conclusions at a sensitivity, as the server states them, and the files to save.
+
+import { $, ask, make, open, sensitivity, short, showProblems } from "./base.js";
+import { drawPlane, resetPlane } from "./plane.js";
+import { drawReasons } from "./reasons.js";
+
+const PAGE = 300; // rows drawn at once
+const WAIT = 120; // milliseconds after the last movement of the slider
+let sorting = { key: null, up: true };
+let shown = PAGE;
+
+export function showCase(view) {
+  Object.assign(open, { view, chosen: null });
+  sort(null, true);
+  $("only-excluded").checked = false;
+  $("sensitivity").value = view.sensitivity;
+  $("conclusion").hidden = $("take").hidden = false;
+  resetPlane(choose);
+  refresh();
+  $("conclusion-title").focus();
+}
+
+const percent = () => `${Math.round(sensitivity() * 100)}%`;
+
+function refresh() {
+  const view = open.view;
+  label();
+  $("headline").textContent = view.headline;
+  $("warnings").replaceChildren(...view.warnings.map((text) => make("li", {}, text)));
+  $("summary").replaceChildren(...view.summary.map((text) => make("li", {}, text)));
+  $("trust").replaceChildren(...view.trust.map((text) => make("p", {}, text)));
+  for (const link of $("downloads").querySelectorAll("a")) link.href = `/api/cases/${open.case}/file.${link.dataset.kind}?sensitivity=${sensitivity()}`;
+  draw();
+}
+
+function label() {
+  $("sensitivity-value").textContent = percent();
+  $("sensitivity").setAttribute("aria-valuetext", percent());
+}
+
+function draw() {
+  drawTable();
+  drawPlane();
+  drawReasons();
+}
+
+// Only the server decides: it is asked for the conclusions at the new sensitivity.
+let timer = null;
+$("sensitivity").addEventListener("input", () => {
+  label();
+  clearTimeout(timer);
+  timer = setTimeout(async () => {
+    const mine = open.case, asked = sensitivity();
+    const view = await ask(`/api/cases/${mine}/view?sensitivity=${asked}`);
+    if (open.case !== mine || sensitivity() !== asked) return; // it has moved on
+    showProblems($("conclusion-problems"), view.problems);
+    if (view.problems) return;
+    open.view = view;
+    refresh();
+  }, WAIT);
+});
+$("only-excluded").addEventListener("change", () => { shown = PAGE; drawTable(); });
+$("more").addEventListener("click", () => { shown += PAGE; drawTable(); });
+
+function sort(key, up) {
+  sorting = { key, up };
+  shown = PAGE;
+  for (const button of document.querySelectorAll("#conclusions th button")) {
+    button.parentElement.setAttribute("aria-sort", button.dataset.key !== key ? "none" : up ? "ascending" : "descending");
+  }
+}
+
+for (const button of document.querySelectorAll("#conclusions th button")) {
+  button.addEventListener("click", () => {
+    const key = button.dataset.key;
+    sort(key, sorting.key === key ? !sorting.up : true);
+    drawTable();
+  });
+}
+
+function drawTable() {
+  const all = open.view.conclusions;
+  let rows = all.filter((each) => !$("only-excluded").checked || !each.accepted);
+  if (sorting.key) {
+    const order = new Intl.Collator(undefined, { numeric: true }).compare;
+    const compare = (a, b) => (sorting.key === "fragment" ? order(a.fragment, b.fragment) : Number(a[sorting.key]) - Number(b[sorting.key]));
+    rows = [...rows].sort((a, b) => (sorting.up ? compare(a, b) : compare(b, a)));
+  }
+  const columns = { ratio: all.some((each) => each.ratios.length), match: all.some((each) => each.match !== "–") };
+  for (const [name, there] of Object.entries(columns)) document.querySelector(`#conclusions th[data-column=${name}]`).hidden = !there;
+  $("conclusions").tBodies[0].replaceChildren(...rows.slice(0, shown).map((each) => tableRow(each, columns)));
+  $("listed").textContent = shown < rows.length ? `The first ${shown} of ${rows.length} fragments. The saved files hold all.` : "";
+  $("none").hidden = rows.length > 0;
+  $("more").hidden = rows.length <= shown;
+  $("more").textContent = `Show more (${rows.length - shown} left)`;
+}
+
+function tableRow(each, columns) {
+  const names = each.evidence.map((name) => short(name));
+  const against = names.slice(0, 6).join(", ") + (names.length > 6 ? ` and ${names.length - 6} more` : "") || (each.accepted ? "" : "combination of variables");
+  const button = make("button", { type: "button", class: "id name", "aria-label": `${each.fragment}: show the reasons`, "aria-current": each.fragment === open.chosen ? "true" : null }, each.fragment);
+  button.addEventListener("click", () => choose(each.fragment));
+  const more = [each.source !== null && `source ${each.source}`, each.replicates > 1 && `${each.replicates} replicates`].filter(Boolean).join(", ");
+  const cells = [
+    make("th", { scope: "row", class: "text" }, button, more ? make("span", { class: "soft" }, ` ${more}`) : ""),
+    make("td", { class: "word text" }, each.verdict, each.disagreement ? make("span", { class: "warn", title: each.disagreement }, " (evidence disagrees)") : ""),
+    make("td", {}, each.p),
+  ];
+  if (columns.ratio) cells.push(make("td", { title: each.ratios.map((ratio) => ratio.words).join("; ") }, each.ratios.map((ratio) => ratio.short).join(", ") || "–"));
+  if (columns.match) cells.push(make("td", { class: "text" }, each.match));
+  cells.push(make("td", { class: "wrap" }, against));
+  return make("tr", { class: `${each.accepted ? "accepted" : "excluded"}${each.fragment === open.chosen ? " on" : ""}` }, ...cells);
+}
+
+function choose(fragment) {
+  open.chosen = fragment;
+  draw();
+  $("reasons").querySelector("h3").focus();
+}
+
+function back() {
+  const row = $("conclusions").querySelector("button[aria-current]");
+  (row || $("conclusions").parentElement).focus(); // a fragment chosen in the figure need not be listed
+}
+
+$("reasons").addEventListener("click", (event) => { if (event.target.closest("button")) back(); });
+$("reasons").addEventListener("keydown", (event) => { if (event.key === "Escape") back(); });
+
+// A download that fails shows why, instead of saving an error message as a report.
+for (const link of $("downloads").querySelectorAll("a")) {
+  link.addEventListener("click", async (event) => {
+    event.preventDefault();
+    showProblems($("take-problems"), []);
+    $("taking").textContent = "Preparing the file…";
+    try {
+      const response = await fetch(link.href);
+      if (!response.ok) return showProblems($("take-problems"), (await response.json()).problems);
+      const address = URL.createObjectURL(await response.blob());
+      make("a", { href: address, download: `transvariation-case.${link.dataset.kind}` }).click();
+      setTimeout(() => URL.revokeObjectURL(address), 60000);
+    } catch {
+      showProblems($("take-problems"), [{ message: "The program no longer responds. Start it again and open the new address." }]);
+    } finally {
+      $("taking").textContent = "";
+    }
+  });
+}
