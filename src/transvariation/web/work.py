@@ -95,7 +95,7 @@ def view(content: dict[str, Any], sensitivity: float) -> dict[str, Any]:
     return {
         "sensitivity": model.sensitivity,
         "headline": result.headline,
-        "summary": summary_lines(result)[1:],
+        "summary": [line for line in summary_lines(result)[1:] if not line.startswith("Warning: ")],
         "warnings": list(result.warnings),
         "trust": [calibration.description, calibration.guarantee, *LIMITATIONS],
         "features": list(inputs.features),
