@@ -14,8 +14,9 @@ import os
 import re
 import warnings
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO, Union
@@ -179,7 +180,7 @@ def _packed(header: dict[str, Any], model: Any) -> bytes:
     import skops.io
 
     content = io.BytesIO()
-    written = io.BytesIO(skops.io.dumps(_without_metadata_requests(model)))
+    written = io.BytesIO(skops.io.dumps(_converted(model, _frame_to_table)))
     with zipfile.ZipFile(written) as source, zipfile.ZipFile(content, "w") as target:
         schema = json.loads(source.read(SCHEMA))
         number = 0
@@ -194,20 +195,53 @@ def _packed(header: dict[str, Any], model: Any) -> bytes:
     return content.getvalue()
 
 
-def _without_metadata_requests(value: Any) -> Any:
-    """Copy estimators without what was requested of metadata routing: it refers back to them, which skops refuses."""
+@dataclass
+class Table:
+    """A DataFrame as a model file holds it: skops knows none."""
+
+    columns: list[Any]
+    index: np.ndarray
+    values: list[np.ndarray]
+
+
+def _converted(value: Any, convert: Callable[[Any], Any]) -> Any:
+    """Copy estimators and containers, converting what is in them.
+
+    Metadata requests are left out: they refer back to their estimator, which skops refuses.
+    """
     from sklearn.base import BaseEstimator
 
     if type(value) in (list, tuple):
-        return type(value)(map(_without_metadata_requests, value))
+        return type(value)(_converted(item, convert) for item in value)
     if type(value) is dict:
-        return {key: _without_metadata_requests(item) for key, item in value.items()}
+        return {key: _converted(item, convert) for key, item in value.items()}
     if not isinstance(value, BaseEstimator):
-        return value
+        return convert(value)
     plain = copy.copy(value)
-    vars(plain).pop("_metadata_request", None)
-    vars(plain).update({name: _without_metadata_requests(item) for name, item in vars(plain).items()})
+    attributes = {name: item for name, item in vars(plain).items() if name != "_metadata_request"}
+    plain.__dict__.clear()
+    plain.__dict__.update({name: _converted(item, convert) for name, item in attributes.items()})
     return plain
+
+
+def _frame_to_table(value: Any) -> Any:
+    import pandas as pd
+
+    if not isinstance(value, pd.DataFrame):
+        return value
+    values = [value.iloc[:, j].to_numpy() for j in range(value.shape[1])]
+    return Table(list(value.columns), value.index.to_numpy(), values)
+
+
+def _table_to_frame(value: Any) -> Any:
+    import pandas as pd
+
+    if not isinstance(value, Table):
+        return value
+    if not all(isinstance(column, np.ndarray) for column in (value.index, *value.values)):
+        raise ModelFileError("the columns of a table are not arrays")
+    frame = pd.DataFrame(dict(enumerate(value.values)), index=value.index)
+    return frame.set_axis(value.columns, axis=1)
 
 
 def _load(file: BinaryIO, trusted: set[str] | None) -> Any:
@@ -232,6 +266,7 @@ def _load(file: BinaryIO, trusted: set[str] | None) -> Any:
         ) from None
     if not isinstance(model, BaseEstimator):
         raise ModelFileError(f"it holds a {type(model).__name__}, not an estimator")
+    model = _converted(model, _table_to_frame)
     _check_complete(header, model, archive.start_dir)
     return model
 
