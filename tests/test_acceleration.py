@@ -57,7 +57,7 @@ def test_kernels_load_without_a_cache_folder():
     files = [path for folder in ("depth", "density") for path in (root / folder / "compiled").glob("*.py")]
     names = [".".join(("transvariation", *path.relative_to(root).with_suffix("").parts)) for path in files]
     modules = [*(name.removesuffix(".__init__") for name in names), "transvariation.baselines._som_numba"]
-    assert len(modules) > 10
+    assert {"transvariation.depth.compiled.counting", "transvariation.depth.compiled.median"} <= set(modules)
     subprocess.run([sys.executable, "-c", NO_FOLDER.replace("MODULES", repr(modules))], check=True)
 
 

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-PAYS = 2.0  # seconds of work from which on starting processes saves time
 _CHUNK = 1 << 18  # rows times the cost of each per chunk: some milliseconds of work
 
 
@@ -50,22 +49,12 @@ def map_row_chunks(function: Callable[[Floats], Floats], X: Floats, per_row: int
     return np.concatenate(run_in_threads(function, [(X[a:b],) for a, b in pairwise(edges)], n_jobs))
 
 
-def run_in_processes(
-    function: Callable, pieces: Iterable[Sequence[Any]], n_jobs: int | None, seconds: float | None = None
-) -> list[Any]:
+def run_in_processes(function: Callable, pieces: Iterable[Sequence[Any]], n_jobs: int | None) -> list[Any]:
     """Call ``function(*piece)`` for each piece in processes: for whole fits, which are mostly Python.
 
-    Parameters
-    ----------
-    function : callable
-    pieces : iterable of tuples
-    n_jobs : int or None
-        The number of processes, as in joblib; under ``joblib.parallel_config`` its back end is used.
-    seconds : float, optional
-        The expected time per piece. Where all pieces together take less than two seconds, no process is started.
+    Under ``joblib.parallel_config`` its back end and number of workers are used.
     """
     pieces = list(pieces)
-    short = seconds is not None and seconds * len(pieces) < PAYS
-    if len(pieces) < 2 or short or effective_n_jobs(n_jobs) == 1:
+    if len(pieces) < 2 or effective_n_jobs(n_jobs) == 1:
         return [function(*piece) for piece in pieces]
     return Parallel(n_jobs=n_jobs)(delayed(function)(*piece) for piece in pieces)

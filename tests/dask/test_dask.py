@@ -10,7 +10,6 @@ import pytest
 
 import transvariation as tv
 from transvariation import dask as tv_dask
-from transvariation import parallel
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -166,10 +165,9 @@ def _no_room(rows, number):
 
 
 @pytest.mark.parametrize("what", ["ensemble", "calibration"])
-def test_joblib_on_dask_changes_nothing(rng, cluster, what, monkeypatch):
+def test_joblib_on_dask_changes_nothing(rng, cluster, what):
     from joblib import parallel_config
 
-    monkeypatch.setattr(parallel, "PAYS", 0.0)
     wide = rng.normal(size=(120, 6))
     if what == "ensemble":
         rule = tv.ProjectionEnsemble(
