@@ -1,4 +1,4 @@
-"""The last principal components: the directions in which the target is tightest."""
+"""Minor components: the last principal components, along which the target varies least."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -29,8 +29,8 @@ class Spectrum(NamedTuple):
 def principal_spectrum(X: Floats, *, scale: bool = False) -> Spectrum:
     """Compute the principal components with a variance above rounding error.
 
-    Along the others, of which there are at least ``p - n + 1``, the target does not vary at all: they say
-    that a linear relation held in every training object, not how typical a new one is.
+    Along the others, of which there are at least ``p - n + 1``, the target does not vary at all: they show
+    that a linear relation held in every training sample, not how typical a new one is.
     """
     mean = X.mean(axis=0)
     deviations = X - mean
@@ -54,7 +54,7 @@ def principal_spectrum(X: Floats, *, scale: bool = False) -> Spectrum:
 
 
 def last_components(variance: Floats, n_components: int, leave_out: float) -> range:
-    """Say which components are the last `n_components` once a share `leave_out` of the variance is left out.
+    """Determine which components are the last `n_components` once a share `leave_out` of the variance is left out.
 
     Examples
     --------
@@ -81,10 +81,10 @@ def last_components(variance: Floats, n_components: int, leave_out: float) -> ra
 class MinorComponents(TransformerMixin, BaseEstimator):
     """Project on the last principal components of the target.
 
-    The directions of least variance describe the target most tightly, and an object from elsewhere has no reason to be
+    The directions of least variance describe the target most tightly, and a sample from elsewhere has no reason to be
     close in them (Tax and Müller, 2003).
 
-    "Last" means: of the components along which the training objects vary. With more variables than objects, or with
+    "Last" means: of the components along which the training samples vary. With more variables than samples, or with
     constant or repeated variables, there are further directions without any variance; they are never used. In
     spectra the last of what remains is mostly noise of the instrument: `leave_out` skips it.
 
@@ -125,7 +125,7 @@ class MinorComponents(TransformerMixin, BaseEstimator):
         self.leave_out = leave_out
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Find the last components of the target objects."""
+        """Compute the last components of the target samples."""
         rows: Floats = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         check_count("n_components", self.n_components, rows.shape[1])
         self._learn(principal_spectrum(rows, scale=self.scale))
@@ -140,13 +140,13 @@ class MinorComponents(TransformerMixin, BaseEstimator):
         self.explained_variance_ratio_ = self.explained_variance_ / spectrum.variance.sum()
 
     def transform(self, X: ArrayLike) -> Floats:
-        """Project objects on the components."""
+        """Project samples on the components."""
         check_is_fitted(self)
         rows: Floats = validate_data(self, X, dtype=np.float64, reset=False)
         return project((rows - self.mean_) / self.scale_, self.components_.T)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
-        """Name the components by their number, PC8, PC9."""
+        """Return the names of the components by their number, PC8, PC9."""
         check_is_fitted(self)
         return np.array([f"PC{number}" for number in self.numbers_], dtype=object)
 

@@ -41,9 +41,9 @@ def haar_matrices(rng: np.random.Generator, size: int, p: int, d: int) -> Floats
 
 
 def project(X: Floats, A: Floats) -> Floats:
-    """Multiply X, of shape (n, p), by A, of shape (p, d), so that each row's result depends on that row alone.
+    """Multiply X, of shape (n, p), by A, of shape (p, d), so that each row's result depends on that row only.
 
-    A matrix product by BLAS may round a row differently among other rows. An object would then no longer equal
+    A matrix product by BLAS may round a row differently among other rows. A sample would then no longer equal
     itself, and tp counts units that equal it.
     """
     image = np.zeros((len(X), A.shape[1]))
@@ -60,7 +60,7 @@ def _orthonormal(G: Floats) -> Floats:
 
 
 def _middle(values: Floats) -> Floats:
-    """The median along the last axis; np.median costs several times as much on many short rows."""
+    """Compute the median along the last axis; np.median costs several times as much on many short rows."""
     n = values.shape[-1]
     low, high = (n - 1) // 2, n // 2
     ordered = np.partition(values, (low, high) if low != high else low, axis=-1)
@@ -99,7 +99,7 @@ def random_projections(
     rng: np.random.Generator | int | None = None,
     n_jobs: int | None = None,
 ) -> Projections:
-    """Find `n_projections` random projections in which the target is compact.
+    """Search for `n_projections` random projections in which the target is compact.
 
     Every projection draws its candidates from a stream of its own, so that the first ten of a hundred are the ten that
     one would get alone.
@@ -107,7 +107,7 @@ def random_projections(
     Parameters
     ----------
     X : array-like of shape (n, p)
-        The target objects, in the units in which compactness is to be judged: nothing is scaled here.
+        The target samples, in the units in which compactness is to be measured: nothing is scaled here.
     n_projections : int
         How many projections to return, B1 in the paper.
     n_candidates : int
@@ -146,7 +146,7 @@ def random_projections(
     """
     X = np.asarray(X, dtype=np.float64)
     if X.ndim != 2 or not X.size or not np.isfinite(X).all():
-        raise ValueError(f"X of shape {X.shape} must hold finite numbers, one row per object, one column per variable")
+        raise ValueError(f"X of shape {X.shape} must hold finite numbers, one row per sample, one column per variable")
     p = X.shape[1]
     for name, value in {"n_projections": n_projections, "n_candidates": n_candidates}.items():
         check_count(name, value)

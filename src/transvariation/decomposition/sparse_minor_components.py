@@ -34,12 +34,12 @@ class SparsePath(NamedTuple):
 
     @property
     def n_nonzero(self) -> NDArray[np.int64]:
-        """How many variables take part at each step."""
+        """Number of variables at each step."""
         return np.count_nonzero(self.coefficients, axis=1)
 
     @property
     def loadings(self) -> Floats:
-        """The coefficients at unit length."""
+        """Coefficients at unit length."""
         return self.coefficients / np.linalg.norm(self.coefficients, axis=1, keepdims=True)
 
 
@@ -85,7 +85,7 @@ def sparse_path(S: Floats, direction: Floats, *, ridge: float = 1e-3, max_steps:
 
 
 def choose_step(path: SparsePath, bound: float, others: Floats) -> int:
-    """Take the fewest variables whose component has a variance of at most `bound` and keeps apart from the others.
+    """Choose the fewest variables whose component has a variance of at most `bound` and differs from the others.
 
     Among as many variables, the smallest variance. The dense end always qualifies.
     """
@@ -163,7 +163,7 @@ class SparseMinorComponents(MinorComponents):
         self.ridge = ridge
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Find sparse versions of the last components of the target objects."""
+        """Compute sparse versions of the last components of the target samples."""
         rows: Floats = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         check_count("n_components", self.n_components, rows.shape[1])
         if self.penalty != "nearer" and not (isinstance(self.penalty, int | float) and 0 <= self.penalty <= 1):
@@ -198,7 +198,7 @@ class SparseMinorComponents(MinorComponents):
         return np.array(columns) / np.linalg.norm(columns)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
-        """Name the components by the number of those they replace, SPC8, SPC9."""
+        """Return the names of the components, by the number of those they replace: SPC8, SPC9."""
         check_is_fitted(self)
         return np.array([f"SPC{number}" for number in self.numbers_], dtype=object)
 
@@ -218,7 +218,7 @@ class SparseMinorComponents(MinorComponents):
 
 
 def _tightest(kept: Spectrum, found: Floats) -> Floats:
-    """The direction of least variance, among those of the kept components, orthogonal to the loadings found so far."""
+    """Compute the direction of least variance in the span of the kept components, orthogonal to the loadings so far."""
     if not len(found):
         return kept.loadings[-1]
     free = null_space(found @ kept.loadings.T)

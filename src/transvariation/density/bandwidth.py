@@ -1,4 +1,4 @@
-"""How wide a kernel: two-stage plug-in bandwidth matrices.
+"""Two-stage plug-in bandwidth matrices for kernel densities.
 
 References
 ----------
@@ -95,7 +95,7 @@ def plug_in_bandwidth(X: Floats, *, functionals: str = "correct") -> Floats:
 
 
 def _robust_scale(x: Floats) -> tuple[Floats, Floats]:
-    """The smaller of the standard deviation and what the quartiles say it is, which long tails inflate less."""
+    """Compute the smaller of the standard deviation and its robust estimate from the quartiles."""
     root, _ = covariance_root(x)
     between_quartiles = float(np.subtract(*np.percentile(x, [75, 25]))) / 1.349
     scale = min(root[0, 0], between_quartiles) if between_quartiles > 0 else root[0, 0]
@@ -103,7 +103,7 @@ def _robust_scale(x: Floats) -> tuple[Floats, Floats]:
 
 
 def _orders(total: int, p: int) -> list[Order]:
-    """All ways to differentiate `total` times, (total, 0, ...) first."""
+    """List all ways to differentiate `total` times, (total, 0, ...) first."""
     picks = combinations_with_replacement(range(p), total)
     return [tuple(pick.count(i) for i in range(p)) for pick in picks]
 
@@ -114,7 +114,7 @@ def _multiplicity(r: Order) -> float:
 
 
 def _at_zero(r: Order) -> float:
-    """The derivative r of the standard normal density at 0."""
+    """Compute the derivative r of the standard normal density at 0."""
     if any(k % 2 for k in r):
         return 0.0
     return prod((-1) ** (k // 2) * prod(range(k - 1, 0, -2)) for k in r) * (2 * pi) ** (-len(r) / 2)
@@ -125,7 +125,7 @@ def _raised(r: Order, i: int) -> Order:
 
 
 def _pilot(psi: Functionals, n: int, p: int, *, as_ks: bool) -> float:
-    r"""Find the pilot bandwidth g for the functionals of order 4 from those of order 6.
+    r"""Compute the pilot bandwidth g for the functionals of order 4 from those of order 6.
 
     The bias of :math:`\hat\psi_r(g)` is :math:`n^{-1} g^{-p-4} \phi^{(r)}(0) + \tfrac12 g^2 s_r` with
     :math:`s_r = \sum_i \psi_{r + 2 e_i}`; the sum of its squares over r is a quadratic in :math:`g^{p+6}`.
@@ -146,13 +146,13 @@ def _pilot(psi: Functionals, n: int, p: int, *, as_ks: bool) -> float:
 
 
 def _sum_of_traces(psi: Functionals) -> float:
-    """The threefold trace of the functionals of order 6: the integral of f times its thrice repeated Laplacian."""
+    """Compute the threefold trace of the functionals of order 6: the integral of f times its triple Laplacian."""
     halves = {r: tuple(k // 2 for k in r) for r in psi if not any(k % 2 for k in r)}
     return sum(_multiplicity(half) * psi[r] for r, half in halves.items())
 
 
 def _minimise(psi: Functionals, n: int, p: int) -> Floats:
-    """Find the H that minimises the estimated error, over H = L L'."""
+    """Compute the H that minimises the estimated error, over H = L L'."""
     if p == 1 and psi[4,] > 0:  # c / h + psi h^4 / 4 is least where h^5 = c / psi
         return np.full((1, 1), ((4 * pi) ** -0.5 / n / psi[4,]) ** 0.4)
     pairs = [(i, j) for i in range(p) for j in range(p)]
@@ -226,7 +226,7 @@ class _Sample:
 
 
 def _pairs(Z: Floats) -> Iterator[Block]:
-    """All differences. A pair counts twice: orders are even, both directions agree."""
+    """Yield all differences. A pair counts twice: orders are even, both directions agree."""
     n, p = Z.shape
     yield np.zeros((1, p)), np.array([float(n)]), 0.0
     rows = max(1, _BLOCK // n)
@@ -261,7 +261,7 @@ def _autocorrelation(Z: Floats, width: float) -> Floats:
 
 
 def _near(pairs: Floats, width: float, reach: float) -> Iterator[Block]:
-    """The steps of the grid that a kernel bridges, and how often they occur."""
+    """Yield the steps of the grid within reach of a kernel, and how often they occur."""
     farthest = [min(int(reach / width) + 1, size // 2 - 1) for size in pairs.shape]
     steps = np.stack(np.meshgrid(*(np.arange(-m, m + 1) for m in farthest), indexing="ij"), axis=-1)
     steps = steps.reshape(-1, pairs.ndim)
@@ -275,7 +275,7 @@ def _near(pairs: Floats, width: float, reach: float) -> Iterator[Block]:
 
 
 def _hermite(x: Floats, order: int) -> list[Floats]:
-    """The factors (-1)^k He_k(x) that derivatives put before the normal density, k = 0, ..., order."""
+    """Compute the factors (-1)^k He_k(x) of the derivatives of the normal density, k = 0, ..., order."""
     values = [np.ones_like(x), -x]
     for k in range(1, order):
         values.append(-x * values[k] - k * values[k - 1])

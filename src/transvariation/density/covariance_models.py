@@ -1,7 +1,7 @@
 """The fourteen ways in which the components of a mixture may share volume, shape and orientation.
 
 A component's covariance is written lambda_k D_k A_k D_k': volume lambda_k, shape A_k (diagonal, of determinant one) and
-orientation D_k. A model's three letters say of volume, shape and orientation, in this order, whether it is Equal for
+orientation D_k. A model's three letters tell for volume, shape and orientation, in this order, whether it is Equal for
 all components, Varies, or is the Identity. The M-steps are those of Celeux & Govaert (1995) [1]_; the common
 orientation of EVE and VVE is found by rotations in coordinate planes, in the manner of Flury & Gautschi (1986) [2]_.
 
@@ -62,7 +62,7 @@ def n_parameters(model: str, n_components: int, n_features: int) -> int:
 
 @dataclass
 class Fits:
-    """The components of several fits of one model: which belong together, and what the last iteration knew."""
+    """The components of several fits of one model, and the state of inner loops from the last iteration."""
 
     starts: Indices  # where each fit's components begin
     owner: Indices  # the fit that each component belongs to
@@ -74,7 +74,7 @@ class Fits:
         return np.add.reduceat(a, self.starts, axis=0)
 
     def share(self, a: Array) -> Array:
-        """Hand each fit's value to its components."""
+        """Repeat each fit's value for its components."""
         return a[self.owner]
 
 
@@ -156,7 +156,7 @@ def _rotate(V: Array, D: Array, i: int, j: int, angle: Array, fits: Fits) -> Non
 
 
 def _common_axes(W: Array, N: Array, fits: Fits, variances: Callable[[Array, Array], Array]) -> tuple[Array, Array]:
-    """Find the axes D that minimise the sum of tr(W_k D B_k^-1 D'), where B_k = variances(scatter along D)."""
+    """Compute the axes D that minimise the sum of tr(W_k D B_k^-1 D'), where B_k = variances(scatter along D)."""
     p = W.shape[1]
     new = ~fits.axes.any(axis=(1, 2))
     D = fits.axes.copy()

@@ -136,7 +136,7 @@ def log_density(X: Array, weights: Array, means: Array, covariances: Array) -> t
 
 
 class _Batch:
-    """Which rows of the stacked arrays belong to which fit; fits are in order of their number of components."""
+    """The assignment of rows of the stacked arrays to fits; fits are in order of their number of components."""
 
     def __init__(self, models: list[str], sizes: NDArray[np.intp]):
         self.models, self.sizes = models, sizes

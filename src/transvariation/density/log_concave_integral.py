@@ -31,7 +31,7 @@ _DOUBLINGS = 2.0 ** np.arange(1, 9)
 
 
 def integrate_log_concave(f: LogIntegrand, lower: Floats, upper: Floats, *, tolerance: float = 1e-11) -> Floats:
-    """Compute the log of the integral of exp(f) from `lower` to `upper` for every row, each as if it were alone.
+    """Compute the log of the integral of exp(f) from `lower` to `upper` for every row, independently of the others.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def _refine(
 
 
 def _best(values: Floats, x: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """The largest of several values, where it is, and its two neighbours, between which the peak must lie."""
+    """Return the two neighbours of the largest value, between which the peak must lie, its place and itself."""
     last = x.shape[1] - 1
     best, final = np.argmax(values, axis=1), last - np.argmax(values[:, ::-1], axis=1)
     each = np.arange(len(x))
@@ -101,7 +101,7 @@ def _peak(f: LogIntegrand, lower: Floats, upper: Floats) -> tuple[Floats, Floats
 
 
 def _reach(f: LogIntegrand, mode: Floats, width: Floats, limit: Floats, peak: Floats, side: float) -> Floats:
-    """Find a point where the integrand has fallen by _REACH, or the end of the range if that comes first."""
+    """Compute a point where the integrand has fallen by _REACH, or the end of the range if that comes first."""
     rows, inside, outside = np.arange(len(mode)), mode.copy(), mode.copy()
     step = np.maximum(width, 1e-13 * (1 + np.abs(mode)))
     for _ in range(_MAX_ROUNDS):
@@ -124,7 +124,7 @@ def _reach(f: LogIntegrand, mode: Floats, width: Floats, limit: Floats, peak: Fl
 
 
 def _tight(f: LogIntegrand, mode: Floats, end: Floats, peak: Floats, rows: NDArray[np.intp]) -> Floats:
-    """Find exactly where the integrand has fallen by _REACH: a steep fall then begins right at the end."""
+    """Compute exactly where the integrand has fallen by _REACH: a steep fall then begins right at the end."""
     each, near, far = np.arange(len(rows)), mode, end
     for _ in range(12):
         x = near[:, None] + (far - near)[:, None] * _GRID
@@ -137,7 +137,7 @@ def _tight(f: LogIntegrand, mode: Floats, end: Floats, peak: Floats, rows: NDArr
 def _composite(
     f: LogIntegrand, left: Floats, right: Floats, peak: Floats, rows: NDArray[np.intp], breaks: Floats
 ) -> tuple[Floats, Floats]:
-    """The log integral, and by how much the values at the ends miss those that the outermost panels foretell."""
+    """Compute the log integral, and the error of the outermost panels extrapolated to the ends."""
     panel = np.diff(breaks)[:, None]
     offsets = np.append((breaks[:-1, None] + panel * (1 + _NODES) / 2).reshape(-1), [0.0, 1.0])
     width = right - left

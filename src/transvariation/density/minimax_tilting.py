@@ -186,7 +186,7 @@ def _average(boxes: _Boxes, mu: Floats, lattice: Floats) -> tuple[Floats, Floats
     z = np.empty((d - 1, m, len(lattice)))
     for j in range(d):
         shift = np.repeat(mu[:, [j]], len(lattice), axis=1)
-        for k in range(j):  # one after the other: a box must not feel how many others there are
+        for k in range(j):  # one after the other: rounding must not depend on the number of boxes
             shift += boxes.chol[:, j, k, None] * z[k]
         a, b = boxes.lower[:, [j]] - shift, boxes.upper[:, [j]] - shift
         log_p = log_interval(a, b)
@@ -202,7 +202,7 @@ def _average(boxes: _Boxes, mu: Floats, lattice: Floats) -> tuple[Floats, Floats
 
 
 def _quantile(share: Floats, a: Floats, b: Floats, log_p: Floats) -> Floats:
-    """The quantiles of a standard normal variable between a and b, computed on the side where they are."""
+    """Compute the quantiles of a standard normal variable between a and b, computed on the side where they are."""
     with np.errstate(invalid="ignore"):
         flip = a + b > 0
     low, high = np.where(flip, -b, a), np.where(flip, -a, b)

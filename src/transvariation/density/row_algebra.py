@@ -1,4 +1,4 @@
-"""Arithmetic that gives an object the same bits alone and in any company.
+"""Row-wise linear algebra whose rounding does not depend on the number of rows.
 
 A threshold is one of the training scores, so the last bit of a score can decide. Matrix products and blocked solvers
 round differently for one row and for many; plain operations on whole columns, in a fixed order, do not.

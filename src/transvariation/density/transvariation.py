@@ -1,4 +1,4 @@
-"""The density-based transvariation probability, tp_f: probabilities in place of counts."""
+"""The density-based transvariation probability: probabilities of boxes in place of counts."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -34,19 +34,19 @@ def density_transvariation_probability(
         ``box_probability(lower, upper)`` for arrays of shape (q, p); if that takes ``log=True`` as well, far objects
         keep their rank.
     Z : array-like of shape (q, p) or (q,)
-        The objects to measure.
+        The samples to measure.
     center : array-like of shape (p,)
         The centre m: the median of the target class, in several variables its spatial median.
     tau_max : {"integral", "half", "product"}
         ``"integral"`` divides by the probability of the orthant. ``"half"`` divides by 1/2, the univariate equation,
         exact if m is the density's own median. ``"product"`` multiplies the univariate tp's: for independent variables.
     log : bool
-        Return log tp, which tells objects apart where tp itself is too small for a number.
+        Return log tp, which does not underflow.
 
     Returns
     -------
     ndarray of shape (q,)
-        An object on a side of the centre that the density does not reach (0/0) gets tp = 0.
+        A sample on a side of the centre that the density does not reach (0/0) gets tp = 0.
 
     References
     ----------
@@ -77,7 +77,7 @@ def density_transvariation_probability(
 
 
 def univariate_log_tp(density: Any, Z: Floats, m: Floats) -> Floats:
-    """Compute log tp of each object in each variable alone, from the density's marginals: shape (q, p)."""
+    """Compute the univariate log tp of each sample in each variable, from the density's marginals: shape (q, p)."""
     q, p = Z.shape
     result = np.empty((q, p))
     for u in range(p):
@@ -105,7 +105,7 @@ def _log_ratio(density: Any, Z: Floats, m: Floats) -> Floats:
 
 
 def _orthants(above: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
-    """The orthants that are met, and which of them each object is in."""
+    """Return the orthants that contain samples, and the number of each sample's orthant."""
     p = above.shape[1]
     if p > 62:
         met, orthant = np.unique(above, axis=0, return_inverse=True)
@@ -121,7 +121,7 @@ def _orthants(above: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.i
 
 
 def log_box_probability(density: Any, lower: Floats, upper: Floats) -> Floats:
-    """Ask a density for the log probabilities of boxes, in the way that it understands."""
+    """Compute log probabilities of boxes under any supported density."""
     if hasattr(density, "box_probability"):
         if _takes_log(getattr(density.box_probability, "__func__", density.box_probability)):
             return np.asarray(density.box_probability(lower, upper, log=True), dtype=np.float64)

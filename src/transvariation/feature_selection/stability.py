@@ -55,11 +55,11 @@ def selection_stability(
     selector : scikit-learn selector
         Anything with ``fit`` and ``get_support``.
     X : array-like or DataFrame of shape (n, p)
-        The target objects.
+        The target samples.
     n_repeats : int
     resample : {"seeds", "bootstrap"}
-        ``"seeds"``: the same objects, another `random_state` each time; how far does chance decide? ``"bootstrap"``: as
-        many objects drawn with replacement, the selector's own `random_state` also anew; would other objects of
+        ``"seeds"``: the same samples, another `random_state` each time; how far does chance decide? ``"bootstrap"``: as
+        many samples drawn with replacement, with another `random_state` as well; would other samples of
         the same kind have led elsewhere?
     rng : Generator, int or None
         A generator, or the seed of one.

@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 
 
 def repeated_share(X: Floats) -> Floats:
-    """Compute for each variable the share of objects that have its most frequent value.
+    """Compute for each variable the share of samples that have its most frequent value.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class VarSel(SelectorMixin, BaseEstimator):
 
     Variables in which one value dominates, such as a trace element that is mostly not detected, have no sensible
     Gaussian mixture (a component collapses onto that value, and the evidence is unbounded). They are set aside by a
-    rule that has nothing to do with the BIC: see `max_repeated`.
+    criterion independent of the BIC: see `max_repeated`.
 
     This is a stand-in for the varSel algorithm that the paper cites and does not describe.
 
@@ -78,10 +78,10 @@ class VarSel(SelectorMixin, BaseEstimator):
     n_features_to_select : int or None, default=2
         None goes on until no candidate has a positive difference.
     max_repeated : float in (0, 1], default=0.5
-        Set a variable aside if more than this share of the objects have the same value in it.
+        Set a variable aside if more than this share of the samples have the same value in it.
     mixture : estimator, default=None
         What is fitted: a :class:`GaussianMixtureBIC`, by default as it comes, with ``random_state=0``: beyond 1000
-        objects its search draws a sample.
+        samples its search draws a subsample.
     n_jobs : int, optional
         The number of processes that share the candidates of a step. The result is the same for every number.
 
@@ -124,7 +124,7 @@ class VarSel(SelectorMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Select variables of the target objects."""
+        """Select variables of the target samples."""
         rows: Floats = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         if not 0 < self.max_repeated <= 1:
             raise ValueError(f"max_repeated={self.max_repeated} must be a share in (0, 1], for instance 0.5")
@@ -141,7 +141,7 @@ class VarSel(SelectorMixin, BaseEstimator):
         if self.n_features_to_select is not None and wanted > len(candidates):
             raise ValueError(
                 f"n_features_to_select={wanted} exceeds the {len(candidates)} of n_features={p} variables that are not "
-                f"set aside; in {', '.join(self.set_aside_)} more than max_repeated={self.max_repeated} of the objects "
+                f"set aside; in {', '.join(self.set_aside_)} more than max_repeated={self.max_repeated} of the samples "
                 "share one value: ask for fewer variables or raise max_repeated"
             )
         self._steps, self._names = np.array(self._forward(rows, candidates, wanted)), names
@@ -182,15 +182,15 @@ class VarSel(SelectorMixin, BaseEstimator):
 
     def _evidence(self, X: Floats, taken: list[int], u: int, current: float) -> tuple[float, float]:
         """BIC of the mixture on the variables taken and u, and its difference from the rival explanation."""
-        alone = regression_bic(X[:, u], X[:, taken])
-        if np.isinf(alone):
+        regression = regression_bic(X[:, u], X[:, taken])
+        if np.isinf(regression):
             return -np.inf, -np.inf
         mixture = GaussianMixtureBIC(random_state=0) if self.mixture is None else clone(self.mixture)
         try:
             joint = float(np.nanmax(mixture.fit(X[:, taken + [u]]).bic_.to_numpy()))
         except ValueError:  # no mixture could be fitted to these variables; others may do
             return -np.inf, -np.inf
-        return joint, joint - current - alone
+        return joint, joint - current - regression
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)

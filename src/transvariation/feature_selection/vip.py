@@ -1,4 +1,4 @@
-"""Which variables do compact projections lean on? Variable Importance in Projection, and selection by it."""
+"""Variable importance in projection (VIP): how much compact projections use each variable, and selection by it."""
 
 from typing import Any, Self
 
@@ -82,10 +82,10 @@ def absolute_correlation(X: Floats) -> Floats:
 
 
 class VIPSelector(SelectorMixin, BaseEstimator):
-    """Keep the variables that compact random projections of the target lean on most.
+    """Select the variables that compact random projections of the target use most.
 
     VIP is the median over projections of the Importance Coefficient. Highly correlated variables have about the same
-    VIP; with `kappa` a variable is passed over if it repeats, on average, what the variables already taken say
+    VIP; with `kappa` a variable is skipped if it repeats, on average, the variables already selected
     (kappa-VIP).
 
     Parameters
@@ -93,7 +93,7 @@ class VIPSelector(SelectorMixin, BaseEstimator):
     n_features_to_select : int, default=2
     kappa : float in [0, 1] or None, default=None
         The largest mean absolute correlation with the variables taken before. The paper advises 0.4 to 0.7, the lower
-        the stronger the correlations are. None selects by VIP alone.
+        the stronger the correlations are. None selects by VIP only.
     n_projections, n_candidates, n_components, criterion
         See :func:`transvariation.random_projections`.
     random_state : int, Generator, RandomState or None
@@ -108,7 +108,7 @@ class VIPSelector(SelectorMixin, BaseEstimator):
     ci_ : ndarray of shape (n_projections, p)
         The Importance Coefficients that VIP is the median of: its spread.
     ranking_ : ndarray of shape (p,)
-        1 for the most important variable, by VIP alone.
+        1 for the most important variable, by VIP only.
     selected_ : ndarray of shape (n_features_to_select,)
         Column numbers of the selected variables, in the order in which they were taken.
 
@@ -143,7 +143,7 @@ class VIPSelector(SelectorMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Rank the variables of the target objects and select."""
+        """Rank the variables of the target samples and select."""
         rows: Floats = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         wanted = check_count("n_features_to_select", self.n_features_to_select, rows.shape[1])
         if self.kappa is not None and not 0 <= self.kappa <= 1:

@@ -58,7 +58,7 @@ def _loss(mean, W, trace, N, own, a, b, alpha, A):
 
 @compiled()
 def _nearest(loss, c):
-    """Find the later cluster with which c merges at the smallest loss, and that loss."""
+    """Return the later cluster with which c merges at the smallest loss, and that loss."""
     best = c + 1
     for i in range(c + 2, len(loss)):
         if loss[c, i] < loss[c, best]:
