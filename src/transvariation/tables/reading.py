@@ -221,9 +221,8 @@ def _read_parts(
             problems.note("units-row", int(block.rows[0]))
             block = block.keep(np.arange(len(block.rows)) > 0)
         if not grid.decimal:
-            grid.decimal = find_decimal(
-                [cell.strip() for column in block.columns for cell in column if isinstance(cell, str)], problems
-            )
+            words = [column for column in block.columns if not isinstance(column, np.ndarray)]
+            grid.decimal = find_decimal([c.strip() for column in words for c in column if isinstance(c, str)], problems)
         block = _without_summaries(block, layout, problems, drop_summary_rows)
         if not len(block.rows):
             continue
