@@ -7,15 +7,17 @@ comparison is one of sources that the background does not hold (ten folds).
 
 import warnings
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from benchmarks.data import DATA
 from benchmarks.table import RESULTS, Table
-from transvariation.casework.astm import match_interval
-from transvariation.casework.likelihood_ratio import LikelihoodSystem
+from transvariation.casework.astm import MIN_FRAGMENTS, match_interval
+from transvariation.casework.likelihood_ratio import LikelihoodSystem, Performance, ThreeLevelModel, performance
 from transvariation.casework.same_source import (
     Design,
     Pairs,
@@ -25,8 +27,10 @@ from transvariation.casework.same_source import (
     same_source_pairs,
     scaled_differences,
 )
+from transvariation.casework.stabilizer import VarianceStabilizer
 from transvariation.conformal import p_values
 from transvariation.datasets import load_nfi_glass
+from transvariation.report.case_figures import draw_performance
 
 Floats = NDArray[np.float64]
 N_FOLDS = 10
@@ -83,38 +87,66 @@ def _nfi() -> list[Source]:
     return [list(rows[glass.elements].to_numpy()[:, None, :]) for _, rows in glass.frame.groupby("source", sort=False)]
 
 
+USED = "tp of same-source differences (used)"
+
+
 def _rates(name: str, sources: list[Source], design: Design, short: bool) -> list[dict]:
     """One row per criterion and nominal level; the ASTM criterion also at the multiplier with the same exclusions."""
-    found: dict[str, list[tuple[Floats, Floats]]] = {"tp of same-source differences": [], "calibrated Mahalanobis": []}
-    ranges: list[tuple[Floats, Floats]] = []
-    fold = np.random.default_rng(0).permutation(len(sources)) % N_FOLDS
-    for left_out in range(N_FOLDS):
-        background = [s for s, f in zip(sources, fold, strict=True) if f != left_out]
-        unseen = [s for s, f in zip(sources, fold, strict=True) if f == left_out]
-        rng = np.random.default_rng(left_out)
-        same = same_source_pairs(unseen, design, rng)
-        different = different_source_pairs(same, (400 if short else N_DIFFERENT) // N_FOLDS, rng)
-        model = SameSourceDifferences(design).fit(background)
-        both = [scaled_differences(pairs) for pairs in (same, different)]
-        found["tp of same-source differences"].append(tuple(model.p_values(d) for d in both))
-        own = -(model.whitened_**2).sum(axis=1)
-        squares = [-((d @ model.whitening_) ** 2).sum(axis=1) for d in both]
-        found["calibrated Mahalanobis"].append(tuple(p_values(own, s, model.weights_) for s in squares))
-        ranges.append(_astm_multipliers(unseen, design, rng))
-    rows = []
+    n_pairs = (400 if short else N_DIFFERENT) // N_FOLDS
+    found: dict[str, list[tuple[Floats, Floats]]] = {}
+    limits: list[tuple[Floats, Floats]] = []
+    for number, (background, unseen) in enumerate(_folds(sources, N_FOLDS)):
+        plain = _p_values(background, unseen, design, number, n_pairs)
+        stable = _p_values(*_stabilized(background, unseen), design, number, n_pairs)
+        found.setdefault(USED, []).append(stable["tp"])
+        found.setdefault("the same without stabilized variance", []).append(plain["tp"])
+        found.setdefault("calibrated Mahalanobis", []).append(plain["Mahalanobis"])
+        if design.known >= MIN_FRAGMENTS:
+            limits.append(_astm_multipliers(unseen, design, np.random.default_rng(number)))
     joined = {key: [np.concatenate(x) for x in zip(*parts, strict=True)] for key, parts in found.items()}
-    astm = [np.concatenate(x) for x in zip(*ranges, strict=True)] if design.known >= 3 else None
+    astm = [np.concatenate(x) for x in zip(*limits, strict=True)] if limits else None
+    rows = []
     for level in LEVELS:
         for criterion, (same_p, different_p) in joined.items():
             rows.append(_row(name, design, criterion, level, (same_p <= level).mean(), (different_p > level).mean()))
         if astm is not None:
-            excluded = float((joined["tp of same-source differences"][0] <= level).mean())
+            excluded = float((joined[USED][0] <= level).mean())
             multiplier = float(np.quantile(astm[0], 1 - excluded))
             words = f"ASTM E2927 with ± {multiplier:.1f} instead of 4"
             rows.append(_row(name, design, words, level, (astm[0] > multiplier).mean(), (astm[1] <= multiplier).mean()))
     if astm is not None:
         rows.append(_row(name, design, "ASTM E2927", None, (astm[0] > 4).mean(), (astm[1] <= 4).mean()))
     return rows
+
+
+def _folds(sources: list[Source], n_folds: int) -> Iterator[tuple[list[Source], list[Source]]]:
+    """Divide the sources into a background and unseen ones, in turn."""
+    fold = np.random.default_rng(0).permutation(len(sources)) % n_folds
+    for number in range(n_folds):
+        yield tuple(
+            [s for s, f in zip(sources, fold, strict=True) if (f == number) == unseen] for unseen in (False, True)
+        )
+
+
+def _stabilized(background: list[Source], unseen: list[Source]) -> tuple[list[Source], ...]:
+    stabilizer = VarianceStabilizer().fit(background)
+    return tuple([[stabilizer.transform(x) for x in source] for source in part] for part in (background, unseen))
+
+
+def _p_values(
+    background: list[Source], unseen: list[Source], design: Design, seed: int, n_pairs: int
+) -> dict[str, tuple[Floats, ...]]:
+    """P-values of comparisons within and between unseen sources."""
+    rng = np.random.default_rng(seed)
+    same = same_source_pairs(unseen, design, rng)
+    both = [scaled_differences(pairs) for pairs in (same, different_source_pairs(same, n_pairs, rng))]
+    model = SameSourceDifferences(design).fit(background)
+    own = -(model.whitened_**2).sum(axis=1)
+    squares = [-((d @ model.whitening_) ** 2).sum(axis=1) for d in both]
+    return {
+        "tp": tuple(model.p_values(d) for d in both),
+        "Mahalanobis": tuple(p_values(own, square, model.weights_) for square in squares),
+    }
 
 
 def _row(name: str, design: Design, criterion: str, level: float | None, exclusion: float, inclusion: float) -> dict:
@@ -146,10 +178,13 @@ def _astm_multipliers(sources: list[Source], design: Design, rng: np.random.Gene
 
 def _ratios(name: str, sources: list[Source], design: Design) -> list[dict]:
     rows = []
-    models = {"three-level (used)": None, "from tp": lambda: ScoreBased(design)}
-    for words, model in models.items():
-        system = LikelihoodSystem() if model is None else LikelihoodSystem(model=model)
-        measured = system.fit(sources).calibrate(design).performance
+    models = {
+        "three-level (used)": (ThreeLevelModel, True),
+        "the same without stabilized variance": (ThreeLevelModel, False),
+        "from tp": (lambda: ScoreBased(design), True),
+    }
+    for words, (model, stabilized) in models.items():
+        measured = _performance(sources, design, model, stabilized)
         rows.append(
             {
                 "glass": name,
@@ -158,8 +193,6 @@ def _ratios(name: str, sources: list[Source], design: Design) -> list[dict]:
                 "system": words,
                 "Cllr": f"{measured.cllr:.3f}",
                 "Cllr after recalibration": f"{measured.cllr_min:.3f}",
-                "lowest log10 LR": f"{measured.bounds[0]:.2f}",
-                "highest log10 LR": f"{measured.bounds[1]:.2f}",
                 "same source, LR < 1": f"{measured.same_below_one:.1%}",
                 "different sources, LR > 1": f"{measured.different_above_one:.1%}",
             }
@@ -167,8 +200,22 @@ def _ratios(name: str, sources: list[Source], design: Design) -> list[dict]:
     return rows
 
 
-def _figure(glass: tuple[list[Source], tuple[Design, ...]]):
-    from transvariation.report.case_figures import draw_performance
+def _performance(sources: list[Source], design: Design, model: Any, stabilized: bool) -> Performance:
+    """Fit and calibrate a system on four fifths of the sources and measure it on the others, in turn."""
+    ratios, labels = [], []
+    for number, (background, unseen) in enumerate(_folds(sources, 5)):
+        if stabilized:
+            background, unseen = _stabilized(background, unseen)
+        system = LikelihoodSystem(model=model).fit(background).calibrate(design)
+        rng = np.random.default_rng(number)
+        same = same_source_pairs(unseen, design, rng)
+        for pairs in (same, different_source_pairs(same, N_DIFFERENT // 5, rng)):
+            ratios.append(system.log10_lr(pairs))
+            labels.append(pairs.same)
+    values = np.concatenate(ratios)
+    return performance(values, np.concatenate(labels), (float(values.min()), float(values.max())))
 
+
+def _figure(glass: tuple[list[Source], tuple[Design, ...]]) -> Figure:
     sources, designs = glass
-    return draw_performance(LikelihoodSystem().fit(sources).calibrate(designs[0]).performance)
+    return draw_performance(_performance(sources, designs[0], ThreeLevelModel, stabilized=True))

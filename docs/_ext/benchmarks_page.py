@@ -43,8 +43,8 @@ HEADINGS = {
     "neighbor_reference": "What a subsample of reference samples costs",
     "authenticity": "Spectra and wide tables, on average",
     "authenticity_data": "Spectra and wide tables, data set by data set",
-    "likelihood": "Likelihood ratios on float glass",
-    "likelihood_verdicts": "Verdicts beside likelihood ratios",
+    "casework_rates": "False exclusions and inclusions in casework",
+    "casework_ratios": "Likelihood ratios in casework",
 }
 
 

@@ -107,7 +107,7 @@ def test_recovered_rows_that_are_also_in_the_control(rows, named):
 
 @pytest.mark.parametrize(("n_variables", "digits"), [(1, 1), (1, 2), (2, 1), (3, 0)])
 def test_equal_rows_by_rounding_are_not_reported(n_variables, digits):
-    from transvariation.casework.duplicates import duplicate_warnings
+    from transvariation.casework.case_tables import duplicate_warnings
     from transvariation.tables import read_pair
 
     rng = np.random.default_rng(0)

@@ -97,7 +97,7 @@ def test_a_case_moved_to_a_sensitivity_equals_one_judged_at_it(glass):
     assert not judged[2].model.conclusive or judged[2].model.sensitivity_used < 0.99
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", sorted(METHODS))
 def test_every_method_decides_by_its_p_values_and_moves(method):
     glass = load_glass()
     control, recovered = glass.control[["Na", "Al"]].iloc[:24], glass.recovered[["Na", "Al"]].iloc[::16]

@@ -25,6 +25,7 @@ from transvariation.casework.same_source import (
     one_pair,
     scaled_differences,
 )
+from transvariation.casework.stabilizer import VarianceStabilizer
 from transvariation.conformal import RejectsNothing, TooFewSamples, combine_p_values, p_values, required_n
 
 Floats = NDArray[np.float64]
@@ -37,7 +38,8 @@ BACKGROUND_DESCRIPTION = (
     "The mean of the recovered fragment is compared with the mean of the control fragments. Differences between "
     "fragments of one source, taken from every background source in the same design, form the class of same-source "
     "differences. The transvariation probability (tp) of the case's difference is the share of them that lie at least "
-    "as far from their nearest ones, after whitening by the within-source covariance."
+    "as far from their nearest ones, after whitening by the within-source covariance. Every variable is first "
+    "transformed so that fragments of one source vary equally at every level."
 )
 
 
@@ -157,8 +159,12 @@ def group_fragments(pair_p_values: Floats) -> list[list[int]]:
 def compare_with_background(tables: CaseTables, seed: int) -> Evidence:
     """Judge recovered fragments by the same-source differences of a background, and compute likelihood ratios."""
     kept, k, r_known = tables.kept, len(tables.control), tables.control.n_replicates
-    control, recovered = tables.control.means[:, kept], tables.recovered.means[:, kept]
-    background = _Background(tables.background, seed)
+    stabilizer = VarianceStabilizer().fit(tables.background)
+    control, recovered = (
+        np.array([stabilizer.transform(x[:, kept]).mean(axis=0) for x in fragments.replicates])
+        for fragments in (tables.control, tables.recovered)
+    )
+    background = _Background([[stabilizer.transform(x) for x in source] for source in tables.background], seed)
     univariate = np.ones(tables.recovered.means.shape)
     ranks, ratios = np.empty(len(recovered)), []
     counts = [len(rows) for rows in tables.recovered.rows]

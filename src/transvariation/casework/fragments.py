@@ -32,25 +32,21 @@ class Fragments:
         The rows of each fragment: its replicates.
     X : ndarray of shape (n, p)
         The measurements on the scale on which fragments are judged.
+    replicates : list of ndarray
+        The measurements of each fragment.
+    means : ndarray of shape (fragments, p)
+        The mean of each fragment.
     """
 
     names: tuple[str, ...]
     sources: tuple[str, ...] | None
     rows: tuple[NDArray[np.intp], ...]
     X: Floats
+    replicates: list[Floats]
+    means: Floats
 
     def __len__(self) -> int:
         return len(self.names)
-
-    @property
-    def replicates(self) -> list[Floats]:
-        """The measurements of each fragment."""
-        return [self.X[rows] for rows in self.rows]
-
-    @property
-    def means(self) -> Floats:
-        """The mean of each fragment."""
-        return np.array([x.mean(axis=0) for x in self.replicates])
 
     @property
     def n_replicates(self) -> int:
@@ -78,11 +74,13 @@ def gather_fragments(X: Floats, keys: Sequence[str], sources: Sequence[str] | No
     sources : sequence of str, optional
         The source of each row.
     """
-    rows: dict[str, list[int]] = {}
+    found: dict[str, list[int]] = {}
     for i, key in enumerate(keys):
-        rows.setdefault(key, []).append(i)
-    owners = None if sources is None else tuple(sources[at[0]] for at in rows.values())
-    return Fragments(tuple(rows), owners, tuple(np.array(at, dtype=np.intp) for at in rows.values()), X)
+        found.setdefault(key, []).append(i)
+    owners = None if sources is None else tuple(sources[at[0]] for at in found.values())
+    rows = tuple(np.array(at, dtype=np.intp) for at in found.values())
+    replicates = [X[at] for at in rows]
+    return Fragments(tuple(found), owners, rows, X, replicates, np.array([x.mean(axis=0) for x in replicates]))
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from transvariation.report.case_figures import (
 from transvariation.report.case_text import (
     SYSTEMS,
     conclusion_frame,
+    format_mean_sd,
     format_number,
     format_p,
     format_ratio,
@@ -77,7 +78,7 @@ def _case(result: CaseResult, today: date | None) -> Section:
     rows = [{"": label, " ": details.get(key) or BLANK} for key, label in FIELDS.items()]
     rows.append({"": "Date of report", " ": (today or date.today()).isoformat()})
     section = Section("Case and request").table(pd.DataFrame(rows), "", kind="fields")
-    return section.text(f"Question: {QUESTION}").text("Propositions:").items(PROPOSITIONS)
+    return section.text("Propositions:").items(PROPOSITIONS)
 
 
 def _conclusions(result: CaseResult) -> Section:
@@ -127,8 +128,7 @@ def _mean_frame(result: CaseResult, conclusions: Any) -> pd.DataFrame:
 
 
 def _mean_sd(values: Any) -> str:
-    center = mean(values)
-    return f"{format_number(center)} ± {format_number(stdev(values), 2)}" if len(values) > 1 else format_number(center)
+    return format_mean_sd(mean(values), stdev(values) if len(values) > 1 else 0.0)
 
 
 def _error_rates(result: CaseResult) -> Section:

@@ -51,7 +51,7 @@ def draw_fragments(result: CaseResult) -> "Figure":
         rows = [row if len(names) > 1 else np.vstack([row, np.full(row.shape[1], level)]) for row in rows]
         means = np.array([row.mean(axis=1) for row in rows])
         several = np.hstack([row for row in rows if row.shape[1] > 1] or [np.empty((2, 0))])
-        ax.scatter(several[0], several[1], marker=".", s=9, color=DIFFERENT if marker == "X" else "0.5", linewidth=0)
+        ax.scatter(several[0], several[1], marker=".", s=16, color=DIFFERENT if marker == "X" else "0.5", linewidth=0)
         look: dict[str, Any] = {
             "marker": marker,
             "s": 42,

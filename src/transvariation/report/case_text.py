@@ -1,5 +1,6 @@
 """The sentences, numbers and tables of a case that the screen, the report and the page share."""
 
+import math
 from typing import Any
 
 import pandas as pd
@@ -35,6 +36,20 @@ def format_number(value: float, digits: int = 4) -> str:
         text = f"{value:.{digits}g}"
         return f"{value:.0f}" if "e" in text else text
     return f"{value:.3g}"
+
+
+def format_mean_sd(mean: float, sd: float) -> str:
+    """Write a mean with the decimals of its standard deviation, which has two significant digits.
+
+    Examples
+    --------
+    >>> format_mean_sd(7.5884, 0.0271), format_mean_sd(1234.5, 67.8), format_mean_sd(7.5884, 0.0)
+    ('7.588 ± 0.027', '1234 ± 68', '7.588')
+    """
+    if sd <= 0 or not 1e-6 < sd < 1e7:
+        return format_number(mean)
+    decimals = max(0, 1 - math.floor(math.log10(sd)))
+    return f"{mean:.{decimals}f} ± {sd:.{decimals}f}"
 
 
 def format_share(share: float | None) -> str:
@@ -156,18 +171,14 @@ def _variables(result: CaseResult) -> str:
 
 def group_sentence(result: CaseResult, group: Any) -> str:
     """State which recovered fragments belong together, and their joint evidence."""
+    words = f"Fragments {listed(group.fragments)} cannot be distinguished from each other"
+    if not result.model.conclusive:
+        return f"{words}."
     outcome = "not excluded" if group.accepted else "excluded"
-    words = (
-        f"{listed(group.fragments)} cannot be distinguished from each other; taken together they are {outcome} "
-        f"(p-value {format_p(group.p_values[result.model.basis])}"
-    )
+    words += f"; taken together they are {outcome} (p-value {format_p(group.p_values[result.model.basis])}"
     for system, value in group.log10_lr.items():
         words += f", likelihood ratio {format_ratio(value, group.bound.get(system, ''))}"
-    return (
-        f"{words})."
-        if result.model.conclusive
-        else f"{listed(group.fragments)} cannot be distinguished from each other."
-    )
+    return f"{words})."
 
 
 def tables_of(result: CaseResult) -> dict[str, dict[str, Any]]:

@@ -1,0 +1,103 @@
+"""Classifiers kept in files and applied to tables."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from transvariation import TOCC, MinorComponents, load_glass, save
+from transvariation.casework import CaseError, judge
+from transvariation.casework.model_file import fit_model, score_table
+from transvariation.tables import TableError
+
+
+@pytest.fixture
+def files(tmp_path):
+    glass = load_glass()
+    tables = glass.control[["K", "Mg", "Al"]], glass.recovered[["K", "Mg", "Al"]].iloc[::6]
+    for name, table in zip(("control.csv", "recovered.csv"), tables, strict=True):
+        table.to_csv(tmp_path / name)
+    return tmp_path / "control.csv", tmp_path / "recovered.csv", tmp_path / "model.tv", tmp_path / "out.csv"
+
+
+def test_a_saved_classifier_scores_as_judge_does(files):
+    control, recovered, model, out = files
+    fit_model(control, model)
+    done = score_table(model, recovered, out)
+    expected = judge(control, recovered)
+    scores = pd.read_csv(out)
+    assert scores["p_value"].tolist() == pytest.approx([c.p_value for c in expected.conclusions], rel=1e-12)
+    assert (scores["verdict"] == "rejected").sum() == done.rejected == len(expected.excluded)
+    assert done.scored == 9
+    assert done.used == ("K", "Mg", "Al")
+
+
+def test_replicates_are_kept_together(files):
+    control, _, model, _ = files
+    table = pd.read_csv(control).drop(columns="fragment").assign(source=[f"S{i // 3}" for i in range(87)])
+    fitted = fit_model(table, model)
+    assert fitted.classifier.coverage_report().n == 29
+
+
+def test_a_reduction_is_named(files):
+    control, recovered, model, out = files
+    fit_model(control, model, reduce="varsel", method="tocc", features=["K", "Mg"])
+    assert score_table(model, recovered, out).used == ("K", "Mg")
+
+
+def test_a_table_that_cannot_be_scored_leaves_nothing_behind(files):
+    control, recovered, model, out = files
+    fit_model(control, model)
+    recovered.write_text(recovered.read_text() + "x,1,2\n")
+    with pytest.raises(TableError):
+        score_table(model, recovered, out)
+    assert not out.exists()
+    assert not list(out.parent.glob("*.unfinished"))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda X: TOCC().fit(X.to_numpy()), "was fitted without column names"),
+        (lambda X: make_pipeline(StandardScaler(), TOCC()).fit(X), "holds a Pipeline, which has no p-values"),
+        (lambda X: MinorComponents().fit(X), "holds a MinorComponents, which has no p-values"),
+        (lambda X: TOCC(), "not fitted yet"),
+    ],
+)
+def test_a_file_without_a_classifier_for_tables_is_refused(files, make, message):
+    _, recovered, model, out = files
+    save(make(load_glass().control[["K", "Mg", "Al"]]), model)
+    with pytest.raises(ValueError, match=message):
+        score_table(model, recovered, out)
+    assert not out.exists()
+
+
+def test_other_units_are_refused(files):
+    control, recovered, model, out = files
+    pd.read_csv(control).rename(columns={"K": "K (wt%)"}).to_csv(control, index=False)
+    fit_model(control, model)
+    table = pd.read_csv(recovered)
+    table.rename(columns={"K": "K (ppm)"}).to_csv(recovered, index=False)
+    with pytest.raises(TableError, match="the unit is 'ppm' here but 'wt%'"):
+        score_table(model, recovered, out)
+    table.rename(columns={"K": "K [wt.%]"}).to_csv(recovered, index=False)
+    assert score_table(model, recovered, out).scored == 9
+
+
+def test_warnings_of_the_fit_are_kept_with_the_model(files):
+    control, recovered, model, out = files
+    fitted = fit_model(pd.read_csv(control).head(5), model)
+    assert fitted.warnings
+    assert score_table(model, recovered, out).warnings == fitted.warnings
+    with pytest.raises(CaseError, match="has one row"):
+        fit_model(pd.read_csv(control).head(1), model)
+
+
+def test_ids_are_not_taken_for_formulas(files):
+    control, recovered, model, out = files
+    fit_model(control, model)
+    table = pd.read_csv(recovered).assign(fragment=["=1+1", "+x", "-y", "@z", *map(str, np.arange(5))])
+    table.to_csv(recovered, index=False)
+    score_table(model, recovered, out)
+    assert pd.read_csv(out)["id"].tolist()[:4] == ["'=1+1", "'+x", "'-y", "'@z"]
