@@ -7,8 +7,7 @@ from typing import Any
 import pandas as pd
 
 from transvariation.casework import METHODS, REDUCTIONS, CaseResult, judge
-from transvariation.casework.case_tables import NFI
-from transvariation.casework.case_tables import duplicate_warnings
+from transvariation.casework.case_tables import NFI, duplicate_warnings
 from transvariation.casework.methods import DEFAULT
 from transvariation.casework.model_file import spreadsheet_safe
 from transvariation.casework.result import LIMITATIONS
