@@ -17,7 +17,7 @@ NOMINAL = (0.90, 0.95)
 MARGIN = 0.03
 N_FRESH = 300
 N_REPEATS = {5: 60, 18: 40, 50: 20}  # fewer for more features
-N_WIDE_REPEATS = 6
+N_WIDE_REPEATS = 16
 N_GRID = {
     5: (10, 11, 12, 13, 14, 15),
     18: (10, 12, 15, 17, 18, 19, 20, 22, 25, 30, 36, 45, 54),
