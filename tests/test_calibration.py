@@ -129,8 +129,8 @@ def test_split_sensitivity_is_exact_on_average():
 def test_resubstitution_misses_the_sensitivity_where_loo_holds_it():
     rng = np.random.default_rng(3)
     paper, loo = [], []
-    for _ in range(30):
-        X, fresh = rng.normal(size=(80, 3)), rng.normal(size=(300, 3))
+    for _ in range(10):
+        X, fresh = rng.normal(size=(60, 3)), rng.normal(size=(300, 3))
         paper.append(np.mean(TOCC().fit(X).predict(fresh) == 1))
         loo.append(np.mean(TOCC(calibration="loo").fit(X).predict(fresh) == 1))
     assert np.mean(paper) < 0.8
@@ -308,7 +308,7 @@ def test_margins_calibrate_what_raw_scores_cannot():
     """The raw score of a support vector machine sums over its objects and so grows with their number."""
     rng = np.random.default_rng(9)
     accepted = {"score_samples": [], "decision_function": []}
-    for _ in range(20):
+    for _ in range(12):
         X, fresh = rng.normal(size=(100, 2)), rng.normal(size=(300, 2))
         for method, shares in accepted.items():
             rule = CalibratedOCC(OneClassSVM(nu=0.1), response_method=method).fit(X)

@@ -1,4 +1,4 @@
-"""What happens to people: buffers used again, names misspelt, parameters set too late, labels that are not unique."""
+"""Careless use: reused buffers, misspelt names, parameters set after the fit, labels that are not unique."""
 
 from inspect import isabstract
 
@@ -51,7 +51,7 @@ def recovered():
     [TOCC(), PAMTOCC(3), NeighborTOCC(), DensityTOCC(density="kde"), baselines.KDEOCC(), baselines.SVDD()],
     ids=lambda rule: type(rule).__name__,
 )
-def test_a_rule_does_not_change_with_the_table_it_learned_from(rule, as_frame):
+def test_a_classifier_does_not_change_with_the_table_it_was_fitted_to(rule, as_frame):
     rng = np.random.default_rng(0)
     X, Z = rng.normal(size=(60, 2)), rng.normal(size=(30, 2))
     table = pd.DataFrame(X, columns=["a", "b"]) if as_frame else X.copy()
@@ -61,7 +61,7 @@ def test_a_rule_does_not_change_with_the_table_it_learned_from(rule, as_frame):
     np.testing.assert_array_equal(rule.score_samples(new), before)
 
 
-def test_objects_of_the_same_name_have_each_their_own_reasons(control, recovered):
+def test_samples_of_the_same_name_are_explained_separately(control, recovered):
     rule = TOCC().fit(control)
     both = pd.concat([control.iloc[1:2].reset_index(drop=True), recovered.iloc[:1].reset_index(drop=True)])
     accepted, rejected = describe_rejections(explain_rejections(rule, both)).split("\n")
@@ -71,14 +71,14 @@ def test_objects_of_the_same_name_have_each_their_own_reasons(control, recovered
 
 
 @pytest.mark.parametrize("labels", [[np.nan, np.nan, 1.0], [None, "a", None], [pd.NA, pd.NA, "b"]])
-def test_objects_without_a_name_stay_whole(control, recovered, labels):
+def test_samples_without_a_name_are_explained_separately(control, recovered, labels):
     table = explain_rejections(TOCC().fit(control), recovered.iloc[:3].set_axis(pd.Index(labels), axis=0))
     assert len(describe_rejections(table).splitlines()) == 3
     for label in labels:
         assert len(draw_reasons(control, table, label).axes) == 2
 
 
-def test_a_search_may_leave_a_step_of_a_calibrated_pipeline_out(control, recovered):
+def test_grid_search_may_replace_a_step_of_a_calibrated_pipeline_by_passthrough(control, recovered):
     pipe = Pipeline([("scale", "passthrough"), ("rule", TOCC())])
     assert CalibratedOCC(pipe).fit(control)._repr_html_()
     X, y = pd.concat([control, recovered]), np.repeat([1, -1], [len(control), len(recovered)])
@@ -87,7 +87,7 @@ def test_a_search_may_leave_a_step_of_a_calibrated_pipeline_out(control, recover
     assert np.isfinite(found.cv_results_["mean_test_score"]).all()
 
 
-def test_gaps_are_passed_on_to_whoever_can_fill_them(control):
+def test_missing_values_reach_an_imputer_in_the_pipeline(control):
     gappy = control.copy()
     gappy.iloc[3, 0] = np.nan
     fill = ColumnTransformer([("fill", SimpleImputer(), ["K"])], remainder="passthrough")
@@ -102,7 +102,7 @@ def test_gaps_are_passed_on_to_whoever_can_fill_them(control):
     [TOCC(ties="Literal"), PAMTOCC(ties="Literal"), TOCC(tau_max="Half"), ProjectionEnsemble(TOCC(ties="Literal"))],
     ids=str,
 )
-def test_a_misspelt_way_to_count_is_refused_by_fit(rule, calibration):
+def test_fit_refuses_misspelt_parameters(rule, calibration):
     with pytest.raises(ValueError, match=r"='(Literal|Half)' is unknown; choose one of"):
         rule.set_params(calibration=calibration).fit(load_glass().control)
 
@@ -118,7 +118,7 @@ def test_a_wrong_sensitivity_is_refused_before_anything_is_learned(control, wron
 
 @pytest.mark.parametrize("rule", [TOCC(), PAMTOCC(n_clusters=3), ProjectionEnsemble(TOCC(), 3, 5)])
 @pytest.mark.parametrize("wrong", ["0.9", None, 90, np.nan])
-def test_a_wrong_sensitivity_leaves_a_fitted_rule_as_it_was(control, rule, wrong):
+def test_a_wrong_sensitivity_does_not_change_a_fitted_classifier(control, rule, wrong):
     rule = clone(rule).fit(control)
     with pytest.raises(ValueError, match="sensitivity="):
         rule.set_sensitivity(wrong)
@@ -185,7 +185,7 @@ def test_a_parameter_set_after_fit_waits_for_the_next_fit(rule):
 
 @pytest.mark.parametrize("method", ["combined_p_value", "p_values", "explain", "transvariation_probability"])
 @pytest.mark.parametrize("rule", [TOCC(), PAMTOCC(), NeighborTOCC(), ProjectionEnsemble()])
-def test_an_unfitted_rule_says_that_it_is_unfitted(rule, method, control):
+def test_unfitted_classifiers_raise_not_fitted_error(rule, method, control):
     with pytest.raises(NotFittedError):
         getattr(rule, method)(control)
 
@@ -196,7 +196,7 @@ def test_sample_weight_is_refused_by_name(control):
             use(control, sample_weight=np.ones(len(control)))
 
 
-def test_a_detector_that_cannot_rate_new_objects_is_told_apart(control):
+def test_a_detector_that_cannot_score_new_samples_is_refused(control):
     with pytest.raises(TypeError, match="novelty=True"):
         CalibratedOCC(LocalOutlierFactor()).fit(control)
 

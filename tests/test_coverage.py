@@ -72,7 +72,7 @@ def test_a_part_without_calibrating_objects_takes_those_of_all():
 
 
 @pytest.mark.parametrize("calibration", ["loo", "cv"])
-def test_held_out_ranks_of_an_ensemble_are_ranks_that_new_objects_can_have(calibration):
+def test_held_out_ranks_of_an_ensemble_are_attainable_by_new_samples(calibration):
     X = np.random.default_rng(4).normal(size=(39, 3))
     rule = ProjectionEnsemble(TOCC(), 11, calibration=calibration, random_state=0).fit(X)
     new = rule.score_samples(np.random.default_rng(5).normal(size=(500, 3)))

@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 MAX_REFITS = 1000  # of calibration="loo"
-_MAX_SAMPLE = 1000  # training samples that explanations refer to
+MAX_SAMPLE = 1000  # training samples that explanations refer to
 _HELD_OUT = 500  # samples that show whether nearly all new samples would be rejected
 _SUBSET = 1_500  # samples among which these are scored first
 
@@ -106,31 +106,31 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _keep_sample(self, X: Floats, groups: Indices | None) -> None:
         kept = None
-        if len(X) > _MAX_SAMPLE:
-            kept = np.sort(np.random.default_rng(0).choice(len(X), _MAX_SAMPLE, replace=False))
+        if len(X) > MAX_SAMPLE:
+            kept = np.sort(np.random.default_rng(0).choice(len(X), MAX_SAMPLE, replace=False))
         self.sample_ = take_rows(X, kept)
         self._sample_groups = None if groups is None else take_rows(groups, kept)
 
     def _warn_if_nearly_all_are_rejected(self, X: Floats) -> None:
-        """Hold out some samples: if 90% or more have the lowest score, new samples will hardly be accepted."""
+        """Hold out fifths of the samples: if in each 90% have the lowest score, hardly a new sample is accepted."""
         if len(X) < 20:
             return
-        n_held_out = min(max(len(X) // 5, 10), _HELD_OUT)
         order = np.random.default_rng(0).permutation(len(X))
-        # A subset first: with more samples the share of lowest scores only falls, so it usually answers the question.
+        # One fifth of many samples is enough. A subset of the others first: with more samples the share only falls.
+        fifths = np.array_split(order, 5) if len(X) < _HELD_OUT else [order[: min(len(X) // 5, _HELD_OUT)]]
         for size in sorted({min(_SUBSET, len(X)), len(X)}):
-            try:
-                scores = _score_fold(self, X, np.sort(order[n_held_out:size]), order[:n_held_out])
-            except ValueError:  # what is left is too little for the classifier
-                return
-            share = np.mean(scores <= self._lowest())
-            if share < 0.9:
-                return
+            for held_out in fifths:
+                try:
+                    scores = _score_fold(self, X, np.setdiff1d(order[:size], held_out), held_out)
+                except ValueError:  # the other samples are too few for the classifier
+                    return
+                if np.mean(scores <= self._lowest()) < 0.9:
+                    return
         if (self.thresholds_ > self._lowest()).any():
             warn_user(
                 f"{type(self).__name__} with calibration='resubstitution' will reject nearly all new samples: "
-                f"{share:.0%} of {n_held_out} held-out training samples ({X.shape[1]} features) have the lowest "
-                "attainable score, below the threshold; use NeighborTOCC, fewer features (MinorComponents, "
+                f"at least 90% of held-out training samples ({X.shape[1]} features) have the lowest attainable score, "
+                "below the threshold; use NeighborTOCC, fewer features (MinorComponents, "
                 "VIPSelector) or ProjectionEnsemble",
                 RejectsNearlyAll,
             )
@@ -326,12 +326,13 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
     def _judge_feature(self, known: Floats, new: Floats) -> tuple[Floats, NDArray[np.bool_]]:
         """Compute p-values and decisions from one feature; missing values are no evidence against a sample."""
         there, measured = np.isfinite(known), np.isfinite(new)
-        column, groups = known[there, None], None if self._sample_groups is None else self._sample_groups[there]
+        column = known[there, None]
+        groups = {} if self._sample_groups is None else {"groups": self._sample_groups[there]}
         classifier = self._univariate(column).set_params(sensitivity=float(np.mean(self._sensitivity)))
         p_values, accepted = np.ones(len(new)), np.ones(len(new), dtype=bool)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # `fit` issued those that concern the classifier
-            classifier.fit(column, groups=groups)
+            classifier.fit(column, **groups)
         if measured.any():
             p_values[measured] = classifier.p_values(new[measured, None])
             accepted[measured] = classifier.predict(new[measured, None]) == 1

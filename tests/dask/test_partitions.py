@@ -516,3 +516,12 @@ class TestNeighborTOCC:
         classifier = dask.NeighborTOCC(sample_size=500).fit(rng.normal(size=(20_000, 4)))
         assert abs(np.mean(classifier.predict(rng.normal(size=(20_000, 4))) == 1) - 0.9) < 0.01
         assert np.mean(classifier.predict(rng.normal(size=(500, 4)) + 4) == 1) == 0
+
+
+@pytest.mark.parametrize("name", ["TOCC", "PAMTOCC", "DensityTOCC"])
+def test_explain_refers_to_a_sample_of_the_rows(name):
+    X = np.random.default_rng(0).normal(size=(3000, 2))
+    classifier = getattr(dask, name)().fit(lambda: iter([X[:1000], X[1000:]]))
+    table = classifier.explain([[0.0, 0.0], [9.0, 0.0]])
+    assert len(classifier.sample_) == 1000
+    assert table["univariate_rejection"].tolist() == [False, False, True, False]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from transvariation.base import OneClassClassifier
+from transvariation.base import MAX_SAMPLE, OneClassClassifier
 from transvariation.conformal import check_sensitivity, count_at_or_below
 from transvariation.dask.calibration import PartitionedCalibration, check_calibration, half
 from transvariation.dask.partitions import (
@@ -80,6 +80,7 @@ class PartitionedClassifier(OneClassClassifier):
                 mode, int(held_out), list(scores), n_strata=len(counts), counts=counts
             )
             self._set_threshold(self.sensitivity)
+            self._keep_sample(rows.sample(MAX_SAMPLE), None)
         except BaseException:
             if scratch is not None:
                 scratch.remove()  # also when interrupted: no file is left behind
