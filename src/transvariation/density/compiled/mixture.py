@@ -4,45 +4,22 @@ The algorithm is that of `em` and `covariance_models`, whose docstrings explain 
 """
 
 from collections.abc import Sequence
-from functools import partial
-from math import atan2, cos, exp, log, nan, sin, sqrt
+from math import log, nan, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
-from transvariation.acceleration import compiled as _compiled
-from transvariation.density.covariance_models import (
-    AXES_ROUNDS,
-    AXES_ROUNDS_PLANE,
-    AXES_TOL,
-    INNER_ROUNDS,
-    INNER_TOL,
-    MODELS,
-    NULL,
-    VVE_BY_LIKELIHOOD,
-    Array,
-)
-from transvariation.density.em import COLLAPSED, SMALLEST_SIZE, Mixture, least_scatter, variance_floor
+from transvariation.density.compiled.m_steps import CODES, COMMON, compiled, inlined, m_step, whiten
+from transvariation.density.covariance_models import Array
+from transvariation.density.em import SMALLEST_SIZE, Mixture, least_scatter, variance_floor
 
 _BLOCK = 128  # samples
 _LOG_2PI = log(2 * np.pi)
 _LOG2_E = 1 / log(2)
 _ROOT = sqrt(0.5 * _LOG2_E)  # exp(-d^2 / 2) is 2^-(_ROOT d)^2
 
-# Division by zero gives inf, as in NumPy: a check of each divisor would keep loops from being vectorised.
-compiled = partial(_compiled, error_model="numpy")
-_inlined = compiled(forceinline=True)
 # Sums may be taken in any order, so that several terms are added at once.
 _vectorised = compiled(fastmath={"reassoc", "contract", "nsz", "arcp"})
-
-CODES = {name: code for code, name in enumerate((*MODELS, VVE_BY_LIKELIHOOD))} | {"E": 0, "V": 1}
-_VVE_BY_LIKELIHOOD = CODES[VVE_BY_LIKELIHOOD]
-# The letters of each model: volume and shape equal or not; shape spherical; axes given (0), common (1), free (2).
-_NAMES = (*MODELS, "VVE")
-_EQUAL_VOLUME = np.array([name[0] == "E" for name in _NAMES])
-_EQUAL_SHAPE = np.array([name[1] == "E" for name in _NAMES])
-_SPHERICAL = np.array([name[1] == "I" for name in _NAMES])
-_AXES = np.array([{"I": 0, "E": 1, "V": 2}[name[2]] for name in _NAMES])
 
 # 2^r for |r| <= 1/2: the polynomial of this degree with the least relative error, 2e-16.
 _C0, _C1, _C2, _C3 = 1.0, 0.6931471805599497, 0.24022650695908768, 0.05550410866445883
@@ -193,7 +170,7 @@ def _start(blocks, labels, means, z, share, deviation, part, N, shift, W):
         _add_moments(blocks[j], means, z, share, deviation, part, N, shift, W)
 
 
-@_inlined
+@inlined
 def _move_means(p, N, shift, W, means, least_scatter):
     """Move the means to the weighted means and the scatter with them; False if a component has no samples left."""
     for k in range(len(N)):
@@ -214,296 +191,7 @@ def _move_means(p, N, shift, W, means, least_scatter):
     return True
 
 
-@_inlined
-def _whiten(p, S, floor, common, L, T, half_log_determinant):
-    """Invert the Cholesky factors of S into T; False if a component has collapsed."""
-    for k in range(len(S)):
-        if k > 0 and common:
-            half_log_determinant[k] = half_log_determinant[0]
-            for i in range(p):
-                for j in range(i + 1):
-                    T[k, i, j] = T[0, i, j]
-            continue
-        half_log_determinant[k] = 0.0
-        for i in range(p):
-            for j in range(i):
-                x = S[k, i, j]
-                for h in range(j):
-                    x -= L[i, h] * L[j, h]
-                L[i, j] = x * T[k, j, j]
-            left = S[k, i, i]
-            for h in range(i):
-                left -= L[i, h] * L[i, h]
-            if not left > max(COLLAPSED * S[k, i, i], floor[i]):
-                return False
-            root = sqrt(left)
-            L[i, i] = root
-            T[k, i, i] = 1 / root
-            half_log_determinant[k] += log(root)
-            for j in range(i):
-                x = 0.0
-                for h in range(j, i):
-                    x -= L[i, h] * T[k, h, j]
-                T[k, i, j] = x * T[k, i, i]
-    return True
-
-
-@_inlined
-def _pool(p, W, volume, out):
-    """Sum the matrices, each divided by its volume, into the first matrix of `out`."""
-    for i in range(p):
-        for j in range(p):
-            total = 0.0
-            for k in range(len(W)):
-                total += W[k, i, j] / volume[k]
-            out[0, i, j] = total
-
-
-@_inlined
-def _rotate(p, A, k, i, j, c, s, rows):
-    """Rotate the columns i and j of matrix k, and its rows as well if asked."""
-    for h in range(p):
-        x, y = A[k, h, i], A[k, h, j]
-        A[k, h, i], A[k, h, j] = c * x + s * y, c * y - s * x
-    if rows:
-        for h in range(p):
-            x, y = A[k, i, h], A[k, j, h]
-            A[k, i, h], A[k, j, h] = c * x + s * y, c * y - s * x
-
-
-@compiled()
-def _complete_axes(vectors, rank):
-    """Replace the eigenvectors after the first `rank`, which are arbitrary, by directions near coordinate axes."""
-    p = len(vectors)
-    left = np.empty(p)
-    for column in range(rank, p):
-        for axis in range(p):
-            square = 0.0
-            for i in range(p):
-                left[i] = 1.0 if i == axis else 0.0
-                for h in range(column):
-                    left[i] -= vectors[i, h] * vectors[axis, h]
-                square += left[i] * left[i]
-            if square > 0.9 / p:
-                for i in range(p):
-                    vectors[i, column] = left[i] / sqrt(square)
-                break
-
-
-@_inlined
-def _eigen(p, A, values, vectors):
-    """Diagonalise symmetric matrices by Jacobi's rotations, largest eigenvalue first; A is overwritten."""
-    for k in range(len(A)):
-        for i in range(p):
-            for j in range(p):
-                vectors[k, i, j] = 1.0 if i == j else 0.0
-        for _ in range(50 if p > 2 else 1):  # two variables need one rotation
-            done = True
-            for i in range(p - 1):
-                for j in range(i + 1, p):
-                    o = A[k, i, j]
-                    if o * o <= 1e-34 * abs(A[k, i, i] * A[k, j, j]):
-                        continue
-                    done = False
-                    tau = (A[k, i, i] - A[k, j, j]) / (2 * o)
-                    t = (1.0 if tau >= 0 else -1.0) / (abs(tau) + sqrt(1 + tau * tau))
-                    c = 1 / sqrt(1 + t * t)
-                    _rotate(p, A, k, i, j, c, t * c, True)
-                    _rotate(p, vectors, k, i, j, c, t * c, False)
-            if done:
-                break
-        for i in range(p):
-            values[k, i] = A[k, i, i]
-        for i in range(p - 1):
-            top = i
-            for j in range(i + 1, p):
-                if values[k, j] > values[k, top]:
-                    top = j
-            if top != i:
-                values[k, i], values[k, top] = values[k, top], values[k, i]
-                for h in range(p):
-                    vectors[k, h, i], vectors[k, h, top] = vectors[k, h, top], vectors[k, h, i]
-        rank = 0
-        while rank < p and values[k, rank] > NULL * values[k, 0]:
-            rank += 1
-        if p > 2 and rank < p - 1:
-            _complete_axes(vectors[k], rank)
-
-
-@_inlined
-def _geometric_mean(p, values, k):
-    if p == 2:
-        return sqrt(values[k, 0] * values[k, 1])
-    total = 0.0
-    for i in range(p):
-        total += log(values[k, i])
-    return exp(total / p)
-
-
-@_inlined
-def _common_axes(p, W, N, D, by_likelihood, V, w):
-    """Rotate the common axes D, from where they are, towards those of the criterion; w is the scatter along them."""
-    G = len(W)
-    for k in range(G):
-        for a in range(p):
-            for b in range(p):
-                V[k, a, b] = 0.0
-                for i in range(p):
-                    for j in range(p):
-                        V[k, a, b] += D[0, i, a] * W[k, i, j] * D[0, j, b]
-            w[k, a] = V[k, a, a]
-    for _ in range(AXES_ROUNDS_PLANE if p == 2 else AXES_ROUNDS):
-        largest = 0.0
-        for i in range(p - 1):
-            for j in range(i + 1, p):
-                a, d, o = 0.0, 0.0, 0.0
-                for k in range(G):
-                    size = N[k] if by_likelihood else _geometric_mean(p, w, k)
-                    weight = size * (1 / w[k, i] - 1 / w[k, j])
-                    a += weight * w[k, i]
-                    d += weight * w[k, j]
-                    o += weight * V[k, i, j]
-                angle = 0.5 * atan2(-2 * o, d - a)
-                c, s = cos(angle), sin(angle)
-                largest = max(largest, abs(2 * c * s))
-                _rotate(p, D, 0, i, j, c, s, False)
-                for k in range(G):
-                    _rotate(p, V, k, i, j, c, s, True)
-                    w[k, i], w[k, j] = V[k, i, i], V[k, j, j]
-        if not largest >= AXES_TOL:
-            break
-
-
-@_inlined
-def _variances(p, w, N, n, equal_volume, equal_shape, volume, v):
-    """Turn scatter w along the axes into variances v along them, by what the components share."""
-    G = len(w)
-    if equal_volume and equal_shape:
-        for j in range(p):
-            total = 0.0
-            for k in range(G):
-                total += w[k, j]
-            for k in range(G):
-                v[k, j] = total / n
-    elif equal_volume:
-        total = 0.0
-        for k in range(G):
-            volume[k] = _geometric_mean(p, w, k)
-            total += volume[k]
-        for k in range(G):
-            for j in range(p):
-                v[k, j] = w[k, j] / volume[k] * (total / n)
-    elif equal_shape:
-        shape = np.empty((1, p))
-        for _ in range(INNER_ROUNDS):
-            for j in range(p):
-                shape[0, j] = 0.0
-                for k in range(G):
-                    shape[0, j] += w[k, j] / volume[k]
-            size = _geometric_mean(p, shape, 0)
-            moved = False
-            for k in range(G):
-                new = 0.0
-                for j in range(p):
-                    new += w[k, j] * size / shape[0, j]
-                new /= p * N[k]
-                moved |= abs(new - volume[k]) > INNER_TOL * new
-                volume[k] = new
-            if not moved:
-                break
-        for k in range(G):
-            for j in range(p):
-                v[k, j] = volume[k] * shape[0, j] / size
-    else:
-        for k in range(G):
-            for j in range(p):
-                v[k, j] = w[k, j] / N[k]
-
-
-@_inlined
-def _proportional(p, W, N, volume, C, L, T, S):
-    """VEE: one matrix, with a volume for each component."""
-    G = len(W)
-    floor, half = np.zeros(p), np.full(1, nan)
-    size = 1.0
-    for _ in range(INNER_ROUNDS):
-        _pool(p, W, volume, C)
-        size = exp(2 * half[0] / p) if _whiten(p, C, floor, False, L, T, half) else nan
-        moved = False
-        for k in range(G):
-            new = 0.0
-            for a in range(p):
-                for i in range(a + 1):
-                    for j in range(a + 1):
-                        new += T[0, a, i] * T[0, a, j] * W[k, i, j]
-            new *= size / (p * N[k])
-            moved |= abs(new - volume[k]) > INNER_TOL * new
-            volume[k] = new
-        if not moved:
-            break
-    for k in range(G):
-        for i in range(p):
-            for j in range(p):
-                S[k, i, j] = volume[k] * (C[0, i, j] / size)
-
-
-@_inlined
-def _m_step(p, model, W, N, n, S, volume, D, first, C, L, T, V, w, v):
-    """Set the covariances S from the scatter matrices W; `volume` and `D` are kept between iterations."""
-    G = len(W)
-    axes, equal_volume, equal_shape = _AXES[model], _EQUAL_VOLUME[model], _EQUAL_SHAPE[model]
-    if axes == 1 and equal_shape and not equal_volume:
-        _proportional(p, W, N, volume, C, L, T, S)
-        return
-    if axes == 1 and equal_shape:  # EEE
-        _pool(p, W, volume, C)  # volumes are one
-        for k in range(G):
-            for i in range(p):
-                for j in range(p):
-                    S[k, i, j] = C[0, i, j] / n
-        return
-    if axes == 2 and not equal_volume and not equal_shape:  # VVV
-        for k in range(G):
-            for i in range(p):
-                for j in range(p):
-                    S[k, i, j] = W[k, i, j] / N[k]
-        return
-    if axes == 0:
-        for k in range(G):
-            trace = 0.0
-            for j in range(p):
-                w[k, j] = W[k, j, j]
-                trace += W[k, j, j]
-            if _SPHERICAL[model]:
-                for j in range(p):
-                    w[k, j] = trace / p
-        equal_shape |= _SPHERICAL[model] and equal_volume
-    elif axes == 1:
-        if first:
-            _pool(p, W, volume, C)
-            _eigen(p, C, v, D)
-        _common_axes(p, W, N, D, model == _VVE_BY_LIKELIHOOD, V, w)
-    else:
-        for k in range(G):
-            for i in range(p):
-                for j in range(p):
-                    S[k, i, j] = W[k, i, j]
-        _eigen(p, S, w, V)
-    _variances(p, w, N, n, equal_volume, equal_shape, volume, v)
-    for k in range(G):
-        for i in range(p):
-            for j in range(i + 1):
-                x = v[k, i] if axes == 0 and i == j else 0.0
-                if axes == 1:
-                    for h in range(p):
-                        x += D[0, i, h] * D[0, j, h] * v[k, h]
-                elif axes == 2:
-                    for h in range(p):
-                        x += V[k, i, h] * V[k, j, h] * v[k, h]
-                S[k, i, j] = S[k, j, i] = x
-
-
-@_inlined
+@inlined
 def _fit(p, blocks, labels, model, tol, max_iter, floor, least_scatter, weights, means, S):
     """Fit one mixture; return its log likelihood, NaN if a component collapses, and the number of iterations."""
     G, n, m = len(weights), len(labels), blocks.shape[2]
@@ -512,7 +200,6 @@ def _fit(p, blocks, labels, model, tol, max_iter, floor, least_scatter, weights,
     C, L, D = np.zeros((1, p, p)), np.zeros((p, p)), np.zeros((1, p, p))
     z, deviation, part, top, share = np.empty((G, m)), np.empty((p, m)), np.empty(m), np.empty(m), np.empty(m)
     volume, half, constant = np.ones(G), np.empty(G), np.empty(G)
-    common = _AXES[model] < 2 and _EQUAL_VOLUME[model] and (_EQUAL_SHAPE[model] or _SPHERICAL[model])
     means[:] = 0.0
     _start(blocks, labels, means, z, share, deviation, part, N, shift, W)
     loglik, iteration = nan, 0
@@ -520,8 +207,8 @@ def _fit(p, blocks, labels, model, tol, max_iter, floor, least_scatter, weights,
         if not _move_means(p, N, shift, W, means, least_scatter):
             return nan, iteration
         size = np.sum(N)
-        _m_step(p, model, W, N, size, S, volume, D, iteration == 1, C, L, T, V, w, v)
-        if not _whiten(p, S, floor, common, L, T, half):
+        m_step(p, model, W, N, size, S, volume, D, iteration == 1, C, L, T, V, w, v)
+        if not whiten(p, S, floor, COMMON[model], L, T, half):
             return nan, iteration
         for k in range(G):
             weights[k] = N[k] / size
@@ -542,7 +229,7 @@ def _fit(p, blocks, labels, model, tol, max_iter, floor, least_scatter, weights,
     return loglik, iteration
 
 
-@_inlined
+@inlined
 def _fit_each(p, blocks, labels, models, first, tol, max_iter, floor, least, weights, means, S, loglik, n_iter):
     for i in range(len(models)):
         a, b = first[i], first[i + 1]
