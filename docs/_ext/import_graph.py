@@ -1,4 +1,4 @@
-"""The architecture as it is: which room of the house imports which, read from the code and drawn in its layers."""
+"""Draw the modules of the package in the layers of the import contract, and the direct imports between them."""
 
 import re
 import tomllib
@@ -10,92 +10,53 @@ from matplotlib.patches import FancyBboxPatch
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 PACKAGE = "transvariation"
-VERBS = {
-    "table": "read",
-    "reduction": "reduce",
-    "typicality": "measure",
-    "threshold": "cut",
-    "classifiers": "decide",
-    "report": "tell",
-}
-INK, PAPER, TINT, LINE, BAND = "#1b2a41", "#ffffff", "#e3ecf7", "#4a709c", "#f6f7f9"
-STEP, ROW, BOX, HALF = 0.72, 0.72, 1.36, 0.24
-ARROW = {"arrowstyle": "-|>", "color": LINE, "linewidth": 1, "shrinkA": 0, "shrinkB": 0, "mutation_scale": 9}
+INK, PAPER, TINT, LINE, BAND = "#1b2a41", "#ffffff", "#e3ecf7", "#4a709c", "#f3f5f8"
+WIDTH, ROW, BOX = 11.0, 0.62, 0.34  # inches
 
 
 def layers() -> list[list[str]]:
-    """Read the agreed layers, top to bottom, from the import contract in pyproject.toml."""
+    """Read the layers, top to bottom, from the import contract in pyproject.toml."""
     contracts = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
     contract = next(c for c in contracts if c["type"] == "layers")
     return [re.findall(r"\w+", layer) for layer in contract["layers"]]
 
 
 def imports() -> dict[str, set[str]]:
-    """Map every room to the rooms that it imports directly, itself left out."""
+    """Map every module and package below the root to those that it imports directly."""
     graph = grimp.build_graph(PACKAGE)
-    rooms: dict[str, set[str]] = {}
+    found: dict[str, set[str]] = {}
     for module in graph.modules - {PACKAGE, f"{PACKAGE}.__main__"}:
-        room = module.split(".")[1]
+        name = module.split(".")[1]
         targets = {m.split(".")[1] for m in graph.find_modules_directly_imported_by(module) if "." in m}
-        rooms.setdefault(room, set()).update(targets - {room})
-    return rooms
-
-
-def rows(rooms: dict[str, set[str]]) -> list[list[str]]:
-    """Arrange the rooms that exist in their layers, importers before what they import.
-
-    A room outside the contract stands just above what it imports.
-    """
-    level = {room: float(i) for i, layer in enumerate(layers()) for room in layer if room in rooms}
-    for room in sorted(rooms.keys() - level.keys()):
-        level[room] = min((level[t] for t in rooms[room] if t in level), default=len(level)) - 0.5
-    arranged = [{room for room in level if level[room] == y} for y in sorted(set(level.values()))]
-    return [sorted(row, key=lambda room: (-len(_reached(room, rooms, row)), room)) for row in arranged]
-
-
-def _reached(room: str, rooms: dict[str, set[str]], within: set[str]) -> set[str]:
-    """Follow the imports of a room that stay within its layer."""
-    found: set[str] = set()
-    ahead = [room]
-    while ahead:
-        new = (rooms[ahead.pop()] & within) - found
-        found |= new
-        ahead += new
+        found.setdefault(name, set()).update(targets - {name})
     return found
 
 
 def draw(path: Path) -> None:
-    """Draw a staircase, top room first: a line runs right from the importer, a dot turns it down into what it imports.
-
-    Every import that keeps the contract then points down; one that broke it would have to point up.
-    """
-    rooms = imports()
-    arranged = rows(rooms)
-    order = [room for row in arranged for room in row]
-    place = {room: (STEP * i, -ROW * i) for i, room in enumerate(order)}
-    width, height = STEP * (len(order) - 1) + BOX + 0.3, ROW * len(order) + 0.2
-    figure = Figure(figsize=(0.78 * width, 0.78 * height))
+    """Draw one band per layer; a thin line connects each module with what it imports."""
+    found = imports()
+    rows = [[name for name in layer if name in found] for layer in layers()]
+    figure = Figure(figsize=(WIDTH, ROW * len(rows)))
     axes = figure.add_axes((0, 0, 1, 1))
-    axes.set(xlim=(-0.15, width - 0.15), ylim=(0.5 - height, 0.5))
+    axes.set(xlim=(0, WIDTH), ylim=(-ROW * len(rows), 0))
     axes.axis("off")
-    for row in arranged[::2]:
-        top, bottom = place[row[0]][1] + ROW / 2, place[row[-1]][1] - ROW / 2
-        axes.axhspan(bottom, top, color=BAND, zorder=0)
-    for room, targets in rooms.items():
-        x0, y0 = place[room]
+    place = {}
+    for i, row in enumerate(rows):
+        y = -ROW * (i + 0.5)
+        if i % 2 == 0:
+            axes.axhspan(y - ROW / 2, y + ROW / 2, color=BAND, zorder=0)
+        place |= {name: (WIDTH * (j + 0.5) / len(row), y) for j, name in enumerate(row)}
+    for name, targets in found.items():
         for target in targets & place.keys():
-            x1, y1 = place[target]
-            turn, end = x1 + 1.0, y1 + HALF + 0.03
-            axes.plot([x0 + BOX, turn], [y0, y0], color=LINE, linewidth=1, zorder=1)
-            axes.annotate("", (turn, end), (turn, y0), zorder=1, arrowprops=ARROW)
-            axes.plot(turn, y0, "o", color=LINE, markersize=4, zorder=1)
-    for room, (x, y) in place.items():
-        box = (x + 0.06, y - HALF + 0.06), BOX - 0.12, 2 * HALF - 0.12
-        axes.add_patch(FancyBboxPatch(*box, boxstyle="round,pad=0.06", fc=TINT, ec=INK, lw=1, zorder=2))
-        verb = VERBS.get(room)
-        middle = x + BOX / 2
-        axes.text(middle, y + (0.08 if verb else 0), room, ha="center", va="center", color=INK, fontsize=10.5, zorder=3)
-        if verb:
-            axes.text(middle, y - 0.13, verb.upper(), ha="center", va="center", color=LINE, fontsize=7, zorder=3)
+            (x0, y0), (x1, y1) = place[name], place[target]
+            axes.plot([x0, x1], [y0, y1], color=LINE, linewidth=0.6, alpha=0.35, zorder=1)
+    for name, (x, y) in place.items():
+        half = 0.045 * len(name) + 0.1
+        shape = FancyBboxPatch(
+            (x - half, y - BOX / 2), 2 * half, BOX, boxstyle="round,pad=0.02", fc=TINT, ec=INK, lw=0.8
+        )
+        shape.set_zorder(2)
+        axes.add_patch(shape)
+        axes.text(x, y, name, ha="center", va="center", color=INK, fontsize=9.5, zorder=3)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, facecolor=PAPER)

@@ -1,0 +1,95 @@
+"""What other libraries expect of an estimator: frames, routing, display, and the conventions of PyOD."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
+
+from transvariation import PAMTOCC, TOCC, MinorComponents, NeighborTOCC, VIPSelector, load_glass
+
+GLASS = load_glass()
+CONTROL, RECOVERED = GLASS.control[["Na", "Mg", "K"]], GLASS.recovered[["Na", "Mg", "K"]]
+
+
+def test_polars_frames_are_taken_like_pandas_frames():
+    polars = pytest.importorskip("polars")
+    control, recovered = (polars.from_pandas(frame.reset_index(drop=True)) for frame in (CONTROL, RECOVERED))
+    classifier = TOCC().fit(control)
+    assert classifier.feature_names_in_.tolist() == ["Na", "Mg", "K"]
+    np.testing.assert_array_equal(classifier.predict(recovered), TOCC().fit(CONTROL).predict(RECOVERED))
+    with pytest.raises(ValueError, match="feature names should match"):
+        classifier.predict(recovered.select("K", "Mg", "Na"))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_transformers_set_their_output(library):
+    pytest.importorskip(library)
+    for transformer in (MinorComponents(), VIPSelector(n_projections=11, n_candidates=5, random_state=0)):
+        table = clone(transformer).set_output(transform=library).fit(CONTROL).transform(RECOVERED)
+        assert type(table).__module__.startswith(library)
+        assert table.shape == (51, 2)
+
+
+class TestGroups:
+    """Replicates stay together on every path that scikit-learn offers."""
+
+    groups = np.repeat(np.arange(29), 3)
+
+    @pytest.fixture(autouse=True)
+    def _routing(self):
+        with sklearn.config_context(enable_metadata_routing=True):
+            yield
+
+    def classifier(self):
+        return NeighborTOCC().set_fit_request(groups=True)
+
+    def test_pipeline(self):
+        pipeline = make_pipeline(StandardScaler(), self.classifier()).fit(CONTROL, groups=self.groups)
+        report = pipeline[-1].coverage_report()
+        assert (report.n, report.unit) == (29, "groups")
+
+    def test_cross_validate(self):
+        target = np.ones(len(CONTROL))
+        found = cross_validate(
+            self.classifier(),
+            CONTROL,
+            target,
+            cv=GroupKFold(3),
+            params={"groups": self.groups},
+            scoring="accuracy",
+            return_estimator=True,
+        )
+        assert {fitted.coverage_report().unit for fitted in found["estimator"]} == {"groups"}
+
+    def test_grid_search(self):
+        search = GridSearchCV(self.classifier(), {"n_neighbors": [1, (1, 3)]}, cv=GroupKFold(3), scoring="accuracy")
+        search.fit(CONTROL, np.ones(len(CONTROL)), groups=self.groups)
+        assert search.best_estimator_.coverage_report().n == 29
+
+
+def test_display_and_tags():
+    assert "TOCC" in TOCC()._repr_html_()
+    assert repr(PAMTOCC(3, sensitivity=0.8)) == "PAMTOCC(n_clusters=3, sensitivity=0.8)"
+    assert get_tags(TOCC()).estimator_type == "outlier_detector"
+
+
+def test_sample_weight_is_refused_in_words():
+    with pytest.raises(TypeError, match="sample_weight"):
+        TOCC().fit(CONTROL, sample_weight=np.ones(len(CONTROL)))
+
+
+def test_conventions_of_pyod_are_one_line_away():
+    """The recipe of the manual: outlier scores are negated scores, labels are 0 and 1."""
+    pyod = pytest.importorskip("pyod.models.knn")
+    classifier = NeighborTOCC().fit(CONTROL)
+    decision_scores, labels = -classifier.score_samples(RECOVERED), (classifier.predict(RECOVERED) == -1).astype(int)
+    theirs = pyod.KNN().fit(CONTROL.to_numpy())
+    assert set(labels) <= set(np.unique(theirs.labels_))
+    far = pd.DataFrame([[0.0, 0.0, 0.0]], columns=CONTROL.columns)
+    assert theirs.decision_function(far.to_numpy())[0] > np.median(theirs.decision_scores_)
+    assert -classifier.score_samples(far)[0] >= np.median(decision_scores)
