@@ -127,7 +127,7 @@ def little(monkeypatch):
         told.append((curves, *(table.to_csv() for table in (runs, cells, held_out)), made_by))
         return directory
 
-    monkeypatch.setattr("transvariation.report.glass.tell", tell)
+    monkeypatch.setattr("transvariation.report.glass.write_glass_page", tell)
     return told
 
 
@@ -160,7 +160,7 @@ def test_an_interrupted_run_resumes_to_the_same_tables(little, tmp_path, monkeyp
         patch.setattr(glass, part, _cut_off(getattr(glass, part), after, _interrupt))
         stopped = CliRunner().invoke(main, _command(cut))
     assert stopped.exit_code == 130
-    assert f"Stopped. What is done is kept in {cut}: the same command goes on from there." in stopped.output
+    assert f"Stopped. Finished work is kept in {cut}; the same command resumes it." in stopped.output
     before = (cut / "checkpoint.jsonl").read_bytes()
     assert before.count(b"\n") == 1 + kept
     assert CliRunner().invoke(main, _command(cut), catch_exceptions=False).exit_code == 0

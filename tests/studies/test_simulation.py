@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from transvariation.cli import main
-from transvariation.report.simulation import tell
+from transvariation.report.simulation import write_simulation_page
 from transvariation.studies.claims import check_claims, listed
 from transvariation.studies.simulation import SMALLEST, Study, methods, run_task, tasks
 
@@ -92,7 +92,7 @@ def test_a_sensitivity_just_below_the_nominal_one_fails():
 
 
 def test_the_report_writes_all_files(table, tmp_path):
-    path = tell(table.assign(seconds=0.0), tmp_path, {"command": "x", "seed": "0"})
+    path = write_simulation_page(table.assign(seconds=0.0), tmp_path, {"command": "x", "seed": "0"})
     html = path.read_text()
     assert "Scenario (a)" in html
     assert f"On average: {listed(table.groupby('method')['sensitivity'].mean())}." in html

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.covariance import ledoit_wolf_shrinkage
 
 from transvariation.conformal import group_weights, p_values
+from transvariation.depth.tail import tail_transvariation_probability
 
 Floats = NDArray[np.float64]
 Source = Sequence[Floats]  # one array of shape (replicates, p) per fragment
@@ -21,7 +22,6 @@ Source = Sequence[Floats]  # one array of shape (replicates, p) per fragment
 MIN_SOURCES = 10  # with fewer, no sensitivity of 0.9 can be supported
 N_NEIGHBORS = (1, 3)
 MAX_DIFFERENCES = 2_000  # drawn from a background; more do not change the error rates
-TAIL = 0.1  # the share of views beyond which an exponential tail replaces the count
 
 
 @dataclass(frozen=True)
@@ -170,9 +170,9 @@ class SameSourceDifferences:
             whitening = self._whitening((scatter - left_out.T @ left_out) / (n - len(left_out)))
             rest = differences[~own] @ whitening
             distances[own] = _log_distances(rest, differences[own] @ whitening)
-        self.views_ = np.sort(distances, axis=0)
+        self.views_ = distances
         self.dispersion_ = np.array([_dispersion(self._means(source, rng) @ self.whitening_) for source in usable])
-        self.calibration_ = self._tp(distances)
+        self.calibration_ = self._tp(distances, held_out=False)
         return self
 
     def _learn_covariance(self, residuals: Floats) -> None:
@@ -218,9 +218,10 @@ class SameSourceDifferences:
         )
         return np.asarray((ranks - own) / n)
 
-    def _tp(self, distances: Floats) -> Floats:
+    def _tp(self, distances: Floats, held_out: bool = True) -> Floats:
         views = zip(self.views_.T, distances.T, strict=True)
-        return np.asarray(sum(_log_tp(reference, values) for reference, values in views))
+        parts = [tail_transvariation_probability(x, z, held_out=held_out, log=True) for x, z in views]
+        return np.asarray(np.sum(parts, axis=0))
 
 
 def _within_residuals(
@@ -251,17 +252,3 @@ def _log_distances(reference: Floats, points: Floats) -> Floats:
     nearest = np.sqrt(np.maximum(np.sort(np.partition(squares, most, axis=1)[:, : most + 1], axis=1), 0.0))
     means = [nearest[:, :k].mean(axis=1) for k in N_NEIGHBORS]
     return np.log(np.maximum(np.column_stack(means), 1e-12))
-
-
-def _log_tp(reference: Floats, values: Floats) -> Floats:
-    """Log share of reference values at least as large, continued by an exponential tail beyond its upper tenth.
-
-    `reference` is sorted.
-    """
-    n = len(reference)
-    start = np.quantile(reference, 1 - TAIL)
-    excess = reference[reference > start] - start
-    rate = max(float(excess.mean()) if len(excess) else 0.0, 1e-12)
-    counted = (n - np.searchsorted(reference, values, side="left") + 0.5) / (n + 1)
-    tail = np.log(TAIL) - (values - start) / rate
-    return np.where(values > start, tail, np.log(counted))

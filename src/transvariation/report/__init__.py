@@ -1,1 +1,1 @@
-"""TELL: figures and pages. They only render what was computed."""
+"""Figures, pages and reports: they render what was computed."""

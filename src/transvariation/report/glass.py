@@ -1,4 +1,4 @@
-"""The glass analysis told: every table and figure of the paper beside ours, then what holds on unseen fragments."""
+"""The page of the glass study: tables and figures of the paper beside ours, then results on unseen fragments."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,9 @@ from transvariation.studies.claims import check_glass_claims
 from transvariation.tocc import TOCC
 
 
-def tell(scored: list[dict[str, Any]], held_out: pd.DataFrame, directory: Path, made_by: dict[str, str]) -> Path:
+def write_glass_page(
+    scored: list[dict[str, Any]], held_out: pd.DataFrame, directory: Path, made_by: dict[str, str]
+) -> Path:
     """Write the tables, figures, the page and what made it into a folder."""
     directory.mkdir(parents=True, exist_ok=True)
     correlations = study.correlations()

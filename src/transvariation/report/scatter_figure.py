@@ -61,7 +61,7 @@ def draw_plane(
 
 
 def grid_lines(frame: ArrayLike, objects: ArrayLike, steps: int = 300) -> list[np.ndarray]:
-    """Give the lines of a grid over a frame and a margin: even ones, and those through the objects.
+    """Compute the lines of a grid over a frame and a margin: even ones, and those through the objects.
 
     tp by counting changes at objects and centres only, and a strip between two of them may be narrower than an even
     cell: the grid also has a line through each of them and one midway between neighbours.

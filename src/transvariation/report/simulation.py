@@ -1,4 +1,4 @@
-"""The simulation study told: box plots as in the paper, a verdict on each claim, tables, one page."""
+"""The page of the simulation study: box plots as in the paper, an assessment of each claim, tables."""
 
 import json
 from pathlib import Path
@@ -54,7 +54,7 @@ def box_plots(table: pd.DataFrame, scenario: str, value: str = "specificity") ->
     return figure
 
 
-def tell(table: pd.DataFrame, directory: Path, made_by: dict[str, str]) -> Path:
+def write_simulation_page(table: pd.DataFrame, directory: Path, made_by: dict[str, str]) -> Path:
     """Write everything into a folder: the tidy table, summaries, figures, the page and what made it."""
     directory.mkdir(parents=True, exist_ok=True)
     table.to_csv(directory / "simulation.csv", index=False)
@@ -98,7 +98,7 @@ def claims_section(claims: pd.DataFrame) -> Section:
 
 
 def worded(claims: pd.DataFrame) -> pd.DataFrame:
-    """Say yes or no."""
+    """Write a truth value as yes or no."""
     return claims.assign(holds=claims["holds"].map({True: "yes", False: "no"}))
 
 
@@ -127,6 +127,6 @@ def _table_sections(summaries: dict[str, pd.DataFrame], kept: str) -> list[Secti
 
 
 def origin(made_by: dict[str, str]) -> Section:
-    """Say which versions, seed and command made a page."""
+    """List the versions, the seed and the command that made a page."""
     lines = "\n".join(f"{name}: {value}" for name, value in made_by.items())
     return Section("What made this page").code(lines)

@@ -1,4 +1,4 @@
-"""The study commands: compute, a bar while it takes long, then tell."""
+"""The study commands: compute with a progress bar, then write the page."""
 
 from pathlib import Path
 from time import perf_counter
@@ -9,7 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from transvariation.atomic_write import make_folder
 from transvariation.provenance import command_line, provenance
 from transvariation.report import glass as glass_report
-from transvariation.report.simulation import tell
+from transvariation.report.simulation import write_simulation_page
 from transvariation.studies.glass import GlassStudy
 from transvariation.studies.simulation import Study
 
@@ -40,7 +40,7 @@ def simulate(study: Study, directory: Path, console: Console) -> Path:
             progress.advance(bar)
     took = _took(missing, perf_counter() - start, "data sets")
     made_by = provenance(command_line(), seed=study.seed, data_sets=len(tasks), time=took)
-    return tell(study.table(checkpoint), directory, made_by)
+    return write_simulation_page(study.table(checkpoint), directory, made_by)
 
 
 def analyse_glass(study: GlassStudy, directory: Path, console: Console) -> Path:
@@ -59,7 +59,7 @@ def analyse_glass(study: GlassStudy, directory: Path, console: Console) -> Path:
                 progress.advance(bar)
     took = _took(missing, perf_counter() - start, "cells and folds")
     made_by = provenance(command_line(), seeds=study.seeds, repeats=study.repeats, time=took)
-    return glass_report.tell(study.scored(checkpoint), study.held_out(checkpoint), directory, made_by)
+    return glass_report.write_glass_page(study.scored(checkpoint), study.held_out(checkpoint), directory, made_by)
 
 
 def _took(missing: int, seconds: float, what: str) -> str:
