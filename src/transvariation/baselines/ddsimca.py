@@ -92,9 +92,9 @@ class DDSIMCA(OneClassClassifier):
         Number of principal components used.
     center_ : ndarray of shape (n_features,)
         The mean.
-    components_ : ndarray of shape (n_components_, n_features)
+    components_ : ndarray of shape (n_components, n_features)
         Loadings, one component per row.
-    explained_variance_ : ndarray of shape (n_components_,)
+    explained_variance_ : ndarray of shape (n_components,)
         Variance of each component, with divisor n - 1.
     scales_ : ndarray of shape (2,)
         :math:`h_0` and :math:`v_0`.
