@@ -397,6 +397,42 @@ def test_the_names_of_methods_are_those_of_casework():
     assert list(cli.REDUCTIONS) == list(REDUCTIONS)
 
 
+def test_the_roles_of_columns_are_those_of_tables():
+    from transvariation import cli
+    from transvariation.tables.columns import ROLES
+
+    assert cli.ROLES == ROLES
+
+
+@pytest.mark.parametrize("command", ["judge", "fit", "score"])
+def test_options_named_by_remedies_exist(command):
+    shown = _run(command, "--help").output
+    assert "--role COLUMN=ROLE" in shown
+    assert "--drop-summary-rows" in shown
+
+
+def test_roles_and_summary_rows_reach_the_reader(tmp_path):
+    rows = "".join(f"F{i},{1.5 + i % 7 / 100},{13 + i % 5 / 10}\n" for i in range(20))
+    control, recovered, out = (tmp_path / name for name in ("control.csv", "recovered.csv", "case.json"))
+    control.write_text(f"id,RI,Na=1\n{rows}mean,1.5,13.1\n")
+    recovered.write_text("id,RI,Na=1\nA,1.5,13.1\n")
+    refused = _run("judge", control, recovered)
+    assert refused.exit_code == 2
+    assert "choose --drop-summary-rows" in " ".join(refused.output.split())
+    done = _run("judge", control, recovered, "--drop-summary-rows", "--role", "Na=1=ignore", "--json", out)
+    assert done.exit_code == 0, done.output
+    inputs = json.loads(out.read_text())["inputs"]
+    assert inputs["features"] == ["RI"]
+    assert inputs["control"]["objects"] == 20
+
+
+@pytest.mark.parametrize("role", ["Na", "=ignore", "Na=colour"])
+def test_an_unknown_role_is_refused(case, role):
+    done = _run("judge", case / "control.csv", case / "recovered.csv", "--role", role)
+    assert done.exit_code == 2
+    assert "must be COLUMN=ROLE with one of the roles id, source" in " ".join(done.output.split())
+
+
 def test_score_repeats_the_warnings_of_fit(case):
     pd.read_csv(case / "control.csv").head(6).to_csv(case / "few.csv", index=False)
     fitted = _run("fit", case / "few.csv", case / "rule.tv")

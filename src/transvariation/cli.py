@@ -188,6 +188,32 @@ REDUCTIONS = {
     "varsel": "the variables that a mixture selects",
 }
 
+ROLES = ("id", "source", "fragment", "replicate", "order", "measurement", "ignore")
+
+
+def _roles(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> dict[str, str] | None:
+    """Parse the roles of columns."""
+    roles = {}
+    for text in given:
+        column, _, role = text.rpartition("=")  # a name may contain the sign, a role does not
+        if not column or role not in ROLES:
+            raise click.BadParameter(f"{text!r} must be COLUMN=ROLE with one of the roles {', '.join(ROLES)}")
+        roles[column] = role
+    return roles or None
+
+
+_role = click.option(
+    "--role",
+    "roles",
+    metavar="COLUMN=ROLE",
+    multiple=True,
+    callback=_roles,
+    help=f"The role of a column: {', '.join(ROLES)}; by default recognised. May be repeated.",
+)
+_drop_summary_rows = click.option(
+    "--drop-summary-rows", is_flag=True, help="Leave out rows of means and standard deviations."
+)
+
 
 def _in_words(choices: dict[str, str]) -> str:
     *head, last = [f"{name} ({words})" for name, words in choices.items()]
@@ -219,6 +245,8 @@ def _judging(command: Any) -> Any:
         click.option("--id-column", help="The column that names the rows; by default recognised."),
         click.option("--fragment-column", help="The column that names the fragment; its rows are replicates."),
         click.option("--source-column", help="The column that names the source (pane, bottle, batch) of a fragment."),
+        _role,
+        _drop_summary_rows,
         _decimal,
         click.option(
             "--missing",
@@ -378,6 +406,8 @@ def _warn(messages: list[str]) -> None:
     show_default=True,
     help="Missing values: report them, or leave the row out.",
 )
+@_role
+@_drop_summary_rows
 @_sheet
 def score(model: Path, table: Path, out: Path | None, **options: Any) -> None:
     """Apply the classifier in MODEL to the rows of TABLE, of any length; write one line per row into a CSV file."""

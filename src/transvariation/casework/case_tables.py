@@ -116,7 +116,7 @@ def read_case(
         )
         table = table.select(pair.features)
     else:
-        keep = ("decimal", "source_column", "fragment_column", "limits", "roles")
+        keep = ("decimal", "source_column", "fragment_column", "limits", "roles", "drop_summary_rows")
         # Roles given as a pair are those of the control and the recovered table.
         given = {name: value for name, value in options.items() if name in keep and not isinstance(value, tuple)}
         table = _read_background(background, pair.control, missing=missing, sheet=background_sheet, **given)
