@@ -201,6 +201,15 @@ def test_missing_values_are_judged_as_they_were_read(client, tables):
     assert len(result["conclusions"]) == len(lines) - 2
 
 
+def test_summary_rows_are_left_out_if_chosen(client, tables):
+    with_mean = tables[1] + b"mean,1,2\n"
+    refused = _upload(client, tables[0], with_mean)
+    assert refused.status_code == 422
+    assert "choose “leave out summary rows”" in refused.json()["problems"][0]["message"]
+    read = _upload(client, tables[0], with_mean, drop_summary_rows="1")
+    assert _p_values(_judge(client, read.json()["case"])) == [c.p_value for c in judge(*tables).conclusions]
+
+
 def test_advice_can_be_followed_on_the_page(client, tables):
     twice = b"id,K,Mg\nA,0.5,3.5\nA,0.6,3.4\n"
     answer = _upload(client, tables[0], twice).json()

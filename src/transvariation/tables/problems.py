@@ -138,12 +138,12 @@ REMEDIES = {
     "drop-or-impute": {
         "python": 'choose missing="drop" or missing="impute"',
         "cli": "choose --missing drop or --missing impute",
-        "page": "choose under “Missing values” to leave the object out or to fill in",
+        "page": "choose under “Missing values” to leave the row out or to fill in",
     },
     "drop": {
         "python": 'choose missing="drop"',
         "cli": "choose --missing drop",
-        "page": "choose under “Missing values” to leave the object out",
+        "page": "choose under “Missing values” to leave the row out",
     },
     "impute": {
         "python": 'try missing="impute"',
@@ -153,7 +153,7 @@ REMEDIES = {
     "drop-summary-rows": {
         "python": "choose drop_summary_rows=True",
         "cli": "choose --drop-summary-rows",
-        "page": "choose to leave out summary rows",
+        "page": "choose “leave out summary rows”",
     },
     "fragment-column": {
         "python": "for replicates of one object give fragment_column={column}",
@@ -163,7 +163,7 @@ REMEDIES = {
     "give-role": {
         "python": "give its role, such as roles={{{column}: 'fragment'}}, 'replicate', 'ignore' or 'measurement'",
         "cli": "give its role, such as --role {column}=fragment, =replicate, =ignore or =measurement",
-        "page": "choose its role above the column",
+        "page": "choose its role under “Roles of the columns”",
     },
     "give-decimal": {
         "python": "if the {mark!s} is the decimal mark, give {python!s}",

@@ -38,7 +38,15 @@ BACKGROUNDS = (None, "file", "nfi")
 DECIMALS = (None, ",", ".")  # None: recognised
 COLUMN_ROLES = ("source", "fragment", "replicate", "order", "id", "measurement", "ignore")
 BOTH = (None, None)
-AS_READ = {"missing": "error", "decimals": BOTH, "sheets": BOTH, "roles": BOTH, "log": False, "background": None}
+AS_READ = {
+    "missing": "error",
+    "drop_summary_rows": False,
+    "decimals": BOTH,
+    "sheets": BOTH,
+    "roles": BOTH,
+    "log": False,
+    "background": None,
+}
 
 
 @dataclass(frozen=True)
@@ -262,6 +270,7 @@ def _reading(form: FormData) -> dict[str, Any]:
     sheets = tuple(str(form.get(f"{table}-sheet") or "") or None for table in TABLES)
     return {
         "missing": field("missing", (None, *MISSING), f"choose one of {', '.join(MISSING)}") or "error",
+        "drop_summary_rows": bool(form.get("drop_summary_rows")),
         "decimals": decimals,
         "sheets": sheets,
         "roles": tuple(_roles(form, table) for table in TABLES),

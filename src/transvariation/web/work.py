@@ -21,6 +21,7 @@ from transvariation.report.case_text import (
     match_word,
     ratio_sentence,
     summary_lines,
+    tables_of,
     verdict,
 )
 from transvariation.tables import Limits, TableError, read_pair
@@ -52,7 +53,7 @@ def understand(files: Files, reading: dict[str, Any]) -> dict[str, Any]:
     """Read control and recovered tables; return what was understood, or the problems and where they are."""
     contents, names = _named(files)
     seen = {"files": names, "sheets": [sheets(content, LIMITS) for content in contents]}
-    options = {name: reading[name] for name in ("missing", "decimals", "sheets", "roles")}
+    options = {name: reading[name] for name in ("missing", "drop_summary_rows", "decimals", "sheets", "roles")}
     try:
         pair = read_pair(*contents, names=names, limits=LIMITS, **options)
     except TableError as error:
@@ -89,12 +90,14 @@ def view(content: dict[str, Any], sensitivity: float) -> dict[str, Any]:
     result = CaseResult.from_dict(content).at(sensitivity)
     model, inputs = result.model, result.inputs
     calibration = model.calibrations[model.basis]
+    files = "Tables: " + ", ".join(f"{role} {table['file']}" for role, table in tables_of(result).items()) + "."
     # The axes of the figure stay where they are while the sensitivity moves.
     asked = CaseResult.from_dict(content)
     return {
         "sensitivity": model.sensitivity,
         "headline": result.headline,
-        "summary": [line for line in summary_lines(result)[1:] if not line.startswith("Warning: ")],
+        "conclusive": model.conclusive,
+        "summary": [files, *(line for line in summary_lines(result)[1:] if not line.startswith("Warning: "))],
         "warnings": list(result.warnings),
         "trust": [calibration.description, calibration.guarantee, *LIMITATIONS],
         "features": list(inputs.features),
@@ -134,6 +137,7 @@ def _conclusion(conclusion: Any, result: CaseResult) -> dict[str, Any]:
         "fragment": conclusion.fragment,
         "source": conclusion.source,
         "accepted": conclusion.accepted,
+        "excluded": result.model.conclusive and not conclusion.accepted,
         "verdict": verdict(conclusion, result),
         "p_value": conclusion.p_value,
         "p": format_p(conclusion.p_value),

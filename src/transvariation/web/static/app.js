@@ -10,7 +10,7 @@ $("judge").addEventListener("click", async () => {
   const features = chosenFeatures();
   if (!features.length) {
     showProblems($("judge-problems"), [{ message: "Choose at least one variable." }]);
-    return $("features").querySelector("input").focus();
+    return $("features").querySelector("input, select").focus();
   }
   showProblems($("judge-problems"), []);
   const asked = { features, method: $("method").value, reduce: $("reduce").value, case: caseFields() };

@@ -29,6 +29,8 @@ function refresh() {
   $("warnings").replaceChildren(...view.warnings.map((text) => make("li", {}, text)));
   $("summary").replaceChildren(...view.summary.map((text) => make("li", {}, text)));
   $("trust").replaceChildren(...view.trust.map((text) => make("p", {}, text)));
+  $("key-accepted").textContent = view.conclusive ? "not excluded" : "no conclusion";
+  $("key-excluded").hidden = !view.conclusive;
   for (const link of $("downloads").querySelectorAll("a")) link.href = `/api/cases/${open.case}/file.${link.dataset.kind}?sensitivity=${sensitivity()}`;
   draw();
 }
@@ -80,7 +82,7 @@ for (const button of document.querySelectorAll("#conclusions th button")) {
 
 function drawTable() {
   const all = open.view.conclusions;
-  let rows = all.filter((each) => !$("only-excluded").checked || !each.accepted);
+  let rows = all.filter((each) => !$("only-excluded").checked || each.excluded);
   if (sorting.key) {
     const order = new Intl.Collator(undefined, { numeric: true }).compare;
     const compare = (a, b) => (sorting.key === "fragment" ? order(a.fragment, b.fragment) : Number(a[sorting.key]) - Number(b[sorting.key]));
@@ -97,7 +99,7 @@ function drawTable() {
 
 function tableRow(each, columns) {
   const names = each.evidence.map((name) => short(name));
-  const against = names.slice(0, 6).join(", ") + (names.length > 6 ? ` and ${names.length - 6} more` : "") || (each.accepted ? "" : "combination of variables");
+  const against = names.slice(0, 6).join(", ") + (names.length > 6 ? ` and ${names.length - 6} more` : "") || (each.excluded ? "combination of variables" : "");
   const button = make("button", { type: "button", class: "id name", "aria-label": `${each.fragment}: show the reasons`, "aria-current": each.fragment === open.chosen ? "true" : null }, each.fragment);
   button.addEventListener("click", () => choose(each.fragment));
   const more = [each.source !== null && `source ${each.source}`, each.replicates > 1 && `${each.replicates} replicates`].filter(Boolean).join(", ");
@@ -109,7 +111,7 @@ function tableRow(each, columns) {
   if (columns.ratio) cells.push(make("td", { title: each.ratios.map((ratio) => ratio.words).join("; ") }, each.ratios.map((ratio) => ratio.short).join(", ") || "–"));
   if (columns.match) cells.push(make("td", { class: "text" }, each.match));
   cells.push(make("td", { class: "wrap" }, against));
-  return make("tr", { class: `${each.accepted ? "accepted" : "excluded"}${each.fragment === open.chosen ? " on" : ""}` }, ...cells);
+  return make("tr", { class: `${each.excluded ? "excluded" : ""}${each.fragment === open.chosen ? " on" : ""}` }, ...cells);
 }
 
 function choose(fragment) {

@@ -26,7 +26,7 @@ const thinned = (marks) => marks.filter((mark, i) => i % Math.ceil(marks.length 
 function marks() {
   const [x, y] = [$("x").value, $("y").value];
   const control = open.view.control.map((known) => ({ x: known.values[x], y: known.values[y], kind: "c", name: `${known.name}: control` }));
-  const recovered = open.view.conclusions.map((each) => ({ x: each.values[x], y: each.values[y], kind: each.accepted ? "a" : "r", id: each.fragment, name: `${each.fragment}: ${each.verdict}, p-value ${each.p}` }));
+  const recovered = open.view.conclusions.map((each) => ({ x: each.values[x], y: each.values[y], kind: each.excluded ? "r" : "a", id: each.fragment, name: `${each.fragment}: ${each.verdict}, p-value ${each.p}` }));
   return [...thinned(control), ...thinned(recovered)];
 }
 

@@ -10,8 +10,9 @@ export function drawReasons() {
   box.replaceChildren();
   if (!each) return;
   const rows = each.reasons.slice(0, MOST).map((reason) => row(reason, each));
-  const head = ["variable", "mean", "replicates", "among the control fragments", "control mean", "p-value", "reading"];
-  const titles = head.map((name, i) => make("th", { scope: "col", class: [0, 2, 3, 6].includes(i) ? "text" : "" }, name));
+  const head = ["variable", ...(each.replicates > 1 ? ["mean", "replicates"] : ["value"]), "among the control fragments", "control mean", "p-value", "reading"];
+  const numbers = ["mean", "value", "control mean", "p-value"];
+  const titles = head.map((name) => make("th", { scope: "col", class: numbers.includes(name) ? "" : "text" }, name));
   const table = make("table", {}, make("thead", {}, make("tr", {}, ...titles)), make("tbody", {}, ...rows));
   box.append(make("h3", { tabindex: "-1" }, `${each.fragment}: ${each.verdict}`), make("p", {}, each.statement));
   for (const ratio of each.ratios) box.append(make("p", {}, ratio.sentence));
@@ -26,11 +27,10 @@ export function drawReasons() {
 
 function row(reason, each) {
   const side = reason.side === "at" ? "equal to the control" : `${reason.side} the control`;
-  const replicates = each.measurements[reason.variable];
+  const replicates = each.replicates > 1 ? [make("td", { class: "text" }, each.measurements[reason.variable].map((value) => number(value)).join(", "))] : [];
   const values = open.view.control.map((known) => known.values[reason.variable]);
   return make("tr", {},
-    make("th", { scope: "row", class: "text" }, make("span", { class: "name" }, named(reason.variable))), make("td", {}, reason.value),
-    make("td", { class: "text" }, replicates.length > 1 ? replicates.map((value) => number(value)).join(", ") : ""),
+    make("th", { scope: "row", class: "text" }, make("span", { class: "name" }, named(reason.variable))), make("td", {}, reason.value), ...replicates,
     make("td", { class: "text" }, strip(values, each.values[reason.variable], reason.evidence)), make("td", {}, reason.control), make("td", {}, reason.p),
     make("td", { class: "text" }, reason.evidence ? make("strong", {}, `${side}; excludes by itself`) : side));
 }

@@ -158,7 +158,7 @@ function choices(select, offered, first) {
 }
 
 function understood(table, role, uploaded) {
-  const count = table.fragments ? `${table.fragments} fragments, ${table.objects} rows` : `${table.objects} rows, each a fragment`;
+  const count = table.fragments && table.fragments < table.objects ? `${table.fragments} fragments, ${table.objects} rows` : `${table.objects} rows, each a fragment`;
   const sources = table.sources ? `, ${table.sources} source${table.sources > 1 ? "s" : ""}` : "";
   const part = table.objects > table.rows.length ? ` (${table.rows.length} rows shown)` : "";
   const lines = table.notes.map((note) => make("li", {}, [note.row && `row ${note.row}`, note.column && `column ${note.column}`].filter(Boolean).join(", ") + `${note.row || note.column ? ": " : ""}${note.message}`));
