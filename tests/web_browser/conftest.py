@@ -1,4 +1,4 @@
-"""A running page and a real browser before it: `make test-page`. Screenshots go to build/screenshots."""
+"""A running page in a real browser: `make test-page`. Screenshots go to build/screenshots."""
 
 import os
 import shutil
@@ -18,7 +18,8 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-WIDTHS = {"phone": 390, "tablet": 820, "wide": 1400}
+WIDTHS = {"phone": 390, "tablet": 820, "wide": 1280}
+TIMEOUT = float(os.environ.get("PAGE_TIMEOUT", "15"))  # seconds; more on a busy machine
 
 
 @pytest.fixture(scope="session")
@@ -45,7 +46,7 @@ def chromium():
 
 @pytest.fixture
 def open_page(chromium, address):
-    """Open the page; at the end, nothing may have gone wrong in the browser or gone out of this computer."""
+    """Open the page; at the end, check that the browser reported no error and that no request left this computer."""
     contexts, faults = [], []
 
     def opening(scheme="light", width="wide", **options):
@@ -54,7 +55,7 @@ def open_page(chromium, address):
         )
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(1000 * TIMEOUT)
         page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("request", lambda request: faults.append(request.url) if _outside(request.url) else None)
@@ -64,7 +65,7 @@ def open_page(chromium, address):
     yield opening
     for context in contexts:
         context.close()
-    # A refused table is an answer with status 422, which the browser's console calls an error.
+    # The browser reports a response with status 422, as a refused table gets, as an error.
     assert [fault for fault in faults if "status of 422" not in fault] == []
 
 

@@ -1,0 +1,67 @@
+"""What a user does on the page."""
+
+from pathlib import Path
+
+
+def read(page, control, recovered, ending="csv"):
+    """Choose both tables, by path or by content, and read them; return when the page shows the outcome."""
+    for table, content in (("control", control), ("recovered", recovered)):
+        file = content if isinstance(content, Path) else _file(f"{table}.{ending}", content)
+        page.set_input_files(f"input[name={table}]", file)
+    press_read(page)
+
+
+def press_read(page):
+    page.click("text=Read the tables")
+    page.wait_for_selector("#understood:not([hidden]), .problems li")
+
+
+def _file(name, content):
+    table = content if isinstance(content, bytes) else content.to_csv(index_label="id").encode()
+    return {"name": name, "mimeType": "", "buffer": table}
+
+
+def press_judge(page):
+    page.click("#judge")
+    page.wait_for_selector("#conclusion:not([hidden])")
+
+
+def judge_tables(page, control, recovered, **options):
+    read(page, control, recovered, **options)
+    press_judge(page)
+
+
+def slide(page, share):
+    """Move the slider; return when the conclusions at the new sensitivity are shown."""
+    page.locator("#sensitivity").fill(str(share))
+    page.wait_for_selector(f"a[data-kind=csv][href$='sensitivity={share}']")
+
+
+def column(page, number):
+    """Texts of a column of the table of conclusions, by fragment."""
+    cells = page.locator("#conclusions tbody tr").evaluate_all(
+        "(rows, j) => rows.map(row => [row.querySelector('button').innerText, row.cells[j].innerText])", number
+    )
+    return dict(cells)
+
+
+def shown(page):
+    """The conclusions on the page, by fragment."""
+    return {fragment: text.removesuffix(" (evidence disagrees)") for fragment, text in column(page, 1).items()}
+
+
+def is_too_wide(page):
+    return page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
+
+
+def misplaced_texts(page):
+    """Texts of the figure that do not fit into it, or overlap; names of fragments may overlap."""
+    return page.evaluate(
+        """() => { const box = document.getElementById('plane').getBoundingClientRect();
+        const nodes = [...document.querySelectorAll('#plane text:not(.label)')];
+        const texts = nodes.map(t => ({ t, at: t.getBoundingClientRect() }));
+        const out = (a) => a.left < box.left || a.right > box.right || a.bottom > box.bottom || a.top < box.top;
+        const apart = (a, b) => a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top;
+        return texts.filter(({ at }, i) => out(at) || texts.some((u, j) => j < i && !apart(at, u.at)))
+        .map(({ t }) => t.textContent); }"""
+    )
