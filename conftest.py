@@ -1,7 +1,13 @@
-"""Import the package before pytest collects its files for doctests.
+"""Set up the test session: one thread per process, and the package imported before its files are collected.
 
-Otherwise a module could be imported twice under different names, and its classes would differ.
+Workers of pytest-xdist share the cores, and threads of BLAS would only compete. Without the early import a module could
+be imported twice under different names when its doctests are collected, and its classes would differ.
 """
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import transvariation.baselines
 import transvariation.projection_ensemble  # noqa: F401

@@ -68,7 +68,7 @@ def test_conda_recipe_has_the_core_dependencies():
 ACCEPTED = re.compile(r"\b(0?BSD|MIT|Apache|PSF|Python Software|ISC|MPL|Mozilla|Zlib|HPND|CC0|Unlicense)")
 REFUSED = re.compile(r"GNU (Affero )?General|\bA?GPL")
 # Their metadata name no licence in a form that can be read; these were looked up.
-LOOKED_UP = {"lir": "Apache-2.0", "confidence": "Apache-2.0", "locket": "BSD-2-Clause"}
+LOOKED_UP = {"lir": "Apache-2.0", "confidence": "Apache-2.0", "locket": "BSD-2-Clause", "skops": "MIT"}
 
 
 def _installed(requirements: list[str], extras: set[str]) -> set[str]:
