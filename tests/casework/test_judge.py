@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import math
 import pickle
 
 import numpy as np
@@ -234,3 +235,15 @@ def test_a_method_that_can_exclude_nothing_is_reported(method):
     smallest = found.model.calibrations["control"].smallest_p_value
     assert found.conclusions[0].p_value >= smallest
     assert any("can exclude nothing" in w for w in found.warnings) == (smallest > 0.1)
+
+
+def test_a_group_of_excluded_fragments_is_excluded_as_a_group():
+    """Twice the mean of the p-values would be 0.055 at best here, and so never exclude a group at 0.95."""
+    rng = np.random.default_rng(0)
+    control = pd.DataFrame(rng.normal(size=(40, 3)), columns=["Na", "Mg", "Ca"])
+    recovered = pd.DataFrame(8 + 0.1 * rng.normal(size=(3, 3)), columns=control.columns, index=["a", "b", "c"])
+    result = judge(control, recovered, sensitivity=0.95)
+    assert len(result.excluded) == 3
+    (group,) = result.groups
+    assert not group.accepted
+    assert group.p_values["control"] == pytest.approx(1 / math.comb(43, 3))

@@ -1,6 +1,6 @@
 """Evidence for and against a common source: p-values, match criterion, likelihood ratios, groups of fragments."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -26,7 +26,7 @@ from transvariation.casework.same_source import (
     scaled_differences,
 )
 from transvariation.casework.stabilizer import VarianceStabilizer
-from transvariation.conformal import RejectsNothing, TooFewSamples, combine_p_values, p_values, required_n
+from transvariation.conformal import RejectsNothing, TooFewSamples, p_values, required_n
 
 Floats = NDArray[np.float64]
 
@@ -73,6 +73,8 @@ class Evidence:
         Performance of each likelihood-ratio system.
     homogeneity : Check or None
         The check of the control fragments against the background.
+    joint_p_value : callable
+        The p-value of a group of recovered fragments, by their indices.
     cautions : list of str
     """
 
@@ -85,6 +87,7 @@ class Evidence:
     ratios: list[Ratios] = field(default_factory=list)
     likelihood: dict[str, Performance] = field(default_factory=dict)
     homogeneity: Check | None = None
+    joint_p_value: Callable[[list[int]], float] = lambda group: 1.0
     cautions: list[str] = field(default_factory=list)
 
 
@@ -110,12 +113,13 @@ def compare_with_control(tables: CaseTables, method: str, reduce: str | None, se
         univariate_p_values(control, recovered),
         variables=Variables(*used_features(classifier, features)),
         tp=tp_of(classifier, new),
+        joint_p_value=lambda group: classifier.combined_p_value(new.iloc[group]),
         # The result itself warns of these, at every sensitivity.
         cautions=[message for kind, message in warned if not issubclass(kind, TooFewSamples | RejectsNothing)],
     )
     if len(control) >= required_n(GROUPING) and 2 <= len(recovered) <= MAX_GROUPED:
         for group in group_fragments(_control_pair_p_values(control, recovered)):
-            evidence.groups.append((group, combine_p_values(evidence.p_values[group]), {}))
+            evidence.groups.append((group, evidence.joint_p_value(group), {}))
     return evidence
 
 

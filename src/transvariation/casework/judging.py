@@ -18,7 +18,7 @@ from transvariation.casework.errors import CaseError
 from transvariation.casework.fragments import Check, Fragments, check_drift, check_homogeneity, check_replicates
 from transvariation.casework.methods import DEFAULT
 from transvariation.casework.result import CaseResult, Conclusion, Group, Inputs, Measured, Model, Reason
-from transvariation.conformal import check_sensitivity, combine_p_values
+from transvariation.conformal import check_sensitivity
 from transvariation.provenance import provenance
 from transvariation.tables import Table
 
@@ -218,12 +218,12 @@ def _conclusions(tables: CaseTables, evidence: dict[str, Evidence], model: Model
 def _groups(recovered: Fragments, evidence: dict[str, Evidence]) -> tuple[Group, ...]:
     """Name the groups of recovered fragments: those by the background if there is one."""
     found = evidence["background" if "background" in evidence else "control"]
-    ranks = evidence["control"].p_values
-    by_background = "background" in evidence
+    by_background, by_control = "background" in evidence, evidence["control"].joint_p_value
     return tuple(
         Group(
             fragments=tuple(recovered.names[i] for i in group),
-            p_values={"control": combine_p_values(ranks[group])} | ({"background": p} if by_background else {}),
+            p_values={"control": evidence["control"].joint_p_value(group)}
+            | ({"background": p} if by_background else {}),
             log10_lr={system: value for system, (value, _) in ratios.items()},
             bound={system: bound for system, (_, bound) in ratios.items() if bound},
         )
