@@ -222,8 +222,7 @@ def _groups(recovered: Fragments, evidence: dict[str, Evidence]) -> tuple[Group,
     return tuple(
         Group(
             fragments=tuple(recovered.names[i] for i in group),
-            p_values={"control": evidence["control"].joint_p_value(group)}
-            | ({"background": p} if by_background else {}),
+            p_values={"control": by_control(group)} | ({"background": p} if by_background else {}),
             log10_lr={system: value for system, (value, _) in ratios.items()},
             bound={system: bound for system, (_, bound) in ratios.items() if bound},
         )
