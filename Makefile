@@ -70,10 +70,11 @@ results: $(VENV)/.docs
 	done
 	gzip -9n $(STUDIES)/simulation/simulation.csv
 
-# The figure of the README and the landing page, and the flowchart of the classifiers.
+# The figures of the README and the landing page, and the flowchart of the classifiers.
 picture: $(VENV)/.core
 	$(BIN)/python docs/_figures/hero.py
 	$(BIN)/python docs/_figures/which_classifier.py
+	$(BIN)/python docs/_figures/calibration.py
 
 picture-page: test-page
 	cp build/screenshots/page.png docs/_static/page.png

@@ -26,7 +26,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 
 def extension(name: str) -> ModuleType:
-    """Load one of the manual's own Sphinx extensions, which need no Sphinx for what is asked here."""
+    """Load a module of the manual's build, without Sphinx."""
     spec = importlib.util.spec_from_file_location(name, DOCS / "_ext" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
@@ -132,6 +132,14 @@ def test_internal_links_lead_somewhere(page):
     assert missing == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
+def test_typed_lines_fit_the_width_of_a_page(page):
+    blocks = re.findall(r"^```(?:python|console)\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S)
+    typed = [line for block in blocks for line in block.splitlines() if line.startswith((">>> ", "... ", "$ "))]
+    wide = [line for line in typed if len(line) > 84]
+    assert wide == []
+
+
 def test_the_extras_are_those_of_the_project():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     brings = {
@@ -178,6 +186,24 @@ def test_what_the_readme_links_to_exists():
     links = re.findall(r"\]\((?!https?:)([^)#]+)\)", (ROOT / "README.md").read_text(encoding="utf-8"))
     assert links
     assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def test_the_readme_quotes_the_kept_benchmark(monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for row in extension("benchmarks_page").quality_table():
+        assert "| " + " | ".join(row) + " |" in readme
+
+
+def test_the_benchmarks_page_has_a_conclusion_per_chart(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
+    extension("benchmarks_page").write(tmp_path / "benchmarks.md")
+    text = (tmp_path / "benchmarks.md").read_text(encoding="utf-8")
+    assert text.count("### ") == text.count("```{image}")
+    assert "KernelTOCC" not in text
+    assert not re.search(r"\d{6,}", text)
+    drawn = set(re.findall(r"_generated/(\w+\.svg)", text))
+    assert drawn == {path.name for path in tmp_path.glob("*.svg")}
 
 
 def test_citation_names_the_version():

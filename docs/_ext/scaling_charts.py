@@ -1,9 +1,8 @@
-"""The charts and tables of the page on scaling, from the numbers that `make bench` last kept in benchmarks/results."""
+"""Draw the charts of the page on scaling from the numbers in benchmarks/results."""
 
 import csv
 from pathlib import Path
 
-import benchmarks_page
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
@@ -47,7 +46,7 @@ def work_chart() -> Figure:
     )
     some = rows("processes")
     right.bar([row["processes"] for row in some], [float(row["wall s"]) for row in some], width=0.5)
-    right.set(xlabel="worker processes", ylabel="seconds by the clock", title="The same rows, more processes")
+    right.set(xlabel="worker processes", ylabel="wall-clock seconds", title="The same rows, more processes")
     return figure
 
 
@@ -67,6 +66,11 @@ def peers_chart() -> Figure:
     return figure
 
 
+def _grouped(cell: str) -> str:
+    """Separate the thousands of a whole number."""
+    return f"{int(cell):,}" if cell.isdigit() else cell
+
+
 def write(folder: Path) -> None:
     """Draw the charts and write the table of sizes."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -76,6 +80,6 @@ def write(folder: Path) -> None:
         figure.savefig(folder / f"scaling_{name}.svg")
         plt.close(figure)
     found = rows("size")
-    lines = [list(found[0]), ["---"] * len(found[0]), *(list(row.values()) for row in found)]
-    text = "\n".join(benchmarks_page._line(line) for line in lines)
+    lines = [list(found[0]), ["---"] * len(found[0]), *(list(map(_grouped, row.values())) for row in found)]
+    text = "\n".join("| " + " | ".join(line) + " |" for line in lines)
     (folder / "scaling_size.md").write_text(text + "\n", encoding="utf-8")

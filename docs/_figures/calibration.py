@@ -1,0 +1,58 @@
+"""Draw the calibration figure of the README and the landing page: `make picture`."""
+
+import warnings
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("agg")
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.ensemble import IsolationForest
+from sklearn.svm import OneClassSVM
+
+from transvariation import PAMTOCC, TOCC, CalibratedOCC, NeighborTOCC, make_scenario
+
+STATIC = Path(__file__).parents[1] / "_static"
+BLUE, GREY, RED = "#1f6feb", "#57606a", "#c9371c"
+REPEATS = 20
+DETECTORS = {
+    "PAM-TOCC, as published": PAMTOCC(),
+    "TOCC, as published": TOCC(),
+    "one-class SVM, nu = 0.1": OneClassSVM(nu=0.1),
+    "isolation forest,\ncontamination = 0.1": IsolationForest(contamination=0.1, random_state=0),
+    "isolation forest\nin CalibratedOCC": CalibratedOCC(IsolationForest(random_state=0), sensitivity=0.9),
+    "NeighborTOCC": NeighborTOCC(sensitivity=0.9),
+}
+
+
+def false_alarms() -> dict[str, list[float]]:
+    """Measure the share of new target samples that each detector rejects, for 100 training samples."""
+    shares: dict[str, list[float]] = {name: [] for name in DETECTORS}
+    for repeat in range(REPEATS):
+        train, _ = make_scenario("e", 100, random_state=repeat)
+        new, _ = make_scenario("e", 1000, random_state=1000 + repeat)
+        for name, detector in DETECTORS.items():
+            shares[name].append(float(np.mean(detector.fit(train).predict(new) == -1)))
+    return shares
+
+
+def draw() -> plt.Figure:
+    """Draw one dot per training sample and a bar at the mean."""
+    fig, ax = plt.subplots(figsize=(7.2, 3.6), layout="constrained")
+    for place, (name, values) in enumerate(reversed(false_alarms().items())):
+        colour = BLUE if name.endswith("TOCC") or "Calibrated" in name else GREY
+        ax.plot(values, np.full(len(values), place), "o", ms=6, color=colour, alpha=0.35, mew=0)
+        ax.plot([np.mean(values)], [place], "|", color=colour, ms=22, mew=3)
+    ax.axvline(0.1, color=RED, lw=1.2)
+    ax.annotate("nominal", (0.1, len(DETECTORS) - 0.45), ha="center", color=RED, fontsize=9.5, annotation_clip=False)
+    ax.set_yticks(range(len(DETECTORS)), list(reversed(DETECTORS)))
+    ax.set(xlabel="share of new target samples rejected", xlim=(0, None), ylim=(-0.6, len(DETECTORS) - 0.5))
+    ax.tick_params(axis="y", length=0)
+    ax.spines[["top", "right"]].set_visible(False)
+    return fig
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    draw().savefig(STATIC / "calibration.png", dpi=150)
