@@ -21,6 +21,8 @@ from transvariation.tables.problems import printable
 Floats = NDArray[np.float64]
 
 NFI = "nfi"
+MOSTLY_FILLED = 0.5  # share of a variable's values: with more filled in, it is no evidence
+MUCH_FILLED = 0.2  # with more, there is a caution
 SHOWN = 5  # pairs of equal rows
 SIGNIFICANT = 0.01  # the largest probability of as many equal rows by rounding
 
@@ -55,6 +57,18 @@ class CaseTables:
     kept: NDArray[np.bool_]
     exponent: bool
     cautions: tuple[str, ...]
+
+    @property
+    def no_evidence(self) -> NDArray[np.bool_]:
+        """Which variables of which recovered fragments are no evidence, because their values were filled in.
+
+        A value of the fragment itself that was not measured, or a variable that was mostly filled in in the control.
+        """
+        mostly = _filled_shares(self.control_table) > MOSTLY_FILLED
+        own = self.recovered_table.filled
+        if own is None:
+            return np.tile(mostly, (len(self.recovered), 1))
+        return mostly | np.array([own[rows].all(axis=0) for rows in self.recovered.rows])
 
     def linear(self, X: Floats) -> Floats:
         """Convert measurements to the linear scale of the ASTM criterion."""
@@ -93,6 +107,7 @@ def read_case(
     )
     cautions = [*duplicate_warnings(pair), *_replicate_cautions(known, "control")]
     cautions += _replicate_cautions(new, "recovered")
+    cautions += [caution for table in (pair.control, pair.recovered) for caution in _filling_cautions(table)]
     case = CaseTables(
         pair.features,
         pair.control,
@@ -219,6 +234,24 @@ def _logarithms(table: Table) -> Floats:
             "no-log",
         )
     return np.log10(table.X)
+
+
+def _filled_shares(table: Table) -> Floats:
+    return np.zeros(len(table.features)) if table.filled is None else table.filled.mean(axis=0)
+
+
+def _filling_cautions(table: Table) -> list[str]:
+    """Warn of variables that were filled in to a large part."""
+    shares = _filled_shares(table)
+    listed = ", ".join(
+        f"{name} ({share:.0%})" for name, share in zip(table.features, shares, strict=True) if share > MUCH_FILLED
+    )
+    if not listed:
+        return []
+    return [
+        f"Missing values of {table.name} were filled in to a large part: {listed}. A value that was filled in is no "
+        "measurement; leave such variables out if the conclusion depends on them."
+    ]
 
 
 def _replicate_cautions(fragments: Fragments, role: str) -> list[str]:

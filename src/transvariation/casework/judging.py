@@ -186,7 +186,7 @@ def _conclusions(tables: CaseTables, evidence: dict[str, Evidence], model: Model
     )
     center = control.mean(axis=0)
     matches = compare_by_astm(tables, model.criterion)
-    tp = evidence["control"].tp
+    tp, no_evidence = evidence["control"].tp, tables.no_evidence
     ratios = evidence["background"].ratios if "background" in evidence else [{}] * len(recovered)
     return tuple(
         Conclusion(
@@ -202,7 +202,10 @@ def _conclusions(tables: CaseTables, evidence: dict[str, Evidence], model: Model
                     value=float(means[i, j]),
                     control=float(center[j]),
                     side=("below", "at", "above")[int(np.sign(means[i, j] - center[j])) + 1],
-                    p_values={basis: float(found.univariate[i, j]) for basis, found in evidence.items()},
+                    p_values={
+                        basis: 1.0 if no_evidence[i, j] else float(found.univariate[i, j])
+                        for basis, found in evidence.items()
+                    },
                 )
                 for j, variable in enumerate(tables.features)
                 if variable in model.variables.used

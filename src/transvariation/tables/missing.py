@@ -149,4 +149,4 @@ def _imputed(table: Table, holes: np.ndarray, censored: np.ndarray, fill: Fillin
             X[gone, j] = entry["median"]
             rows = row_list(table.rows[gone].tolist())
             problems.note("imputed-median", None, header, n=int(gone.sum()), median=entry["median"], rows=rows)
-    return replace(table, X=X)
+    return replace(table, X=X, filled=holes & ~censored)

@@ -45,6 +45,8 @@ class Table:
         What every column of the file was taken for: id, source, fragment, replicate, order, measurement or ignore.
     below : ndarray of shape (n, p) or None
         The detection limit where a value was below it (0 = the file does not say which), NaN elsewhere.
+    filled : ndarray of bool of shape (n, p) or None
+        Which values were missing and filled in by their median; a value below detection counts as measured.
     notes : tuple of Problem
         What was understood, set aside, dropped or filled in.
     dropped : tuple of str
@@ -66,6 +68,7 @@ class Table:
     headers: Mapping[str, str] = field(default_factory=dict)
     roles: Mapping[str, str] = field(default_factory=dict)
     below: NDArray[np.float64] | None = None
+    filled: NDArray[np.bool_] | None = None
     notes: tuple[Problem, ...] = ()
     dropped: tuple[str, ...] = ()
     sha256: str = ""
@@ -73,7 +76,7 @@ class Table:
     def __post_init__(self) -> None:
         for name in ("units", "headers", "roles"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
-        for array in (self.X, self.rows, self.order, self.below):
+        for array in (self.X, self.rows, self.order, self.below, self.filled):
             if array is not None:
                 array.flags.writeable = False
 
@@ -140,7 +143,8 @@ class Table:
         places = {name: j for j, name in enumerate(self.features)}
         at = [places[name] for name in features]
         below = None if self.below is None else self.below[:, at]
-        return replace(self, features=tuple(features), X=self.X[:, at], below=below)
+        filled = None if self.filled is None else self.filled[:, at]
+        return replace(self, features=tuple(features), X=self.X[:, at], below=below, filled=filled)
 
     def keep(self, rows: NDArray[np.bool_]) -> "Table":
         """Keep the rows where the mask holds."""
@@ -155,6 +159,7 @@ class Table:
             rows=self.rows[chosen],
             order=None if self.order is None else self.order[chosen],
             below=None if self.below is None else self.below[chosen],
+            filled=None if self.filled is None else self.filled[chosen],
         )
 
     def to_frame(self) -> "pd.DataFrame":
