@@ -1,8 +1,9 @@
-"""How the manual is built: `make docs`. Nothing here reaches outside the machine."""
+"""Sphinx configuration of the manual: `make docs`. The build needs no network."""
 
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
@@ -19,7 +20,7 @@ from sphinx.application import Sphinx
 import transvariation
 
 matplotlib.use("agg")
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # the small examples lose more than they gain by threads
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads slow the small examples down
 
 project = "transvariation"
 author = "The transvariation developers"
@@ -36,14 +37,14 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
-    "equations",  # ours: drawn at build time, nothing to fetch
+    "equations",  # ours: equations as SVG, without a script from the network
 ]
 html_math_renderer = "drawn"
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "_generated", "**/sg_execution_times.rst", "sg_execution_times.rst"]
 default_role = "code"  # docstrings here write `X` for an argument
 
-# Written afresh by every build from the code itself, so that they cannot go stale.
+# Generated from the code and the results by every build.
 api_reference.write(HERE / "api" / "index.rst")
 benchmarks_page.write(HERE / "_generated" / "benchmarks.md")
 scaling_charts.write(HERE / "_generated")
@@ -51,7 +52,7 @@ study_results.write(HERE / "_generated")
 import_graph.draw(HERE / "_generated" / "import_graph.svg")
 
 autosummary_generate = True
-autodoc_typehints = "none"  # numpydoc's Parameters say it in words
+autodoc_typehints = "none"  # numpydoc's Parameters describe them
 autodoc_default_options = {"member-order": "bysource"}
 numpydoc_show_class_members = False  # the class template lists them
 numpydoc_xref_param_type = False
@@ -65,8 +66,7 @@ sphinx_gallery_conf = {
     "filename_pattern": r"[\\/]plot_",
     "backreferences_dir": "api/backreferences",
     "doc_module": ("transvariation",),
-    "reference_url": {"transvariation": None},
-    "within_subsection_order": "ExampleTitleSortKey",
+    "within_subsection_order": "gallery_order.ByTopic",
     "thumbnail_size": (480, 340),
     "remove_config_comments": True,
     "show_memory": False,
@@ -76,6 +76,9 @@ sphinx_gallery_conf = {
     "abort_on_example_error": False,  # a failing example is a warning, and -W makes that an error
     "reset_modules": ("matplotlib",),
 }
+
+copybutton_prompt_text = r">>> |\.\.\. |\$ "  # copy what is typed, not prompts and output
+copybutton_prompt_is_regexp = True
 
 html_theme = "pydata_sphinx_theme"
 html_title = "transvariation"
@@ -88,13 +91,13 @@ html_theme_options = {
     "logo": {"text": "transvariation", "image_light": "_static/logo.svg", "image_dark": "_static/logo.svg"},
     "show_toc_level": 2,
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 5,
     "navbar_end": ["theme-switcher"],
     "footer_start": ["copyright"],
     "footer_end": [],
     "show_prev_next": True,
 }
-html_sidebars = {page: [] for page in ("commands", "glossary", "installation", "quickstart")}
+html_sidebars = {page: [] for page in ("index", "installation", "quickstart")}
 
 
 def strip_last_line(app: Sphinx, doctree: nodes.document) -> None:
@@ -104,5 +107,12 @@ def strip_last_line(app: Sphinx, doctree: nodes.document) -> None:
         block[:] = [nodes.Text(block.rawsource)]
 
 
+def strip_versions_of_scikit_learn(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Drop "Added in version" from methods that are inherited from scikit-learn: they mean its versions."""
+    if str(getattr(obj, "__module__", "")).startswith("sklearn."):
+        lines[:] = [line for line in lines if ".. version" not in line]
+
+
 def setup(app: Sphinx) -> None:
     app.connect("doctree-read", strip_last_line)
+    app.connect("autodoc-process-docstring", strip_versions_of_scikit_learn, priority=400)  # before numpydoc

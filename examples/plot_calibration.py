@@ -1,11 +1,11 @@
 """
-Promised and kept: sensitivity on fresh objects
-===============================================
+Nominal and actual sensitivity
+==============================
 
-A one-class rule promises to accept a share of the target objects, here nine in ten. We learn rules from 100 objects of
-a known distribution, many times, and count how many fresh targets they accept. In the paper's mode the promise is
-broken; with a calibrated threshold it is kept, but plain counting then rejects nothing at all, of which it warns. A
-smooth rating keeps the promise and rejects.
+A one-class classifier should accept a given share of new target samples, here 90%. We train classifiers on 100 samples
+of a known distribution, repeatedly, and measure the share of new target samples that they accept. With the paper's
+threshold the share is too small. With a calibrated threshold it is right, but TOCC then rejects nothing, and warns
+about it. NeighborTOCC accepts the right share and still rejects other samples.
 """
 
 import warnings
@@ -16,10 +16,10 @@ import numpy as np
 from transvariation import TOCC, NeighborTOCC, make_scenario
 from transvariation.conformal import RejectsNothing
 
-warnings.simplefilter("ignore", RejectsNothing)  # we know, and show it
+warnings.simplefilter("ignore", RejectsNothing)  # shown below
 
-rules = {
-    "TOCC, paper": TOCC(),
+classifiers = {
+    "TOCC, resubstitution": TOCC(),
     "TOCC, leave-one-out": TOCC(calibration="loo"),
     "NeighborTOCC, resubstitution": NeighborTOCC(calibration="resubstitution"),
     "NeighborTOCC, leave-one-out": NeighborTOCC(),
@@ -27,38 +27,38 @@ rules = {
 }
 
 # %%
-# Normal target objects, and foreign ones uniform in a box around them.
+# Target samples are normal; other samples are uniform in a box around them.
 
-accepted = {name: [] for name in rules}
-rejected = {name: [] for name in rules}
+accepted = {name: [] for name in classifiers}
+rejected = {name: [] for name in classifiers}
 for repeat in range(15):
     target, _ = make_scenario("e", 100, random_state=repeat)
-    fresh, foreign = make_scenario("e", 400, random_state=1000 + repeat)
-    for name, rule in rules.items():
-        rule.fit(target)
-        accepted[name].append(np.mean(rule.predict(fresh) == 1))
-        rejected[name].append(np.mean(rule.predict(foreign) == -1))
+    new, others = make_scenario("e", 400, random_state=1000 + repeat)
+    for name, classifier in classifiers.items():
+        classifier.fit(target)
+        accepted[name].append(np.mean(classifier.predict(new) == 1))
+        rejected[name].append(np.mean(classifier.predict(others) == -1))
 
 # %%
-# What the last rule says about itself.
+# The report of the last classifier.
 
-print(rules["NeighborTOCC, split"].coverage_report())
+print(classifiers["NeighborTOCC, split"].coverage_report())
 
 # %%
-# Each dot is one rule learned from 100 objects; the bar is the mean.
+# Each dot is a classifier trained on 100 samples; the bar is the mean.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.2), sharey=True, layout="constrained")
 for panel, shares, label in (
-    (left, accepted, "share of fresh targets accepted"),
-    (right, rejected, "share of foreign objects rejected"),
+    (left, accepted, "share of new targets accepted"),
+    (right, rejected, "share of other samples rejected"),
 ):
     for level, values in enumerate(shares.values()):
-        panel.plot(values, np.full(len(values), -level), "o", color="#4c72b0", alpha=0.35, mew=0)
-        panel.plot([np.mean(values)], [-level], "|", color="#c44e52", ms=20, mew=3)
+        panel.plot(values, np.full(len(values), -level), "o", color="#1f6feb", alpha=0.35, mew=0)
+        panel.plot([np.mean(values)], [-level], "|", color="#c9371c", ms=20, mew=3)
     panel.set_xlabel(label)
     panel.spines[["top", "right"]].set_visible(False)
 left.axvline(0.9, color="0.4", lw=1)
-left.set_yticks([-k for k in range(len(rules))], list(rules))
-left.set_ylim(0.5 - len(rules), 0.5)
-left.text(0.9, 0.55, "promised", ha="center", va="bottom", color="0.4", fontsize=9)
+left.set_yticks([-k for k in range(len(classifiers))], list(classifiers))
+left.set_ylim(0.5 - len(classifiers), 0.5)
+left.text(0.9, 0.55, "nominal", ha="center", va="bottom", color="0.4", fontsize=9)
 plt.show()

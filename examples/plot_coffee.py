@@ -67,7 +67,7 @@ print({f"DD-SIMCA, {calibration}": round(float(np.mean(shares)), 3) for calibrat
 # Which wavenumbers?
 # ------------------
 # Single coffees against the band of the known ones. The band holds 90% of Ethiopian spectra over their whole length;
-# where a spectrum leaves it, the coffee is foreign.
+# where a spectrum leaves it, the coffee is atypical.
 groups = {
     "Ethiopia, known": known,
     "Ethiopia, fresh": fresh,

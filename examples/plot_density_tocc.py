@@ -3,8 +3,8 @@ A mixture, its orthants and the density-based tp
 ================================================
 
 Potassium and magnesium of the 87 window fragments are described by a mixture of Gaussians, chosen by BIC. The axes
-through the spatial median cut the plane into four orthants. The tp of an object is the probability of the box beyond
-it, divided by that of its orthant: it is smooth, and it does not end at the edge of the sample.
+through the spatial median divide the plane into four orthants. The tp of an object is the probability of the box beyond
+it, divided by that of its orthant. It is smooth, and it does not end at the edge of the sample.
 """
 
 import matplotlib.pyplot as plt
@@ -16,20 +16,20 @@ from transvariation import DensityTOCC, load_glass
 
 glass = load_glass()
 control, recovered = (table[["K", "Mg"]].to_numpy() for table in (glass.control, glass.recovered))
-rule = DensityTOCC(density="mixture", sensitivity=0.9).fit(control)
-mixture, centre = rule.density_, rule.center_
-print(f"{mixture.model_name_} with {mixture.n_components_} components; threshold tp = {rule.offset_:.3f}")
+classifier = DensityTOCC(density="mixture", sensitivity=0.9).fit(control)
+mixture, centre = classifier.density_, classifier.center_
+print(f"{mixture.model_name_} with {mixture.n_components_} components; threshold tp = {classifier.offset_:.3f}")
 
 # %%
-# On the left the mixture: an ellipse holds about 86 % of its component. Each orthant is labelled with its probability,
-# which is the denominator of tp there. One fragment's box, beyond it as seen from the median, is the numerator. On the
-# right the levels of tp that follow, and the line within which objects are accepted.
+# Left: the mixture. An ellipse contains about 86% of its component. Each orthant is labelled with its probability, the
+# denominator of tp. The box beyond one fragment, as seen from the median, is the numerator. Right: the resulting levels
+# of tp, and the region in which objects are accepted.
 
 low, high = control.min(axis=0), control.max(axis=0)
 low, high = low - 0.12 * (high - low), high + 0.12 * (high - low)
 x, y = (np.linspace(a, b, 250) for a, b in zip(low, high, strict=True))
 grid = np.stack(np.meshgrid(x, y), axis=-1)
-level = rule.transvariation_probability(grid.reshape(-1, 2)).reshape(grid.shape[:2])
+level = classifier.transvariation_probability(grid.reshape(-1, 2)).reshape(grid.shape[:2])
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 5), layout="constrained", sharex=True, sharey=True)
 for axes in (left, right):
@@ -60,7 +60,7 @@ for right_side in (False, True):
             fontsize=13,
         )
 
-tp = rule.transvariation_probability(control)
+tp = classifier.transvariation_probability(control)
 chosen = np.flatnonzero((control > centre).all(axis=1))
 chosen = chosen[np.argmin(np.abs(tp[chosen] - 0.3))]
 corner = control[chosen]
@@ -70,10 +70,10 @@ left.set_title(f"The mixture ({mixture.model_name_}, {mixture.n_components_} com
 left.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=3, fontsize=9, columnspacing=1, frameon=False)
 
 shades = right.pcolormesh(x, y, level, cmap="Blues", norm=PowerNorm(0.4, vmin=0, vmax=1), shading="nearest")
-right.contour(x, y, level, levels=[rule.offset_], colors="tab:red")
-right.plot([], [], color="tab:red", label=f"accepted inside: tp at least {rule.offset_:.3f}")
+right.contour(x, y, level, levels=[classifier.offset_], colors="tab:red")
+right.plot([], [], color="tab:red", label=f"accepted inside: tp at least {classifier.offset_:.3f}")
 right.plot(*recovered.T, "x", color="tab:red", markersize=6, label="other glass (most lies far outside)")
-rejected = int((rule.predict(recovered) == -1).sum())
+rejected = int((classifier.predict(recovered) == -1).sum())
 right.set_title(f"Levels of tp; {rejected} of {len(recovered)} other fragments are rejected")
 right.legend(
     *(entries[2:] for entries in right.get_legend_handles_labels()), loc="lower left", fontsize=9, framealpha=0.9

@@ -2,12 +2,13 @@
 Has the plant changed?
 ======================
 
-A classifier learned in spring may meet another plant in autumn. Each day's tp is ranked among all days before it; while
-nothing changes these ranks are uniform. The evidence against that is summed over all possible times of a change, and
-the alarm is raised when it reaches 1,000. Without a change that takes 1,000 days or more on average.
+A classifier that was trained in spring may no longer fit the plant in autumn. Each day's tp is ranked among all earlier
+days; as long as nothing changes, these ranks are uniform. The evidence against uniformity is summed over all possible
+times of a change, and an alarm is raised when it reaches 1,000. Without a change this takes at least 1,000 days on
+average.
 
-The data are simulated: acidity and conductivity at the inlet of a waste water plant, 400 days, with a drift that begins
-slowly on day 200.
+The data are simulated: acidity and conductivity at the inlet of a waste water plant on 400 days, with a slow drift from
+day 200 on.
 """
 
 import matplotlib.pyplot as plt
@@ -28,8 +29,8 @@ alarm = DriftAlarm(classifier.score_samples(X[order[75:]]), random_state=0)
 alarm.update(classifier.score_samples(X[150:]))
 
 # %%
-# In a real plant days in sequence resemble each other, so a wet month already counts as a change. Whether the change
-# matters is for the operator to decide; the alarm says when to look.
+# In a real plant consecutive days are similar, so a wet month counts as a change. Whether the change matters is for the
+# operator to decide; the alarm tells when to look.
 day = np.arange(150, len(X))
 figure, (above, below) = plt.subplots(2, sharex=True, figsize=(7, 4.5), layout="constrained")
 above.plot(day, alarm.p_values_, ".", color="0.5")

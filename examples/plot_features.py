@@ -2,9 +2,9 @@
 Variable by variable
 ====================
 
-Before anything is combined: how do the fragments of windows, the control objects, differ from those of containers,
-tableware and headlamps in each variable alone? Magnesium separates them best, and barium marks most of the headlamps.
-A one-class rule has to find such variables without having seen the other kinds.
+How do the fragments of windows, the control, differ from those of containers, tableware and headlamps in each variable?
+Magnesium separates them best, and barium identifies most of the headlamps. A one-class classifier has to find such
+variables without having seen the other kinds.
 """
 
 import matplotlib.pyplot as plt

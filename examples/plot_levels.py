@@ -2,10 +2,9 @@
 Levels of tp on the glass fragments
 ===================================
 
-The 87 window fragments are laid out on their last two principal components, the two directions in which they differ
-least. Shades show the level of tp, which is 1 at the spatial median (the cross) and falls towards the edge of the
-sample. The rule accepts at least nine fragments in ten; those that it rejects, although they are window glass, are
-marked as stars.
+The figure shows the 87 window fragments on their last two principal components, the directions in which they differ
+least. Shades show tp, which is 1 at the spatial median (the cross) and falls towards the edge of the sample. TOCC
+accepts at least 90% of the fragments; those that it rejects, although they are window glass, are marked by stars.
 """
 
 import matplotlib.pyplot as plt
@@ -20,31 +19,31 @@ fragments = load_glass().control.to_numpy()
 _, directions = np.linalg.eigh(np.cov(fragments, rowvar=False))
 plane = (fragments - fragments.mean(axis=0)) @ directions[:, :2]
 
-rule = TOCC(sensitivity=0.9).fit(plane)
-tp = rule.transvariation_probability(plane)
-accepted = rule.predict(plane) == 1
+classifier = TOCC(sensitivity=0.9).fit(plane)
+tp = classifier.transvariation_probability(plane)
+accepted = classifier.predict(plane) == 1
 
 # %%
-# tp depends on an object's place only, so that it can be drawn for every point of the plane. The axes through the
-# median divide it into four quadrants; in each, tp compares an object with the fragments of that quadrant alone, and
-# the levels jump from one quadrant to the next. The line encloses what is accepted.
+# tp is defined for every point of the plane. The axes through the median divide the plane into four quadrants. In each,
+# tp compares an object with the fragments of that quadrant only, so the levels jump from one quadrant to the next. The
+# line encloses the accepted region.
 
-x, y = grid_lines(plane, [*plane, rule.center_])
+x, y = grid_lines(plane, [*plane, classifier.center_])
 grid = np.stack(np.meshgrid(x, y), axis=-1)
-level = rule.transvariation_probability(grid.reshape(-1, 2)).reshape(grid.shape[:2])
+level = classifier.transvariation_probability(grid.reshape(-1, 2)).reshape(grid.shape[:2])
 
 figure, axes = plt.subplots(figsize=(8, 6), layout="constrained")
 # Most of the fragments have a low tp: spread those levels.
 look = {"cmap": "Blues", "norm": PowerNorm(0.4, vmin=0, vmax=1)}
 shades = axes.pcolormesh(x, y, level, shading="nearest", **look)
-axes.contour(x, y, level >= rule.offset_, levels=[0.5], colors="tab:blue", linewidths=1)
-axes.axvline(rule.center_[0], color="0.6", linewidth=0.6)
-axes.axhline(rule.center_[1], color="0.6", linewidth=0.6)
+axes.contour(x, y, level >= classifier.offset_, levels=[0.5], colors="tab:blue", linewidths=1)
+axes.axvline(classifier.center_[0], color="0.6", linewidth=0.6)
+axes.axhline(classifier.center_[1], color="0.6", linewidth=0.6)
 axes.scatter(*plane[accepted].T, c=tp[accepted], edgecolor="black", s=36, label="accepted", **look)
 axes.scatter(*plane[~accepted].T, marker="*", color="tab:red", s=130, label="rejected")
-axes.scatter(*rule.center_, marker="+", color="black", s=240, linewidth=2.5, label="spatial median")
+axes.scatter(*classifier.center_, marker="+", color="black", s=240, linewidth=2.5, label="spatial median")
 axes.set(xlabel="last principal component", ylabel="last principal component but one")
-axes.set_title(f"{accepted.sum()} of {len(plane)} window fragments reach the threshold, tp = {rule.offset_:.3f}")
+axes.set_title(f"{accepted.sum()} of {len(plane)} window fragments reach the threshold, tp = {classifier.offset_:.3f}")
 axes.legend(loc="upper right")
 ticks = [0, 0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1]
 figure.colorbar(shades, label="transvariation probability (tp)", ticks=ticks)

@@ -2,13 +2,14 @@
 A mixture of Gaussians, its form chosen by BIC
 ==============================================
 
-The control fragments of the glass data in potassium and magnesium do not look like one Gaussian. Fourteen models say
-what the components of a mixture may share: volume, shape, orientation. Each is fitted with one to nine components; BIC
-weighs the fit against the number of parameters and is larger for better mixtures. Where a line ends, a component has
-shrunk onto a point or a line, which rounded measurements invite: such a fit has no finite likelihood and takes no part.
+Potassium and magnesium of the control fragments do not follow a single Gaussian. Fourteen models define what the
+components of a mixture share: volume, shape, orientation. Each is fitted with one to nine components; BIC weighs the
+fit against the number of parameters, and larger is better. Where a line ends, a component has
+shrunk onto a point or a line, which happens with rounded measurements: such a fit has no finite likelihood and is
+excluded.
 
-On the right the chosen mixture. Fragments have the mark and colour of the component that they most probably come from;
-two components overlap, so that one of them is nobody's first choice.
+The right panel shows the chosen mixture. Each fragment has the mark and colour of its most probable component. Two
+components overlap, so one of them is the most probable one for no fragment.
 """
 
 import matplotlib.pyplot as plt
@@ -61,7 +62,7 @@ for k, (mean, covariance, (mark, style)) in enumerate(zip(mixture.means_, mixtur
     right.plot([], [], color=f"C{k}", marker=mark, markersize=4, label=label, **look)
 right.plot([], [], color="0.6", linewidth=0.6, label="equal density")
 right.set(
-    xlabel="K, weight per cent", ylabel="Mg, weight per cent", title="The chosen mixture: ellipses of two deviations"
+    xlabel="potassium (weight %)", ylabel="magnesium (weight %)", title="The chosen mixture: ellipses of two deviations"
 )
 right.legend(frameon=False, fontsize=9)
 plt.show()

@@ -2,10 +2,9 @@
 One centre or several: TOCC and PAM-TOCC
 ========================================
 
-One centre peels a class from the outside: whatever lies within its outline is accepted, gaps included. PAM-TOCC divides
-the class into clusters around medoids and gives each cluster a centre and a threshold of its own, so that what lies
-between the clusters is rejected too. Here both judge the glass fragments on the plane of the last two principal
-components of the window fragments, with four clusters.
+With one centre, everything inside the outline of a class is accepted, including gaps. PAM-TOCC divides the class into
+clusters around medoids, each with its own centre and threshold, so that gaps between clusters are rejected. The figure
+shows both on the last two principal components of the window fragments, with four clusters.
 """
 
 import matplotlib.pyplot as plt
@@ -25,10 +24,10 @@ control, recovered = (
 )
 
 figure, panels = plt.subplots(1, 2, figsize=(11, 5.2), sharey=True, layout="constrained")
-rules = {"TOCC: one centre": TOCC(), "PAM-TOCC: four medoids": PAMTOCC(n_clusters=4)}
-for axes, (title, rule) in zip(panels, rules.items(), strict=True):
-    shades = draw_plane(axes, rule.fit(control), control, recovered, zoom=True)
-    rejected = (rule.predict(recovered) == -1).sum()
+classifiers = {"TOCC: one centre": TOCC(), "PAM-TOCC: four medoids": PAMTOCC(n_clusters=4)}
+for axes, (title, classifier) in zip(panels, classifiers.items(), strict=True):
+    shades = draw_plane(axes, classifier.fit(control), control, recovered, zoom=True)
+    rejected = (classifier.predict(recovered) == -1).sum()
     axes.set_title(f"{title}, {rejected} of {len(recovered)} others rejected")
 figure.colorbar(shades, ax=panels, label="transvariation probability (tp)", pad=0.01)
 handles, labels = panels[0].get_legend_handles_labels()

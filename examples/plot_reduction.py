@@ -2,10 +2,10 @@
 Nine variables on a plane
 =========================
 
-The glass fragments have nine variables; a rule in two of them, or in two combinations of them, is easier to see and
-needs far fewer control objects. Three ways to get there, all learned from the window fragments alone: the last two
-principal components, in which these vary least; potassium and magnesium, which `VarSel` chooses; and silicon
-and magnesium, which `VIPSelector` chooses. The line encloses what TOCC accepts.
+The glass fragments have nine variables. TOCC needs far fewer control objects in two of them, or in two combinations of
+them. The figure shows three reductions, all learned from the window fragments only: the last two principal components,
+in which these vary least; potassium and magnesium, selected by `VarSel`; and silicon and magnesium, selected by
+`VIPSelector`. The line encloses the region that TOCC accepts.
 """
 
 import matplotlib.pyplot as plt
@@ -23,9 +23,9 @@ planes = {
 
 figure, panels = plt.subplots(1, 3, figsize=(13, 5), layout="constrained")
 for axes, (name, (control, recovered)) in zip(panels, planes.items(), strict=True):
-    rule = TOCC().fit(control)
-    shades = draw_plane(axes, rule, control, recovered)
-    accepted = (rule.predict(recovered) == 1).sum()
+    classifier = TOCC().fit(control)
+    shades = draw_plane(axes, classifier, control, recovered)
+    accepted = (classifier.predict(recovered) == 1).sum()
     axes.set_title(f"{name}:\n{accepted} of {len(recovered)} other fragments accepted", fontsize=10)
     unit = "" if name.startswith("last") else " (weight %)"
     axes.set(xlabel=f"{control.columns[0]}{unit}", ylabel=f"{control.columns[1]}{unit}")

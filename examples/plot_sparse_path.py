@@ -3,11 +3,10 @@ From dense to sparse components
 ===============================
 
 The last principal components of the glass fragments mix all nine variables. `SparseMinorComponents` follows each of
-them along a path: the stronger the penalty, the fewer variables, and the less tight the component. The rule stops at
-the fewest variables for which the component is still nearer to the one it replaces than to the next larger one
-(dotted). What a rule makes of the components depends strongly on the penalty, as the lower panel shows, so look at
-the path and at the loadings rather than at one number. That panel uses the other fragments, which a selection must
-not.
+them along a path: the stronger the penalty, the fewer variables, and the larger the variance. The default is the
+smallest number of variables for which the component is still closer to the one it replaces than to the next larger one
+(dotted). The result of a classifier depends strongly on the penalty, as the lower panel shows, so inspect the path and
+the loadings rather than one number. The lower panel uses the other fragments, which a selection must not.
 """
 
 import matplotlib.pyplot as plt
@@ -22,7 +21,7 @@ larger, own = MinorComponents(3).fit(glass.control).explained_variance_[:2]
 
 figure, (upper, lower) = plt.subplots(2, 1, figsize=(8, 6.5), sharex=True, layout="constrained")
 upper.plot(path["penalty"], path["variance"], "o-", color="tab:blue", label="component with its number of variables")
-apart = path[path["penalty"].diff(-1).fillna(1) > 1e-3]  # the last two steps lie on each other
+apart = path[path["penalty"].diff(-1).fillna(1) > 1e-3]  # the last two steps coincide
 for step in apart.itertuples():
     upper.annotate(str(step.variables), (step.penalty, step.variance), xytext=(6, -11), textcoords="offset points")
 upper.axhline(np.sqrt(own * larger), color="0.4", linestyle=":", label="nearer to its own variance below this line")
@@ -34,8 +33,8 @@ areas = []
 for penalty in (shares := np.linspace(0, 1, 41)):
     components = SparseMinorComponents(penalty=penalty).fit(glass.control)
     control, recovered = components.transform(glass.control), components.transform(glass.recovered)
-    rule = TOCC().fit(control)
-    areas.append(auc(rule.score_samples(control), rule.score_samples(recovered)))
+    classifier = TOCC().fit(control)
+    areas.append(auc(classifier.score_samples(control), classifier.score_samples(recovered)))
 lower.plot(shares, areas, ".-", color="tab:green")
 lower.set(xlabel="penalty, as a share of the largest", ylabel="area under the ROC curve", ylim=(0.9, 1.005))
 plt.show()

@@ -4,7 +4,7 @@ Transvariation in one dimension
 
 A group of units and an object *transvariate* when some of the units lie on the other side of the object than the
 group's median does: seen from the median, they lie beyond the object. In the first two rows no unit does, because the
-object stands outside the group on one side or the other. In the third row three units lie beyond the object. The share
+object lies outside the group on one side or the other. In the third row three units lie beyond the object. The share
 of such units, doubled because at most half of a group lies on one side of its median, is the transvariation
 probability tp.
 """

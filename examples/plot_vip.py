@@ -1,12 +1,12 @@
 """
-Which variables matter, and would they be chosen again?
-=======================================================
+Which variables matter, and how stable is the selection?
+========================================================
 
-`VIPSelector` asks on which variables compact random projections of the control objects lean. The answer has a
-spread over the projections (left). Silicon and calcium lead, but they say much the same; with ``kappa=0.5`` a variable
-that correlates with those already taken is passed over, and magnesium follows silicon. Chance decides little: over 100
-seeds the same pair comes back almost always (middle). Other control objects would decide more: over bootstrap samples
-of the fragments the companion of silicon changes (right). A selection deserves both looks.
+`VIPSelector` measures the weight of each variable in compact random projections of the control objects. The weights
+vary over the projections (left). Silicon and calcium lead, but they are correlated; with ``kappa=0.5`` a variable that
+correlates with those already selected is skipped, and magnesium follows silicon. Over 100 seeds the same pair is
+selected almost always (middle). Over bootstrap samples of the fragments, the second variable changes more often
+(right).
 """
 
 import matplotlib.pyplot as plt

@@ -76,7 +76,7 @@ def ranking(folder: Path) -> list[str]:
     values = [float(row["mean AUC"]) for row in rows]
     order = sorted(range(len(rows)), key=lambda k: -values[k])
     label = "mean AUC on twelve ADBench data sets"
-    chart_style.bars(
+    chart_style.dots(
         folder / "quality.svg", [names[k] for k in order], [values[k] for k in order], label=label, ours="NeighborTOCC"
     )
     first, second = rows[0], rows[1]
@@ -155,8 +155,8 @@ def power(folder: Path) -> list[str]:
         return []
     names = [row["rule"] for row in rows]
     values = [float(row["specificity"]) for row in rows]
-    label = "share of other samples rejected, at a calibrated sensitivity of 0.9"
-    chart_style.bars(folder / "power.svg", names, values, label=label, ours="NeighborTOCC", digits=2)
+    label = "share of other samples rejected (sensitivity 0.9)"
+    chart_style.dots(folder / "power.svg", names, values, label=label, ours="NeighborTOCC", digits=2)
     return [
         "### What calibrated classifiers reject",
         "",
@@ -176,14 +176,14 @@ def spectra(folder: Path) -> list[str]:
     if not rows:
         return []
     names = [row["classifier"] for row in rows]
-    chart_style.bars(
+    chart_style.dots(
         folder / "authenticity.svg", names, [float(row["AUC"]) for row in rows], label="mean AUC", ours="NeighborTOCC"
     )
     limits = next((row for row in rows if "published" in row["classifier"]), None)
     text = f"{names[0]} ranks best (AUC {rows[0]['AUC']}), followed by {names[1]} ({rows[1]['AUC']})."
     if limits:
-        text += f" DD-SIMCA with its published limits accepts only {float(limits['sensitivity']):.2f} of new "
-        "samples of the class at a nominal 0.90."
+        share = float(limits["sensitivity"])
+        text += f" DD-SIMCA with its published limits accepts only {share:.2f} of new samples at a nominal 0.90."
     return ["### Spectra and wide tables", "", text, "", *image("authenticity", "Mean AUC on spectra and wide tables")]
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-BLUE, GREY, RED, INK = "#1f6feb", "#b6bec9", "#c9371c", "#24292f"
+BLUE, GREY, RED = "#1f6feb", "#57606a", "#c9371c"
 STYLE = {
     "font.size": 10.5,
     "axes.spines.top": False,
@@ -16,16 +16,18 @@ STYLE = {
 }
 
 
-def bars(path: Path, names: Sequence[str], values: Sequence[float], *, label: str, ours: str, digits: int = 3) -> None:
-    """Draw one horizontal bar per name, the first on top, with its value; names that contain `ours` are blue."""
+def dots(path: Path, names: Sequence[str], values: Sequence[float], *, label: str, ours: str, digits: int = 3) -> None:
+    """Draw one dot per name, the first on top, with its value; names that contain `ours` are blue."""
     with plt.rc_context(STYLE):
-        figure, axes = plt.subplots(figsize=(7.2, 0.34 * len(names) + 0.7))
+        figure, axes = plt.subplots(figsize=(7.2, 0.3 * len(names) + 0.8))
         places = range(len(names))[::-1]
-        axes.barh(places, values, height=0.7, color=[BLUE if ours in name else GREY for name in names])
-        for place, value in zip(places, values, strict=True):
-            axes.text(value, place, f" {value:.{digits}f}", va="center", fontsize=9.5, color=INK)
+        axes.hlines(places, min(values), values, color="#e6e9ed", lw=1.2)
+        for place, name, value in zip(places, names, values, strict=True):
+            axes.plot(value, place, "o", ms=8, color=BLUE if ours in name else GREY)
+            axes.annotate(f"{value:.{digits}f}", (value, place), (8, -3), textcoords="offset points", fontsize=9.5)
         axes.set_yticks(list(places), names)
-        axes.set(xlabel=label, xlim=(0, 1.1 * max(values)))
+        axes.set(xlabel=label)
+        axes.margins(x=0.12)
         axes.tick_params(axis="y", length=0)
         save(figure, path)
 
@@ -36,7 +38,7 @@ def ranges(path: Path, rows: Sequence[tuple[str, float, float, float]], *, label
         figure, axes = plt.subplots(figsize=(7.2, 0.3 * len(rows) + 0.8))
         axes.axvline(nominal, color=RED, lw=1.2, label=f"nominal, {nominal:g}")
         for place, (name, mean, low, high) in zip(range(len(rows))[::-1], rows, strict=True):
-            colour = "#57606a" if "resubstitution" in name else BLUE
+            colour = GREY if "resubstitution" in name else BLUE
             axes.plot([low, high], [place, place], color=colour, lw=1.6, solid_capstyle="round")
             axes.plot(mean, place, "o", color=colour, ms=6)
         axes.set_yticks(list(range(len(rows))[::-1]), [row[0] for row in rows])
