@@ -136,7 +136,7 @@ def test_internal_links_lead_somewhere(page):
 def test_typed_lines_fit_the_width_of_a_page(page):
     blocks = re.findall(r"^```(?:python|console)\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S)
     typed = [line for block in blocks for line in block.splitlines() if line.startswith((">>> ", "... ", "$ "))]
-    wide = [line for line in typed if len(line) > 84]
+    wide = [line for line in typed if len(line) > 74]
     assert wide == []
 
 

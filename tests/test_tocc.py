@@ -27,8 +27,8 @@ def test_at_least_the_asked_share_of_training_objects_is_accepted(plane, sensiti
 @pytest.mark.parametrize("rule", RULES)
 def test_moving_the_operating_point_equals_fitting_anew(plane, rule):
     moved = clone(rule).fit(plane).set_sensitivity(0.7)
-    anew = clone(rule).set_params(sensitivity=0.7).fit(plane)
-    np.testing.assert_array_equal(moved.decision_function(plane), anew.decision_function(plane))
+    refitted = clone(rule).set_params(sensitivity=0.7).fit(plane)
+    np.testing.assert_array_equal(moved.decision_function(plane), refitted.decision_function(plane))
     assert moved.get_params()["sensitivity"] == 0.7
 
 

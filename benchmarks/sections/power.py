@@ -52,7 +52,7 @@ def glass(rule: Any, features: list[str] | None, n_repeats: int) -> list[tuple[f
     data = load_glass()
     control, recovered = data.control, data.recovered
     if features is None:
-        # The components are found anew in every fold, of the judging and of the calibration.
+        # The components are fitted again in every fold, of the evaluation and of the calibration.
         rule = make_pipeline(MinorComponents(2), rule)
     else:
         control, recovered = control[features], recovered[features]

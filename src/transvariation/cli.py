@@ -331,8 +331,8 @@ def _case_options(command: Any) -> Any:
     "--min-rsd", type=float, default=0.03, show_default=True, help="Minimum relative sd of the ASTM E2927 criterion."
 )
 @click.option("--control-sheet", help="The sheet of CONTROL, if it is an Excel workbook; by default the first.")
-@click.option("--recovered-sheet", help="The sheet of RECOVERED, likewise; both may be in one workbook.")
-@click.option("--background-sheet", help="The sheet of the background, likewise.")
+@click.option("--recovered-sheet", help="The sheet of RECOVERED; both tables may be in one workbook.")
+@click.option("--background-sheet", help="The sheet of the background table.")
 @_decimal_option("--control-decimal", "The decimal mark of CONTROL only.")
 @_decimal_option("--recovered-decimal", "The decimal mark of RECOVERED only.")
 @_judging

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-_MAX_EXPONENT = 300  # squares of numbers up to 2^300, and sums of them, are far from overflow; likewise underflow
+_MAX_EXPONENT = 300  # squares of numbers up to 2^300, and sums of them, neither overflow nor underflow
 
 
 def as_rows(A: ArrayLike, name: str) -> NDArray[np.float64]:

@@ -37,7 +37,7 @@ def cluster():
         "distributed.comm.timeouts.connect": "30s",
         # A name whose worker is away when this is over is given up for good, and here workers are lost often.
         "distributed.deploy.lost-worker-timeout": "1h",
-        # Workers that take the place of lost ones need not import everything anew.
+        # Workers that take the place of lost ones need not import everything again.
         "distributed.worker.multiprocessing-method": "forkserver",
     }
     with (
@@ -147,7 +147,7 @@ def test_a_killed_worker_costs_time_not_the_result(cluster, tmp_path):
     assert marker.stat().st_size > 3
     assert rule.offset_ == one.offset_
     np.testing.assert_array_equal(rule.center_, one.center_)
-    # The training scores that the lost worker kept are computed anew when they are asked for.
+    # The training scores that the lost worker kept are computed again when needed.
     os.kill(next(iter(cluster.run(os.getpid).values())), signal.SIGKILL)
     assert rule.set_sensitivity(0.8).offset_ == one.set_sensitivity(0.8).offset_
     assert set(cluster.scheduler_info()["workers"]) != before

@@ -30,7 +30,7 @@ def draw_stability(ax: "Axes", stability: "SelectionStability") -> None:
 def draw_vip(ax: "Axes", selector: Any, names: list[str] | None = None) -> None:
     """Draw the Importance Coefficients of a fitted VIPSelector as boxes, the most important variable first.
 
-    The line within a box is VIP, the median; a box holds half of the projections, its whiskers nine in ten. Selected
+    The line within a box is VIP, the median; a box holds half of the projections, its whiskers 90% of them. Selected
     variables are dark.
     """
     if names is None:

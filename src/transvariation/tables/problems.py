@@ -194,7 +194,7 @@ MARKS = {".": "point", ",": "comma"}
 
 @dataclass(frozen=True)
 class Problem:
-    """A problem of a table, or a note on what was understood, with its place.
+    """A problem of a table, or a note on how it was read, with row and column.
 
     Parameters
     ----------
@@ -250,7 +250,7 @@ class Problem:
         return _phrase(REMEDIES[self.remedy][front_end], values)
 
     def located(self, front_end: str = "python") -> str:
-        """Phrase the problem with its place before it."""
+        """Return the message, preceded by file, row and column."""
         place = [printable(self.table)] if self.table else []
         place += [f"row {self.row}"] if self.row is not None else []
         place += [f"column {quoted(self.column)}"] if self.column is not None else []
