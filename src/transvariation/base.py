@@ -186,12 +186,6 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         order = np.argsort(scored)
         return scored[order], np.concatenate(scores)[order]
 
-    def set_calibration(self, calibration: Calibration, sensitivity: float | ArrayLike) -> Self:
-        """Replace the calibration scores of a described classifier and set the threshold."""
-        self._calibration = calibration
-        self._set_threshold(sensitivity)
-        return self
-
     def _set_threshold(self, sensitivity: float | ArrayLike) -> None:
         self.thresholds_ = self._calibration.thresholds(sensitivity)
         # With several thresholds the score is the margin over the sample's own one.

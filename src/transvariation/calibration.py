@@ -18,7 +18,6 @@ from transvariation.conformal import (
     group_weights,
     pool_strata,
     rank_sum_p_value,
-    sensitivity_for_n,
 )
 
 Floats = NDArray[np.float64]
@@ -318,18 +317,6 @@ class Calibration:
             likely_sensitivity=self._likely_sensitivity(float(sensitivity), lowest) if exact else None,  # type: ignore[arg-type]
             smallest_per_stratum=tuple(smallest),
         )
-
-    def pooling_levels(self) -> list[int]:
-        """List the required sample sizes up to which the strata form the same pools, in ascending order.
-
-        Between two levels, and beyond the last, all sensitivities give the same p-values.
-        """
-        sizes = np.sort(self.sizes)
-        levels = np.unique(np.floor(np.concatenate([sizes, np.cumsum(sizes)]) + 1e-9)).astype(int)
-        levels = levels[levels > 0]
-        pools = [[tuple(pool) for pool in self.pools(sensitivity_for_n(int(level)))] for level in levels]
-        following = [*pools[1:], None]
-        return [int(level) for level, own, then in zip(levels, pools, following, strict=True) if own != then]
 
     def occupied(self, strata: Indices) -> Indices:
         """Replace strata without calibration samples by all strata."""

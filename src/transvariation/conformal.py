@@ -63,17 +63,6 @@ def required_n(sensitivity: float) -> float:
     return float(math.ceil(1 / alpha - _ROUNDING) - 1) if alpha > 0 else math.inf
 
 
-def sensitivity_for_n(n: int) -> float:
-    """Compute a sensitivity that needs exactly n held-out samples.
-
-    Examples
-    --------
-    >>> required_n(sensitivity_for_n(9)), required_n(sensitivity_for_n(100_000))
-    (9.0, 100000.0)
-    """
-    return (n - 0.5) / (n + 0.5)  # the middle of all such sensitivities, far from rounding errors
-
-
 def rejection_count(n: float, sensitivity: float, *, held_out: bool) -> float:
     """Compute how many of n scores may fall below the threshold; its integer part is the threshold's rank.
 
