@@ -4,8 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from transvariation.base import OneClassClassifier
-from transvariation.density.covariance import check_full_spread
-from transvariation.density.row_algebra import solve_rows, squared_norms
+from transvariation.density.covariance import check_full_spread, solve_rows, squared_norms
 
 Floats = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from transvariation.base import OneClassClassifier
-from transvariation.density.row_algebra import squared_norms
+from transvariation.density.covariance import squared_norms
 from transvariation.parallel import map_row_chunks
 
 Floats = NDArray[np.float64]

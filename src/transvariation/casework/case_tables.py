@@ -13,7 +13,7 @@ from scipy.stats import binom
 from transvariation.casework.errors import CaseError
 from transvariation.casework.fragments import Fragments, gather_fragments
 from transvariation.casework.same_source import MIN_SOURCES, Source
-from transvariation.datasets.nfi_glass import load_nfi_glass
+from transvariation.datasets.glass import load_nfi_glass
 from transvariation.tables import Pair, Table, TableError, read_pair, read_table
 from transvariation.tables.pairing import unit_problems
 from transvariation.tables.problems import printable

@@ -1,6 +1,6 @@
-"""The UCI glass fragments that the paper analyses."""
+"""Glass: the UCI fragments that the paper analyses, and float glass from casework of the NFI."""
 
-from importlib.resources import files
+from importlib.resources import as_file, files
 
 import pandas as pd
 from sklearn.utils import Bunch
@@ -45,4 +45,33 @@ def load_glass() -> Bunch:
         all=table,
         type_names=TYPE_NAMES,
         DESCR=(source / "glass.md").read_text(encoding="utf-8"),
+    )
+
+
+def load_nfi_glass() -> Bunch:
+    """Load float glass of the Netherlands Forensic Institute (NFI): ten elements of 977 panes, by LA-ICP-MS.
+
+    The values are common logarithms of contents relative to silicon.
+
+    Three pieces of 657 panes and five of 320 were measured. As a background, ``judge(..., background="nfi")`` uses it.
+
+    Returns
+    -------
+    Bunch
+        ``frame``: one row per piece, with the columns ``source`` (the pane), ``piece`` and the ten elements;
+        ``elements``: their names; ``DESCR``: origin, licence and what to cite.
+
+    Examples
+    --------
+    >>> glass = load_nfi_glass()
+    >>> glass.frame.shape, glass.frame["source"].nunique(), glass.elements[:3]
+    ((3571, 12), 977, ['K39', 'Ti49', 'Mn55'])
+    """
+    data = files("transvariation.datasets") / "data"
+    with as_file(data / "nfi_glass.csv.gz") as path:
+        frame = pd.read_csv(path)
+    return Bunch(
+        frame=frame,
+        elements=[name for name in frame.columns if name not in ("source", "piece")],
+        DESCR=(data / "nfi_glass.md").read_text(encoding="utf-8"),
     )
