@@ -20,8 +20,8 @@ NO_IMPORT = """
 import numpy as np, warnings
 from transvariation import TOCC
 with warnings.catch_warnings(record=True, action="always") as heard:
-    rule = TOCC().fit(np.random.default_rng(0).normal(size=(60_000, 2)))
-assert (rule.predict([[0.0, 0.0], [9.0, 9.0]]) == [1, -1]).all()
+    classifier = TOCC().fit(np.random.default_rng(0).normal(size=(60_000, 2)))
+assert (classifier.predict([[0.0, 0.0], [9.0, 9.0]]) == [1, -1]).all()
 assert [str(w.message) for w in heard] == [
     "numba is installed but cannot be imported (needs another NumPy); the slower NumPy code runs instead: upgrade "
     "numba, or uninstall it"

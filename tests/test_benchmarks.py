@@ -17,8 +17,8 @@ def section(monkeypatch):
     return lambda name: import_module(f"benchmarks.sections.{name}")
 
 
-def test_coverage_study_shows_what_the_paper_mode_hides(section):
-    """The smooth rule, calibrated, accepts about what it promises and still rejects; counting then rejects nothing."""
+def test_coverage_study_shows_the_effect_of_calibration(section):
+    """Calibrated, NeighborTOCC reaches about the nominal sensitivity and still rejects; TOCC rejects nothing."""
     _, summary = section("coverage").run(short=True)
     found = {(row["rule"], row["calibration"]): row for row in summary.rows}
     assert len(found) == 8
@@ -27,7 +27,7 @@ def test_coverage_study_shows_what_the_paper_mode_hides(section):
     assert found["TOCC", "cv"]["specificity"] == 0
 
 
-def test_power_study_gives_every_rule_a_cell_in_every_setting(section):
+def test_power_study_has_a_cell_per_classifier_and_setting(section):
     power = section("power")
     cells = {"glass PCA": (0.91, 0.8), "(a) n=100": (0.89, 0.3)}
     ranking, glass, scenarios = power.tables({"NeighborTOCC": cells, "Gaussian": cells})

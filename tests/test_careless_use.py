@@ -47,27 +47,27 @@ def recovered():
 
 @pytest.mark.parametrize("as_frame", [False, True])
 @pytest.mark.parametrize(
-    "rule",
+    "classifier",
     [TOCC(), PAMTOCC(3), NeighborTOCC(), DensityTOCC(density="kde"), baselines.KDEOCC(), baselines.SVDD()],
-    ids=lambda rule: type(rule).__name__,
+    ids=lambda classifier: type(classifier).__name__,
 )
-def test_a_classifier_does_not_change_with_the_table_it_was_fitted_to(rule, as_frame):
+def test_a_classifier_does_not_change_with_the_table_it_was_fitted_to(classifier, as_frame):
     rng = np.random.default_rng(0)
     X, Z = rng.normal(size=(60, 2)), rng.normal(size=(30, 2))
     table = pd.DataFrame(X, columns=["a", "b"]) if as_frame else X.copy()
     new = pd.DataFrame(Z, columns=["a", "b"]) if as_frame else Z
-    before = rule.fit(table).score_samples(new)
+    before = classifier.fit(table).score_samples(new)
     table[:] = 7.0
-    np.testing.assert_array_equal(rule.score_samples(new), before)
+    np.testing.assert_array_equal(classifier.score_samples(new), before)
 
 
 def test_samples_of_the_same_name_are_explained_separately(control, recovered):
-    rule = TOCC().fit(control)
+    classifier = TOCC().fit(control)
     both = pd.concat([control.iloc[1:2].reset_index(drop=True), recovered.iloc[:1].reset_index(drop=True)])
-    accepted, rejected = describe_rejections(explain_rejections(rule, both)).split("\n")
+    accepted, rejected = describe_rejections(explain_rejections(classifier, both)).split("\n")
     assert accepted == "0 accepted"
-    assert rejected == describe_rejections(explain_rejections(rule, recovered.iloc[:1])).replace("164", "0")
-    assert len(draw_reasons(control, explain_rejections(rule, both), 0).axes) == 2
+    assert rejected == describe_rejections(explain_rejections(classifier, recovered.iloc[:1])).replace("164", "0")
+    assert len(draw_reasons(control, explain_rejections(classifier, both), 0).axes) == 2
 
 
 @pytest.mark.parametrize("labels", [[np.nan, np.nan, 1.0], [None, "a", None], [pd.NA, pd.NA, "b"]])
@@ -79,7 +79,7 @@ def test_samples_without_a_name_are_explained_separately(control, recovered, lab
 
 
 def test_grid_search_may_replace_a_step_of_a_calibrated_pipeline_by_passthrough(control, recovered):
-    pipe = Pipeline([("scale", "passthrough"), ("rule", TOCC())])
+    pipe = Pipeline([("scale", "passthrough"), ("classifier", TOCC())])
     assert CalibratedOCC(pipe).fit(control)._repr_html_()
     X, y = pd.concat([control, recovered]), np.repeat([1, -1], [len(control), len(recovered)])
     grid = {"estimator__scale": ["passthrough", StandardScaler()]}
@@ -98,46 +98,46 @@ def test_missing_values_reach_an_imputer_in_the_pipeline(control):
 
 @pytest.mark.parametrize("calibration", ["resubstitution", "loo"])
 @pytest.mark.parametrize(
-    "rule",
+    "classifier",
     [TOCC(ties="Literal"), PAMTOCC(ties="Literal"), TOCC(tau_max="Half"), ProjectionEnsemble(TOCC(ties="Literal"))],
     ids=str,
 )
-def test_fit_refuses_misspelt_parameters(rule, calibration):
+def test_fit_refuses_misspelt_parameters(classifier, calibration):
     with pytest.raises(ValueError, match=r"='(Literal|Half)' is unknown; choose one of"):
-        rule.set_params(calibration=calibration).fit(load_glass().control)
+        classifier.set_params(calibration=calibration).fit(load_glass().control)
 
 
 @pytest.mark.parametrize("wrong", [90, 0, np.nan, "0.9", None, [0.9, 2.0]])
 def test_a_wrong_sensitivity_is_refused_before_anything_is_learned(control, wrong):
-    rule = NeighborTOCC(sensitivity=wrong)
+    classifier = NeighborTOCC(sensitivity=wrong)
     with pytest.raises(ValueError, match="sensitivity="):
-        rule.fit(control)
+        classifier.fit(control)
     with pytest.raises(NotFittedError):
-        rule.predict(control)
+        classifier.predict(control)
 
 
-@pytest.mark.parametrize("rule", [TOCC(), PAMTOCC(n_clusters=3), ProjectionEnsemble(TOCC(), 3, 5)])
+@pytest.mark.parametrize("classifier", [TOCC(), PAMTOCC(n_clusters=3), ProjectionEnsemble(TOCC(), 3, 5)])
 @pytest.mark.parametrize("wrong", ["0.9", None, 90, np.nan])
-def test_a_wrong_sensitivity_does_not_change_a_fitted_classifier(control, rule, wrong):
-    rule = clone(rule).fit(control)
+def test_a_wrong_sensitivity_does_not_change_a_fitted_classifier(control, classifier, wrong):
+    classifier = clone(classifier).fit(control)
     with pytest.raises(ValueError, match="sensitivity="):
-        rule.set_sensitivity(wrong)
-    assert rule.sensitivity == 0.9
+        classifier.set_sensitivity(wrong)
+    assert classifier.sensitivity == 0.9
 
 
 def test_a_list_of_one_sensitivity_is_that_sensitivity(control):
-    for rule in (TOCC(), ProjectionEnsemble(TOCC(), 3, 5, random_state=0)):
-        plain, listed = clone(rule).fit(control), clone(rule).set_params(sensitivity=[0.9]).fit(control)
+    for classifier in (TOCC(), ProjectionEnsemble(TOCC(), 3, 5, random_state=0)):
+        plain, listed = clone(classifier).fit(control), clone(classifier).set_params(sensitivity=[0.9]).fit(control)
         np.testing.assert_array_equal(listed.thresholds_, plain.thresholds_)
         np.testing.assert_array_equal(listed.predict(control), plain.predict(control))
 
 
 def test_reports_refer_to_the_sensitivity_in_force(control):
-    rule = TOCC(sensitivity=0.5).fit(control)
-    report, table = rule.coverage_report(), rule.explain(control)
-    rule.set_params(sensitivity=0.99)
-    assert rule.coverage_report() == report
-    pd.testing.assert_frame_equal(rule.explain(control), table)
+    classifier = TOCC(sensitivity=0.5).fit(control)
+    report, table = classifier.coverage_report(), classifier.explain(control)
+    classifier.set_params(sensitivity=0.99)
+    assert classifier.coverage_report() == report
+    pd.testing.assert_frame_equal(classifier.explain(control), table)
 
 
 SPECIAL = [
@@ -168,26 +168,26 @@ def every_classifier():
     return SPECIAL + [cls() for cls in classes if cls not in special and not isabstract(cls)]
 
 
-@pytest.mark.parametrize("rule", every_classifier(), ids=str)
-def test_a_parameter_set_after_fit_waits_for_the_next_fit(rule):
+@pytest.mark.parametrize("classifier", every_classifier(), ids=str)
+def test_a_parameter_set_after_fit_waits_for_the_next_fit(classifier):
     X, Z = np.random.default_rng(0).integers(-6, 7, size=(2, 60, 2)).astype(float)  # many equal the centre somewhere
-    rule = clone(rule).fit(X)
-    verdicts, ranks = rule.predict(Z), rule.p_values(Z)
-    for name, value in rule.get_params().items():
+    classifier = clone(classifier).fit(X)
+    verdicts, ranks = classifier.predict(Z), classifier.p_values(Z)
+    for name, value in classifier.get_params().items():
         if name.endswith("n_jobs"):
             continue  # it changes no result, and may be set at any time
         for other in {OTHERS.get(name, "unknown"), "unknown"}:
-            rule.set_params(**{name: other})
-            np.testing.assert_array_equal(rule.predict(Z), verdicts, err_msg=f"{name}={other!r}")
-            np.testing.assert_array_equal(rule.p_values(Z), ranks, err_msg=f"{name}={other!r}")
-            rule.set_params(**{name: value})
+            classifier.set_params(**{name: other})
+            np.testing.assert_array_equal(classifier.predict(Z), verdicts, err_msg=f"{name}={other!r}")
+            np.testing.assert_array_equal(classifier.p_values(Z), ranks, err_msg=f"{name}={other!r}")
+            classifier.set_params(**{name: value})
 
 
 @pytest.mark.parametrize("method", ["combined_p_value", "p_values", "explain", "transvariation_probability"])
-@pytest.mark.parametrize("rule", [TOCC(), PAMTOCC(), NeighborTOCC(), ProjectionEnsemble()])
-def test_unfitted_classifiers_raise_not_fitted_error(rule, method, control):
+@pytest.mark.parametrize("classifier", [TOCC(), PAMTOCC(), NeighborTOCC(), ProjectionEnsemble()])
+def test_unfitted_classifiers_raise_not_fitted_error(classifier, method, control):
     with pytest.raises(NotFittedError):
-        getattr(rule, method)(control)
+        getattr(classifier, method)(control)
 
 
 def test_sample_weight_is_refused_by_name(control):

@@ -65,7 +65,7 @@ def thousandths(tmp_path):
     return paths
 
 
-def test_the_decimal_mark_that_is_asked_for_can_be_given(thousandths, tmp_path):
+def test_a_decimal_mark_that_is_ambiguous_can_be_given(thousandths, tmp_path):
     refused = _run("judge", *thousandths)
     assert refused.exit_code == 2
     assert "if the comma is the decimal mark, give --decimal comma" in refused.output
@@ -81,7 +81,7 @@ def test_the_decimal_mark_that_is_asked_for_can_be_given(thousandths, tmp_path):
             assert "the comma as decimal mark" in str(found["inputs"][role]["notes"])
 
 
-def test_the_recorded_command_says_the_decimal_mark(thousandths, tmp_path, monkeypatch):
+def test_the_recorded_command_includes_the_decimal_mark(thousandths, tmp_path, monkeypatch):
     typed = ["judge", *map(str, thousandths), "--decimal", ",", "--json", str(tmp_path / "case.json")]
     monkeypatch.setattr(sys, "argv", ["transvariation", *typed])
     assert _run(*typed).exit_code == 0
@@ -101,7 +101,7 @@ def test_the_recorded_command_can_be_typed_again(case, monkeypatch):
 
 def test_fit_and_score_take_the_decimal_mark(thousandths, tmp_path):
     control, recovered = thousandths
-    model, out = tmp_path / "rule.tvm", tmp_path / "scores.csv"
+    model, out = tmp_path / "model.tv", tmp_path / "scores.csv"
     assert _run("fit", control, model).exit_code == 2
     assert _run("fit", control, model, "--decimal", "comma").exit_code == 0
     assert "the comma as decimal mark" in str(read_about(model))
@@ -127,12 +127,12 @@ def test_the_decimal_mark_is_that_of_the_background_too(thousandths, tmp_path):
 
 @pytest.fixture
 def case(tmp_path):
-    """A folder with control.csv, recovered.csv and a rule kept in rule.tv."""
+    """A folder with control.csv, recovered.csv and a model kept in model.tv."""
     values = np.random.default_rng(0).normal(size=(34, 2)).round(2)
     lines = [f"F{i},{a},{b}\n" for i, (a, b) in enumerate(values)]
     (tmp_path / "control.csv").write_text("id,Na,Mg\n" + "".join(lines[4:]))
     (tmp_path / "recovered.csv").write_text("id,Na,Mg\n" + "".join(lines[:4]))
-    assert _run("fit", tmp_path / "control.csv", tmp_path / "rule.tv").exit_code == 0
+    assert _run("fit", tmp_path / "control.csv", tmp_path / "model.tv").exit_code == 0
     return tmp_path
 
 
@@ -149,11 +149,11 @@ def _files(folder):
         "judge control.csv recovered.csv --report new.html --json new.html",
         "fit control.csv control.csv",
         "fit control.csv recovered.csv",
-        "score rule.tv recovered.csv --out recovered.csv",
-        "score rule.tv recovered.csv --out rule.tv",
+        "score model.tv recovered.csv --out recovered.csv",
+        "score model.tv recovered.csv --out model.tv",
     ],
 )
-def test_no_output_takes_the_place_of_an_input(case, monkeypatch, typed):
+def test_an_output_that_would_replace_an_input_is_refused(case, monkeypatch, typed):
     monkeypatch.chdir(case)
     (case / "many.csv").write_text("source,Na,Mg\n")
     (case / "linked.csv").symlink_to(case / "control.csv")
@@ -165,9 +165,9 @@ def test_no_output_takes_the_place_of_an_input(case, monkeypatch, typed):
     assert _files(case) == before
 
 
-def test_a_rule_replaces_an_older_rule_or_an_empty_file(case):
+def test_a_model_replaces_an_older_model_or_an_empty_file(case):
     (case / "empty").touch()
-    for name in ("rule.tv", "empty"):
+    for name in ("model.tv", "empty"):
         assert _run("fit", case / "control.csv", case / name, "--sensitivity", "0.8").exit_code == 0
         assert load(case / name).sensitivity == 0.8
 
@@ -178,7 +178,7 @@ def test_a_rule_replaces_an_older_rule_or_an_empty_file(case):
         "judge control.csv recovered.csv --report nodir/new.html",
         "judge control.csv recovered.csv --report new.html --json nodir/new.json",
         "fit control.csv nodir/new.tv",
-        "score rule.tv recovered.csv --out nodir/new.csv",
+        "score model.tv recovered.csv --out nodir/new.csv",
     ],
 )
 def test_a_folder_that_is_missing_is_named_before_any_work(case, monkeypatch, typed):
@@ -213,7 +213,7 @@ def test_a_full_disk_leaves_the_older_file(case, monkeypatch):
 
     monkeypatch.setattr(Path, "write_bytes", cut_off)
     monkeypatch.setattr(Path, "write_text", lambda path, content, **_: cut_off(path, content.encode()))
-    for written in (typed, "judge control.csv recovered.csv --json old.json", "fit control.csv rule.tv"):
+    for written in (typed, "judge control.csv recovered.csv --json old.json", "fit control.csv model.tv"):
         done = _run(*written.split())
         assert done.exit_code == 2
         assert "No space left on device" in done.output
@@ -232,13 +232,13 @@ def test_a_link_and_a_pipe_stay_what_they_are(case):
     read = []
     reader = threading.Thread(target=lambda: read.append(pipe.read_text()), daemon=True)
     reader.start()
-    assert _run("score", case / "rule.tv", case / "recovered.csv", "--out", pipe).exit_code == 0
+    assert _run("score", case / "model.tv", case / "recovered.csv", "--out", pipe).exit_code == 0
     assert pipe.is_fifo()
     reader.join(10)
     assert read[0].startswith("id,verdict,p_value,tp\n")
 
 
-def test_an_id_that_the_terminal_has_no_letters_for_stops_nothing(case):
+def test_an_id_that_the_terminal_cannot_encode_is_escaped(case):
     (case / "omega.csv").write_text("id,Na,Mg\nΩ1,0.1,0.2\n", encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-m", "transvariation", "judge", "control.csv", "omega.csv", "--report", "new.html"],
@@ -252,7 +252,7 @@ def test_an_id_that_the_terminal_has_no_letters_for_stops_nothing(case):
     assert "Ω1" in (case / "new.html").read_text(encoding="utf-8")
 
 
-def test_the_files_are_there_whatever_becomes_of_the_screen(case, monkeypatch):
+def test_files_are_written_even_if_the_screen_fails(case, monkeypatch):
     def broken(result, console):
         raise BrokenPipeError(32, "Broken pipe")
 
@@ -274,7 +274,7 @@ def test_a_folder_that_cannot_be_made_is_named_before_any_work(tmp_path, monkeyp
     assert "file/folder: Not a directory" in done.output.replace("\n", "")
 
 
-def test_the_glass_study_needs_someone_to_do_the_work(tmp_path):
+def test_the_glass_study_refuses_zero_jobs(tmp_path):
     done = _run("study", "glass", "--out", tmp_path, "--jobs", "0")
     assert done.exit_code == 2
     assert "0 is none of these: Processes" in done.output
@@ -435,10 +435,10 @@ def test_an_unknown_role_is_refused(case, role):
 
 def test_score_repeats_the_warnings_of_fit(case):
     pd.read_csv(case / "control.csv").head(6).to_csv(case / "few.csv", index=False)
-    fitted = _run("fit", case / "few.csv", case / "rule.tv")
+    fitted = _run("fit", case / "few.csv", case / "model.tv")
     warnings = [line for line in fitted.output.splitlines() if line.startswith("Warning: ")]
     assert warnings
-    scored = _run("score", case / "rule.tv", case / "recovered.csv")
+    scored = _run("score", case / "model.tv", case / "recovered.csv")
     assert [line for line in scored.output.splitlines() if line.startswith("Warning: ")] == warnings
 
 
@@ -466,46 +466,46 @@ def test_the_decimal_mark_of_one_table_can_be_given(case):
     assert [k["measurements"]["Na"] for k in other["inputs"]["known"]] == [[1.512], [1.513]]
 
 
-def test_score_says_how_many_it_left_out(case):
+def test_score_reports_how_many_rows_were_left_out(case):
     (case / "gaps.csv").write_text("id,Na,Mg\na,1,2\nb,,2\nc,<1,2\n")
-    done = _run("score", case / "rule.tv", case / "gaps.csv", "--missing", "drop")
+    done = _run("score", case / "model.tv", case / "gaps.csv", "--missing", "drop")
     assert "1 rows scored, " in done.output
     assert "rejected, 2 left out because" in done.output
-    refused = _run("score", case / "rule.tv", case / "gaps.csv")
+    refused = _run("score", case / "model.tv", case / "gaps.csv")
     assert refused.exit_code == 2
     assert "impute" not in refused.output  # score cannot
 
 
-def test_score_takes_the_variable_in_the_unit_of_the_rule(case):
+def test_score_takes_the_variable_in_the_unit_of_the_model(case):
     for name, header in (("control", "id,Na (ppm),Mg"), ("recovered", "id,Na (ppm),Mg")):
         text = (case / f"{name}.csv").read_text()
         (case / f"{name}.csv").write_text(text.replace("id,Na,Mg", header))
-    assert _run("fit", case / "control.csv", case / "rule.tv").exit_code == 0
+    assert _run("fit", case / "control.csv", case / "model.tv").exit_code == 0
     pd.read_csv(case / "recovered.csv").assign(**{"Na (wt%)": 9.0}).to_csv(case / "both.csv", index=False)
     for name in ("recovered", "both"):
-        done = _run("score", case / "rule.tv", case / f"{name}.csv", "--out", case / f"{name}.scores")
+        done = _run("score", case / "model.tv", case / f"{name}.csv", "--out", case / f"{name}.scores")
         assert done.exit_code == 0, done.output
     assert (case / "both.scores").read_text() == (case / "recovered.scores").read_text()
 
 
 def test_fit_and_score_take_a_sheet(case, workbook):
-    assert _run("fit", workbook, case / "rule.tv", "--sheet", "control").exit_code == 0
+    assert _run("fit", workbook, case / "model.tv", "--sheet", "control").exit_code == 0
     scored = [case / "sheet.csv", case / "file.csv"]
-    assert _run("score", case / "rule.tv", workbook, "--sheet", "recovered", "--out", scored[0]).exit_code == 0
-    assert _run("score", case / "rule.tv", case / "recovered.csv", "--out", scored[1]).exit_code == 0
+    assert _run("score", case / "model.tv", workbook, "--sheet", "recovered", "--out", scored[0]).exit_code == 0
+    assert _run("score", case / "model.tv", case / "recovered.csv", "--out", scored[1]).exit_code == 0
     assert scored[0].read_text() == scored[1].read_text()
 
 
-def test_a_rule_and_a_table_mixed_up_are_told_apart(case):
-    control, recovered, rule = (case / name for name in ("control.csv", "recovered.csv", "rule.tv"))
-    for typed in (("score", recovered, rule), ("score", control, recovered)):
+def test_a_model_given_as_a_table_and_vice_versa_are_refused(case):
+    control, recovered, model = (case / name for name in ("control.csv", "recovered.csv", "model.tv"))
+    for typed in (("score", recovered, model), ("score", control, recovered)):
         done = _run(*typed)
         assert done.exit_code == 2
         assert f"'{typed[1]}': not a model file" in done.output
         assert "(`score` takes the model first, then the table)" in done.output
-    done = _run("judge", rule, recovered)
+    done = _run("judge", model, recovered)
     assert done.exit_code == 2
-    assert "rule.tv: this is no table but a model saved by `fit`; apply it with `score`" in done.output
+    assert "model.tv: this is no table but a model saved by `fit`; apply it with `score`" in done.output
 
 
 def test_a_name_with_a_comma_and_an_object_of_which_nothing_was_measured(tmp_path):
@@ -525,11 +525,11 @@ def test_a_name_with_a_comma_and_an_object_of_which_nothing_was_measured(tmp_pat
 
 def test_score_escapes_the_warnings_of_a_model_file(case):
     """A stranger's model file must not write control sequences to the terminal."""
-    rule = case / "rule.tv"
-    assert _run("fit", case / "control.csv", rule).exit_code == 0
-    about = read_about(rule)["about"]
-    save(load(rule), rule, about={**about, "cautions": ["\x1b]0;owned\x07 beware", "\u202egnp.exe"]})
-    done = _run("score", rule, case / "recovered.csv")
+    model = case / "model.tv"
+    assert _run("fit", case / "control.csv", model).exit_code == 0
+    about = read_about(model)["about"]
+    save(load(model), model, about={**about, "cautions": ["\x1b]0;owned\x07 beware", "\u202egnp.exe"]})
+    done = _run("score", model, case / "recovered.csv")
     assert done.exit_code == 0
     assert "beware" in done.output
     assert all(line.isprintable() for line in done.output.replace("\r", "\n").split("\n"))

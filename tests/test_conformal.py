@@ -129,7 +129,7 @@ def test_twice_the_mean():
     assert combine_p_values([0.02]) == 0.04
 
 
-def test_hostile_input():
+def test_invalid_input_is_refused():
     for bad in ([], [[0.1]], [0.1, np.nan], [1.2]):
         with pytest.raises(ValueError, match="p-value"):
             benjamini_hochberg(bad)

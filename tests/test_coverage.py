@@ -1,4 +1,4 @@
-"""What a report promises is what the counts behind it support: ties, groups in several parts, parts without objects."""
+"""Coverage reports agree with the counts behind them: ties, groups in several strata, strata without samples."""
 
 import numpy as np
 import pytest
@@ -12,34 +12,34 @@ pytestmark = pytest.mark.filterwarnings("ignore::transvariation.conformal.Reject
 
 @pytest.mark.filterwarnings("ignore:The groups parameter is ignored")
 @pytest.mark.parametrize("splitter", [ShuffleSplit(1, test_size=0.5, random_state=0), KFold(5)])
-def test_a_splitter_that_tears_groups_apart_is_refused(splitter):
+def test_a_splitter_that_divides_groups_is_refused(splitter):
     X, groups = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 8
     with pytest.raises(ValueError, match=r"keeps groups together, such as GroupKFold"):
         TOCC(calibration=splitter).fit(X, groups=groups)
     assert TOCC(calibration=GroupKFold(4), sensitivity=0.8).fit(X, groups=groups).coverage_report().unit == "groups"
 
 
-def test_leaving_one_out_has_two_names():
+def test_loo_equals_the_splitter_leave_one_out():
     X = np.random.default_rng(0).normal(size=(30, 2))
     for groups in (None, np.arange(30) // 2):
-        rules = [PAMTOCC(2, calibration=c, sensitivity=0.8) for c in ("loo", LeaveOneOut())]
-        named, given = (rule.fit(X, groups=groups) for rule in rules)
+        classifiers = [PAMTOCC(2, calibration=c, sensitivity=0.8) for c in ("loo", LeaveOneOut())]
+        named, given = (classifier.fit(X, groups=groups) for classifier in classifiers)
         np.testing.assert_array_equal(given._calibration.scores, named._calibration.scores)
         assert given.coverage_report() == named.coverage_report()
 
 
-def test_a_group_counts_in_each_part_by_its_share():
+def test_a_group_counts_in_each_stratum_by_its_share():
     rng = np.random.default_rng(0)
     # Ten groups at one place, ten at another with one object in twenty at the first.
     near = rng.normal(size=(10, 20, 2))
     far = rng.normal(50, 1, size=(10, 20, 2))
     far[:, 0] -= 50
     X, groups = np.concatenate([near, far]).reshape(-1, 2), np.repeat(np.arange(20), 20)
-    rule = PAMTOCC(2, calibration="loo", sensitivity=[0.8, 0.8]).fit(X, groups=groups)
-    report = rule.coverage_report()
+    classifier = PAMTOCC(2, calibration="loo", sensitivity=[0.8, 0.8]).fit(X, groups=groups)
+    report = classifier.coverage_report()
     assert report.n_per_stratum == (10.5, 9.5)
     assert report.smallest_p_value == pytest.approx(1 / 11.5)
-    assert rule.p_values([[9.0, 9.0]])[0] >= report.smallest_p_value
+    assert classifier.p_values([[9.0, 9.0]])[0] >= report.smallest_p_value
 
 
 def test_a_tied_threshold_widens_the_bracket_of_the_true_sensitivity():
@@ -54,27 +54,27 @@ def test_a_tied_threshold_widens_the_bracket_of_the_true_sensitivity():
     assert smooth.coverage_report().likely_sensitivity == pytest.approx(tuple(beta.ppf([0.05, 0.95], 91, 10)))
 
 
-def test_a_rule_that_accepts_everything_may_have_a_sensitivity_of_one():
-    rule = TOCC(calibration="split").fit(np.random.default_rng(385).normal(size=(24, 1)))
-    assert rule.offset_ == 0
-    assert np.count_nonzero(rule._calibration.scores == 0) == 1
-    assert rule.coverage_report().likely_sensitivity[1] == 1
+def test_a_classifier_that_accepts_everything_may_have_sensitivity_one():
+    classifier = TOCC(calibration="split").fit(np.random.default_rng(385).normal(size=(24, 1)))
+    assert classifier.offset_ == 0
+    assert np.count_nonzero(classifier._calibration.scores == 0) == 1
+    assert classifier.coverage_report().likely_sensitivity[1] == 1
 
 
-def test_a_part_without_calibrating_objects_takes_those_of_all():
+def test_a_stratum_without_calibration_samples_uses_those_of_all():
     rng = np.random.default_rng(3)
     X = np.concatenate([rng.normal(size=(60, 2)), rng.normal(40, 1, size=(3, 2))])
     describing = np.r_[np.arange(0, 60, 2), 60:63]
     split = PredefinedSplit(np.where(np.isin(np.arange(63), describing), -1, 0))
-    rule = PAMTOCC(2, calibration=split, sensitivity=[0.9, 0.8]).fit(X)
-    assert np.isfinite(rule.thresholds_).all()
-    assert 0 < rule.p_values([[40.0, 40.0]])[0] <= 1
+    classifier = PAMTOCC(2, calibration=split, sensitivity=[0.9, 0.8]).fit(X)
+    assert np.isfinite(classifier.thresholds_).all()
+    assert 0 < classifier.p_values([[40.0, 40.0]])[0] <= 1
 
 
 @pytest.mark.parametrize("calibration", ["loo", "cv"])
 def test_held_out_ranks_of_an_ensemble_are_attainable_by_new_samples(calibration):
     X = np.random.default_rng(4).normal(size=(39, 3))
-    rule = ProjectionEnsemble(TOCC(), 11, calibration=calibration, random_state=0).fit(X)
-    new = rule.score_samples(np.random.default_rng(5).normal(size=(500, 3)))
-    assert set(rule._calibration.scores) <= set(np.arange(40) / 39)
+    classifier = ProjectionEnsemble(TOCC(), 11, calibration=calibration, random_state=0).fit(X)
+    new = classifier.score_samples(np.random.default_rng(5).normal(size=(500, 3)))
+    assert set(classifier._calibration.scores) <= set(np.arange(40) / 39)
     assert set(new) <= set(np.arange(40) / 39)

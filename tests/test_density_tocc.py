@@ -41,22 +41,22 @@ def test_scikit_learn_contract(estimator, check):
 )
 def test_the_glass_cells_of_the_paper(reference, name, area, specificity):
     control, recovered = reference.table(name), reference.table(f"{name}_nontarget")
-    rule = DensityTOCC(calibration="resubstitution").fit(control)
-    tp = [rule.transvariation_probability(Z) for Z in (control, recovered)]
+    classifier = DensityTOCC(calibration="resubstitution").fit(control)
+    tp = [classifier.transvariation_probability(Z) for Z in (control, recovered)]
     assert round(auc(*tp), 3) == area
     assert round(specificity_at_sensitivity(*tp, 0.9), 3) == specificity
-    assert round(float(np.mean(rule.predict(recovered) == -1)), 3) == specificity
+    assert round(float(np.mean(classifier.predict(recovered) == -1)), 3) == specificity
 
 
 @pytest.mark.parametrize("density", ["mixture", "gaussian", "kde"])
 @pytest.mark.parametrize("calibration", ["resubstitution", "split"])
 def test_the_named_densities(density, calibration):
-    rule = DensityTOCC(density=density, calibration=calibration).fit(SAMPLE)
-    tp = rule.transvariation_probability(SAMPLE)
+    classifier = DensityTOCC(density=density, calibration=calibration).fit(SAMPLE)
+    tp = classifier.transvariation_probability(SAMPLE)
     assert ((tp >= 0) & (tp <= 1)).all()
-    assert rule.transvariation_probability([rule.center_])[0] == 1
-    assert (rule.predict(SAMPLE) == 1).mean() >= 0.8
-    assert rule.predict([[9.0, -9.0]])[0] == -1
+    assert classifier.transvariation_probability([classifier.center_])[0] == 1
+    assert (classifier.predict(SAMPLE) == 1).mean() >= 0.8
+    assert classifier.predict([[9.0, -9.0]])[0] == -1
 
 
 def test_the_centre_is_the_spatial_median():
@@ -64,9 +64,9 @@ def test_the_centre_is_the_spatial_median():
 
 
 def test_tp_is_smooth_and_positive_beyond_the_sample():
-    rule = DensityTOCC(density="kde").fit(SAMPLE)
+    classifier = DensityTOCC(density="kde").fit(SAMPLE)
     edge = SAMPLE.max(axis=0)
-    tp = rule.transvariation_probability(edge + np.linspace(-0.5, 0.5, 50)[:, None])
+    tp = classifier.transvariation_probability(edge + np.linspace(-0.5, 0.5, 50)[:, None])
     assert (tp > 0).all()
     assert (np.diff(tp) < 0).all()
 
@@ -92,21 +92,21 @@ def test_a_frozen_distribution_about_either_median():
 
 def test_the_median_of_a_kernel_density():
     x = np.random.default_rng(2).normal(size=(31, 1))
-    rule = DensityTOCC(density="kde", center="density").fit(x)
-    assert rule.density_.box_probability(rule.center_, [np.inf])[0] == pytest.approx(0.5, rel=1e-12)
+    classifier = DensityTOCC(density="kde", center="density").fit(x)
+    assert classifier.density_.box_probability(classifier.center_, [np.inf])[0] == pytest.approx(0.5, rel=1e-12)
 
 
 def test_an_estimator_is_cloned_and_fitted():
     given = GaussianKernelDensity(bandwidth="scott", diagonal=False)
-    rule = DensityTOCC(density=given).fit(SAMPLE)
+    classifier = DensityTOCC(density=given).fit(SAMPLE)
     assert not hasattr(given, "means_")
-    np.testing.assert_array_equal(rule.density_.means_, SAMPLE)
+    np.testing.assert_array_equal(classifier.density_.means_, SAMPLE)
 
 
 def test_a_frozen_estimator_is_kept():
     fitted = GaussianDensity().fit(SAMPLE + 1)
-    rule = DensityTOCC(density=FrozenEstimator(fitted), calibration="cv").fit(SAMPLE)
-    np.testing.assert_array_equal(rule.density_.mean_, fitted.mean_)
+    classifier = DensityTOCC(density=FrozenEstimator(fitted), calibration="cv").fit(SAMPLE)
+    np.testing.assert_array_equal(classifier.density_.mean_, fitted.mean_)
 
 
 def test_any_object_with_boxes():
@@ -116,20 +116,20 @@ def test_any_object_with_boxes():
         def box_probability(self, lower, upper):
             return np.prod(np.maximum(np.clip(upper, -4, 4) - np.clip(lower, -4, 4), 0) / 8, axis=1)
 
-    rule = DensityTOCC(density=Square()).fit(SAMPLE)
-    m = rule.center_
+    classifier = DensityTOCC(density=Square()).fit(SAMPLE)
+    m = classifier.center_
     c = np.array([2.0, 3.0])
-    assert rule.transvariation_probability([c])[0] == pytest.approx(np.prod((4 - c) / (4 - m)))
-    assert rule.transvariation_probability([[5.0, 5.0]])[0] == 0
+    assert classifier.transvariation_probability([c])[0] == pytest.approx(np.prod((4 - c) / (4 - m)))
+    assert classifier.transvariation_probability([[5.0, 5.0]])[0] == 0
 
 
 def test_the_product_form():
-    rule = DensityTOCC(density="gaussian", tau_max="product").fit(SAMPLE)
-    np.testing.assert_array_equal(rule.center_, np.median(SAMPLE, axis=0))
+    classifier = DensityTOCC(density="gaussian", tau_max="product").fit(SAMPLE)
+    np.testing.assert_array_equal(classifier.center_, np.median(SAMPLE, axis=0))
     sd = SAMPLE.std(axis=0)
     c = np.array([1.5, -0.7])
     z = (c - SAMPLE.mean(axis=0)) / sd
-    assert rule.transvariation_probability([c])[0] == pytest.approx(4 * norm.sf(z[0]) * norm.cdf(z[1]), rel=1e-9)
+    assert classifier.transvariation_probability([c])[0] == pytest.approx(4 * norm.sf(z[0]) * norm.cdf(z[1]), rel=1e-9)
     about_own = DensityTOCC(density="gaussian", tau_max="product", center="density").fit(SAMPLE)
     np.testing.assert_allclose(about_own.center_, SAMPLE.mean(axis=0), atol=1e-12)
 
@@ -138,7 +138,7 @@ def test_the_product_form():
 @pytest.mark.parametrize("calibration", ["resubstitution", "loo", "cv", "split"])
 @pytest.mark.parametrize("sensitivity", [0.4, 0.9])
 def test_where_tp_is_zero_its_logarithm_decides_alike(calibration, sensitivity):
-    """Objects beyond the end of a density, and among them the threshold: minus infinity is a rating like others."""
+    """Objects beyond the end of a density, and among them the threshold: minus infinity is a score like any other."""
     x = np.random.default_rng(0).uniform(-0.3, 1.3, size=(100, 1))
     Z = np.array([[-9.0], [0.0], [0.3], [0.5], [2.0]])
     options = {"density": uniform(), "calibration": calibration, "sensitivity": sensitivity}
@@ -153,11 +153,11 @@ def test_where_tp_is_zero_its_logarithm_decides_alike(calibration, sensitivity):
 def test_a_margin_over_minus_infinity_is_calibrated():
     x = np.random.default_rng(0).uniform(-0.3, 1.3, size=(100, 1))
     density = DensityTOCC(density=uniform(), scale="log")
-    rule = CalibratedOCC(density, response_method="decision_function", calibration="split")
+    classifier = CalibratedOCC(density, response_method="decision_function", calibration="split")
     with pytest.warns(RejectsNothing, match=r"of the calibration samples \(23 of 50\)"):
-        rule.fit(x)
-    assert rule.decision_function([[-9.0], [0.5]]).tolist() == [0.0, np.inf]
-    assert rule.coverage_report().attainable_p_value == 24 / 51
+        classifier.fit(x)
+    assert classifier.decision_function([[-9.0], [0.5]]).tolist() == [0.0, np.inf]
+    assert classifier.coverage_report().attainable_p_value == 24 / 51
 
 
 def test_explain_of_a_fixed_density_uses_kernels_for_single_features():
@@ -210,12 +210,12 @@ def test_far_samples_of_correlated_variables_have_a_score(p):
     """Their boxes are too small for a precise probability; predict used to raise TooManyVariables."""
     rng = np.random.default_rng(2)
     X = rng.normal(size=(22, p)) @ rng.normal(size=(p, p))
-    rule = DensityTOCC(density="gaussian").fit(X)
+    classifier = DensityTOCC(density="gaussian").fit(X)
     Z = X.mean(axis=0) + rng.normal(size=(6, p)) * X.std(axis=0) * [[10.0], [1e3], [1e3], [1e6], [1e100], [1e200]]
-    log_tp = rule.log_transvariation_probability(Z)
+    log_tp = classifier.log_transvariation_probability(Z)
     assert (log_tp < -50).all()
     assert not np.isnan(log_tp).any()
-    assert (rule.predict(Z) == -1).all()
+    assert (classifier.predict(Z) == -1).all()
 
 
 def test_imprecise_target_samples_are_refused_when_fitted(monkeypatch):
@@ -232,10 +232,10 @@ def test_fresh_sensitivity_with_about_as_many_samples_as_variables(n):
     p = 18
     root = np.linalg.cholesky(np.full((p, p), 0.5) + 0.5 * np.eye(p))
     kernels = DensityTOCC(density=GaussianKernelDensity(), calibration="cv", scale="log")
-    for rule in (kernels, KDEOCC(calibration="cv")):
+    for classifier in (kernels, KDEOCC(calibration="cv")):
         rejected = []
         for repeat in range(8):
             rng = np.random.default_rng([n, repeat])
-            rule.fit(rng.normal(size=(n, p)) @ root.T)
-            rejected.append((rule.predict(rng.normal(size=(100, p)) @ root.T) == -1).mean())
+            classifier.fit(rng.normal(size=(n, p)) @ root.T)
+            rejected.append((classifier.predict(rng.normal(size=(100, p)) @ root.T) == -1).mean())
         assert np.mean(rejected) < 0.17  # nominal 0.10; the standard error is about 0.03

@@ -17,7 +17,7 @@ def _plane(name):
 
 
 @pytest.mark.parametrize(
-    ("rule", "plane", "area", "specificity"),
+    ("classifier", "plane", "area", "specificity"),
     [
         (TOCC(ties="literal"), "PCA", 0.949, 0.882),
         (TOCC(ties="literal"), "K,Mg", 1.000, 1.000),
@@ -33,10 +33,13 @@ def _plane(name):
         (PAMTOCC(4), "K,Mg", 0.995, 0.980),
     ],
 )
-def test_cell(rule, plane, area, specificity):
+def test_cell_equals_the_printed_one(classifier, plane, area, specificity):
     control, recovered = _plane(plane)
-    rule.fit(control)
-    tp_control, tp_recovered = rule.transvariation_probability(control), rule.transvariation_probability(recovered)
+    classifier.fit(control)
+    tp_control, tp_recovered = (
+        classifier.transvariation_probability(control),
+        classifier.transvariation_probability(recovered),
+    )
     assert round(auc(tp_control, tp_recovered), 3) == area
     assert round(specificity_at_sensitivity(tp_control, tp_recovered), 3) == specificity
 
@@ -45,9 +48,9 @@ def test_roc_equals_r(reference):
     for name, case in reference.case("case11_roc").items():
         expected = case["tocc_df"]
         target, other = reference.table(name), reference.table(f"{name}_nontarget")
-        rule = TOCC(ties="literal").fit(target)
+        classifier = TOCC(ties="literal").fit(target)
         if expected["centre_kind"] == "data point":
-            assert rule.center_.tolist() == expected["centre"]
-        tp = rule.transvariation_probability(target)
+            assert classifier.center_.tolist() == expected["centre"]
+        tp = classifier.transvariation_probability(target)
         np.testing.assert_allclose(tp, expected["target"], rtol=0, atol=1e-12, err_msg=name)
-        assert auc(tp, rule.transvariation_probability(other)) == pytest.approx(expected["auc"], abs=1e-12)
+        assert auc(tp, classifier.transvariation_probability(other)) == pytest.approx(expected["auc"], abs=1e-12)

@@ -27,29 +27,29 @@ from transvariation import (
 
 GLASS = load_glass()
 FEATURES = ["RI", "Mg", "Al", "K"]
-RULES = [TOCC(), PAMTOCC(n_clusters=3), NeighborTOCC(), NeighborTOCC(calibration="split")]
+CLASSIFIERS = [TOCC(), PAMTOCC(n_clusters=3), NeighborTOCC(), NeighborTOCC(calibration="split")]
 
 
-@pytest.mark.parametrize("rule", RULES, ids=repr)
-def test_needed_sets_are_the_smallest_and_nearest_values_are_accepted(rule):
-    rule.fit(GLASS.control[FEATURES])
+@pytest.mark.parametrize("classifier", CLASSIFIERS, ids=repr)
+def test_needed_sets_are_the_smallest_and_nearest_values_are_accepted(classifier):
+    classifier.fit(GLASS.control[FEATURES])
     recovered = GLASS.recovered[FEATURES].iloc[:5]
-    table = explain_rejections(rule, recovered)
-    accepted = rule.predict(recovered) == 1
+    table = explain_rejections(classifier, recovered)
+    accepted = classifier.predict(recovered) == 1
     np.testing.assert_array_equal(table["accepted"].to_numpy().reshape(-1, 4)[:, 0], accepted)
     needed = table["needed"].to_numpy().reshape(-1, 4)
     nearest = table["accepted_at"].to_numpy().reshape(-1, 4)
     assert not needed[accepted].any()
     np.testing.assert_array_equal(nearest[accepted], recovered[accepted])
-    assert (rule.predict(_frame(nearest)) == 1).all()
+    assert (classifier.predict(_frame(nearest)) == 1).all()
     for i in np.flatnonzero(~accepted)[:2]:
         z = recovered.to_numpy()[i]
-        if hasattr(rule, "centers_"):
-            centre = rule.centers_[rule._stratum(z[None])[0]]
+        if hasattr(classifier, "centers_"):
+            centre = classifier.centers_[classifier._stratum(z[None])[0]]
         else:
-            centre = getattr(rule, "center_", spatial_median(rule._X))
+            centre = getattr(classifier, "center_", spatial_median(classifier._X))
         smaller = [np.isin(range(4), c) for size in range(1, needed[i].sum()) for c in combinations(range(4), size)]
-        assert all(rule.predict(_frame(np.where(s, z, centre)[None]))[0] == 1 for s in smaller)
+        assert all(classifier.predict(_frame(np.where(s, z, centre)[None]))[0] == 1 for s in smaller)
 
 
 def _frame(rows):
@@ -61,19 +61,19 @@ def test_sufficient_features_among_many():
     X = rng.normal(size=(40, 14))
     z = np.zeros((1, 14))
     z[0, [3, 7]] = 9.0
-    rule = NeighborTOCC().fit(X)
-    table = explain_rejections(rule, z)
+    classifier = NeighborTOCC().fit(X)
+    table = explain_rejections(classifier, z)
     needed = np.flatnonzero(table["needed"])
     assert set(needed) <= {3, 7}
     assert len(needed) >= 1
 
 
-def test_words():
-    rule = TOCC().fit(GLASS.control[["K", "Mg"]])
-    text = describe_rejections(explain_rejections(rule, GLASS.recovered[["K", "Mg"]]))
+def test_rejections_are_described_line_by_line():
+    classifier = TOCC().fit(GLASS.control[["K", "Mg"]])
+    text = describe_rejections(explain_rejections(classifier, GLASS.recovered[["K", "Mg"]]))
     assert len(text.splitlines()) == 51
     assert all(" rejected: " in line for line in text.splitlines())
-    inside = describe_rejections(explain_rejections(rule, GLASS.control[["K", "Mg"]].iloc[:1]))
+    inside = describe_rejections(explain_rejections(classifier, GLASS.control[["K", "Mg"]].iloc[:1]))
     assert inside == "1 accepted" or "rejected" in inside
 
 
@@ -97,7 +97,7 @@ SCALED = make_pipeline(StandardScaler(), NeighborTOCC())
 
 
 @pytest.mark.parametrize(
-    ("rule", "given"),
+    ("classifier", "given"),
     [
         (ProjectionEnsemble(n_projections=15, random_state=0), False),
         (CalibratedOCC(NeighborTOCC(), calibration="split"), False),
@@ -107,21 +107,21 @@ SCALED = make_pipeline(StandardScaler(), NeighborTOCC())
         (baselines.GaussianOCC(), True),
         (EllipticEnvelope(random_state=0), True),
     ],
-    ids=lambda rule: type(rule).__name__,
+    ids=lambda classifier: type(classifier).__name__,
 )
 @pytest.mark.parametrize("named", [True, False])
-def test_other_classifiers_are_explained_by_the_original_features(rule, given, named):
+def test_other_classifiers_are_explained_by_the_original_features(classifier, given, named):
     control, recovered = GLASS.control[FEATURES], GLASS.recovered[FEATURES].iloc[:2]
     if not named:
         control, recovered = control.to_numpy(), recovered.to_numpy()
-    rule.fit(control)
-    table = explain_rejections(rule, recovered, control if given else None)
+    classifier.fit(control)
+    table = explain_rejections(classifier, recovered, control if given else None)
     assert table["feature"].tolist()[:4] == (FEATURES if named else ["x0", "x1", "x2", "x3"])
     np.testing.assert_array_equal(table["value"], np.ravel(recovered))
-    np.testing.assert_array_equal(table["accepted"][::4], rule.predict(recovered) == 1)
+    np.testing.assert_array_equal(table["accepted"][::4], classifier.predict(recovered) == 1)
     assert not table["accepted"].all()
     nearest = table["accepted_at"].to_numpy().reshape(-1, 4)
-    assert (rule.predict(_frame(nearest) if named else nearest) == 1).all()
+    assert (classifier.predict(_frame(nearest) if named else nearest) == 1).all()
 
 
 def test_a_pipeline_that_only_scales_is_explained_like_its_classifier():
@@ -142,17 +142,17 @@ class _Square:
 def test_where_the_threshold_is_minus_infinity_nothing_is_rejected():
     rng = np.random.default_rng(0)
     target = np.vstack([rng.uniform(size=(20, 2)), rng.uniform(1.5, 3, size=(10, 2))])
-    rule = DensityTOCC(density=_Square(), scale="log").fit(target)
-    assert np.isneginf(rule.offset_)
-    assert rule.predict([[3.0, 3.0]])[0] == 1
-    assert explain_rejections(rule, [[3.0, 3.0]])["accepted"].all()
+    classifier = DensityTOCC(density=_Square(), scale="log").fit(target)
+    assert np.isneginf(classifier.offset_)
+    assert classifier.predict([[3.0, 3.0]])[0] == 1
+    assert explain_rejections(classifier, [[3.0, 3.0]])["accepted"].all()
 
 
 def test_what_cannot_be_explained_is_refused():
     control, recovered = GLASS.control[FEATURES], GLASS.recovered[FEATURES]
-    for rule in (SCALED, EllipticEnvelope()):
+    for classifier in (SCALED, EllipticEnvelope()):
         with pytest.raises(TypeError, match=r"does not keep target samples, .* explain_rejections\(classifier, Z, X\)"):
-            explain_rejections(rule.fit(control), recovered)
+            explain_rejections(classifier.fit(control), recovered)
     with pytest.raises(TypeError, match="cannot classify new samples"):
         explain_rejections(LocalOutlierFactor().fit(control), recovered, control)
     with pytest.raises(NotFittedError):

@@ -78,7 +78,7 @@ def test_display_and_tags():
     assert get_tags(TOCC()).estimator_type == "outlier_detector"
 
 
-def test_sample_weight_is_refused_in_words():
+def test_sample_weight_is_refused_with_a_message():
     with pytest.raises(TypeError, match="sample_weight"):
         TOCC().fit(CONTROL, sample_weight=np.ones(len(CONTROL)))
 

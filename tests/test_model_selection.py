@@ -54,7 +54,7 @@ def test_same_seed_same_table():
     np.testing.assert_array_equal(one, two)
 
 
-def test_hostile_input():
+def test_invalid_input_is_refused():
     with pytest.raises(ValueError, match="estimators is empty"):
         compare_classifiers([], np.zeros((20, 2)))
     with pytest.raises(ValueError, match="have the same parameters"):

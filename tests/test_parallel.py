@@ -44,10 +44,10 @@ def test_number_of_threads_does_not_change_the_result(shared_out, name, X):
     Z = np.concatenate([X[:500] * 1.3, X[:500], X[:1] * 0 + np.median(X, axis=0)])
     one = CLASSIFIERS[name](n_jobs=1).fit(X)
     for n_jobs in (2, -1):
-        rule = CLASSIFIERS[name](n_jobs=n_jobs).fit(X)
-        np.testing.assert_array_equal(rule._calibration.scores, one._calibration.scores)
-        np.testing.assert_array_equal(rule.thresholds_, one.thresholds_)
-        np.testing.assert_array_equal(rule.score_samples(Z), one.score_samples(Z))
+        classifier = CLASSIFIERS[name](n_jobs=n_jobs).fit(X)
+        np.testing.assert_array_equal(classifier._calibration.scores, one._calibration.scores)
+        np.testing.assert_array_equal(classifier.thresholds_, one.thresholds_)
+        np.testing.assert_array_equal(classifier.score_samples(Z), one.score_samples(Z))
 
 
 def test_number_of_threads_does_not_change_mixtures_and_projections(rng, shared_out):
@@ -61,8 +61,10 @@ def test_number_of_threads_does_not_change_mixtures_and_projections(rng, shared_
 def test_processes_do_not_change_the_result(rng):
     X = rng.normal(size=(60, 3)) ** 2
     few = tv.GaussianMixtureBIC(range(1, 4), models=("VEI", "VEV"), random_state=0)
-    rules = [tv.CalibratedOCC(tv.DensityTOCC(density=few), n_jobs=n, calibration="cv").fit(X[:, :2]) for n in (2, 1)]
-    np.testing.assert_array_equal(*(rule.p_values(X[:, :2]) for rule in rules))
+    classifiers = [
+        tv.CalibratedOCC(tv.DensityTOCC(density=few), n_jobs=n, calibration="cv").fit(X[:, :2]) for n in (2, 1)
+    ]
+    np.testing.assert_array_equal(*(classifier.p_values(X[:, :2]) for classifier in classifiers))
     options = {"n_projections": 6, "n_candidates": 3, "random_state": 0}
     ensembles = [tv.ProjectionEnsemble(tv.DensityTOCC(density=few), **options, n_jobs=n).fit(X) for n in (2, 1)]
     np.testing.assert_array_equal(*(ensemble.member_ranks(X) for ensemble in ensembles))

@@ -33,7 +33,7 @@ def test_feature_names_are_kept():
     assert_same(classifier, TOCC().fit(X[10:]), X)
 
 
-def test_refusals():
+def test_invalid_calls_are_refused():
     X = np.random.default_rng(4).normal(size=(40, 2))
     with pytest.raises(ValueError, match="window=1 must be at least 2"):
         TOCC().partial_fit(X, window=1)

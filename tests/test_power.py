@@ -34,7 +34,7 @@ FEW = {"n_projections": 9, "n_candidates": 5, "random_state": 0}
 
 
 @pytest.mark.parametrize(
-    "rule",
+    "classifier",
     [
         TOCC(calibration="loo"),
         PAMTOCC(calibration="loo"),
@@ -44,42 +44,42 @@ FEW = {"n_projections": 9, "n_candidates": 5, "random_state": 0}
         dask.TOCC(calibration="split"),
         dask.PAMTOCC(4, calibration="split"),
     ],
-    ids=lambda rule: type(rule).__name__,
+    ids=lambda classifier: type(classifier).__name__,
 )
-def test_warns_once(rule):
+def test_warns_once(classifier):
     far = np.full((1, 9), 1e6)
-    for do in (lambda: rule.fit(GLASS.control.to_numpy()), lambda: rule.set_sensitivity(0.95)):
+    for do in (lambda: classifier.fit(GLASS.control.to_numpy()), lambda: classifier.set_sensitivity(0.95)):
         (words,) = messages(do)
-        assert f"sensitivity={rule.sensitivity} accepts every sample" in words
+        assert f"sensitivity={classifier.sensitivity} accepts every sample" in words
         assert "have the lowest attainable score" in words
         assert "use NeighborTOCC" in words
-        assert rule.predict(far).tolist() == [1]
+        assert classifier.predict(far).tolist() == [1]
 
 
 def test_the_message_names_the_share_and_a_sensitivity_that_works():
-    rule = TOCC(calibration="loo")
-    (words,) = messages(lambda: rule.fit(GLASS.control[["K", "Mg"]]))
+    classifier = TOCC(calibration="loo")
+    (words,) = messages(lambda: classifier.fit(GLASS.control[["K", "Mg"]]))
     assert "15% of the calibration samples (13 of 87)" in words
     assert words.endswith("use NeighborTOCC, fewer features or a sensitivity of at most 0.84")
-    assert messages(lambda: rule.set_sensitivity(0.84)) == []
-    assert rule.predict(GLASS.control[["K", "Mg"]][:1] * 100).tolist() == [-1]
-    (words,) = messages(lambda: rule.fit(GLASS.control[["K", "Mg"]], groups=np.arange(87) // 3))
+    assert messages(lambda: classifier.set_sensitivity(0.84)) == []
+    assert classifier.predict(GLASS.control[["K", "Mg"]][:1] * 100).tolist() == [-1]
+    (words,) = messages(lambda: classifier.fit(GLASS.control[["K", "Mg"]], groups=np.arange(87) // 3))
     assert "of the calibration groups (" in words
 
 
 @pytest.mark.parametrize(
-    "rule",
+    "classifier",
     [
         TOCC(),
         NeighborTOCC(),
         ProjectionEnsemble(make_pipeline(StandardScaler(), TOCC(calibration="loo")), **FEW),
         CalibratedOCC(IsolationForest(n_estimators=5, random_state=0), calibration="split"),
     ],
-    ids=lambda rule: type(rule).__name__,
+    ids=lambda classifier: type(classifier).__name__,
 )
-def test_no_warning(rule):
+def test_no_warning(classifier):
     """Resubstitution, unbounded scores, and members whose own thresholds are not used."""
-    assert messages(lambda: rule.fit(GLASS.control).set_sensitivity(0.95)) == []
+    assert messages(lambda: classifier.fit(GLASS.control).set_sensitivity(0.95)) == []
 
 
 def test_no_warning_from_compare_classifiers():
@@ -88,9 +88,9 @@ def test_no_warning_from_compare_classifiers():
 
 
 def test_partial_fit_warns_once_per_call():
-    rule = TOCC(calibration="loo").set_params(sensitivity=0.95)
+    classifier = TOCC(calibration="loo").set_params(sensitivity=0.95)
     X = GLASS.control[["K", "Mg"]].to_numpy()
-    assert [len(messages(lambda X=X: rule.partial_fit(X))) for X in (X[:40], X[40:60], X[60:])] == [1, 1, 1]
+    assert [len(messages(lambda X=X: classifier.partial_fit(X))) for X in (X[:40], X[40:60], X[60:])] == [1, 1, 1]
 
 
 def nearly_all(classifier, X):

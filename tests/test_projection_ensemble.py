@@ -42,17 +42,17 @@ def test_the_median_rank_decides_as_the_majority_votes(estimator, n_projections)
     """Members fitted and asked one by one, at many sensitivities; strictly more than half must accept."""
     glass = load_glass()
     X, Z = glass.control.to_numpy(), glass.all.drop(columns="Type").to_numpy()
-    rule = ProjectionEnsemble(estimator, n_projections=n_projections, n_candidates=3, random_state=1).fit(X)
+    classifier = ProjectionEnsemble(estimator, n_projections=n_projections, n_candidates=3, random_state=1).fit(X)
     for s in [0.5, 2 / 3, 0.8, 0.9, 0.95, 1.0]:
         votes = np.zeros(len(Z))
-        for A in rule.projections_:
+        for A in classifier.projections_:
             if isinstance(estimator, OneClassSVM):
                 member = OneClassSVM().fit(X @ A)
                 threshold = np.sort(member.score_samples(X @ A))[int((1 - s) * len(X) + 1e-9)]
                 votes += member.score_samples(Z @ A) >= threshold
             else:
                 votes += type(estimator)(**estimator.get_params() | {"sensitivity": s}).fit(X @ A).predict(Z @ A) == 1
-        np.testing.assert_array_equal(rule.set_sensitivity(s).predict(Z) == 1, votes > n_projections / 2)
+        np.testing.assert_array_equal(classifier.set_sensitivity(s).predict(Z) == 1, votes > n_projections / 2)
 
 
 def test_rp_cells_of_the_paper():
@@ -69,8 +69,8 @@ def test_rp_cells_of_the_paper():
     ]:
         cells = []
         for seed in range(3):
-            rule = ProjectionEnsemble(estimator, random_state=seed).fit(glass.control)
-            scores = rule.score_samples(glass.control), rule.score_samples(glass.recovered)
+            classifier = ProjectionEnsemble(estimator, random_state=seed).fit(glass.control)
+            scores = classifier.score_samples(glass.control), classifier.score_samples(glass.recovered)
             cells.append((auc(*scores), specificity_at_sensitivity(*scores)))
         aucs, specificities = np.transpose(cells)
         assert lowest <= aucs.min()
@@ -84,8 +84,8 @@ def test_same_for_every_number_of_jobs():
     results = []
     with parallel_config(backend="threading"):  # processes would mostly be waiting for imports here
         for n_jobs in (None, 2, 4, -1):
-            rule = ProjectionEnsemble(member, n_jobs=n_jobs, **SMALL).fit(glass.control)
-            results.append(np.append(rule.projections_.ravel(), rule.score_samples(glass.recovered)))
+            classifier = ProjectionEnsemble(member, n_jobs=n_jobs, **SMALL).fit(glass.control)
+            results.append(np.append(classifier.projections_.ravel(), classifier.score_samples(glass.recovered)))
     for other in results[1:]:
         np.testing.assert_array_equal(results[0], other)
 
@@ -93,43 +93,43 @@ def test_same_for_every_number_of_jobs():
 def test_seeds_reach_random_members():
     glass = load_glass()
     member = make_pipeline(StandardScaler(), IsolationForest(n_estimators=3))
-    rules = [ProjectionEnsemble(member, **SMALL).fit(glass.control) for _ in range(2)]
-    np.testing.assert_array_equal(*(rule.score_samples(glass.recovered) for rule in rules))
-    seeds = {rule.estimator_[-1].random_state for rule in rules[0].estimators_}
+    classifiers = [ProjectionEnsemble(member, **SMALL).fit(glass.control) for _ in range(2)]
+    np.testing.assert_array_equal(*(classifier.score_samples(glass.recovered) for classifier in classifiers))
+    seeds = {classifier.estimator_[-1].random_state for classifier in classifiers[0].estimators_}
     assert len(seeds) == SMALL["n_projections"]
 
 
 def test_ranks_and_training_scores():
     glass = load_glass()
-    rule = ProjectionEnsemble(TOCC(), **SMALL).fit(glass.control)
-    ranks = rule.member_ranks(glass.control)
+    classifier = ProjectionEnsemble(TOCC(), **SMALL).fit(glass.control)
+    ranks = classifier.member_ranks(glass.control)
     assert ranks.shape == (9, 87)
     # The best of the training objects ranks 1, the worst at least 1/87.
     assert (ranks.max(axis=1) == 1).all()
     assert (ranks.min(axis=1) >= 1 / 87).all()
-    np.testing.assert_array_equal(rule.score_samples(glass.control), np.sort(ranks, axis=0)[4])
-    np.testing.assert_array_equal(rule._calibration.scores, rule.score_samples(glass.control))
+    np.testing.assert_array_equal(classifier.score_samples(glass.control), np.sort(ranks, axis=0)[4])
+    np.testing.assert_array_equal(classifier._calibration.scores, classifier.score_samples(glass.control))
 
 
-def test_a_sample_scores_the_same_alone_and_among_others():
+def test_scores_do_not_depend_on_the_batch():
     """Also to the last bit: a training object must equal itself in every image, or it no longer counts itself."""
     X = load_glass().control.to_numpy()
-    rule = ProjectionEnsemble(TOCC(), **SMALL).fit(X)
-    alone = np.concatenate([rule.score_samples(row[None]) for row in X])
-    np.testing.assert_array_equal(alone, rule._calibration.scores)
+    classifier = ProjectionEnsemble(TOCC(), **SMALL).fit(X)
+    alone = np.concatenate([classifier.score_samples(row[None]) for row in X])
+    np.testing.assert_array_equal(alone, classifier._calibration.scores)
 
 
 def test_tp_and_explanations():
     glass = load_glass()
-    rule = ProjectionEnsemble(TOCC(), **SMALL).fit(glass.control)
-    tp = rule.transvariation_probability(glass.recovered)
+    classifier = ProjectionEnsemble(TOCC(), **SMALL).fit(glass.control)
+    tp = classifier.transvariation_probability(glass.recovered)
     X, Z = glass.control.to_numpy(), glass.recovered.to_numpy()
-    expected = [TOCC().fit(X @ A).transvariation_probability(Z @ A) for A in rule.projections_]
+    expected = [TOCC().fit(X @ A).transvariation_probability(Z @ A) for A in classifier.projections_]
     np.testing.assert_allclose(tp, np.median(expected, axis=0))
-    table = rule.explain(glass.recovered)
+    table = classifier.explain(glass.recovered)
     assert len(table) == 51 * 9
     assert table["feature"].tolist()[:9] == glass.control.columns.tolist()
-    np.testing.assert_array_equal(table["importance"][:9], rule.feature_importances_)
+    np.testing.assert_array_equal(table["importance"][:9], classifier.feature_importances_)
     assert len(ProjectionEnsemble(**SMALL).fit(X).explain(Z)) == 51 * 9
     assert not hasattr(ProjectionEnsemble(OneClassSVM()), "transvariation_probability")
 
@@ -139,9 +139,9 @@ def test_tp_and_explanations():
 def test_calibrated_thresholds(calibration):
     """Not the vote but the calibrated median rank decides; p-values above 1 - s are accepted."""
     glass = load_glass()
-    rule = ProjectionEnsemble(TOCC(), calibration=calibration, **SMALL).fit(glass.control)
-    accepted = rule.predict(glass.recovered) == 1
-    np.testing.assert_array_equal(accepted, rule.p_values(glass.recovered) > 0.1 + 1e-9)
+    classifier = ProjectionEnsemble(TOCC(), calibration=calibration, **SMALL).fit(glass.control)
+    accepted = classifier.predict(glass.recovered) == 1
+    np.testing.assert_array_equal(accepted, classifier.p_values(glass.recovered) > 0.1 + 1e-9)
 
 
 @pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")
@@ -150,12 +150,14 @@ def test_calibrated_thresholds(calibration):
 def test_members_decide_as_they_vote(estimator, calibration):
     glass = load_glass()
     X, Z = glass.control.to_numpy(), glass.recovered.to_numpy()
-    rule = ProjectionEnsemble(estimator, calibration=calibration, sensitivity=0.6, **SMALL).fit(X)
+    classifier = ProjectionEnsemble(estimator, calibration=calibration, sensitivity=0.6, **SMALL).fit(X)
     for sensitivity in (0.6, 0.75):
-        rule.set_sensitivity(sensitivity)
-        votes = [m.predict(project(Z, A)) == 1 for m, A in zip(rule.estimators_, rule.projections_, strict=True)]
-        np.testing.assert_array_equal(votes, rule.member_ranks(Z) > 1 - sensitivity + 1e-12)
-    member, A = rule.estimators_[0], rule.projections_[0]
+        classifier.set_sensitivity(sensitivity)
+        votes = [
+            m.predict(project(Z, A)) == 1 for m, A in zip(classifier.estimators_, classifier.projections_, strict=True)
+        ]
+        np.testing.assert_array_equal(votes, classifier.member_ranks(Z) > 1 - sensitivity + 1e-12)
+    member, A = classifier.estimators_[0], classifier.projections_[0]
     kept = X if calibration == "resubstitution" else X[calibration_folds("split", len(X))[0][0]]
     alone = clone(estimator).set_params(calibration="resubstitution", sensitivity=0.75).fit(project(kept, A))
     np.testing.assert_array_equal(member.score_samples(project(Z, A)), alone.score_samples(project(Z, A)))
@@ -181,15 +183,15 @@ def test_detectors_with_decision_function_only():
             return -np.abs(X - self.mean_).sum(axis=1)
 
     glass = load_glass()
-    rule = ProjectionEnsemble(Distance(), **SMALL).fit(glass.control)
-    assert (rule.predict(glass.control) == 1).mean() > 0.85
+    classifier = ProjectionEnsemble(Distance(), **SMALL).fit(glass.control)
+    assert (classifier.predict(glass.control) == 1).mean() > 0.85
 
 
 def test_detectors_that_cannot_score_are_refused():
     with pytest.raises(TypeError, match="use novelty=True for LocalOutlierFactor"):
         ProjectionEnsemble(LocalOutlierFactor(), **SMALL).fit(load_glass().control)
-    rule = ProjectionEnsemble(LocalOutlierFactor(novelty=True), **SMALL).fit(load_glass().control)
-    assert (rule.predict(load_glass().recovered) == -1).any()
+    classifier = ProjectionEnsemble(LocalOutlierFactor(novelty=True), **SMALL).fit(load_glass().control)
+    assert (classifier.predict(load_glass().recovered) == -1).any()
 
 
 @pytest.mark.parametrize(
@@ -205,10 +207,10 @@ def test_detectors_that_cannot_score_are_refused():
     ids=["constant", "duplicated", "mostly zero", "all alike", "p > n", "two objects"],
 )
 def test_degenerate_features(X):
-    rule = ProjectionEnsemble(TOCC(), **SMALL).fit(X)
-    scores = rule.score_samples(X)
+    classifier = ProjectionEnsemble(TOCC(), **SMALL).fit(X)
+    scores = classifier.score_samples(X)
     assert ((scores > 0) & (scores <= 1)).all()
-    assert rule.predict(X.mean(axis=0, keepdims=True) + 1e3).tolist() == [-1]
+    assert classifier.predict(X.mean(axis=0, keepdims=True) + 1e3).tolist() == [-1]
 
 
 def test_impossible_requests():

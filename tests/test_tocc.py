@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 
 from transvariation import PAMTOCC, TOCC, load_glass
 
-RULES = [TOCC(), PAMTOCC(3)]
+CLASSIFIERS = [TOCC(), PAMTOCC(3)]
 
 
 @pytest.fixture
@@ -19,23 +19,23 @@ def plane():
 
 
 @pytest.mark.parametrize("sensitivity", [0.5, 0.8, 0.9, 0.95, 1.0])
-def test_at_least_the_asked_share_of_training_objects_is_accepted(plane, sensitivity):
+def test_at_least_the_nominal_share_of_training_samples_is_accepted(plane, sensitivity):
     accepted = TOCC(sensitivity=sensitivity).fit_predict(plane) == 1
     assert accepted.mean() >= sensitivity
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_moving_the_operating_point_equals_fitting_anew(plane, rule):
-    moved = clone(rule).fit(plane).set_sensitivity(0.7)
-    refitted = clone(rule).set_params(sensitivity=0.7).fit(plane)
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+def test_set_sensitivity_equals_a_new_fit(plane, classifier):
+    moved = clone(classifier).fit(plane).set_sensitivity(0.7)
+    refitted = clone(classifier).set_params(sensitivity=0.7).fit(plane)
     np.testing.assert_array_equal(moved.decision_function(plane), refitted.decision_function(plane))
     assert moved.get_params()["sensitivity"] == 0.7
 
 
 def test_each_cluster_keeps_its_own_share(plane):
-    rule = PAMTOCC(3, sensitivity=[0.5, 0.8, 1.0]).fit(plane)
-    accepted = rule.predict(plane) == 1
-    shares = [accepted[rule.labels_ == k].mean() for k in range(3)]
+    classifier = PAMTOCC(3, sensitivity=[0.5, 0.8, 1.0]).fit(plane)
+    accepted = classifier.predict(plane) == 1
+    shares = [accepted[classifier.labels_ == k].mean() for k in range(3)]
     assert np.all(shares >= np.array([0.5, 0.8, 1.0]))
     assert shares[2] == 1 > shares[0]
 
@@ -46,30 +46,30 @@ def test_the_wrong_number_of_sensitivities_is_refused(plane):
 
 
 @pytest.mark.parametrize("sensitivity", [0, -0.1, 1.2, float("nan")])
-@pytest.mark.parametrize("rule", RULES)
-def test_an_impossible_sensitivity_is_refused(plane, rule, sensitivity):
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+def test_an_impossible_sensitivity_is_refused(plane, classifier, sensitivity):
     with pytest.raises(ValueError, match=r"sensitivity=.* must lie in \(0, 1\]"):
-        clone(rule).set_params(sensitivity=sensitivity).fit(plane)
+        clone(classifier).set_params(sensitivity=sensitivity).fit(plane)
 
 
 def test_a_single_object_cluster_accepts_only_its_like():
     X = np.array([[0.0, 0], [0, 1], [1, 0], [50, 50]])
-    rule = PAMTOCC(2).fit(X)
-    assert rule.predict([[50, 50], [50, 49], [51, 51]]).tolist() == [1, -1, -1]
+    classifier = PAMTOCC(2).fit(X)
+    assert classifier.predict([[50, 50], [50, 49], [51, 51]]).tolist() == [1, -1, -1]
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_verdicts_do_not_depend_on_the_batch(plane, rule):
-    rule = clone(rule).fit(plane)
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+def test_predictions_do_not_depend_on_the_batch(plane, classifier):
+    classifier = clone(classifier).fit(plane)
     others = load_glass().recovered[["K", "Mg"]]
-    alone = np.concatenate([rule.decision_function(others.iloc[[i]]) for i in range(len(others))])
-    np.testing.assert_array_equal(alone, rule.decision_function(others))
+    alone = np.concatenate([classifier.decision_function(others.iloc[[i]]) for i in range(len(others))])
+    np.testing.assert_array_equal(alone, classifier.decision_function(others))
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_columns_of_another_name_or_order_are_refused(plane, rule):
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+def test_columns_of_another_name_or_order_are_refused(plane, classifier):
     with pytest.raises(ValueError, match="feature names"):
-        clone(rule).fit(plane).predict(plane[["Mg", "K"]])
+        clone(classifier).fit(plane).predict(plane[["Mg", "K"]])
 
 
 def test_tp_is_invariant_under_shift_and_positive_scaling_per_axis(plane):
@@ -80,11 +80,11 @@ def test_tp_is_invariant_under_shift_and_positive_scaling_per_axis(plane):
     np.testing.assert_array_equal(TOCC().fit(mg[::-1]).transvariation_probability(mg), expected)
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_explain_has_one_row_per_sample_and_feature(plane, rule):
-    rule = clone(rule).fit(plane)
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+def test_explain_has_one_row_per_sample_and_feature(plane, classifier):
+    classifier = clone(classifier).fit(plane)
     others = load_glass().recovered[["K", "Mg"]]
-    table = rule.explain(others)
+    table = classifier.explain(others)
     assert list(table.columns) == [
         *("sample", "feature", "value", "median", "side", "tp", "p_value", "univariate_rejection")
     ]
@@ -96,15 +96,15 @@ def test_explain_has_one_row_per_sample_and_feature(plane, rule):
 
 
 def test_explain_counts_by_hand():
-    rule = TOCC(sensitivity=0.8).fit([[1.0, 10], [2, 20], [3, 30], [4, 40], [5, 50]])
-    table = rule.explain([[4.5, 30.0], [3.0, 5.0]])
+    classifier = TOCC(sensitivity=0.8).fit([[1.0, 10], [2, 20], [3, 30], [4, 40], [5, 50]])
+    table = classifier.explain([[4.5, 30.0], [3.0, 5.0]])
     assert table["sample"].tolist() == [0, 0, 1, 1]
     assert table["feature"].tolist() == ["x0", "x1", "x0", "x1"]
     assert table["median"].tolist() == [3, 30, 3, 30]
     assert table["side"].tolist() == ["above", "at", "at", "below"]
     # One of five units lies beyond 4.5: 2 * 1/5. Beyond 5 there is none.
     assert table["tp"].tolist() == [0.4, 1, 1, 0]
-    # The training tp's in each variable are .2, .6, 1, .6, .2; accepting four in five cuts at .2.
+    # The training tp's in each variable are .2, .6, 1, .6, .2; accepting four in five sets the threshold to .2.
     assert table["univariate_rejection"].tolist() == [False, False, False, True]
 
 
@@ -121,7 +121,7 @@ def test_pipelines_and_grid_search_take_it(plane):
     assert search.best_params_["n_clusters"] in (1, 2, 3)
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
@@ -132,17 +132,17 @@ def test_pipelines_and_grid_search_take_it(plane):
         (np.empty((0, 2)), "0 sample"),
     ],
 )
-def test_bad_tables_say_what_is_wrong(rule, rows, message):
+def test_unusable_tables_are_refused(classifier, rows, message):
     with pytest.raises(ValueError, match=message):
-        clone(rule).fit(rows)
+        clone(classifier).fit(rows)
 
 
 def test_a_constant_column_does_no_harm(plane):
     constant = plane.assign(Fe=0.0)
-    rule = TOCC().fit(constant)
+    classifier = TOCC().fit(constant)
     np.testing.assert_array_equal(
-        rule.transvariation_probability(constant), TOCC().fit(plane).transvariation_probability(plane)
+        classifier.transvariation_probability(constant), TOCC().fit(plane).transvariation_probability(plane)
     )
     # A value off the constant has no target unit on its side.
     off = pd.DataFrame([[0.5, 3.5, 0.1]], columns=constant.columns)
-    assert rule.transvariation_probability(off).tolist() == [0]
+    assert classifier.transvariation_probability(off).tolist() == [0]

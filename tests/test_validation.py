@@ -1,4 +1,4 @@
-"""The short way through the door is the long way's answer."""
+"""Input arrays of every type are validated alike."""
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,7 @@ rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 2))
 
 
-def test_anything_becomes_a_plain_array_of_the_rule_s_own():
+def test_every_array_type_is_copied_to_a_plain_array():
     plain = TOCC().fit(X)
     assert not np.shares_memory(plain._X, X)
     assert plain.n_features_in_ == 2
@@ -19,16 +19,16 @@ def test_anything_becomes_a_plain_array_of_the_rule_s_own():
         np.testing.assert_array_equal(TOCC().fit(other).score_samples(other), plain.score_samples(X))
 
 
-def test_names_are_forgotten_with_the_next_fit_and_missed_before_it():
-    rule = TOCC().fit(pd.DataFrame(X, columns=["K", "Mg"]))
+def test_a_refit_without_names_removes_the_feature_names():
+    classifier = TOCC().fit(pd.DataFrame(X, columns=["K", "Mg"]))
     with pytest.warns(UserWarning, match="does not have valid feature names"):
-        rule.predict(X)
-    assert not hasattr(rule.fit(X), "feature_names_in_")
-    rule.predict(X)
+        classifier.predict(X)
+    assert not hasattr(classifier.fit(X), "feature_names_in_")
+    classifier.predict(X)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_what_is_not_a_number_is_named(bad):
+def test_nan_and_infinity_are_refused(bad):
     spoiled = X.copy()
     spoiled[3, 1] = bad
     with pytest.raises(ValueError, match=r"Input X contains (NaN|infinity)"):
@@ -45,12 +45,12 @@ def test_numbers_so_large_that_their_sum_is_not_finite():
     np.testing.assert_array_equal(TOCC().fit(huge).score_samples(huge), TOCC().fit(X).score_samples(X))
 
 
-def test_wrong_shapes_are_told_as_ever():
-    rule = TOCC().fit(X)
+def test_wrong_shapes_raise_the_messages_of_scikit_learn():
+    classifier = TOCC().fit(X)
     with pytest.raises(ValueError, match="X has 3 features, but TOCC is expecting 2 features"):
-        rule.predict(np.zeros((5, 3)))
+        classifier.predict(np.zeros((5, 3)))
     with pytest.raises(ValueError, match="Expected 2D array, got 1D array"):
-        rule.predict(X[0])
+        classifier.predict(X[0])
     with pytest.raises(ValueError, match="Found array with 1 sample"):
         TOCC().fit(X[:1])
     with pytest.raises(ValueError, match=r"Found array with 0 feature\(s\)"):

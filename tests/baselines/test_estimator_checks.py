@@ -1,10 +1,10 @@
-"""scikit-learn's own checks for every rival."""
+"""scikit-learn's own checks for every baseline."""
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from transvariation.baselines import DDSIMCA, KDEOCC, SOMOCC, SVDD, GaussianOCC, KMeansOCC, MixtureOCC
 
-RIVALS = [
+BASELINES = [
     GaussianOCC(),
     MixtureOCC(n_components=(1, 2), models=("EII", "VVV")),
     KDEOCC(),
@@ -17,6 +17,6 @@ RIVALS = [
 ]
 
 
-@parametrize_with_checks(RIVALS)
+@parametrize_with_checks(BASELINES)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)

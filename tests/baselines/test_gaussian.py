@@ -16,10 +16,10 @@ def test_distances_of_r(reference, name):
     X = reference.table(name)
     tolerance = 1e-14 * max(1e3, 10 * case["condition_number"])
     assert mahalanobis(X, X) == pytest.approx(case["data_distance2"], rel=tolerance)
-    rule = GaussianOCC().fit(X)
+    classifier = GaussianOCC().fit(X)
     queries = reference.table(f"{name}_query")
-    assert -rule.score_samples(queries) == pytest.approx(case["query_distance2"], rel=tolerance)
-    assert rule.covariance_ == pytest.approx(np.array(case["cov"]), rel=1e-9, abs=1e-12)
+    assert -classifier.score_samples(queries) == pytest.approx(case["query_distance2"], rel=tolerance)
+    assert classifier.covariance_ == pytest.approx(np.array(case["cov"]), rel=1e-9, abs=1e-12)
 
 
 def test_singular_covariance_names_the_columns():

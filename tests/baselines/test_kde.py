@@ -8,8 +8,10 @@ from transvariation.density.bandwidth import plug_in_bandwidth
 
 def test_matrix_of_r_gives_densities_of_r(reference):
     case = reference.case("case03_kde")["blobs2"]
-    rule = KDEOCC(bandwidth=case["H"]).fit(reference.table("blobs2"))
-    assert np.exp(rule.score_samples(reference.table("blobs2_query"))) == pytest.approx(case["density_exact"], rel=1e-9)
+    classifier = KDEOCC(bandwidth=case["H"]).fit(reference.table("blobs2"))
+    assert np.exp(classifier.score_samples(reference.table("blobs2_query"))) == pytest.approx(
+        case["density_exact"], rel=1e-9
+    )
 
 
 def test_choices_of_the_bandwidth():

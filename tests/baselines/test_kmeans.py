@@ -17,18 +17,18 @@ def test_as_good_as_the_best_of_100_starts_in_r(reference, name):
 
 def test_distances_of_r(reference):
     case = reference.case("case08_som_kmeans")["glass_k_mg"]["kmeans"]
-    rule = KMeansOCC(random_state=0).fit(reference.table("glass_k_mg"))
-    assert rule.centers_[np.lexsort(rule.centers_.T[::-1])] == pytest.approx(np.array(case["centres"]))
-    assert -rule.score_samples(reference.table("glass_k_mg_query")) == pytest.approx(case["query_distance"])
-    assert sorted(np.bincount(rule.labels_)) == sorted(case["sizes"])
+    classifier = KMeansOCC(random_state=0).fit(reference.table("glass_k_mg"))
+    assert classifier.centers_[np.lexsort(classifier.centers_.T[::-1])] == pytest.approx(np.array(case["centres"]))
+    assert -classifier.score_samples(reference.table("glass_k_mg_query")) == pytest.approx(case["query_distance"])
+    assert sorted(np.bincount(classifier.labels_)) == sorted(case["sizes"])
 
 
 def test_fewer_distinct_objects_than_centres():
     X = np.repeat([[0.0, 0.0], [1.0, 1.0], [3.0, 0.0]], 5, axis=0)
-    rule = KMeansOCC().fit(X)
-    assert len(rule.centers_) == 3
-    assert rule.inertia_ == 0
-    assert rule.predict([[0.0, 0.0], [0.5, 0.5]]).tolist() == [1, -1]
+    classifier = KMeansOCC().fit(X)
+    assert len(classifier.centers_) == 3
+    assert classifier.inertia_ == 0
+    assert classifier.predict([[0.0, 0.0], [0.5, 0.5]]).tolist() == [1, -1]
 
 
 def test_impossible_number():

@@ -13,18 +13,20 @@ def test_solution_of_r(reference, name, kernel):
     case = reference.case("case07_svdd")[name]
     expected = case[kernel]
     X = reference.table(name)
-    rule = SVDD(kernel=kernel).fit(X)
-    assert -rule.score_samples(X) == pytest.approx(expected["data_distance2"], rel=1e-6)
-    assert -rule.score_samples(reference.table(f"{name}_query")) == pytest.approx(expected["query_distance2"], rel=1e-6)
-    assert rule.dual_objective_ == pytest.approx(expected["dual_objective"], rel=1e-6)
-    assert rule.radius2_ == pytest.approx(expected["radius2"], rel=1e-6)
-    assert rule.radius2_interval_ == pytest.approx(expected["radius2_interval"], rel=1e-6)
+    classifier = SVDD(kernel=kernel).fit(X)
+    assert -classifier.score_samples(X) == pytest.approx(expected["data_distance2"], rel=1e-6)
+    assert -classifier.score_samples(reference.table(f"{name}_query")) == pytest.approx(
+        expected["query_distance2"], rel=1e-6
+    )
+    assert classifier.dual_objective_ == pytest.approx(expected["dual_objective"], rel=1e-6)
+    assert classifier.radius2_ == pytest.approx(expected["radius2"], rel=1e-6)
+    assert classifier.radius2_interval_ == pytest.approx(expected["radius2_interval"], rel=1e-6)
     if not case["duplicated_rows"]:
-        assert rule.weights_ == pytest.approx(expected["alpha"], abs=1e-4)
+        assert classifier.weights_ == pytest.approx(expected["alpha"], abs=1e-4)
     if kernel == "rbf":
-        assert rule.gamma_ == pytest.approx(case["gamma"])
+        assert classifier.gamma_ == pytest.approx(case["gamma"])
     else:
-        assert rule.center_ == pytest.approx(expected["centre"], rel=1e-6)
+        assert classifier.center_ == pytest.approx(expected["centre"], rel=1e-6)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
@@ -32,8 +34,8 @@ def test_solution_of_r(reference, name, kernel):
 def test_optimality_conditions(kernel, C):
     X = np.random.default_rng(0).normal(size=(50, 4)).round(1)
     X = np.vstack([X, X[:20]])  # duplicates
-    rule = SVDD(kernel=kernel, C=C).fit(X)
-    distance2, weights = -rule.score_samples(X), rule.weights_
+    classifier = SVDD(kernel=kernel, C=C).fit(X)
+    distance2, weights = -classifier.score_samples(X), classifier.weights_
     assert weights.sum() == pytest.approx(1)
     assert weights.min() >= 0
     assert weights.max() <= C * (1 + 1e-9)
@@ -41,24 +43,24 @@ def test_optimality_conditions(kernel, C):
 
 
 def test_minimal_ball_of_a_right_triangle():
-    rule = SVDD(kernel="linear", C=1.0).fit([[0.0, 0.0], [3.0, 0.0], [0.0, 4.0]])
-    assert rule.center_ == pytest.approx([1.5, 2.0])
-    assert rule.radius2_ == pytest.approx(6.25)
+    classifier = SVDD(kernel="linear", C=1.0).fit([[0.0, 0.0], [3.0, 0.0], [0.0, 4.0]])
+    assert classifier.center_ == pytest.approx([1.5, 2.0])
+    assert classifier.radius2_ == pytest.approx(6.25)
 
 
 def test_all_weights_at_the_bound():
     X = np.random.default_rng(0).normal(size=(10, 2))
     for kernel in ("linear", "rbf"):
-        rule = SVDD(kernel=kernel, C=0.1).fit(X)
-        assert rule.weights_ == pytest.approx(0.1)
-        assert rule.radius2_ == pytest.approx((-rule.score_samples(X)).min())
+        classifier = SVDD(kernel=kernel, C=0.1).fit(X)
+        assert classifier.weights_ == pytest.approx(0.1)
+        assert classifier.radius2_ == pytest.approx((-classifier.score_samples(X)).min())
 
 
 def test_identical_objects():
     for kernel in ("linear", "rbf"):
-        rule = SVDD(kernel=kernel).fit(np.ones((20, 2)))
-        assert rule.radius2_ == pytest.approx(0, abs=1e-12)
-        assert rule.predict([[1.0, 1.0], [2.0, 1.0]]).tolist() == [1, -1]
+        classifier = SVDD(kernel=kernel).fit(np.ones((20, 2)))
+        assert classifier.radius2_ == pytest.approx(0, abs=1e-12)
+        assert classifier.predict([[1.0, 1.0], [2.0, 1.0]]).tolist() == [1, -1]
 
 
 def test_shift_changes_nothing():
@@ -79,7 +81,7 @@ def test_weights_do_not_depend_on_the_order():
     assert ball_weights(X[::-1], 0.1)[::-1] == pytest.approx(ball_weights(X, 0.1), abs=1e-6)
 
 
-def test_says_what_is_wrong():
+def test_invalid_input_is_refused():
     X = np.random.default_rng(0).normal(size=(8, 2))
     with pytest.raises(ValueError, match=r"C=0.1 is too small for n_samples=8.*at least 1 / n = 0.125"):
         SVDD().fit(X)

@@ -37,7 +37,7 @@ def cluster():
         "distributed.comm.timeouts.connect": "30s",
         # A name whose worker is away when this is over is given up for good, and here workers are lost often.
         "distributed.deploy.lost-worker-timeout": "1h",
-        # Workers that take the place of lost ones need not import everything again.
+        # Workers that take the place of lost ones need not repeat all imports.
         "distributed.worker.multiprocessing-method": "forkserver",
     }
     with (
@@ -56,23 +56,23 @@ def test_array_and_frame_equal_one_machine(cluster):
     uneven = da.from_array(X, chunks=((7, 16_384, 10_000, 9_609), (1, 1)))
     frame = dd.from_pandas(pd.DataFrame(X, columns=["a", "b"]), npartitions=3)
     for target in (uneven, frame):
-        rule = tv_dask.TOCC().fit(target)
-        np.testing.assert_array_equal(rule.center_, one.center_)
-        assert rule.offset_ == one.offset_
-    scores = rule.score_samples(dd.from_pandas(pd.DataFrame(Z, columns=["a", "b"]), npartitions=2))
+        classifier = tv_dask.TOCC().fit(target)
+        np.testing.assert_array_equal(classifier.center_, one.center_)
+        assert classifier.offset_ == one.offset_
+    scores = classifier.score_samples(dd.from_pandas(pd.DataFrame(Z, columns=["a", "b"]), npartitions=2))
     assert isinstance(scores, da.Array)
     np.testing.assert_array_equal(scores.compute(), one.score_samples(Z))
-    labels = rule.predict(da.from_array(Z, chunks=(300, 2)))
+    labels = classifier.predict(da.from_array(Z, chunks=(300, 2)))
     assert labels.dtype == np.int64
     np.testing.assert_array_equal(labels.compute(), one.predict(Z))
     with pytest.raises(ValueError, match=r"\['b', 'a'\], the classifier was fitted to \['a', 'b'\]"):
-        rule.predict(frame[["b", "a"]])
-    np.testing.assert_array_equal(rule.p_values(da.from_array(Z, chunks=(300, 2))).compute(), one.p_values(Z))
+        classifier.predict(frame[["b", "a"]])
+    np.testing.assert_array_equal(classifier.p_values(da.from_array(Z, chunks=(300, 2))).compute(), one.p_values(Z))
     small = pd.DataFrame(Z, columns=["a", "b"])  # answered at once
-    np.testing.assert_array_equal(rule.decision_function(small), one.decision_function(Z))
+    np.testing.assert_array_equal(classifier.decision_function(small), one.decision_function(Z))
 
 
-def test_partitions_have_the_columns_that_the_frame_says_it_has(cluster):
+def test_partitions_must_have_the_columns_of_the_frame(cluster):
     table = pd.DataFrame(X[:2_000], columns=["a", "b"])
     parts = [table[:1_000], table.loc[1_000:, ["b", "a"]]]
     mixed = dd.from_map(lambda i: parts[i], [0, 1], meta=table[:0])
@@ -87,10 +87,12 @@ def test_partitions_have_the_columns_that_the_frame_says_it_has(cluster):
 
 def test_clusters_and_density(cluster):
     some = da.from_array(X[:1_900] + 0.001 * Z[0], chunks=(600, 2))
-    one, rule = tv.PAMTOCC(3).fit(some.compute()), tv_dask.PAMTOCC(3).fit(some)
-    np.testing.assert_array_equal(rule.thresholds_, one.thresholds_)
-    assert rule.coverage_report() == one.coverage_report()
-    np.testing.assert_array_equal(rule.score_samples(da.from_array(Z, chunks=200)).compute(), one.score_samples(Z))
+    one, classifier = tv.PAMTOCC(3).fit(some.compute()), tv_dask.PAMTOCC(3).fit(some)
+    np.testing.assert_array_equal(classifier.thresholds_, one.thresholds_)
+    assert classifier.coverage_report() == one.coverage_report()
+    np.testing.assert_array_equal(
+        classifier.score_samples(da.from_array(Z, chunks=200)).compute(), one.score_samples(Z)
+    )
     held_out = [tv_dask.PAMTOCC(3, calibration="split").fit(rows).thresholds_ for rows in (some, some.compute())]
     np.testing.assert_array_equal(*held_out)
     smooth = tv_dask.DensityTOCC(density="gaussian").fit(some)
@@ -106,9 +108,9 @@ def test_clusters_and_density(cluster):
 
 def test_three_variables(rng, cluster):
     many = np.round(rng.normal(size=(900, 3)), 1)
-    rule, one = tv_dask.TOCC().fit(da.from_array(many, chunks=(300, 3))), tv.TOCC().fit(many)
-    assert rule.offset_ == one.offset_
-    np.testing.assert_array_equal(rule.score_samples(many[:50]), one.score_samples(many[:50]))
+    classifier, one = tv_dask.TOCC().fit(da.from_array(many, chunks=(300, 3))), tv.TOCC().fit(many)
+    assert classifier.offset_ == one.offset_
+    np.testing.assert_array_equal(classifier.score_samples(many[:50]), one.score_samples(many[:50]))
 
 
 def spoil(block, what, block_info=None):
@@ -123,10 +125,10 @@ def spoil(block, what, block_info=None):
 )
 def test_a_bad_partition_is_named(cluster, what, message):
     bad = da.from_array(X[:8_000], chunks=(2_000, 2)).map_blocks(spoil, what, dtype=float)
-    rule = tv_dask.TOCC()
+    classifier = tv_dask.TOCC()
     with pytest.raises(ValueError, match=message):
-        rule.fit(bad)
-    assert not hasattr(rule, "offset_")
+        classifier.fit(bad)
+    assert not hasattr(classifier, "offset_")
 
 
 def once_in_a_while(block, marker, block_info=None):
@@ -143,13 +145,13 @@ def test_a_killed_worker_costs_time_not_the_result(cluster, tmp_path):
     marker = tmp_path / "reads"
     rows = da.from_array(X, chunks=(12_000, 2)).map_blocks(once_in_a_while, str(marker), dtype=float)
     before = set(cluster.scheduler_info()["workers"])
-    rule, one = tv_dask.TOCC().fit(rows), tv.TOCC().fit(X)
+    classifier, one = tv_dask.TOCC().fit(rows), tv.TOCC().fit(X)
     assert marker.stat().st_size > 3
-    assert rule.offset_ == one.offset_
-    np.testing.assert_array_equal(rule.center_, one.center_)
-    # The training scores that the lost worker kept are computed again when needed.
+    assert classifier.offset_ == one.offset_
+    np.testing.assert_array_equal(classifier.center_, one.center_)
+    # The training scores that the lost worker kept are recomputed when they are needed.
     os.kill(next(iter(cluster.run(os.getpid).values())), signal.SIGKILL)
-    assert rule.set_sensitivity(0.8).offset_ == one.set_sensitivity(0.8).offset_
+    assert classifier.set_sensitivity(0.8).offset_ == one.set_sensitivity(0.8).offset_
     assert set(cluster.scheduler_info()["workers"]) != before
 
 
@@ -170,15 +172,15 @@ def test_joblib_on_dask_changes_nothing(rng, cluster, what):
 
     wide = rng.normal(size=(120, 6))
     if what == "ensemble":
-        rule = tv.ProjectionEnsemble(
+        classifier = tv.ProjectionEnsemble(
             tv.DensityTOCC(density="gaussian"), n_projections=7, n_candidates=5, random_state=0
         )
     else:
-        rule = tv.CalibratedOCC(tv.DensityTOCC(density="gaussian"), calibration="cv")
+        classifier = tv.CalibratedOCC(tv.DensityTOCC(density="gaussian"), calibration="cv")
         wide = wide[:, :2]
-    alone = rule.fit(wide).score_samples(wide), rule.offset_
+    alone = classifier.fit(wide).score_samples(wide), classifier.offset_
     with parallel_config(backend="dask"):
-        together = rule.fit(wide).score_samples(wide), rule.offset_
+        together = classifier.fit(wide).score_samples(wide), classifier.offset_
     np.testing.assert_array_equal(alone[0], together[0])
     assert alone[1] == together[1]
 
@@ -204,14 +206,14 @@ def test_the_simulation_study_on_dask(cluster, tmp_path):
 
 
 def test_a_fit_on_one_machine_does_not_score_lazily():
-    rule = tv_dask.TOCC().fit(X[:500])
+    classifier = tv_dask.TOCC().fit(X[:500])
     with pytest.raises(ValueError, match="not to a Dask collection; give it arrays or blocks"):
-        rule.score_samples(da.from_array(Z, chunks=200))
+        classifier.score_samples(da.from_array(Z, chunks=200))
 
 
 def test_a_model_file_does_not_fetch_the_rows_of_a_collection(tmp_path):
-    rule = tv_dask.TOCC()
-    tv.save(rule, tmp_path / "unfitted")
+    classifier = tv_dask.TOCC()
+    tv.save(classifier, tmp_path / "unfitted")
     with pytest.raises(TypeError, match=r"hold all its rows; fit one to a memory map, to blocks or, with X.compute"):
-        tv.save(rule.fit(da.from_array(X[:500], chunks=(200, 2))), tmp_path / "fitted")
+        tv.save(classifier.fit(da.from_array(X[:500], chunks=(200, 2))), tmp_path / "fitted")
     assert [path.name for path in tmp_path.iterdir()] == ["unfitted"]

@@ -61,42 +61,44 @@ def test_the_same_bits_for_any_partitioning(name, ties):
     X = SAMPLES[name]
     one, Z = tv.TOCC(ties=ties).fit(X), np.concatenate([X[:40], X[:40] * 1.5 + 0.1, X[:1] * 0 + X.mean()])
     for sizes in cuts(len(X)):
-        rule = dask.TOCC(ties=ties).fit(blocks(X, sizes))
-        np.testing.assert_array_equal(rule.center_, one.center_)
-        assert rule.offset_ == one.offset_
-        scores = np.concatenate(rule._calibration.scores[0].map(lambda rows, number: rows[:, 0]))
+        classifier = dask.TOCC(ties=ties).fit(blocks(X, sizes))
+        np.testing.assert_array_equal(classifier.center_, one.center_)
+        assert classifier.offset_ == one.offset_
+        scores = np.concatenate(classifier._calibration.scores[0].map(lambda rows, number: rows[:, 0]))
         np.testing.assert_array_equal(np.sort(scores), np.sort(one._calibration.scores))
-        np.testing.assert_array_equal(rule.transvariation_probability(Z), one.transvariation_probability(Z))
-        np.testing.assert_array_equal(rule.predict(Z), one.predict(Z))
-        np.testing.assert_array_equal(rule.p_values(Z), one.p_values(Z))
+        np.testing.assert_array_equal(classifier.transvariation_probability(Z), one.transvariation_probability(Z))
+        np.testing.assert_array_equal(classifier.predict(Z), one.predict(Z))
+        np.testing.assert_array_equal(classifier.p_values(Z), one.p_values(Z))
 
 
 def test_half_and_another_sensitivity():
     X = SAMPLES["rounded, many ties, the centre a data point"]
     one = tv.TOCC(tau_max="half", sensitivity=0.75).fit(X)
-    rule = dask.TOCC(tau_max="half", sensitivity=0.75).fit(X)
-    assert rule.offset_ == one.offset_
+    classifier = dask.TOCC(tau_max="half", sensitivity=0.75).fit(X)
+    assert classifier.offset_ == one.offset_
     for share in (1.0, 0.99, 0.5, 0.001):
-        assert rule.set_sensitivity(share).offset_ == one.set_sensitivity(share).offset_
+        assert classifier.set_sensitivity(share).offset_ == one.set_sensitivity(share).offset_
 
 
 @pytest.mark.parametrize("p", [1, 2, 3])
 def test_clusters_equal_one_machine_where_the_sample_is_everything(rng, p):
     X = rng.normal(size=(1_900, p))
     one = tv.PAMTOCC(3).fit(X)
-    rule = dask.PAMTOCC(3).fit(blocks(X, [1_000, 899, 1]))
-    np.testing.assert_array_equal(rule.centers_, one.centers_)
-    np.testing.assert_array_equal(rule.thresholds_, one.thresholds_)
-    np.testing.assert_array_equal(rule.score_samples(X), one.score_samples(X))
-    np.testing.assert_array_equal(rule.p_values(X), one.p_values(X))
-    assert rule.offset_ == 0.0
+    classifier = dask.PAMTOCC(3).fit(blocks(X, [1_000, 899, 1]))
+    np.testing.assert_array_equal(classifier.centers_, one.centers_)
+    np.testing.assert_array_equal(classifier.thresholds_, one.thresholds_)
+    np.testing.assert_array_equal(classifier.score_samples(X), one.score_samples(X))
+    np.testing.assert_array_equal(classifier.p_values(X), one.p_values(X))
+    assert classifier.offset_ == 0.0
     shares = [0.9, 0.8, 0.7]
-    np.testing.assert_array_equal(rule.set_sensitivity(shares).thresholds_, one.set_sensitivity(shares).thresholds_)
-    assert rule.set_params(sensitivity=0.5).coverage_report() == one.coverage_report()
+    np.testing.assert_array_equal(
+        classifier.set_sensitivity(shares).thresholds_, one.set_sensitivity(shares).thresholds_
+    )
+    assert classifier.set_params(sensitivity=0.5).coverage_report() == one.coverage_report()
 
 
 class Halves:
-    """The halves of rows in partitions, for a rule on one machine."""
+    """The halves of rows in partitions, for a classifier on one machine."""
 
     def split(self, X, y=None, groups=None):
         describing = describes(np.arange(len(X), dtype=np.uint64))
@@ -112,14 +114,14 @@ def test_half_describes_and_half_calibrates(name):
     X = SAMPLES[name]
     one, Z = tv.TOCC(calibration=Halves(), sensitivity=0.7).fit(X), np.concatenate([X[:40], X[:40] * 1.5 + 0.1])
     for sizes in list(cuts(len(X)))[1:3]:
-        rule = dask.TOCC(calibration="split", sensitivity=0.7).fit(blocks(X, sizes))
-        np.testing.assert_array_equal(rule.center_, one.center_)
-        scores = np.concatenate(rule._calibration.scores[0].map(lambda rows, number: rows[:, 0]))
+        classifier = dask.TOCC(calibration="split", sensitivity=0.7).fit(blocks(X, sizes))
+        np.testing.assert_array_equal(classifier.center_, one.center_)
+        scores = np.concatenate(classifier._calibration.scores[0].map(lambda rows, number: rows[:, 0]))
         np.testing.assert_array_equal(np.sort(scores), np.sort(one._calibration.scores))
-        assert rule.offset_ == one.offset_
-        np.testing.assert_array_equal(rule.predict(Z), one.predict(Z))
-        np.testing.assert_array_equal(rule.p_values(Z), one.p_values(Z))
-        assert rule.coverage_report() == dataclasses.replace(one.coverage_report(), calibration="split")
+        assert classifier.offset_ == one.offset_
+        np.testing.assert_array_equal(classifier.predict(Z), one.predict(Z))
+        np.testing.assert_array_equal(classifier.p_values(Z), one.p_values(Z))
+        assert classifier.coverage_report() == dataclasses.replace(one.coverage_report(), calibration="split")
 
 
 @pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")
@@ -127,49 +129,51 @@ def test_half_describes_and_half_calibrates(name):
 def test_halves_in_clusters_some_of_which_share_a_threshold(rng, p):
     X = np.concatenate([rng.normal(size=(1_500, p)), 99 + rng.normal(size=(12, p))])
     one = tv.PAMTOCC(3, calibration=Halves()).fit(X)
-    rule = dask.PAMTOCC(3, calibration="split").fit(blocks(X, [1_000, 512]))
-    np.testing.assert_array_equal(rule.centers_, one.centers_)
-    np.testing.assert_array_equal(rule.thresholds_, one.thresholds_)
-    assert len(rule.coverage_report().n_per_stratum) < 3  # the few far ones are too few
-    assert rule.coverage_report() == dataclasses.replace(one.coverage_report(), calibration="split")
-    np.testing.assert_array_equal(rule.p_values(X), one.p_values(X))
+    classifier = dask.PAMTOCC(3, calibration="split").fit(blocks(X, [1_000, 512]))
+    np.testing.assert_array_equal(classifier.centers_, one.centers_)
+    np.testing.assert_array_equal(classifier.thresholds_, one.thresholds_)
+    assert len(classifier.coverage_report().n_per_stratum) < 3  # the few far ones are too few
+    assert classifier.coverage_report() == dataclasses.replace(one.coverage_report(), calibration="split")
+    np.testing.assert_array_equal(classifier.p_values(X), one.p_values(X))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # one share for each cluster: the small one is too small for its own
         shares = [0.9, 0.8, 0.7]
-        np.testing.assert_array_equal(rule.set_sensitivity(shares).thresholds_, one.set_sensitivity(shares).thresholds_)
+        np.testing.assert_array_equal(
+            classifier.set_sensitivity(shares).thresholds_, one.set_sensitivity(shares).thresholds_
+        )
 
 
 @pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")
-def test_all_stand_in_for_a_part_without_calibrating_rows(rng):
+def test_a_stratum_without_calibration_rows_uses_those_of_all(rng):
     X = np.concatenate([[[99.0, 99.0]], rng.normal(size=(300, 2))])  # the first row describes
     one = tv.PAMTOCC(3, calibration=Halves(), sensitivity=[0.5, 0.6, 0.7]).fit(X)
-    rule = dask.PAMTOCC(3, calibration="split", sensitivity=[0.5, 0.6, 0.7]).fit(blocks(X, [100, 201]))
-    assert min(rule._calibration.counts) == 0
-    np.testing.assert_array_equal(rule.thresholds_, one.thresholds_)
-    np.testing.assert_array_equal(rule.p_values(X), one.p_values(X))
-    assert rule.coverage_report() == dataclasses.replace(one.coverage_report(), calibration="split")
+    classifier = dask.PAMTOCC(3, calibration="split", sensitivity=[0.5, 0.6, 0.7]).fit(blocks(X, [100, 201]))
+    assert min(classifier._calibration.counts) == 0
+    np.testing.assert_array_equal(classifier.thresholds_, one.thresholds_)
+    np.testing.assert_array_equal(classifier.p_values(X), one.p_values(X))
+    assert classifier.coverage_report() == dataclasses.replace(one.coverage_report(), calibration="split")
 
 
 def test_halves_under_a_density(rng):
     X = rng.normal(size=(2_000, 2))
     one = tv.DensityTOCC(density="gaussian", calibration=Halves()).fit(X)
-    rule = dask.DensityTOCC(density="gaussian", calibration="split").fit(blocks(X, [700, 1_300]))
-    assert rule.offset_ == one.offset_
-    assert rule.coverage_report() == dataclasses.replace(one.coverage_report(), calibration="split")
-    np.testing.assert_array_equal(rule.p_values(X), one.p_values(X))
+    classifier = dask.DensityTOCC(density="gaussian", calibration="split").fit(blocks(X, [700, 1_300]))
+    assert classifier.offset_ == one.offset_
+    assert classifier.coverage_report() == dataclasses.replace(one.coverage_report(), calibration="split")
+    np.testing.assert_array_equal(classifier.p_values(X), one.p_values(X))
 
 
-def test_too_few_rows_for_a_promise_are_reported_to_whoever_asked_for_it(rng):
+def test_an_unsupported_sensitivity_warns_at_the_calling_line(rng):
     X = rng.normal(size=(60, 2))
     one = tv.DensityTOCC(density="gaussian", calibration=Halves()).fit(X)
-    rule = dask.DensityTOCC(density="gaussian", calibration="split").fit(X)
-    with pytest.warns(UserWarning, match=r"sensitivity=0\.999 is not supported by") as said:
-        rule.set_sensitivity(0.999)
-    assert rule.offset_ == rule._calibration.scores[0].total(lambda rows, number: rows.min())
+    classifier = dask.DensityTOCC(density="gaussian", calibration="split").fit(X)
+    with pytest.warns(UserWarning, match=r"sensitivity=0\.999 is not supported by") as caught:
+        classifier.set_sensitivity(0.999)
+    assert classifier.offset_ == classifier._calibration.scores[0].total(lambda rows, number: rows.min())
     with pytest.warns(UserWarning, match="is not supported by") as there:
-        assert rule.offset_ == one.set_sensitivity(0.999).offset_
-    assert str(said[0].message) == str(there[0].message)
-    assert said[0].filename == __file__
+        assert classifier.offset_ == one.set_sensitivity(0.999).offset_
+    assert str(caught[0].message) == str(there[0].message)
+    assert caught[0].filename == __file__
 
 
 def test_halves_are_halves():
@@ -182,36 +186,36 @@ def test_halves_are_halves():
 def test_equally_close_medoids_on_a_lattice():
     X, between = np.round(np.random.default_rng(3).normal(size=(900, 2)) * 2), 0
     for k in (2, 3, 6):
-        one, rule = tv.PAMTOCC(k).fit(X), dask.PAMTOCC(k).fit(blocks(X, [500, 400]))
+        one, classifier = tv.PAMTOCC(k).fit(X), dask.PAMTOCC(k).fit(blocks(X, [500, 400]))
         distance = np.sort(np.linalg.norm(X[:, None] - one.centers_, axis=2), axis=1)
         between += np.sum(distance[:, 0] == distance[:, 1])
         np.testing.assert_array_equal(one.labels_, one._stratum(X))
-        np.testing.assert_array_equal(rule.centers_, one.centers_)
-        np.testing.assert_array_equal(rule.thresholds_, one.thresholds_)
-        np.testing.assert_array_equal(rule.score_samples(X), one.score_samples(X))
+        np.testing.assert_array_equal(classifier.centers_, one.centers_)
+        np.testing.assert_array_equal(classifier.thresholds_, one.thresholds_)
+        np.testing.assert_array_equal(classifier.score_samples(X), one.score_samples(X))
     assert between > 20  # there are objects in question
 
 
 def test_clusters_from_a_sample_do_not_depend_on_the_partitioning(rng):
     X = rng.normal(size=(6_000, 2)) + rng.choice([0.0, 8.0], size=(6_000, 1))
-    rules = [dask.PAMTOCC(2).fit(blocks(X, sizes)) for sizes in cuts(len(X))]
-    for rule in rules:
-        np.testing.assert_array_equal(rule.centers_, rules[0].centers_)
-        np.testing.assert_array_equal(rule.thresholds_, rules[0].thresholds_)
-        assert np.mean(rule.predict(X) == 1) >= 0.9
+    classifiers = [dask.PAMTOCC(2).fit(blocks(X, sizes)) for sizes in cuts(len(X))]
+    for classifier in classifiers:
+        np.testing.assert_array_equal(classifier.centers_, classifiers[0].centers_)
+        np.testing.assert_array_equal(classifier.thresholds_, classifiers[0].thresholds_)
+        assert np.mean(classifier.predict(X) == 1) >= 0.9
 
 
 def test_density_from_a_sample_is_that_of_one_machine_where_the_sample_is_everything(rng):
     X = rng.normal(size=(3_000, 2))
     one = tv.DensityTOCC(density="gaussian", scale="log").fit(X)
-    rule = dask.DensityTOCC(density="gaussian", scale="log").fit(blocks(X, [2_000, 1_000]))
-    assert rule.offset_ == one.offset_
-    np.testing.assert_array_equal(rule.score_samples(X), one.score_samples(X))
-    np.testing.assert_array_equal(rule.transvariation_probability(X), one.transvariation_probability(X))
+    classifier = dask.DensityTOCC(density="gaussian", scale="log").fit(blocks(X, [2_000, 1_000]))
+    assert classifier.offset_ == one.offset_
+    np.testing.assert_array_equal(classifier.score_samples(X), one.score_samples(X))
+    np.testing.assert_array_equal(classifier.transvariation_probability(X), one.transvariation_probability(X))
 
 
 @pytest.mark.parametrize(
-    ("rule", "others"),
+    ("classifier", "others"),
     [
         (
             dask.TOCC(calibration="split", sensitivity=0.7),
@@ -221,17 +225,17 @@ def test_density_from_a_sample_is_that_of_one_machine_where_the_sample_is_everyt
         (dask.DensityTOCC(density="gaussian"), {"calibration": "split", "tau_max": "half", "scale": "log"}),
     ],
 )
-def test_parameters_set_after_the_fit_are_for_the_next_one(rng, rule, others):
+def test_parameters_set_after_the_fit_are_for_the_next_one(rng, classifier, others):
     X = np.round(rng.normal(size=(400, 2)), 1)
-    rule, changed = clone(rule).fit(X), clone(rule).fit(X).set_params(**others)
+    classifier, changed = clone(classifier).fit(X), clone(classifier).fit(X).set_params(**others)
     changed = load_again(changed)
     for method in ("predict", "p_values", "transvariation_probability"):
-        np.testing.assert_array_equal(getattr(changed, method)(X), getattr(rule, method)(X))
-    np.testing.assert_array_equal(changed.set_sensitivity(0.6).thresholds_, rule.set_sensitivity(0.6).thresholds_)
+        np.testing.assert_array_equal(getattr(changed, method)(X), getattr(classifier, method)(X))
+    np.testing.assert_array_equal(changed.set_sensitivity(0.6).thresholds_, classifier.set_sensitivity(0.6).thresholds_)
 
 
-def load_again(rule):
-    save(rule, file := io.BytesIO())
+def load_again(classifier):
+    save(classifier, file := io.BytesIO())
     return load(file)
 
 
@@ -241,17 +245,17 @@ def test_memory_maps_frames_and_functions_answer_in_kind(rng, tmp_path):
     X = rng.normal(size=(5_000, 2))
     np.save(tmp_path / "x.npy", X)
     one = tv.TOCC().fit(X)
-    rule = dask.TOCC().fit(np.load(tmp_path / "x.npy", mmap_mode="r"))
-    assert rule.offset_ == one.offset_
-    parts = list(rule.score_samples(blocks(X, [10, 4_990])))
+    classifier = dask.TOCC().fit(np.load(tmp_path / "x.npy", mmap_mode="r"))
+    assert classifier.offset_ == one.offset_
+    parts = list(classifier.score_samples(blocks(X, [10, 4_990])))
     assert [len(part) for part in parts] == [10, 4_990]
     np.testing.assert_array_equal(np.concatenate(parts), one.score_samples(X))
-    np.testing.assert_array_equal(np.concatenate(list(rule.p_values(blocks(X, [10, 4_990])))), one.p_values(X))
+    np.testing.assert_array_equal(np.concatenate(list(classifier.p_values(blocks(X, [10, 4_990])))), one.p_values(X))
     table = pd.DataFrame(X, columns=["a", "b"])
-    rule.fit(table)
-    assert list(rule.feature_names_in_) == ["a", "b"]
+    classifier.fit(table)
+    assert list(classifier.feature_names_in_) == ["a", "b"]
     with pytest.raises(ValueError, match="Feature names must be in the same order"):
-        rule.predict(table[["b", "a"]])
+        classifier.predict(table[["b", "a"]])
 
 
 def test_blocks_that_are_tables_have_the_same_columns_in_the_same_order(rng, tmp_path):
@@ -260,15 +264,15 @@ def test_blocks_that_are_tables_have_the_same_columns_in_the_same_order(rng, tmp
     X = rng.normal(size=(900, 2)) * [1, 100]
     table = pd.DataFrame(X, columns=["a", "b"])
     tables = [table.loc[:0, ["b", "a"]][:0], table[:300], table[300:]]  # what has no rows has no say
-    rule = dask.TOCC(scratch=tmp_path).fit(lambda: iter(tables))
-    assert rule.offset_ == tv.TOCC().fit(X).offset_
-    assert list(rule.feature_names_in_) == ["a", "b"]
-    assert list(pickle.loads(pickle.dumps(rule)).feature_names_in_) == ["a", "b"]
+    classifier = dask.TOCC(scratch=tmp_path).fit(lambda: iter(tables))
+    assert classifier.offset_ == tv.TOCC().fit(X).offset_
+    assert list(classifier.feature_names_in_) == ["a", "b"]
+    assert list(pickle.loads(pickle.dumps(classifier)).feature_names_in_) == ["a", "b"]
     swapped = [table[:300], table.loc[300:, ["b", "a"]]]
     message = r"partition 1 has the columns \['b', 'a'\], not \['a', 'b'\]"
     with pytest.raises(ValueError, match=message):
         dask.TOCC(scratch=tmp_path).fit(lambda: iter(swapped))
-    for answer in (rule.predict, rule.score_samples, rule.p_values):
+    for answer in (classifier.predict, classifier.score_samples, classifier.p_values):
         with pytest.raises(ValueError, match=message):
             list(answer(lambda: iter(swapped)))
         np.testing.assert_array_equal(
@@ -310,7 +314,7 @@ def test_selection_is_exact(rng):
                 assert calibration.kth_smallest(rows, k, len(values)) == np.sort(values)[k]
 
 
-def test_median_alone():
+def test_spatial_median_equals_that_of_one_array():
     X = SAMPLES["normal"]
     rows = open_partitions(blocks(X, [100, len(X) - 100]), Scratch()).inspect()
     np.testing.assert_array_equal(spatial_median_of_partitions(rows), tv.spatial_median(X))
@@ -329,10 +333,10 @@ def test_median_alone():
     ],
 )
 def test_a_bad_block_is_named(tmp_path, bad, message):
-    rule = dask.TOCC(scratch=tmp_path)
+    classifier = dask.TOCC(scratch=tmp_path)
     with pytest.raises(ValueError, match=message):
-        rule.fit(lambda: iter([np.zeros((3, 2)), bad]))
-    assert not hasattr(rule, "offset_")
+        classifier.fit(lambda: iter([np.zeros((3, 2)), bad]))
+    assert not hasattr(classifier, "offset_")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -366,14 +370,14 @@ def test_what_cannot_be_fitted_is_refused(rng):
             dask.TOCC().fit(tables)
 
 
-def test_what_cannot_be_scored_is_refused_in_words_of_its_own(rng):
+def test_unusable_input_to_predict_is_refused(rng):
     X = rng.normal(size=(50, 2))
-    rule = dask.TOCC().fit(X.tolist())  # rows that are lists are an array
-    np.testing.assert_array_equal(rule.predict(X.tolist()), rule.predict(list(X)))
+    classifier = dask.TOCC().fit(X.tolist())  # rows that are lists are an array
+    np.testing.assert_array_equal(classifier.predict(X.tolist()), classifier.predict(list(X)))
     with pytest.raises(ValueError, match="X is a list of tables; give one table"):
-        rule.predict([X, X[:9]])
+        classifier.predict([X, X[:9]])
     with pytest.raises(ValueError, match="partition 1 has 3 columns, not 2"):
-        list(rule.predict(lambda: iter([X, np.zeros((2, 3))])))
+        list(classifier.predict(lambda: iter([X, np.zeros((2, 3))])))
 
 
 def test_a_full_disk_leaves_nothing_behind(rng, tmp_path, monkeypatch):
@@ -405,10 +409,10 @@ def test_an_interruption_leaves_nothing_behind(rng, tmp_path, when, monkeypatch)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_files_go_with_the_rule(rng, tmp_path):
-    rule = dask.TOCC(scratch=tmp_path).fit(rng.normal(size=(500, 2)))
+def test_scratch_files_are_deleted_with_the_classifier(rng, tmp_path):
+    classifier = dask.TOCC(scratch=tmp_path).fit(rng.normal(size=(500, 2)))
     assert len(list(tmp_path.rglob("*"))) > 1
-    del rule
+    del classifier
     assert list(tmp_path.iterdir()) == []
 
 
@@ -420,12 +424,12 @@ import numpy as np
 from transvariation import dask
 
 X = np.random.default_rng(0).normal(size=(500, 2))
-rule = dask.TOCC(scratch=sys.argv[1]).fit(X)
-before = rule.p_values(X)
+classifier = dask.TOCC(scratch=sys.argv[1]).fit(X)
+before = classifier.p_values(X)
 if not (child := os.fork()):
     sys.exit()
 os.waitpid(child, 0)
-assert (rule.p_values(X) == before).all()
+assert (classifier.p_values(X) == before).all()
 """
     # In a process of its own: a child of this one would end the tests a second time.
     subprocess.run([sys.executable, "-c", script, tmp_path], check=True)
@@ -434,15 +438,15 @@ assert (rule.p_values(X) == before).all()
 
 def test_files_that_someone_else_deleted_are_missed(rng, tmp_path):
     X = rng.normal(size=(500, 2))
-    rule = dask.TOCC(scratch=tmp_path).fit(blocks(X, [200, 300]))
-    for folder in rule._calibration.scores[0].scratch.path.iterdir():
+    classifier = dask.TOCC(scratch=tmp_path).fit(blocks(X, [200, 300]))
+    for folder in classifier._calibration.scores[0].scratch.path.iterdir():
         for path in folder.iterdir():
             path.unlink()
     for ask in (
-        lambda: rule.p_values(X),
-        lambda: rule.set_sensitivity(0.8),
-        lambda: pickle.dumps(rule),
-        lambda: save(rule, io.BytesIO()),
+        lambda: classifier.p_values(X),
+        lambda: classifier.set_sensitivity(0.8),
+        lambda: pickle.dumps(classifier),
+        lambda: save(classifier, io.BytesIO()),
     ):
         with pytest.raises(FileNotFoundError, match=r"the scratch file .* is gone; fit again, or name another folder"):
             ask()
@@ -450,26 +454,28 @@ def test_files_that_someone_else_deleted_are_missed(rng, tmp_path):
 
 def test_a_pickle_holds_the_rows_themselves(rng):
     X = rng.normal(size=(500, 2))
-    rule = dask.PAMTOCC(2).fit(blocks(X, [100, 400]))
-    again = pickle.loads(pickle.dumps(rule))
-    np.testing.assert_array_equal(again.score_samples(X), rule.score_samples(X))
-    np.testing.assert_array_equal(again.set_sensitivity(0.5).thresholds_, rule.set_sensitivity(0.5).thresholds_)
+    classifier = dask.PAMTOCC(2).fit(blocks(X, [100, 400]))
+    again = pickle.loads(pickle.dumps(classifier))
+    np.testing.assert_array_equal(again.score_samples(X), classifier.score_samples(X))
+    np.testing.assert_array_equal(again.set_sensitivity(0.5).thresholds_, classifier.set_sensitivity(0.5).thresholds_)
 
 
 # A fifth of the calibrating rows lie beyond the edge of so few: by counting, nine in ten leave nothing to reject.
 @pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")
 @pytest.mark.parametrize("calibration", ["resubstitution", "split"])
-@pytest.mark.parametrize("rule", [dask.TOCC(), dask.PAMTOCC(2), dask.DensityTOCC(density="kde"), dask.NeighborTOCC()])
-def test_a_model_file_holds_the_rows_themselves(rng, rule, calibration, tmp_path):
+@pytest.mark.parametrize(
+    "classifier", [dask.TOCC(), dask.PAMTOCC(2), dask.DensityTOCC(density="kde"), dask.NeighborTOCC()]
+)
+def test_a_model_file_holds_the_rows_themselves(rng, classifier, calibration, tmp_path):
     X = rng.normal(size=(500, 2))
-    rule = clone(rule).set_params(calibration=calibration, scratch=tmp_path).fit(blocks(X, [100, 400]))
-    save(rule, file := io.BytesIO())
+    classifier = clone(classifier).set_params(calibration=calibration, scratch=tmp_path).fit(blocks(X, [100, 400]))
+    save(classifier, file := io.BytesIO())
     again = load(file)
     for method in ("score_samples", "predict", "p_values"):
-        np.testing.assert_array_equal(getattr(again, method)(X), getattr(rule, method)(X))
-    np.testing.assert_array_equal(again.set_sensitivity(0.5).thresholds_, rule.set_sensitivity(0.5).thresholds_)
+        np.testing.assert_array_equal(getattr(again, method)(X), getattr(classifier, method)(X))
+    np.testing.assert_array_equal(again.set_sensitivity(0.5).thresholds_, classifier.set_sensitivity(0.5).thresholds_)
     assert again.scratch == tmp_path  # for the next fit: the file itself needs no folder
-    save(rule, file := io.BytesIO())
+    save(classifier, file := io.BytesIO())
     save(again, second := io.BytesIO())
     assert second.getvalue() == file.getvalue()
 

@@ -40,7 +40,7 @@ def test_non_targets_are_shifted_after_the_transform(name, shift):
     assert all(agrees(column - shift, MARGINS[name]) for column in other.T)
 
 
-def test_or_before_it():
+def test_non_targets_can_be_shifted_before_the_transform():
     """(Z + 1)^2 is below t where Z lies between -sqrt(t) - 1 and sqrt(t) - 1."""
     _, other = make_scenario("b", N, 1.0, random_state=4, shift_first=True)
     assert agrees(other[:, 0], lambda t: norm.cdf(np.sqrt(t) - 1) - norm.cdf(-np.sqrt(t) - 1))

@@ -35,9 +35,9 @@ def test_tables_in_tables_out(reducer):
 @pytest.mark.parametrize("reducer", DEFAULTS, ids=lambda r: type(r).__name__)
 def test_reduces_in_front_of_a_classifier(reducer):
     glass = load_glass()
-    rule = make_pipeline(clone(reducer), TOCC()).fit(glass.control)
-    assert (rule.predict(glass.control) == 1).mean() >= 0.9
-    assert (rule.predict(glass.recovered) == -1).mean() > 0.5
+    classifier = make_pipeline(clone(reducer), TOCC()).fit(glass.control)
+    assert (classifier.predict(glass.control) == 1).mean() >= 0.9
+    assert (classifier.predict(glass.recovered) == -1).mean() > 0.5
 
 
 @pytest.mark.parametrize("reducer", DEFAULTS, ids=lambda r: type(r).__name__)

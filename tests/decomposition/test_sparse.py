@@ -36,7 +36,7 @@ def test_the_largest_penalty_leaves_one_variable_each():
     assert sparse.loadings().abs().idxmax().tolist() == ["Ba", "RI"]
 
 
-def test_the_rule_on_glass():
+def test_the_default_penalty_on_glass():
     """The fewest variables whose variance is nearer to that of the dense component than to the next larger one."""
     X = load_glass().control
     variance = np.linalg.eigvalsh(np.cov(X.to_numpy().T))[::-1]

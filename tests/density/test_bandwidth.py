@@ -91,7 +91,7 @@ def test_ties_and_zero_quartile_range():
     assert 0 < plug_in_bandwidth(x)[0, 0] < 1
 
 
-def test_says_what_is_wrong():
+def test_invalid_input_is_refused():
     X = np.random.default_rng(0).normal(size=(20, 4))
     with pytest.raises(ValueError, match="p=4 variables are too many"):
         plug_in_bandwidth(X)

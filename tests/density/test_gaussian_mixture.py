@@ -130,7 +130,7 @@ def test_boxes_about_a_point_hold_everything(reference):
     np.testing.assert_allclose(np.exp(fit.box_probability(lower, upper, log=True)), fit.box_probability(lower, upper))
 
 
-def test_large_samples_start_from_a_part():
+def test_large_samples_start_from_a_subsample():
     rng = np.random.default_rng(1)
     X = np.concatenate([rng.normal(size=(1500, 2)), rng.normal(loc=8, size=(1000, 2))])
     fit = GaussianMixtureBIC((1, 2, 3), ("EII", "VVV"), max_start=200, random_state=0).fit(X)

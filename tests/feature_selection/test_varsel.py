@@ -41,7 +41,7 @@ def test_regression_bic_against_the_likelihood():
 
 
 @pytest.mark.parametrize("unit", [1e-15, 1e-3, 1e15])
-def test_the_regression_knows_no_units(unit):
+def test_the_regression_does_not_depend_on_units(unit):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((40, 2))
     y = 3 + X @ [1.0, -2.0] + rng.standard_normal(40)
@@ -110,7 +110,7 @@ def test_impossible_requests(options, message):
         VarSel(**options).fit(load_glass().control)
 
 
-def test_many_objects_give_the_same_again():
+def test_large_samples_give_reproducible_results():
     X = np.random.default_rng(0).standard_t(3, size=(1200, 2))  # beyond 1000 the search begins from a sample
     one, two = (VarSel(1).fit(X).bic_differences_ for _ in range(2))
     pd.testing.assert_frame_equal(one, two)

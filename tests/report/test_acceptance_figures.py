@@ -33,7 +33,7 @@ def points(ax):
     }
 
 
-def test_acceptance_figure_tells_regular_extreme_and_outlying_samples_apart():
+def test_acceptance_figure_distinguishes_regular_extreme_and_outlying_samples():
     figure = acceptance_figure({"own": [0.9, 0.5, 0.3, 0.1], "other": [0.05, 0.05]}, n_calibration=19)
     (ax,) = drawn(figure)
     assert points(ax) == {"regular": 3, "extreme": 1, "outlier": 2}

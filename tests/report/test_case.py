@@ -83,7 +83,7 @@ def test_four_fragments_take_two_to_four_pages_before_the_appendices(case, monke
     assert whole > body
 
 
-def test_the_pdf_says_what_the_html_says(case, monkeypatch):
+def test_the_pdf_has_the_text_of_the_html(case, monkeypatch):
     class Typst:
         @staticmethod
         def compile(path, root):
@@ -132,7 +132,7 @@ def test_p_values_of_a_large_control_are_given_as_below_a_thousandth():
     assert "&lt; 0.001" in case_html(result)
 
 
-def test_a_case_without_a_conclusion_says_so():
+def test_a_case_without_a_conclusion_is_reported_as_such():
     result = judge(CONTROL.iloc[:4], RECOVERED.iloc[:3])
     assert summary_lines(result)[0].startswith("No conclusion")
     assert set(conclusion_frame(result)["conclusion"]) == {"no conclusion"}

@@ -21,7 +21,9 @@ def regions():
 
 def roc_panels():
     curve = roc(np.linspace(0.3, 1, 9), np.linspace(0, 0.6, 9))
-    scored = [{"rule": rule, "reduction": "PCA", "seed": 0, "roc": curve, "auc": 0.9} for rule in draw.RULE_LOOK]
+    scored = [
+        {"rule": classifier, "reduction": "PCA", "seed": 0, "roc": curve, "auc": 0.9} for classifier in draw.STYLES
+    ]
     return draw.roc_panels(scored)
 
 

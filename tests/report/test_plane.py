@@ -19,16 +19,16 @@ def within(ax, points):
     return sum(Path(ring).contains_points(points).astype(int) for ring in rings) % 2 == 1
 
 
-@pytest.mark.parametrize("rule", [TOCC(), PAMTOCC(n_clusters=4)])
+@pytest.mark.parametrize("classifier", [TOCC(), PAMTOCC(n_clusters=4)])
 @pytest.mark.parametrize("zoom", [False, True])
-def test_the_line_encloses_the_accepted_objects_however_narrow_their_strip(rule, zoom):
+def test_the_line_encloses_the_accepted_objects_however_narrow_their_strip(classifier, zoom):
     glass = load_glass()
     components = MinorComponents().set_output(transform="pandas").fit(glass.control)
     control, recovered = components.transform(glass.control), components.transform(glass.recovered)
     ax = Figure().add_subplot()
-    draw_plane(ax, rule.fit(control), control, recovered, zoom=zoom)
+    draw_plane(ax, classifier.fit(control), control, recovered, zoom=zoom)
     for table in (control, recovered):
-        assert (within(ax, table.to_numpy()) == (rule.predict(table) == 1)).all()
+        assert (within(ax, table.to_numpy()) == (classifier.predict(table) == 1)).all()
 
 
 def test_the_grid_goes_through_few_objects_and_stays_even_with_many():

@@ -1,4 +1,4 @@
-"""The figure of reasons has one row per variable and says what it shows."""
+"""The figure of reasons has one row per variable and a description of its contents."""
 
 import pytest
 

@@ -22,7 +22,7 @@ FOLD = next(KFold(10, shuffle=True, random_state=0).split(np.empty(87)))
 
 
 def test_every_cell_but_the_three_known_ones_equals_the_printed_one():
-    fixed = [(rule, reduction, 0) for rule in glass.RULES for reduction in glass.REDUCTIONS]
+    fixed = [(classifier, reduction, 0) for classifier in glass.CLASSIFIERS for reduction in glass.REDUCTIONS]
     scored = [glass._scored(*cell, **glass._scores(*cell)) for cell in fixed]
     ours = {(entry["rule"], entry["reduction"]): (entry["auc"], entry["specificity"]) for entry in scored}
     differ = {}
@@ -39,26 +39,26 @@ def test_a_fold_equals_a_calibrated_pipeline():
     train, test = FOLD
     data = load_glass()
     found = pd.DataFrame(glass._fold(train, test)).set_index(["rule", "reduction", "calibration"])
-    rules = glass.RULES | glass.CALIBRATED
+    classifiers = glass.CLASSIFIERS | glass.CALIBRATED
     for name, reduction in (("TOCC_df", "PCA"), ("PAM-TOCC_df", "kappa-VIP"), ("NeighborTOCC", "PCA")):
         for calibration in ("resubstitution", "cv"):
-            pipeline = make_pipeline(glass.REDUCTIONS[reduction](), rules[name]())
-            rule = CalibratedOCC(pipeline, calibration=calibration).fit(data.control.iloc[train])
+            pipeline = make_pipeline(glass.REDUCTIONS[reduction](), classifiers[name]())
+            classifier = CalibratedOCC(pipeline, calibration=calibration).fit(data.control.iloc[train])
             row = found.loc[(name, reduction, calibration)]
-            assert row["accepted"] == (rule.predict(data.control.iloc[test]) == 1).sum()
-            assert row["specificity"] == (rule.predict(data.recovered) == -1).mean()
+            assert row["accepted"] == (classifier.predict(data.control.iloc[test]) == 1).sum()
+            assert row["specificity"] == (classifier.predict(data.recovered) == -1).mean()
 
 
 def test_no_sample_is_typical_where_a_feature_is_constant_in_a_fold():
-    kept, rated = np.column_stack([np.arange(20.0), np.zeros(20)]), np.ones((3, 2))
-    assert (glass._held_out_scores(glass.CALIBRATED["NeighborTOCC"](), kept, rated) == -np.inf).all()
+    kept, scored = np.column_stack([np.arange(20.0), np.zeros(20)]), np.ones((3, 2))
+    assert (glass._held_out_scores(glass.CALIBRATED["NeighborTOCC"](), kept, scored) == -np.inf).all()
 
 
 def _cells(pam):
-    """Cells in which PAM-TOCC_df does as well as said, and the others middling."""
+    """Cells in which PAM-TOCC_df does as well as claimed and the others do not."""
     rows = [
-        {"rule": rule, "reduction": reduction, "AUC": 0.5, "specificity": 0.5, "seconds": 1.0}
-        for rule in glass.RULES
+        {"rule": classifier, "reduction": reduction, "AUC": 0.5, "specificity": 0.5, "seconds": 1.0}
+        for classifier in glass.CLASSIFIERS
         for reduction in ("PCA", "RP", "varSel", "kappa-VIP")
     ]
     cells = pd.DataFrame(rows)
@@ -68,7 +68,7 @@ def _cells(pam):
 
 def test_claims_on_the_glass_follow_from_the_numbers():
     unseen = pd.DataFrame(
-        [(rule, "PCA", "resubstitution", 0.9, 1.0) for rule in glass.RULES],
+        [(classifier, "PCA", "resubstitution", 0.9, 1.0) for classifier in glass.CLASSIFIERS],
         columns=["rule", "reduction", "calibration", "sensitivity", "specificity"],
     )
     chosen = {"varSel": ["Mg", "K"], "kappa-VIP": ["Mg", "Si"]}
@@ -84,10 +84,10 @@ def test_readings_state_the_range_over_the_sides_of_the_median():
     windows, others = (getattr(load_glass(), part)[["Si", "Mg"]] for part in ("control", "recovered"))
     median = spatial_median(windows)
     sides = [median + 1e-9 * np.array(side) for side in product((-1, 1), repeat=2)]
-    rated = [
+    scored = [
         [transvariation_probability(windows, Z, side, ties="literal") for Z in (windows, others)] for side in sides
     ]
-    assert sorted({f"{auc(*scores):.3f}"[1:] for scores in rated}) == [".986", ".987"]
+    assert sorted({f"{auc(*scores):.3f}"[1:] for scores in scored}) == [".986", ".987"]
     assert ".986 to .987" in glass.READINGS["TOCC_df", "kappa-VIP"]
 
 
@@ -113,22 +113,22 @@ def test_the_command_writes_all_files(tmp_path, monkeypatch):
 
 @pytest.fixture
 def little(monkeypatch):
-    """The study with a rule, a reduction and two folds, which takes no time; gives the tables instead of the page."""
-    monkeypatch.setattr(glass, "RULES", {"TOCC_df": glass.RULES["TOCC_df"]})
+    """Run the study with one classifier, one reduction and two folds; return the tables instead of the page."""
+    monkeypatch.setattr(glass, "CLASSIFIERS", {"TOCC_df": glass.CLASSIFIERS["TOCC_df"]})
     monkeypatch.setattr(glass, "REDUCTIONS", {"PCA": glass.REDUCTIONS["PCA"]})
     monkeypatch.setattr(glass, "CALIBRATED", {})
     monkeypatch.setattr(glass, "FOLDS", 2)
-    told = []
+    written = []
 
     def tell(scored, held_out, directory, made_by):
         curves = [[part.tolist() for part in entry["roc"]] for entry in scored]
         runs = pd.DataFrame(scored).drop(columns=["roc", "seconds"])  # how long it took is nobody's result
         cells = glass.cells(scored).drop(columns="seconds")
-        told.append((curves, *(table.to_csv() for table in (runs, cells, held_out)), made_by))
+        written.append((curves, *(table.to_csv() for table in (runs, cells, held_out)), made_by))
         return directory
 
     monkeypatch.setattr("transvariation.report.glass.write_glass_page", tell)
-    return told
+    return written
 
 
 def _command(out, seeds=2):
@@ -136,7 +136,7 @@ def _command(out, seeds=2):
 
 
 def _cut_off(work, after, how):
-    """Do some of the work, then be cut off."""
+    """Stop after part of the work."""
     done = []
 
     def cut_off(*task):
@@ -176,7 +176,7 @@ def test_a_killed_run_resumes_to_the_same_tables(little, tmp_path):
         "from transvariation.cli import main\n"
         "from transvariation.studies import glass\n"
         "work, done = glass._scores, []\n"
-        "glass.RULES = {'TOCC_df': glass.RULES['TOCC_df']}\n"
+        "glass.CLASSIFIERS = {'TOCC_df': glass.CLASSIFIERS['TOCC_df']}\n"
         "glass.REDUCTIONS = {'PCA': glass.REDUCTIONS['PCA']}\n"
         "def scores(*cell):\n"
         "    if done: os.kill(os.getpid(), signal.SIGKILL)\n"

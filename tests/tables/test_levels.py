@@ -182,7 +182,7 @@ def test_summary_rows_are_named_and_can_be_dropped(words, column):
     assert any(note.code == "summary-rows-dropped" for note in table.notes)
 
 
-def test_words_that_only_resemble_summaries_are_no_summaries():
+def test_words_that_only_resemble_summaries_are_not_summaries():
     table = read_table(b"id,K,remark\nMeaning,1,mean looking\nSD-12,2,average quality\nMaxine,3,stdio\n")
     assert len(table) == 3
 
@@ -194,7 +194,7 @@ def test_summary_rows_far_down_a_large_file_are_found(monkeypatch):
     assert (found.code, found.row) == ("summary-rows", 2002)
 
 
-def test_labels_that_stand_in_the_first_row_of_a_block_only_are_one_message():
+def test_labels_in_the_first_row_of_a_block_only_are_one_message():
     rows = "".join(f"{'A' if i == 0 else ''},{i},1.{i}\n" for i in range(60))
     (found,) = problems(f"pane,fragment,K\n{rows}".encode())
     assert (found.code, found.row, found.column) == ("empty-label", 3, "pane")

@@ -357,7 +357,7 @@ def test_numbers_kept_as_text_in_typed_files(tmp_path):
     assert read_table(unsure, decimal=",").X.tolist() == [[1.518]]
 
 
-def test_a_frame_has_a_fingerprint_of_its_own():
+def test_fingerprints_of_frames_depend_on_their_contents():
     frame = pd.DataFrame({"id": ["A", "B"], "Na": [1.0, 2.0]})
     assert read_table(frame).sha256 == read_table(frame.copy()).sha256
     others = [frame.assign(Na=[1.0, 3.0]), frame.assign(id=["A", "C"]), frame.rename(columns={"Na": "Mg"})]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 WINDOW, OTHER = "window (target)", "not window (non-target)"
 INK = {WINDOW: "#1b4965", OTHER: "#c1121f"}
-RULE_LOOK = {
+STYLES = {
     "TOCC_df": {"color": "#1b4965", "linestyle": "-"},
     "TOCC_db": {"color": "#f4a261", "linestyle": "--"},
     "PAM-TOCC_df": {"color": "#2a9d8f", "linestyle": "-."},
@@ -46,29 +46,29 @@ def feature_boxes(control: pd.DataFrame, recovered: pd.DataFrame) -> Figure:
     return figure
 
 
-def levels(rule: Any, control: pd.DataFrame) -> Figure:
-    """Draw the level of tp in the target's plane and the targets that the rule rejects."""
+def levels(classifier: Any, control: pd.DataFrame) -> Figure:
+    """Draw the level of tp in the target's plane and the targets that the classifier rejects."""
     figure = Figure(figsize=(7.4, 5.8), layout="constrained")
     ax = figure.add_subplot()
-    shades = draw_plane(ax, rule, control)
+    shades = draw_plane(ax, classifier, control)
     figure.colorbar(shades, ax=ax, label="transvariation probability (tp)")
     figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
     return figure
 
 
-def membership(rules: dict[str, Any], control: pd.DataFrame, recovered: pd.DataFrame) -> Figure:
-    """Draw, rule by rule, which objects of either class are accepted."""
-    figure = Figure(figsize=(5.9 * len(rules), 5.4), layout="constrained")
-    axes = figure.subplots(1, len(rules), sharex=True, sharey=True)
-    for ax, (name, rule) in zip(axes, rules.items(), strict=True):
-        draw_plane(ax, rule, control, recovered)
+def membership(classifiers: dict[str, Any], control: pd.DataFrame, recovered: pd.DataFrame) -> Figure:
+    """Draw, one panel per classifier, which objects of either class are accepted."""
+    figure = Figure(figsize=(5.9 * len(classifiers), 5.4), layout="constrained")
+    axes = figure.subplots(1, len(classifiers), sharex=True, sharey=True)
+    for ax, (name, classifier) in zip(axes, classifiers.items(), strict=True):
+        draw_plane(ax, classifier, control, recovered)
         ax.set_title(name)
         ax.legend(fontsize=8, loc="upper left")
     return figure
 
 
 def roc_panels(scored: list[dict[str, Any]]) -> Figure:
-    """Draw the ROC curves of the three rules, one panel per reduction; of several seeds the first is drawn."""
+    """Draw the ROC curves of the three classifiers, one panel per reduction; of several seeds the first is drawn."""
     figure = Figure(figsize=(9, 8.2), layout="constrained")
     names = {"PCA": "last two principal components", "RP": "random projections"}
     names |= {"varSel": "varSel: {K, Mg}", "kappa-VIP": "kappa-VIP: {Si, Mg}"}
@@ -80,7 +80,7 @@ def roc_panels(scored: list[dict[str, Any]]) -> Figure:
                     1 - curve.specificity,
                     curve.sensitivity,
                     label=f"{entry['rule']}, AUC {entry['auc']:.3f}",
-                    **RULE_LOOK[entry["rule"]],
+                    **STYLES[entry["rule"]],
                 )
         ax.plot([0, 1], [0, 1], color="0.7", linestyle=":", linewidth=1)
         ax.set(title=title, xlabel="1 - specificity", ylabel="sensitivity", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))

@@ -11,7 +11,7 @@ from transvariation.report.names import label_axes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Told apart by shape as well as by colour, which print and colour-blind readers need.
+# Distinguished by shape as well as by colour, for print and colour-blind readers.
 MARKS: dict[str, dict[str, Any]] = {
     "control, accepted": {"marker": "o", "s": 22, "facecolor": "white", "edgecolor": "#1b4965", "linewidth": 0.9},
     "control, rejected": {"marker": "*", "s": 70, "facecolor": "white", "edgecolor": "#1b4965", "linewidth": 0.9},
@@ -22,15 +22,15 @@ _MOST = 250  # values in a variable; with more the even lines are narrow enough
 
 
 def draw_plane(
-    ax: "Axes", rule: Any, control: pd.DataFrame, recovered: pd.DataFrame | None = None, *, zoom: bool = False
+    ax: "Axes", classifier: Any, control: pd.DataFrame, recovered: pd.DataFrame | None = None, *, zoom: bool = False
 ) -> Any:
-    """Draw a fitted rule on two variables: tp in shades, its boundary, its centre, accepted and rejected objects.
+    """Draw a fitted classifier on two variables: tp in shades, its boundary, its centre, accepted and rejected objects.
 
     Parameters
     ----------
     ax : matplotlib Axes
-    rule : a fitted transvariation-based classifier on two variables
-    control, recovered : DataFrames with the two variables the rule was fitted on
+    classifier : a fitted transvariation-based classifier on two variables
+    control, recovered : DataFrames with the two variables the classifier was fitted on
     zoom : bool
         Show the surroundings of the control objects only.
 
@@ -40,16 +40,16 @@ def draw_plane(
     """
     tables = {"control": control} | ({} if recovered is None else {"recovered": recovered})
     objects = pd.concat(tables.values())
-    centers = np.atleast_2d(rule.centers_ if hasattr(rule, "centers_") else rule.center_)
+    centers = np.atleast_2d(classifier.centers_ if hasattr(classifier, "centers_") else classifier.center_)
     x, y = grid_lines(control if zoom else objects, np.vstack([objects, centers]))
     corners = np.meshgrid(x, y)
     grid = pd.DataFrame(np.stack(corners, axis=-1).reshape(-1, 2), columns=control.columns)
-    levels = rule.transvariation_probability(grid).reshape(corners[0].shape)
+    levels = classifier.transvariation_probability(grid).reshape(corners[0].shape)
     shades = ax.pcolormesh(x, y, levels, shading="nearest", cmap="Blues", vmin=0, vmax=1, rasterized=True)
-    accepted = (rule.predict(grid) == 1).reshape(levels.shape).astype(float)
+    accepted = (classifier.predict(grid) == 1).reshape(levels.shape).astype(float)
     ax.contour(x, y, accepted, levels=[0.5], colors="#1b4965", linewidths=1.2)
     for name, table in tables.items():
-        verdict = rule.predict(table)
+        verdict = classifier.predict(table)
         for label, wanted in (("accepted", 1), ("rejected", -1)):
             some = table[verdict == wanted].to_numpy()
             if len(some):

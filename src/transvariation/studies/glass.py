@@ -57,7 +57,7 @@ READINGS = {
 }
 PROJECTIONS = "best of 50 random planes by the sum of MADs, 101 times; median over seeds, lowest and highest beside it"
 
-RULES: dict[str, Callable[[], Any]] = {
+CLASSIFIERS: dict[str, Callable[[], Any]] = {
     "TOCC_df": lambda: TOCC(ties="literal"),
     "TOCC_db": lambda: DensityTOCC(density="mixture", engine="compiled"),
     "PAM-TOCC_df": lambda: PAMTOCC(n_clusters=4, ties="literal"),
@@ -99,8 +99,8 @@ class GlassStudy:
 
     def cells(self) -> list[tuple[str, str, int]]:
         """List the paper's cells: classifier, reduction and seed; random projections once per seed."""
-        fixed = [(rule, reduction, 0) for rule in RULES for reduction in REDUCTIONS]
-        return fixed + [(rule, "RP", seed) for rule in RULES for seed in range(self.seeds)]
+        fixed = [(classifier, reduction, 0) for classifier in CLASSIFIERS for reduction in REDUCTIONS]
+        return fixed + [(classifier, "RP", seed) for classifier in CLASSIFIERS for seed in range(self.seeds)]
 
     def folds(self) -> list[tuple[str, int, int]]:
         """List the folds of held-out fragments by split and number."""
@@ -130,28 +130,28 @@ class GlassStudy:
         return _held_out_table([row for fold in self.folds() for row in checkpoint.results[fold]])
 
 
-def _scores(rule: str, reduction: str, seed: int) -> dict[str, Any]:
+def _scores(classifier: str, reduction: str, seed: int) -> dict[str, Any]:
     """Score the fragments of one cell; CPU seconds exclude the reduction, as in the paper."""
     glass = load_glass()
     if reduction == "RP":
         start = process_time()
-        ensemble = ProjectionEnsemble(RULES[rule](), random_state=seed).fit(glass.control)
+        ensemble = ProjectionEnsemble(CLASSIFIERS[classifier](), random_state=seed).fit(glass.control)
         scores = [ensemble.score_samples(table) for table in (glass.control, glass.recovered)]
     else:
         reducer = REDUCTIONS[reduction]().fit(glass.control)
         control, recovered = reducer.transform(glass.control), reducer.transform(glass.recovered)
         start = process_time()
-        model = RULES[rule]().fit(control)
+        model = CLASSIFIERS[classifier]().fit(control)
         scores = [model.transvariation_probability(table) for table in (control, recovered)]
     seconds = process_time() - start
     return {"control": scores[0].tolist(), "recovered": scores[1].tolist(), "seconds": seconds}
 
 
 def _scored(
-    rule: str, reduction: str, seed: int, control: list[float], recovered: list[float], seconds: float
+    classifier: str, reduction: str, seed: int, control: list[float], recovered: list[float], seconds: float
 ) -> dict[str, Any]:
     return {
-        "rule": rule,
+        "rule": classifier,
         "reduction": reduction,
         "seed": seed,
         "auc": auc(control, recovered),
@@ -165,12 +165,12 @@ def cells(scored: list[dict[str, Any]]) -> pd.DataFrame:
     """Tabulate our numbers beside the printed ones, cell by cell."""
     table = pd.DataFrame(scored)
     rows = []
-    for (rule, reduction), (area, specificity, seconds) in PRINTED.items():
-        mine = table[(table["rule"] == rule) & (table["reduction"] == reduction)]
+    for (classifier, reduction), (area, specificity, seconds) in PRINTED.items():
+        mine = table[(table["rule"] == classifier) & (table["reduction"] == reduction)]
         several = len(mine) > 1
         rows.append(
             {
-                "rule": rule,
+                "rule": classifier,
                 "reduction": reduction,
                 "AUC, paper": area,
                 "AUC": mine["auc"].median(),
@@ -182,7 +182,7 @@ def cells(scored: list[dict[str, Any]]) -> pd.DataFrame:
                 "difference in specificity": round(mine["specificity"].median(), 3) - specificity,
                 "seconds, paper": seconds,
                 "seconds": mine["seconds"].median(),
-                "reading": READINGS.get((rule, reduction), PROJECTIONS),
+                "reading": READINGS.get((classifier, reduction), PROJECTIONS),
             }
         )
     return pd.DataFrame(rows)
@@ -206,10 +206,10 @@ def _fold(train: np.ndarray, test: np.ndarray) -> list[dict[str, Any]]:
     for reduction, make in REDUCTIONS.items():
         whole = _reduced(make(), known, known, unseen, others)
         inner = [_reduced(make(), kept, kept, scored) for kept, scored in parts]
-        for name, rule in (RULES | CALIBRATED).items():
-            model = rule().fit(whole[0])
+        for name, classifier in (CLASSIFIERS | CALIBRATED).items():
+            model = classifier().fit(whole[0])
             scores, of_unseen, of_others = (model.score_samples(table) for table in whole)
-            held_out = np.concatenate([_held_out_scores(rule(), *part) for part in inner])
+            held_out = np.concatenate([_held_out_scores(classifier(), *part) for part in inner])
             thresholds = {
                 "resubstitution": conformal_threshold(scores, SENSITIVITY),
                 "cv": conformal_threshold(held_out, SENSITIVITY, held_out=True),
@@ -233,10 +233,12 @@ def _reduced(reducer: Any, target: pd.DataFrame, *tables: pd.DataFrame) -> list[
     return [reducer.transform(table) for table in tables]
 
 
-def _held_out_scores(rule: Any, kept: np.ndarray, scored: np.ndarray) -> np.ndarray:
-    if np.ptp(kept, axis=0).min() == 0:  # kappa-VIP may choose barium, found in four fragments, and leave all four out
+def _held_out_scores(classifier: Any, kept: np.ndarray, scored: np.ndarray) -> np.ndarray:
+    if (
+        np.ptp(kept, axis=0).min() == 0
+    ):  # kappa-VIP may choose barium, which is nonzero in four fragments that may all be left out
         return np.full(len(scored), -np.inf)  # nothing was learned, so no sample is typical
-    return rule.fit(kept).score_samples(scored)
+    return classifier.fit(kept).score_samples(scored)
 
 
 def _held_out_table(rows: list[dict[str, Any]]) -> pd.DataFrame:

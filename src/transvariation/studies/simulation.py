@@ -92,16 +92,16 @@ def run_task(
     return {name: asdict(_outcome(chosen[name], target, other, fresh)) for name in wanted}
 
 
-def _outcome(rule: OneClassClassifier, target: np.ndarray, other: np.ndarray, fresh: np.ndarray) -> Outcome:
+def _outcome(classifier: OneClassClassifier, target: np.ndarray, other: np.ndarray, fresh: np.ndarray) -> Outcome:
     start = process_time()
-    rule.set_params(sensitivity=SENSITIVITY).fit(target)
-    sensitivity = float(np.mean(rule.predict(target) == 1))
-    scores_other, scores_fresh = rule.score_samples(other), rule.score_samples(fresh)
+    classifier.set_params(sensitivity=SENSITIVITY).fit(target)
+    sensitivity = float(np.mean(classifier.predict(target) == 1))
+    scores_other, scores_fresh = classifier.score_samples(other), classifier.score_samples(fresh)
     seconds = process_time() - start
     return Outcome(
-        specificity=float(np.mean(scores_other < rule.offset_)),
+        specificity=float(np.mean(scores_other < classifier.offset_)),
         sensitivity=sensitivity,
-        fresh_sensitivity=float(np.mean(scores_fresh >= rule.offset_)),
+        fresh_sensitivity=float(np.mean(scores_fresh >= classifier.offset_)),
         fresh_specificity=specificity_at_sensitivity(scores_fresh, scores_other, SENSITIVITY),
         auc=auc(scores_fresh, scores_other),
         seconds=seconds,
