@@ -5,7 +5,7 @@ import os
 import pkgutil
 from importlib import import_module
 
-# One thread each: a ratio of CPU times should not depend on how many cores a library helps itself to.
+# One thread each: a ratio of CPU times should not depend on how many cores a library uses.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
@@ -18,7 +18,7 @@ def main() -> None:
     names = sorted(module.name for module in pkgutil.iter_modules(sections.__path__))
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="CPU time, peak memory and growth.")
     parser.add_argument("sections", nargs="*", metavar="section", help=f"any of: {', '.join(names)} (default: all)")
-    parser.add_argument("--short", action="store_true", help="smaller sizes, nothing kept: a look, not a record")
+    parser.add_argument("--short", action="store_true", help="smaller sizes; results are not kept")
     arguments = parser.parse_args()
     if unknown := set(arguments.sections) - set(names):
         parser.error(f"no section {', '.join(sorted(unknown))}; there are {', '.join(names)}")

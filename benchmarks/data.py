@@ -1,4 +1,4 @@
-"""Where the public data lie that are not part of the package: water treatment, ADBench, the float glass of the NFI.
+"""Locate the public data that are not part of the package: water treatment, ADBench, the float glass of the NFI.
 
 The environment variable TRANSVARIATION_DATA names their folder; by default it is ``shared/data`` beside the project.
 """

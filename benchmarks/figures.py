@@ -1,4 +1,4 @@
-"""Draw what was measured: `python -m benchmarks.figures` reads benchmarks/results and writes into docs/_static."""
+"""Draw the results: `python -m benchmarks.figures` reads benchmarks/results and writes into docs/_static."""
 
 import csv
 from pathlib import Path
@@ -14,7 +14,7 @@ IMAGES = Path(__file__).parent.parent / "docs" / "_static"
 
 
 def growth() -> Path:
-    """Time against n on log axes."""
+    """Draw time against n on log axes."""
     with (RESULTS / "core_growth.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     figure, axes = plt.subplots(figsize=(7, 4.6), layout="constrained")

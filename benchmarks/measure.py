@@ -1,4 +1,4 @@
-"""Measure: CPU seconds, best of three, each a mean where calls are short; peak memory of a process of its own."""
+"""Measure CPU seconds (best of three, each a mean if calls are short) and the peak memory of a separate process."""
 
 import json
 import os
@@ -15,9 +15,9 @@ _AT_LEAST = 0.2  # seconds that one measurement takes
 
 
 def cpu_seconds(job: Callable[[], Any], best_of: int = 3, clock: Callable[[], float] = time.process_time) -> float:
-    """CPU time of one call, the smallest of several measurements: other work on the machine can only add to it.
+    """Measure the CPU time of one call: the smallest of several, because other work on the machine only adds to it.
 
-    One call of a few milliseconds is at the mercy of a single interruption. A measurement is therefore the mean of as
+    A single interruption would dominate a call of a few milliseconds. A measurement is therefore the mean of as
     many calls as fill a fifth of a second; a job that takes longer is called once.
     """
     best = float("inf")
@@ -31,12 +31,12 @@ def cpu_seconds(job: Callable[[], Any], best_of: int = 3, clock: Callable[[], fl
 
 
 def wall_seconds(job: Callable[[], Any], best_of: int = 3) -> float:
-    """The same by the clock on the wall."""
+    """Measure the wall-clock time of one call."""
     return cpu_seconds(job, best_of, time.perf_counter)
 
 
 def ratio(job: Callable[[], Any], peer: Callable[[], Any], best_of: int = 3) -> tuple[float, float]:
-    """CPU seconds of a job and of its peer, measured alternately so that both meet the same conditions.
+    """Measure the CPU seconds of a job and of its peer, alternately so that both run under the same conditions.
 
     Both are measured alike: a fifth of a second of the one, a fifth of a second of the other, and so on; of each the
     best counts.
@@ -46,12 +46,12 @@ def ratio(job: Callable[[], Any], peer: Callable[[], Any], best_of: int = 3) -> 
 
 
 def peak_memory(function: str, **arguments: Any) -> float:
-    """Peak resident megabytes of a fresh process that calls ``"module:function"`` once, its imports included."""
+    """Measure the peak memory in MB of a new process that calls ``"module:function"`` once, imports included."""
     return cost(function, **arguments)[2]
 
 
 def cost(function: str, **arguments: Any) -> tuple[float, float, float]:
-    """CPU seconds and seconds by the clock of one such call, and the peak memory of its process."""
+    """Measure CPU seconds, wall-clock seconds and peak memory of one call in a new process."""
     command = [sys.executable, "-m", "benchmarks.measure", function, json.dumps(arguments)]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
@@ -62,7 +62,7 @@ def cost(function: str, **arguments: Any) -> tuple[float, float, float]:
 
 
 def _own_peak() -> float:
-    # getrusage also counts what the parent held before exec; Linux tells the process's own peak elsewhere.
+    # getrusage also counts what the parent held before exec; Linux has the process's own peak in /proc.
     status = Path("/proc/self/status")
     if status.exists():
         line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))

@@ -1,4 +1,4 @@
-"""Tell: a table on the screen and the same numbers in a file."""
+"""Print a table of results and write the same numbers to a file."""
 
 import csv
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ RESULTS = Path(__file__).parent / "results"
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of one measurement. A row with a `target` and a `reached` says whether the promise is kept."""
+    """Rows of one measurement. A row may have a `target` and whether it was `reached`."""
 
     name: str
     title: str

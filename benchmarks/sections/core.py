@@ -45,7 +45,7 @@ def plain() -> Iterator[None]:
 
 
 def fit_and_score(name: str, n: int, p: int = 2, compiled: bool = True) -> None:
-    """One detector in a process of its own, for its peak memory."""
+    """Fit and score one detector, in a separate process whose peak memory is measured."""
     X = sample(n, p)
     if not compiled:
         acceleration.COMPILE_FROM = sys.maxsize
@@ -84,7 +84,7 @@ def _against_sorting(short: bool) -> Table:
     rows: list[dict[str, Any]] = []
     for p, n, compiled_target, plain_target in TARGETS:
         X = sample(n // 10 if short else n, p)
-        TOCC().fit(X)  # the compiler's work, if any, is told apart: see the next table
+        TOCC().fit(X)  # compilation, if any, is measured in the next table
         for kernels, target in (("compiled", compiled_target), ("plain", plain_target)):
             with plain() if kernels == "plain" else warnings.catch_warnings():
                 seconds, peer = ratio(lambda X=X: TOCC().fit(X), lambda X=X: np.sort(X, axis=0))

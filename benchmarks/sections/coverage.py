@@ -1,4 +1,4 @@
-"""Promised against actual sensitivity, per classifier and calibration: glass, water treatment, twelve ADBench sets."""
+"""Nominal against actual sensitivity, per classifier and calibration: glass, water treatment, twelve ADBench sets."""
 
 import warnings
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from transvariation.conformal import RejectsNothing
 NOMINAL = 0.9
 N_TRAIN = 100
 CALIBRATIONS = ("resubstitution", "loo", "cv", "split")
-RULES = {
+CLASSIFIERS = {
     "TOCC": TOCC(),
     "PAM-TOCC": PAMTOCC(),
     "NeighborTOCC": NeighborTOCC(),
@@ -29,14 +29,14 @@ RULES = {
 
 
 def datasets(short: bool) -> Iterator[tuple[str, Any, Any]]:
-    """Target objects and the others, set by set; the target is the normal class."""
+    """Yield name, target samples and other samples of each data set; the target is the normal class."""
     glass = load_glass()
     yield "glass", glass.control.to_numpy(), glass.recovered.to_numpy()
     if short:
         return
     if not DATA.is_dir():
         warnings.warn(
-            f"no {DATA} (see benchmarks/data.py): coverage is measured on the packaged glass fragments alone",
+            f"no {DATA} (see benchmarks/data.py): coverage is measured on the packaged glass fragments only",
             stacklevel=2,
         )
         return
@@ -51,13 +51,13 @@ def datasets(short: bool) -> Iterator[tuple[str, Any, Any]]:
             yield "ADBench glass" if name == "glass" else name, file["X"][file["y"] == 0], file["X"][file["y"] == 1]
 
 
-def judge(rule: Any, calibration: str, target: Any, other: Any, n_repeats: int) -> tuple[float, float]:
-    """Share of fresh targets accepted and of the others rejected; gaps, scales and components are learned inside."""
+def judge(classifier: Any, calibration: str, target: Any, other: Any, n_repeats: int) -> tuple[float, float]:
+    """Measure the share of fresh targets accepted and of the others rejected; the whole pipeline is fitted."""
     accepted, rejected = [], []
     n = min(N_TRAIN, 2 * len(target) // 3)
     for train, test in ShuffleSplit(n_repeats, train_size=n, random_state=0).split(target):
-        steps = make_pipeline(SimpleImputer(strategy="median"), StandardScaler(), PCA(2, random_state=0), rule)
-        # In the paper's mode each rule cuts by itself: PAM-TOCC has a threshold per cluster.
+        steps = make_pipeline(SimpleImputer(strategy="median"), StandardScaler(), PCA(2, random_state=0), classifier)
+        # With resubstitution each classifier sets its own threshold: PAM-TOCC has one per cluster.
         if calibration != "resubstitution":
             steps = CalibratedOCC(steps, sensitivity=NOMINAL, calibration=calibration)
         with warnings.catch_warnings():
@@ -70,44 +70,46 @@ def judge(rule: Any, calibration: str, target: Any, other: Any, n_repeats: int) 
 
 def run(short: bool) -> Iterator[Table]:
     rows = []
-    rules = {name: RULES[name] for name in ("TOCC", "NeighborTOCC")} if short else RULES
+    classifiers = {name: CLASSIFIERS[name] for name in ("TOCC", "NeighborTOCC")} if short else CLASSIFIERS
     for name, target, other in datasets(short):
-        for rule_name, rule in rules.items():
+        for classifier_name, classifier in classifiers.items():
             for calibration in CALIBRATIONS:
-                se, sp = judge(rule, calibration, target, other, 1 if short else 3)
-                rows.append({"data": name, "rule": rule_name, "calibration": calibration, "sensitivity": se})
+                se, sp = judge(classifier, calibration, target, other, 1 if short else 3)
+                rows.append({"data": name, "rule": classifier_name, "calibration": calibration, "sensitivity": se})
                 rows[-1]["specificity"] = sp
-    yield Table("coverage", f"Sensitivity on fresh targets, {NOMINAL} promised", rows, "two principal components")
+    yield Table("coverage", f"Sensitivity on fresh targets, nominal {NOMINAL}", rows, "two principal components")
     summary = []
-    for rule_name in rules:
+    for classifier_name in classifiers:
         for calibration in CALIBRATIONS:
-            found = [r for r in rows if r["rule"] == rule_name and r["calibration"] == calibration]
+            found = [r for r in rows if r["rule"] == classifier_name and r["calibration"] == calibration]
             se = np.array([r["sensitivity"] for r in found])
             sp = np.mean([r["specificity"] for r in found])
-            summary.append({"rule": rule_name, "calibration": calibration, "mean": se.mean(), "lowest": se.min()})
+            summary.append({"rule": classifier_name, "calibration": calibration, "mean": se.mean(), "lowest": se.min()})
             summary[-1] |= {"highest": se.max(), "specificity": sp}
     note = f"{N_TRAIN} training targets, {len({r['data'] for r in rows})} data sets"
-    yield Table("coverage_summary", f"Over all data sets, {NOMINAL} promised", summary, note)
+    yield Table("coverage_summary", f"Over all data sets, nominal {NOMINAL}", summary, note)
     if not short:
         figure(rows).savefig(RESULTS / "coverage.png", dpi=150)
 
 
 def figure(rows: list[dict[str, Any]]) -> Any:
-    """One panel per classifier, one line per calibration, one dot per data set."""
+    """Draw one panel per classifier, one line per calibration, one dot per data set."""
     from matplotlib.figure import Figure
 
     colours = dict(zip(CALIBRATIONS, ["#c44e52", "#4c72b0", "#55a868", "#8172b3"], strict=True))
-    drawing = Figure(figsize=(8, 1.3 * len(RULES) + 0.9), layout="constrained")
-    panels = drawing.subplots(len(RULES), 1, sharex=True, squeeze=False)[:, 0]
-    for panel, rule in zip(panels, RULES, strict=True):
+    drawing = Figure(figsize=(8, 1.3 * len(CLASSIFIERS) + 0.9), layout="constrained")
+    panels = drawing.subplots(len(CLASSIFIERS), 1, sharex=True, squeeze=False)[:, 0]
+    for panel, classifier in zip(panels, CLASSIFIERS, strict=True):
         for level, calibration in enumerate(CALIBRATIONS):
-            found = [r["sensitivity"] for r in rows if r["rule"] == rule and r["calibration"] == calibration]
+            found = [r["sensitivity"] for r in rows if r["rule"] == classifier and r["calibration"] == calibration]
             panel.plot(found, np.full(len(found), -level), "o", color=colours[calibration], alpha=0.5, ms=5, mew=0)
             panel.plot([np.mean(found)], [-level], "|", color=colours[calibration], ms=18, mew=2.5)
         panel.axvline(NOMINAL, color="0.3", lw=1)
         panel.set_yticks([-k for k in range(len(CALIBRATIONS))], CALIBRATIONS)
         panel.set_ylim(-len(CALIBRATIONS) + 0.4, 0.6)
-        panel.set_title(rule, loc="left", fontsize=10)
+        panel.set_title(classifier, loc="left", fontsize=10)
         panel.spines[["top", "right"]].set_visible(False)
-    panels[-1].set_xlabel("share of fresh target objects accepted; the line is what was promised, the bars are means")
+    panels[-1].set_xlabel(
+        "share of fresh target objects accepted; the line is the nominal sensitivity, the bars are means"
+    )
     return drawing

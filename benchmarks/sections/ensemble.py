@@ -64,8 +64,8 @@ def cells(n_seeds: int) -> list[dict[str, Any]]:
     for name, (member, _, _, paper) in MEMBERS.items():
         found = []
         for seed in range(n_seeds):
-            rule = ProjectionEnsemble(member, random_state=seed).fit(glass.control)
-            scores = rule.score_samples(glass.control), rule.score_samples(glass.recovered)
+            classifier = ProjectionEnsemble(member, random_state=seed).fit(glass.control)
+            scores = classifier.score_samples(glass.control), classifier.score_samples(glass.recovered)
             found.append((auc(*scores), specificity_at_sensitivity(*scores)))
         area, specificity = np.transpose(found)
         rows.append(

@@ -82,7 +82,9 @@ def false_rejections(draw: Draw, n: int, p: int, repeats: int, **parameters: Any
     for _ in range(repeats):
         classifier = NeighborTOCC(**parameters)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # n too small for the sensitivity: then nothing is promised
+            warnings.simplefilter(
+                "ignore", UserWarning
+            )  # n too small for the sensitivity, which is then not guaranteed
             classifier.fit(draw(rng, n, p))
         p_values = classifier.p_values(draw(rng, N_FRESH, p))
         found.append([np.mean(p_values <= 1 - level + 1e-9) for level in NOMINAL])

@@ -43,7 +43,7 @@ METHODS: dict[str, Callable[[np.ndarray], None]] = {
 
 
 def fit_and_score(n: int, p: int) -> None:
-    """For a process of its own, whose memory is measured."""
+    """Fit and score in a separate process whose peak memory is measured."""
     _neighbor(np.random.default_rng(0).normal(size=(n, p)))
 
 

@@ -1,4 +1,4 @@
-"""Specificity at an honest sensitivity of 0.9: every rule calibrated the same way, judged on fresh objects."""
+"""Specificity at a calibrated sensitivity of 0.9: every classifier calibrated alike and tested on fresh objects."""
 
 import warnings
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ OURS = {
     "NeighborTOCC": NeighborTOCC(),
     "NeighborTOCC, 3 and 10 neighbors": NeighborTOCC((3, 10)),
 }
-RIVALS = {
+COMPETITORS = {
     "Gaussian": baselines.GaussianOCC(),
     "mixture": baselines.MixtureOCC(),
     "KDE": baselines.KDEOCC(),
@@ -47,54 +47,56 @@ CALIBRATION = KFold(10, shuffle=True, random_state=0)
 SENSITIVITY = 0.9
 
 
-def glass(rule: Any, features: list[str] | None, n_repeats: int) -> list[tuple[float, float]]:
-    """Ten folds: sensitivity on the fold left out, specificity on all non-window fragments."""
+def glass(classifier: Any, features: list[str] | None, n_repeats: int) -> list[tuple[float, float]]:
+    """Measure the sensitivity on each fold left out of ten and the specificity on all non-window fragments."""
     data = load_glass()
     control, recovered = data.control, data.recovered
     if features is None:
-        # The components are fitted again in every fold, of the evaluation and of the calibration.
-        rule = make_pipeline(MinorComponents(2), rule)
+        # The components are refitted in every fold, of the test and of the calibration.
+        classifier = make_pipeline(MinorComponents(2), classifier)
     else:
         control, recovered = control[features], recovered[features]
     found = []
     for repeat in range(n_repeats):
         for train, test in KFold(10, shuffle=True, random_state=repeat).split(control):
-            found.append(judge(rule, control.iloc[train], control.iloc[test], recovered))
+            found.append(judge(classifier, control.iloc[train], control.iloc[test], recovered))
     return found
 
 
-def scenario(rule: Any, name: str, n: int, n_repeats: int) -> list[tuple[float, float]]:
-    """Targets to learn from, and fresh targets and non-targets to be judged."""
+def scenario(classifier: Any, name: str, n: int, n_repeats: int) -> list[tuple[float, float]]:
+    """Fit to targets of a scenario and classify fresh targets and non-targets."""
     found = []
     for repeat in range(n_repeats):
         target, _ = make_scenario(name, n, random_state=repeat)
         fresh, other = make_scenario(name, 600, random_state=10_000 + repeat)
-        found.append(judge(rule, target, fresh, other))
+        found.append(judge(classifier, target, fresh, other))
     return found
 
 
-def judge(rule: Any, target: Any, fresh: Any, other: Any) -> tuple[float, float]:
-    last = rule[-1] if hasattr(rule, "steps") else rule
+def judge(classifier: Any, target: Any, fresh: Any, other: Any) -> tuple[float, float]:
+    last = classifier[-1] if hasattr(classifier, "steps") else classifier
     # The raw scores of support vector methods drift with n; their margins compare across folds.
-    rating = "decision_function" if isinstance(last, baselines.SVDD | OneClassSVM) else "score_samples"
-    calibrated = CalibratedOCC(clone(rule), sensitivity=SENSITIVITY, calibration=CALIBRATION, response_method=rating)
+    method = "decision_function" if isinstance(last, baselines.SVDD | OneClassSVM) else "score_samples"
+    calibrated = CalibratedOCC(
+        clone(classifier), sensitivity=SENSITIVITY, calibration=CALIBRATION, response_method=method
+    )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # mixtures and maps warn about single fits; the result is judged all the same
+        warnings.simplefilter("ignore")  # mixtures and maps warn about single fits; the result is used all the same
         calibrated.fit(target)
     return float(np.mean(calibrated.predict(fresh) == 1)), float(np.mean(calibrated.predict(other) == -1))
 
 
-def study(rule: Any, short: bool) -> dict[str, tuple[float, float]]:
-    """Mean sensitivity and specificity of a rule in each setting."""
+def study(classifier: Any, short: bool) -> dict[str, tuple[float, float]]:
+    """Compute the mean sensitivity and specificity of a classifier in each setting."""
     sizes, repeats, names = ((100,), 1, "ab") if short else ((100, 200), 6, "abcdefghi")
-    cells = {setting: glass(rule, features, 1 if short else 5) for setting, features in GLASS.items()}
-    cells |= {f"({name}) n={n}": scenario(rule, name, n, repeats) for n in sizes for name in names}
+    cells = {setting: glass(classifier, features, 1 if short else 5) for setting, features in GLASS.items()}
+    cells |= {f"({name}) n={n}": scenario(classifier, name, n, repeats) for n in sizes for name in names}
     return {setting: tuple(np.mean(found, axis=0).tolist()) for setting, found in cells.items()}  # type: ignore[misc]
 
 
 def tables(found: dict[str, dict[str, tuple[float, float]]]) -> Iterator[Table]:
     means = {name: np.mean(list(cells.values()), axis=0) for name, cells in found.items()}
-    best = max(means[name][1] for name in found if name in RIVALS)
+    best = max(means[name][1] for name in found if name in COMPETITORS)
     rows = [
         {"rule": name, "of": "ours" if name in OURS else "rivals", "sensitivity": float(se), "specificity": float(sp)}
         | (
@@ -104,7 +106,9 @@ def tables(found: dict[str, dict[str, tuple[float, float]]]) -> Iterator[Table]:
         )
         for name, (se, sp) in sorted(means.items(), key=lambda item: -item[1][1])
     ]
-    note = "Reached: fresh sensitivity within 0.90 +- 0.02 and specificity of the best rival or better, on average."
+    note = (
+        "Reached: fresh sensitivity within 0.90 +- 0.02 and specificity of the best competitor or better, on average."
+    )
     yield Table("power", "Calibrated by 10 folds to 0.9, mean over all settings", rows, note)
     for first, which in (("glass", "glass"), ("(", "scenarios")):
         cells = [
@@ -116,5 +120,5 @@ def tables(found: dict[str, dict[str, tuple[float, float]]]) -> Iterator[Table]:
 
 def run(short: bool) -> Iterator[Table]:
     quick = ("NeighborTOCC", "Gaussian", "KDE")
-    rules = {name: rule for name, rule in (OURS | RIVALS).items() if not short or name in quick}
-    yield from tables({name: study(rule, short) for name, rule in rules.items()})
+    classifiers = {name: classifier for name, classifier in (OURS | COMPETITORS).items() if not short or name in quick}
+    yield from tables({name: study(classifier, short) for name, classifier in classifiers.items()})

@@ -1,4 +1,4 @@
-"""Reading a million rows: the checked reader against pandas' parser alone, and its memory."""
+"""Reading a million rows: the checked reader against pandas' parser, and its memory."""
 
 import tempfile
 from collections.abc import Iterator

@@ -95,7 +95,7 @@ def peers(short: bool) -> Iterator[dict[str, Any]]:
 
     n = 2_000 if short else 200_000
     X, Z = np.random.default_rng(0).normal(size=(n, 2)), np.random.default_rng(1).normal(size=(n, 2))
-    rules = {
+    classifiers = {
         "TOCC": TOCC(),
         "dask.TOCC, out of core": dask.TOCC(),
         "scikit-learn IsolationForest": IsolationForest(random_state=0),
@@ -106,27 +106,27 @@ def peers(short: bool) -> Iterator[dict[str, Any]]:
         "PyOD HBOS": HBOS(),
     }
     TOCC().fit(X).score_samples(Z)  # machine code from the disk
-    for name, rule in rules.items():
-        rule.fit(X[:500]).decision_function(Z[:500])  # imports, and what others compile
-        fit = cpu_seconds(lambda rule=rule: rule.fit(X), 1)
-        score = cpu_seconds(lambda rule=rule: rule.decision_function(Z), 1)
+    for name, classifier in classifiers.items():
+        classifier.fit(X[:500]).decision_function(Z[:500])  # imports, and what others compile
+        fit = cpu_seconds(lambda classifier=classifier: classifier.fit(X), 1)
+        score = cpu_seconds(lambda classifier=classifier: classifier.decision_function(Z), 1)
         yield {"rule": name, "n": n, "fit CPU s": fit, "score CPU s": score}
     yield from nearest_of_dask_ml(X, Z)
 
 
 def nearest_of_dask_ml(X: np.ndarray, Z: np.ndarray) -> Iterator[dict[str, Any]]:
-    """Dask-ML has no one-class rule; its nearest: a scikit-learn rule fitted to a sample, applied by partitions."""
+    """Measure Dask-ML's nearest equivalent: a scikit-learn detector fitted to a sample and applied by partitions."""
     import dask.array as da
     from dask_ml.wrappers import ParallelPostFit
     from sklearn.ensemble import IsolationForest
 
     import dask
 
-    rule = ParallelPostFit(IsolationForest(random_state=0))
+    classifier = ParallelPostFit(IsolationForest(random_state=0))
     with dask.config.set(scheduler="single-threaded"):
-        fit = cpu_seconds(lambda: rule.fit(X[::10]), 1)
+        fit = cpu_seconds(lambda: classifier.fit(X[::10]), 1)
         parts = da.from_array(Z, chunks=(len(Z) // 8, 2))
-        score = cpu_seconds(lambda: rule.predict(parts).compute(), 1)
+        score = cpu_seconds(lambda: classifier.predict(parts).compute(), 1)
     yield {"rule": "Dask-ML ParallelPostFit(IsolationForest), fitted to a tenth", "n": len(Z)} | {
         "fit CPU s": fit,
         "score CPU s": score,
@@ -142,7 +142,7 @@ def run(short: bool) -> Iterator[Table]:
         "By the clock: other work on the machine (load average) slows it down.",
     )
     yield Table("scaling_peers", "The same data, two variables, one process", list(peers(short)))
-    yield Table("scaling_size", "Fit n rows of two variables in a process of its own", list(sizes(short)))
+    yield Table("scaling_size", "Fit n rows of two variables in a separate process", list(sizes(short)))
 
 
 assert BLOCK == BLOCK_ROWS

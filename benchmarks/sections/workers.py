@@ -1,4 +1,4 @@
-"""More cores: what one and two workers take, by the clock."""
+"""Wall-clock time with one and with two workers."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -18,11 +18,11 @@ from transvariation import (
 )
 from transvariation.baselines import KDEOCC, MixtureOCC
 
-Rule = Callable[[int], Any]
+Factory = Callable[[int], Any]
 
 
-def cases(short: bool) -> Iterator[tuple[str, Rule, np.ndarray, np.ndarray | None]]:
-    """What is done, the rule for a number of workers, what it is fitted to, and what it scores then, if that is it."""
+def cases(short: bool) -> Iterator[tuple[str, Factory, np.ndarray, np.ndarray | None]]:
+    """Yield a description, a factory by number of workers, the samples to fit, and those to score or None."""
     rng = np.random.default_rng(0)
     n = 100_000 if short else 2_000_000
     plane, others = rng.normal(size=(n, 2)), rng.normal(size=(n, 2))
@@ -52,10 +52,10 @@ def _ensemble(jobs: int) -> ProjectionEnsemble:
 
 def run(short: bool) -> Iterator[Table]:
     rows = []
-    for what, rule, X, Z in cases(short):
+    for what, classifier, X, Z in cases(short):
         taken = []
         for jobs in (1, 2):
-            fitted = rule(jobs).fit(X)  # imports, machine code and processes are there now
+            fitted = classifier(jobs).fit(X)  # now imports, compilation and worker processes are done
             job = (
                 (lambda fitted=fitted, X=X: fitted.fit(X)) if Z is None else (lambda r=fitted, Z=Z: r.score_samples(Z))
             )
