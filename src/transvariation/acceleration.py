@@ -12,7 +12,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-# Below this many rows plain NumPy takes a few hundredths of a second, less than the import of numba alone.
+# Below this many rows plain NumPy takes a few hundredths of a second, less than importing numba.
 COMPILE_FROM = 50_000
 
 

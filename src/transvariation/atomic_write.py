@@ -42,13 +42,13 @@ def replacing(path: Path) -> Iterator[Path]:
 def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Any] = ()) -> None:
     """Raise an error if an output cannot be written or would replace an input or another output.
 
-    Call this before any work is done. An output that was not asked for is None; inputs that are no paths are ignored.
+    Call this before any work is done. An output that is not wanted is None; inputs that are not paths are ignored.
 
     Examples
     --------
     >>> check_outputs([Path("case.html"), Path("./case.html")])
     Traceback (most recent call last):
-    ValueError: 'case.html' is to be written twice; give each file a name of its own
+    ValueError: 'case.html' is to be written twice; give each file a different name
     """
     read = [Path(each) for each in inputs if isinstance(each, str | os.PathLike)]
     written: list[Path] = []
@@ -56,7 +56,7 @@ def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Any] = ()) ->
         if any(_same(path, each) for each in read):
             raise ValueError(f"'{path}' is read by this command and would be lost; give the output another name")
         if any(_same(path, each) for each in written):
-            raise ValueError(f"'{path}' is to be written twice; give each file a name of its own")
+            raise ValueError(f"'{path}' is to be written twice; give each file a different name")
         _check_place(path)
         written.append(path)
 

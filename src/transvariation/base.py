@@ -40,9 +40,9 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
     """Learn one class from target samples only; accept new samples as typical as a share `sensitivity` of them.
 
     A subclass implements `_describe`, which learns the target class, and `_score`, which scores samples (high =
-    typical). It may override `_stratum` if parts of the class have thresholds of their own, `_lowest` if scores are
-    bounded below, and `_loo_scores` or `_training_scores` if it knows these scores without refitting or rescoring.
-    What `_score` needs of the parameters is stored by `_describe`, so that `set_params` takes effect at the next fit.
+    typical). It may override `_stratum` if parts of the class have separate thresholds, `_lowest` if scores are
+    bounded below, and `_loo_scores` or `_training_scores` if these scores are known without refitting or rescoring.
+    `_describe` stores the parameters that `_score` needs, so that `set_params` takes effect at the next fit.
     """
 
     sensitivity: Any
@@ -138,7 +138,7 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
     def fit_scores(self, X: ArrayLike, *, with_threshold: bool = False) -> Self:
         """Fit without calibration, for `score_samples` only; `with_threshold` sets a threshold by resubstitution.
 
-        Where strata have thresholds of their own, scores are margins over them and the thresholds are always set.
+        If strata have separate thresholds, scores are margins over them and the thresholds are always set.
         """
         rows = self._validate(X, reset=True)
         self._describe(rows)

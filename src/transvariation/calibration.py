@@ -166,7 +166,7 @@ class CoverageReport:
             f"smallest p-value     {self.smallest_p_value:.3g}",
         ]
         if self.attainable_p_value > self.smallest_p_value + 1e-9:
-            lines[-1] += f"; of this classifier {self.attainable_p_value:.3g}, however foreign the sample"
+            lines[-1] += f"; this classifier gives no sample less than {self.attainable_p_value:.3g}"
         if len(self.n_per_stratum) > 1:
             sizes = ", ".join(map(str, self.n_per_stratum))
             lines.insert(2, f"thresholds           {len(self.n_per_stratum)}, from {sizes}")

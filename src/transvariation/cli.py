@@ -1,4 +1,4 @@
-"""The command line. Every command imports what it needs when it runs, so that --help answers at once."""
+"""The command line. Commands import what they need when they run, so that --help is fast."""
 
 import csv
 import io

@@ -75,8 +75,8 @@ class DensityTOCC(TransvariationClassifier):
     --------
     >>> from transvariation import DensityTOCC, load_glass
     >>> glass = load_glass()
-    >>> rule = DensityTOCC(density="kde").fit(glass.control[["K", "Mg"]])
-    >>> int((rule.predict(glass.recovered[["K", "Mg"]]) == -1).sum())
+    >>> classifier = DensityTOCC(density="kde").fit(glass.control[["K", "Mg"]])
+    >>> int((classifier.predict(glass.recovered[["K", "Mg"]]) == -1).sum())
     50
     """
 

@@ -31,7 +31,7 @@ _FINE = 1e-4  # standard deviations to which the edge of the accepted region is 
 def explain_rejections(classifier: Any, Z: ArrayLike, X: ArrayLike | None = None) -> "pd.DataFrame":
     """Extend `classifier.explain(Z)` by the features that suffice for each rejection and by values that are accepted.
 
-    The classifier is asked for some 50 decisions per rejected sample, also in many features.
+    The classifier makes about 50 decisions per rejected sample, also in many features.
 
     Parameters
     ----------

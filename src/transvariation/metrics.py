@@ -24,7 +24,7 @@ _ROUNDING = 1e-9  # undoes 1 - 0.9 = 0.09999999999999998
 class ROC(NamedTuple):
     """A receiver operating characteristic curve; one entry per distinct threshold, from accepting none to all.
 
-    The first threshold, infinity, stands for accepting none, even a score of infinity: the largest number accepts that.
+    The first threshold, infinity, accepts none: a score of infinity counts as the largest finite number.
     """
 
     thresholds: NDArray[np.float64]
@@ -53,7 +53,7 @@ def roc(scores_target: ArrayLike, scores_nontarget: ArrayLike) -> ROC:
     """
     targets = np.sort(_finite(scores_target, "target"))
     others = np.sort(_finite(scores_nontarget, "non-target"))
-    finite = np.minimum(np.concatenate([targets, others]), np.finfo(float).max)  # or infinity would stand there twice
+    finite = np.minimum(np.concatenate([targets, others]), np.finfo(float).max)  # infinity is the first threshold
     thresholds = np.unique(finite)[::-1]
     return ROC(
         np.append(np.inf, thresholds),

@@ -1,8 +1,8 @@
 """Save estimators to files and load them again, without pickle.
 
 A model file is a ZIP archive as skops writes it (``schema.json`` and one ``.npy`` file per array) with one further
-member, ``transvariation.json``, that says what the file is. skops refuses to build types that are not trusted. This
-module checks the archive before skops sees it, because the numbers in a small file can ask for any amount of memory or
+member, ``transvariation.json``, that identifies the file. skops refuses to build types that are not trusted. This
+module checks the archive before skops sees it, because the numbers in a small file can require any amount of memory or
 time, and checks the model afterwards, because a file can lack what the model needs.
 """
 
@@ -135,7 +135,7 @@ def load(path: PathOrFile, trusted: Sequence[str | type] = ()) -> Any:
     Raises
     ------
     ModelFileError
-        If the file is not a model file, is damaged, incomplete or of another format, asks for more memory than it
+        If the file is not a model file, is damaged, incomplete or of another format, requires more memory than it
         holds, or names types that are not trusted.
 
     Examples
@@ -153,7 +153,7 @@ def load(path: PathOrFile, trusted: Sequence[str | type] = ()) -> Any:
 
 
 def read_about(path: PathOrFile) -> dict[str, Any]:
-    """Read what a model file says about itself, without building the model.
+    """Read the description in a model file, without building the model.
 
     Returns
     -------
@@ -197,7 +197,7 @@ def _packed(header: dict[str, Any], model: Any) -> bytes:
 
 @dataclass
 class Table:
-    """A DataFrame as a model file holds it: skops knows none."""
+    """A DataFrame in a form that skops supports."""
 
     columns: list[Any]
     index: np.ndarray
@@ -413,7 +413,7 @@ def _check_integers(node: dict[str, Any], name: str, size: int) -> None:
 
 
 def _check_array(archive: zipfile.ZipFile, name: str) -> None:
-    """Check that an array is as large as its header says: NumPy reserves the memory first."""
+    """Check that an array has the size in its header: NumPy allocates the memory first."""
     size = archive.getinfo(name).file_size
     with archive.open(name) as file:
         version = np.lib.format.read_magic(file)

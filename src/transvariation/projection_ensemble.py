@@ -65,7 +65,7 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
     estimators_ : list of OneClassClassifier
         The members, which decide about images of samples as they vote; detectors of other packages are wrapped in
         :class:`CalibratedOCC`. Images are computed by :func:`transvariation.decomposition.projections.project`, which
-        unlike ``@`` gives a sample the same image alone and among others.
+        unlike ``@`` does not depend on the other samples.
     feature_importances_ : ndarray of shape (n_features,)
         How much the projections depend on each feature: VIP, see :class:`VIPSelector`.
     offset_ : float

@@ -144,7 +144,7 @@ def rounding_step(X: Floats) -> Floats:
     array([1.  , 0.01, 0.  ])
     """
     step = np.zeros(X.shape[1])
-    # The first rows tell which columns may be rounded at all.
+    # The first rows exclude most columns that are not rounded.
     rounded = np.flatnonzero((np.round(X[:100], _MOST_DECIMALS) == X[:100]).all(axis=0))
     for decimals in range(_MOST_DECIMALS, -1, -1):
         rounded = rounded[(np.round(X[:, rounded], decimals) == X[:, rounded]).all(axis=0)]
@@ -153,7 +153,7 @@ def rounding_step(X: Floats) -> Floats:
 
 
 def _tied_scores(ordered: Floats) -> tuple[Floats, Floats]:
-    """Give the distinct values and the normal score of the mean rank of each."""
+    """Return the distinct values and the normal score of the mean rank of each."""
     values, counts = np.unique(ordered, return_counts=True)
     ranks = np.cumsum(counts) - (counts - 1) / 2
     return values, ndtri(ranks / (len(ordered) + 1))

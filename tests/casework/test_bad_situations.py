@@ -81,7 +81,7 @@ def test_a_background_with_one_fragment_per_source(glass):
     single = background[background["fragment"] == "1"]
     found = judge(known, questioned, background=single, log=True)
     assert found.conclusions[0].n == 41
-    assert any("their replicates stand in for fragments" in w for w in found.warnings)
+    assert any("their replicates are used as fragments" in w for w in found.warnings)
 
 
 def test_an_element_constant_within_background_sources(glass):

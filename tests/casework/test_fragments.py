@@ -22,7 +22,7 @@ def test_rows_become_fragments_in_order_of_appearance():
     assert [len(source) for source in found.by_source()] == [2]
 
 
-def test_replicates_stand_in_for_fragments_where_sources_have_one_each():
+def test_replicates_replace_fragments_if_each_source_has_only_one():
     found = gather_fragments(np.arange(4.0)[:, None], ["a", "a", "b", "b"], ["a", "a", "b", "b"])
     assert [[x.shape for x in source] for source in found.by_source()] == [[(1, 1)] * 2] * 2
 

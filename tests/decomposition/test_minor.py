@@ -65,7 +65,7 @@ def test_constant_duplicated_and_mostly_zero_variables():
     assert components.numbers_.tolist() == [1, 2, 3]
     np.testing.assert_allclose(components.components_[:, 3:5], 0, atol=1e-12)
     np.testing.assert_allclose(components.components_[:, 0], components.components_[:, 1], atol=1e-10)
-    with pytest.raises(ValueError, match=r"exceeds the 3 principal components .* ask for at most 3"):
+    with pytest.raises(ValueError, match=r"exceeds the 3 principal components .* use at most 3"):
         MinorComponents(4).fit(X)
     assert MinorComponents(3, scale=True).fit(X).numbers_.tolist() == [1, 2, 3]
 

@@ -99,7 +99,7 @@ def test_constant_duplicated_and_mostly_zero_variables():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_components": 3}, "n_components=3 exceeds .* n_features=2; ask for at most 2"),
+        ({"n_components": 3}, "n_components=3 exceeds .* n_features=2; use at most 2"),
         ({"n_components": 0}, "n_components=0 must be a positive whole number"),
         ({"n_projections": 1.5}, "n_projections=1.5 must be a positive whole number"),
         ({"n_candidates": True}, "n_candidates=True must be"),

@@ -85,5 +85,5 @@ class GaussianOCC(OneClassClassifier):
         n = len(X)
         leverage = n / (n - 1) ** 2 * -self._score(X)
         if leverage.max() > 1 - 1e-9:
-            return None  # without that sample the covariance is singular: let the refit say so
+            return None  # without that sample the covariance is singular: the refit raises the error
         return -n * (n - 2) / (n - 1) * leverage / (1 - leverage)

@@ -90,7 +90,7 @@ def rbf_weights(X: Floats, C: float, gamma: float) -> Floats:
 
 
 class Radius(NamedTuple):
-    """The squared radius, and the values that would serve as well (one, if a support sample lies on the sphere)."""
+    """The squared radius, and the interval of equally good values (a point if a support sample lies on the sphere)."""
 
     radius2: float
     low: float

@@ -171,7 +171,7 @@ def _with_background(case: CaseTables, table: Table, log: bool) -> CaseTables:
     cautions = list(case.cautions)
     if len(fragments) == len(sources):
         cautions.append(
-            f"The sources of {table.name} have one fragment each, so that their replicates stand in for fragments. "
+            f"The sources of {table.name} have one fragment each, so their replicates are used as fragments. "
             "Fragments of one source may differ more than replicates: then more of them than stated are excluded."
         )
     means = [np.array([x.mean(axis=0) for x in source]) for source in usable]
@@ -217,7 +217,7 @@ def _fragments(table: Table, log: bool, role: str) -> Fragments:
     """Collect the fragments of a table.
 
     Without a fragment column, rows with the same source are replicates of one item, except that in a background, and in
-    a control with a single source, every row is a fragment unless a replicate column says otherwise.
+    a control with a single source, every row is a fragment unless there is a replicate column.
     """
     keys = table.fragment_names
     if keys is None and table.source is not None:

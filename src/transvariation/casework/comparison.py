@@ -54,7 +54,7 @@ Ratios = dict[str, tuple[float, str]]  # log10 likelihood ratio and bound by sys
 
 @dataclass
 class Evidence:
-    """What one basis says about the recovered fragments.
+    """Evidence on the recovered fragments from one basis.
 
     Attributes
     ----------

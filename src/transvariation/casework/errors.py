@@ -38,7 +38,7 @@ class CaseError(ValueError):
     problem : str
         What is wrong.
     remedy : str
-        A key of `REMEDIES`, or "" if the problem says what to do.
+        A key of `REMEDIES`, or "" if the problem includes the remedy.
 
     Examples
     --------

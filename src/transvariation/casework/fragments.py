@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 SIGNIFICANT = 0.01  # a check below this is reported as a warning
 N_PERMUTATIONS = 999
 N_SIMULATIONS = 199
-MIN_GROUPED = 8  # fragments from which two groups can be told from one without replicates or a background
+MIN_GROUPED = 8  # fragments needed to distinguish two groups from one without replicates or a background
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Fragments:
         return int(np.median([len(rows) for rows in self.rows]))
 
     def by_source(self) -> list[Source]:
-        """List the fragments of each source; replicates stand in where every source has a single fragment."""
+        """List the fragments of each source; if every source has a single fragment, its replicates."""
         sources: dict[str, list[Floats]] = {}
         for name, x in zip(self.sources or self.names, self.replicates, strict=True):
             sources.setdefault(name, []).append(x)
@@ -121,7 +121,7 @@ def check_homogeneity(control: Fragments, rng: np.random.Generator) -> Check | N
 
 
 def homogeneity_check(control: Fragments, p: float, words: str, level: float = SIGNIFICANT) -> Check:
-    """State the outcome of a test of homogeneity; `words` say what the fragments do if it is significant."""
+    """State the outcome of a test of homogeneity; `words` describe what it means if significant."""
     if p >= level:
         return Check("homogeneity", p, f"No sign that the control fragments {words} ({format_p(p)}).", False)
     statement = f"The control fragments {words} ({format_p(p)}): check that they all come from one source."

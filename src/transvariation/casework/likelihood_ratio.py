@@ -58,7 +58,7 @@ def in_words(log10_lr: float) -> str:
 
 @dataclass(frozen=True)
 class Performance:
-    """How a likelihood-ratio system does on background sources that it has not seen.
+    """Performance of a likelihood-ratio system on unseen background sources.
 
     Attributes
     ----------

@@ -139,7 +139,7 @@ class Model:
         The classifier of control fragments, and the reduction before it.
     variables : Variables
     sensitivity : float
-        As asked for.
+        As requested.
     sensitivity_used : float
         The same, or the largest that the calibrating units support.
     basis : {"control", "background"}
@@ -147,7 +147,7 @@ class Model:
     false_exclusion, false_inclusion : float or None
         Error rates measured on the background at the sensitivity used; None if the control calibrates.
     conclusive : bool
-        False if neither the control nor a background supports the sensitivity asked for.
+        False if neither the control nor a background supports the requested sensitivity.
     calibrations : dict
         The available kinds of evidence by basis.
     criterion : Criterion
@@ -448,7 +448,7 @@ def _warnings(model: Model) -> list[str]:
             f"A sensitivity of {model.sensitivity:g} needs at least {required_n(model.sensitivity):.0f} {unit}; there "
             f"{'is' if calibration.n == 1 else 'are'} {calibration.n}. {model.sensitivity_used:.3g} is used instead, "
             f"so that {1 - model.sensitivity_used:.0%} of fragments of the same source would be excluded. {remedy}, or "
-            "ask for a lower sensitivity."
+            "use a lower sensitivity."
         )
     elif calibration.smallest_p_value > 1 - model.sensitivity + ROUNDING:
         found.append(

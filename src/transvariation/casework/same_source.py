@@ -1,7 +1,7 @@
 """Compare a questioned fragment with few known ones by the same-source differences of a background.
 
-A background holds many sources, each with several fragments. Differences between fragments of one source form a class
-of their own: from every source some fragments are taken as known and others as questioned, as many as in the case. The
+A background holds many sources, each with several fragments. Differences between fragments of one source form a class:
+from every source some fragments are taken as known and others as questioned, as many as in the case. The
 difference of the case is a member of that class if both sets of fragments share a source. Its p-value is counted over
 sources, so that it can be as small as 1 / (sources + 1) although the case has only a few fragments.
 """
@@ -76,7 +76,7 @@ def fragment_mean(replicates: Floats, n: int, rng: np.random.Generator) -> Float
 def same_source_pairs(background: Sequence[Source], design: Design, rng: np.random.Generator) -> Pairs:
     """Divide the fragments of every background source as the design does.
 
-    Every fragment is questioned once, together with others if the design asks for several, against known fragments
+    Every fragment is questioned once, together with others if the design has several, against known fragments
     drawn at random from the rest; if the background is large, only some fragments of each source. A source with too few
     fragments for the design is divided as far as it goes.
     """

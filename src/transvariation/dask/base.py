@@ -173,7 +173,7 @@ class PartitionedClassifier(OneClassClassifier):
         return da.concatenate([da.from_delayed(part, (length,), dtype) for part, length in parts])
 
     def _without_rows(self) -> Self:
-        """Copy what the workers need to turn scores into answers."""
+        """Copy what the workers need to turn scores into results."""
         light = type(self)(**self.get_params(deep=False))
         kept = {k: v for k, v in vars(self).items() if not isinstance(v, Partitions | PartitionedCalibration)}
         light.__dict__.update(kept)

@@ -1,14 +1,14 @@
-r"""tp of every row with respect to all rows, none of which need be in one place.
+r"""Compute tp of every row with respect to all rows, which are spread over partitions.
 
-In one and two variables the plane is cut into slabs: by the second variable into k, by the first into k, with the
+In one and two variables the plane is divided into slabs: by the second variable into k, by the first into k, with the
 centre on a border of each. For a row in slab a of the first and slab b of the second variable, the units beyond it are
 
-- those in slabs farther out in both: a table of k times k counts knows them;
+- those in slabs farther out in both: read from a table of k times k counts;
 - those in its own slab b, in slabs farther out than a, and beyond it in the second variable: counted within slab b,
   with the number of the slab in place of the first variable;
 - those in its own slab a and beyond it in both variables: counted within slab a.
 
-Some rows may be marked as objects only: they are rated by the others and do not count. Every row is moved twice, and
+Some rows may be marked as objects only: they are scored but not counted. Every row is moved twice, and
 counted twice within a slab, whatever the number of slabs. With three variables and more, counts are added over all
 pairs of partitions.
 """
@@ -25,8 +25,9 @@ from transvariation.depth.probability import ratio
 def training_tp(rows: Partitions, m: Floats, sample: Floats, n_slabs: int, tau_max: str, ties: str) -> Partitions:
     """Compute tp of every row about m, in one or two variables, as partitions of one column in no particular order.
 
-    `sample` is any sample of the rows: slabs of about equal size are cut at its quantiles. Rows may have one column
-    more than m: 1 marks a unit, and 0 an object that the units rate; then the tp of objects alone are returned.
+    The quantiles of `sample`, any sample of the rows, divide the rows into slabs of about equal size. Rows may have one
+    column more than m: 1 marks a unit that is counted, 0 an object that is scored; then only the tp of objects is
+    returned.
     """
     borders = [_borders(column, centre, n_slabs) for column, centre in zip(_plane(sample).T, _about(m), strict=True)]
     table = rows.total(_tile_counts, m, borders)
@@ -37,12 +38,12 @@ def training_tp(rows: Partitions, m: Floats, sample: Floats, n_slabs: int, tau_m
 
 
 def _units_and_objects(rows: Floats, p: int, marked: bool) -> tuple[Any, Any]:
-    """Which rows count and which are rated: all are both where none is marked."""
+    """Select the rows that are counted and those that are scored; without marks all rows are both."""
     return (rows[:, p] == 1, rows[:, p] == 0) if marked else (slice(None), slice(None))
 
 
 def _plane(X: Floats) -> Floats:
-    """One variable is the second of two, the first of which is at the centre everywhere."""
+    """Return two columns; a single variable becomes the second, beside a first one that is at the centre everywhere."""
     return X if X.shape[1] == 2 else np.column_stack([np.zeros(len(X)), X])
 
 
@@ -51,7 +52,7 @@ def _about(m: Floats) -> Floats:
 
 
 def _borders(column: Floats, centre: float, n_slabs: int) -> Floats:
-    """Borders between slabs: quantiles, and the centre."""
+    """Compute the borders between slabs: quantiles, and the centre."""
     inner = np.quantile(column, np.linspace(0, 1, n_slabs + 1)[1:-1], method="lower")
     return np.unique(np.append(inner, centre))
 
@@ -70,7 +71,7 @@ def slab_of(values: Floats, borders: Floats, centre: float) -> Integers:
 
 
 def _cells(rows: Floats, m: Floats, borders: list[Floats]) -> list[tuple[Integers, int]]:
-    """The slab of every row in each variable, and the number of the slab at the centre counted from the lowest."""
+    """Find the slab of every row in each variable, and the number of the slab at the centre, from the lowest."""
     plane, about = _plane(rows), _about(m)
     return [
         (slab_of(plane[:, u], borders[u], about[u]), int(np.searchsorted(borders[u], about[u])) + 1) for u in range(2)
@@ -113,7 +114,7 @@ def farther(table: Integers, borders: list[Floats], m: Floats) -> Integers:
 
 
 def _count_in_second(rows: Floats, number: int, m: Floats, borders: list[Floats], outside: Integers) -> list[Floats]:
-    """What a slab of the second variable knows; rows at the centre in the first one are then done."""
+    """Count within a slab of the second variable; this completes the rows at the centre in the first one."""
     p = len(m)
     units, objects = _units_and_objects(rows, p, rows.shape[1] > p)
     (a, a0), (b, b0) = _cells(rows[:, :p], m, borders)
@@ -124,15 +125,15 @@ def _count_in_second(rows: Floats, number: int, m: Floats, borders: list[Floats]
     if len(known := coded[units]) and len(coded[objects]):
         counts = count_transvariations(known, np.array([0.0, about[1]]), coded[objects])
         beyond[objects], at[objects] = counts.beyond, counts.at
-    # A row at the centre in the second variable is compared in the first one alone, in its slab of that.
+    # A row at the centre in the second variable is compared in the first one only, within its slab of that variable.
     beyond = np.where(b != 0, beyond, 0) + outside[a + a0, b + b0]
-    # Rows that are done need no place with others; they stay spread over the parts.
+    # Completed rows are not compared again; they stay spread over the parts.
     part = np.where(a == 0, number, a + a0)
     return _split(np.column_stack([rows, beyond, at]), part, n_parts)
 
 
 def _by_side(table: Integers, borders: list[Floats], m: Floats) -> Integers:
-    """How many rows are below, at and above the centre, in each variable: a table of 3 times 3."""
+    """Count the rows below, at and above the centre in each variable: a table of 3 times 3."""
     for axis, (edges, centre) in enumerate(zip(borders, _about(m), strict=True)):
         at = int(np.searchsorted(edges, centre)) + 1
         along = np.moveaxis(table, axis, 0)
@@ -152,8 +153,8 @@ def _finish(rows: Floats, number: int, m: Floats, sides: Integers, n: int, tau_m
     doing = np.flatnonzero(sign[:, 0] != 0)
     at[doing] = 0
     if len(doing) and len(units):
-        rated = units if isinstance(objects, slice) else np.ascontiguousarray(plane[doing])
-        counts = count_transvariations(units, about, rated)
+        scored = units if isinstance(objects, slice) else np.ascontiguousarray(plane[doing])
+        counts = count_transvariations(units, about, scored)
         beyond[doing] += counts.beyond
         at[doing] = counts.at
     # In a variable in which the row is at the centre, every side counts.
@@ -165,6 +166,6 @@ def _finish(rows: Floats, number: int, m: Floats, sides: Integers, n: int, tau_m
             side[those] = sides[first, second].sum()
             centre[those] = sides[slice(None) if i == 0 else 1, slice(None) if j == 0 else 1].sum()
     n_open = (sign != 0).sum(axis=1)
-    at[n_open == 0] = n  # with no variable left to compare, every unit is where the row is
+    at[n_open == 0] = n  # with no variable left to compare, every unit is at the row
     counted = Transvariations(beyond.astype(np.int64), at.astype(np.int64), side, centre, n_open)
     return ratio(counted, n, p, tau_max, ties)[:, None]

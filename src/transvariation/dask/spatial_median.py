@@ -57,7 +57,7 @@ class _Parted(PartitionedRows):
         return np.concatenate([parts[block] for block in sorted(parts)])
 
     def _straddling(self) -> dict[int, Floats]:
-        """The rows of each block that lies in several partitions."""
+        """Collect the rows of each block that lies in several partitions."""
         pieces: dict[int, list[Floats]] = {}
         for found in self._rows.map(_edges, self._starts):
             for block, rows in found:
@@ -76,7 +76,7 @@ class _Parted(PartitionedRows):
         return midpoint(*(self._at_rank(placed, k) for k in ((n - 1) // 2, n // 2)))
 
     def _at_rank(self, placed: Partitions, k: int) -> Floats:
-        """The row of rank k along the line: of equals, the first ones come first."""
+        """Find the row of rank k along the line; ties are in the order of the rows."""
         value = kth_smallest(placed, k, len(self))
         below, equal = np.transpose(placed.map(_below_and_at, value))
         k -= int(below.sum())
@@ -90,7 +90,7 @@ def _times(rows: Floats, number: int, unit: float) -> Floats:
 
 
 def _whole_blocks(starts: Integers, number: int) -> tuple[int, int]:
-    """The rows, within a partition, of the blocks that lie in it alone; the last block of all may be short."""
+    """Return the range of rows whose blocks lie entirely in a partition; the last block of all may be short."""
     begin, end = int(starts[number]), int(starts[number + 1])
     first = -(-begin // BLOCK) * BLOCK
     last = end if end == starts[-1] else end // BLOCK * BLOCK
@@ -103,7 +103,7 @@ def _sums_inside(rows: Floats, number: int, starts: Integers, y: Floats, compile
 
 
 def _edges(rows: Floats, number: int, starts: Integers) -> list[tuple[int, Floats]]:
-    """What a partition has of the blocks that it shares with others."""
+    """Return the rows of a partition whose blocks extend into other partitions."""
     low, high = _whole_blocks(starts, number)
     found = []
     for begin, end in ((0, low), (high, len(rows))):

@@ -39,7 +39,7 @@ def make_scenario(
         A number gives the same objects each time.
     shift_first : bool, default=False
         Whether (b) to (d) shift the normal objects before they are transformed, instead of after. The paper does not
-        say which; shifting first makes the squares larger and leaves the logarithms almost where they were.
+        specify it; shifting first makes the squares larger and leaves the logarithms almost where they were.
 
     Returns
     -------

@@ -42,7 +42,7 @@ def principal_spectrum(X: Floats, *, scale: bool = False) -> Spectrum:
     divisor = np.where(varies, std, 1.0) if scale else np.ones(X.shape[1])
     deviations /= divisor
     _, singular, loadings = svd(deviations, full_matrices=False)
-    # A large number in a column that does not vary says nothing about the rounding of the others.
+    # A large number in a constant column does not affect the rounding of the others.
     size = (np.abs(X[:, varies]) / divisor[varies]).max(initial=0.0)
     floor = max(X.shape) * np.finfo(float).eps * max(singular[0], np.sqrt(len(X)) * size)
     rank = int(np.count_nonzero(singular > floor))
@@ -73,7 +73,7 @@ def last_components(variance: Floats, n_components: int, leave_out: float) -> ra
         remedy = " or leave out less" if leave_out else "; constant and repeated variables add none"
         raise ValueError(
             f"n_components={n_components} exceeds the {stop} principal components in which the target varies {skipped}"
-            f"(leave_out={leave_out}); ask for at most {stop}{remedy}"
+            f"(leave_out={leave_out}); use at most {stop}{remedy}"
         )
     return range(stop - n_components, stop)
 

@@ -101,8 +101,7 @@ def random_projections(
 ) -> Projections:
     """Search for `n_projections` random projections in which the target is compact.
 
-    Every projection draws its candidates from a stream of its own, so that the first ten of a hundred are the ten that
-    one would get alone.
+    Every projection has its own random stream: the first ten of a hundred projections are those of a search for ten.
 
     Parameters
     ----------

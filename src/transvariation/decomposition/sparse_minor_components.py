@@ -112,7 +112,7 @@ class SparseMinorComponents(MinorComponents):
         loadings, values close to 1 a single variable. Results depend strongly on the penalty: look at `path_table`.
     scale : bool, default=False
     leave_out : float in [0, 1), default=0.0
-        See :class:`MinorComponents`; what "last" means is said there.
+        See :class:`MinorComponents`, which defines "last".
     ridge : float, default=1e-3
         The weight of the squared length of the loadings, relative to the variance of the component.
 
@@ -193,7 +193,7 @@ class SparseMinorComponents(MinorComponents):
             bound = np.sqrt(path.variance[-1]) * np.sqrt(variance[j - 1]) if j else np.inf
             return path.loadings[choose_step(path, bound, found)]
         share = min(float(self.penalty), path.penalty[0])
-        # The path is linear between its steps; np.interp wants rising arguments.
+        # The path is linear between its steps; np.interp needs ascending arguments.
         columns = [np.interp(share, path.penalty[::-1], column[::-1]) for column in path.coefficients.T]
         return np.array(columns) / np.linalg.norm(columns)
 

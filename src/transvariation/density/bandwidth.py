@@ -109,7 +109,7 @@ def _orders(total: int, p: int) -> list[Order]:
 
 
 def _multiplicity(r: Order) -> float:
-    """In how many sequences of single derivatives does r occur?"""
+    """Count the sequences of single derivatives that make up r."""
     return factorial(sum(r)) / prod(map(factorial, r))
 
 

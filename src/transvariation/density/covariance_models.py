@@ -1,11 +1,11 @@
 """The fourteen ways in which the components of a mixture may share volume, shape and orientation.
 
 A component's covariance is written lambda_k D_k A_k D_k': volume lambda_k, shape A_k (diagonal, of determinant one) and
-orientation D_k. A model's three letters tell for volume, shape and orientation, in this order, whether it is Equal for
+orientation D_k. A model's three letters state for volume, shape and orientation, in this order, whether it is Equal for
 all components, Varies, or is the Identity. The M-steps are those of Celeux & Govaert (1995) [1]_; the common
 orientation of EVE and VVE is found by rotations in coordinate planes, in the manner of Flury & Gautschi (1986) [2]_.
 
-Every function here works on many fits at once: the components of all of them stand one below the other.
+Every function here works on many fits at once: the components of all of them are stacked.
 
 References
 ----------

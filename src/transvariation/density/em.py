@@ -39,7 +39,7 @@ def variance_floor(X: Array) -> Array:
 
 
 def least_scatter(X: Array) -> float:
-    """Compute the variance below which a component has no scatter, and so no axes of its own.
+    """Compute the variance below which a component has no scatter, and so no axes.
 
     Memberships that small are not accurate in compiled code, and vanish in NumPy.
     """

@@ -87,7 +87,7 @@ def starting_partitions(
 def agglomerate(X: Array, n_clusters: int, merge: Merge | None = None) -> dict[int, Labels]:
     """Merge samples into clusters, two at a time, each time at the smallest loss of likelihood.
 
-    Every cluster has a Gaussian of its own (Fraley, 1998 [1]_): with n_k samples and scatter matrix W_k about its mean
+    Every cluster has its own Gaussian (Fraley, 1998 [1]_): with n_k samples and scatter matrix W_k about its mean
     it contributes n_k log(|W_k / n_k| + (tr W_k + tr W / (n p)) / n_k); the second term, W being the scatter of all
     samples, keeps clusters of few samples from contributing minus infinity. Equal rows are together from the start.
 

@@ -23,7 +23,7 @@ _EQUAL = [np.linspace(0, 1, n + 1) for n in (2, 4, 8, 16, 32, 64)]
 _HALVES = 0.5 ** np.arange(40, 0, -1)
 _ENDS = np.concatenate([[0.0], _HALVES, 1 - _HALVES[-2::-1], [1.0]])
 _SHRINKING = [np.interp(np.arange(0, 80 + 1 / n, 1 / n), np.arange(81), _ENDS) for n in (1, 2, 4, 8)]
-_UNSEEN = 1e-6  # of the peak: by how much the integrand may miss at an end what its neighbourhood says
+_UNSEEN = 1e-6  # of the peak: largest difference at an end between the integrand and its extrapolation
 _MAX_ROUNDS = 24
 _STRIDES = np.concatenate([-(3.0 ** np.arange(18, -3, -1)), [0.0], 3.0 ** np.arange(-2, 19)])
 _GRID = np.linspace(0, 1, 9)
@@ -60,7 +60,7 @@ def _refine(
     tolerance: float,
     result: Floats,
 ) -> NDArray[np.intp]:
-    """Integrate over ever finer panels until two agree and the ends hide nothing; tell the rows still unsettled."""
+    """Integrate over ever finer panels until two agree and the ends are resolved; return the rows not converged."""
     for breaks in divisions:
         if not len(rows):
             break

@@ -4,7 +4,7 @@ The box is sampled one variable after the other, each from its truncated normal 
 the product of the conditional probabilities is averaged. Three things keep the average's relative error small even
 where the probability is tiny. The variables are put in the order that leaves the least to chance for later. The
 sampling means are shifted by mu, the solution of a small saddle-point problem, so that the product hardly varies over
-the box. And the random numbers are replaced by a lattice, shifted at random a few times to tell the error.
+the box. And the random numbers are replaced by a lattice, shifted at random a few times to estimate the error.
 
 References
 ----------
@@ -91,7 +91,7 @@ def _reorder(lower: Floats, upper: Floats, corr: Floats) -> _Boxes:
     chol, mean = np.zeros((m, d, d)), np.zeros((m, d))
     each = np.arange(m)
     for j in range(d):
-        # A variable that the ones before determine has no spread of its own: rounding must not make it negative.
+        # A variable that the ones before determine has no conditional variance: rounding must not make it negative.
         spread = np.sqrt(np.maximum(np.einsum("mii->mi", sigma) - (chol**2).sum(axis=2), 1e-16))
         shift = (chol @ mean[:, :, None])[:, :, 0]
         log_p = log_interval((low - shift) / spread, (high - shift) / spread)
@@ -194,7 +194,7 @@ def _average(boxes: _Boxes, mu: Floats, lattice: Floats) -> tuple[Floats, Floats
         if j < d - 1:
             z[j] = mu[:, [j]] + _quantile(lattice[:, j], a, b, log_p)
             log_weight += mu[:, [j]] * (mu[:, [j]] / 2 - z[j])
-    # The mean of each shift, relative to the mean of all: their scatter tells the error.
+    # The mean of each shift, relative to the mean of all: their scatter estimates the error.
     log_means = logsumexp(log_weight.reshape(m, _SHIFTS, -1), axis=2) - np.log(len(lattice) / _SHIFTS)
     log_mean = logsumexp(log_means, axis=1) - np.log(_SHIFTS)
     scatter = np.exp(log_means - log_mean[:, None]).std(axis=1, ddof=1)

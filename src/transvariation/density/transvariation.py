@@ -138,7 +138,7 @@ def log_box_probability(density: Any, lower: Floats, upper: Floats) -> Floats:
     above = log_tail(a)
     if hasattr(density, "logpmf"):  # a discrete distribution: beyond a value includes it, as it does below
         above = np.logaddexp(above, density.logpmf(a))
-    # Of the boxes asked for here at least one side is infinite.
+    # These boxes have at least one infinite side.
     return np.where(b == np.inf, above, density.logcdf(b))
 
 

@@ -2,8 +2,8 @@
 
 For an object c and a centre m, a coordinate u is open when c_u differs from m_u. A unit x lies beyond c when, in every
 open coordinate, x is strictly farther from m than c on c's side; it lies at c when it equals c in all of these.
-The denominator of tp asks the same with c moved to m: strictly on c's side of m, or at m. All four counts compare the
-values as they stand: forming X - (m - c) in floating point would lose exact ties.
+The denominator of tp counts the same with c moved to m: strictly on c's side of m, or at m. All four counts compare the
+original values: forming X - (m - c) in floating point would lose exact ties.
 
 Objects with the same open coordinates are counted together, and the other coordinates dropped. Only units in c's own
 orthant about m can lie beyond c: this leaves 2^p separate counts of "greater in every variable", for which `dominance`

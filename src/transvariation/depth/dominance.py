@@ -88,7 +88,7 @@ def earlier_in_both(rank: Integers, unit: NDArray[np.bool_] | None = None) -> In
     counted = np.ones(n, dtype=np.int32) if unit is None else unit.astype(np.int32)
     for bit in reversed(range(n.bit_length())):
         one = (value >> bit & 1).astype(bool)
-        group = value >> bit + 1 << bit + 1  # ranks of equal upper bits stand together, from this place on
+        group = value >> bit + 1 << bit + 1  # ranks of equal upper bits are contiguous, from this place on
         n_zeros = _before_in_group(~one, group)
         count += np.where(one, n_zeros if unit is None else _before_in_group(~one & (counted == 1), group), 0)
         target = np.where(one, every - n_zeros + (1 << bit), group + n_zeros)

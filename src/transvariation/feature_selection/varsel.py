@@ -1,4 +1,4 @@
-"""Variable selection by Gaussian mixtures: does a variable tell more than its regression on those already chosen?
+"""Variable selection by Gaussian mixtures: does a variable add more than its regression on those already chosen?
 
 The paper selects by an algorithm named varSel whose description we could not find. This is a stand-in for it: forward
 selection in the manner of Raftery and Dean, which chooses the same two variables on the glass data.
@@ -142,7 +142,7 @@ class VarSel(SelectorMixin, BaseEstimator):
             raise ValueError(
                 f"n_features_to_select={wanted} exceeds the {len(candidates)} of n_features={p} variables that are not "
                 f"set aside; in {', '.join(self.set_aside_)} more than max_repeated={self.max_repeated} of the samples "
-                "share one value: ask for fewer variables or raise max_repeated"
+                "share one value: select fewer variables or raise max_repeated"
             )
         self._steps, self._names = np.array(self._forward(rows, candidates, wanted)), names
         return self
@@ -181,7 +181,7 @@ class VarSel(SelectorMixin, BaseEstimator):
         return steps
 
     def _evidence(self, X: Floats, taken: list[int], u: int, current: float) -> tuple[float, float]:
-        """BIC of the mixture on the variables taken and u, and its difference from the rival explanation."""
+        """Compute the BIC of the mixture with variable u, and its difference from regressing u on the others."""
         regression = regression_bic(X[:, u], X[:, taken])
         if np.isinf(regression):
             return -np.inf, -np.inf

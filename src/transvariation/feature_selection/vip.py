@@ -66,7 +66,7 @@ def rank_variables(vip: Floats, X: Floats, kappa: float | None, n_wanted: int) -
     correlation = absolute_correlation(X)
     taken: list[int] = []
     for u in order:
-        varies = correlation[u, u] > 0  # what does not is uncorrelated with everything, and says nothing
+        varies = correlation[u, u] > 0  # a constant variable is uncorrelated with everything and not informative
         if len(taken) < n_wanted and varies and (not taken or correlation[u, taken].mean() <= kappa):
             taken.append(int(u))
     return taken
@@ -165,7 +165,7 @@ class VIPSelector(SelectorMixin, BaseEstimator):
         if len(taken) < wanted:
             raise ValueError(
                 f"kappa={self.kappa} leaves only {len(taken)} of the n_features_to_select={wanted} variables: the "
-                "others correlate more strongly with those or do not vary; raise kappa or ask for fewer variables"
+                "others correlate more strongly with those or do not vary; raise kappa or select fewer variables"
             )
         self.selected_ = np.array(taken)
         return self

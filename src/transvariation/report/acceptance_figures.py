@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 DARK, WARM, RED, LIGHT = "#1b4965", "#f4a261", "#c1121f", "#d8e6ef"
-ROLES = {  # told apart without color, too
+ROLES = {  # distinguishable without color, too
     "regular": {"marker": "o", "color": DARK},
     "extreme": {"marker": "^", "color": WARM, "edgecolor": "black"},
     "outlier": {"marker": "X", "color": RED},

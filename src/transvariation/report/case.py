@@ -41,7 +41,7 @@ from transvariation.report.page import Section, page
 TITLE = "Comparison of recovered with control fragments"
 DETAILED = 60  # fragments with a table of reasons; the JSON file has all
 BESIDE = 4  # fragments side by side in the table of items
-STATED = 12  # fragments with a paragraph of their own
+STATED = 12  # fragments with a separate paragraph
 BLANK = "______________________________"
 FIELDS = {
     "case_number": "Case number",
@@ -314,13 +314,13 @@ def _typst() -> Any:
         import typst
     except ImportError as error:
         raise ValueError(
-            "a PDF report needs Typst: pip install 'transvariation[pdf]', or ask for a report ending in .html"
+            "a PDF report needs Typst: pip install 'transvariation[pdf]', or write a report whose name ends in .html"
         ) from error
     return typst
 
 
 def check_report_name(path: Path) -> str:
-    """Return the kind of report that a file's ending asks for, .html or .pdf."""
+    """Return the kind of report by the file's extension, .html or .pdf."""
     kind = path.suffix.lower()
     if kind not in (".html", ".pdf"):
         raise ValueError(f"the report {path.name!r} must end in .html or .pdf")

@@ -63,14 +63,14 @@ def _paper(cells: pd.DataFrame, correlations: pd.DataFrame) -> list[Section]:
     return [
         Section("Cells reproduced").text(
             f"{same} of {len(cells)} areas and {rates_same} of {len(cells)} specificities equal the printed ones to "
-            "three decimals. All of these numbers score the very fragments that the rule was fitted on."
+            "three decimals. They are computed on the fragments that the classifier was fitted to."
         ),
         Section("Area under the ROC curve").table(areas, "AUC beside the printed values"),
         Section("Specificity at sensitivity of at least 0.9").table(rates, "Specificity beside the printed values"),
         Section("Time")
         .text("CPU seconds of fitting and scoring; the paper's are those of its R code on another machine.")
         .table(times, "Seconds beside the printed values"),
-        Section("How the paper was read").table(cells[["rule", "reduction", "reading"]], "The reading of each cell"),
+        Section("Reading of the paper").table(cells[["rule", "reduction", "reading"]], "The reading of each cell"),
         Section("Correlation of the variables").table(
             correlations.rename_axis("").reset_index(),
             "Correlations of the window fragments; equal to the printed ones",
@@ -106,13 +106,13 @@ def _figures(
 
 def _unseen(held_out: pd.DataFrame) -> Section:
     return (
-        Section("On fragments that the rule has not seen")
+        Section("Results on unseen fragments")
         .text(
-            "Ten-fold cross-validation: reduction, rule and cut are made on nine folds and tried on the tenth. The "
-            "paper's cut keeps at least 90 % of the fragments that it was made from, and fewer of new ones; a "
-            "calibrated cut keeps what it promises. It leaves the counting rules with little: held-out windows at the "
-            "edge have tp = 0, the honest threshold is 0, and nothing is rejected. NeighborTOCC, whose tp does not end "
-            "there, is the answer."
+            "Ten-fold cross-validation: reduction, classifier and threshold are fitted to nine folds and tested on the "
+            "tenth. The paper's threshold accepts at least 90 % of the fragments it was computed from, and fewer new "
+            "ones; a calibrated threshold reaches the nominal sensitivity. It costs the counting classifiers most of "
+            "their power: held-out windows at the edge have tp = 0, so the calibrated threshold is 0 and nothing is "
+            "rejected. NeighborTOCC, whose tp is positive everywhere, still rejects."
         )
         .table(
             held_out.assign(

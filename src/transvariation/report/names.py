@@ -1,4 +1,4 @@
-"""Names from somebody's table in a figure: as they stand there, in lines that fit."""
+"""Label axes and ticks with the names of a table, unchanged and wrapped to fit."""
 
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -8,12 +8,12 @@ from unicodedata import east_asian_width
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-PLAIN: dict[str, Any] = {"parse_math": False}  # two dollar signs in a name are no formula
-LETTER = 6.0  # points that a letter takes across, about
+PLAIN: dict[str, Any] = {"parse_math": False}  # a name with two dollar signs is not a formula
+LETTER = 6.0  # approximate width of a letter in points
 
 
 def wrapped(name: object, width: int = 36) -> str:
-    """Break a name into at most three lines of so many letters; Chinese and the like are twice as wide.
+    """Wrap a name to at most three lines of `width` letters; East Asian letters are twice as wide.
 
     >>> print(wrapped("concentration of potassium oxide", 20))
     concentration of
@@ -30,9 +30,9 @@ def label_axes(ax: "Axes", x: object, y: object = "") -> None:
 
 
 def label_ticks(ax: "Axes", at: Sequence[int], names: Iterable[object]) -> None:
-    """Write names below their ticks, aslant where they do not fit side by side."""
+    """Label the ticks with names, rotated if they do not fit side by side."""
     labels = [wrapped(name, 24) for name in names]
     longest = max((len(line) for label in labels for line in label.splitlines()), default=0)
-    room = ax.bbox.width / ax.figure.dpi * 72 / max(len(labels), 1)
-    aslant: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
-    ax.set_xticks(at, labels, **PLAIN, **(aslant if LETTER * longest > room else {}))
+    available = ax.bbox.width / ax.figure.dpi * 72 / max(len(labels), 1)
+    rotated: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
+    ax.set_xticks(at, labels, **PLAIN, **(rotated if LETTER * longest > available else {}))

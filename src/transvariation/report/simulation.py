@@ -65,8 +65,8 @@ def write_simulation_page(table: pd.DataFrame, directory: Path, made_by: dict[st
         summary.to_csv(directory / f"median_{value}.csv", index=False, float_format=THOUSANDTHS)
     (directory / "provenance.json").write_text(json.dumps(made_by, indent=1) + "\n")
     pictures = Section("Box plots").text(
-        "Specificity of the rule that accepts at least 90 % of its own training targets, as the paper draws it. "
-        "Blue: transvariation-based; grey: rivals. The red line is the median of TOCC_df."
+        "Specificity of the classifier that accepts at least 90 % of its own training targets, as in the paper. "
+        "Blue: transvariation-based; grey: competitors. The red line is the median of TOCC_df."
     )
     for scenario in dict.fromkeys(table["scenario"]):
         drawn = save_figure(box_plots(table, scenario), directory / "figures", f"scenario_{scenario}")
@@ -91,8 +91,8 @@ def _summary(table: pd.DataFrame, value: str) -> pd.DataFrame:
 def claims_section(claims: pd.DataFrame) -> Section:
     """Show each claim of the paper, whether it holds, and the numbers."""
     return (
-        Section("What the paper claims, what came out")
-        .text("Each claim is judged by the results below; the numbers stand beside it.")
+        Section("The paper's claims and our results")
+        .text("Each claim is checked against the results below; its numbers are in the last column.")
         .table(worded(claims), "The paper's claims")
     )
 
@@ -110,18 +110,18 @@ def _table_sections(summaries: dict[str, pd.DataFrame], kept: str) -> list[Secti
     return [
         Section("Specificity as in the paper")
         .text(
-            "Median over repetitions. The threshold keeps at least 90 % of the very objects that the rule was fitted "
-            f"on; of counted scores many are equal, and more are kept. On average: {kept}."
+            "Median over repetitions. The threshold keeps at least 90 % of the objects that the classifier was "
+            f"fitted to, and more where scores are tied, as counted ones are. On average: {kept}."
         )
         .table(summaries["specificity"], "Median specificity", digits=2),
         Section("The sensitivity actually reached")
         .text(
-            f"The same rules on {N_FRESH} new targets. Where a value lies well below 0.90, the specificity above is "
-            "bought with targets that are wrongly rejected."
+            f"The same classifiers on {N_FRESH} new targets. If a value is well below 0.90, the specificity above is "
+            "high only because many targets are rejected, too."
         )
         .table(summaries["fresh_sensitivity"], "Median sensitivity on new targets", digits=2),
         Section("Specificity at equal sensitivity on new targets")
-        .text("Each rule moved to where it accepts at least 90 % of new targets: the fair comparison.")
+        .text("The threshold of each classifier is set to accept at least 90 % of new targets: the fair comparison.")
         .table(summaries["fresh_specificity"], "Median specificity at sensitivity 0.9 on new targets", digits=2),
     ]
 

@@ -181,9 +181,9 @@ def _explained(text: str, decimal: str) -> Fault:
 
 
 def find_decimal(cells: Sequence[str], problems: Problems | None = None) -> str:
-    """Choose the decimal mark from the cells that look like numbers; ask where they do not tell.
+    """Choose the decimal mark from the cells that look like numbers; report a problem if it is ambiguous.
 
-    A comma before exactly three digits may separate thousands, so it alone settles nothing.
+    A comma before exactly three digits may separate thousands, so it is not evidence of a decimal comma.
 
     Examples
     --------

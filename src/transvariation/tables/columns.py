@@ -120,7 +120,7 @@ def split_unit(header: str) -> tuple[str, str]:
 
 
 def by_unit(headers: Sequence[str]) -> dict[tuple[str, str], int]:
-    """Index the headers that have a unit, by name and unit; without variables that stand twice in one unit.
+    """Index the headers that have a unit, by name and unit; without variables that occur twice in one unit.
 
     >>> by_unit(["K", "Na (ppm)", "Na (wt%)"])
     {('Na', 'ppm'): 1, ('Na', 'wt%'): 2}
@@ -463,7 +463,7 @@ def _note_role(
 def is_unit_row(block: Block) -> bool:
     """Return whether the first row below the header holds the units."""
     filled = [cell for cell in (cell_text(column[0]) for column in block.columns) if cell not in ("", "-")]
-    # "A" alone may be an ampere or an object: it takes a unit of composition, and most columns, to be sure
+    # "A" may be the ampere or an object: a row of units needs units of composition in most columns
     return 2 * len(filled) >= len(block.columns) - 1 and any(map(is_content_unit, filled)) and all(map(is_unit, filled))
 
 

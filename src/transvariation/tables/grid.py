@@ -1,4 +1,4 @@
-"""What every kind of file is turned into first: a header and blocks of columns."""
+"""The common form of every kind of file: a header and blocks of columns."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ BLOCK_CELLS = 1_000_000  # a block of text cells this large takes about 100 MB
 
 @dataclass(frozen=True)
 class Limits:
-    """How large a table may be before it is refused; a page that takes files from strangers sets these lower."""
+    """Largest table that is accepted; the local page sets lower limits."""
 
     rows: int = 20_000_000
     columns: int = 20_000
@@ -50,7 +50,7 @@ class Grid(Protocol):
     first_row: int  # the header's row
     decimal: str  # "" until text cells were seen: a typed file may hold none
     sha256: str
-    n_rows: int  # 0 where only reading tells
+    n_rows: int  # 0 if unknown before the file is read
     delimiter: str  # how a message names what separates the columns, "" where they are typed
     measured: Sequence[int]  # the columns of numbers, once that is decided: a text file is then read faster
 

@@ -23,7 +23,7 @@ def filling(control: Table) -> dict[str, dict[str, float]]:
     """Compute what replaces values that are not there, from the control table.
 
     For each feature: ``median``, the median of its measured values, and ``limit``, the detection limit to suppose where
-    a file says "not detected" without a number: the smallest limit stated in the column, else the smallest positive
+    a file has "not detected" without a number: the smallest limit stated in the column, else the smallest positive
     measured value.
 
     Examples
@@ -73,7 +73,7 @@ def apply_policy(
     censored = np.zeros_like(holes) if table.below is None else ~np.isnan(table.below)
     if missing == "error":
         _report(table, holes, censored, problems, can_impute, in_block)
-    # An object of which nothing was measured would be judged by the control's medians alone.
+    # An object without any measured value would be judged by nothing but the control's medians.
     bad = np.asarray(holes.any(axis=1) if missing == "drop" else (holes & ~censored).all(axis=1))
     result = _without(table, bad, holes, censored, problems)
     if missing == "impute":

@@ -82,20 +82,20 @@ def align(control: Table, recovered: Table, *, features: Sequence[str] | None = 
 
 
 def _named_alike(table: Table, control: Table) -> Table:
-    """Call features as the control does: "Na (ppm)" is called so only where "Na (wt%)" stands beside it."""
+    """Rename features as in the control: "Na (ppm)" has its unit in the name only if "Na (wt%)" exists as well."""
     theirs = by_unit([table.header(name) for name in table.features])
     ours = by_unit([control.header(name) for name in control.features])
     pairs = [
         (table.features[theirs[variable]], control.features[i]) for variable, i in ours.items() if variable in theirs
     ]
     names = {own: name for own, name in pairs if own != name}
-    # what was called so without a unit must make room
+    # a feature without a unit that already has this name is renamed
     taken = {name: f"{name} (no unit)" for name in names.values() if name in table.features and name not in names}
     return table.rename(taken | names)
 
 
 def unit_problems(units: Mapping[str, str], there: str, table: Table, features: Sequence[str]) -> list[Problem]:
-    """List the features of a table that are in other units than those stated `there`; silence is no statement."""
+    """List the features of a table whose units differ from those stated `there`; missing units are not compared."""
     problems = []
     for name in features:
         one, other = units.get(name, ""), table.units.get(name, "")

@@ -1,4 +1,4 @@
-"""What is wrong with a table, and where: codes and values for programs, sentences for people."""
+"""Problems of a table and their places: codes and values for programs, sentences for people."""
 
 import string
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import Any
 COLLECTED = 1000  # beyond this many problems the file is of another kind altogether: reading stops
 SHOWN = 20
 
-# What is said of each kind of problem or note. Values are shown quoted and with control characters escaped, but for
+# The message of each kind of problem or note. Values are shown quoted and with control characters escaped, but for
 # {value!s}, which is only escaped.
 MESSAGES = {
     # the file
@@ -205,11 +205,11 @@ class Problem:
     row : int or None
         Counted as a spreadsheet shows them: the header is row 1, blank rows count.
     column : str or None
-        The column's header as it stands in the file.
+        The column's header as in the file.
     params : mapping
         The values that the message names.
     remedy : str
-        What can be done, a key of `REMEDIES`, or "" where the message says all there is.
+        What can be done, a key of `REMEDIES`, or "" if the message includes the remedy.
 
     Examples
     --------
@@ -241,7 +241,7 @@ class Problem:
         return f"{said}, or {remedy}" if ";" in said and remedy else f"{said}; {remedy}" if remedy else said
 
     def remedy_text(self, front_end: str = "python") -> str:
-        """Phrase what can be done, in the terms of a front end; "" where the message says it."""
+        """Phrase what can be done, in the terms of a front end; "" if the message includes it."""
         if not self.remedy:
             return ""
         values: dict[str, Any] = {"column": self.column or "", **self.params}

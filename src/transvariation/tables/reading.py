@@ -25,7 +25,7 @@ from transvariation.tables.opening import Source, opened
 from transvariation.tables.problems import Problems, TableError, row_list
 from transvariation.tables.table import Table
 
-# As a cell of its own; the long words also before or after a label with a number ("Mean F1", "F1 RSD").
+# As a whole cell; the long words also before or after a label with a number ("Mean F1", "F1 RSD").
 _STATISTICS = (
     r"mean|average|avg|median|r\.?s\.?d\.?|std\.? ?dev\.?|standard deviation|mittelwert|stabw\.?|standardabweichung"
     r"|moyenne|[ée]cart[- ]type|promedio|desviaci[óo]n est[áa]ndar|deviazione standard|gemiddelde|standaardafwijking"
@@ -243,7 +243,7 @@ def _read_parts(
 
 
 def _with_units(header: list[str], block: Block, problems: Problems) -> list[str]:
-    """Put the units of the first row into names that have none of their own; "-" is no unit."""
+    """Put the units of the first row into names without a unit; "-" is not a unit."""
     names = list(header)
     for i, column in enumerate(block.columns):
         unit, own = cell_text(column[0]), split_unit(header[i])[1]
@@ -350,7 +350,7 @@ def _order(grid: Grid, block: Block, layout: Layout, problems: Problems) -> np.n
 
 
 def _joined(tables: list[Table]) -> Table:
-    """Put the parts of one table together; rows with the same labels are told apart by their numbers."""
+    """Concatenate the parts of one table; rows with the same labels are distinguished by their numbers."""
     table = tables[0]
     if len(tables) > 1:
         levels: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""A table as the rest of the package sees it: numbers, and where each came from."""
+"""A checked table: numbers, labels, and the row and column of the file that each came from."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -44,7 +44,7 @@ class Table:
     roles : mapping of str to str
         What every column of the file was taken for: id, source, fragment, replicate, order, measurement or ignore.
     below : ndarray of shape (n, p) or None
-        The detection limit where a value was below it (0 = the file does not say which), NaN elsewhere.
+        The detection limit where a value was below it (0 = not stated in the file), NaN elsewhere.
     filled : ndarray of bool of shape (n, p) or None
         Which values were missing and filled in by their median; a value below detection counts as measured.
     notes : tuple of Problem
@@ -120,7 +120,7 @@ class Table:
     def lookup(self, wanted: Sequence[str], units: Mapping[str, str] = MappingProxyType({})) -> list[str | None]:
         """Find features by name, with or without their units; None for those that are not there.
 
-        Where the table has a variable in several units, `units` says which is meant.
+        Where the table has a variable in several units, `units` selects one.
         """
         headers = [self.header(name) for name in self.features]
         return [None if i is None else self.features[i] for i in locate(wanted, self.features, headers, units)]

@@ -104,7 +104,7 @@ class TextGrid:
             sample = text.read(SAMPLE_CHARACTERS)
         complete = len(sample) < SAMPLE_CHARACTERS
         first = ",".join(next(iter(_records(sample, complete, ",")), []))
-        named = re.fullmatch(r"\ufeff?sep=(.)", first)  # the line that tells Excel the delimiter
+        named = re.fullmatch(r"\ufeff?sep=(.)", first)  # Excel reads the delimiter from such a line
         self._skipped = 1 if named else 0
         self._separator = delimiter or (named[1] if named else find_delimiter(sample, complete))
         self.delimiter = f"the {DELIMITERS.get(self._separator) or quoted(self._separator)}"
@@ -213,7 +213,7 @@ def _records(sample: str, complete: bool, delimiter: str) -> list[list[str]]:
 
 
 def find_delimiter(sample: str, complete: bool = True) -> str:
-    """Choose the delimiter that stands in the header and gives the rows the header's length.
+    """Choose the delimiter that occurs in the header and gives the rows the header's length.
 
     Where several do, it is the one that leaves most numbers whole, and the comma, which may be a decimal mark, only if
     no other leaves as many. Where none does, the header may be a title: then it is the one that gives most rows one
@@ -300,7 +300,7 @@ def parse_regular(piece: str, width: int, numbers: Sequence[int], delimiter: str
 
 
 def _nearest_double(version: str) -> dict[str, Any]:
-    """Ask for what float() gives; from 3.1 on pandas does so unasked, and warns when asked."""
+    """Make pandas parse numbers as float() does; from 3.1 on this is its default, and the option is deprecated."""
     major, minor = map(int, version.split(".")[:2])
     return {} if (major, minor) >= (3, 1) else {"float_precision": "round_trip"}
 

@@ -84,7 +84,7 @@ def _pool(p, W, volume, out):
 
 @inlined
 def _rotate(p, A, k, i, j, c, s, rows):
-    """Rotate the columns i and j of matrix k, and its rows as well if asked."""
+    """Rotate the columns i and j of matrix k, and its rows as well if `rows`."""
     for h in range(p):
         x, y = A[k, h, i], A[k, h, j]
         A[k, h, i], A[k, h, j] = c * x + s * y, c * y - s * x

@@ -11,7 +11,7 @@ from transvariation.density.hierarchical import LOSS_DECIMALS
 compiled = partial(_compiled, error_model="numpy")
 
 _UNIT = 10.0**LOSS_DECIMALS
-_WORST = 1e300  # stands for losses that are no numbers
+_WORST = 1e300  # replaces losses that are not finite
 
 
 @compiled()

@@ -10,7 +10,7 @@ import numpy as np
 from transvariation.acceleration import compiled, inlined
 
 _FEW_PAIRS = 1 << 12  # units times objects of an orthant up to which comparing all is fastest
-_DIGIT = 12  # bits: keys have two digits and stand over an index of 32 bits in one word
+_DIGIT = 12  # bits: keys have two digits; key and an index of 32 bits share one word
 _HALF, _SIGN = np.uint64(32), np.int64(-(2**63))
 _BASE = 10  # three variables: in stretches of 2^10 items all pairs are compared
 _BLOCK = 1024  # four and more variables: units per table of bit sets, which stay in the second-level cache
