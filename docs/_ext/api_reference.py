@@ -57,7 +57,7 @@ def sections() -> list[tuple[str, str, str, list[str]]]:
             public = [n for n in getattr(own, "__all__", []) if getattr(own, n) is not getattr(transvariation, n, None)]
             names = sorted(public, key=str.lower)
             if names:
-                found.append((f"{heading}: ``{module}``", sentence, module, names))
+                found.append((f"{heading} ({module})", sentence, module, names))
     base = ["OneClassClassifier"]
     found.append(("Your own classifier", "Implement two methods; inherit the rest.", "transvariation.base", base))
     return found
