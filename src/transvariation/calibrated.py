@@ -97,7 +97,7 @@ def _last_step(estimator: Any) -> Any:
 
 
 def _allows_nan(estimator: Any) -> bool:
-    """Whether missing values are accepted; scikit-learn's pipelines and ColumnTransformer do not report it."""
+    """Return whether missing values are accepted; scikit-learn's pipelines and ColumnTransformer do not report it."""
     if hasattr(estimator, "steps"):
         return next((_allows_nan(step) for _, step in estimator.steps if step not in (None, "passthrough")), False)
     if hasattr(estimator, "transformers"):

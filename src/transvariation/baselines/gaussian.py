@@ -21,7 +21,7 @@ def mahalanobis(X: Floats, Z: Floats) -> Floats:
 
 
 def _center_and_root(X: Floats) -> tuple[Floats, Floats]:
-    """The mean, and R with S = R'R. From the data themselves: forming S first would square the condition number."""
+    """Compute the mean, and R with S = R'R from the data: forming S first would square the condition number."""
     check_full_spread(X)
     center = X.mean(axis=0)
     root: Floats = np.asarray(np.linalg.qr((X - center) / np.sqrt(len(X) - 1), mode="r"))

@@ -220,14 +220,14 @@ class SVDD(OneClassClassifier):
         return float(self.gamma)
 
     def _within(self) -> float:
-        """a'Ka for the RBF kernel; for the linear one the center suffices."""
+        """Compute a'Ka for the RBF kernel; the linear one needs only the center."""
         if self.kernel == "linear":
             self.center_ = self._weights @ self._support_rows
             return 0.0
         return float(self._weights @ self._similarity(self._support_rows))
 
     def _similarity(self, X: Floats) -> Floats:
-        """The weighted sum of kernel values between each row and the support samples."""
+        """Compute the weighted sum of kernel values between each row and the support samples."""
         result = np.empty(len(X))
         step = max(1, _BLOCK // len(self._support_rows))
         for start in range(0, len(X), step):

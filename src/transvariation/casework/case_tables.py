@@ -75,7 +75,7 @@ class CaseTables:
         return np.power(10.0, X) if self.exponent else X
 
     def linear_means(self, fragments: Fragments) -> Floats:
-        """Means of the fragments on the linear scale."""
+        """Compute the means of the fragments on the linear scale."""
         return np.array([self.linear(x).mean(axis=0) for x in fragments.replicates])
 
 
@@ -209,7 +209,7 @@ def _scale_cautions(case: CaseTables, means: Floats, name: str) -> list[str]:
 
 
 def _name(source: Any, role: str) -> str | None:
-    """Files have names; tables in memory are named by their role."""
+    """Return the name of a file, or the role of a table in memory."""
     return None if isinstance(source, str | PathLike) else role
 
 
@@ -281,7 +281,7 @@ def _read_background(source: Any, control: Table, **options: Any) -> Table:
 
 
 def _nfi_frame(features: Sequence[str], log: bool) -> Any:
-    """The NFI background with the control's names of its elements, on the linear scale if logarithms follow."""
+    """Return the NFI background with the control's names of elements, on the linear scale if logarithms follow."""
     frame = load_nfi_glass().frame
     elements = [name for name in frame.columns if name not in ("source", "piece")]
     symbols = {_symbol(name): name for name in elements}
@@ -293,7 +293,7 @@ def _nfi_frame(features: Sequence[str], log: bool) -> Any:
 
 
 def _symbol(name: str) -> str:
-    """The chemical symbol in the name of an isotope: K of K39 and of 39K."""
+    """Return the chemical symbol in the name of an isotope: K of K39 and of 39K."""
     return "".join(letter for letter in name.split(" ")[0] if letter.isalpha()).casefold()
 
 
@@ -345,7 +345,7 @@ def _n_pairs(n: int | NDArray[np.intp]) -> float:
 
 
 def _upper_share(count: float, n: float) -> float:
-    """A share plus two standard errors."""
+    """Compute a share plus two standard errors."""
     share = count / n
     return min(share + 2 * np.sqrt(share * (1 - share) / n), 1.0)
 

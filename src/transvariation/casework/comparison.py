@@ -229,7 +229,7 @@ class _Background:
         return np.array([p_values(own[:, j], case[:, j], model.weights_)[0] for j in range(own.shape[1])])
 
     def pair_p_values(self, means: Floats, replicates: int) -> Floats:
-        """P-values of all pairs of fragments, one against one."""
+        """Compute p-values of all pairs of fragments, one against one."""
         first, second = np.triu_indices(len(means), 1)
         model = self.differences(Design(1, 1, replicates, replicates))
         found = np.ones((len(means), len(means)))

@@ -214,14 +214,14 @@ def _two_groups_p_value(X: Floats, rng: np.random.Generator) -> float:
 
 
 def _split_ratio(X: Floats) -> float:
-    """The largest share of variance along the first principal component that a split in two explains."""
+    """Compute the largest share of variance along the first principal component that a split in two explains."""
     X = X - X.mean(axis=0)
     scores = np.sort(X @ np.linalg.svd(X, full_matrices=False)[2][0])
     return float(_explained(scores)[1:-1].max() / (scores**2).sum())  # one fragment apart is an outlier, not a group
 
 
 def _explained(scores: Floats) -> Floats:
-    """The sum of squares that each split of sorted, centred scores explains."""
+    """Compute the sum of squares that each split of sorted, centred scores explains."""
     n, sums = np.arange(1, len(scores)), np.cumsum(scores)[:-1]
     return np.asarray(sums**2 / n + sums**2 / (len(scores) - n))
 

@@ -173,7 +173,7 @@ def _source(fragments: Fragments, i: int) -> str | None:
 
 
 def _measurements(table: Table, rows: Any) -> dict[str, tuple[float, ...]]:
-    """The replicates of a fragment as given, by variable."""
+    """Return the replicates of a fragment as given, by variable."""
     return {name: tuple(map(float, table.X[rows, j])) for j, name in enumerate(table.features)}
 
 

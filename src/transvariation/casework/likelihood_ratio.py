@@ -138,7 +138,7 @@ def _residuals(sets: Sequence[Floats]) -> Floats:
 
 
 def _shrunk(residuals: Floats, freedom: int) -> Floats:
-    """Ledoit-Wolf covariance in units of each variable, with the given degrees of freedom."""
+    """Compute the Ledoit-Wolf covariance in units of each variable, with the given degrees of freedom."""
     scale = np.sqrt((residuals**2).mean(axis=0))
     scale = np.where(scale > 0, scale, 1.0)
     shrinkage = float(ledoit_wolf_shrinkage(residuals / scale, assume_centered=True))
@@ -167,7 +167,7 @@ def _bandwidth(sources: Floats, between: Floats) -> float:
 
 
 def _log_density(points: Floats, centers: Floats, covariance: Floats) -> Floats:
-    """Log of the mean of normal densities at the centres, all with one covariance."""
+    """Compute the log of the mean of normal densities at the centres, all with one covariance."""
     root = np.linalg.cholesky(covariance)
     a, b = (np.linalg.solve(root, x.T).T for x in (points, centers))
     squares = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1) - 2 * a @ b.T
@@ -254,7 +254,7 @@ def _calibrated(raw: Floats, same: NDArray[np.bool_]) -> Any:
 
 
 def _bounds(log10_lr: Floats, same: NDArray[np.bool_]) -> tuple[float, float]:
-    """Empirical lower and upper bound of log10 likelihood ratios (Vergeer et al., 2016)."""
+    """Compute the empirical lower and upper bound of log10 likelihood ratios (Vergeer et al., 2016)."""
     try:
         from lir.algorithms.bayeserror import elub
     except ImportError as error:

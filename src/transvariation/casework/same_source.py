@@ -202,7 +202,7 @@ class SameSourceDifferences:
         return float(p_values(-self.dispersion_, [-_dispersion(means @ self.whitening_)])[0])
 
     def _means(self, source: Source, rng: np.random.Generator) -> Floats:
-        """Means of as many fragments of a source as the design has known ones."""
+        """Compute the means of as many fragments of a source as the design has known ones."""
         chosen = rng.permutation(len(source))[: max(self.design.known, 2)]
         return np.array([fragment_mean(source[i], self.design.known_replicates, rng) for i in chosen])
 
@@ -227,7 +227,7 @@ class SameSourceDifferences:
 def _within_residuals(
     background: Sequence[Source], design: Design, rng: np.random.Generator
 ) -> tuple[Floats, NDArray[np.intp]]:
-    """Deviations of fragment means from the mean of their source, scaled to the variance of a fragment mean."""
+    """Compute deviations of fragment means from their source mean, scaled to the variance of a fragment mean."""
     residuals = []
     for source in background:
         means = np.array([fragment_mean(x, design.questioned_replicates, rng) for x in source])
@@ -236,12 +236,12 @@ def _within_residuals(
 
 
 def _dispersion(means: Floats) -> float:
-    """Mean squared deviation of the rows from their mean."""
+    """Compute the mean squared deviation of the rows from their mean."""
     return float(((means - means.mean(axis=0)) ** 2).sum() / (len(means) - 1))
 
 
 def _log_distances(reference: Floats, points: Floats) -> Floats:
-    """Log mean distance to the nearest references for each number of neighbours.
+    """Compute the log mean distance to the nearest references for each number of neighbours.
 
     A difference and its negative are equally typical of one source, so both are references.
     """

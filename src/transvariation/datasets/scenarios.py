@@ -95,6 +95,6 @@ def _uniform_around(target: Floats, n: int, rng: np.random.Generator) -> Floats:
 
 
 def _banana(n: int, arc: float, rng: np.random.Generator) -> Floats:
-    """Points along an arc about the direction (1, -1), with normal noise."""
+    """Draw points along an arc about the direction (1, -1), with normal noise."""
     angle = 0.75 * np.pi + arc * rng.uniform(-0.5, 0.5, size=n)
     return _RADIUS * np.column_stack([np.sin(angle), np.cos(angle)]) + _NOISE * rng.standard_normal((n, 2))

@@ -148,7 +148,7 @@ def merge_clusters(mean: Array, N: Array, alpha: float) -> Labels:
     W = np.zeros((K, p, p))
 
     def contribution(N: Array, W: Array, d: Array, weight: Array) -> Array:
-        """Contribution of clusters of size N and scatter W + weight d d'."""
+        """Compute the contribution of clusters of size N and scatter W + weight d d'."""
         inside = (np.einsum("kii->k", W) + weight * (d * d).sum(axis=1) + alpha) / N
         large = np.flatnonzero(p < N)  # the scatter of p samples or fewer is singular
         scatter = W[large] + weight[large, None, None] * d[large, :, None] * d[large, None, :]

@@ -84,7 +84,7 @@ def _take(boxes: _Boxes, part: NDArray[np.intp]) -> _Boxes:
 
 
 def _reorder(lower: Floats, upper: Floats, corr: Floats) -> _Boxes:
-    """Cholesky factors with, at each step, the variable first whose interval is least probable given those before."""
+    """Compute Cholesky factors, at each step with the variable whose interval is least probable given those before."""
     m, d = lower.shape
     low, high = lower.copy(), upper.copy()
     sigma = np.broadcast_to(corr, (m, d, d)).copy()
@@ -114,7 +114,7 @@ def _reorder(lower: Floats, upper: Floats, corr: Floats) -> _Boxes:
 
 
 def _density_ratio(x: Floats, log_p: Floats) -> Floats:
-    """phi(x) / P, zero at an infinite side."""
+    """Compute phi(x) / P, zero at an infinite side."""
     return np.exp(np.where(np.isfinite(x), -0.5 * x * x, -np.inf) - log_p) / np.sqrt(2 * np.pi)
 
 
@@ -150,7 +150,7 @@ def _tilt(boxes: _Boxes) -> Floats:
 
 
 def _saddle(boxes: _Boxes, z: Floats) -> tuple[Floats, Floats]:
-    """Gradient and Jacobian of psi(x, mu) = sum mu^2 / 2 - x mu + log P(lower < Z + mu + chol x < upper)."""
+    """Compute gradient and Jacobian of psi(x, mu) = sum mu^2 / 2 - x mu + log P(lower < Z + mu + chol x < upper)."""
     m, d = boxes.lower.shape
     x, mu = np.zeros((m, d)), np.zeros((m, d))
     x[:, :-1], mu[:, :-1] = z[:, : d - 1], z[:, d - 1 :]
@@ -173,7 +173,7 @@ def _saddle(boxes: _Boxes, z: Floats) -> tuple[Floats, Floats]:
 
 
 def _lattice(n_points: int, d: int, seed: int) -> Floats:
-    """Richtmyer's lattice, folded at one half to be periodic, under `_SHIFTS` random shifts: (shifts * points, d)."""
+    """Make Richtmyer's lattice, folded to be periodic, under `_SHIFTS` random shifts: (shifts * points, d)."""
     shifts = np.random.default_rng(seed).random((_SHIFTS, 1, d))
     points = np.arange(1, n_points + 1)[:, None] * np.sqrt(_PRIMES[:d])
     lattice: Floats = np.abs(2 * ((points + shifts) % 1) - 1)

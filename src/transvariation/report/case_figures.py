@@ -21,7 +21,7 @@ SAME, DIFFERENT = "#1b4965", "#c1121f"
 
 
 def strongest_variables(result: CaseResult) -> tuple[str, ...]:
-    """The two variables that are evidence against most fragments."""
+    """Find the two variables that are evidence against most fragments."""
     count = dict.fromkeys(result.inputs.features, 0.0)
     for conclusion in result.excluded or result.conclusions:
         for reason in conclusion.reasons:
@@ -73,7 +73,7 @@ def draw_fragments(result: CaseResult) -> "Figure":
 
 
 def with_unit(result: CaseResult, name: str) -> str:
-    """The name of a variable with its unit."""
+    """Return the name of a variable with its unit."""
     return f"{name} ({result.inputs.units[name]})" if result.inputs.units.get(name) else name
 
 

@@ -114,7 +114,7 @@ def listed(names: Any, shown: int = LISTED) -> str:
 
 
 def conclusion_frame(result: CaseResult, shown: int | None = None) -> pd.DataFrame:
-    """One row per recovered fragment; at most `shown` variables are named as evidence."""
+    """Tabulate the conclusions, one row per recovered fragment; at most `shown` variables are named as evidence."""
     rows = []
     for c in result.conclusions:
         row = {"fragment": c.fragment, "conclusion": verdict(c, result), "p-value": format_p(c.p_value)}
@@ -182,7 +182,7 @@ def group_sentence(result: CaseResult, group: Any) -> str:
 
 
 def tables_of(result: CaseResult) -> dict[str, dict[str, Any]]:
-    """What was read, by role."""
+    """Return the tables that were read, by role."""
     roles = ("control", "recovered", "background")
     return {role: table for role in roles if (table := getattr(result.inputs, role)) is not None}
 

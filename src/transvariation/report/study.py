@@ -15,7 +15,7 @@ from transvariation.studies.simulation import Study
 
 
 def progress_bar(console: Console) -> Progress:
-    """A bar with what is done, the time it took and the time that is left."""
+    """Make a progress bar with elapsed and remaining time."""
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),

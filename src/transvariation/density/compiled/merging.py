@@ -16,7 +16,7 @@ _WORST = 1e300  # replaces losses that are not finite
 
 @compiled()
 def _contribution(A, trace, n, alpha):
-    """Contribution of a cluster of n samples with scatter A, which is overwritten."""
+    """Compute the contribution of a cluster of n samples with scatter A, which is overwritten."""
     p = A.shape[1]
     determinant = 0.0
     if n > p:
@@ -35,7 +35,7 @@ def _contribution(A, trace, n, alpha):
 
 @compiled()
 def _merged(mean, W, trace, N, a, b, alpha, A):
-    """Contribution of the clusters a and b as one."""
+    """Compute the contribution of the clusters a and b as one."""
     p = mean.shape[1]
     n = N[a] + N[b]
     weight = N[a] * N[b] / n
