@@ -53,6 +53,7 @@ import_graph.draw(HERE / "_generated" / "import_graph.svg")
 
 autosummary_generate = True
 autodoc_typehints = "none"  # numpydoc's Parameters describe them
+toc_object_entries_show_parents = "hide"  # "fit" rather than "NeighborTOCC.fit" in the margin
 autodoc_default_options = {"member-order": "bysource"}
 numpydoc_show_class_members = False  # the class template lists them
 numpydoc_xref_param_type = False
