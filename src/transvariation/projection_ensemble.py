@@ -16,7 +16,7 @@ from transvariation.decomposition.projections import generator, project, random_
 from transvariation.feature_selection.vip import importance_coefficients
 from transvariation.parallel import run_in_processes, run_in_threads
 from transvariation.tocc import TOCC
-from transvariation.validation import check_count
+from transvariation.validation import check_count, check_magnitude
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,6 +108,7 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
         self.n_jobs = n_jobs
 
     def _describe(self, X: Floats) -> None:
+        check_magnitude(X)
         rng = generator(self.random_state)
         check_count("n_components", self.n_components, X.shape[1])
         self.projections_, self.spread_ = random_projections(

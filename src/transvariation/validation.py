@@ -67,3 +67,29 @@ def check_count(name: str, value: int, largest: int | None = None) -> int:
     if largest is not None and value > largest:
         raise ValueError(f"{name}={value} exceeds the number of variables, n_features={largest}; use at most {largest}")
     return int(value)
+
+
+def check_magnitude(X: NDArray[np.float64], largest: float = 1e100) -> None:
+    """Raise if a column varies on a scale whose squares or products are too large or too small for floating point.
+
+    Values may be up to `largest` in size, and not all smaller than its inverse.
+
+    Examples
+    --------
+    >>> check_magnitude(np.array([[1.0, 2e300], [2.0, 5e300]]))
+    Traceback (most recent call last):
+    ...
+    ValueError: column 1 ranges from 2e+300 to 5e+300, too large for computing variances; divide it by 1e+300 first
+    """
+    with np.errstate(over="ignore"):
+        size = np.maximum(X.max(axis=0) - X.min(axis=0), np.abs(X).max(axis=0))
+        spread = np.ptp(X, axis=0)
+    large, small = size > largest, (spread > 0) & (size < 1 / largest)
+    if not (large | small).any():
+        return
+    column = int(np.flatnonzero(large | small)[0])
+    unit = 10.0 ** np.floor(np.log10(np.abs(X[:, column]).max()))
+    raise ValueError(
+        f"column {column} ranges from {X[:, column].min():.3g} to {X[:, column].max():.3g}, too "
+        f"{'large' if large[column] else 'small'} for computing variances; divide it by {unit:.0e} first"
+    )

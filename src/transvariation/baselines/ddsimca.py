@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import chi2
 
 from transvariation.base import OneClassClassifier
+from transvariation.validation import check_magnitude
 
 Floats = NDArray[np.float64]
 
@@ -198,6 +199,7 @@ class DDSIMCA(OneClassClassifier):
         return np.select([full <= extreme, full <= outlier], ["regular", "extreme"], "outlier")
 
     def _describe(self, X: Floats) -> None:
+        check_magnitude(X)
         if self.limits not in ("classic", "robust"):
             raise ValueError(f'limits={self.limits!r} must be "classic" or "robust"')
         center, variances, loadings = _principal_components(X)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from transvariation.base import OneClassClassifier
+from transvariation.validation import check_magnitude
 
 Floats = NDArray[np.float64]
 
@@ -66,6 +67,7 @@ class KMeansOCC(OneClassClassifier):
         self.n_jobs = n_jobs
 
     def _describe(self, X: Floats) -> None:
+        check_magnitude(X)
         from sklearn.cluster import KMeans
 
         if self.n_clusters < 1:

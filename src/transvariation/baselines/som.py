@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 
 from transvariation.acceleration import use_compiled
 from transvariation.base import OneClassClassifier
+from transvariation.validation import check_magnitude
 
 Floats = NDArray[np.float64]
 
@@ -141,6 +142,7 @@ class SOMOCC(OneClassClassifier):
         self.n_jobs = n_jobs
 
     def _describe(self, X: Floats) -> None:
+        check_magnitude(X)
         self._check()
         rng = check_random_state(self.random_state)
         n = len(X)

@@ -9,6 +9,7 @@ from scipy.spatial.distance import cdist
 from transvariation.base import OneClassClassifier
 from transvariation.density.covariance import squared_norms
 from transvariation.parallel import map_row_chunks
+from transvariation.validation import check_magnitude
 
 Floats = NDArray[np.float64]
 
@@ -186,6 +187,7 @@ class SVDD(OneClassClassifier):
         self.n_jobs = n_jobs
 
     def _describe(self, X: Floats) -> None:
+        check_magnitude(X)
         self._check(len(X))
         self._kernel = self.kernel
         if self.kernel == "rbf":

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from transvariation.decomposition.projections import project
-from transvariation.validation import check_count
+from transvariation.validation import check_count, check_magnitude
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -127,6 +127,7 @@ class MinorComponents(TransformerMixin, BaseEstimator):
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Compute the last components of the target samples."""
         rows: Floats = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        check_magnitude(rows, largest=1e150)  # only squares are summed
         check_count("n_components", self.n_components, rows.shape[1])
         self._learn(principal_spectrum(rows, scale=self.scale))
         return self

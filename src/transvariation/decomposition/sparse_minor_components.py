@@ -15,7 +15,7 @@ from sklearn.linear_model import lars_path_gram
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from transvariation.decomposition.minor_components import MinorComponents, Spectrum, last_components, principal_spectrum
-from transvariation.validation import check_count
+from transvariation.validation import check_count, check_magnitude
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -165,6 +165,7 @@ class SparseMinorComponents(MinorComponents):
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Compute sparse versions of the last components of the target samples."""
         rows: Floats = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        check_magnitude(rows, largest=1e150)  # only squares are summed
         check_count("n_components", self.n_components, rows.shape[1])
         if self.penalty != "nearer" and not (isinstance(self.penalty, int | float) and 0 <= self.penalty <= 1):
             raise ValueError(f"penalty={self.penalty!r} must be 'nearer' or a share of the largest penalty in [0, 1]")

@@ -8,6 +8,8 @@ plain operations on whole columns, in a fixed order, do not.
 import numpy as np
 from numpy.typing import NDArray
 
+from transvariation.validation import check_magnitude
+
 Floats = NDArray[np.float64]
 
 
@@ -29,30 +31,6 @@ def varying(X: Floats) -> NDArray[np.bool_]:
     array([False,  True])
     """
     return np.asarray(differing(X, X[0]).any(axis=0))
-
-
-def check_magnitude(X: Floats) -> None:
-    """Raise if a column varies on a scale whose squares or products are too large or too small for floating point.
-
-    Examples
-    --------
-    >>> check_magnitude(np.array([[1.0, 2e300], [2.0, 5e300]]))
-    Traceback (most recent call last):
-    ...
-    ValueError: column 1 ranges from 2e+300 to 5e+300, too large for computing variances; divide it by 1e+300 first
-    """
-    with np.errstate(over="ignore"):
-        size = np.maximum(X.max(axis=0) - X.min(axis=0), np.abs(X).max(axis=0))
-        spread = np.ptp(X, axis=0)
-    large, small = size > 1e100, (spread > 0) & (size < 1e-100)
-    if not (large | small).any():
-        return
-    column = int(np.flatnonzero(large | small)[0])
-    unit = 10.0 ** np.floor(np.log10(np.abs(X[:, column]).max()))
-    raise ValueError(
-        f"column {column} ranges from {X[:, column].min():.3g} to {X[:, column].max():.3g}, too "
-        f"{'large' if large[column] else 'small'} for computing variances; divide it by {unit:.0e} first"
-    )
 
 
 def tied(X: Floats, tolerance: float = 0.0) -> list[int]:

@@ -12,11 +12,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from transvariation.acceleration import resolve_engine
 from transvariation.density.box_probability import mixture_box_error, mixture_box_probability
-from transvariation.density.covariance import check_magnitude
 from transvariation.density.covariance_models import MODELS, MODELS_1D, Array, n_parameters
 from transvariation.density.em import bic_table, fit_mixtures, log_density, search
 from transvariation.density.hierarchical import merge_clusters, starting_partitions
-from transvariation.validation import check_count
+from transvariation.validation import check_count, check_magnitude
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from transvariation.acceleration import resolve_engine
 from transvariation.density.bandwidth import MAX_DIMENSION
 from transvariation.density.box_probability import least_eigenvalue, mixture_box_error, mixture_box_probability
-from transvariation.density.covariance import check_magnitude, solve_rows, varying
+from transvariation.density.covariance import solve_rows, varying
+from transvariation.validation import check_magnitude
 
 Floats = NDArray[np.float64]
 

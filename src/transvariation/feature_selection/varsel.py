@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from transvariation.density.covariance import varying
 from transvariation.density.gaussian_mixture import GaussianMixtureBIC
 from transvariation.parallel import run_in_processes
-from transvariation.validation import check_count
+from transvariation.validation import check_count, check_magnitude
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,6 +126,7 @@ class VarSel(SelectorMixin, BaseEstimator):
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Select variables of the target samples."""
         rows: Floats = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        check_magnitude(rows)
         if not 0 < self.max_repeated <= 1:
             raise ValueError(f"max_repeated={self.max_repeated} must be a share in (0, 1], for instance 0.5")
         p = rows.shape[1]

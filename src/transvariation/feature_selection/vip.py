@@ -9,7 +9,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from transvariation.decomposition.projections import generator, random_projections
-from transvariation.validation import check_count
+from transvariation.validation import check_count, check_magnitude
 
 Floats = NDArray[np.float64]
 
@@ -145,6 +145,7 @@ class VIPSelector(SelectorMixin, BaseEstimator):
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Rank the variables of the target samples and select."""
         rows: Floats = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        check_magnitude(rows)
         wanted = check_count("n_features_to_select", self.n_features_to_select, rows.shape[1])
         if self.kappa is not None and not 0 <= self.kappa <= 1:
             raise ValueError(f"kappa={self.kappa} must be a correlation in [0, 1], for instance 0.5, or None")
