@@ -35,7 +35,9 @@ def check_page(folder: str) -> None:
             line = server.stdout.readline()
             address = re.search(r"http://\S+", line)
             assert address, f"the first line names no address: {line!r}"
-            with urllib.request.urlopen(address[0], timeout=30) as page:
+            # The address holds a token, for which the page returns a cookie.
+            browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+            with browser.open(address[0], timeout=30) as page:
                 assert b"transvariation" in page.read()
         finally:
             server.terminate()
