@@ -89,7 +89,8 @@ def test_conventions_of_pyod_are_one_line_away():
     classifier = NeighborTOCC().fit(CONTROL)
     decision_scores, labels = -classifier.score_samples(RECOVERED), (classifier.predict(RECOVERED) == -1).astype(int)
     theirs = pyod.KNN().fit(CONTROL.to_numpy())
-    assert set(labels) <= set(np.unique(theirs.labels_))
+    np.testing.assert_array_equal(labels, decision_scores > -classifier.offset_)
+    assert set(np.unique(theirs.labels_)) == set(labels) == {0, 1}
     far = pd.DataFrame([[0.0, 0.0, 0.0]], columns=CONTROL.columns)
     assert theirs.decision_function(far.to_numpy())[0] > np.median(theirs.decision_scores_)
     assert -classifier.score_samples(far)[0] >= np.median(decision_scores)
