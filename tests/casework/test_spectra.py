@@ -130,6 +130,21 @@ def test_a_background_is_preprocessed_as_the_case_is():
         assert one.match is None  # spectra are no contents of elements
 
 
+def test_many_variables_are_compared_with_a_background_by_components():
+    rng = np.random.default_rng(8)
+    shifts = rng.normal(0, 10, 25)
+    background = pd.concat([spectra(3, rng, shift).assign(source=f"B{i}") for i, shift in enumerate(shifts)])
+    case = spectra(5, rng, 5.0)
+    new = pd.concat([case.iloc[3:], spectra(2, rng, -15.0, prefix="other")])
+    strange = case.iloc[3:4] + 0.2 * np.exp(-(((AXIS - 1550) / 8) ** 2))  # a band that no source has
+    new = pd.concat([new, strange.set_axis(["strange"])])
+    found = judge(case.iloc[:3], new, background=background.reset_index(drop=True), preprocess="snv")
+    assert found.model.basis == "background"
+    assert [c.fragment for c in found.excluded] == ["other0", "other1", "strange"]
+    assert any("principal components of its 120 variables" in caution for caution in found.cautions)
+    assert found.conclusions[-1].regions[0].low >= 1530
+
+
 def test_triplicates_are_one_sample():
     rng = np.random.default_rng(2)
 
