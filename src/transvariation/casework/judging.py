@@ -220,7 +220,7 @@ def _deviations(tables: CaseTables) -> Any:
     """Compute how far recovered fragments lie from the control mean, in standard deviations of the control."""
     control, recovered = tables.shown
     spread = control.std(axis=0, ddof=1) if len(control) > 1 else np.zeros(control.shape[1])
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         deviations = (recovered - control.mean(axis=0)) / spread
     return np.clip(np.nan_to_num(deviations, nan=0.0), -FARTHEST, FARTHEST)
 
