@@ -187,6 +187,12 @@ def test_ranges_keep_positions_and_gaps_outside_do_not_matter(tables):
     assert found.inputs.features == tuple(f"{x:g}" for x in [*range(1250, 1301, 5), *range(1400, 1421, 5)])
 
 
+def test_a_filter_across_a_gap_is_reported(tables):
+    found = judge(*tables, preprocess="snv,sg1", ranges=[(1000, 1300), (1400, 1600)])
+    assert any("between 1300 and 1400 the Savitzky-Golay filter" in words for words in found.warnings)
+    assert not judge(*tables, preprocess="snv", ranges=[(1000, 1300), (1400, 1600)]).cautions
+
+
 def test_variables_are_left_out():
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 2)), columns=["K", "Mg"])
     found = judge(frame.assign(Ba=["?"] + ["0.1"] * 29), frame.iloc[5:8].assign(K=9.0), without=["Ba"])

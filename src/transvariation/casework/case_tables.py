@@ -19,6 +19,7 @@ from transvariation.casework.variables import (
     MANY,
     Components,
     Ranges,
+    axis_cautions,
     check_without,
     preprocessing_for,
     select_ranges,
@@ -171,6 +172,7 @@ def read_case(
     axis = spectral_axis(pair.features)
     if axis is None and preprocess is not None:
         axis = np.arange(1.0, len(pair.features) + 1)
+    cautions += axis_cautions(axis, preprocess)
     case = CaseTables(
         pair.features,
         pair.control,
