@@ -159,6 +159,9 @@ def test_triplicates_are_one_sample():
     assert found.model.calibrations["control"].n == 12
     assert len(found.excluded) == 4
     assert len(found.conclusions[0].measurements["1000"]) == 3
+    # Raw replicates differ in scale, and so do raw samples; after SNV samples differ, and replicates hardly.
+    (homogeneity,) = [check for check in found.inputs.checks if check.name == "homogeneity"]
+    assert homogeneity.p_value < 0.01
 
 
 def test_a_model_file_keeps_the_preprocessing(tables, tmp_path):

@@ -107,6 +107,16 @@ class CaseTables:
         return preprocessing.transform(means[0]), preprocessing.transform(means[1])
 
     @cached_property
+    def checked_control(self) -> Fragments:
+        """The control fragments after preprocessing, for checks of the control."""
+        if self.preprocess is None:
+            return self.control
+        preprocessing = preprocessing_for(self.preprocess, len(self.features)).fit(self.control.means)
+        X = preprocessing.transform(self.control.X)
+        replicates = [X[rows] for rows in self.control.rows]
+        return replace(self.control, X=X, replicates=replicates, means=np.array([x.mean(axis=0) for x in replicates]))
+
+    @cached_property
     def shown(self) -> tuple[Floats, Floats]:
         """The means as reasons and figures show them: spectra without derivatives."""
         return self.means_after(without_derivatives(self.preprocess))

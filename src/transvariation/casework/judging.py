@@ -159,7 +159,7 @@ def judge(
 
 def _checks(tables: CaseTables, evidence: dict[str, Evidence], seed: int) -> tuple[Check, ...]:
     """Check the control: homogeneity, outlying replicates, drift."""
-    rng, control, features = np.random.default_rng(seed), tables.control, tables.features
+    rng, control, features = np.random.default_rng(seed), tables.checked_control, tables.features
     homogeneity = evidence["background"].homogeneity if "background" in evidence else None
     found = (
         homogeneity or check_homogeneity(control, rng),
