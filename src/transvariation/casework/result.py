@@ -391,7 +391,7 @@ def _built(kind: Any, value: Any) -> Any:
     if origin is UnionType:
         return value if value is None else _built(arguments[0], value)
     if origin is tuple:
-        return tuple(_built(arguments[0], item) for item in value)
+        return tuple(value if arguments[0] is float else (_built(arguments[0], item) for item in value))
     if origin is dict and value is not None:
         return {key: _built(arguments[1], item) for key, item in value.items()}
     return value
