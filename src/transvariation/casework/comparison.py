@@ -11,7 +11,7 @@ from scipy.spatial.distance import pdist, squareform
 
 from transvariation.casework import astm
 from transvariation.casework.case_tables import CaseTables
-from transvariation.casework.fragments import Check, homogeneity_check
+from transvariation.casework.fragments import Check, homogeneity_check, replicate_check
 from transvariation.casework.likelihood_ratio import MIN_SOURCES, SYSTEM, CalibratedRatio, LikelihoodSystem, Performance
 from transvariation.casework.methods import Recipe, fit_classifier, make_classifier, tp_of, used_features
 from transvariation.casework.result import Calibration, Criterion, Variables
@@ -72,8 +72,8 @@ class Evidence:
         Log10 likelihood ratio and bound by system, for each fragment.
     likelihood : dict
         Performance of each likelihood-ratio system.
-    homogeneity : Check or None
-        The check of the control fragments against the background.
+    checks : list of Check
+        Checks of the control fragments, and of all replicates, against the background.
     joint_p_value : callable
         The p-value of a group of recovered fragments, by their indices.
     cautions : list of str
@@ -87,7 +87,7 @@ class Evidence:
     groups: list[tuple[list[int], float, Ratios]] = field(default_factory=list)
     ratios: list[Ratios] = field(default_factory=list)
     likelihood: dict[str, Performance] = field(default_factory=dict)
-    homogeneity: Check | None = None
+    checks: list[Check] = field(default_factory=list)
     joint_p_value: Callable[[list[int]], float] = lambda group: 1.0
     cautions: list[str] = field(default_factory=list)
 
@@ -193,9 +193,12 @@ def compare_with_background(tables: CaseTables, seed: int) -> Evidence:
     if k > 1:
         p = background.differences(usual).dispersion_p_value(control)
         words = "differ from each other more than fragments of one background source do"
-        evidence.homogeneity = homogeneity_check(
-            tables.control, p, words, level=0.05
-        )  # few sources give no smaller p-values
+        # Few sources give no smaller p-values than this level.
+        evidence.checks.append(homogeneity_check(tables.control, p, words, level=0.05))
+    replicates = [tables.prepared(x)[:, kept] for x in (*tables.control.replicates, *tables.recovered.replicates)]
+    share = background.differences(usual).replicate_p_value(replicates)
+    if share is not None:
+        evidence.checks.append(replicate_check(share, level=0.05))
     if 2 <= len(recovered) <= MAX_GROUPED:
         for group in group_fragments(background.pair_p_values(recovered, usual.questioned_replicates)):
             design = Design(k, len(group), r_known, usual.questioned_replicates)

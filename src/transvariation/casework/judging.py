@@ -160,11 +160,15 @@ def judge(
 def _checks(tables: CaseTables, evidence: dict[str, Evidence], seed: int) -> tuple[Check, ...]:
     """Check the control: homogeneity, outlying replicates, drift."""
     rng, control, features = np.random.default_rng(seed), tables.control, tables.features
-    homogeneity = evidence["background"].homogeneity if "background" in evidence else None
+    by_background = evidence["background"].checks if "background" in evidence else []
+    homogeneous = (
+        [] if any(check.name == "homogeneity" for check in by_background) else [check_homogeneity(control, rng)]
+    )
     found = (
-        homogeneity or check_homogeneity(control, rng),
+        *homogeneous,
+        *by_background,
         check_replicates(control, tables.control_table.ids, features),
-        check_drift(control, tables.control_table.order, features),
+        check_drift(control, tables.control_table.order, features, rng),
     )
     return tuple(check for check in found if check is not None)
 

@@ -149,9 +149,9 @@ def _row_numbers(background: Sequence[Source]) -> list[list[NDArray[np.intp]]]:
     return [[np.arange(end - len(x), end) for x, end in zip(source, ends, strict=False)] for source in background]
 
 
-def _subsample(rows: NDArray[np.intp], n: int, rng: np.random.Generator) -> NDArray[np.intp]:
+def _subsample(rows: NDArray[Any], n: int, rng: np.random.Generator) -> NDArray[Any]:
     """Return at most n rows, drawn at random if there are more."""
-    return rng.choice(rows, n, replace=False) if len(rows) > n else rows
+    return rows[rng.choice(len(rows), n, replace=False)] if len(rows) > n else rows
 
 
 def different_source_pairs(pairs: Pairs, n_pairs: int, rng: np.random.Generator) -> Pairs:
@@ -214,13 +214,16 @@ class SameSourceDifferences:
                 f"the background has {n} sources with two or more fragments; at least {MIN_SOURCES} are needed"
             )
         rng = np.random.default_rng(self.seed)
-        rows, numbers = _rows(usable), _row_numbers(usable)
+        rows, numbers, n_known = _rows(usable), _row_numbers(usable), max(self.design.known, 2)
         moments = source_moments(usable)
         draw = draw_pairs(usable, self.design, rng)
         r = self.design.questioned_replicates
         fragments = mean_weights([[_subsample(x, r, rng)] for source in numbers for x in source], len(rows))
         owner = np.repeat(np.arange(n), [len(source) for source in usable])
-        known = self._known_means(usable, numbers, rng)
+        known = [
+            [_subsample(source[i], self.design.known_replicates, rng) for i in rng.permutation(len(source))[:n_known]]
+            for source in numbers
+        ]
 
         def learn(sources: NDArray[np.bool_]) -> tuple["VarianceStabilizer", Floats, Floats, Pairs]:
             """Learn the transformation and the whitening from some sources; transform the rows of all."""
@@ -231,7 +234,9 @@ class SameSourceDifferences:
             return stabilizer, whitening, values, draw.pairs(values)
 
         self.stabilizer_, self.whitening_, _, self.pairs_ = learn(np.ones(n, dtype=bool))
+        self.sources_ = usable
         self.whitened_ = scaled_differences(self.pairs_) @ self.whitening_
+        self.held_out_ = np.empty_like(self.whitened_)
         self.views_ = np.empty((len(self.whitened_), len(N_NEIGHBORS)))
         self.dispersion_ = np.empty(n)
         fold = rng.permutation(n) % min(N_FOLDS, n)
@@ -239,22 +244,12 @@ class SameSourceDifferences:
             left_out = fold == number
             _, whitening, values, pairs = learn(~left_out)
             held, whitened = left_out[pairs.source], scaled_differences(pairs) @ whitening
+            self.held_out_[held] = whitened[held]
             self.views_[held] = _log_distances(whitened[~held], whitened[held])
             for i in np.flatnonzero(left_out):
-                self.dispersion_[i] = _dispersion(known[i] @ values @ whitening)
+                self.dispersion_[i] = _dispersion([np.array([values[at].mean(axis=0) for at in known[i]]) @ whitening])
         self.calibration_ = self._tp(self.views_, held_out=False)
         return self
-
-    def _known_means(
-        self, usable: Sequence[Source], numbers: list[list[NDArray[np.intp]]], rng: np.random.Generator
-    ) -> list[csr_array]:
-        """Choose as many fragments of each source as the design has known ones, as weights of rows."""
-        n_rows, found = sum(len(x) for source in usable for x in source), []
-        for source in numbers:
-            chosen = rng.permutation(len(source))[: max(self.design.known, 2)]
-            replicates = [[_subsample(source[i], self.design.known_replicates, rng)] for i in chosen]
-            found.append(mean_weights(replicates, n_rows))
-        return found
 
     def score(self, differences: Floats) -> Floats:
         """Compute the log transvariation probability of scaled differences; high = typical of one source."""
@@ -266,7 +261,27 @@ class SameSourceDifferences:
 
     def dispersion_p_value(self, means: Floats) -> float:
         """Compute the share of sources whose fragments differ from each other at least as much as these do."""
-        return float(p_values(-self.dispersion_, [-_dispersion(means @ self.whitening_)])[0])
+        return float(p_values(-self.dispersion_, [-_dispersion([means @ self.whitening_])])[0])
+
+    def replicate_p_value(self, fragments: Sequence[Floats]) -> float | None:
+        """Compute the share of sources whose replicates differ at least as much as those of these fragments do.
+
+        From every source as many fragments are taken, with as many replicates. None without replicates.
+        """
+        rng = np.random.default_rng(self.seed)
+        own = [x for x in fragments if len(x) > 1]
+        replicated = [found for source in self.sources_ if (found := [x for x in source if len(x) > 1])]
+        if not own or len(replicated) < MIN_SOURCES:
+            return None
+
+        def dispersion(sets: Sequence[Floats]) -> float:
+            return _dispersion([self.stabilizer_.transform(x) @ self.whitening_ for x in sets])
+
+        theirs = []
+        for source in replicated:
+            drawn = [source[i] for i in rng.permutation(len(source))[: len(own)]]
+            theirs.append(dispersion([_subsample(x, len(y), rng) for x, y in zip(drawn, own, strict=False)]))
+        return float(p_values(-np.array(theirs), [-dispersion(own)])[0])
 
     def held_out_p_values(self) -> Floats:
         """Compute the p-value of each same-source difference of the background among the other sources."""
@@ -343,9 +358,10 @@ def _whitening(residuals: Floats) -> Floats:
     return np.asarray((axes / np.sqrt(np.maximum(values, 1e-10 * values[-1]))) / scale[:, None])
 
 
-def _dispersion(means: Floats) -> float:
-    """Compute the mean squared deviation of the rows from their mean."""
-    return float(((means - means.mean(axis=0)) ** 2).sum() / (len(means) - 1))
+def _dispersion(sets: Sequence[Floats]) -> float:
+    """Compute the mean squared deviation of the rows of each set from their mean, pooled over the sets."""
+    squares = sum(float(((x - x.mean(axis=0)) ** 2).sum()) for x in sets)
+    return squares / sum(len(x) - 1 for x in sets)
 
 
 def _log_distances(reference: Floats, points: Floats) -> Floats:
