@@ -18,17 +18,15 @@ from transvariation.casework.comparison import (
 from transvariation.casework.errors import CaseError
 from transvariation.casework.fragments import Check, Fragments, check_drift, check_homogeneity, check_replicates
 from transvariation.casework.methods import DEFAULT, Recipe
-from transvariation.casework.result import CaseResult, Conclusion, Group, Inputs, Measured, Model, Reason, Spectra
+from transvariation.casework.result import MANY, CaseResult, Conclusion, Group, Inputs, Measured, Model, Reason, Spectra
 from transvariation.casework.variables import Ranges, check_preprocess, check_ranges, without_derivatives
 from transvariation.conformal import check_sensitivity
 from transvariation.provenance import provenance
-from transvariation.spectral_bands import spectral_band
 from transvariation.tables import Table
 
 CASE_FIELDS = ("case_number", "items", "laboratory", "examiner", "reviewer", "received", "examined")
-MANY = 100  # variables; of more, reasons name the most telling ones only
-TELLING = 10
-MIN_SPECTRA = 3  # control fragments that a band needs
+FARTHEST = 1e6  # standard deviations; JSON has no infinity
+TELLING = 10  # of many variables, those that the reasons name
 
 
 def judge(
@@ -207,32 +205,39 @@ def _measurements(table: Table, rows: Any) -> dict[str, tuple[float, ...]]:
 
 
 def _spectra(tables: CaseTables, model: Model) -> Spectra | None:
-    """Describe the band of the control spectra, if all positions are used."""
-    control, _ = tables.shown
-    if tables.axis is None or model.variables.unused or len(control) < MIN_SPECTRA:
+    """Collect the control spectra as they are shown."""
+    if tables.axis is None:
         return None
-    band = spectral_band(control)
-    numbers = (tuple(map(float, x)) for x in (band.center, band.scale, band.largest))
-    return Spectra(tuple(tables.axis.tolist()), without_derivatives(tables.preprocess), *numbers)
+    known = tuple(map(_rounded, tables.shown[0]))
+    shown = without_derivatives(tables.preprocess)
+    return Spectra(tuple(tables.axis.tolist()), shown, known, whole=not model.variables.unused)
 
 
-def _telling(tables: CaseTables, evidence: dict[str, Evidence], used: list[int], i: int) -> list[int]:
+def _rounded(values: Any) -> tuple[float, ...]:
+    """Round numbers to nine digits: a file of spectra would be twice as long otherwise."""
+    return tuple(float(f"{value:.9g}") for value in values)
+
+
+def _deviations(tables: CaseTables) -> Any:
+    """Compute how far recovered fragments lie from the control mean, in standard deviations of the control."""
+    control, recovered = tables.shown
+    spread = control.std(axis=0, ddof=1) if len(control) > 1 else np.zeros(control.shape[1])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        deviations = (recovered - control.mean(axis=0)) / spread
+    return np.clip(np.nan_to_num(deviations, nan=0.0), -FARTHEST, FARTHEST)
+
+
+def _telling(p_values: Any, deviations: Any, used: list[int], is_spectrum: bool) -> list[int]:
     """Choose the variables that the reasons of a recovered fragment name: all, or of many the most telling ones.
 
     Neighbouring positions of a spectrum tell the same, so that only the largest deviation among them is named.
     """
     if len(used) <= MANY:
         return used
-    control, recovered = tables.shown
-    spread = control.std(axis=0)
-    deviation = np.abs(recovered[i] - control.mean(axis=0)) / np.where(spread > 0, spread, np.inf)
-    deviation[tables.no_evidence[i]] = 0
-    if tables.axis is not None and len(used) == len(deviation):
-        peaks, _ = find_peaks(np.r_[0, deviation, 0], distance=len(deviation) // (5 * TELLING))
-        candidates = (peaks - 1).tolist()
-        return sorted(candidates, key=lambda j: -deviation[j])[:TELLING]
-    basis = "background" if "background" in evidence else "control"
-    return sorted(used, key=lambda j: (evidence[basis].univariate[i, j], -deviation[j]))[:TELLING]
+    if is_spectrum and len(used) == len(deviations):
+        peaks, _ = find_peaks(np.r_[0, np.abs(deviations), 0], distance=len(deviations) // (5 * TELLING))
+        return sorted((peaks - 1).tolist(), key=lambda j: -abs(deviations[j]))[:TELLING]
+    return sorted(used, key=lambda j: (p_values[j], -abs(deviations[j])))[:TELLING]
 
 
 def _conclusions(
@@ -244,12 +249,14 @@ def _conclusions(
         np.array([table.X[rows].mean(axis=0) for rows in fragments.rows])
         for table, fragments in ((tables.recovered_table, recovered), (tables.control_table, tables.control))
     )
-    if tables.is_spectrum:
+    if spectra is not None:
         control, means = tables.shown
     center = control.mean(axis=0)
     matches = compare_by_astm(tables, model.criterion)
     tp, no_evidence = evidence["control"].tp, tables.no_evidence
     ratios = evidence["background"].ratios if "background" in evidence else [{}] * len(recovered)
+    deviations = np.where(no_evidence, 0.0, _deviations(tables))
+    by_variable = evidence["background" if "background" in evidence else "control"].univariate
     names = set(model.variables.used)
     used = [j for j, variable in enumerate(tables.features) if variable in names]
     return tuple(
@@ -270,13 +277,14 @@ def _conclusions(
                         basis: 1.0 if no_evidence[i, j] else float(found.univariate[i, j])
                         for basis, found in evidence.items()
                     },
+                    deviation=float(deviations[i, j]),
                 )
-                for j in _telling(tables, evidence, used, i)
+                for j in _telling(by_variable[i], deviations[i], used, tables.is_spectrum)
             ),
             measurements=_measurements(tables.recovered_table, recovered.rows[i]),
             p_values={basis: float(found.p_values[i]) for basis, found in evidence.items()},
             tp=None if tp is None else float(tp[i]),
-            spectrum=() if spectra is None else tuple(map(float, means[i])),
+            spectrum=() if spectra is None else _rounded(means[i]),
         )
         for i, name in enumerate(recovered.names)
     )

@@ -1,7 +1,6 @@
 """Jobs of the worker processes: read tables, judge, view a case, write files. All return JSON values."""
 
 import base64
-import json
 from typing import Any
 
 import pandas as pd
@@ -169,7 +168,7 @@ def render(content: dict[str, Any], kind: str, sensitivity: float) -> str:
     writers = {
         "html": lambda: case_html(result).encode(),
         "pdf": lambda: case_pdf(result),
-        "json": lambda: (json.dumps(result.to_dict(), indent=1) + "\n").encode(),
+        "json": lambda: result.to_json().encode(),
         "csv": lambda: _csv(result).encode(),
     }
     return base64.b64encode(writers[kind]()).decode()
