@@ -169,7 +169,7 @@ def group_fragments(pair_p_values: Floats) -> list[list[int]]:
     return [group for group in groups if len(group) > 1]
 
 
-def compare_with_background(tables: CaseTables, seed: int) -> Evidence:
+def compare_with_background(tables: CaseTables, seed: int, progress: Callable[[str, float], None]) -> Evidence:
     """Judge recovered fragments by the same-source differences of a background, and compute likelihood ratios."""
     kept, k, r_known = tables.kept, len(tables.control), tables.control.n_replicates
     background = _Background(tables.background, seed)
@@ -183,6 +183,7 @@ def compare_with_background(tables: CaseTables, seed: int) -> Evidence:
     ranks, ratios = np.empty(len(recovered)), []
     counts = [len(rows) for rows in tables.recovered.rows]
     for i, r in enumerate(counts):
+        progress(f"comparing with the background, fragment {i + 1} of {len(counts)}", i / len(counts))
         design = Design(k, 1, r_known, r)
         pair = one_pair(control.mean(axis=0), recovered[i], design)
         ranks[i] = background.p_value(pair, design)
@@ -298,7 +299,7 @@ def compare_by_astm(
 ) -> list[tuple[bool | None, tuple[astm.MatchInterval, ...]]]:
     """Apply the ASTM E2927 criterion to the means of every recovered fragment."""
     control, recovered = tables.linear_means(tables.control), tables.linear_means(tables.recovered)
-    if tables.is_spectrum or not astm.applies(control):
+    if tables.is_spectrum or tables.looks_logged or not astm.applies(control):
         return [(None, ())] * len(recovered)
     low, high = astm.match_interval(control, criterion.multiplier, criterion.min_rsd)
     found: list[tuple[bool | None, tuple[astm.MatchInterval, ...]]] = []
@@ -314,7 +315,7 @@ def compare_by_astm(
 
 def measure_criterion(tables: CaseTables, multiplier: float, min_rsd: float, seed: int) -> Criterion:
     """Measure how often the ASTM criterion excludes the same source and includes another, on the background."""
-    if tables.is_spectrum:
+    if tables.is_spectrum or tables.looks_logged:
         return Criterion(multiplier, min_rsd, None, None)
     sources = [np.array([tables.linear(x).mean(axis=0) for x in source]) for source in tables.background]
     rates = astm.error_rates(sources, len(tables.control), multiplier, min_rsd, np.random.default_rng(seed))

@@ -64,6 +64,8 @@ class Inputs:
         The control fragments.
     checks : tuple of Check
         Checks of the control.
+    logged : bool
+        Whether the tables already held logarithms.
     """
 
     case: dict[str, str]
@@ -75,6 +77,7 @@ class Inputs:
     log: bool
     known: tuple[Measured, ...]
     checks: tuple[Check, ...]
+    logged: bool = False
 
 
 @dataclass(frozen=True)
