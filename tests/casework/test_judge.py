@@ -108,15 +108,19 @@ def test_every_method_decides_by_its_p_values_and_moves(method):
     assert all(c.accepted == (c.p_value > 1 - found.model.sensitivity_used + 1e-9) for c in found.conclusions)
 
 
-def test_the_basis_changes_where_the_control_is_no_longer_enough():
+def test_the_basis_depends_on_the_number_of_control_fragments():
     rng = np.random.default_rng(2)
-    table = make_glass(40, 14, 1, rng)
+    table = make_glass(40, 34, 1, rng)
     own = table["pane"] == "P0"
-    found = judge(table[own].iloc[:12], table[own].iloc[12:], background=table[~own], log=True)
+    known, questioned, background = table[own].iloc[:32], table[own].iloc[32:], table[~own]
+    found = judge(known, questioned, background=background, log=True)
     assert found.model.basis == "control"
-    assert found.at(0.95).model.basis == "background"
-    assert found.at(0.95).at(0.9) == found
+    assert found.at(0.97).model.basis == "background"  # needs 33
+    assert found.at(0.97).at(0.9) == found
     assert set(found.conclusions[0].p_values) == {"control", "background"}
+    # Twelve support 0.9, but they include more foreign fragments than the background does.
+    assert judge(known.iloc[:12], questioned, background=background, log=True).model.basis == "background"
+    assert judge(known.iloc[:12], questioned, log=True).model.basis == "control"
 
 
 def test_the_result_survives_json_and_pickle(result, few):

@@ -79,8 +79,9 @@ def judge(
 ) -> CaseResult:
     """Judge which recovered fragments could come from the source of the control fragments.
 
-    With enough control fragments for the sensitivity (9 for 0.9, 19 for 0.95), they calibrate the conclusions. With
-    fewer, the same-source differences of the background do. Without a background either, nothing can be concluded.
+    With fewer than 30 control fragments, the same-source differences of the background calibrate the conclusions.
+    Without a background, or with more, the control fragments do, if they are enough for the sensitivity (9 for 0.9, 19
+    for 0.95). With neither, nothing can be concluded.
 
     Parameters
     ----------
