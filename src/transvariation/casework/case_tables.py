@@ -262,11 +262,15 @@ def _with_background(case: CaseTables, table: Table, log: bool) -> CaseTables:
     )
 
 
+def far_outside(center: Floats, means: Floats) -> NDArray[np.bool_]:
+    """Return in which variables a center is farther from the range of the means than its width."""
+    low, high = means.min(axis=0), means.max(axis=0)
+    return np.asarray((center < low - (high - low)) | (center > high + (high - low)))
+
+
 def _scale_cautions(case: CaseTables, means: Floats, name: str) -> list[str]:
     """Warn of a control far outside the background in most variables, as by other units."""
-    low, high = means.min(axis=0), means.max(axis=0)
-    center = case.control.means.mean(axis=0)
-    outside = (center < low - (high - low)) | (center > high + (high - low))
+    outside = far_outside(case.control.means.mean(axis=0), means)
     if 2 * outside.sum() <= len(outside):
         return []
     listed = ", ".join(np.asarray(case.features, dtype=object)[outside][:8])

@@ -10,7 +10,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import pdist, squareform
 
 from transvariation.casework import astm
-from transvariation.casework.case_tables import CaseTables
+from transvariation.casework.case_tables import CaseTables, far_outside
 from transvariation.casework.fragments import Check, homogeneity_check, replicate_check
 from transvariation.casework.likelihood_ratio import MIN_SOURCES, SYSTEM, CalibratedRatio, LikelihoodSystem, Performance
 from transvariation.casework.methods import Recipe, fit_classifier, make_classifier, tp_of, used_features
@@ -179,6 +179,8 @@ def compare_with_background(tables: CaseTables, seed: int, progress: Callable[[s
         )
         for fragments in (tables.control, tables.recovered)
     )
+    if far_outside(control.mean(axis=0), background.centers).mean() > 0.5:
+        background.cautions.append("No likelihood ratios: the control lies far outside all sources of the background.")
     univariate = np.ones(tables.recovered.means.shape)
     ranks, ratios = np.empty(len(recovered)), []
     counts = [len(rows) for rows in tables.recovered.rows]
@@ -218,6 +220,7 @@ class _Background:
     def __init__(self, sources: Sequence[Source], seed: int):
         self.sources = sources
         self.stabilizer = VarianceStabilizer().fit(sources)
+        self.centers = self.stabilizer.transform(np.array([np.concatenate(x).mean(axis=0) for x in sources]))
         self.seed = seed
         self.models: dict[Design, SameSourceDifferences] = {}
         self.system: LikelihoodSystem | None = None

@@ -25,8 +25,8 @@ from transvariation.provenance import provenance
 from transvariation.tables import Table
 
 LOOKS_LOGGED = (
-    "The ASTM E2927 criterion was not applied: some measurements are negative, so they are no contents. If they are "
-    "logarithms (base 10), state this by the option 'logged'; the criterion is then applied to the contents."
+    "The ASTM E2927 criterion was not applied: some measurements are negative, so they are not contents. If they are "
+    "logarithms (base 10), set the option 'logged'; the criterion is then applied to the contents."
 )
 CASE_FIELDS = ("case_number", "items", "laboratory", "examiner", "reviewer", "received", "examined")
 FARTHEST = 1e6  # standard deviations; JSON has no infinity
@@ -256,7 +256,7 @@ def _deviations(tables: CaseTables) -> Any:
     """Compute how far recovered fragments lie from the control mean, in standard deviations of the control."""
     control, recovered = tables.shown
     spread = control.std(axis=0, ddof=1) if len(control) > 1 else np.zeros(control.shape[1])
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         deviations = (recovered - control.mean(axis=0)) / spread
     return np.clip(np.nan_to_num(deviations, nan=0.0), -FARTHEST, FARTHEST)
 

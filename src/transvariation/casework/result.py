@@ -552,12 +552,17 @@ def _warnings(model: Model) -> list[str]:
     unit = "control fragments" if model.basis == "control" else "background sources"
     if calibration.n < required_n(model.sensitivity):
         remedy = "Give a background" if model.basis == "control" else "Give a background with more sources"
-        found.append(
+        words = (
             f"A sensitivity of {model.sensitivity:g} needs at least {required_n(model.sensitivity):.0f} {unit}; there "
-            f"{'is' if calibration.n == 1 else 'are'} {calibration.n}. {model.sensitivity_used:.3g} is used instead, "
-            f"so that {1 - model.sensitivity_used:.0%} of fragments of the same source would be excluded. {remedy}, or "
-            "use a lower sensitivity."
+            f"{'is' if calibration.n == 1 else 'are'} {calibration.n}."
         )
+        if calibration.n > 1:
+            words += (
+                f" {model.sensitivity_used:.3g} is used instead, so that {1 - model.sensitivity_used:.0%} of fragments "
+                "of the same source would be excluded."
+            )
+            remedy += ", or use a lower sensitivity"
+        found.append(f"{words} {remedy}.")
     elif calibration.smallest_p_value > 1 - model.sensitivity + ROUNDING:
         found.append(
             f"The method {model.method} can exclude nothing here: no p-value is below "
