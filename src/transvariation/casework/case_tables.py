@@ -115,11 +115,12 @@ class CaseTables:
             return np.tile(mostly, (len(self.recovered), 1))
         return mostly | np.array([own[rows].all(axis=0) for rows in self.recovered.rows])
 
-    @property
+    @cached_property
     def looks_logged(self) -> bool:
         """Whether contents are negative, as logarithms may be."""
         rows = (x for source in self.background for x in source)
-        return not self.exponent and any(bool((x < 0).any()) for x in (self.control.X, self.recovered.X, *rows))
+        measured = self.exponent or self.is_spectrum
+        return not measured and any(bool((x < 0).any()) for x in (self.control.X, self.recovered.X, *rows))
 
     def linear(self, X: Floats) -> Floats:
         """Convert measurements to the linear scale of the ASTM criterion."""

@@ -298,13 +298,13 @@ def _background_calibration(model: SameSourceDifferences, seed: int) -> Calibrat
 
 
 def compare_by_astm(
-    tables: CaseTables, criterion: Criterion
-) -> list[tuple[bool | None, tuple[astm.MatchInterval, ...]]]:
-    """Apply the ASTM E2927 criterion to the means of every recovered fragment."""
+    tables: CaseTables, multiplier: float, min_rsd: float, seed: int
+) -> tuple[Criterion, list[tuple[bool | None, tuple[astm.MatchInterval, ...]]]]:
+    """Apply the ASTM E2927 criterion to the means of every recovered fragment, and measure it on the background."""
     control, recovered = tables.linear_means(tables.control), tables.linear_means(tables.recovered)
     if tables.is_spectrum or tables.looks_logged or not astm.applies(control):
-        return [(None, ())] * len(recovered)
-    low, high = astm.match_interval(control, criterion.multiplier, criterion.min_rsd)
+        return Criterion(multiplier, min_rsd, None, None), [(None, ())] * len(recovered)
+    low, high = astm.match_interval(control, multiplier, min_rsd)
     found: list[tuple[bool | None, tuple[astm.MatchInterval, ...]]] = []
     for mean in recovered:
         inside = (mean >= low) & (mean <= high)
@@ -313,13 +313,6 @@ def compare_by_astm(
             for j, name in enumerate(tables.features)
         )
         found.append((bool(inside.all()), intervals))
-    return found
-
-
-def measure_criterion(tables: CaseTables, multiplier: float, min_rsd: float, seed: int) -> Criterion:
-    """Measure how often the ASTM criterion excludes the same source and includes another, on the background."""
-    if tables.is_spectrum or tables.looks_logged:
-        return Criterion(multiplier, min_rsd, None, None)
     sources = [np.array([tables.linear(x).mean(axis=0) for x in source]) for source in tables.background]
-    rates = astm.error_rates(sources, len(tables.control), multiplier, min_rsd, np.random.default_rng(seed))
-    return Criterion(multiplier, min_rsd, *rates)
+    rates = astm.error_rates(sources, len(control), multiplier, min_rsd, np.random.default_rng(seed))
+    return Criterion(multiplier, min_rsd, *rates), found

@@ -13,7 +13,7 @@ import numpy as np
 from transvariation.casework.astm import MatchInterval
 from transvariation.casework.fragments import Check, format_p
 from transvariation.casework.likelihood_ratio import Performance, in_words
-from transvariation.conformal import check_sensitivity, required_n
+from transvariation.conformal import required_n
 from transvariation.spectral_bands import SpectralBand, spectral_band
 
 SCHEMA = "transvariation-case/2"
@@ -419,14 +419,14 @@ class CaseResult:
 
     def at(self, sensitivity: float) -> "CaseResult":
         """Return the same case at another sensitivity, as `judge` would conclude at that one."""
-        sensitivity = check_sensitivity(sensitivity)
-        basis, conclusive = choose_basis(self.model.calibrations, sensitivity)
+        need = required_n(sensitivity)
+        basis, conclusive = choose_basis(self.model.calibrations, need)
         calibration = self.model.calibrations[basis]
         used = min(sensitivity, calibration.n / (calibration.n + 1))
         exclusion, inclusion = calibration.error_rates(used)
         model = replace(
             self.model,
-            sensitivity=sensitivity,
+            sensitivity=float(sensitivity),
             sensitivity_used=used,
             basis=basis,
             conclusive=conclusive,
@@ -437,9 +437,9 @@ class CaseResult:
         return replace(
             self,
             model=model,
-            conclusions=tuple(_concluded(c, model, alpha, self.spectra) for c in self.conclusions),
+            conclusions=tuple(_concluded(c, model, need, self.spectra) for c in self.conclusions),
             groups=tuple(replace(g, accepted=g.p_values[basis] > alpha) for g in self.groups),
-            warnings=(*_warnings(model), *self.cautions),
+            warnings=(*_warnings(model, need), *self.cautions),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -475,13 +475,12 @@ def _built(kind: Any, value: Any) -> Any:
     return value
 
 
-def choose_basis(calibrations: dict[str, Calibration], sensitivity: float) -> tuple[str, bool]:
-    """Choose what calibrates the conclusions, and return whether it supports the sensitivity.
+def choose_basis(calibrations: dict[str, Calibration], need: float) -> tuple[str, bool]:
+    """Choose what calibrates the conclusions, and return whether it has as many units as the sensitivity needs.
 
     The background, if it supports the sensitivity and the control has few fragments; else the control fragments, if
     they support it. Without either, the conclusions are not conclusive.
     """
-    need = required_n(sensitivity)
     few = calibrations["control"].n < max(need, ENOUGH)
     if "background" in calibrations and few and calibrations["background"].n >= need:
         return "background", True
@@ -492,7 +491,8 @@ def choose_basis(calibrations: dict[str, Calibration], sensitivity: float) -> tu
     return "control", False
 
 
-def _concluded(conclusion: Conclusion, model: Model, alpha: float, spectra: Spectra | None) -> Conclusion:
+def _concluded(conclusion: Conclusion, model: Model, need: float, spectra: Spectra | None) -> Conclusion:
+    alpha = 1 - model.sensitivity_used + ROUNDING
     p = conclusion.p_values[model.basis]
     reasons = tuple(replace(r, evidence=r.p_values[model.basis] <= alpha) for r in conclusion.reasons)
     reasons = tuple(sorted(reasons, key=lambda r: (r.p_values[model.basis], -abs(r.deviation), r.variable)))
@@ -505,7 +505,7 @@ def _concluded(conclusion: Conclusion, model: Model, alpha: float, spectra: Spec
         reasons=reasons,
         regions=None if spectra is None else spectra.regions(conclusion.spectrum, model.sensitivity_used),
     )
-    return replace(decided, statement=_statement(decided, model), disagreement=_disagreement(decided, model))
+    return replace(decided, statement=_statement(decided, model), disagreement=_disagreement(decided, model, need))
 
 
 def _statement(conclusion: Conclusion, model: Model) -> str:
@@ -523,14 +523,14 @@ def _statement(conclusion: Conclusion, model: Model) -> str:
     return f"Excluded: the fragment differs from the control more than fragments of one source do ({p})."
 
 
-def _disagreement(conclusion: Conclusion, model: Model) -> str:
+def _disagreement(conclusion: Conclusion, model: Model, need: float) -> str:
     """Name the evidence that points the other way."""
     if not model.conclusive:
         return ""
     against = []
     for basis, p in conclusion.p_values.items():
         calibration = model.calibrations[basis]
-        supported = calibration.n >= required_n(model.sensitivity)
+        supported = calibration.n >= need
         if basis != conclusion.basis and supported and (p > 1 - model.sensitivity + ROUNDING) != conclusion.accepted:
             who = "control fragments" if basis == "control" else "background"
             against.append(f"calibrated by the {who} the fragment would {_verdict(not conclusion.accepted)} ({p:.2g})")
@@ -546,14 +546,14 @@ def _verdict(accepted: bool) -> str:
     return "not be excluded" if accepted else "be excluded"
 
 
-def _warnings(model: Model) -> list[str]:
+def _warnings(model: Model, need: float) -> list[str]:
     """List what limits the conclusions at this sensitivity."""
     calibration, found = model.calibrations[model.basis], []
     unit = "control fragments" if model.basis == "control" else "background sources"
-    if calibration.n < required_n(model.sensitivity):
+    if calibration.n < need:
         remedy = "Give a background" if model.basis == "control" else "Give a background with more sources"
         words = (
-            f"A sensitivity of {model.sensitivity:g} needs at least {required_n(model.sensitivity):.0f} {unit}; there "
+            f"A sensitivity of {model.sensitivity:g} needs at least {need:.0f} {unit}; there "
             f"{'is' if calibration.n == 1 else 'are'} {calibration.n}."
         )
         if calibration.n > 1:
