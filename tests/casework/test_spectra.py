@@ -130,6 +130,21 @@ def test_a_background_is_preprocessed_as_the_case_is():
         assert one.match is None  # spectra are no contents of elements
 
 
+def test_many_variables_are_compared_with_a_background_by_components():
+    rng = np.random.default_rng(8)
+    shifts = rng.normal(0, 10, 25)
+    background = pd.concat([spectra(3, rng, shift).assign(source=f"B{i}") for i, shift in enumerate(shifts)])
+    case = spectra(5, rng, 5.0)
+    new = pd.concat([case.iloc[3:], spectra(2, rng, -15.0, prefix="other")])
+    strange = case.iloc[3:4] + 0.2 * np.exp(-(((AXIS - 1550) / 8) ** 2))  # a band that no source has
+    new = pd.concat([new, strange.set_axis(["strange"])])
+    found = judge(case.iloc[:3], new, background=background.reset_index(drop=True), preprocess="snv")
+    assert found.model.basis == "background"
+    assert [c.fragment for c in found.excluded] == ["other0", "other1", "strange"]
+    assert any("principal components of its 120 variables" in caution for caution in found.cautions)
+    assert found.conclusions[-1].regions[0].low >= 1530
+
+
 def test_triplicates_are_one_sample():
     rng = np.random.default_rng(2)
 
@@ -144,17 +159,21 @@ def test_triplicates_are_one_sample():
     assert found.model.calibrations["control"].n == 12
     assert len(found.excluded) == 4
     assert len(found.conclusions[0].measurements["1000"]) == 3
+    # Raw replicates differ in scale, and so do raw samples; after SNV samples differ, and replicates hardly.
+    (homogeneity,) = [check for check in found.inputs.checks if check.name == "homogeneity"]
+    assert homogeneity.p_value < 0.01
 
 
-def test_a_model_file_keeps_the_preprocessing(tables, tmp_path):
+@pytest.mark.parametrize("steps", ["msc,sg1", "snv,sg1"])
+def test_a_model_file_keeps_the_preprocessing(tables, tmp_path, steps):
     known, new = tables
-    fit_model(known, tmp_path / "m.tv", preprocess="msc,sg1", ranges=[(1400, 1200)])
+    fit_model(known, tmp_path / "m.tv", preprocess=steps, ranges=[(1400, 1200)])
     about = read_about(tmp_path / "m.tv")["about"]
-    assert about["preprocess"] == "msc,sg1"
+    assert about["preprocess"] == steps
     assert about["used"][0] == "1200"
     assert load(tmp_path / "m.tv").feature_names_in_[-1] == "1400"
     score_table(tmp_path / "m.tv", new, tmp_path / "out.csv")
-    expected = judge(known, new, preprocess="msc,sg1", ranges=[(1200, 1400)])
+    expected = judge(known, new, preprocess=steps, ranges=[(1200, 1400)])
     scores = pd.read_csv(tmp_path / "out.csv")["p_value"]
     assert scores.tolist() == pytest.approx([c.p_value for c in expected.conclusions], abs=1e-12)
 
@@ -170,6 +189,12 @@ def test_ranges_keep_positions_and_gaps_outside_do_not_matter(tables):
     known.iloc[0, 0] = np.nan
     found = judge(known.assign(moisture=1.5), new.assign(moisture=1.5), ranges=[(1300, 1250), (1400, 1420)])
     assert found.inputs.features == tuple(f"{x:g}" for x in [*range(1250, 1301, 5), *range(1400, 1421, 5)])
+
+
+def test_a_filter_across_a_gap_is_reported(tables):
+    found = judge(*tables, preprocess="snv,sg1", ranges=[(1000, 1300), (1400, 1600)])
+    assert any("between 1300 and 1400 the Savitzky-Golay filter" in words for words in found.warnings)
+    assert not judge(*tables, preprocess="snv", ranges=[(1000, 1300), (1400, 1600)]).cautions
 
 
 def test_variables_are_left_out():

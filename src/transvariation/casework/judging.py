@@ -17,8 +17,9 @@ from transvariation.casework.comparison import (
 from transvariation.casework.errors import CaseError
 from transvariation.casework.fragments import Check, Fragments, check_control
 from transvariation.casework.methods import DEFAULT, Recipe
-from transvariation.casework.result import MANY, CaseResult, Conclusion, Group, Inputs, Measured, Model, Reason, Spectra
-from transvariation.casework.variables import Ranges, check_preprocess, check_ranges, without_derivatives
+from transvariation.casework.result import CaseResult, Conclusion, Group, Inputs, Measured, Model, Reason
+from transvariation.casework.spectra import Spectra
+from transvariation.casework.variables import MANY, Ranges, check_preprocess, check_ranges, without_derivatives
 from transvariation.conformal import check_sensitivity
 from transvariation.provenance import provenance
 from transvariation.tables import Table
@@ -157,9 +158,11 @@ def judge(
         evidence["background"] = compare_with_background(
             tables, seed, lambda words, share: progress(Step(words, 0.3 + 0.6 * share))
         )
+        if tables.is_summarised:
+            evidence["background"].univariate = evidence["control"].univariate
     progress(Step("checking the control", 0.9))
     checks = check_control(
-        tables.control,
+        tables.checked_control,
         tables.control_table,
         evidence["background"].checks if tables.background else [],
         np.random.default_rng(seed),

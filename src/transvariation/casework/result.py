@@ -2,23 +2,18 @@
 
 import json
 import math
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
-from functools import cached_property
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
-
-import numpy as np
 
 from transvariation.casework.astm import MatchInterval
 from transvariation.casework.fragments import Check, format_p
 from transvariation.casework.likelihood_ratio import Performance, in_words
+from transvariation.casework.spectra import Region, Spectra
+from transvariation.casework.variables import MANY
 from transvariation.conformal import required_n
-from transvariation.spectral_bands import SpectralBand, spectral_band
 
 SCHEMA = "transvariation-case/2"
-MANY = 100  # variables; of more, reasons name the most telling ones only
-MIN_SPECTRA = 3  # control fragments that a band needs
 ROUNDING = 1e-9  # 1 - 0.9 is slightly less than 0.1
 ENOUGH = 30  # control fragments; with fewer, a background includes fewer fragments of other sources
 QUESTION = "Could the recovered fragments come from the same source as the control fragments?"
@@ -187,75 +182,6 @@ class Model:
     false_inclusion: float | None = None
 
 
-@dataclass(frozen=True)
-class Spectra:
-    """The control spectra, as they are shown and explained.
-
-    Attributes
-    ----------
-    axis : tuple of float
-        Wavelengths, wavenumbers or shifts, from the names of the variables.
-    preprocess : str or None
-        The preprocessing of what is shown: that of the model without derivatives.
-    known : tuple of tuple of float
-        The mean spectrum of each control fragment.
-    whole : bool
-        Whether the classifier uses all positions. If a reduction selects some, regions of the others are no evidence.
-    """
-
-    axis: tuple[float, ...]
-    preprocess: str | None
-    known: tuple[tuple[float, ...], ...]
-    whole: bool = True
-
-    @cached_property
-    def _band(self) -> SpectralBand:
-        return spectral_band(np.array(self.known))
-
-    def band(self, sensitivity: float) -> SpectralBand:
-        """Return the band that holds a share `sensitivity` of spectra, or as large a share as the control supports."""
-        n = len(self.known)
-        return replace(self._band, sensitivity=min(sensitivity, n / (n + 1)))
-
-    def regions(self, spectrum: Sequence[float], sensitivity: float) -> "tuple[Region, ...] | None":
-        """Find the regions in which a spectrum leaves the band, the largest deviation first."""
-        if not self.whole or len(self.known) < MIN_SPECTRA:
-            return None
-        found = self.band(sensitivity).intervals(spectrum, gap=len(self.axis) // 100)
-        return tuple(
-            Region(
-                low=min(self.axis[i.first], self.axis[i.last]),
-                high=max(self.axis[i.first], self.axis[i.last]),
-                peak=self.axis[i.peak],
-                deviation=round(i.deviation, 3),
-            )
-            for i in found
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Region:
-    """An interval of a spectrum in which a recovered fragment leaves the band of the control.
-
-    Attributes
-    ----------
-    low, high : float
-        The ends of the interval.
-    peak : float
-        Where the deviation is largest.
-    deviation : float
-        Deviation there from the control mean, in control standard deviations; negative = below.
-    """
-
-    low: float
-    high: float
-    peak: float
-    deviation: float
-
-    def __str__(self) -> str:
-        return f"{self.low:g}" if self.low == self.high else f"{self.low:g}–{self.high:g}"
-
-
 @dataclass(frozen=True, kw_only=True)
 class Reason:
     """How one variable of a recovered fragment compares with the control.
@@ -271,7 +197,7 @@ class Reason:
     deviation : float
         From the control mean, in standard deviations of the control fragments; at most a million.
     p_values : dict
-        By basis: the p-value of a comparison by this variable only.
+        By basis: the p-value of a comparison by this variable only; of more than 100 variables always by the control.
     evidence : bool
         Whether this variable by itself would exclude the fragment at the same sensitivity.
     """
@@ -469,7 +395,7 @@ def _built(kind: Any, value: Any) -> Any:
     if origin is UnionType:
         return value if value is None else _built(arguments[0], value)
     if origin is tuple:
-        return tuple(_built(arguments[0], item) for item in value)
+        return tuple(value if arguments[0] is float else (_built(arguments[0], item) for item in value))
     if origin is dict and value is not None:
         return {key: _built(arguments[1], item) for key, item in value.items()}
     return value
