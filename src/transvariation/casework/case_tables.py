@@ -57,7 +57,7 @@ class CaseTables:
     kept : ndarray of bool
         The variables, or components, in which fragments of one background source differ at all.
     exponent : bool
-        Whether the measurements are logarithms (base 10), by `log` or as those of the NFI background.
+        Whether the measurements are logarithms (base 10): by `log`, by `logged`, or as those of the NFI background.
     cautions : tuple of str
     axis : ndarray or None
         The positions of the variables, if they are a spectrum: from their names, or else their numbers.
@@ -133,6 +133,13 @@ class CaseTables:
             return np.tile(mostly, (len(self.recovered), 1))
         return mostly | np.array([own[rows].all(axis=0) for rows in self.recovered.rows])
 
+    @cached_property
+    def looks_logged(self) -> bool:
+        """Whether contents are negative, as logarithms may be."""
+        rows = (x for source in self.background for x in source)
+        measured = self.exponent or self.is_spectrum
+        return not measured and any(bool((x < 0).any()) for x in (self.control.X, self.recovered.X, *rows))
+
     def linear(self, X: Floats) -> Floats:
         """Convert measurements to the linear scale of the ASTM criterion."""
         return np.power(10.0, X) if self.exponent else X
@@ -149,6 +156,7 @@ def read_case(
     *,
     log: bool,
     missing: str,
+    logged: bool = False,
     preprocess: str | None = None,
     ranges: Ranges = (),
     without: Sequence[str] | None = None,
@@ -160,7 +168,7 @@ def read_case(
     Parameters
     ----------
     control, recovered, background : path, bytes, DataFrame; the background may be "nfi" or None
-    log, missing, preprocess, ranges, without, background_sheet : see :func:`transvariation.casework.judge`
+    log, missing, logged, preprocess, ranges, without, background_sheet : see :func:`transvariation.casework.judge`
     **options
         Options of :func:`transvariation.tables.read_pair`.
     """
@@ -192,7 +200,7 @@ def read_case(
         new,
         [],
         np.ones(len(pair.features), dtype=bool),
-        log,
+        log or logged,
         tuple(cautions),
         axis,
         preprocess,
@@ -212,7 +220,7 @@ def read_case(
         # Roles given as a pair are those of the control and the recovered table.
         given = {name: value for name, value in options.items() if name in keep and not isinstance(value, tuple)}
         table = _read_background(background, pair.control, missing=missing, sheet=background_sheet, **given)
-    return _with_background(replace(case, exponent=log or is_nfi), table, log)
+    return _with_background(replace(case, exponent=case.exponent or is_nfi), table, log)
 
 
 def _read_pair(control: Any, recovered: Any, has_background: bool, **options: Any) -> Pair:
@@ -284,11 +292,15 @@ def _with_background(case: CaseTables, table: Table, log: bool) -> CaseTables:
     )
 
 
+def far_outside(center: Floats, means: Floats) -> NDArray[np.bool_]:
+    """Return in which variables a center is farther from the range of the means than its width."""
+    low, high = means.min(axis=0), means.max(axis=0)
+    return np.asarray((center < low - (high - low)) | (center > high + (high - low)))
+
+
 def _scale_cautions(case: CaseTables, means: Floats, name: str) -> list[str]:
     """Warn of a control far outside the background in most variables, as by other units."""
-    low, high = means.min(axis=0), means.max(axis=0)
-    center = case.control.means.mean(axis=0)
-    outside = (center < low - (high - low)) | (center > high + (high - low))
+    outside = far_outside(case.control.means.mean(axis=0), means)
     if 2 * outside.sum() <= len(outside):
         return []
     listed = ", ".join(np.asarray(case.features, dtype=object)[outside][:8])

@@ -11,10 +11,11 @@ from transvariation.casework.fragments import Check, format_p
 from transvariation.casework.likelihood_ratio import Performance, in_words
 from transvariation.casework.spectra import Region, Spectra
 from transvariation.casework.variables import MANY
-from transvariation.conformal import check_sensitivity, required_n
+from transvariation.conformal import required_n
 
 SCHEMA = "transvariation-case/2"
 ROUNDING = 1e-9  # 1 - 0.9 is slightly less than 0.1
+ENOUGH = 30  # control fragments; with fewer, a background includes fewer fragments of other sources
 QUESTION = "Could the recovered fragments come from the same source as the control fragments?"
 PROPOSITIONS = (
     "The recovered fragment comes from the source of the control fragments.",
@@ -59,6 +60,8 @@ class Inputs:
         The control fragments.
     checks : tuple of Check
         Checks of the control.
+    logged : bool
+        Whether the tables already held logarithms.
     """
 
     case: dict[str, str]
@@ -70,6 +73,7 @@ class Inputs:
     log: bool
     known: tuple[Measured, ...]
     checks: tuple[Check, ...]
+    logged: bool = False
 
 
 @dataclass(frozen=True)
@@ -341,14 +345,14 @@ class CaseResult:
 
     def at(self, sensitivity: float) -> "CaseResult":
         """Return the same case at another sensitivity, as `judge` would conclude at that one."""
-        sensitivity = check_sensitivity(sensitivity)
-        basis, conclusive = choose_basis(self.model.calibrations, sensitivity)
+        need = required_n(sensitivity)
+        basis, conclusive = choose_basis(self.model.calibrations, need)
         calibration = self.model.calibrations[basis]
         used = min(sensitivity, calibration.n / (calibration.n + 1))
         exclusion, inclusion = calibration.error_rates(used)
         model = replace(
             self.model,
-            sensitivity=sensitivity,
+            sensitivity=float(sensitivity),
             sensitivity_used=used,
             basis=basis,
             conclusive=conclusive,
@@ -359,9 +363,9 @@ class CaseResult:
         return replace(
             self,
             model=model,
-            conclusions=tuple(_concluded(c, model, alpha, self.spectra) for c in self.conclusions),
+            conclusions=tuple(_concluded(c, model, need, self.spectra) for c in self.conclusions),
             groups=tuple(replace(g, accepted=g.p_values[basis] > alpha) for g in self.groups),
-            warnings=(*_warnings(model), *self.cautions),
+            warnings=(*_warnings(model, need), *self.cautions),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -397,22 +401,24 @@ def _built(kind: Any, value: Any) -> Any:
     return value
 
 
-def choose_basis(calibrations: dict[str, Calibration], sensitivity: float) -> tuple[str, bool]:
-    """Choose what calibrates the conclusions, and return whether it supports the sensitivity.
+def choose_basis(calibrations: dict[str, Calibration], need: float) -> tuple[str, bool]:
+    """Choose what calibrates the conclusions, and return whether it has as many units as the sensitivity needs.
 
-    The control fragments, if they are enough for the sensitivity; else the background; without one the control again,
-    but then the conclusions are not conclusive.
+    The background, if it supports the sensitivity and the control has few fragments; else the control fragments, if
+    they support it. Without either, the conclusions are not conclusive.
     """
-    need = required_n(sensitivity)
-    for basis in ("control", "background"):
-        if basis in calibrations and calibrations[basis].n >= need:
-            return basis, True
+    few = calibrations["control"].n < max(need, ENOUGH)
+    if "background" in calibrations and few and calibrations["background"].n >= need:
+        return "background", True
+    if calibrations["control"].n >= need:
+        return "control", True
     if "background" in calibrations:
         return "background", math.isfinite(need)
     return "control", False
 
 
-def _concluded(conclusion: Conclusion, model: Model, alpha: float, spectra: Spectra | None) -> Conclusion:
+def _concluded(conclusion: Conclusion, model: Model, need: float, spectra: Spectra | None) -> Conclusion:
+    alpha = 1 - model.sensitivity_used + ROUNDING
     p = conclusion.p_values[model.basis]
     reasons = tuple(replace(r, evidence=r.p_values[model.basis] <= alpha) for r in conclusion.reasons)
     reasons = tuple(sorted(reasons, key=lambda r: (r.p_values[model.basis], -abs(r.deviation), r.variable)))
@@ -425,7 +431,7 @@ def _concluded(conclusion: Conclusion, model: Model, alpha: float, spectra: Spec
         reasons=reasons,
         regions=None if spectra is None else spectra.regions(conclusion.spectrum, model.sensitivity_used),
     )
-    return replace(decided, statement=_statement(decided, model), disagreement=_disagreement(decided, model))
+    return replace(decided, statement=_statement(decided, model), disagreement=_disagreement(decided, model, need))
 
 
 def _statement(conclusion: Conclusion, model: Model) -> str:
@@ -443,14 +449,14 @@ def _statement(conclusion: Conclusion, model: Model) -> str:
     return f"Excluded: the fragment differs from the control more than fragments of one source do ({p})."
 
 
-def _disagreement(conclusion: Conclusion, model: Model) -> str:
+def _disagreement(conclusion: Conclusion, model: Model, need: float) -> str:
     """Name the evidence that points the other way."""
     if not model.conclusive:
         return ""
     against = []
     for basis, p in conclusion.p_values.items():
         calibration = model.calibrations[basis]
-        supported = calibration.n >= required_n(model.sensitivity)
+        supported = calibration.n >= need
         if basis != conclusion.basis and supported and (p > 1 - model.sensitivity + ROUNDING) != conclusion.accepted:
             who = "control fragments" if basis == "control" else "background"
             against.append(f"calibrated by the {who} the fragment would {_verdict(not conclusion.accepted)} ({p:.2g})")
@@ -466,18 +472,23 @@ def _verdict(accepted: bool) -> str:
     return "not be excluded" if accepted else "be excluded"
 
 
-def _warnings(model: Model) -> list[str]:
+def _warnings(model: Model, need: float) -> list[str]:
     """List what limits the conclusions at this sensitivity."""
     calibration, found = model.calibrations[model.basis], []
     unit = "control fragments" if model.basis == "control" else "background sources"
-    if calibration.n < required_n(model.sensitivity):
+    if calibration.n < need:
         remedy = "Give a background" if model.basis == "control" else "Give a background with more sources"
-        found.append(
-            f"A sensitivity of {model.sensitivity:g} needs at least {required_n(model.sensitivity):.0f} {unit}; there "
-            f"{'is' if calibration.n == 1 else 'are'} {calibration.n}. {model.sensitivity_used:.3g} is used instead, "
-            f"so that {1 - model.sensitivity_used:.0%} of fragments of the same source would be excluded. {remedy}, or "
-            "use a lower sensitivity."
+        words = (
+            f"A sensitivity of {model.sensitivity:g} needs at least {need:.0f} {unit}; there "
+            f"{'is' if calibration.n == 1 else 'are'} {calibration.n}."
         )
+        if calibration.n > 1:
+            words += (
+                f" {model.sensitivity_used:.3g} is used instead, so that {1 - model.sensitivity_used:.0%} of fragments "
+                "of the same source would be excluded."
+            )
+            remedy += ", or use a lower sensitivity"
+        found.append(f"{words} {remedy}.")
     elif calibration.smallest_p_value > 1 - model.sensitivity + ROUNDING:
         found.append(
             f"The method {model.method} can exclude nothing here: no p-value is below "
