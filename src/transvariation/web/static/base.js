@@ -27,11 +27,6 @@ export const number = (value, digits = 4) => Number(value.toPrecision(digits)).t
 
 export const short = (name, room = 40) => (name.length > room ? `${name.slice(0, room - 1)}…` : name);
 
-export const named = (variable) => {
-  const unit = open.view.units[variable];
-  return unit ? `${variable} (${unit})` : variable;
-};
-
 export const sensitivity = () => Number($("sensitivity").value);
 
 export function working(busy) {

@@ -1,8 +1,8 @@
 // Steps 3 and 4: the conclusions at a sensitivity, as the server states them, and the files to save.
 
-import { $, ask, make, open, sensitivity, short, showProblems } from "./base.js";
+import { $, ask, make, open, sensitivity, showProblems } from "./base.js";
 import { drawPlane, resetPlane } from "./plane.js";
-import { drawReasons } from "./reasons.js";
+import { showReasons } from "./reasons.js";
 
 const PAGE = 300; // rows drawn at once
 const WAIT = 120; // milliseconds after the last movement of the slider
@@ -40,10 +40,11 @@ function label() {
   $("sensitivity").setAttribute("aria-valuetext", percent());
 }
 
+// Return when the reasons are shown, and whether they are those of the chosen fragment.
 function draw() {
   drawTable();
   drawPlane();
-  drawReasons();
+  return showReasons();
 }
 
 // Only the server decides: it is asked for the conclusions at the new sensitivity.
@@ -99,8 +100,6 @@ function drawTable() {
 }
 
 function tableRow(each, columns) {
-  const names = each.evidence.map((name) => short(name));
-  const against = names.slice(0, 6).join(", ") + (names.length > 6 ? ` and ${names.length - 6} more` : "") || (each.excluded ? "combination of variables" : "");
   const button = make("button", { type: "button", class: "id name", "aria-label": `${each.fragment}: show the reasons`, "aria-current": each.fragment === open.chosen ? "true" : null }, each.fragment);
   button.addEventListener("click", () => choose(each.fragment));
   const more = [each.source !== null && `source ${each.source}`, each.replicates > 1 && `${each.replicates} replicates`].filter(Boolean).join(", ");
@@ -111,14 +110,13 @@ function tableRow(each, columns) {
   ];
   if (columns.ratio) cells.push(make("td", { title: each.ratios.map((ratio) => ratio.words).join("; ") }, each.ratios.map((ratio) => ratio.short).join(", ") || "–"));
   if (columns.match) cells.push(make("td", { class: "text" }, each.match));
-  cells.push(make("td", { class: "wrap" }, against));
+  cells.push(make("td", { class: "wrap" }, each.evidence));
   return make("tr", { class: `${each.excluded ? "excluded" : ""}${each.fragment === open.chosen ? " on" : ""}` }, ...cells);
 }
 
-function choose(fragment) {
+async function choose(fragment) {
   open.chosen = fragment;
-  draw();
-  $("reasons").querySelector("h3").focus();
+  if (await draw()) $("reasons").querySelector("h3").focus();
 }
 
 function back() {

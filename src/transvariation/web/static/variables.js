@@ -1,0 +1,106 @@
+// The variables to use: boxes for a few, ranges and preprocessing for spectra, words in their names for many others.
+
+import { $, ask, make, open, showProblems } from "./base.js";
+import { drawSpectra } from "./spectra.js";
+
+const MANY = 40; // variables; more are chosen by words in their names
+const WAIT = 300; // milliseconds after the last change
+let features = []; // names of all variables
+let axis = null; // the ends of the axis if they are a spectrum
+
+export function offerVariables(answer) {
+  ({ features, axis } = answer);
+  $("spectra").hidden = !axis;
+  $("features").classList.toggle("ranges", Boolean(axis));
+  const legend = $("features").querySelector("legend");
+  if (axis) {
+    const add = make("button", { type: "button", id: "add-range" }, "Add a range");
+    add.addEventListener("click", () => { add.before(rangeFields()); });
+    $("features").replaceChildren(legend, rangeFields(), add);
+    for (const id of ["scatter", "filter"]) $(id).value = "";
+    $("window").value = 11;
+    return preview();
+  }
+  if (features.length <= MANY) {
+    const boxes = features.map((name) => make("label", {}, make("input", { type: "checkbox", checked: true, value: name }), ` ${name}`));
+    return $("features").replaceChildren(legend, ...boxes);
+  }
+  const count = make("p", { class: "soft", role: "status", id: "chosen-count" });
+  const words = (id, label) => make("label", {}, `${label} `, make("input", { id, size: 24, class: "field" }));
+  $("features").replaceChildren(legend, words("with-words", "with one of these words in the name"), words("without-words", "without these words"), count);
+  countChosen();
+}
+
+const split = (id) => $(id).value.toLowerCase().split(",").map((word) => word.trim()).filter(Boolean);
+
+function filtered() {
+  const [wanted, unwanted] = [split("with-words"), split("without-words")];
+  const has = (name, words) => words.some((word) => name.toLowerCase().includes(word));
+  return features.filter((name) => (!wanted.length || has(name, wanted)) && !has(name, unwanted));
+}
+
+function countChosen() {
+  const chosen = filtered(), some = chosen.slice(0, 8).join(", ");
+  $("chosen-count").textContent = `${chosen.length} of ${features.length} variables${chosen.length ? `: ${some}${chosen.length > 8 ? ", …" : ""}` : ""}. Separate words by commas.`;
+}
+
+function rangeFields() {
+  const field = (label, end) => make("label", {}, `${label} `, make("input", { type: "number", step: "any", placeholder: axis[end], class: "field end" }));
+  const remove = make("button", { type: "button", "aria-label": "remove this range" }, "×");
+  const row = make("p", { class: "row range", role: "group", "aria-label": "range of the axis" }, field("from", 0), make("span", { class: "together" }, field("to", 1), remove));
+  remove.addEventListener("click", () => { row.remove(); previewSoon(); });
+  return row;
+}
+
+// An empty field stands for the end of the axis; a range without any number is none.
+function ranges() {
+  const pairs = [...$("features").querySelectorAll(".range")].map((row) => [...row.querySelectorAll("input")].map((field) => field.value));
+  return pairs.filter((pair) => pair.some(Boolean)).map((pair) => pair.map((value, end) => (value === "" ? axis[end] : Number(value))));
+}
+
+function preprocess() {
+  const filter = $("filter").value;
+  return [$("scatter").value, filter && `${filter}:${$("window").value || 11}`].filter(Boolean).join(",");
+}
+
+// What the server is told of the variables; null if none is chosen.
+export function chosenVariables() {
+  if (axis) return { ranges: ranges(), preprocess: preprocess() };
+  const chosen = features.length > MANY ? filtered() : [...$("features").querySelectorAll("input:checked")].map((box) => box.value);
+  return chosen.length ? { features: chosen } : null;
+}
+
+let timer = null;
+let latest = 0;
+function previewSoon() {
+  clearTimeout(timer);
+  timer = setTimeout(preview, WAIT);
+}
+
+async function preview() {
+  const mine = open.case, turn = ++latest;
+  $("window").parentElement.hidden = !$("filter").value;
+  $("kept").textContent = "Drawing the spectra…";
+  const found = await ask(`/api/cases/${mine}/preview`, { method: "POST", body: JSON.stringify({ ranges: ranges(), preprocess: preprocess() }), headers: { "Content-Type": "application/json" } });
+  if (open.case !== mine || turn !== latest) return; // no longer wanted
+  showProblems($("spectra-problems"), found.problems);
+  $("kept").textContent = found.problems ? "" : words(found);
+  if (!found.problems) show(found);
+}
+
+function words({ kept, kinds, of }) {
+  const drawn = ["control", "recovered"].map((kind, i) => `${kinds.filter((each) => each === kind).length} of ${of[i]} ${kind}`);
+  return `${kept} of ${features.length} variables. Drawn: ${drawn.join(" and ")} spectra.`;
+}
+
+function show({ before, after, kinds }) {
+  $("after-figure").hidden = !after;
+  drawSpectra($("before"), { parts: before, kinds, shaded: ranges(), names: ["wavelength, wavenumber or shift", "as read"] });
+  if (after) drawSpectra($("after"), { parts: after, kinds, names: ["wavelength, wavenumber or shift", "preprocessed"] });
+}
+
+$("features").addEventListener("input", () => {
+  if (axis) previewSoon();
+  else if (features.length > MANY) countChosen();
+});
+for (const id of ["scatter", "filter", "window"]) $(id).addEventListener("input", previewSoon);
