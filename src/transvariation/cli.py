@@ -3,6 +3,7 @@
 import csv
 import io
 import math
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -215,6 +216,16 @@ _drop_summary_rows = click.option(
 )
 
 
+def _ranges(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> list[tuple[float, float]]:
+    """Parse ranges of wavelengths."""
+    number = r"([-+]?\d+(?:\.\d+)?)"
+    found = [re.fullmatch(rf"\s*{number}\s*[-:–]\s*{number}\s*", text) for text in given]
+    for text, match in zip(given, found, strict=True):
+        if match is None:
+            raise click.BadParameter(f"{text!r} must be two numbers with a hyphen between them, such as 800-1200")
+    return [(float(match[1]), float(match[2])) for match in found if match]
+
+
 def _in_words(choices: dict[str, str]) -> str:
     *head, last = [f"{name} ({words})" for name, words in choices.items()]
     return f"{', '.join(head)} or {last}"
@@ -229,7 +240,20 @@ def _judging(command: Any) -> Any:
             show_default=True,
             help=f"How to compare with the control: {_in_words(METHODS)}.",
         ),
-        click.option("--reduce", help=f"Reduce the variables to two first: {_in_words(REDUCTIONS)}."),
+        click.option(
+            "--preprocess",
+            metavar="STEPS",
+            help="Preprocess spectra first, by steps separated by commas: snv, msc, sg (smoothing), sg1 and sg2 (first "
+            "and second derivative), such as snv,sg1; sg1:15:2 has a window of 15 positions and degree 2.",
+        ),
+        click.option("--reduce", help=f"Reduce the variables first: {_in_words(REDUCTIONS)}."),
+        click.option(
+            "--reduce-to",
+            type=int,
+            default=2,
+            show_default=True,
+            help="How many variables or combinations --reduce leaves.",
+        ),
         click.option(
             "--sensitivity",
             type=float,
@@ -242,6 +266,15 @@ def _judging(command: Any) -> Any:
             help="Variables to use, separated by commas, a name with a comma in double quotes; by default all columns "
             "of numbers.",
         ),
+        click.option(
+            "--range",
+            "ranges",
+            metavar="LOW-HIGH",
+            multiple=True,
+            callback=_ranges,
+            help="Use the variables whose names are numbers (wavelengths) from LOW to HIGH. May be repeated.",
+        ),
+        click.option("--without", help="Variables to leave out, separated by commas as for --features."),
         click.option("--id-column", help="The column that names the rows; by default recognised."),
         click.option("--fragment-column", help="The column that names the fragment; its rows are replicates."),
         click.option("--source-column", help="The column that names the source (pane, bottle, batch) of a fragment."),
@@ -268,12 +301,15 @@ _sheet = click.option("--sheet", help="The sheet to read of an Excel workbook; b
 
 
 def _listed(options: dict[str, Any]) -> dict[str, Any]:
-    """Parse the list of variables."""
-    names = options["features"]
-    if not names:
-        return options | {"features": None}
-    found = next(csv.reader([" ".join(names.split())], skipinitialspace=True))  # quotes keep a comma in a name
-    return options | {"features": [name.strip() for name in found or [""]]}
+    """Parse the lists of variables."""
+    return options | {option: _names(options[option]) for option in ("features", "without")}
+
+
+def _names(text: str | None) -> list[str] | None:
+    if not text:
+        return None
+    found = next(csv.reader([" ".join(text.split())], skipinitialspace=True))  # quotes keep a comma in a name
+    return [name.strip() for name in found or [""]]
 
 
 @contextmanager

@@ -9,12 +9,21 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import binom
+from sklearn.pipeline import Pipeline
 
 from transvariation.casework.errors import CaseError
 from transvariation.casework.fragments import Fragments, gather_fragments
 from transvariation.casework.same_source import MIN_SOURCES, Source
+from transvariation.casework.variables import (
+    Ranges,
+    check_without,
+    preprocessing_for,
+    select_ranges,
+    spectral_axis,
+    with_ignored,
+)
 from transvariation.datasets.glass import load_nfi_glass
-from transvariation.tables import Pair, Table, TableError, read_pair, read_table
+from transvariation.tables import Pair, Table, TableError, align, read_pair, read_table
 from transvariation.tables.pairing import unit_problems
 from transvariation.tables.problems import printable
 
@@ -39,12 +48,18 @@ class CaseTables:
         As read; the background may be None.
     control, recovered : Fragments
     background : list of Source
-        The fragments of each background source, in the variables `kept`.
+        The fragments of each background source, preprocessed, in the variables `kept`.
     kept : ndarray of bool
         The variables in which fragments of one background source differ at all.
     exponent : bool
         Whether the measurements are logarithms (base 10), by `log` or as those of the NFI background.
     cautions : tuple of str
+    axis : ndarray or None
+        The positions of the variables, if they are a spectrum.
+    preprocess : str or None
+        The steps of preprocessing.
+    preprocessing : Pipeline or None
+        The same, learned from the background, for comparisons with it.
     """
 
     features: tuple[str, ...]
@@ -57,6 +72,18 @@ class CaseTables:
     kept: NDArray[np.bool_]
     exponent: bool
     cautions: tuple[str, ...]
+    axis: Floats | None = None
+    preprocess: str | None = None
+    preprocessing: Pipeline | None = None
+
+    @property
+    def is_spectrum(self) -> bool:
+        """Whether the variables are positions of a spectrum, and no contents of elements."""
+        return self.axis is not None or self.preprocess is not None
+
+    def prepared(self, X: Floats) -> Floats:
+        """Preprocess measurements for a comparison with the background."""
+        return X if self.preprocessing is None else self.preprocessing.transform(X)
 
     @property
     def no_evidence(self) -> NDArray[np.bool_]:
@@ -85,8 +112,10 @@ def read_case(
     background: Any,
     *,
     log: bool,
-    features: Sequence[str] | None,
     missing: str,
+    preprocess: str | None = None,
+    ranges: Ranges = (),
+    without: Sequence[str] | None = None,
     background_sheet: str | int | None = None,
     **options: Any,
 ) -> CaseTables:
@@ -95,13 +124,19 @@ def read_case(
     Parameters
     ----------
     control, recovered, background : path, bytes, DataFrame; the background may be "nfi" or None
-    log, features, missing, background_sheet : see :func:`transvariation.casework.judge`
+    log, missing, preprocess, ranges, without, background_sheet : see :func:`transvariation.casework.judge`
     **options
         Options of :func:`transvariation.tables.read_pair`.
     """
     options.setdefault("names", tuple(_name(*given) for given in ((control, "control"), (recovered, "recovered"))))
     control, recovered = _without_repeated_index(control), _without_repeated_index(recovered)
-    pair = _read_pair(control, recovered, background is not None, features=features, missing=missing, **options)
+    options["roles"] = with_ignored(options.get("roles"), without)
+    policy = "keep" if ranges else missing  # a gap outside the ranges does not matter
+    pair = _read_pair(control, recovered, background is not None, missing=policy, **options)
+    check_without(without, pair.control, pair.recovered)
+    if ranges:
+        chosen = select_ranges(pair.features, ranges)
+        pair = align(pair.control, pair.recovered, features=chosen, missing=missing)
     known, new = (
         _fragments(table, log, role) for role, table in (("control", pair.control), ("recovered", pair.recovered))
     )
@@ -119,6 +154,8 @@ def read_case(
         np.ones(len(pair.features), dtype=bool),
         log,
         tuple(cautions),
+        spectral_axis(pair.features),
+        preprocess,
     )
     if background is None:
         if background_sheet is not None:
@@ -158,9 +195,14 @@ def _without_repeated_index(source: Any) -> Any:
 
 def _with_background(case: CaseTables, table: Table, log: bool) -> CaseTables:
     fragments = _fragments(table, log, "background")
+    cautions = [*case.cautions, *_scale_cautions(case, fragments.means, table.name)]
     if fragments.sources is None:
         raise CaseError(f"{table.name} has no column that names the source of each row", "source-column")
-    sources = fragments.by_source()
+    if case.preprocess is not None:
+        # Learned from all sources: the influence of one on the mean spectrum is small, as on the covariance.
+        learned = preprocessing_for(case.preprocess, len(case.features)).fit(fragments.means)
+        case = replace(case, preprocessing=learned)
+    sources: list[Source] = [[case.prepared(x) for x in source] for source in fragments.by_source()]
     usable = [source for source in sources if len(source) > 1]
     if len(usable) < MIN_SOURCES:
         raise CaseError(
@@ -168,7 +210,6 @@ def _with_background(case: CaseTables, table: Table, log: bool) -> CaseTables:
             "are needed",
             "more-sources",
         )
-    cautions = list(case.cautions)
     if len(fragments) == len(sources):
         cautions.append(
             f"The sources of {table.name} have one fragment each, so their replicates are used as fragments. "
@@ -184,7 +225,6 @@ def _with_background(case: CaseTables, table: Table, log: bool) -> CaseTables:
             f"Comparisons with the background leave out {left_out}: fragments of one source of {table.name} do not "
             "differ there, so that nothing is known of how much they may."
         )
-    cautions += _scale_cautions(case, np.concatenate(means), table.name)
     return replace(
         case,
         background_table=table,

@@ -14,7 +14,7 @@ from transvariation.casework import astm
 from transvariation.casework.case_tables import CaseTables
 from transvariation.casework.fragments import Check, homogeneity_check
 from transvariation.casework.likelihood_ratio import MIN_SOURCES, SYSTEM, CalibratedRatio, LikelihoodSystem, Performance
-from transvariation.casework.methods import fit_classifier, make_classifier, tp_of, used_features
+from transvariation.casework.methods import Recipe, fit_classifier, make_classifier, tp_of, used_features
 from transvariation.casework.result import Calibration, Criterion, Variables
 from transvariation.casework.same_source import (
     Design,
@@ -91,16 +91,16 @@ class Evidence:
     cautions: list[str] = field(default_factory=list)
 
 
-def compare_with_control(tables: CaseTables, method: str, reduce: str | None, seed: int) -> Evidence:
+def compare_with_control(tables: CaseTables, recipe: Recipe) -> Evidence:
     """Judge recovered fragments by a classifier of the control fragments, calibrated by them.
 
     Strata of a classifier that has several are pooled for a sensitivity of 0.9, so that p-values do not depend on the
     sensitivity of the case.
     """
-    classifier, description = make_classifier(method, reduce, GROUPING, seed)
+    classifier = make_classifier(recipe, GROUPING, len(tables.features))
     control, recovered, features = tables.control.means, tables.recovered.means, list(tables.features)
     if len(control) < 2:
-        calibration = Calibration(1, 1.0, description, "None: one fragment does not show how fragments differ.")
+        calibration = Calibration(1, 1.0, recipe.description, "None: one fragment does not show how fragments differ.")
         return Evidence(
             calibration, np.ones(len(recovered)), np.ones(recovered.shape), variables=Variables(tables.features)
         )
@@ -108,7 +108,9 @@ def compare_with_control(tables: CaseTables, method: str, reduce: str | None, se
     warned = fit_classifier(classifier, known)
     coverage = classifier.coverage_report()
     evidence = Evidence(
-        Calibration(int(min(coverage.n_per_stratum)), float(coverage.attainable_p_value), description, GUARANTEE),
+        Calibration(
+            int(min(coverage.n_per_stratum)), float(coverage.attainable_p_value), recipe.description, GUARANTEE
+        ),
         classifier.p_values(new),
         univariate_p_values(control, recovered),
         variables=Variables(*used_features(classifier, features)),
@@ -165,7 +167,7 @@ def compare_with_background(tables: CaseTables, seed: int) -> Evidence:
     kept, k, r_known = tables.kept, len(tables.control), tables.control.n_replicates
     stabilizer = VarianceStabilizer().fit(tables.background)
     control, recovered = (
-        np.array([stabilizer.transform(x[:, kept]).mean(axis=0) for x in fragments.replicates])
+        np.array([stabilizer.transform(tables.prepared(x)[:, kept]).mean(axis=0) for x in fragments.replicates])
         for fragments in (tables.control, tables.recovered)
     )
     background = _Background([[stabilizer.transform(x) for x in source] for source in tables.background], seed)
@@ -281,7 +283,7 @@ def compare_by_astm(
 ) -> list[tuple[bool | None, tuple[astm.MatchInterval, ...]]]:
     """Apply the ASTM E2927 criterion to the means of every recovered fragment."""
     control, recovered = tables.linear_means(tables.control), tables.linear_means(tables.recovered)
-    if not astm.applies(control):
+    if tables.is_spectrum or not astm.applies(control):
         return [(None, ())] * len(recovered)
     low, high = astm.match_interval(control, criterion.multiplier, criterion.min_rsd)
     found: list[tuple[bool | None, tuple[astm.MatchInterval, ...]]] = []
@@ -297,6 +299,8 @@ def compare_by_astm(
 
 def measure_criterion(tables: CaseTables, multiplier: float, min_rsd: float, seed: int) -> Criterion:
     """Measure how often the ASTM criterion excludes the same source and includes another, on the background."""
+    if tables.is_spectrum:
+        return Criterion(multiplier, min_rsd, None, None)
     sources = [np.array([tables.linear(x).mean(axis=0) for x in source]) for source in tables.background]
     rates = astm.error_rates(sources, len(tables.control), multiplier, min_rsd, np.random.default_rng(seed))
     return Criterion(multiplier, min_rsd, *rates)

@@ -22,6 +22,26 @@ REMEDIES = {
         "cli": "name the variables to use (--features)",
         "page": "untick the variables that the background lacks",
     },
+    "preprocess": {
+        "python": 'use steps such as preprocess="snv,sg1", or preprocess=None',
+        "cli": "use steps such as --preprocess snv,sg1, or leave it out",
+        "page": "choose other steps of preprocessing, or none",
+    },
+    "ranges": {
+        "python": "give pairs of numbers such as ranges=[(800, 1200)]",
+        "cli": "give two numbers such as --range 800-1200",
+        "page": "give two numbers such as 800-1200",
+    },
+    "without": {
+        "python": 'name variables of the tables, such as without=["Ba", "Fe"]',
+        "cli": 'name variables of the tables, such as --without "Ba,Fe"',
+        "page": "name variables of the tables, separated by commas",
+    },
+    "reduce-to": {
+        "python": "use another reduce_to=, or no reduction (reduce=None)",
+        "cli": "use another --reduce-to, or no --reduce",
+        "page": "choose another number of variables, or no reduction",
+    },
     "more-sources": {
         "python": "give a background with more sources, or none (background=None)",
         "cli": "give a background with more sources, or leave out --background",

@@ -16,8 +16,9 @@ from transvariation.casework.comparison import (
 )
 from transvariation.casework.errors import CaseError
 from transvariation.casework.fragments import Check, Fragments, check_drift, check_homogeneity, check_replicates
-from transvariation.casework.methods import DEFAULT
+from transvariation.casework.methods import DEFAULT, Recipe
 from transvariation.casework.result import CaseResult, Conclusion, Group, Inputs, Measured, Model, Reason
+from transvariation.casework.variables import Ranges, check_preprocess, check_ranges
 from transvariation.conformal import check_sensitivity
 from transvariation.provenance import provenance
 from transvariation.tables import Table
@@ -35,8 +36,12 @@ def judge(
     log: bool = False,
     method: str = DEFAULT,
     reduce: str | None = None,
+    reduce_to: int = 2,
+    preprocess: str | Sequence[str] | None = None,
     sensitivity: float = 0.9,
     features: Sequence[str] | None = None,
+    ranges: Ranges | None = None,
+    without: Sequence[str] | None = None,
     missing: str = "error",
     seed: int = 0,
     multiplier: float = astm.MULTIPLIER,
@@ -66,10 +71,20 @@ def judge(
         A key of `METHODS`: the classifier of control fragments.
     reduce : str, optional
         A key of `REDUCTIONS`: fewer variables before the classifier.
+    reduce_to : int, default=2
+        The number of variables or combinations of variables that `reduce` leaves.
+    preprocess : str or sequence of str, optional
+        Preprocessing of spectra, such as ``"snv,sg1"``: see
+        :func:`transvariation.preprocessing.make_preprocessing`. It is applied to the mean of the replicates of a
+        fragment, after logarithms and before `reduce`, and learned again in every fold of the calibration.
     sensitivity : float in (0, 1], default=0.9
         The share of fragments of the control's own source that should not be excluded.
     features : sequence of str, optional
         The variables to use; by default all that both tables have.
+    ranges : sequence of (low, high), optional
+        Of these, use only variables whose names are numbers (wavelengths) between a low and a high one.
+    without : sequence of str, optional
+        Variables to leave out.
     missing : {"error", "drop", "impute"}, default="error"
         What becomes of missing and below-detection values.
     seed : int, default=0
@@ -100,11 +115,13 @@ def judge(
     check_sensitivity(sensitivity)
     if unknown := sorted(set(case or {}) - set(CASE_FIELDS)):
         raise CaseError(f"case has no field {unknown[0]!r}; choose from {', '.join(CASE_FIELDS)}")
+    recipe = Recipe(method, reduce, reduce_to, check_preprocess(preprocess), seed)
     progress("reading the tables")
     options |= {"fragment_column": fragment_column, "source_column": source_column}
-    tables = read_case(control, recovered, background, log=log, features=features, missing=missing, **options)
+    options |= {"features": features, "ranges": check_ranges(ranges), "without": without, "missing": missing}
+    tables = read_case(control, recovered, background, log=log, preprocess=recipe.preprocess, **options)
     progress(f"comparing {len(tables.recovered)} recovered with {len(tables.control)} control fragments")
-    evidence = {"control": compare_with_control(tables, method, reduce, seed)}
+    evidence = {"control": compare_with_control(tables, recipe)}
     if tables.background:
         progress("comparing with the background")
         evidence["background"] = compare_with_background(tables, seed)
@@ -112,6 +129,7 @@ def judge(
     model = Model(
         method=method,
         reduce=reduce,
+        preprocess=recipe.preprocess,
         variables=evidence["control"].variables,
         sensitivity=sensitivity,
         calibrations={basis: found.calibration for basis, found in evidence.items()},

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from transvariation.base import OneClassClassifier
 from transvariation.calibrated import CalibratedOCC
 from transvariation.casework.errors import CaseError
+from transvariation.casework.variables import preprocessing_for
 from transvariation.decomposition.minor_components import MinorComponents
 from transvariation.density_tocc import DensityTOCC
 from transvariation.feature_selection.varsel import VarSel
@@ -23,6 +25,14 @@ from transvariation.projection_ensemble import ProjectionEnsemble
 from transvariation.tocc import TOCC
 
 DEFAULT = "neighbor"
+PREPROCESSING = {
+    "snv": "each spectrum was centred and divided by its standard deviation (SNV)",
+    "msc": "the offset and slope of each spectrum against the mean spectrum were removed (MSC)",
+    "sg": "spectra were smoothed (Savitzky-Golay)",
+    "sg0": "spectra were smoothed (Savitzky-Golay)",
+    "sg1": "first derivatives were taken (Savitzky-Golay)",
+    "sg2": "second derivatives were taken (Savitzky-Golay)",
+}
 
 
 class Method(NamedTuple):
@@ -61,29 +71,79 @@ METHODS: dict[str, Method] = {
     ),
 }
 
-REDUCTIONS: dict[str, tuple[Callable[[int], Any], str]] = {
-    "minor": (lambda seed: MinorComponents(2), "the two combinations of variables in which the control varies least"),
-    "vip": (
-        lambda seed: VIPSelector(2, kappa=0.5, random_state=seed),
-        "the two most important variables in projection",
+REDUCTIONS: dict[str, tuple[Callable[[int, int], Any], str]] = {
+    "minor": (
+        lambda n, seed: MinorComponents(n),
+        "the combinations of variables in which the control varies least",
     ),
-    "varsel": (lambda seed: VarSel(2), "the two variables that a mixture model selects"),
+    "vip": (
+        lambda n, seed: VIPSelector(n, kappa=0.5, random_state=seed),
+        "the most important variables in projection",
+    ),
+    "varsel": (lambda n, seed: VarSel(n), "the variables that a mixture model selects"),
 }
 
 
-def make_classifier(method: str, reduce: str | None, sensitivity: float, seed: int) -> tuple[OneClassClassifier, str]:
-    """Make the classifier with these names, and its description."""
-    if method not in METHODS:
-        raise CaseError(f"method={method!r} is unknown; choose one of {', '.join(METHODS)}")
-    classifier, description = METHODS[method].make(seed), METHODS[method].description
-    if reduce is not None:
-        if reduce not in REDUCTIONS:
-            raise CaseError(f"reduce={reduce!r} is unknown; choose one of {', '.join(REDUCTIONS)}")
-        step, what = REDUCTIONS[reduce]
-        description = f"The variables were first reduced to {what}, in every fold of the calibration. {description}"
-        pipeline = make_pipeline(step(seed), classifier.set_params(calibration="resubstitution"))
+@dataclass(frozen=True)
+class Recipe:
+    """How a classifier of control fragments is made.
+
+    Attributes
+    ----------
+    method : str
+        A key of `METHODS`.
+    reduce : str or None
+        A key of `REDUCTIONS`.
+    reduce_to : int
+        The number of variables or combinations that the reduction leaves.
+    preprocess : str or None
+        Steps of :func:`transvariation.preprocessing.make_preprocessing`.
+    seed : int
+    """
+
+    method: str = DEFAULT
+    reduce: str | None = None
+    reduce_to: int = 2
+    preprocess: str | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise CaseError(f"method={self.method!r} is unknown; choose one of {', '.join(METHODS)}")
+        if self.reduce is not None and self.reduce not in REDUCTIONS:
+            raise CaseError(f"reduce={self.reduce!r} is unknown; choose one of {', '.join(REDUCTIONS)}")
+        if not isinstance(self.reduce_to, int | np.integer) or isinstance(self.reduce_to, bool) or self.reduce_to < 1:
+            raise CaseError(f"reduce_to={self.reduce_to!r} must be a whole number, at least 1", "reduce-to")
+
+    @property
+    def description(self) -> str:
+        """What the classifier does, in plain words."""
+        words = METHODS[self.method].description
+        if self.reduce is not None:
+            what = REDUCTIONS[self.reduce][1]
+            done = f"The variables were reduced to {self.reduce_to}, {what}"
+            words = f"{done}, in every fold of the calibration. {words}"
+        if self.preprocess is not None:
+            steps = [PREPROCESSING[step.split(":")[0]] for step in self.preprocess.split(",")]
+            done = f"The measurements were preprocessed ({self.preprocess}): {', then '.join(steps)}"
+            words = f"{done}, in every fold of the calibration. {words}"
+        return words
+
+
+def make_classifier(recipe: Recipe, sensitivity: float, n_features: int) -> OneClassClassifier:
+    """Make the classifier of a recipe; every fold of its calibration repeats preprocessing and reduction."""
+    classifier = METHODS[recipe.method].make(recipe.seed)
+    steps = []
+    if recipe.preprocess is not None:
+        steps += [step for _, step in preprocessing_for(recipe.preprocess, n_features).steps]
+    if recipe.reduce is not None:
+        if recipe.reduce_to > n_features:
+            raise CaseError(f"reduce_to={recipe.reduce_to} exceeds the {n_features} variables", "reduce-to")
+        steps.append(REDUCTIONS[recipe.reduce][0](recipe.reduce_to, recipe.seed))
+    if steps:
+        pipeline = make_pipeline(*steps, classifier.set_params(calibration="resubstitution"))
         classifier = CalibratedOCC(pipeline, calibration="cv")
-    return classifier.set_params(sensitivity=sensitivity), description
+    return classifier.set_params(sensitivity=sensitivity)
 
 
 def fit_classifier(
@@ -104,7 +164,7 @@ def fit_classifier(
 def used_features(classifier: Any, features: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...], int]:
     """Return the variables that a fitted classifier uses, those it does not, and how many combinations it forms."""
     pipeline = classifier.estimator_ if isinstance(classifier, CalibratedOCC) else classifier
-    step = pipeline[0] if isinstance(pipeline, Pipeline) else None
+    step = pipeline[-2] if isinstance(pipeline, Pipeline) and len(pipeline) > 1 else None  # a reduction comes last
     if isinstance(step, SelectorMixin):
         chosen, names = step.get_support(), np.asarray(features, dtype=object)
         return tuple(names[chosen]), tuple(names[~chosen]), 0

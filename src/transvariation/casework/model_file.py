@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,9 +13,17 @@ from sklearn.utils.validation import check_is_fitted
 from transvariation.atomic_write import check_outputs, replacing
 from transvariation.base import OneClassClassifier
 from transvariation.casework.errors import CaseError
-from transvariation.casework.methods import DEFAULT, fit_classifier, make_classifier, tp_of, used_features
+from transvariation.casework.methods import DEFAULT, Recipe, fit_classifier, make_classifier, tp_of, used_features
+from transvariation.casework.variables import (
+    Ranges,
+    check_preprocess,
+    check_ranges,
+    check_without,
+    select_ranges,
+    with_ignored,
+)
 from transvariation.persistence import ModelFileError, load, read_about, save
-from transvariation.tables import Table, TableError, read_chunks, read_table
+from transvariation.tables import Table, TableError, apply_policy, read_chunks, read_table
 from transvariation.tables.pairing import unit_problems
 from transvariation.tables.problems import printable
 
@@ -35,8 +44,12 @@ def fit_model(
     *,
     method: str = DEFAULT,
     reduce: str | None = None,
+    reduce_to: int = 2,
+    preprocess: str | Sequence[str] | None = None,
     sensitivity: float = 0.9,
     features: Sequence[str] | None = None,
+    ranges: Ranges | None = None,
+    without: Sequence[str] | None = None,
     missing: str = "error",
     seed: int = 0,
     **options: Any,
@@ -48,14 +61,19 @@ def fit_model(
     """
     check_outputs([path], [control])
     _check_replaceable(path)
-    table = read_table(control, features=features, missing=missing, **options)
+    recipe = Recipe(method, reduce, reduce_to, check_preprocess(preprocess), seed)
+    options["roles"] = with_ignored(options.get("roles"), without)
+    table = read_table(control, features=features, missing="keep" if ranges else missing, **options)
+    check_without(without, table)
+    if ranges:
+        table = apply_policy(table.select(select_ranges(table.features, check_ranges(ranges))), missing)
     if len(table) < 2:
         raise CaseError(f"{table.name} has one row; a class needs at least 2, and 9 for a sensitivity of 0.9")
-    classifier, _ = make_classifier(method, reduce, sensitivity, seed)
+    classifier = make_classifier(recipe, sensitivity, len(table.features))
     groups = table.groups if table.groups and 1 < len(set(table.groups)) < len(table) else None
     warned = [message for _, message in fit_classifier(classifier, table.to_frame(), groups)]
     used, _, _ = used_features(classifier, table.features)
-    about = {"control": table.summary(), "method": method, "reduce": reduce, "cautions": warned, "used": list(used)}
+    about = {"control": table.summary()} | asdict(recipe) | {"cautions": warned, "used": list(used)}
     save(classifier, path, about=about)
     return Fitted(classifier, table, warned)
 

@@ -137,6 +137,8 @@ class Model:
     ----------
     method, reduce : str
         The classifier of control fragments, and the reduction before it.
+    preprocess : str or None
+        The steps of preprocessing before both.
     variables : Variables
     sensitivity : float
         As requested.
@@ -164,6 +166,7 @@ class Model:
     criterion: Criterion
     likelihood: dict[str, Performance]
     seed: int
+    preprocess: str | None = None
     # Set by CaseResult.at:
     sensitivity_used: float = 0.0
     basis: str = "control"

@@ -1,0 +1,122 @@
+"""Choose and prepare the variables of a case: ranges of an axis, variables left out, preprocessing."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
+
+from transvariation.casework.errors import CaseError
+from transvariation.preprocessing import SavitzkyGolay, make_preprocessing
+from transvariation.tables import Table
+from transvariation.tables.columns import locate, split_unit
+
+Floats = NDArray[np.float64]
+Ranges = Sequence[tuple[float, float]]
+
+MIN_POSITIONS = 20  # fewer numeric names are numbers of variables, not positions of a spectrum
+_POSITION = re.compile(r"([-+]?\d+(?:[.,]\d+)?) ?(?:nm|µm|um|cm-1|cm\^-1|cm⁻¹|ppm)?", re.IGNORECASE)
+
+
+def position(name: str) -> float | None:
+    """Return the wavelength, wavenumber or shift in the name of a variable; None if the name is no number.
+
+    Examples
+    --------
+    >>> position("1002.5"), position("800 nm"), position("Na")
+    (1002.5, 800.0, None)
+    """
+    found = _POSITION.fullmatch(name.strip())
+    return None if found is None else float(found[1].replace(",", "."))
+
+
+def spectral_axis(features: Sequence[str]) -> Floats | None:
+    """Return the positions of a spectrum; None unless all names are numbers that rise or fall from column to column.
+
+    Examples
+    --------
+    >>> spectral_axis([str(800 + i) for i in range(20)])[:2], spectral_axis(["Na", "Mg"])
+    (array([800., 801.]), None)
+    """
+    positions = [position(name) for name in features]
+    if len(features) < MIN_POSITIONS or any(x is None for x in positions):
+        return None
+    axis = np.array(positions, dtype=float)
+    steps = np.sign(np.diff(axis))
+    return axis if steps[0] and (steps == steps[0]).all() else None
+
+
+def check_preprocess(preprocess: str | Sequence[str] | None) -> str | None:
+    """Return the steps of a preprocessing as one string, such as "snv,sg1"; None for none."""
+    steps = preprocess if isinstance(preprocess, str) or preprocess is None else ",".join(map(str, preprocess))
+    if not steps:
+        return None
+    try:
+        preprocessing = make_preprocessing(steps)
+        preprocessing.fit(np.zeros((1, _fewest_positions(preprocessing))))
+    except ValueError as error:
+        raise CaseError(f"preprocess={steps!r}: {error}", "preprocess") from error
+    return ",".join(preprocessing.named_steps)
+
+
+def preprocessing_for(steps: str, n_features: int) -> Pipeline:
+    """Make the preprocessing of spectra with so many positions; refuse a filter that is wider than they are."""
+    preprocessing = make_preprocessing(steps)
+    if n_features < (fewest := _fewest_positions(preprocessing)):
+        raise CaseError(f"preprocess={steps!r} needs at least {fewest} variables; there are {n_features}", "preprocess")
+    return preprocessing
+
+
+def _fewest_positions(preprocessing: Pipeline) -> int:
+    widths = [step.window_length for _, step in preprocessing.steps if isinstance(step, SavitzkyGolay)]
+    return max(3, *widths) if widths else 3
+
+
+def check_ranges(ranges: Any) -> list[tuple[float, float]]:
+    """Return ranges as pairs of rising numbers."""
+    found = []
+    for given in ranges or ():
+        try:
+            low, high = sorted(map(float, given))
+        except (TypeError, ValueError):
+            low = high = float("nan")
+        if not (np.isfinite(low) and np.isfinite(high)):
+            raise CaseError(f"ranges: {given!r} is not a pair of numbers", "ranges")
+        found.append((low, high))
+    return found
+
+
+def select_ranges(features: Sequence[str], ranges: Ranges) -> list[str]:
+    """Return the variables whose names are numbers within one of the ranges."""
+    positions = {name: x for name in features if (x := position(name)) is not None}
+    chosen = [name for name, x in positions.items() if any(low <= x <= high for low, high in ranges)]
+    if not chosen:
+        words = "; ".join(f"{low:g} to {high:g}" for low, high in ranges)
+        there = "no name is a number"
+        if positions:
+            there = f"those that are numbers go from {min(positions.values()):g} to {max(positions.values()):g}"
+        raise CaseError(f"ranges: no variable lies in {words}; of the names {there}", "ranges")
+    return chosen
+
+
+def with_ignored(roles: Any, without: Sequence[str] | None) -> Any:
+    """Add the variables that are left out to the roles of columns, of one table or of a pair."""
+    if not without:
+        return roles
+    if isinstance(without, str):
+        raise CaseError(f"without={without!r} must be a list of names", "without")
+    ignored = dict.fromkeys(map(str, without), "ignore")
+    if roles is None or isinstance(roles, Mapping):
+        return dict(roles or {}) | ignored
+    return tuple(dict(each or {}) | ignored for each in roles)
+
+
+def check_without(without: Sequence[str] | None, *tables: Table) -> None:
+    """Refuse a variable to leave out that no table has."""
+    for name in map(str, without or ()):
+        if all(locate([name], [split_unit(h)[0] for h in t.roles], list(t.roles))[0] is None for t in tables):
+            some = [split_unit(h)[0] for h, role in tables[0].roles.items() if role in ("measurement", "ignore")]
+            listed = ", ".join(some[:12]) + (" and others" if len(some) > 12 else "")
+            raise CaseError(f"without: there is no variable {name!r}; there are {listed}", "without")
