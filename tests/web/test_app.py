@@ -19,6 +19,7 @@ from starlette.testclient import TestClient
 from transvariation import load_glass
 from transvariation.casework import judge
 from transvariation.cli import main
+from transvariation.report.case_text import conclusion_frame, format_p
 from transvariation.web import workers
 from transvariation.web.app import STATIC, Limits, make_app
 from transvariation.web.guard import COOKIE
@@ -131,7 +132,35 @@ def test_view_holds_the_conclusions_of_the_library_at_the_sensitivity(client, cl
     assert view["warnings"] == list(expected.warnings)
     assert _p_values(view) == [c.p_value for c in expected.conclusions]
     assert [c["accepted"] for c in view["conclusions"]] == [c.accepted for c in expected.conclusions]
-    assert [tuple(c["evidence"]) for c in view["conclusions"]] == [c.evidence for c in expected.conclusions]
+    assert [c["evidence"] for c in view["conclusions"]] == conclusion_frame(expected, 6)["evidence"].tolist()
+
+
+@pytest.mark.parametrize("share", [0.6, 0.97])
+def test_evidence_on_a_fragment_is_that_of_the_library_at_the_sensitivity(client, clusters, share):
+    case, tables = clusters
+    expected = judge(*tables, method="pam", sensitivity=share).conclusions[3]
+    where = f"/api/cases/{case}/evidence"
+    found = client.get(where, params={"fragment": expected.fragment, "sensitivity": share}).json()
+    assert found["statement"] == expected.statement
+    assert [reason["variable"] for reason in found["reasons"]] == [reason.variable for reason in expected.reasons]
+    assert [reason["evidence"] for reason in found["reasons"]] == [reason.evidence for reason in expected.reasons]
+    assert [reason["p"] for reason in found["reasons"]] == [
+        format_p(reason.p_values["control"]) for reason in expected.reasons
+    ]
+    unknown = client.get(where, params={"fragment": "x"})
+    assert (unknown.status_code, unknown.json()["problems"]) == (422, [{"message": "There is no fragment 'x'."}])
+
+
+def test_points_of_the_figure_are_the_means_of_the_fragments(client, judged, tables):
+    case, _ = judged
+    found = client.get(f"/api/cases/{case}/points", params={"x": "Mg", "y": "K"}).json()
+    for table, role in zip(tables, ROLES, strict=True):
+        frame = pd.read_csv(io.BytesIO(table), dtype={0: str})
+        assert [tuple(point) for point in found[role]] == list(
+            zip(frame.iloc[:, 0], frame["Mg"], frame["K"], strict=True)
+        )
+    assert client.get(f"/api/cases/{case}/points", params={"x": "Mg", "y": "Pb"}).status_code == 422
+    assert client.get(f"/api/cases/{case}/nothing").status_code == 404
 
 
 def test_axes_of_the_figure_stay_while_the_sensitivity_moves(client, judged):
@@ -392,7 +421,7 @@ def test_many_requests_at_once_are_all_answered(client, tables):
 
 
 def test_a_dead_worker_is_reported_and_does_no_harm(client, tables, monkeypatch):
-    monkeypatch.setattr("transvariation.web.app.UNDERSTAND", "os:abort")  # called with arguments: an unforeseen error
+    monkeypatch.setattr("transvariation.web.app.JOBS", "os")  # os.understand is an unforeseen error
     answer = _upload(client, *tables)
     assert answer.status_code == 422
     assert "unexpectedly" in json.dumps(answer.json())
@@ -444,7 +473,7 @@ def test_who_waits_for_another_s_fit_may_change_their_mind(client, tables):
     try:
         _begin(client, case)
         answer = client.get(f"/api/cases/{case}").json()
-        assert (answer["state"], answer["waiting"]) == ("running", True)
+        assert (answer["state"], answer["step"], answer["done"]) == ("running", "waiting for another case", 0)
         assert _upload(client, *tables).status_code == 200
         assert client.post(f"/api/cases/{case}/cancel").json()["state"] == "cancelled"
     finally:

@@ -91,7 +91,9 @@ function drawTable() {
   }
   const columns = { ratio: all.some((each) => each.ratios.length), match: all.some((each) => each.match !== "–") };
   for (const [name, there] of Object.entries(columns)) document.querySelector(`#conclusions th[data-column=${name}]`).hidden = !there;
-  $("conclusions").tBodies[0].replaceChildren(...rows.slice(0, shown).map((each) => tableRow(each, columns)));
+  const body = $("conclusions").tBodies[0], focused = body.contains(document.activeElement);
+  body.replaceChildren(...rows.slice(0, shown).map((each) => tableRow(each, columns)));
+  if (focused) body.querySelector("button[aria-current]")?.focus();
   const part = rows.length < all.length ? `Only excluded fragments are listed: ${rows.length} of ${all.length}. ` : "";
   $("listed").textContent = part + (shown < rows.length ? `The first ${shown} of ${rows.length} fragments. The saved files hold all.` : "");
   $("none").hidden = rows.length > 0;
