@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.ndimage import uniform_filter1d
 
-from transvariation.conformal import conformal_threshold
+from transvariation.conformal import check_sensitivity, conformal_threshold
 from transvariation.validation import as_rows
 
 __all__ = ["Interval", "SpectralBand", "spectral_band"]
@@ -44,13 +44,21 @@ class SpectralBand:
     ----------
     center, scale : ndarray of shape (n_features,)
         Mean and smoothed standard deviation of the control spectra at each position.
-    width : float
-        Half width of the band, in standard deviations.
+    largest : ndarray of shape (n_samples,)
+        The largest deviation of each control spectrum from the others, in their standard deviations.
+    sensitivity : float
+        The share of target spectra that stay in the band at every position.
     """
 
     center: Floats
     scale: Floats
-    width: float
+    largest: Floats
+    sensitivity: float = 0.9
+
+    @property
+    def width(self) -> float:
+        """Half width of the band, in standard deviations."""
+        return -conformal_threshold(-self.largest, self.sensitivity, held_out=True)
 
     @property
     def lower(self) -> Floats:
@@ -127,8 +135,7 @@ def spectral_band(control: ArrayLike, *, sensitivity: float = 0.9, smooth: int =
     offset = n / (n - 1) * (X - center)
     without = np.maximum(((n - 1) * variance - (n - 1) / n * offset**2) / (n - 2), 0)
     largest = np.abs(offset / _scale(without, smooth)).max(axis=1)
-    width = -conformal_threshold(-largest, sensitivity, held_out=True)
-    return SpectralBand(center, _scale(variance, smooth), width)
+    return SpectralBand(center, _scale(variance, smooth), largest, check_sensitivity(sensitivity))
 
 
 def _scale(variance: Floats, smooth: int) -> Floats:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from os import PathLike
 from typing import Any
 
@@ -21,6 +22,7 @@ from transvariation.casework.variables import (
     select_ranges,
     spectral_axis,
     with_ignored,
+    without_derivatives,
 )
 from transvariation.datasets.glass import load_nfi_glass
 from transvariation.tables import Pair, Table, TableError, align, read_pair, read_table
@@ -84,6 +86,22 @@ class CaseTables:
     def prepared(self, X: Floats) -> Floats:
         """Preprocess measurements for a comparison with the background."""
         return X if self.preprocessing is None else self.preprocessing.transform(X)
+
+    def means_after(self, steps: str | None) -> tuple[Floats, Floats]:
+        """Compute the means of the control and the recovered fragments after preprocessing, learned from the control.
+
+        On the scale on which fragments are judged.
+        """
+        means = self.control.means, self.recovered.means
+        if steps is None:
+            return means
+        preprocessing = preprocessing_for(steps, len(self.features)).fit(means[0])
+        return preprocessing.transform(means[0]), preprocessing.transform(means[1])
+
+    @cached_property
+    def shown(self) -> tuple[Floats, Floats]:
+        """The means as reasons and figures show them: spectra without derivatives."""
+        return self.means_after(without_derivatives(self.preprocess))
 
     @property
     def no_evidence(self) -> NDArray[np.bool_]:
@@ -392,4 +410,5 @@ def _upper_share(count: float, n: float) -> float:
 
 def _row_numbers(X: NDArray[np.float64]) -> NDArray[np.intp]:
     """Number the rows so that equal rows have equal numbers."""
-    return np.asarray(pd.DataFrame(X + 0.0).groupby(list(range(X.shape[1])), sort=False).ngroup(), dtype=np.intp)
+    numbers: dict[bytes, int] = {}
+    return np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in X + 0.0], dtype=np.intp)

@@ -8,7 +8,6 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import pdist, squareform
-from sklearn.covariance import ledoit_wolf
 
 from transvariation.casework import astm
 from transvariation.casework.case_tables import CaseTables
@@ -27,6 +26,7 @@ from transvariation.casework.same_source import (
 )
 from transvariation.casework.stabilizer import VarianceStabilizer
 from transvariation.conformal import RejectsNothing, TooFewSamples, p_values, required_n
+from transvariation.scalings import Standardization, WhiteningScaling
 
 Floats = NDArray[np.float64]
 
@@ -112,7 +112,7 @@ def compare_with_control(tables: CaseTables, recipe: Recipe) -> Evidence:
             int(min(coverage.n_per_stratum)), float(coverage.attainable_p_value), recipe.description, GUARANTEE
         ),
         classifier.p_values(new),
-        univariate_p_values(control, recovered),
+        univariate_p_values(*tables.shown),
         variables=Variables(*used_features(classifier, features)),
         tp=tp_of(classifier, new),
         joint_p_value=lambda group: classifier.combined_p_value(new.iloc[group]),
@@ -120,7 +120,7 @@ def compare_with_control(tables: CaseTables, recipe: Recipe) -> Evidence:
         cautions=[message for kind, message in warned if not issubclass(kind, TooFewSamples | RejectsNothing)],
     )
     if len(control) >= required_n(GROUPING) and 2 <= len(recovered) <= MAX_GROUPED:
-        for group in group_fragments(_control_pair_p_values(control, recovered)):
+        for group in group_fragments(_control_pair_p_values(*tables.means_after(recipe.preprocess))):
             evidence.groups.append((group, evidence.joint_p_value(group), {}))
     return evidence
 
@@ -130,25 +130,31 @@ def univariate_p_values(control: Floats, recovered: Floats) -> Floats:
 
     The share of control fragments, each compared with the median of the others, that lie at least as far away.
     """
-    n = len(control)
-    columns = []
-    for own, new in zip(control.T, recovered.T, strict=True):
-        others = np.array([np.median(np.delete(own, i)) for i in range(n)]) if n > 1 else own
-        columns.append(p_values(-np.abs(own - others), -np.abs(new - np.median(own))))
-    return np.column_stack(columns)
+    own = -np.abs(control - _medians_of_others(control))
+    new = -np.abs(recovered - np.median(control, axis=0))
+    return np.column_stack([p_values(x, z) for x, z in zip(own.T, new.T, strict=True)])
+
+
+def _medians_of_others(X: Floats) -> Floats:
+    """Compute for each row the medians of the other rows, by column."""
+    n = len(X)
+    if n == 1:
+        return X
+    order = np.argsort(X, axis=0, kind="stable")
+    ordered, rank = np.take_along_axis(X, order, axis=0), np.argsort(order, axis=0)
+    # Without the value of rank r, the k-th of the rest is the (k + 1)-th of all from r on.
+    middle = [np.where(rank <= k, ordered[k + 1], ordered[k]) for k in ((n - 2) // 2, (n - 1) // 2)]
+    return (middle[0] + middle[1]) / 2
 
 
 def _control_pair_p_values(control: Floats, recovered: Floats) -> Floats:
     """Compute p-values of pairs of recovered fragments, by the distances between control fragments."""
-    scale = control.std(axis=0)
-    scale = np.where(scale > 0, scale, 1.0)
-    covariance, _ = ledoit_wolf(control / scale)
-    values, axes = np.linalg.eigh(covariance)
-    whitening = axes / np.sqrt(np.maximum(values, 1e-10 * values[-1])) / scale[:, None]
-    with np.errstate(over="ignore", invalid="ignore"):  # enormous values are infinitely far
-        own, theirs = (np.nan_to_num(pdist(X @ whitening), nan=np.inf) for X in (control, recovered))
-    weights = np.full(len(own), len(control) / len(own))
-    return squareform(p_values(-own, -theirs, weights)) if len(recovered) > 1 else np.ones((1, 1))
+    if len(recovered) < 2:
+        return np.ones((1, 1))
+    standard = Standardization().fit(control)
+    whitening = WhiteningScaling().fit(standard.transform(control))
+    own, theirs = (pdist(whitening.transform(standard.transform(X))) for X in (control, recovered))
+    return squareform(p_values(-own, -theirs, np.full(len(own), len(control) / len(own))))
 
 
 def group_fragments(pair_p_values: Floats) -> list[list[int]]:

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 from scipy.stats import t as student
-from sklearn.covariance import ledoit_wolf
 
 from transvariation.casework.same_source import Source
+from transvariation.scalings import WhiteningScaling
 
 Floats = NDArray[np.float64]
 
@@ -206,10 +206,19 @@ def _two_groups_p_value(X: Floats, rng: np.random.Generator) -> float:
     X = (X[:, spread > 0] - X[:, spread > 0].mean(axis=0)) / spread[spread > 0]
     if not X.shape[1]:
         return 1.0
-    covariance, _ = ledoit_wolf(X)
-    root = np.linalg.cholesky(covariance + 1e-12 * np.eye(len(covariance)))
+    shrunk = WhiteningScaling().fit(X)
+    inside, outside = 1 / (shrunk.inside_ + shrunk.outside_), 1 / shrunk.outside_
+    n, rest = len(X), X.shape[1] - len(inside)
     observed = _split_ratio(X)
-    count = sum(_split_ratio(rng.standard_normal(X.shape) @ root.T) >= observed - 1e-12 for _ in range(N_SIMULATIONS))
+    count = 0
+    for _ in range(N_SIMULATIONS):
+        # A sample of the shrunk covariance in the coordinates of its eigenvectors. Of the other directions, all with
+        # one variance, only the inner products of the rows matter: n columns are enough (Bartlett's decomposition).
+        others = rng.standard_normal((n, min(n, rest)))
+        if rest > n:
+            others = np.tril(others, -1) + np.diag(np.sqrt(rng.chisquare(rest - np.arange(n))))
+        sample = np.hstack([rng.standard_normal((n, len(inside))) * inside, others * outside])
+        count += _split_ratio(sample) >= observed - 1e-12
     return (1 + count) / (N_SIMULATIONS + 1)
 
 

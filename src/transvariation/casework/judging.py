@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.signal import find_peaks
 
 from transvariation.casework import astm
 from transvariation.casework.case_tables import CaseTables, read_case
@@ -17,13 +18,17 @@ from transvariation.casework.comparison import (
 from transvariation.casework.errors import CaseError
 from transvariation.casework.fragments import Check, Fragments, check_drift, check_homogeneity, check_replicates
 from transvariation.casework.methods import DEFAULT, Recipe
-from transvariation.casework.result import CaseResult, Conclusion, Group, Inputs, Measured, Model, Reason
-from transvariation.casework.variables import Ranges, check_preprocess, check_ranges
+from transvariation.casework.result import CaseResult, Conclusion, Group, Inputs, Measured, Model, Reason, Spectra
+from transvariation.casework.variables import Ranges, check_preprocess, check_ranges, without_derivatives
 from transvariation.conformal import check_sensitivity
 from transvariation.provenance import provenance
+from transvariation.spectral_bands import spectral_band
 from transvariation.tables import Table
 
 CASE_FIELDS = ("case_number", "items", "laboratory", "examiner", "reviewer", "received", "examined")
+MANY = 100  # variables; of more, reasons name the most telling ones only
+TELLING = 10
+MIN_SPECTRA = 3  # control fragments that a band needs
 
 
 def judge(
@@ -137,15 +142,17 @@ def judge(
         likelihood=evidence["background"].likelihood if tables.background else {},
         seed=seed,
     )
+    spectra = _spectra(tables, model)
     cautions = [check.statement for check in checks if check.significant] + list(tables.cautions)
     result = CaseResult(
         inputs=_inputs(tables, case or {}, log, checks),
         model=model,
-        conclusions=_conclusions(tables, evidence, model),
+        conclusions=_conclusions(tables, evidence, model, spectra),
         groups=_groups(tables.recovered, evidence),
         warnings=(),
         cautions=(*cautions, *(words for found in evidence.values() for words in found.cautions)),
         provenance=provenance(command, seed=seed),
+        spectra=spectra,
     )
     return result.at(sensitivity)
 
@@ -192,20 +199,55 @@ def _source(fragments: Fragments, i: int) -> str | None:
 
 def _measurements(table: Table, rows: Any) -> dict[str, tuple[float, ...]]:
     """Return the replicates of a fragment as given, by variable."""
-    return {name: tuple(map(float, table.X[rows, j])) for j, name in enumerate(table.features)}
+    return dict(zip(table.features, map(tuple, table.X[rows].T.tolist()), strict=True))
 
 
-def _conclusions(tables: CaseTables, evidence: dict[str, Evidence], model: Model) -> tuple[Conclusion, ...]:
+def _spectra(tables: CaseTables, model: Model) -> Spectra | None:
+    """Describe the band of the control spectra, if all positions are used."""
+    control, _ = tables.shown
+    if tables.axis is None or model.variables.unused or len(control) < MIN_SPECTRA:
+        return None
+    band = spectral_band(control)
+    numbers = (tuple(map(float, x)) for x in (band.center, band.scale, band.largest))
+    return Spectra(tuple(tables.axis.tolist()), without_derivatives(tables.preprocess), *numbers)
+
+
+def _telling(tables: CaseTables, evidence: dict[str, Evidence], used: list[int], i: int) -> list[int]:
+    """Choose the variables that the reasons of a recovered fragment name: all, or of many the most telling ones.
+
+    Neighbouring positions of a spectrum tell the same, so that only the largest deviation among them is named.
+    """
+    if len(used) <= MANY:
+        return used
+    control, recovered = tables.shown
+    spread = control.std(axis=0)
+    deviation = np.abs(recovered[i] - control.mean(axis=0)) / np.where(spread > 0, spread, np.inf)
+    deviation[tables.no_evidence[i]] = 0
+    if tables.axis is not None and len(used) == len(deviation):
+        peaks, _ = find_peaks(np.r_[0, deviation, 0], distance=len(deviation) // (5 * TELLING))
+        candidates = (peaks - 1).tolist()
+        return sorted(candidates, key=lambda j: -deviation[j])[:TELLING]
+    basis = "background" if "background" in evidence else "control"
+    return sorted(used, key=lambda j: (evidence[basis].univariate[i, j], -deviation[j]))[:TELLING]
+
+
+def _conclusions(
+    tables: CaseTables, evidence: dict[str, Evidence], model: Model, spectra: Spectra | None
+) -> tuple[Conclusion, ...]:
     """Collect the evidence on every recovered fragment; `CaseResult.at` decides."""
     recovered = tables.recovered
     means, control = (
         np.array([table.X[rows].mean(axis=0) for rows in fragments.rows])
         for table, fragments in ((tables.recovered_table, recovered), (tables.control_table, tables.control))
     )
+    if tables.is_spectrum:
+        control, means = tables.shown
     center = control.mean(axis=0)
     matches = compare_by_astm(tables, model.criterion)
     tp, no_evidence = evidence["control"].tp, tables.no_evidence
     ratios = evidence["background"].ratios if "background" in evidence else [{}] * len(recovered)
+    names = set(model.variables.used)
+    used = [j for j, variable in enumerate(tables.features) if variable in names]
     return tuple(
         Conclusion(
             fragment=name,
@@ -216,7 +258,7 @@ def _conclusions(tables: CaseTables, evidence: dict[str, Evidence], model: Model
             intervals=matches[i][1],
             reasons=tuple(
                 Reason(
-                    variable=variable,
+                    variable=tables.features[j],
                     value=float(means[i, j]),
                     control=float(center[j]),
                     side=("below", "at", "above")[int(np.sign(means[i, j] - center[j])) + 1],
@@ -225,12 +267,12 @@ def _conclusions(tables: CaseTables, evidence: dict[str, Evidence], model: Model
                         for basis, found in evidence.items()
                     },
                 )
-                for j, variable in enumerate(tables.features)
-                if variable in model.variables.used
+                for j in _telling(tables, evidence, used, i)
             ),
             measurements=_measurements(tables.recovered_table, recovered.rows[i]),
             p_values={basis: float(found.p_values[i]) for basis, found in evidence.items()},
             tp=None if tp is None else float(tp[i]),
+            spectrum=() if spectra is None else tuple(map(float, means[i])),
         )
         for i, name in enumerate(recovered.names)
     )

@@ -1,14 +1,18 @@
 """The result of a case: inputs, model, conclusions and provenance, frozen and serialisable as JSON."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
+
+import numpy as np
 
 from transvariation.casework.astm import MatchInterval
 from transvariation.casework.fragments import Check, format_p
 from transvariation.casework.likelihood_ratio import Performance, in_words
 from transvariation.conformal import check_sensitivity, required_n
+from transvariation.spectral_bands import SpectralBand
 
 SCHEMA = "transvariation-case/2"
 ROUNDING = 1e-9  # 1 - 0.9 is slightly less than 0.1
@@ -175,6 +179,71 @@ class Model:
     false_inclusion: float | None = None
 
 
+@dataclass(frozen=True)
+class Spectra:
+    """The control spectra as a band; see :func:`transvariation.spectral_bands.spectral_band`.
+
+    Attributes
+    ----------
+    axis : tuple of float
+        Wavelengths, wavenumbers or shifts, from the names of the variables.
+    preprocess : str or None
+        The preprocessing of what is shown: that of the model without derivatives.
+    center, scale : tuple of float
+        Mean and standard deviation of the control at each position.
+    largest : tuple of float
+        The largest deviation of each control spectrum from the others.
+    """
+
+    axis: tuple[float, ...]
+    preprocess: str | None
+    center: tuple[float, ...]
+    scale: tuple[float, ...]
+    largest: tuple[float, ...]
+
+    def band(self, sensitivity: float) -> SpectralBand:
+        """Return the band that holds a share `sensitivity` of spectra, or as large a share as the control supports."""
+        n = len(self.largest)
+        share = min(sensitivity, n / (n + 1))
+        return SpectralBand(np.array(self.center), np.array(self.scale), np.array(self.largest), share)
+
+    def regions(self, spectrum: Sequence[float], sensitivity: float) -> "tuple[Region, ...]":
+        """Find the regions in which a spectrum leaves the band, the largest deviation first."""
+        found = self.band(sensitivity).intervals(spectrum, gap=len(self.axis) // 100)
+        return tuple(
+            Region(
+                low=min(self.axis[i.first], self.axis[i.last]),
+                high=max(self.axis[i.first], self.axis[i.last]),
+                peak=self.axis[i.peak],
+                deviation=round(i.deviation, 3),
+            )
+            for i in found
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Region:
+    """An interval of a spectrum in which a recovered fragment leaves the band of the control.
+
+    Attributes
+    ----------
+    low, high : float
+        The ends of the interval.
+    peak : float
+        Where the deviation is largest.
+    deviation : float
+        Deviation there from the control mean, in control standard deviations; negative = below.
+    """
+
+    low: float
+    high: float
+    peak: float
+    deviation: float
+
+    def __str__(self) -> str:
+        return f"{self.low:g}" if self.low == self.high else f"{self.low:g}–{self.high:g}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Reason:
     """How one variable of a recovered fragment compares with the control.
@@ -183,7 +252,8 @@ class Reason:
     ----------
     variable : str
     value, control : float
-        The mean of the fragment, and the mean of the control fragments, as given.
+        The mean of the fragment, and the mean of the control fragments, as given; of spectra after preprocessing
+        without derivatives.
     side : {"below", "at", "above"}
         Of the control.
     p_values : dict
@@ -222,7 +292,11 @@ class Conclusion:
     intervals : tuple of MatchInterval
         The criterion by element.
     reasons : tuple of Reason
-        The strongest evidence first.
+        The strongest evidence first; in tables of more than 100 variables, the ten most telling variables only.
+    spectrum : tuple of float
+        The fragment as in `CaseResult.spectra`; empty if the variables are no spectrum.
+    regions : tuple of Region
+        Where its spectrum leaves the band of the control at this sensitivity, the largest deviation first.
     measurements : dict
         Replicates by variable, as given.
     p_values : dict
@@ -245,7 +319,9 @@ class Conclusion:
     measurements: dict[str, tuple[float, ...]]
     p_values: dict[str, float]
     tp: float | None
+    spectrum: tuple[float, ...] = ()
     # Set by CaseResult.at:
+    regions: tuple[Region, ...] = ()
     accepted: bool = True
     p_value: float = 1.0
     basis: str = "control"
@@ -255,7 +331,9 @@ class Conclusion:
 
     @property
     def evidence(self) -> tuple[str, ...]:
-        """The variables that would exclude the fragment by themselves, strongest first."""
+        """The variables that would exclude the fragment by themselves, strongest first; of spectra the regions."""
+        if self.spectrum:
+            return tuple(map(str, self.regions))
         return tuple(reason.variable for reason in self.reasons if reason.evidence)
 
     @property
@@ -296,6 +374,8 @@ class CaseResult:
         Those of the warnings that hold at every sensitivity.
     provenance : dict
         Command, seed and versions.
+    spectra : Spectra or None
+        The band of the control, if the variables are a spectrum and all are used.
     """
 
     inputs: Inputs
@@ -305,6 +385,7 @@ class CaseResult:
     warnings: tuple[str, ...]
     cautions: tuple[str, ...]
     provenance: dict[str, str]
+    spectra: Spectra | None = None
 
     @property
     def excluded(self) -> tuple[Conclusion, ...]:
@@ -340,7 +421,7 @@ class CaseResult:
         return replace(
             self,
             model=model,
-            conclusions=tuple(_concluded(c, model, alpha) for c in self.conclusions),
+            conclusions=tuple(_concluded(c, model, alpha, self.spectra) for c in self.conclusions),
             groups=tuple(replace(g, accepted=g.p_values[basis] > alpha) for g in self.groups),
             warnings=(*_warnings(model), *self.cautions),
         )
@@ -388,7 +469,7 @@ def choose_basis(calibrations: dict[str, Calibration], sensitivity: float) -> tu
     return "control", False
 
 
-def _concluded(conclusion: Conclusion, model: Model, alpha: float) -> Conclusion:
+def _concluded(conclusion: Conclusion, model: Model, alpha: float, spectra: Spectra | None) -> Conclusion:
     p = conclusion.p_values[model.basis]
     reasons = tuple(replace(r, evidence=r.p_values[model.basis] <= alpha) for r in conclusion.reasons)
     reasons = tuple(sorted(reasons, key=lambda r: (r.p_values[model.basis], r.variable)))
@@ -399,6 +480,7 @@ def _concluded(conclusion: Conclusion, model: Model, alpha: float) -> Conclusion
         basis=model.basis,
         n=model.calibrations[model.basis].n,
         reasons=reasons,
+        regions=() if spectra is None else spectra.regions(conclusion.spectrum, model.sensitivity_used),
     )
     return replace(decided, statement=_statement(decided, model), disagreement=_disagreement(decided, model))
 

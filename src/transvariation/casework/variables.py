@@ -74,6 +74,18 @@ def _fewest_positions(preprocessing: Pipeline) -> int:
     return max(3, *widths) if widths else 3
 
 
+def without_derivatives(preprocess: str | None) -> str | None:
+    """Return the steps that leave a spectrum readable, in which it is shown and explained.
+
+    Examples
+    --------
+    >>> without_derivatives("snv,sg1")
+    'snv'
+    """
+    kept = [step for step in (preprocess or "").split(",") if step and not step.startswith(("sg1", "sg2"))]
+    return ",".join(kept) or None
+
+
 def check_ranges(ranges: Any) -> list[tuple[float, float]]:
     """Return ranges as pairs of rising numbers."""
     found = []

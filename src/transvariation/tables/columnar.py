@@ -128,7 +128,7 @@ class PandasGrid:
             columns: list[Column] = []
             if self._index is not None:
                 columns.append(_cells(self._index[start : start + block_rows]))
-            columns += [_pandas_column(part.iloc[:, j]) for j in range(part.shape[1])]
+            columns += [_pandas_column(column) for _, column in part.items()]
             yield Block(np.arange(start, start + len(part)) + 2, columns, (start + len(part)) / n)
 
 
