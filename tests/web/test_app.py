@@ -132,7 +132,7 @@ def test_view_holds_the_conclusions_of_the_library_at_the_sensitivity(client, cl
     assert view["warnings"] == list(expected.warnings)
     assert _p_values(view) == [c.p_value for c in expected.conclusions]
     assert [c["accepted"] for c in view["conclusions"]] == [c.accepted for c in expected.conclusions]
-    assert [c["evidence"] for c in view["conclusions"]] == conclusion_frame(expected, 6)["evidence"].tolist()
+    assert [c["evidence"] for c in view["conclusions"]] == conclusion_frame(expected, 4)["evidence"].tolist()
 
 
 @pytest.mark.parametrize("share", [0.6, 0.97])

@@ -31,6 +31,7 @@ SCRIPTS = (
     "axes.js",
     "base.js",
     "case.js",
+    "figures.js",
     "plane.js",
     "reasons.js",
     "spectra.js",

@@ -1,12 +1,15 @@
 """Jobs of the worker processes: read tables, judge, view a case, write files. All return JSON values."""
 
 import base64
+import io
 import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib import rc_context
+from matplotlib.figure import Figure
 
 from transvariation.casework import METHODS, REDUCTIONS, CaseResult, Conclusion, judge
 from transvariation.casework.case_tables import NFI, duplicate_warnings, read_case
@@ -21,6 +24,7 @@ from transvariation.casework.variables import (
     spectral_axis,
 )
 from transvariation.datasets import load_glass
+from transvariation.report.acceptance_figures import acceptance_figure, extremes_figure
 from transvariation.report.case import case_html, case_pdf
 from transvariation.report.case_figures import strongest_variables, with_unit
 from transvariation.report.case_text import (
@@ -41,8 +45,9 @@ from transvariation.web.spectra import segments, some
 # A browser shows all of this at once: less than the command line takes.
 LIMITS = Limits(rows=50_000, columns=2_000, cells=500_000, unpacked=100_000_000)
 MAX_PROBLEMS = 200
-NAMED = 6  # variables named as evidence in the table of conclusions
-REASONS = 40  # variables in the evidence on a fragment
+NAMED = 4  # variables named as evidence in the table of conclusions
+REASONS = 40  # variables or regions in the evidence on a fragment
+MAX_GROUPS = 8  # sources beside each other in the acceptance plot
 HELD_OUT = 6  # every so many-th window is among the recovered fragments of the example
 
 Files = list[tuple[str, bytes]] | None  # named tables: control, recovered and perhaps background; None: the example
@@ -134,17 +139,21 @@ def view(content: dict[str, Any], sensitivity: float) -> dict[str, Any]:
     result = asked.at(sensitivity)
     model, inputs = result.model, result.inputs
     calibration = model.calibrations[model.basis]
-    files = "Tables: " + ", ".join(f"{role} {table['file']}" for role, table in tables_of(result).items()) + "."
+    files = ", ".join(f"{role} {table['file']}" for role, table in tables_of(result).items())
     evidence = conclusion_frame(result, NAMED)["evidence"]
     return {
         "sensitivity": model.sensitivity,
         "headline": result.headline,
         "conclusive": model.conclusive,
-        "summary": [files, *(line for line in summary_lines(result)[1:] if not line.startswith("Warning: "))],
+        "files": files,
+        "summary": [
+            f"Tables: {files}.",
+            *(line for line in summary_lines(result)[1:] if not line.startswith("Warning: ")),
+        ],
         "warnings": list(result.warnings),
         "trust": [calibration.description, calibration.guarantee, *LIMITATIONS],
-        "spectral": spectral_axis(inputs.features) is not None,
-        "features": list(inputs.features),
+        "spectral": result.spectra is not None,
+        "features": list(inputs.features) if result.spectra is None else [],
         "axes": list(strongest_variables(asked)),  # they stay while the sensitivity moves
         "conclusions": [
             _conclusion(c, result) | {"evidence": words} for c, words in zip(result.conclusions, evidence, strict=True)
@@ -194,11 +203,16 @@ def evidence(content: dict[str, Any], fragment: str, sensitivity: float) -> dict
     if not found:
         raise ValueError(f"There is no fragment {fragment!r}.")
     (conclusion,) = found
-    reasons = conclusion.reasons[:REASONS]
     return {
         "statement": conclusion.statement,
         "ratios": [ratio_sentence(v, conclusion.bound.get(name, "")) for name, v in conclusion.log10_lr.items()],
-        "more": len(conclusion.reasons) - len(reasons),
+    } | (_reasons(conclusion, result) if result.spectra is None else _regions(conclusion, result))
+
+
+def _reasons(conclusion: Conclusion, result: CaseResult) -> dict[str, Any]:
+    reasons = conclusion.reasons[:REASONS]
+    return {
+        "more": len(result.model.variables.used) - len(reasons),
         "reasons": [
             {
                 "variable": with_unit(result, reason.variable),
@@ -214,6 +228,99 @@ def evidence(content: dict[str, Any], fragment: str, sensitivity: float) -> dict
             for reason in reasons
         ],
     }
+
+
+def _regions(conclusion: Conclusion, result: CaseResult) -> dict[str, Any]:
+    """Return the spectrum of a fragment over the band of the control, and where it leaves the band."""
+    regions = conclusion.regions
+    return {
+        "spectrum": _over_band(result, [conclusion.spectrum]),
+        "shaded": [(region.low, region.high) for region in regions],
+        "more": max(len(regions) - REASONS, 0),
+        "regions": [
+            [
+                str(region),
+                f"{region.peak:g}",
+                f"{abs(region.deviation):.3g}",
+                "above" if region.deviation > 0 else "below",
+            ]
+            for region in regions[:REASONS]
+        ],
+    }
+
+
+def _over_band(result: CaseResult, lines: Sequence[Sequence[float]]) -> dict[str, Any]:
+    """Return spectra and the band of the control, on a scale that does not depend on the sensitivity."""
+    spectra = result.spectra
+    assert spectra is not None
+    axis, band, widest = np.array(spectra.axis), spectra.band(result.model.sensitivity_used), spectra.band(1)
+    parts = segments(axis, np.vstack([band.lower, band.upper, *lines]))
+    values = np.vstack([widest.lower, widest.upper, *lines])
+    return {
+        "parts": [{"axis": p["axis"], "band": p["lines"][:2], "lines": p["lines"][2:]} for p in parts],
+        "range": [float(values.min()), float(values.max())],
+        "names": ["wavelength, wavenumber or shift", spectra.preprocess or "as read"],
+    }
+
+
+def spectra(content: dict[str, Any], sensitivity: float) -> dict[str, Any]:
+    """Return some recovered spectra over the band of the control, and the importance of every position."""
+    result = CaseResult.from_dict(content).at(sensitivity)
+    if result.spectra is None:
+        raise ValueError("The variables are not the positions of a spectrum.")
+    drawn = [result.conclusions[i] for i in some(len(result.conclusions))]
+    band = result.spectra.band(result.model.sensitivity_used)
+    excluded = result.excluded if result.model.conclusive else ()
+    outside = [np.abs(band.deviation(c.spectrum)) > band.width for c in excluded]
+    share = np.mean(outside, axis=0) if outside else np.zeros(len(band.center))
+    return _over_band(result, [c.spectrum for c in drawn]) | {
+        "kinds": ["excluded" if c in excluded else "recovered" for c in drawn],
+        "titles": [f"{c.fragment}: {verdict(c, result)}, p-value {format_p(c.p_value)}" for c in drawn],
+        "of": len(result.conclusions),
+        "excluded": len(excluded),
+        "importance": segments(np.array(result.spectra.axis), 100 * share),
+    }
+
+
+def figure(content: dict[str, Any], kind: str, sensitivity: float) -> dict[str, str]:
+    """Draw a figure of the case as SVG, with a text that describes it."""
+    result = CaseResult.from_dict(content).at(sensitivity)
+    if kind not in FIGURES:
+        raise ValueError(f"There is no figure {kind!r}; there are {', '.join(FIGURES)}.")
+    draw, words = FIGURES[kind]
+    return {"svg": _svg(draw(result)), "words": words}
+
+
+def _acceptance(result: CaseResult) -> Figure:
+    groups: dict[str, list[float]] = {}
+    sources = {c.source for c in result.conclusions}
+    for c in result.conclusions:
+        name = c.source if c.source is not None and len(sources) <= MAX_GROUPS else "recovered"
+        groups.setdefault(name, []).append(c.p_value)
+    model = result.model
+    n = model.calibrations[model.basis].n
+    return acceptance_figure(groups, n_calibration=n, sensitivity=model.sensitivity_used)
+
+
+FIGURES: dict[str, tuple[Callable[[CaseResult], Figure], str]] = {
+    "acceptance": (
+        _acceptance,
+        "Acceptance plot: p-values of the recovered fragments. Those above the line are not excluded. Extreme ones are "
+        "excluded, but some calibrating units score as low; outliers score lower than all of them.",
+    ),
+    "extremes": (
+        lambda result: extremes_figure([c.p_value for c in result.conclusions]),
+        "Extremes plot: the number of recovered fragments with a p-value up to each level, against the number expected "
+        "if all came from the source of the control. Points above the band: more differ than chance explains.",
+    ),
+}
+
+
+def _svg(figure: Figure) -> str:
+    text = io.StringIO()
+    with rc_context({"svg.fonttype": "none"}):
+        figure.savefig(text, format="svg", metadata={"Date": None})
+    return text.getvalue()
 
 
 def render(content: dict[str, Any], kind: str, sensitivity: float) -> str:

@@ -14,7 +14,7 @@ $("judge").addEventListener("click", async () => {
     return $("features").querySelector("input, select").focus();
   }
   showProblems($("judge-problems"), []);
-  const asked = { ...variables, method: $("method").value, reduce: $("reduce").value, case: caseFields() };
+  const asked = { ...variables, method: $("method").value, reduce: $("reduce").value, reduce_to: Number($("reduce-to").value) || 2, case: caseFields() };
   if (open.view) asked.sensitivity = sensitivity(); // the slider keeps its place
   const mine = open.case, path = `/api/cases/${mine}`;
   working(true);
@@ -34,7 +34,7 @@ $("judge").addEventListener("click", async () => {
   const view = await ask(`${path}/view`);
   if (open.case !== mine) return;
   if (view.problems) return showProblems($("judge-problems"), view.problems);
-  collapseSteps();
+  collapseSteps(view.files);
   showCase(view);
 });
 

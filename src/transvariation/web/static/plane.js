@@ -7,7 +7,7 @@ const size = { width: 560, height: 440 };
 const frame = { left: 66, top: 14, right: 542, bottom: 380 }; // left depends on the labels
 const MOST = 3000; // marks of each kind; of more, a subset is drawn
 const FARTHEST = 1000; // times the range of the fragments
-const LABELLED = 12; // so few recovered fragments are named in the figure
+const LABELLED = 12; // so few recovered fragments are named in the figure; of more, the chosen one
 let view = null; // the ranges shown
 let full = null; // the ranges that contain every fragment
 let points = null; // the means of the fragments in the two variables, as the server sent them
@@ -54,7 +54,23 @@ export function drawPlane() {
   inside.sort((a, b) => (a.id === open.chosen) - (b.id === open.chosen)); // the chosen one on top
   const { px, py } = scales(frame, view);
   parts.push(...inside.map((p) => mark(p, px(p.x), py(p.y))));
-  $("plane").replaceChildren(...parts);
+  const few = open.view.conclusions.length <= LABELLED;
+  const named = inside.filter((p) => p.id !== undefined && (few || p.id === open.chosen));
+  $("plane").replaceChildren(...parts, ...labels(named.map((p) => ({ name: short(p.id, 12), x: px(p.x), y: py(p.y) }))));
+}
+
+// Each name stands beside its mark, within the frame and apart from the names before it where there is room.
+function labels(named) {
+  const em = 0.85 * parseFloat(getComputedStyle($("plane")).fontSize), placed = [];
+  const apart = (a, b) => a.x + a.width <= b.x || b.x + b.width <= a.x || Math.abs(a.y - b.y) >= em;
+  return named.map(({ name, x, y }) => {
+    const width = 0.64 * em * name.length;
+    const places = [-7, 13, -7 - em, 13 + em].flatMap((dy) => [x + 8, x - 8 - width].map((left) => ({ x: left, y: y + dy, width })));
+    const fits = places.filter((at) => at.x >= frame.left && at.x + width <= frame.right && at.y - em >= frame.top && at.y <= frame.bottom);
+    const at = fits.find((place) => placed.every((other) => apart(place, other))) || fits[0] || places[0];
+    placed.push(at);
+    return shape("text", { class: "label", x: at.x, y: at.y }, name);
+  });
 }
 
 function mark(p, x, y) {
@@ -64,12 +80,8 @@ function mark(p, x, y) {
   else if (p.kind === "a") node = shape("rect", { ...look, x: x - 4.5, y: y - 4.5, width: 9, height: 9 }, p.name);
   else node = shape("path", { ...look, d: `M${x} ${y - 6}l6 6l-6 6l-6 -6Z` }, p.name);
   node.addEventListener("pointerenter", () => { $("hover").textContent = p.name; });
-  if (p.id === undefined) return node;
-  node.addEventListener("click", () => choose(p.id));
-  if (open.view.conclusions.length > LABELLED) return node;
-  const group = shape("g", {});
-  group.append(node, shape("text", { class: "label", x: x + 8, y: y - 6 }, short(p.id, 12)));
-  return group;
+  if (p.id !== undefined) node.addEventListener("click", () => choose(p.id));
+  return node;
 }
 
 function zoom(factor, cx = 0.5, cy = 0.5) {

@@ -1,6 +1,7 @@
 // The evidence on one fragment: statement, likelihood ratio, and a row per variable with the control's values.
 
 import { $, ask, make, number, open, sensitivity, shape, showProblems } from "./base.js";
+import { drawSpectra } from "./spectra.js";
 
 // Ask for the evidence on the chosen fragment and show it; return whether it is still wanted then.
 export async function showReasons() {
@@ -21,9 +22,24 @@ function draw(found, each) {
   if (each.match !== "–") box.append(make("p", {}, `ASTM E2927 criterion: ${each.match}.`));
   if (each.disagreement) box.append(make("p", { class: "warn" }, each.disagreement));
   box.append(make("p", { class: "row" }, make("button", { type: "button" }, "Back to the list")));
+  if (found.spectrum) return drawRegions(box, found, each);
   box.append(table(found, each));
   box.append(make("p", { class: "soft" }, "The p-value of a variable is that of a comparison by this variable only."));
-  if (found.more) box.append(make("p", { class: "soft" }, `${found.more} further variables are weaker evidence; the saved JSON file lists them.`));
+  if (found.more) box.append(make("p", { class: "soft" }, `${found.more} further variables are weaker evidence; the saved JSON file has their values.`));
+}
+
+// The spectrum over the band of the control; the regions outside the band are shaded and listed.
+function drawRegions(box, { spectrum, shaded, regions, more }, each) {
+  const svg = shape("svg", { class: "spectra", role: "img", "aria-label": `Spectrum of ${each.fragment} over the band of the control; ${regions.length + more} regions are outside` });
+  box.append(make("figure", {}, svg));
+  drawSpectra(svg, { ...spectrum, kinds: [each.excluded ? "excluded" : "recovered"], shaded });
+  box.append(make("p", { class: "soft key" }, make("span", {}, make("i", { class: "band" }), " band of the control"), make("span", {}, make("i", { class: "region" }), " outside the band")));
+  if (!regions.length) return box.append(make("p", {}, `The spectrum stays within the band of the control${each.excluded ? "; the combination of wavelengths excludes the fragment" : ""}.`));
+  const head = ["region", "largest deviation at", "control standard deviations", "side"].map((name, i) => make("th", { scope: "col", class: i % 3 ? "" : "text" }, name));
+  const rows = regions.map(([where, peak, deviation, side]) => make("tr", {}, make("th", { scope: "row", class: "text" }, where), make("td", {}, peak), make("td", {}, deviation), make("td", { class: "text" }, `${side} the control`)));
+  const node = make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows));
+  box.append(make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Regions of ${each.fragment}` }, node));
+  if (more) box.append(make("p", { class: "soft" }, `${more} further regions are weaker evidence; the saved JSON file lists them.`));
 }
 
 function table(found, each) {

@@ -4,12 +4,12 @@ import { drawAxes, reach, scales } from "./axes.js";
 import { shape } from "./base.js";
 
 // Each part has an axis and lines over it, and perhaps a band; kinds and titles are those of the lines.
-export function drawSpectra(svg, { parts, kinds, titles = [], shaded = [], names }) {
-  const width = Math.max(svg.clientWidth, 300), height = 250;
+export function drawSpectra(svg, { parts, kinds, titles = [], shaded = [], names, range = null }) {
+  const width = Math.max(svg.clientWidth, 300), height = Math.max(svg.clientHeight, 120);
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   const frame = { left: 66, top: 10, right: width - 10, bottom: height - 48 };
   const xs = parts.flatMap((part) => part.axis);
-  const ranges = { x: [Math.min(...xs), Math.max(...xs)], y: reach(parts.flatMap((part) => [...part.lines, ...(part.band || [])].flat())) };
+  const ranges = { x: [Math.min(...xs), Math.max(...xs)], y: reach(range || parts.flatMap((part) => part.lines.flat())) };
   const axes = drawAxes(svg, frame, ranges, names), { px, py } = scales(frame, ranges);
   const inside = (v) => Math.min(Math.max(px(v), frame.left), frame.right);
   const boxes = shaded.map(([low, high]) => shape("rect", { class: "shaded", x: inside(low) - 0.5, y: frame.top, width: inside(high) - inside(low) + 1, height: frame.bottom - frame.top }));

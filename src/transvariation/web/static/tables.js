@@ -82,6 +82,7 @@ async function load(path, body) {
   for (const id of ["control-problems", "recovered-problems", "load-problems"]) showProblems($(id), []);
   for (const id of ["understood", "conclusion", "take"]) $(id).hidden = true;
   $("load-step").open = $("understood-step").open = true;
+  $("loaded").textContent = "";
   $("loading").textContent = "Reading the tables…";
   const buttons = $("tables").querySelectorAll("button");
   for (const button of buttons) button.disabled = true;
@@ -112,6 +113,9 @@ function showUnderstood(answer, uploaded) {
   choices($("reduce"), answer.reductions, "none");
   const describe = () => { $("method-used").textContent = answer.methods[$("method").value || answer.recommended]; };
   $("method").onchange = describe;
+  const reducing = () => { $("reduce-to").parentElement.hidden = !$("reduce").value; };
+  $("reduce").onchange = reducing;
+  reducing();
   describe();
   showProblems($("judge-problems"), []);
   $("understood").hidden = false;
@@ -124,7 +128,8 @@ export function caseFields() {
   return Object.fromEntries(filled.map((field) => [field.name, field.value.trim()]));
 }
 
-export function collapseSteps() {
+export function collapseSteps(files) {
+  $("loaded").textContent = files;
   $("load-step").open = $("understood-step").open = false;
 }
 
