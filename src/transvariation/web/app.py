@@ -25,6 +25,7 @@ KINDS = {
     "pdf": "application/pdf",
     "json": "application/json",
     "csv": "text/csv; charset=utf-8",
+    "zip": "application/zip",
 }
 SCRIPTS = (
     "app.js",

@@ -28,8 +28,11 @@ def sheets(content: bytes, limits: Limits) -> list[str]:
     return titles if len(titles) > 1 else []
 
 
-def show_table(table: Table) -> dict[str, Any]:
-    """Return the summary and the first rows of a table, with the cells marked that have a note."""
+def show_table(table: Table, *, spectral: bool) -> dict[str, Any]:
+    """Return the summary and the first rows of a table, with the cells marked that have a note.
+
+    The roles of the positions of a spectrum are not listed.
+    """
     noted = {note.row for note in table.notes if note.row is not None}
     chosen = [i for i, row in enumerate(table.rows.tolist()) if i < FIRST or row in noted][: FIRST + PLACES]
     headers = [table.header(name) for name in table.features]
@@ -39,11 +42,12 @@ def show_table(table: Table) -> dict[str, Any]:
     titles = [headers[j] for j in seen]
     notes = [note for note in table.notes if note.code not in ("role", "units-row")]  # shown as roles
     summary = table.summary()
+    labels = {column: role for column, role in table.roles.items() if role != "measurement"}
     return {name: summary[name] for name in ("file", "objects", "sources", "fragments")} | {
         "notes": [problem_dict(note) for note in notes[:NOTES]],
         "more_notes": max(len(notes) - NOTES, 0),
-        "columns": list(table.roles),
-        "labels": {column: role for column, role in table.roles.items() if role != "measurement"},
+        "columns": list(labels if spectral else table.roles),
+        "labels": labels,
         "header": ["row name", *titles],
         "hidden": len(headers) - len(seen),
         "rows": [

@@ -3,6 +3,7 @@
 import base64
 import io
 import json
+import zipfile
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -24,9 +25,9 @@ from transvariation.casework.variables import (
     spectral_axis,
 )
 from transvariation.datasets import load_glass
-from transvariation.report.acceptance_figures import acceptance_figure, extremes_figure
+from transvariation.report.acceptance_figures import acceptance_figure, extremes_figure, spectrum_figure
 from transvariation.report.case import case_html, case_pdf
-from transvariation.report.case_figures import strongest_variables, with_unit
+from transvariation.report.case_figures import draw_fragments, strongest_variables, with_unit
 from transvariation.report.case_text import (
     conclusion_frame,
     format_number,
@@ -40,10 +41,10 @@ from transvariation.report.case_text import (
 )
 from transvariation.tables import Limits, TableError, read_pair
 from transvariation.web.preview import problem_dict, sheets, show_problems, show_table
-from transvariation.web.spectra import segments, some
+from transvariation.web.spectra import LINES, segments, some
 
 # A browser shows all of this at once: less than the command line takes.
-LIMITS = Limits(rows=50_000, columns=2_000, cells=500_000, unpacked=100_000_000)
+LIMITS = Limits(rows=50_000, columns=10_000, cells=500_000, unpacked=100_000_000)
 MAX_PROBLEMS = 200
 NAMED = 4  # variables named as evidence in the table of conclusions
 REASONS = 40  # variables or regions in the evidence on a fragment
@@ -85,9 +86,9 @@ def understand(files: Files, reading: dict[str, Any]) -> dict[str, Any]:
         }
     axis = spectral_axis(pair.features)
     return seen | {
-        "features": list(pair.features),
+        "features": list(pair.features) if axis is None else [],
         "axis": None if axis is None else [float(axis.min()), float(axis.max())],
-        "tables": [show_table(pair.control), show_table(pair.recovered)],
+        "tables": [show_table(table, spectral=axis is not None) for table in (pair.control, pair.recovered)],
         "warnings": duplicate_warnings(pair),
         "methods": {name: method.description for name, method in METHODS.items()},
         "reductions": {name: words for name, (_, words) in REDUCTIONS.items()},
@@ -127,7 +128,7 @@ def preview_spectra(files: Files, reading: dict[str, Any], how: dict[str, Any]) 
     return {
         "kinds": ["control"] * len(drawn["control"]) + ["recovered"] * len(drawn["recovered"]),
         "of": [len(tables.control), len(tables.recovered)],
-        "kept": int(kept.sum()),
+        "kept": [int(kept.sum()), len(kept)],
         "before": segments(axis, before),
         "after": after,
     }
@@ -274,7 +275,7 @@ def spectra(content: dict[str, Any], sensitivity: float) -> dict[str, Any]:
     outside = [np.abs(band.deviation(c.spectrum)) > band.width for c in excluded]
     share = np.mean(outside, axis=0) if outside else np.zeros(len(band.center))
     return _over_band(result, [c.spectrum for c in drawn]) | {
-        "kinds": ["excluded" if c in excluded else "recovered" for c in drawn],
+        "kinds": [("recovered" if c.accepted or not excluded else "excluded") for c in drawn],
         "titles": [f"{c.fragment}: {verdict(c, result)}, p-value {format_p(c.p_value)}" for c in drawn],
         "of": len(result.conclusions),
         "excluded": len(excluded),
@@ -331,8 +332,25 @@ def render(content: dict[str, Any], kind: str, sensitivity: float) -> str:
         "pdf": lambda: case_pdf(result),
         "json": lambda: (json.dumps(result.to_dict(), indent=1) + "\n").encode(),
         "csv": lambda: _csv(result).encode(),
+        "zip": lambda: _figures(result),
     }
     return base64.b64encode(writers[kind]()).decode()
+
+
+def _figures(result: CaseResult) -> bytes:
+    """Write the figures of a case as SVG files in an archive."""
+    drawn = {name: draw(result) for name, (draw, _) in FIGURES.items()}
+    if result.spectra is None:
+        drawn["fragments"] = draw_fragments(result)
+    else:
+        some_excluded = (result.excluded or result.conclusions)[:LINES]
+        band = result.spectra.band(result.model.sensitivity_used)
+        drawn["spectra"] = spectrum_figure(band, {c.fragment: c.spectrum for c in some_excluded}, result.spectra.axis)
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, each in drawn.items():
+            archive.writestr(f"{name}.svg", _svg(each))
+    return content.getvalue()
 
 
 def _csv(result: CaseResult) -> str:

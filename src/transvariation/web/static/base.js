@@ -44,6 +44,17 @@ export function leave() {
   working(false);
 }
 
+// Show what is being done in a box, after a second with a bar and the time; return how to end it.
+export function waiting(box, words) {
+  const started = Date.now(), bar = make("progress", { "aria-label": words, hidden: true }), time = make("span", { "aria-hidden": "true" });
+  box.replaceChildren(bar, ` ${words}`, time);
+  const timer = setInterval(() => {
+    bar.hidden = false;
+    time.textContent = `, ${Math.round((Date.now() - started) / 1000)} s`;
+  }, 1000);
+  return () => { clearInterval(timer); box.replaceChildren(); };
+}
+
 export function showProblems(box, problems, more = []) {
   box.replaceChildren();
   if (!problems || !problems.length) return;

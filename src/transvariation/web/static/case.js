@@ -1,6 +1,6 @@
 // Steps 3 and 4: the conclusions at a sensitivity, as the server states them, and the files to save.
 
-import { $, ask, make, open, sensitivity, showProblems } from "./base.js";
+import { $, ask, make, open, sensitivity, showProblems, waiting } from "./base.js";
 import { drawFigures, drawOverview } from "./figures.js";
 import { drawPlane, resetPlane } from "./plane.js";
 import { showReasons } from "./reasons.js";
@@ -139,7 +139,7 @@ for (const link of $("downloads").querySelectorAll("a")) {
   link.addEventListener("click", async (event) => {
     event.preventDefault();
     showProblems($("take-problems"), []);
-    $("taking").textContent = "Preparing the file…";
+    const done = waiting($("taking"), "Preparing the file");
     try {
       const response = await fetch(link.href);
       if (!response.ok) return showProblems($("take-problems"), (await response.json()).problems);
@@ -149,7 +149,7 @@ for (const link of $("downloads").querySelectorAll("a")) {
     } catch {
       showProblems($("take-problems"), [{ message: "The program no longer responds. Start it again and open the new address." }]);
     } finally {
-      $("taking").textContent = "";
+      done();
     }
   });
 }

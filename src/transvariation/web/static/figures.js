@@ -26,7 +26,8 @@ export async function drawOverview() {
 }
 
 export async function drawFigures() {
-  if (!$("figures").open) return;
+  $("figures").hidden = !open.view.conclusive;
+  if (!$("figures").open || !open.view.conclusive) return;
   for (const kind of KINDS) {
     const box = $(kind);
     box.hidden = kind === "extremes" && open.view.conclusions.length < FEW;

@@ -1,6 +1,6 @@
 // Steps 1 and 2: the tables go to the server, and what it understood of them is shown.
 
-import { $, ask, leave, make, open, showProblems } from "./base.js";
+import { $, ask, leave, make, open, showProblems, waiting } from "./base.js";
 import { offerVariables } from "./variables.js";
 
 const TABLES = ["control", "recovered"];
@@ -83,12 +83,12 @@ async function load(path, body) {
   for (const id of ["understood", "conclusion", "take"]) $(id).hidden = true;
   $("load-step").open = $("understood-step").open = true;
   $("loaded").textContent = "";
-  $("loading").textContent = "Reading the tables…";
+  const done = waiting($("loading"), "Reading the tables");
   const buttons = $("tables").querySelectorAll("button");
   for (const button of buttons) button.disabled = true;
   const answer = await ask(path, { method: "POST", body });
   for (const button of buttons) button.disabled = false;
-  $("loading").textContent = "";
+  done();
   if (body && answer.sheets) TABLES.forEach((table, i) => offerSheets(table, answer.sheets[i]));
   if (answer.problems) showFaults(answer);
   else showUnderstood(answer, Boolean(body));

@@ -1,6 +1,6 @@
 // The variables to use: boxes for a few, ranges and preprocessing for spectra, words in their names for many others.
 
-import { $, ask, make, open, showProblems } from "./base.js";
+import { $, ask, make, open, showProblems, waiting } from "./base.js";
 import { drawSpectra } from "./spectra.js";
 
 const MANY = 40; // variables; more are chosen by words in their names
@@ -10,6 +10,7 @@ let axis = null; // the ends of the axis if they are a spectrum
 
 export function offerVariables(answer) {
   ({ features, axis } = answer);
+  ended();
   $("spectra").hidden = !axis;
   $("features").classList.toggle("ranges", Boolean(axis));
   const legend = $("features").querySelector("legend");
@@ -72,6 +73,7 @@ export function chosenVariables() {
 
 let timer = null;
 let latest = 0;
+let ended = () => {};
 function previewSoon() {
   clearTimeout(timer);
   timer = setTimeout(preview, WAIT);
@@ -80,9 +82,11 @@ function previewSoon() {
 async function preview() {
   const mine = open.case, turn = ++latest;
   $("window").parentElement.hidden = !$("filter").value;
-  $("kept").textContent = "Drawing the spectra…";
+  ended();
+  ended = waiting($("kept"), "Drawing the spectra");
   const found = await ask(`/api/cases/${mine}/preview`, { method: "POST", body: JSON.stringify({ ranges: ranges(), preprocess: preprocess() }), headers: { "Content-Type": "application/json" } });
   if (open.case !== mine || turn !== latest) return; // no longer wanted
+  ended();
   showProblems($("spectra-problems"), found.problems);
   $("kept").textContent = found.problems ? "" : words(found);
   if (!found.problems) show(found);
@@ -90,7 +94,7 @@ async function preview() {
 
 function words({ kept, kinds, of }) {
   const drawn = ["control", "recovered"].map((kind, i) => `${kinds.filter((each) => each === kind).length} of ${of[i]} ${kind}`);
-  return `${kept} of ${features.length} variables. Drawn: ${drawn.join(" and ")} spectra.`;
+  return `${kept[0]} of ${kept[1]} variables. Drawn: ${drawn.join(" and ")} spectra.`;
 }
 
 function show({ before, after, kinds }) {
