@@ -29,7 +29,7 @@ class _SpectrumTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator
         y : ignored
             Present for API consistency.
         """
-        self._learn(validate_data(self, X, dtype=np.float64))
+        self._learn(validate_data(self, X, dtype=np.float64, order="C"))
         return self
 
     def transform(self, X: ArrayLike) -> Floats:
@@ -44,7 +44,8 @@ class _SpectrumTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator
         ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        return self._transform(validate_data(self, X, dtype=np.float64, reset=False))
+        # In one layout the same spectra give the same sums, as a DataFrame and as an array.
+        return self._transform(validate_data(self, X, dtype=np.float64, order="C", reset=False))
 
     def _learn(self, X: Floats) -> None:
         """Learn from validated spectra; by default nothing."""

@@ -57,7 +57,7 @@ class CaseTables:
         Whether the measurements are logarithms (base 10), by `log` or as those of the NFI background.
     cautions : tuple of str
     axis : ndarray or None
-        The positions of the variables, if they are a spectrum.
+        The positions of the variables, if they are a spectrum: from their names, or else their numbers.
     preprocess : str or None
         The steps of preprocessing.
     preprocessing : Pipeline or None
@@ -81,7 +81,7 @@ class CaseTables:
     @property
     def is_spectrum(self) -> bool:
         """Whether the variables are positions of a spectrum, and no contents of elements."""
-        return self.axis is not None or self.preprocess is not None
+        return self.axis is not None
 
     def prepared(self, X: Floats) -> Floats:
         """Preprocess measurements for a comparison with the background."""
@@ -161,6 +161,9 @@ def read_case(
     cautions = [*duplicate_warnings(pair), *_replicate_cautions(known, "control")]
     cautions += _replicate_cautions(new, "recovered")
     cautions += [caution for table in (pair.control, pair.recovered) for caution in _filling_cautions(table)]
+    axis = spectral_axis(pair.features)
+    if axis is None and preprocess is not None:
+        axis = np.arange(1.0, len(pair.features) + 1)
     case = CaseTables(
         pair.features,
         pair.control,
@@ -172,7 +175,7 @@ def read_case(
         np.ones(len(pair.features), dtype=bool),
         log,
         tuple(cautions),
-        spectral_axis(pair.features),
+        axis,
         preprocess,
     )
     if background is None:

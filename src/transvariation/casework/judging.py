@@ -18,17 +18,14 @@ from transvariation.casework.comparison import (
 from transvariation.casework.errors import CaseError
 from transvariation.casework.fragments import Check, Fragments, check_drift, check_homogeneity, check_replicates
 from transvariation.casework.methods import DEFAULT, Recipe
-from transvariation.casework.result import CaseResult, Conclusion, Group, Inputs, Measured, Model, Reason, Spectra
+from transvariation.casework.result import MANY, CaseResult, Conclusion, Group, Inputs, Measured, Model, Reason, Spectra
 from transvariation.casework.variables import Ranges, check_preprocess, check_ranges, without_derivatives
 from transvariation.conformal import check_sensitivity
 from transvariation.provenance import provenance
-from transvariation.spectral_bands import spectral_band
 from transvariation.tables import Table
 
 CASE_FIELDS = ("case_number", "items", "laboratory", "examiner", "reviewer", "received", "examined")
-MANY = 100  # variables; of more, reasons name the most telling ones only
-TELLING = 10
-MIN_SPECTRA = 3  # control fragments that a band needs
+TELLING = 10  # of many variables, those that the reasons name
 
 
 def judge(
@@ -203,13 +200,17 @@ def _measurements(table: Table, rows: Any) -> dict[str, tuple[float, ...]]:
 
 
 def _spectra(tables: CaseTables, model: Model) -> Spectra | None:
-    """Describe the band of the control spectra, if all positions are used."""
-    control, _ = tables.shown
-    if tables.axis is None or model.variables.unused or len(control) < MIN_SPECTRA:
+    """Collect the control spectra as they are shown."""
+    if tables.axis is None:
         return None
-    band = spectral_band(control)
-    numbers = (tuple(map(float, x)) for x in (band.center, band.scale, band.largest))
-    return Spectra(tuple(tables.axis.tolist()), without_derivatives(tables.preprocess), *numbers)
+    known = tuple(map(_rounded, tables.shown[0]))
+    shown = without_derivatives(tables.preprocess)
+    return Spectra(tuple(tables.axis.tolist()), shown, known, whole=not model.variables.unused)
+
+
+def _rounded(values: Any) -> tuple[float, ...]:
+    """Round numbers to nine digits: a file of spectra would be twice as long otherwise."""
+    return tuple(float(f"{value:.9g}") for value in values)
 
 
 def _telling(tables: CaseTables, evidence: dict[str, Evidence], used: list[int], i: int) -> list[int]:
@@ -240,7 +241,7 @@ def _conclusions(
         np.array([table.X[rows].mean(axis=0) for rows in fragments.rows])
         for table, fragments in ((tables.recovered_table, recovered), (tables.control_table, tables.control))
     )
-    if tables.is_spectrum:
+    if spectra is not None:
         control, means = tables.shown
     center = control.mean(axis=0)
     matches = compare_by_astm(tables, model.criterion)
@@ -272,7 +273,7 @@ def _conclusions(
             measurements=_measurements(tables.recovered_table, recovered.rows[i]),
             p_values={basis: float(found.p_values[i]) for basis, found in evidence.items()},
             tp=None if tp is None else float(tp[i]),
-            spectrum=() if spectra is None else tuple(map(float, means[i])),
+            spectrum=() if spectra is None else _rounded(means[i]),
         )
         for i, name in enumerate(recovered.names)
     )

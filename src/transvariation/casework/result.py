@@ -1,8 +1,10 @@
 """The result of a case: inputs, model, conclusions and provenance, frozen and serialisable as JSON."""
 
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from functools import cached_property
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -12,9 +14,11 @@ from transvariation.casework.astm import MatchInterval
 from transvariation.casework.fragments import Check, format_p
 from transvariation.casework.likelihood_ratio import Performance, in_words
 from transvariation.conformal import check_sensitivity, required_n
-from transvariation.spectral_bands import SpectralBand
+from transvariation.spectral_bands import SpectralBand, spectral_band
 
 SCHEMA = "transvariation-case/2"
+MANY = 100  # variables; of more, reasons name the most telling ones only
+MIN_SPECTRA = 3  # control fragments that a band needs
 ROUNDING = 1e-9  # 1 - 0.9 is slightly less than 0.1
 QUESTION = "Could the recovered fragments come from the same source as the control fragments?"
 PROPOSITIONS = (
@@ -181,7 +185,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Spectra:
-    """The control spectra as a band; see :func:`transvariation.spectral_bands.spectral_band`.
+    """The control spectra, as they are shown and explained.
 
     Attributes
     ----------
@@ -189,26 +193,30 @@ class Spectra:
         Wavelengths, wavenumbers or shifts, from the names of the variables.
     preprocess : str or None
         The preprocessing of what is shown: that of the model without derivatives.
-    center, scale : tuple of float
-        Mean and standard deviation of the control at each position.
-    largest : tuple of float
-        The largest deviation of each control spectrum from the others.
+    known : tuple of tuple of float
+        The mean spectrum of each control fragment.
+    whole : bool
+        Whether the classifier uses all positions. If a reduction selects some, regions of the others are no evidence.
     """
 
     axis: tuple[float, ...]
     preprocess: str | None
-    center: tuple[float, ...]
-    scale: tuple[float, ...]
-    largest: tuple[float, ...]
+    known: tuple[tuple[float, ...], ...]
+    whole: bool = True
+
+    @cached_property
+    def _band(self) -> SpectralBand:
+        return spectral_band(np.array(self.known))
 
     def band(self, sensitivity: float) -> SpectralBand:
         """Return the band that holds a share `sensitivity` of spectra, or as large a share as the control supports."""
-        n = len(self.largest)
-        share = min(sensitivity, n / (n + 1))
-        return SpectralBand(np.array(self.center), np.array(self.scale), np.array(self.largest), share)
+        n = len(self.known)
+        return replace(self._band, sensitivity=min(sensitivity, n / (n + 1)))
 
-    def regions(self, spectrum: Sequence[float], sensitivity: float) -> "tuple[Region, ...]":
+    def regions(self, spectrum: Sequence[float], sensitivity: float) -> "tuple[Region, ...] | None":
         """Find the regions in which a spectrum leaves the band, the largest deviation first."""
+        if not self.whole or len(self.known) < MIN_SPECTRA:
+            return None
         found = self.band(sensitivity).intervals(spectrum, gap=len(self.axis) // 100)
         return tuple(
             Region(
@@ -292,11 +300,12 @@ class Conclusion:
     intervals : tuple of MatchInterval
         The criterion by element.
     reasons : tuple of Reason
-        The strongest evidence first; in tables of more than 100 variables, the ten most telling variables only.
+        The strongest evidence first; of more than 100 variables, the ten most telling variables only.
     spectrum : tuple of float
         The fragment as in `CaseResult.spectra`; empty if the variables are no spectrum.
-    regions : tuple of Region
-        Where its spectrum leaves the band of the control at this sensitivity, the largest deviation first.
+    regions : tuple of Region or None
+        Where its spectrum leaves the band of the control at this sensitivity, the largest deviation first; None if
+        there is no band.
     measurements : dict
         Replicates by variable, as given.
     p_values : dict
@@ -321,7 +330,7 @@ class Conclusion:
     tp: float | None
     spectrum: tuple[float, ...] = ()
     # Set by CaseResult.at:
-    regions: tuple[Region, ...] = ()
+    regions: tuple[Region, ...] | None = None
     accepted: bool = True
     p_value: float = 1.0
     basis: str = "control"
@@ -332,7 +341,7 @@ class Conclusion:
     @property
     def evidence(self) -> tuple[str, ...]:
         """The variables that would exclude the fragment by themselves, strongest first; of spectra the regions."""
-        if self.spectrum:
+        if self.regions is not None:
             return tuple(map(str, self.regions))
         return tuple(reason.variable for reason in self.reasons if reason.evidence)
 
@@ -375,7 +384,7 @@ class CaseResult:
     provenance : dict
         Command, seed and versions.
     spectra : Spectra or None
-        The band of the control, if the variables are a spectrum and all are used.
+        The control spectra, if the variables are a spectrum.
     """
 
     inputs: Inputs
@@ -430,6 +439,11 @@ class CaseResult:
         """Return everything as JSON values; the key ``schema`` names the format."""
         return {"schema": SCHEMA} | asdict(self)
 
+    def to_json(self) -> str:
+        """Write `to_dict` as JSON; of tables with many variables in one line, which is half as long."""
+        indent = 1 if len(self.inputs.features) <= MANY else None
+        return json.dumps(self.to_dict(), indent=indent) + "\n"
+
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> "CaseResult":
         """Build a result from `to_dict` or from the JSON file of a case."""
@@ -482,7 +496,7 @@ def _concluded(conclusion: Conclusion, model: Model, alpha: float, spectra: Spec
         basis=model.basis,
         n=model.calibrations[model.basis].n,
         reasons=reasons,
-        regions=() if spectra is None else spectra.regions(conclusion.spectrum, model.sensitivity_used),
+        regions=None if spectra is None else spectra.regions(conclusion.spectrum, model.sensitivity_used),
     )
     return replace(decided, statement=_statement(decided, model), disagreement=_disagreement(decided, model))
 

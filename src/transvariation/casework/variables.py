@@ -1,6 +1,7 @@
 """Choose and prepare the variables of a case: ranges of an axis, variables left out, preprocessing."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,19 +18,27 @@ Floats = NDArray[np.float64]
 Ranges = Sequence[tuple[float, float]]
 
 MIN_POSITIONS = 20  # fewer numeric names are numbers of variables, not positions of a spectrum
-_POSITION = re.compile(r"([-+]?\d+(?:[.,]\d+)?) ?(?:nm|µm|um|cm-1|cm\^-1|cm⁻¹|ppm)?", re.IGNORECASE)
+_POSITION = re.compile(r"(\D*?)([-+]?\d+(?:[.,]\d+)?) ?(?:nm|µm|um|cm-1|cm\^-1|cm⁻¹|ppm)?", re.IGNORECASE)
 
 
-def position(name: str) -> float | None:
-    """Return the wavelength, wavenumber or shift in the name of a variable; None if the name is no number.
+def positions(features: Sequence[str]) -> dict[str, float]:
+    """Return the wavelengths, wavenumbers or shifts in the names of variables, for those whose names are numbers.
+
+    Names of many variables may have letters before the number, the same in all of them.
 
     Examples
     --------
-    >>> position("1002.5"), position("800 nm"), position("Na")
-    (1002.5, 800.0, None)
+    >>> positions(["1002.5", "800 nm", "Na", "K39"])
+    {'1002.5': 1002.5, '800 nm': 800.0}
+    >>> len(positions(["moisture", *(f"X{x}" for x in range(800, 830))]))
+    30
     """
-    found = _POSITION.fullmatch(name.strip())
-    return None if found is None else float(found[1].replace(",", "."))
+    found = {name: match for name in features if (match := _POSITION.fullmatch(name.strip()))}
+    prefix, times = max(
+        Counter(match[1] for match in found.values()).items(), key=lambda item: item[1], default=("", 0)
+    )
+    prefix = prefix if times >= MIN_POSITIONS else ""
+    return {name: float(match[2].replace(",", ".")) for name, match in found.items() if match[1] == prefix}
 
 
 def spectral_axis(features: Sequence[str]) -> Floats | None:
@@ -40,10 +49,10 @@ def spectral_axis(features: Sequence[str]) -> Floats | None:
     >>> spectral_axis([str(800 + i) for i in range(20)])[:2], spectral_axis(["Na", "Mg"])
     (array([800., 801.]), None)
     """
-    positions = [position(name) for name in features]
-    if len(features) < MIN_POSITIONS or any(x is None for x in positions):
+    found = positions(features)
+    if len(features) < MIN_POSITIONS or len(found) < len(features):
         return None
-    axis = np.array(positions, dtype=float)
+    axis = np.array(list(found.values()))
     steps = np.sign(np.diff(axis))
     return axis if steps[0] and (steps == steps[0]).all() else None
 
@@ -102,13 +111,13 @@ def check_ranges(ranges: Any) -> list[tuple[float, float]]:
 
 def select_ranges(features: Sequence[str], ranges: Ranges) -> list[str]:
     """Return the variables whose names are numbers within one of the ranges."""
-    positions = {name: x for name in features if (x := position(name)) is not None}
-    chosen = [name for name, x in positions.items() if any(low <= x <= high for low, high in ranges)]
+    found = positions(features)
+    chosen = [name for name, x in found.items() if any(low <= x <= high for low, high in ranges)]
     if not chosen:
         words = "; ".join(f"{low:g} to {high:g}" for low, high in ranges)
         there = "no name is a number"
-        if positions:
-            there = f"those that are numbers go from {min(positions.values()):g} to {max(positions.values()):g}"
+        if found:
+            there = f"those that are numbers go from {min(found.values()):g} to {max(found.values()):g}"
         raise CaseError(f"ranges: no variable lies in {words}; of the names {there}", "ranges")
     return chosen
 

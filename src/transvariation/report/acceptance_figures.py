@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, FigureBase
 from numpy.typing import ArrayLike
 from pandas.api.types import is_numeric_dtype
 
 from transvariation.metrics import count_extremes, roc
+from transvariation.report.names import PLAIN, wrapped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,6 +22,7 @@ __all__ = [
     "acceptance_figure",
     "distance_figure",
     "extremes_figure",
+    "importance_figure",
     "sensitivity_specificity_figure",
     "spectrum_figure",
     "type_ii_figure",
@@ -32,11 +34,16 @@ ROLES = {  # distinguishable without color, too
     "extreme": {"marker": "^", "color": WARM, "edgecolor": "black"},
     "outlier": {"marker": "X", "color": RED},
 }
+MOST_POSITIONS = 600  # of a spectrum that are drawn
 _ROUNDING = 1e-9
 
 
 def acceptance_figure(
-    p_values: Mapping[str, ArrayLike], *, n_calibration: int, sensitivity: float = 0.9, figure: Figure | None = None
+    p_values: Mapping[str, ArrayLike],
+    *,
+    n_calibration: int,
+    sensitivity: float = 0.9,
+    figure: FigureBase | None = None,
 ) -> Figure:
     """Draw the p-values of groups of samples, with regular, extreme and outlying samples.
 
@@ -51,7 +58,7 @@ def acceptance_figure(
         Number of calibration samples (``classifier.coverage_report().n``).
     sensitivity : float, default=0.9
         Samples with a p-value above 1 - `sensitivity` are accepted.
-    figure : Figure, optional
+    figure : Figure or SubFigure, optional
         The figure to draw in, such as ``plt.figure()``; by default a new one, not managed by pyplot.
 
     Returns
@@ -59,7 +66,7 @@ def acceptance_figure(
     Figure
     """
     smallest = 1 / (n_calibration + 1)
-    figure, ax = _axes(figure, max(4.5, 1.6 + 1.5 * len(p_values)), 4)
+    drawing, ax = _axes(figure, max(4.5, 1.6 + 1.5 * len(p_values)), 4)
     shift = np.random.default_rng(0)
     for position, group in enumerate(p_values.values()):
         values = np.maximum(np.asarray(group, dtype=float), smallest)
@@ -70,13 +77,13 @@ def acceptance_figure(
     ax.axhspan(1 - sensitivity, 1, color=LIGHT, zorder=0)
     ax.set_yscale("log")
     ax.set(ylim=(smallest / 1.6, 1.15), ylabel="p-value", xlim=(-0.6, len(p_values) - 0.4))
-    ax.set_xticks(range(len(p_values)), list(p_values))
+    ax.set_xticks(range(len(p_values)), [wrapped(name, 18) for name in p_values], **PLAIN)
     ax.set_title(f"accepted above the line (nominal sensitivity {sensitivity:.0%})", fontsize=10)
     ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
-    return figure
+    return drawing
 
 
-def distance_figure(model: "DDSIMCA", samples: Mapping[str, Any], *, figure: Figure | None = None) -> Figure:
+def distance_figure(model: "DDSIMCA", samples: Mapping[str, Any], *, figure: FigureBase | None = None) -> Figure:
     """Draw the score and orthogonal distances of a fitted DD-SIMCA, with its limits: the classic acceptance plot.
 
     Parameters
@@ -84,7 +91,7 @@ def distance_figure(model: "DDSIMCA", samples: Mapping[str, Any], *, figure: Fig
     model : DDSIMCA
     samples : mapping of name to array-like
         Groups of samples; one panel each.
-    figure : Figure, optional
+    figure : Figure or SubFigure, optional
         The figure to draw in, such as ``plt.figure()``; by default a new one, not managed by pyplot.
 
     Returns
@@ -92,7 +99,7 @@ def distance_figure(model: "DDSIMCA", samples: Mapping[str, Any], *, figure: Fig
     Figure
     """
     n_h, n_v = model.degrees_of_freedom_
-    figure, axes = _axes(figure, 3.6 * len(samples), 3.8, len(samples))
+    drawing, axes = _axes(figure, 3.6 * len(samples), 3.8, len(samples))
     limits = dict(zip(("acceptance", "outlier limit"), model.critical_distances(), strict=True))
     for ax, (name, X) in zip(axes, samples.items(), strict=True):
         h, v = np.log1p(model.distances(X)).T
@@ -103,17 +110,17 @@ def distance_figure(model: "DDSIMCA", samples: Mapping[str, Any], *, figure: Fig
         ax.set(title=name, xlabel="score distance, log(1 + h/h0)")
     axes[0].set_ylabel("orthogonal distance, log(1 + v/v0)")
     axes[-1].legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
-    return figure
+    return drawing
 
 
-def extremes_figure(p_values: ArrayLike, *, figure: Figure | None = None) -> Figure:
+def extremes_figure(p_values: ArrayLike, *, figure: FigureBase | None = None) -> Figure:
     """Draw the observed against the expected number of extreme target samples, with the 95% tolerance.
 
     Parameters
     ----------
     p_values : array-like of shape (n,)
         p-values of target samples; see :func:`transvariation.metrics.count_extremes`.
-    figure : Figure, optional
+    figure : Figure or SubFigure, optional
         The figure to draw in, such as ``plt.figure()``; by default a new one, not managed by pyplot.
 
     Returns
@@ -121,13 +128,13 @@ def extremes_figure(p_values: ArrayLike, *, figure: Figure | None = None) -> Fig
     Figure
     """
     table = count_extremes(p_values)
-    figure, ax = _axes(figure, 4.5, 4)
+    drawing, ax = _axes(figure, 4.5, 4)
     ax.fill_between(table["expected"], table["low"], table["high"], color=LIGHT, label="95% tolerance")
     ax.plot([0, len(table)], [0, len(table)], color="0.5", linestyle="--", linewidth=1)
     ax.plot(table["expected"], table["observed"], "o", color=DARK, markersize=4, label="observed")
     ax.set(xlabel="expected number of extremes", ylabel="observed number of extremes")
     ax.legend(frameon=False)
-    return figure
+    return drawing
 
 
 def sensitivity_specificity_figure(
@@ -135,7 +142,7 @@ def sensitivity_specificity_figure(
     scores_foreign: ArrayLike,
     threshold: float | None = None,
     *,
-    figure: Figure | None = None,
+    figure: FigureBase | None = None,
 ) -> Figure:
     """Draw sensitivity and specificity over all thresholds.
 
@@ -145,7 +152,7 @@ def sensitivity_specificity_figure(
         Scores of fresh target samples and of foreign samples; high = typical.
     threshold : float, optional
         The threshold in use (``classifier.offset_``), drawn as a line.
-    figure : Figure, optional
+    figure : Figure or SubFigure, optional
         The figure to draw in, such as ``plt.figure()``; by default a new one, not managed by pyplot.
 
     Returns
@@ -154,7 +161,7 @@ def sensitivity_specificity_figure(
     """
     curve = roc(scores_target, scores_foreign)
     finite = np.isfinite(curve.thresholds)
-    figure, ax = _axes(figure, 5, 3.6)
+    drawing, ax = _axes(figure, 5, 3.6)
     ax.step(curve.thresholds[finite], curve.sensitivity[finite], where="post", color=DARK, label="sensitivity")
     ax.step(
         *(curve.thresholds[finite], curve.specificity[finite]),
@@ -164,17 +171,17 @@ def sensitivity_specificity_figure(
         ax.axvline(threshold, color=RED, linestyle=":", label="threshold in use")
     ax.set(xlabel="threshold of the score", ylabel="share", ylim=(-0.02, 1.02))
     ax.legend(frameon=False)
-    return figure
+    return drawing
 
 
-def type_ii_figure(table: "pd.DataFrame", *, figure: Figure | None = None) -> Figure:
+def type_ii_figure(table: "pd.DataFrame", *, figure: FigureBase | None = None) -> Figure:
     """Draw the type II error against the level of adulteration, or for each foreign class.
 
     Parameters
     ----------
     table : DataFrame
         As :func:`transvariation.metrics.type_ii_error` returns it; one line per sensitivity.
-    figure : Figure, optional
+    figure : Figure or SubFigure, optional
         The figure to draw in, such as ``plt.figure()``; by default a new one, not managed by pyplot.
 
     Returns
@@ -182,7 +189,7 @@ def type_ii_figure(table: "pd.DataFrame", *, figure: Figure | None = None) -> Fi
     Figure
     """
     numeric = is_numeric_dtype(table["level"])
-    figure, ax = _axes(figure, 5, 3.6)
+    drawing, ax = _axes(figure, 5, 3.6)
     for mark, (sensitivity, rows) in zip("os^Dv" * len(table), table.groupby("sensitivity"), strict=False):
         x = rows["level"].to_numpy() if numeric else np.arange(len(rows))
         errors = np.maximum([rows["beta"] - rows["low"], rows["high"] - rows["beta"]], 0)
@@ -195,7 +202,7 @@ def type_ii_figure(table: "pd.DataFrame", *, figure: Figure | None = None) -> Fi
             ax.set_xticks(x, rows["level"])
     ax.set(xlabel="level" if numeric else "foreign class", ylabel="type II error, beta", ylim=(-0.03, 1.03))
     ax.legend(frameon=False)
-    return figure
+    return drawing
 
 
 def spectrum_figure(
@@ -204,7 +211,7 @@ def spectrum_figure(
     axis: ArrayLike | None = None,
     *,
     gap: int = 0,
-    figure: Figure | None = None,
+    figure: FigureBase | None = None,
 ) -> Figure:
     """Draw spectra over the band of the control spectra, and shade the intervals that make them foreign.
 
@@ -218,7 +225,7 @@ def spectrum_figure(
         Wavelengths or wavenumbers; by default the positions 0, 1, ...
     gap : int, default=0
         Intervals separated by up to so many positions are joined.
-    figure : Figure, optional
+    figure : Figure or SubFigure, optional
         The figure to draw in, such as ``plt.figure()``; by default a new one, not managed by pyplot.
 
     Returns
@@ -226,31 +233,86 @@ def spectrum_figure(
     Figure
     """
     x = np.arange(len(band.center)) if axis is None else np.asarray(axis, dtype=float)
-    figure, axes = _axes(figure, 7, 0.8 + 1.9 * len(spectra), len(spectra), stacked=True)
+    drawing, axes = _axes(figure, 7, 0.8 + 1.9 * len(spectra), len(spectra), stacked=True)
+    lower, upper, drawn = band.lower, band.upper, _drawn(x)
     for ax, (name, spectrum) in zip(axes, spectra.items(), strict=True):
         intervals = band.intervals(spectrum, gap=gap)
         for interval in intervals:
             ax.axvspan(x[interval.first], x[interval.last], color=RED, alpha=0.25, linewidth=0.5)
-        ax.fill_between(x, band.lower, band.upper, color="0.75", label="control band")
-        ax.plot(x, np.asarray(spectrum, dtype=float), color=DARK, linewidth=0.9, label="sample")
-        ax.set_title(f"{name}: {len(intervals)} foreign interval{'' if len(intervals) == 1 else 's'}", fontsize=10)
+        ax.fill_between(x[drawn], lower[drawn], upper[drawn], color="0.75", label="control band")
+        ax.plot(x[drawn], np.asarray(spectrum, dtype=float)[drawn], color=DARK, linewidth=0.9, label="sample")
+        words = f"{name}: {len(intervals)} foreign interval{'' if len(intervals) == 1 else 's'}"
+        ax.set_title(words, fontsize=10, **PLAIN)
     axes[0].legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
-    axes[-1].set_xlabel("position" if axis is None else "wavelength or wavenumber")
-    return figure
+    _label_positions(axes[-1], x, axis is None)
+    return drawing
+
+
+def importance_figure(
+    band: "SpectralBand",
+    spectra: ArrayLike,
+    axis: ArrayLike | None = None,
+    *,
+    figure: FigureBase | None = None,
+) -> Figure:
+    """Draw the share of samples that leave the band of the control spectra at each position.
+
+    Parameters
+    ----------
+    band : SpectralBand
+        See :func:`transvariation.spectral_bands.spectral_band`.
+    spectra : array-like of shape (n_samples, n_features)
+        The samples, such as those that a classifier rejects.
+    axis : array-like of shape (n_features,), optional
+        Wavelengths or wavenumbers; by default the positions 0, 1, ...
+    figure : Figure or SubFigure, optional
+        The figure to draw in, such as ``plt.figure()``; by default a new one, not managed by pyplot.
+
+    Returns
+    -------
+    Figure
+    """
+    deviation = band.deviation(spectra)
+    shares = {
+        "above the band": ((deviation > band.width).mean(axis=0), WARM),
+        "below the band": (-(deviation < -band.width).mean(axis=0), DARK),
+    }
+    x = np.arange(len(band.center)) if axis is None else np.asarray(axis, dtype=float)
+    drawing, ax = _axes(figure, 7, 2.4)
+    for label, (share, color) in shares.items():
+        ax.fill_between(x[_drawn(x)], share[_drawn(x)], color=color, linewidth=0.5, label=label)
+    ax.axhline(0, color="0.5", linewidth=0.8)
+    ax.set(ylabel="share of samples", ylim=(-1.02, 1.02))
+    ax.set_yticks([-1, 0, 1], ["1", "0", "1"])
+    ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    _label_positions(ax, x, axis is None)
+    return drawing
+
+
+def _drawn(x: ArrayLike) -> slice:
+    """Thin many positions: a figure shows no more, and its file would be large."""
+    return slice(None, None, max(1, np.size(x) // MOST_POSITIONS))
+
+
+def _label_positions(ax: "Axes", x: ArrayLike, plain: bool) -> None:
+    first, last = np.asarray(x)[[0, -1]]
+    ax.set_xlabel("position" if plain else "wavelength or wavenumber")
+    ax.set_xlim(first, last)  # wavenumbers fall from left to right if the table's do
 
 
 def _axes(
-    figure: Figure | None, width: float, height: float, n: int | None = None, *, stacked: bool = False
-) -> tuple[Figure, Any]:
+    figure: FigureBase | None, width: float, height: float, n: int | None = None, *, stacked: bool = False
+) -> tuple[Any, Any]:
     """Give a figure one pair of axes, or n of them that share their scales."""
-    figure = figure or Figure()
-    figure.set_size_inches(width, height)
-    figure.set_layout_engine("constrained")
+    drawn: Any = figure or Figure()
+    if isinstance(drawn, Figure):  # a part of a figure has the size and the layout of the whole
+        drawn.set_size_inches(width, height)
+        drawn.set_layout_engine("constrained")
     shape = (n or 1, 1) if stacked else (1, n or 1)
-    axes = figure.subplots(*shape, sharex=True, sharey=not stacked, squeeze=False).ravel()
+    axes = drawn.subplots(*shape, sharex=True, sharey=not stacked, squeeze=False).ravel()
     for ax in axes:
         ax.spines[["top", "right"]].set_visible(False)
-    return figure, axes if n else axes[0]
+    return drawn, axes if n else axes[0]
 
 
 def _draw_roles(ax: "Axes", x: ArrayLike, y: ArrayLike, roles: ArrayLike) -> None:

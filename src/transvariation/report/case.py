@@ -15,10 +15,15 @@ import pandas as pd
 from transvariation.atomic_write import replacing
 from transvariation.casework import CaseResult, Conclusion
 from transvariation.casework.likelihood_ratio import SCALE, SCALE_NAME
-from transvariation.casework.result import LIMITATIONS, PROPOSITIONS, QUESTION
+from transvariation.casework.result import LIMITATIONS, MANY, PROPOSITIONS, QUESTION
 from transvariation.report.case_figures import (
+    draw_acceptance,
     draw_fragments,
+    draw_importance,
     draw_performance,
+    draw_spectra,
+    has_band,
+    known_values,
     strip_svg,
     strongest_variables,
     with_unit,
@@ -32,6 +37,7 @@ from transvariation.report.case_text import (
     format_ratio,
     format_share,
     group_sentence,
+    listed,
     note_lines,
     ratio_sentence,
     tables_of,
@@ -42,6 +48,9 @@ TITLE = "Comparison of recovered with control fragments"
 DETAILED = 60  # fragments with a table of reasons; the JSON file has all
 BESIDE = 4  # fragments side by side in the table of items
 STATED = 12  # fragments with a separate paragraph
+STRIPS = 10  # variables of a fragment that are drawn
+REGIONS = 5  # regions of a spectrum that are listed
+SEVERAL = 10  # recovered fragments from which an acceptance plot is drawn
 BLANK = "______________________________"
 FIELDS = {
     "case_number": "Case number",
@@ -85,12 +94,23 @@ def _conclusions(result: CaseResult) -> Section:
     section = Section("Conclusions").strong(result.headline)
     for warning in result.warnings:
         section.note(warning)
-    section.table(conclusion_frame(result, 6), "Conclusion for each recovered fragment")
-    for c in result.conclusions[:STATED]:
+    section.table(
+        conclusion_frame(result, 6 if result.spectra is None else 3), "Conclusion for each recovered fragment"
+    )
+    several = len(result.conclusions) > STATED  # of many fragments the table is enough, unless the evidence disagrees
+    for c in [c for c in result.conclusions if c.disagreement or not several][:STATED]:
         ratio = " ".join(ratio_sentence(value, c.bound.get(system, "")) for system, value in c.log10_lr.items())
         section.labelled(c.fragment, " ".join(filter(None, (c.statement, ratio, c.disagreement))))
     for group in result.groups:
         section.text(group_sentence(result, group))
+    if result.model.conclusive and len(result.conclusions) >= SEVERAL:
+        section.figure(
+            draw_acceptance(result),
+            "Left, acceptance plot: regular fragments are not excluded; extreme ones are, but one or more of the units "
+            "that calibrate are as extreme; outliers are farther out than all of these. Right, extremes plot: how many "
+            "recovered fragments have a p-value of at most each level, against how many would if all came from the "
+            "control's source.",
+        )
     if any(c.log10_lr for c in result.conclusions):
         section.text(
             "A likelihood ratio of 1 favours neither proposition. Words follow the verbal scale in the section on the "
@@ -102,17 +122,40 @@ def _conclusions(result: CaseResult) -> Section:
 def _items(result: CaseResult) -> Section:
     inputs = result.inputs
     section = Section("Items and observations").text(
-        f"{_counted(inputs.control, 'control')}; {_counted(inputs.recovered, 'recovered')}. "
-        + ("Fragments were compared on a logarithmic scale. " if inputs.log else "")
-        + "The table gives the mean ± standard deviation of the replicates of each fragment, and of the fragment means "
-        "of the control."
+        f"{_counted(inputs.control, 'control')}; {_counted(inputs.recovered, 'recovered')}; {len(inputs.features)} "
+        "variables. " + ("Fragments were compared on a logarithmic scale. " if inputs.log else "")
     )
     for check in inputs.checks:
         section.text(check.statement)
-    for start in range(0, min(len(result.conclusions), BESIDE), BESIDE):
-        section.table(_mean_frame(result, result.conclusions[start : start + BESIDE]), "Mean ± standard deviation")
+    if has_band(result):
+        return _spectra(result, section)
+    if len(inputs.features) <= MANY:
+        section.text(
+            "The table gives the mean ± standard deviation of the replicates of each fragment, and of the fragment "
+            "means of the control."
+        )
+        section.table(_mean_frame(result, result.conclusions[:BESIDE]), "Mean ± standard deviation")
     names = " and ".join(strongest_variables(result))
     return section.figure(draw_fragments(result), f"Control and recovered fragments by {names}; dots are replicates.")
+
+
+def _spectra(result: CaseResult, section: Section) -> Section:
+    """Show spectra over the band of the control, and where the excluded ones leave it."""
+    steps = result.spectra.preprocess if result.spectra is not None else None
+    share = format_share(result.model.sensitivity_used)
+    section.figure(
+        draw_spectra(result),
+        f"Recovered fragments over the band of the control{f', after {steps}' if steps else ''}. A spectrum of the "
+        f"control's own source stays in the band at every position with a probability of {share}; regions outside it "
+        "are shaded.",
+    )
+    if len(result.excluded) > 1:
+        section.figure(
+            draw_importance(result),
+            f"Which positions make fragments foreign: the share of the {len(result.excluded)} excluded fragments that "
+            "leave the band of the control.",
+        )
+    return section
 
 
 def _counted(table: dict[str, Any], role: str) -> str:
@@ -149,9 +192,11 @@ def _error_rates(result: CaseResult) -> Section:
     for system, performance in model.likelihood.items():
         name = f"likelihood ratio on the wrong side of 1 ({SYSTEMS[system]})"
         rows.append(_rates(name, performance.same_below_one, performance.different_above_one))
-    if not rows:
-        return section.text("Without a background, rates of false inclusion cannot be measured.")
-    return section.table(pd.DataFrame(rows), "Measured on the background, in the design of this case")
+    if rows:
+        section.table(pd.DataFrame(rows), "Measured on the background, in the design of this case")
+    else:
+        section.text("Without a background, rates of false inclusion cannot be measured.")
+    return section
 
 
 def _rates(name: str, exclusion: float | None, inclusion: float | None) -> dict[str, str]:
@@ -171,10 +216,12 @@ def _method(result: CaseResult) -> Section:
         "shown beneath it and does not change it."
     )
     criterion = model.criterion
-    section.text(
-        f"ASTM E2927: the mean of every element within the mean of at least three control fragments ± "
-        f"{criterion.multiplier:g} times the larger of their standard deviation and {criterion.min_rsd:g} of the mean."
-    )
+    if result.spectra is None:
+        section.text(
+            f"ASTM E2927: the mean of every element within the mean of at least three control fragments ± "
+            f"{criterion.multiplier:g} times the larger of their standard deviation and {criterion.min_rsd:g} of the "
+            "mean."
+        )
     for performance in model.likelihood.values():
         low, high = performance.bounds
         section.text(
@@ -215,6 +262,11 @@ def _appendices(result: CaseResult) -> list[Section]:
 def _fragments(result: CaseResult) -> Section:
     section = Section("Appendix A: fragments", new_page=True)
     known = list(result.inputs.known)
+    if len(result.inputs.features) > MANY:
+        return section.text(
+            f"{len(known)} control and {len(result.conclusions)} recovered fragments; their measurements by "
+            f"{len(result.inputs.features)} variables are in the tables and in the JSON file."
+        )
     for start in range(0, min(len(known), DETAILED), BESIDE + 1):
         chosen = known[start : start + BESIDE + 1]
         frame = pd.DataFrame({k.fragment: {n: _mean_sd(v) for n, v in k.measurements.items()} for k in chosen})
@@ -226,25 +278,37 @@ def _fragments(result: CaseResult) -> Section:
 
 
 def _reasons(result: CaseResult) -> Section:
-    section = Section("Appendix B: variables").text(
+    section = Section("Appendix B: variables")
+    ordered = sorted(result.conclusions, key=lambda c: c.accepted)
+    if has_band(result):
+        rows = [{"fragment": c.fragment, "regions": _region_list(c)} for c in ordered[:DETAILED]]
+        words = "Regions outside the band of the control, with the largest deviation in control standard deviations"
+        section.table(pd.DataFrame(rows), words)
+    section.text(
         "Grey ticks: control fragments; band: their middle half; line: their median. A cross marks a variable that by "
         "itself would exclude the fragment at the same sensitivity, a dot one that would not, an arrow a value far "
         "outside. That one of many variables does so is common among fragments of the same source; the conclusion "
         "weighs all variables together."
     )
-    ordered = sorted(result.conclusions, key=lambda c: c.accepted)
-    for c in ordered[:DETAILED]:
-        section.table(_strips(result, c), f"{c.fragment}: p-value {format_p(c.p_value)}", kind="strips")
-    if len(ordered) > DETAILED:
-        section.text(f"{len(ordered) - DETAILED} more fragments are in the JSON file only.")
+    most = DETAILED if len(result.inputs.features) <= MANY else 2
+    for c in ordered[:most]:
+        more = f", the {STRIPS} most telling variables" if len(result.model.variables.used) > STRIPS else ""
+        section.table(_strips(result, c), f"{c.fragment}: p-value {format_p(c.p_value)}{more}", kind="strips")
+    if len(ordered) > most:
+        section.text(f"{len(ordered) - most} more fragments are in the JSON file only.")
     return section
+
+
+def _region_list(c: Conclusion) -> str:
+    """List the regions of a fragment with their largest deviations."""
+    return listed([f"{region} ({region.deviation:+.1f})" for region in c.regions or ()], REGIONS) or "none"
 
 
 def _strips(result: CaseResult, c: Conclusion) -> pd.DataFrame:
     intervals = {interval.element: interval for interval in c.intervals}
     rows = []
-    for r in c.reasons:
-        known = [mean(k.measurements[r.variable]) for k in result.inputs.known]
+    for r in c.reasons[:STRIPS]:
+        known = known_values(result, r.variable)
         words = f"{r.side} the control mean" + (", evidence against" if r.evidence else "")
         row = {
             "variable": with_unit(result, r.variable),

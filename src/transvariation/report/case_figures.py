@@ -7,13 +7,16 @@ from numpy.typing import ArrayLike
 
 from transvariation.casework import CaseResult
 from transvariation.casework.likelihood_ratio import Performance
-from transvariation.report.names import PLAIN, label_axes
+from transvariation.casework.result import Spectra
+from transvariation.report.names import PLAIN, label_axes, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 LARGEST = 1e300  # axis lengths must stay finite
+PANELS = 3  # spectra drawn
+COLUMNS = 6  # sources beside each other in the acceptance plot
 LABELLED = 12  # recovered fragments named in the figure
 WIDTH, HEIGHT, PAD = 260, 26, 12
 TICKS = 200  # more control values are thinned to quantiles
@@ -72,9 +75,73 @@ def draw_fragments(result: CaseResult) -> "Figure":
     return figure
 
 
+def has_band(result: CaseResult) -> bool:
+    """Return whether there is a band of control spectra to draw."""
+    return any(c.regions is not None for c in result.conclusions)
+
+
+def draw_spectra(result: CaseResult) -> "Figure":
+    """Draw recovered spectra over the band of the control, excluded ones first, and shade where they leave it."""
+    from transvariation.report.acceptance_figures import spectrum_figure
+
+    spectra = spectra_of(result)
+    ordered = sorted(result.conclusions, key=lambda c: (c.p_value, -len(c.regions or ())))
+    panels = {wrapped(c.fragment, 60): c.spectrum for c in ordered[:PANELS]}
+    gap = len(spectra.axis) // 100
+    return spectrum_figure(spectra.band(result.model.sensitivity_used), panels, spectra.axis, gap=gap)
+
+
+def draw_importance(result: CaseResult) -> "Figure":
+    """Draw where the excluded fragments leave the band of the control."""
+    from transvariation.report.acceptance_figures import importance_figure
+
+    spectra = spectra_of(result)
+    excluded = np.array([c.spectrum for c in result.excluded])
+    return importance_figure(spectra.band(result.model.sensitivity_used), excluded, spectra.axis)
+
+
+def spectra_of(result: CaseResult) -> Spectra:
+    """Return the control spectra; refuse a case without."""
+    if result.spectra is None:
+        raise ValueError("the variables of this case are no spectrum")
+    return result.spectra
+
+
+def p_values_by_source(result: CaseResult) -> dict[str, list[float]]:
+    """Group the p-values of the recovered fragments by source, where there are a few sources."""
+    p_values = [c.p_value for c in result.conclusions]
+    sources = [c.source for c in result.conclusions]
+    if not 1 < len(set(sources)) <= COLUMNS:
+        return {"recovered": p_values}
+    return {str(source): [p for p, s in zip(p_values, sources, strict=True) if s == source] for source in sources}
+
+
+def draw_acceptance(result: CaseResult) -> "Figure":
+    """Draw the acceptance plot, by source where there are a few, and the extremes plot of the recovered fragments."""
+    from matplotlib.figure import Figure
+
+    from transvariation.report.acceptance_figures import acceptance_figure, extremes_figure
+
+    figure = Figure(figsize=(9, 3.6), layout="constrained")
+    left, right = figure.subfigures(1, 2, squeeze=False)[0]
+    n = result.model.calibrations[result.model.basis].n
+    groups = p_values_by_source(result)
+    acceptance_figure(groups, n_calibration=n, sensitivity=result.model.sensitivity_used, figure=left)
+    extremes_figure([c.p_value for c in result.conclusions], figure=right)
+    return figure
+
+
 def with_unit(result: CaseResult, name: str) -> str:
     """Return the name of a variable with its unit."""
     return f"{name} ({result.inputs.units[name]})" if result.inputs.units.get(name) else name
+
+
+def known_values(result: CaseResult, variable: str) -> list[float]:
+    """Return the values of the control fragments in a variable, on the scale of the reasons."""
+    if result.spectra is None:
+        return [float(np.mean(known.measurements[variable])) for known in result.inputs.known]
+    at = result.inputs.features.index(variable)
+    return [spectrum[at] for spectrum in result.spectra.known]
 
 
 def strip_svg(control: ArrayLike, value: float, evidence: bool) -> str:

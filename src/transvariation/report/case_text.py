@@ -164,8 +164,12 @@ def _disagreements(result: CaseResult) -> list[str]:
 def _variables(result: CaseResult) -> str:
     v = result.model.variables
     words = f"variables: {listed(v.used)}"
+    if result.spectra is not None and result.spectra.whole:
+        words = f"{len(v.used)} variables from {v.used[0]} to {v.used[-1]}"
     if v.combinations:
         words += f", in {v.combinations} combinations"
+    if result.model.preprocess is not None:
+        words += f", after {result.model.preprocess}"
     return words + (f"; not used: {listed(v.unused)}" if v.unused else "")
 
 

@@ -1,6 +1,5 @@
 """A judged case on the screen."""
 
-import json
 import textwrap
 from pathlib import Path
 from typing import Any
@@ -37,7 +36,7 @@ def judge_case(
             write_report(result, report)
     if json_file is not None:
         with replacing(json_file) as unfinished:
-            unfinished.write_text(json.dumps(result.to_dict(), indent=1) + "\n", encoding="utf-8")
+            unfinished.write_text(result.to_json(), encoding="utf-8")
     show_case(result, console)
     for kind, path in (("Report", report), ("JSON", json_file)):
         if path is not None:

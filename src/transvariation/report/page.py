@@ -13,6 +13,7 @@ import pandas as pd
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+DEFAULT_WIDTH, PAGE_WIDTH = 6.6, 10.6  # inches, of a figure and of the widest one on a page
 # Fonts for characters that the default font lacks, where they are installed.
 FURTHER = (
     "Noto Sans CJK JP",
@@ -73,7 +74,9 @@ class Section:
     def figure(self, figure: "Figure | bytes", caption: str) -> "Section":
         """Add a figure, or its SVG."""
         drawn = figure if isinstance(figure, bytes) else render(figure, "svg")
-        self.parts.append({"kind": "figure", "svg": drawn.decode(), "caption": caption})
+        inches = DEFAULT_WIDTH if isinstance(figure, bytes) else figure.get_size_inches()[0]
+        width = min(100.0, round(100 * inches / PAGE_WIDTH, 1))
+        self.parts.append({"kind": "figure", "svg": drawn.decode(), "caption": caption, "width": width})
         return self
 
 

@@ -2,7 +2,6 @@
 
 import base64
 import io
-import json
 import zipfile
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,7 +15,7 @@ from transvariation.casework import METHODS, REDUCTIONS, CaseResult, Conclusion,
 from transvariation.casework.case_tables import NFI, duplicate_warnings, read_case
 from transvariation.casework.methods import DEFAULT
 from transvariation.casework.model_file import spreadsheet_safe
-from transvariation.casework.result import LIMITATIONS
+from transvariation.casework.result import LIMITATIONS, MANY
 from transvariation.casework.variables import (
     check_preprocess,
     check_ranges,
@@ -25,9 +24,19 @@ from transvariation.casework.variables import (
     spectral_axis,
 )
 from transvariation.datasets import load_glass
-from transvariation.report.acceptance_figures import acceptance_figure, extremes_figure, spectrum_figure
+from transvariation.report.acceptance_figures import acceptance_figure, extremes_figure
 from transvariation.report.case import case_html, case_pdf
-from transvariation.report.case_figures import draw_fragments, strongest_variables, with_unit
+from transvariation.report.case_figures import (
+    draw_fragments,
+    draw_importance,
+    draw_spectra,
+    has_band,
+    known_values,
+    p_values_by_source,
+    spectra_of,
+    strongest_variables,
+    with_unit,
+)
 from transvariation.report.case_text import (
     conclusion_frame,
     format_number,
@@ -41,14 +50,13 @@ from transvariation.report.case_text import (
 )
 from transvariation.tables import Limits, TableError, read_pair
 from transvariation.web.preview import problem_dict, sheets, show_problems, show_table
-from transvariation.web.spectra import LINES, segments, some
+from transvariation.web.spectra import segments, some
 
 # A browser shows all of this at once: less than the command line takes.
 LIMITS = Limits(rows=50_000, columns=10_000, cells=500_000, unpacked=100_000_000)
 MAX_PROBLEMS = 200
 NAMED = 4  # variables named as evidence in the table of conclusions
 REASONS = 40  # variables or regions in the evidence on a fragment
-MAX_GROUPS = 8  # sources beside each other in the acceptance plot
 HELD_OUT = 6  # every so many-th window is among the recovered fragments of the example
 
 Files = list[tuple[str, bytes]] | None  # named tables: control, recovered and perhaps background; None: the example
@@ -142,6 +150,7 @@ def view(content: dict[str, Any], sensitivity: float) -> dict[str, Any]:
     calibration = model.calibrations[model.basis]
     files = ", ".join(f"{role} {table['file']}" for role, table in tables_of(result).items())
     evidence = conclusion_frame(result, NAMED)["evidence"]
+    spectral, many = has_band(result), len(inputs.features) > MANY
     return {
         "sensitivity": model.sensitivity,
         "headline": result.headline,
@@ -153,8 +162,8 @@ def view(content: dict[str, Any], sensitivity: float) -> dict[str, Any]:
         ],
         "warnings": list(result.warnings),
         "trust": [calibration.description, calibration.guarantee, *LIMITATIONS],
-        "spectral": result.spectra is not None,
-        "features": list(inputs.features) if result.spectra is None else [],
+        "spectral": spectral,
+        "features": [] if spectral else list(model.variables.used if many else inputs.features),
         "axes": list(strongest_variables(asked)),  # they stay while the sensitivity moves
         "conclusions": [
             _conclusion(c, result) | {"evidence": words} for c, words in zip(result.conclusions, evidence, strict=True)
@@ -207,7 +216,7 @@ def evidence(content: dict[str, Any], fragment: str, sensitivity: float) -> dict
     return {
         "statement": conclusion.statement,
         "ratios": [ratio_sentence(v, conclusion.bound.get(name, "")) for name, v in conclusion.log10_lr.items()],
-    } | (_reasons(conclusion, result) if result.spectra is None else _regions(conclusion, result))
+    } | (_regions(conclusion, result) if has_band(result) else _reasons(conclusion, result))
 
 
 def _reasons(conclusion: Conclusion, result: CaseResult) -> dict[str, Any]:
@@ -220,7 +229,7 @@ def _reasons(conclusion: Conclusion, result: CaseResult) -> dict[str, Any]:
                 "text": format_number(reason.value),
                 "value": reason.value,
                 "replicates": [format_number(value) for value in conclusion.measurements[reason.variable]],
-                "known": [_mean(known.measurements[reason.variable]) for known in result.inputs.known],
+                "known": known_values(result, reason.variable),
                 "control": format_number(reason.control),
                 "side": reason.side,
                 "p": format_p(reason.p_values[result.model.basis]),
@@ -233,7 +242,7 @@ def _reasons(conclusion: Conclusion, result: CaseResult) -> dict[str, Any]:
 
 def _regions(conclusion: Conclusion, result: CaseResult) -> dict[str, Any]:
     """Return the spectrum of a fragment over the band of the control, and where it leaves the band."""
-    regions = conclusion.regions
+    regions = conclusion.regions or ()
     return {
         "spectrum": _over_band(result, [conclusion.spectrum]),
         "shaded": [(region.low, region.high) for region in regions],
@@ -252,8 +261,7 @@ def _regions(conclusion: Conclusion, result: CaseResult) -> dict[str, Any]:
 
 def _over_band(result: CaseResult, lines: Sequence[Sequence[float]]) -> dict[str, Any]:
     """Return spectra and the band of the control, on a scale that does not depend on the sensitivity."""
-    spectra = result.spectra
-    assert spectra is not None
+    spectra = spectra_of(result)
     axis, band, widest = np.array(spectra.axis), spectra.band(result.model.sensitivity_used), spectra.band(1)
     parts = segments(axis, np.vstack([band.lower, band.upper, *lines]))
     values = np.vstack([widest.lower, widest.upper, *lines])
@@ -267,10 +275,8 @@ def _over_band(result: CaseResult, lines: Sequence[Sequence[float]]) -> dict[str
 def spectra(content: dict[str, Any], sensitivity: float) -> dict[str, Any]:
     """Return some recovered spectra over the band of the control, and the importance of every position."""
     result = CaseResult.from_dict(content).at(sensitivity)
-    if result.spectra is None:
-        raise ValueError("The variables are not the positions of a spectrum.")
+    axis, band = np.array(spectra_of(result).axis), spectra_of(result).band(result.model.sensitivity_used)
     drawn = [result.conclusions[i] for i in some(len(result.conclusions))]
-    band = result.spectra.band(result.model.sensitivity_used)
     excluded = result.excluded if result.model.conclusive else ()
     outside = [np.abs(band.deviation(c.spectrum)) > band.width for c in excluded]
     share = np.mean(outside, axis=0) if outside else np.zeros(len(band.center))
@@ -279,7 +285,7 @@ def spectra(content: dict[str, Any], sensitivity: float) -> dict[str, Any]:
         "titles": [f"{c.fragment}: {verdict(c, result)}, p-value {format_p(c.p_value)}" for c in drawn],
         "of": len(result.conclusions),
         "excluded": len(excluded),
-        "importance": segments(np.array(result.spectra.axis), 100 * share),
+        "importance": segments(axis, 100 * share),
     }
 
 
@@ -293,14 +299,9 @@ def figure(content: dict[str, Any], kind: str, sensitivity: float) -> dict[str, 
 
 
 def _acceptance(result: CaseResult) -> Figure:
-    groups: dict[str, list[float]] = {}
-    sources = {c.source for c in result.conclusions}
-    for c in result.conclusions:
-        name = c.source if c.source is not None and len(sources) <= MAX_GROUPS else "recovered"
-        groups.setdefault(name, []).append(c.p_value)
     model = result.model
     n = model.calibrations[model.basis].n
-    return acceptance_figure(groups, n_calibration=n, sensitivity=model.sensitivity_used)
+    return acceptance_figure(p_values_by_source(result), n_calibration=n, sensitivity=model.sensitivity_used)
 
 
 FIGURES: dict[str, tuple[Callable[[CaseResult], Figure], str]] = {
@@ -330,7 +331,7 @@ def render(content: dict[str, Any], kind: str, sensitivity: float) -> str:
     writers = {
         "html": lambda: case_html(result).encode(),
         "pdf": lambda: case_pdf(result),
-        "json": lambda: (json.dumps(result.to_dict(), indent=1) + "\n").encode(),
+        "json": lambda: result.to_json().encode(),
         "csv": lambda: _csv(result).encode(),
         "zip": lambda: _figures(result),
     }
@@ -340,12 +341,12 @@ def render(content: dict[str, Any], kind: str, sensitivity: float) -> str:
 def _figures(result: CaseResult) -> bytes:
     """Write the figures of a case as SVG files in an archive."""
     drawn = {name: draw(result) for name, (draw, _) in FIGURES.items()}
-    if result.spectra is None:
-        drawn["fragments"] = draw_fragments(result)
+    if has_band(result):
+        drawn |= {"spectra": draw_spectra(result)} | (
+            {"importance": draw_importance(result)} if result.excluded else {}
+        )
     else:
-        some_excluded = (result.excluded or result.conclusions)[:LINES]
-        band = result.spectra.band(result.model.sensitivity_used)
-        drawn["spectra"] = spectrum_figure(band, {c.fragment: c.spectrum for c in some_excluded}, result.spectra.axis)
+        drawn["fragments"] = draw_fragments(result)
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, each in drawn.items():
