@@ -4,6 +4,7 @@ import io
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from transvariation.baselines import DDSIMCA
 from transvariation.metrics import type_ii_error
@@ -11,6 +12,7 @@ from transvariation.report.acceptance_figures import (
     acceptance_figure,
     distance_figure,
     extremes_figure,
+    importance_figure,
     sensitivity_specificity_figure,
     spectrum_figure,
     type_ii_figure,
@@ -75,3 +77,24 @@ def test_spectrum_figure_shades_the_foreign_intervals():
     assert len(first.patches) == 2
     assert len(second.patches) == 0
     assert first.get_title() == "foreign: 2 foreign intervals"
+
+
+def test_importance_figure_draws_shares_above_and_below_the_band():
+    band = spectral_band(np.random.default_rng(2).normal(size=(30, 50)))
+    samples = np.zeros((4, 50))
+    samples[:3, 10], samples[0, 20] = 30, -30
+    (ax,) = drawn(importance_figure(band, samples, np.arange(50.0, 0.0, -1.0)))
+    above, below = (collection.get_paths()[0].vertices for collection in ax.collections)
+    assert above[:, 1].max() == 0.75
+    assert above[above[:, 1].argmax(), 0] == 40.0
+    assert below[:, 1].min() == -0.25
+    assert ax.get_xlim() == (50.0, 1.0)
+
+
+def test_figures_can_be_drawn_in_a_part_of_a_figure():
+    figure = Figure(figsize=(8, 3), layout="constrained")
+    left, right = figure.subfigures(1, 2)
+    acceptance_figure({"own": [0.5]}, n_calibration=9, figure=left)
+    extremes_figure([0.1, 0.5], figure=right)
+    assert len(drawn(figure)) == 2
+    assert figure.get_size_inches().tolist() == [8, 3]

@@ -383,3 +383,11 @@ class TestPolars:
         monkeypatch.setitem(sys.modules, "pyarrow", None)
         (found,) = problems(polars.DataFrame({"Na": [1.0]}))
         assert "pip install 'transvariation[parquet]'" in found
+
+
+def test_positions_of_a_spectrum_are_names_of_columns():
+    header = ",".join(f"{x:.1f}" for x in np.linspace(4000, 3960, 21))
+    row = ",".join(f"{x}" for x in np.sin(np.arange(21.0)))
+    assert read_table(f"{header}\n{row}\n{row}\n".encode()).features[:2] == ("4000.0", "3998.0")
+    with pytest.raises(TableError, match="the first row holds numbers, not names"):
+        read_table(f"{row}\n{row}\n".encode())

@@ -25,6 +25,7 @@ from transvariation.provenance import provenance
 from transvariation.tables import Table
 
 CASE_FIELDS = ("case_number", "items", "laboratory", "examiner", "reviewer", "received", "examined")
+FARTHEST = 1e6  # standard deviations; JSON has no infinity
 TELLING = 10  # of many variables, those that the reasons name
 
 
@@ -213,23 +214,26 @@ def _rounded(values: Any) -> tuple[float, ...]:
     return tuple(float(f"{value:.9g}") for value in values)
 
 
-def _telling(tables: CaseTables, evidence: dict[str, Evidence], used: list[int], i: int) -> list[int]:
+def _deviations(tables: CaseTables) -> Any:
+    """Compute how far recovered fragments lie from the control mean, in standard deviations of the control."""
+    control, recovered = tables.shown
+    spread = control.std(axis=0, ddof=1) if len(control) > 1 else np.zeros(control.shape[1])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        deviations = (recovered - control.mean(axis=0)) / spread
+    return np.clip(np.nan_to_num(deviations, nan=0.0), -FARTHEST, FARTHEST)
+
+
+def _telling(p_values: Any, deviations: Any, used: list[int], is_spectrum: bool) -> list[int]:
     """Choose the variables that the reasons of a recovered fragment name: all, or of many the most telling ones.
 
     Neighbouring positions of a spectrum tell the same, so that only the largest deviation among them is named.
     """
     if len(used) <= MANY:
         return used
-    control, recovered = tables.shown
-    spread = control.std(axis=0)
-    deviation = np.abs(recovered[i] - control.mean(axis=0)) / np.where(spread > 0, spread, np.inf)
-    deviation[tables.no_evidence[i]] = 0
-    if tables.axis is not None and len(used) == len(deviation):
-        peaks, _ = find_peaks(np.r_[0, deviation, 0], distance=len(deviation) // (5 * TELLING))
-        candidates = (peaks - 1).tolist()
-        return sorted(candidates, key=lambda j: -deviation[j])[:TELLING]
-    basis = "background" if "background" in evidence else "control"
-    return sorted(used, key=lambda j: (evidence[basis].univariate[i, j], -deviation[j]))[:TELLING]
+    if is_spectrum and len(used) == len(deviations):
+        peaks, _ = find_peaks(np.r_[0, np.abs(deviations), 0], distance=len(deviations) // (5 * TELLING))
+        return sorted((peaks - 1).tolist(), key=lambda j: -abs(deviations[j]))[:TELLING]
+    return sorted(used, key=lambda j: (p_values[j], -abs(deviations[j])))[:TELLING]
 
 
 def _conclusions(
@@ -247,6 +251,8 @@ def _conclusions(
     matches = compare_by_astm(tables, model.criterion)
     tp, no_evidence = evidence["control"].tp, tables.no_evidence
     ratios = evidence["background"].ratios if "background" in evidence else [{}] * len(recovered)
+    deviations = np.where(no_evidence, 0.0, _deviations(tables))
+    by_variable = evidence["background" if "background" in evidence else "control"].univariate
     names = set(model.variables.used)
     used = [j for j, variable in enumerate(tables.features) if variable in names]
     return tuple(
@@ -267,8 +273,9 @@ def _conclusions(
                         basis: 1.0 if no_evidence[i, j] else float(found.univariate[i, j])
                         for basis, found in evidence.items()
                     },
+                    deviation=float(deviations[i, j]),
                 )
-                for j in _telling(tables, evidence, used, i)
+                for j in _telling(by_variable[i], deviations[i], used, tables.is_spectrum)
             ),
             measurements=_measurements(tables.recovered_table, recovered.rows[i]),
             p_values={basis: float(found.p_values[i]) for basis, found in evidence.items()},

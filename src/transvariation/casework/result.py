@@ -264,6 +264,8 @@ class Reason:
         without derivatives.
     side : {"below", "at", "above"}
         Of the control.
+    deviation : float
+        From the control mean, in standard deviations of the control fragments; at most a million.
     p_values : dict
         By basis: the p-value of a comparison by this variable only.
     evidence : bool
@@ -275,6 +277,7 @@ class Reason:
     control: float
     side: str
     p_values: dict[str, float]
+    deviation: float = 0.0
     evidence: bool = False
 
 
@@ -488,7 +491,7 @@ def choose_basis(calibrations: dict[str, Calibration], sensitivity: float) -> tu
 def _concluded(conclusion: Conclusion, model: Model, alpha: float, spectra: Spectra | None) -> Conclusion:
     p = conclusion.p_values[model.basis]
     reasons = tuple(replace(r, evidence=r.p_values[model.basis] <= alpha) for r in conclusion.reasons)
-    reasons = tuple(sorted(reasons, key=lambda r: (r.p_values[model.basis], r.variable)))
+    reasons = tuple(sorted(reasons, key=lambda r: (r.p_values[model.basis], -abs(r.deviation), r.variable)))
     decided = replace(
         conclusion,
         accepted=p > alpha,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Union
 
 import numpy as np
+from numpy.typing import NDArray
 
 from transvariation.tables.cells import read_cells
 from transvariation.tables.columnar import PandasGrid, open_arrow, open_parquet
@@ -71,13 +72,20 @@ def opened(
             grid = open_parquet(stream, sha256, problems, decimal)
         else:
             grid = TextGrid(stream, sha256, problems, delimiter=delimiter, decimal=decimal, encoding=encoding)
-            if grid.header and np.isfinite(read_cells(grid.header).values).all():
+            numbers = read_cells(grid.header).values
+            if grid.header and np.isfinite(numbers).all() and not _is_axis(numbers):
                 problems.add("header-of-numbers", grid.first_row)
         _check_size(grid, problems, limits)
         yield grid, problems
     finally:
         if ours:
             stream.close()
+
+
+def _is_axis(numbers: NDArray[np.float64]) -> bool:
+    """Return whether numbers are the positions of a spectrum: many, at equal steps up to their rounding."""
+    steps = np.diff(numbers)
+    return len(numbers) >= 20 and bool((np.abs(steps - np.mean(steps)) <= 0.2 * abs(np.mean(steps))).all() and steps[0])
 
 
 def _name_of(source: Any) -> str:

@@ -1,0 +1,340 @@
+"""Spectra in casework: preprocessing, choice of variables, regions, wide tables, replicates."""
+
+import json
+import re
+import time
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from sklearn.covariance import LedoitWolf
+
+from transvariation import NeighborTOCC, load
+from transvariation.casework import CaseError, CaseResult, judge
+from transvariation.casework.comparison import _control_pair_p_values, univariate_p_values
+from transvariation.casework.fragments import _two_groups_p_value
+from transvariation.casework.methods import Recipe, make_classifier
+from transvariation.casework.model_file import fit_model, score_table
+from transvariation.casework.variables import check_preprocess, positions, spectral_axis
+from transvariation.cli import main
+from transvariation.persistence import read_about
+from transvariation.preprocessing import MSC, make_preprocessing
+from transvariation.report.case import case_html, case_pdf
+
+AXIS = np.arange(1000.0, 1600.0, 5.0)  # 120 positions
+
+
+def spectra(n, rng, shift=0.0, axis=AXIS, prefix="s"):
+    """Three bands, of which the second may be shifted, with a random offset and slope and a little noise."""
+    heights = 1 + 0.03 * rng.normal(size=(n, 3))
+    centers = np.array([1120.0, 1300.0 + shift, 1480.0])
+    bands = np.exp(-(((axis[:, None] - centers) / 25) ** 2))
+    gain, offset = np.exp(0.3 * rng.normal(size=(2, n, 1)))
+    X = gain * (heights @ bands.T + 0.003 * rng.normal(size=(n, len(axis)))) + offset
+    return pd.DataFrame(X, columns=[f"{x:g}" for x in axis], index=[f"{prefix}{i}" for i in range(n)])
+
+
+@pytest.fixture(scope="module")
+def tables():
+    rng = np.random.default_rng(0)
+    return spectra(20, rng, prefix="k"), pd.concat([spectra(4, rng), spectra(4, rng, 12.0, prefix="f")])
+
+
+@pytest.fixture(scope="module")
+def result(tables):
+    return judge(*tables, preprocess="snv,sg1")
+
+
+def test_a_shifted_band_is_excluded_and_the_preprocessing_is_named(result):
+    assert [c.fragment for c in result.excluded] == ["f0", "f1", "f2", "f3"]
+    assert result.model.preprocess == "snv,sg1"
+    assert "preprocessed (snv,sg1)" in result.model.calibrations["control"].description
+
+
+def test_the_region_of_a_shifted_band_is_that_band(result):
+    for c in result.excluded:
+        (region,) = c.regions
+        assert 1235 <= region.low <= 1255
+        assert 1355 <= region.high <= 1375
+        assert c.evidence == (f"{region.low:g}–{region.high:g}",)
+    assert all(c.spectrum for c in result.conclusions)
+
+
+def test_regions_move_with_the_sensitivity_as_judge_would_find_them(tables, result):
+    assert result.at(0.8).conclusions == judge(*tables, preprocess="snv,sg1", sensitivity=0.8).conclusions
+    widths = [result.spectra.band(s).width for s in (0.7, 0.8, 0.9)]
+    assert widths == sorted(widths)
+
+
+def test_the_json_of_spectra_is_the_result(result):
+    assert CaseResult.from_dict(json.loads(result.to_json())) == result
+
+
+def test_reasons_of_many_variables_are_the_ten_most_telling(result):
+    assert len(result.inputs.features) == 120
+    for c in result.conclusions:
+        assert len(c.reasons) <= 10
+        at = sorted(result.inputs.features.index(reason.variable) for reason in c.reasons)
+        assert min(np.diff(at), default=9) > 1  # neighbouring positions tell the same
+    strongest = result.excluded[0].reasons[0]
+    assert strongest.deviation == max((r.deviation for r in result.excluded[0].reasons), key=abs)
+    assert 1240 <= float(strongest.variable) <= 1372
+    at = result.inputs.features.index(strongest.variable)
+    assert strongest.value == pytest.approx(result.excluded[0].spectrum[at], rel=1e-8)  # after SNV, as shown
+
+
+@pytest.mark.parametrize("steps", ["snv,sg1", ["SNV", "sg1"]])
+def test_own_calibration_of_neighbor_is_that_of_the_preprocessed_table(tables, steps):
+    known, new = tables
+    preprocessing = make_preprocessing("snv,sg1").fit(known.to_numpy())
+    by_hand = NeighborTOCC().fit(preprocessing.transform(known.to_numpy()))
+    expected = by_hand.p_values(preprocessing.transform(new.to_numpy()))
+    found = judge(known, new, preprocess=steps)
+    assert [c.p_value for c in found.conclusions] == pytest.approx(expected.tolist(), abs=1e-12)
+
+
+def test_what_learns_is_learned_again_in_every_fold(tables, monkeypatch):
+    sizes = []
+    learn = MSC._learn
+
+    def recorded(self, X):
+        sizes.append(len(X))
+        learn(self, X)
+
+    monkeypatch.setattr(MSC, "_learn", recorded)
+    make_classifier(Recipe(preprocess="msc"), 0.9, 120).fit(tables[0])
+    assert sorted(sizes) == [18] * 10 + [20]
+
+
+def test_scale_and_offset_of_a_spectrum_do_not_matter_after_snv(tables):
+    known, new = tables
+    moved = judge(known, 3.0 * new + 2.0, preprocess="snv")
+    for one, other in zip(judge(known, new, preprocess="snv").conclusions, moved.conclusions, strict=True):
+        assert one.p_value == other.p_value
+        assert one.evidence == other.evidence
+
+
+def test_a_background_is_preprocessed_as_the_case_is():
+    rng = np.random.default_rng(1)
+    axis = AXIS[::4]
+    shifts = rng.normal(0, 10, 15)
+    background = pd.concat([spectra(3, rng, shift, axis).assign(source=f"B{i}") for i, shift in enumerate(shifts)])
+    known, new = spectra(2, rng, 5.0, axis), spectra(3, rng, 5.0, axis)
+    found = judge(known, new, background=background.reset_index(drop=True), preprocess="snv")
+    moved = judge(known, 3 * new + 2, background=background.reset_index(drop=True), preprocess="snv")
+    assert found.model.basis == "background"
+    for one, other in zip(found.conclusions, moved.conclusions, strict=True):
+        assert one.p_values["background"] == pytest.approx(other.p_values["background"], abs=1e-9)
+        assert one.match is None  # spectra are no contents of elements
+
+
+def test_triplicates_are_one_sample():
+    rng = np.random.default_rng(2)
+
+    def triplicates(table):
+        rows = table.loc[table.index.repeat(3)]
+        rows = rows * (1 + 0.02 * rng.normal(size=(len(rows), 1))) + 1e-4 * rng.normal(size=rows.shape)
+        return rows.reset_index(names="sample").assign(replicate=[1, 2, 3] * len(table))
+
+    known, new = triplicates(spectra(12, rng, prefix="k")), triplicates(spectra(4, rng, 12.0))
+    found = judge(known, new, preprocess="snv")
+    assert [c.fragment for c in found.conclusions] == ["s0", "s1", "s2", "s3"]
+    assert found.model.calibrations["control"].n == 12
+    assert len(found.excluded) == 4
+    assert len(found.conclusions[0].measurements["1000"]) == 3
+
+
+def test_a_model_file_keeps_the_preprocessing(tables, tmp_path):
+    known, new = tables
+    fit_model(known, tmp_path / "m.tv", preprocess="msc,sg1", ranges=[(1400, 1200)])
+    about = read_about(tmp_path / "m.tv")["about"]
+    assert about["preprocess"] == "msc,sg1"
+    assert about["used"][0] == "1200"
+    assert load(tmp_path / "m.tv").feature_names_in_[-1] == "1400"
+    score_table(tmp_path / "m.tv", new, tmp_path / "out.csv")
+    expected = judge(known, new, preprocess="msc,sg1", ranges=[(1200, 1400)])
+    scores = pd.read_csv(tmp_path / "out.csv")["p_value"]
+    assert scores.tolist() == pytest.approx([c.p_value for c in expected.conclusions], abs=1e-12)
+
+
+def test_replicates_stay_together_in_a_preprocessed_model(tables, tmp_path):
+    known = tables[0].reset_index(drop=True).assign(source=[f"S{i // 2}" for i in range(20)])
+    for steps in ("snv", "msc"):
+        assert fit_model(known, tmp_path / "m.tv", preprocess=steps).classifier.coverage_report().n == 10
+
+
+def test_ranges_keep_positions_and_gaps_outside_do_not_matter(tables):
+    known, new = (table.copy() for table in tables)
+    known.iloc[0, 0] = np.nan
+    found = judge(known.assign(moisture=1.5), new.assign(moisture=1.5), ranges=[(1300, 1250), (1400, 1420)])
+    assert found.inputs.features == tuple(f"{x:g}" for x in [*range(1250, 1301, 5), *range(1400, 1421, 5)])
+
+
+def test_variables_are_left_out():
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 2)), columns=["K", "Mg"])
+    found = judge(frame.assign(Ba=["?"] + ["0.1"] * 29), frame.iloc[5:8].assign(K=9.0), without=["Ba"])
+    assert found.inputs.features == ("K", "Mg")
+
+
+def test_a_reduction_leaves_as_many_as_asked(tables):
+    found = judge(*tables, preprocess="snv", reduce="vip", reduce_to=5)
+    assert len(found.model.variables.used) == 5
+    assert "reduced to 5, the most important" in found.model.calibrations["control"].description
+    for c in found.conclusions:
+        assert c.regions is None  # other positions are no evidence
+        assert {r.variable for r in c.reasons} == set(found.model.variables.used)
+    assert "<svg" in case_html(found) or "data:image/svg" in case_html(found)
+
+
+@pytest.mark.parametrize(
+    ("options", "python", "cli"),
+    [
+        ({"preprocess": "snx"}, "'snx'; the steps are snv, msc, sg, sg1 and sg2", "--preprocess snv,sg1"),
+        ({"preprocess": "sg1:10"}, "window_length=10 must be odd", "--preprocess"),
+        ({"preprocess": "sg:301"}, "needs at least 301 variables; there are 120", "--preprocess"),
+        ({"ranges": [(1, 2)]}, "no variable lies in 1 to 2; of the names those .* go from 1000 to 1595", "--range"),
+        ({"ranges": [(1, "x")]}, r"\(1, 'x'\) is not a pair of numbers", "--range 800-1200"),
+        ({"without": ["Ba"]}, "no variable 'Ba'; there are 1000, 1005", '--without "Ba,Fe"'),
+        ({"without": "Ba"}, "without='Ba' must be a list", "--without"),
+        ({"reduce": "vip", "reduce_to": 0}, "reduce_to=0 must be a whole number, at least 1", "--reduce-to"),
+        ({"reduce": "vip", "reduce_to": 121}, "reduce_to=121 exceeds the 120 variables", "--reduce-to"),
+    ],
+)
+def test_a_wrong_value_is_named_with_the_remedy_of_each_front_end(tables, tmp_path, options, python, cli):
+    with pytest.raises(CaseError, match=python) as caught:
+        judge(*tables, **options)
+    assert cli in caught.value.text("cli")
+    assert "--" not in caught.value.text("page")
+    with pytest.raises(CaseError, match=python):
+        fit_model(tables[0], tmp_path / "m.tv", **options)
+
+
+def test_the_command_line_takes_preprocessing_ranges_and_names(tables, tmp_path):
+    for name, table in zip(("known.csv", "new.csv"), tables, strict=True):
+        table.to_csv(tmp_path / name, index_label="sample")
+    known, new, report = (str(tmp_path / name) for name in ("known.csv", "new.csv", "report.html"))
+    how = ["--preprocess", "snv,sg1", "--range", "1200-1300", "--range", "1300.5:1400", "--without", "1200,1205"]
+    done = CliRunner().invoke(main, ["judge", known, new, *how, "--report", report])
+    assert done.exit_code == 0, done.output
+    assert re.search("[45] of 8 recovered fragments excluded", done.output)
+    assert "39 variables from 1210 to 1400, after snv,sg1" in " ".join(done.output.split())
+    model = str(tmp_path / "m.tv")
+    assert CliRunner().invoke(main, ["fit", known, model, *how]).exit_code == 0
+    scored = CliRunner().invoke(main, ["score", model, new])
+    assert re.search("8 rows scored, [45] rejected", scored.output)
+    wrong = CliRunner().invoke(main, ["judge", known, new, "--range", "low"])
+    assert wrong.exit_code == 2
+    assert "'low' must be two numbers" in " ".join(wrong.output.split())
+
+
+def test_names_that_are_positions():
+    names = [f"X{x}" for x in range(400, 430)]
+    assert positions(["moisture", *names]) == dict(zip(names, range(400, 430), strict=True))
+    assert spectral_axis(names).tolist() == list(range(400, 430))
+    assert spectral_axis(names[::-1]).tolist() == list(range(429, 399, -1))
+    assert spectral_axis([*names, "moisture"]) is None
+    assert spectral_axis([*names[1:], names[0]]) is None
+    # Isotopes in the order of their masses are no spectrum.
+    isotopes = "Li7 B11 Na23 Mg24 Al27 Si28 P31 K39 Ca42 Ti47 V51 Cr52 Mn55 Fe57 Co59 Ni60 Cu63 Zn66 Ga71 Rb85 Sr88"
+    assert spectral_axis(isotopes.split()) is None
+    assert positions(isotopes.split()) == {}
+    assert check_preprocess("") is None
+
+
+# Numbers that must not depend on the way they are computed.
+
+
+@pytest.mark.parametrize("n", [2, 3, 8, 9])
+def test_univariate_p_values_are_those_of_a_loop(n):
+    rng = np.random.default_rng(n)
+    control, new = np.round(rng.normal(size=(n, 6)), 1), np.round(rng.normal(size=(5, 6)), 1)
+    for j in range(6):
+        own = [abs(control[i, j] - np.median(np.delete(control[:, j], i))) for i in range(n)]
+        far = np.abs(new[:, j] - np.median(control[:, j]))
+        expected = [(1 + sum(o >= f for o in own)) / (n + 1) for f in far]
+        assert univariate_p_values(control, new)[:, j].tolist() == pytest.approx(expected)
+
+
+def test_pairs_of_fragments_are_compared_by_mahalanobis_distances_of_a_shrunk_covariance():
+    rng = np.random.default_rng(3)
+    control, new = rng.normal(size=(12, 3)).cumsum(axis=1), rng.normal(size=(3, 3)).cumsum(axis=1)
+    precision = LedoitWolf().fit((control - control.mean(axis=0)) / control.std(axis=0)).precision_
+
+    def distances(X):
+        pairs = [(X[i] - X[j]) / control.std(axis=0) for i in range(len(X)) for j in range(i)]
+        return np.array([pair @ precision @ pair for pair in pairs])
+
+    own = distances(control)
+    expected = [(1 + 12 * np.mean(own >= d - 1e-9)) / 13 for d in distances(new)]
+    p = _control_pair_p_values(control, new)
+    assert [p[1, 0], p[2, 0], p[2, 1]] == pytest.approx(expected)
+
+
+def test_two_groups_are_found_with_more_variables_than_fragments_and_normal_ones_are_not():
+    rng = np.random.default_rng(4)
+    smooth = np.cumsum(rng.normal(size=(300, 8)), axis=0).T
+    level = [_two_groups_p_value(rng.normal(size=(20, 8)) @ smooth, rng) for _ in range(60)]
+    assert np.mean(np.array(level) <= 0.1) < 0.2
+    apart = rng.normal(size=(20, 8)) @ smooth + 40 * np.repeat([[0.0], [1.0]], 10, axis=0) * smooth[0]
+    assert _two_groups_p_value(apart, rng) < 0.02
+
+
+# Wide tables.
+
+
+@pytest.fixture(scope="module")
+def wide():
+    rng = np.random.default_rng(5)
+    axis = np.linspace(1000, 1600, 1841)
+    return spectra(15, rng, axis=axis, prefix="k"), spectra(45, rng, 12.0, axis=axis)
+
+
+def test_a_wide_table_takes_a_few_times_the_classifier_alone(wide):
+    known, new = wide
+
+    def seconds(work):
+        start = time.process_time()
+        work()
+        return time.process_time() - start
+
+    judge(known, new)  # imports
+    alone = min(seconds(lambda: NeighborTOCC().fit(known).p_values(new)) for _ in range(3))
+    assert min(seconds(lambda: judge(known, new)) for _ in range(2)) < 20 * alone
+
+
+def test_the_report_of_a_wide_table_is_short(wide):
+    found = judge(*wide, preprocess="snv,sg1")
+    page = case_html(found)
+    assert len(page) < 1e6
+    assert page.count("<tr") < 200
+    assert len(found.to_json()) < 8e6
+    assert "Left, acceptance plot" in page
+    assert "Which positions make fragments foreign" in page
+    assert re.search(r"over the band of the control, after snv\.", page)
+    pages = len(re.findall(rb"/Type\s*/Page\b", case_pdf(found)))
+    assert 4 <= pages <= 6
+
+
+@pytest.mark.parametrize("preprocess", [None, "msc,sg1"])
+def test_memory_of_a_wide_table_grows_with_the_number_of_variables_not_its_square(preprocess):
+    rng = np.random.default_rng(6)
+    axis = np.linspace(1000, 1600, 4000)
+    known, new = spectra(12, rng, axis=axis, prefix="k"), spectra(3, rng, 12.0, axis=axis)
+    tracemalloc.start()
+    judge(known, new, preprocess=preprocess)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 4000**2 * 8 / 2
+
+
+def test_many_variables_without_an_axis_are_reported_briefly():
+    rng = np.random.default_rng(7)
+    names = [f"compound {chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(150)]
+    known = pd.DataFrame(rng.normal(size=(15, 150)), columns=names)
+    new = known.iloc[:3] + np.where(np.arange(150) == 7, 30.0, 1e-3)
+    found = judge(known, new)
+    assert found.spectra is None
+    assert all(c.reasons[0].variable == names[7] and len(c.reasons) == 10 for c in found.conclusions)
+    assert case_html(found).count("<tr") < 60
