@@ -24,6 +24,7 @@ def _file(name, content):
 def press_judge(page):
     page.click("#judge")
     page.wait_for_selector("#conclusion:not([hidden])")
+    page.wait_for_selector("#plane .dot, #overview .line", state="attached")
 
 
 def judge_tables(page, control, recovered, **options):

@@ -1,5 +1,7 @@
 """Spectra on the page: ranges and preprocessing instead of boxes, bands and regions instead of variables."""
 
+import io
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -78,6 +80,19 @@ def test_ranges_and_preprocessing_are_previewed_and_judged(page, spectra):
     result = judge(*spectra, ranges=[(1700, 1900), (2700, 2840)], preprocess="snv,sg:15")
     assert shown(page) == {c.fragment: verdict(c, result) for c in result.conclusions}
     assert "after snv,sg:15" in page.inner_text("#summary")
+
+
+def test_few_positions_are_chosen_one_by_one(page, spectra):
+    tables = [pd.read_csv(io.BytesIO(table), index_col=0).iloc[:, 600:1000:16] for table in spectra]
+    read(page, *tables)
+    page.get_by_text("25 of 25 variables.").wait_for()
+    page.locator("#features input").first.uncheck()
+    page.get_by_text("24 of 24 variables.").wait_for()
+    page.get_by_label("Scatter correction").select_option("snv")
+    page.wait_for_selector("#after path.line")
+    press_judge(page)
+    result = judge(*tables, features=list(tables[0])[1:], preprocess="snv")
+    assert shown(page) == {c.fragment: verdict(c, result) for c in result.conclusions}
 
 
 def test_impossible_choices_are_explained(page, spectra):

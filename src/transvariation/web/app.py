@@ -244,7 +244,7 @@ class Page:
             return _problem("These tables are no longer here; load them again.", 404)
         try:
             asked = dict(await request.json())
-            how = {name: asked.get(name) for name in ("ranges", "preprocess")}
+            how = {name: asked.get(name) for name in ("features", "ranges", "preprocess")}
             return JSONResponse(await self._quick("preview_spectra", case.files, case.reading, how))
         except WorkError as error:
             return JSONResponse({"problems": error.problems}, 422)

@@ -55,6 +55,7 @@ from transvariation.web.spectra import segments, some
 # A browser shows all of this at once: less than the command line takes.
 LIMITS = Limits(rows=50_000, columns=10_000, cells=500_000, unpacked=100_000_000)
 MAX_PROBLEMS = 200
+FEW = 40  # positions of a spectrum that can be chosen one by one
 NAMED = 4  # variables named as evidence in the table of conclusions
 REASONS = 40  # variables or regions in the evidence on a fragment
 HELD_OUT = 6  # every so many-th window is among the recovered fragments of the example
@@ -94,7 +95,7 @@ def understand(files: Files, reading: dict[str, Any]) -> dict[str, Any]:
         }
     axis = spectral_axis(pair.features)
     return seen | {
-        "features": list(pair.features) if axis is None else [],
+        "features": list(pair.features) if axis is None or len(axis) <= FEW else [],
         "axis": None if axis is None else [float(axis.min()), float(axis.max())],
         "tables": [show_table(table, spectral=axis is not None) for table in (pair.control, pair.recovered)],
         "warnings": duplicate_warnings(pair),
@@ -119,7 +120,7 @@ def decide(
 def preview_spectra(files: Files, reading: dict[str, Any], how: dict[str, Any]) -> dict[str, Any]:
     """Return the spectra as they were read, and after preprocessing within the chosen ranges, as `judge` does it."""
     contents, names = _named(files)
-    options = reading | {"background": None, "names": names, "limits": LIMITS, "features": None}
+    options = reading | {"background": None, "names": names, "limits": LIMITS, "features": how["features"]}
     tables = read_case(*contents, **options)
     axis = spectral_axis(tables.features)
     if axis is None:

@@ -15,6 +15,8 @@ let choose = () => {};
 
 export async function resetPlane(whenChosen) {
   choose = whenChosen;
+  points = null;
+  $("plane").replaceChildren();
   for (const [axis, name] of [["x", open.view.axes[0]], ["y", open.view.axes.at(-1)]]) {
     $(axis).replaceChildren(...open.view.features.map((each) => make("option", { value: each }, each)));
     $(axis).value = name;

@@ -11,25 +11,29 @@ let axis = null; // the ends of the axis if they are a spectrum
 export function offerVariables(answer) {
   ({ features, axis } = answer);
   ended();
-  $("spectra").hidden = !axis;
-  $("features").classList.toggle("ranges", Boolean(axis));
   const legend = $("features").querySelector("legend");
-  if (axis) {
-    const add = make("button", { type: "button", id: "add-range" }, "Add a range");
-    add.addEventListener("click", () => { add.before(rangeFields()); });
-    $("features").replaceChildren(legend, rangeFields(), add);
-    for (const id of ["scatter", "filter"]) $(id).value = "";
-    $("window").value = 11;
-    return preview();
-  }
-  if (features.length <= MANY) {
-    const boxes = features.map((name) => make("label", {}, make("input", { type: "checkbox", checked: true, value: name }), ` ${name}`));
-    return $("features").replaceChildren(legend, ...boxes);
-  }
-  const count = make("p", { class: "soft", role: "status", id: "chosen-count" });
-  const words = (id, label) => make("label", {}, `${label} `, make("input", { id, size: 24, class: "field" }));
-  $("features").replaceChildren(legend, words("with-words", "with one of these words in the name"), words("without-words", "without these words"), count);
-  countChosen();
+  $("features").replaceChildren(legend, ...(isFew() ? boxes() : axis ? rangeChoice() : wordFields()));
+  $("features").classList.toggle("ranges", !isFew() && Boolean(axis));
+  if (!isFew() && !axis) countChosen();
+  $("spectra").hidden = !axis;
+  for (const id of ["scatter", "filter"]) $(id).value = "";
+  $("window").value = 11;
+  if (axis) preview();
+}
+
+const isFew = () => features.length > 0 && features.length <= MANY; // the names of a spectrum are not sent
+
+const boxes = () => features.map((name) => make("label", {}, make("input", { type: "checkbox", checked: true, value: name }), ` ${name}`));
+
+function rangeChoice() {
+  const add = make("button", { type: "button", id: "add-range" }, "Add a range");
+  add.addEventListener("click", () => { add.before(rangeFields()); });
+  return [rangeFields(), add];
+}
+
+function wordFields() {
+  const field = (id, label) => make("label", {}, `${label} `, make("input", { id, size: 24, class: "field" }));
+  return [field("with-words", "with one of these words in the name"), field("without-words", "without these words"), make("p", { class: "soft", role: "status", id: "chosen-count" })];
 }
 
 const split = (id) => $(id).value.toLowerCase().split(",").map((word) => word.trim()).filter(Boolean);
@@ -66,9 +70,10 @@ function preprocess() {
 
 // What the server is told of the variables; null if none is chosen.
 export function chosenVariables() {
-  if (axis) return { ranges: ranges(), preprocess: preprocess() };
-  const chosen = features.length > MANY ? filtered() : [...$("features").querySelectorAll("input:checked")].map((box) => box.value);
-  return chosen.length ? { features: chosen } : null;
+  const steps = axis ? { preprocess: preprocess() } : {};
+  if (axis && !isFew()) return { ranges: ranges(), ...steps };
+  const chosen = isFew() ? [...$("features").querySelectorAll("input:checked")].map((box) => box.value) : filtered();
+  return chosen.length ? { features: chosen, ...steps } : null;
 }
 
 let timer = null;
@@ -80,11 +85,12 @@ function previewSoon() {
 }
 
 async function preview() {
-  const mine = open.case, turn = ++latest;
+  const mine = open.case, turn = ++latest, chosen = chosenVariables();
+  if (!chosen) return;
   $("window").parentElement.hidden = !$("filter").value;
   ended();
   ended = waiting($("kept"), "Drawing the spectra");
-  const found = await ask(`/api/cases/${mine}/preview`, { method: "POST", body: JSON.stringify({ ranges: ranges(), preprocess: preprocess() }), headers: { "Content-Type": "application/json" } });
+  const found = await ask(`/api/cases/${mine}/preview`, { method: "POST", body: JSON.stringify(chosen), headers: { "Content-Type": "application/json" } });
   if (open.case !== mine || turn !== latest) return; // no longer wanted
   ended();
   showProblems($("spectra-problems"), found.problems);
@@ -105,6 +111,6 @@ function show({ before, after, kinds }) {
 
 $("features").addEventListener("input", () => {
   if (axis) previewSoon();
-  else if (features.length > MANY) countChosen();
+  else if (!isFew()) countChosen();
 });
 for (const id of ["scatter", "filter", "window"]) $(id).addEventListener("input", previewSoon);
