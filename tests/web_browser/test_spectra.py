@@ -151,3 +151,20 @@ def test_spectra_fit_the_window(open_page, spectra, screenshot, scheme, width):
     page.locator("#extremes img").wait_for()
     assert not is_too_wide(page)
     screenshot(page, f"spectra-{width}-{scheme}")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_violations_with_spectra(open_page, spectra, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    page = open_page(scheme, bypass_csp=True)  # the page's policy refuses the script of the test tool
+    read(page, *spectra)
+    page.get_by_label("Scatter correction").select_option("snv")
+    page.wait_for_selector("#after path.line")
+    found = axe.run(page)
+    assert found.violations_count == 0, found.generate_report()
+    press_judge(page)
+    show_reasons(page, "S44")
+    page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
+    page.locator("#extremes img").wait_for()
+    found = axe.run(page)
+    assert found.violations_count == 0, found.generate_report()

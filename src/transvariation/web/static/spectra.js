@@ -16,5 +16,5 @@ export function drawSpectra(svg, { parts, kinds, titles = [], shaded = [], names
   const path = (axis, values) => axis.map((v, i) => `${i ? "L" : "M"}${px(v).toFixed(1)} ${py(values[i]).toFixed(1)}`).join("");
   const bands = parts.filter((part) => part.band).map(({ axis, band: [low, high] }) => shape("path", { class: "half", d: `${path(axis, low)}${path([...axis].reverse(), [...high].reverse()).replace("M", "L")}Z` }));
   const lines = kinds.map((kind, i) => shape("path", { class: `line ${kind}`, d: parts.map((part) => path(part.axis, part.lines[i])).join("") }, titles[i]));
-  svg.replaceChildren(...bands, ...boxes, ...axes, ...lines);
+  svg.replaceChildren(...bands, ...boxes, ...axes, ...lines.reverse()); // the control over the recovered
 }
