@@ -339,6 +339,7 @@ def test_role_of_a_column_can_be_changed(page, tables):
     press_judge(page)
     assert list(shown(page)) == ["x", "y", "z"]
     assert "2 replicates" in page.inner_text("#conclusions")
+    assert page.locator("#plane .replicate").count() == 6
     show_reasons(page)
     assert "replicates" in page.locator("#reasons thead th").all_inner_texts()
 
@@ -377,6 +378,7 @@ def test_case_details_are_in_the_report(page, tables, tmp_path):
     page.get_by_label("Laboratory").fill("Laboratory 5")
     page.get_by_label("Examined").fill("2026-11-17")
     press_judge(page)
+    assert page.inner_text("#loaded").startswith("case 2026/17 <b>: control")
     report = saved(page, "html", tmp_path).read_text()
     assert all(words in report for words in ("2026/17 &lt;b&gt;", "Laboratory 5", "2026-11-17"))
 

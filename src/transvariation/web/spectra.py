@@ -26,7 +26,7 @@ def segments(axis: Floats, lines: Floats) -> list[dict[str, Any]]:
     order = np.argsort(axis)
     axis, lines = axis[order], np.atleast_2d(lines)[:, order]
     steps = np.diff(axis)
-    breaks = np.flatnonzero(steps > GAP * np.median(steps)) + 1
+    breaks = np.flatnonzero(steps > GAP * np.median(steps if len(steps) else 0)) + 1
     parts = zip(np.split(axis, breaks), np.split(lines, breaks, axis=1), strict=True)
     share = POINTS / len(axis)
     thin = (_thinned(part, values, max(round(share * len(part)), 2)) for part, values in parts)

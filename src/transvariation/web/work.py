@@ -15,7 +15,7 @@ from transvariation.casework import METHODS, REDUCTIONS, CaseResult, Conclusion,
 from transvariation.casework.case_tables import NFI, duplicate_warnings, read_case
 from transvariation.casework.methods import DEFAULT
 from transvariation.casework.model_file import spreadsheet_safe
-from transvariation.casework.result import LIMITATIONS, MANY
+from transvariation.casework.result import LIMITATIONS, MANY, Measured
 from transvariation.casework.variables import (
     check_preprocess,
     check_ranges,
@@ -150,13 +150,14 @@ def view(content: dict[str, Any], sensitivity: float) -> dict[str, Any]:
     model, inputs = result.model, result.inputs
     calibration = model.calibrations[model.basis]
     files = ", ".join(f"{role} {table['file']}" for role, table in tables_of(result).items())
+    number = inputs.case.get("case_number")
     evidence = conclusion_frame(result, NAMED)["evidence"]
     spectral, many = has_band(result), len(inputs.features) > MANY
     return {
         "sensitivity": model.sensitivity,
         "headline": result.headline,
         "conclusive": model.conclusive,
-        "files": files,
+        "files": f"case {number}: {files}" if number else files,
         "summary": [
             f"Tables: {files}.",
             *(line for line in summary_lines(result)[1:] if not line.startswith("Warning: ")),
@@ -191,19 +192,21 @@ def _conclusion(conclusion: Conclusion, result: CaseResult) -> dict[str, Any]:
     }
 
 
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
-
-
 def points(content: dict[str, Any], x: str, y: str, sensitivity: float) -> dict[str, Any]:
-    """Return the means of all fragments in two variables, with the names of the axes."""
+    """Return the means and the replicates of all fragments in two variables, with the names of the axes."""
     result = CaseResult.from_dict(content)
     if not {x, y} <= set(result.inputs.features):
         raise ValueError(f"There is no variable {x!r} or no variable {y!r}.")
+
+    def place(fragment: Measured | Conclusion) -> tuple[Any, ...]:
+        values = fragment.measurements[x], fragment.measurements[y]
+        means = (sum(each) / len(each) for each in values)
+        return fragment.fragment, *means, list(zip(*values, strict=True)) if len(values[0]) > 1 else []
+
     return {
         "names": [with_unit(result, name) for name in (x, y)],
-        "control": [(k.fragment, *(_mean(k.measurements[name]) for name in (x, y))) for k in result.inputs.known],
-        "recovered": [(c.fragment, *(_mean(c.measurements[name]) for name in (x, y))) for c in result.conclusions],
+        "control": [place(known) for known in result.inputs.known],
+        "recovered": [place(conclusion) for conclusion in result.conclusions],
     }
 
 

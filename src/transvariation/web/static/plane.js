@@ -38,10 +38,10 @@ const thinned = (marks) => marks.filter((mark, i) => i % Math.ceil(marks.length 
 
 function marks() {
   const found = new Map(open.view.conclusions.map((each) => [each.fragment, each]));
-  const control = points.control.map(([name, x, y]) => ({ x, y, kind: "c", name: `${name}: control` }));
-  const recovered = points.recovered.map(([id, x, y]) => {
+  const control = points.control.map(([name, x, y, replicates]) => ({ x, y, replicates, kind: "c", name: `${name}: control` }));
+  const recovered = points.recovered.map(([id, x, y, replicates]) => {
     const each = found.get(id);
-    return { x, y, id, kind: each.excluded ? "r" : "a", name: `${id}: ${each.verdict}, p-value ${each.p}` };
+    return { x, y, replicates, id, kind: each.excluded ? "r" : "a", name: `${id}: ${each.verdict}, p-value ${each.p}` };
   });
   return [...thinned(control), ...thinned(recovered)];
 }
@@ -49,12 +49,17 @@ function marks() {
 export function drawPlane() {
   if (!points) return;
   const all = marks();
-  full = { x: reach(all.map((p) => p.x)), y: reach(all.map((p) => p.y)) };
+  const replicates = all.flatMap((p) => p.replicates.map(([x, y]) => ({ x, y, kind: p.kind })));
+  const everything = [...all, ...replicates];
+  full = { x: reach(everything.map((p) => p.x)), y: reach(everything.map((p) => p.y)) };
   view ||= structuredClone(full);
   const parts = drawAxes($("plane"), frame, view, points.names);
-  const inside = all.filter((p) => p.x >= view.x[0] && p.x <= view.x[1] && p.y >= view.y[0] && p.y <= view.y[1]);
+  const isInside = (p) => p.x >= view.x[0] && p.x <= view.x[1] && p.y >= view.y[0] && p.y <= view.y[1];
+  const inside = all.filter(isInside);
   inside.sort((a, b) => (a.id === open.chosen) - (b.id === open.chosen)); // the chosen one on top
   const { px, py } = scales(frame, view);
+  parts.push(...replicates.filter(isInside).map((p) => shape("circle", { class: `replicate ${p.kind}`, cx: px(p.x), cy: py(p.y), r: 2 })));
+  $("key-replicates").hidden = !replicates.length;
   parts.push(...inside.map((p) => mark(p, px(p.x), py(p.y))));
   const few = open.view.conclusions.length <= LABELLED;
   const named = inside.filter((p) => p.id !== undefined && (few || p.id === open.chosen));

@@ -8,8 +8,8 @@ export function drawSpectra(svg, { parts, kinds, titles = [], shaded = [], names
   const width = Math.max(svg.clientWidth, 300), height = Math.max(svg.clientHeight, 120);
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   const frame = { left: 66, top: 10, right: width - 10, bottom: height - 48 };
-  const xs = parts.flatMap((part) => part.axis);
-  const ranges = { x: [Math.min(...xs), Math.max(...xs)], y: reach(range || parts.flatMap((part) => part.lines.flat())) };
+  const xs = parts.flatMap((part) => part.axis), ends = [Math.min(...xs), Math.max(...xs)];
+  const ranges = { x: ends[0] < ends[1] ? ends : reach(ends), y: reach(range || parts.flatMap((part) => part.lines.flat())) };
   const axes = drawAxes(svg, frame, ranges, names), { px, py } = scales(frame, ranges);
   const inside = (v) => Math.min(Math.max(px(v), frame.left), frame.right);
   const boxes = shaded.map(([low, high]) => shape("rect", { class: "shaded", x: inside(low) - 0.5, y: frame.top, width: inside(high) - inside(low) + 1, height: frame.bottom - frame.top }));
