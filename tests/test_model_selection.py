@@ -11,6 +11,8 @@ from sklearn.pipeline import make_pipeline
 
 from transvariation import TOCC, NeighborTOCC, compare_classifiers, load_glass, make_scenario, model_selection
 from transvariation.baselines import DDSIMCA, GaussianOCC
+from transvariation.metrics import auc
+from transvariation.preprocessing import make_preprocessing
 
 LOCAL = LocalOutlierFactor(novelty=True)
 
@@ -35,6 +37,24 @@ def test_pipelines_frames_and_many_variables():
     choice = compare_classifiers([make_pipeline(PCA(2), TOCC()), make_pipeline(PCA(3), TOCC())], control, n_repeats=1)
     assert choice.reference == "each feature drawn independently"
     assert choice.table["accepted"].between(0, 1).all()
+
+
+def test_preprocessing_is_chosen_from_target_samples():
+    rng = np.random.default_rng(0)
+    position = np.linspace(0, 1, 100)
+
+    def spectra(n, center):
+        gain, offset = np.exp(0.3 * rng.normal(size=(2, n, 1)))
+        height = 1 + 0.03 * rng.normal(size=(n, 1))
+        bands = np.exp(-(((position - 0.3) / 0.05) ** 2)) + height * np.exp(-(((position - center) / 0.05) ** 2))
+        return gain * (bands + 0.003 * rng.normal(size=(n, 100))) + offset
+
+    known, new, foreign = spectra(40, 0.7), spectra(80, 0.7), spectra(80, 0.704)
+    candidates = {"raw": NeighborTOCC(), "snv": make_pipeline(make_preprocessing("snv"), NeighborTOCC())}
+    choice = compare_classifiers(candidates, known, n_repeats=1, n_reference=300)
+    areas = {n: auc(c.fit(known).score_samples(new), c.score_samples(foreign)) for n, c in candidates.items()}
+    assert choice.best == "snv"
+    assert areas["snv"] > areas["raw"] + 0.05  # and it is the better one
 
 
 def test_too_few_components_of_spectra_are_recognised_from_target_samples():

@@ -130,6 +130,21 @@ def test_a_background_is_preprocessed_as_the_case_is():
         assert one.match is None  # spectra are no contents of elements
 
 
+def test_many_variables_are_compared_with_a_background_by_components():
+    rng = np.random.default_rng(8)
+    shifts = rng.normal(0, 10, 25)
+    background = pd.concat([spectra(3, rng, shift).assign(source=f"B{i}") for i, shift in enumerate(shifts)])
+    case = spectra(5, rng, 5.0)
+    new = pd.concat([case.iloc[3:], spectra(2, rng, -15.0, prefix="other")])
+    strange = case.iloc[3:4] + 0.2 * np.exp(-(((AXIS - 1550) / 8) ** 2))  # a band that no source has
+    new = pd.concat([new, strange.set_axis(["strange"])])
+    found = judge(case.iloc[:3], new, background=background.reset_index(drop=True), preprocess="snv")
+    assert found.model.basis == "background"
+    assert [c.fragment for c in found.excluded] == ["other0", "other1", "strange"]
+    assert any("principal components of its 120 variables" in caution for caution in found.cautions)
+    assert found.conclusions[-1].regions[0].low >= 1530
+
+
 def test_triplicates_are_one_sample():
     rng = np.random.default_rng(2)
 
@@ -170,6 +185,12 @@ def test_ranges_keep_positions_and_gaps_outside_do_not_matter(tables):
     known.iloc[0, 0] = np.nan
     found = judge(known.assign(moisture=1.5), new.assign(moisture=1.5), ranges=[(1300, 1250), (1400, 1420)])
     assert found.inputs.features == tuple(f"{x:g}" for x in [*range(1250, 1301, 5), *range(1400, 1421, 5)])
+
+
+def test_a_filter_across_a_gap_is_reported(tables):
+    found = judge(*tables, preprocess="snv,sg1", ranges=[(1000, 1300), (1400, 1600)])
+    assert any("between 1300 and 1400 the Savitzky-Golay filter" in words for words in found.warnings)
+    assert not judge(*tables, preprocess="snv", ranges=[(1000, 1300), (1400, 1600)]).cautions
 
 
 def test_variables_are_left_out():
@@ -275,8 +296,8 @@ def test_pairs_of_fragments_are_compared_by_mahalanobis_distances_of_a_shrunk_co
 def test_two_groups_are_found_with_more_variables_than_fragments_and_normal_ones_are_not():
     rng = np.random.default_rng(4)
     smooth = np.cumsum(rng.normal(size=(300, 8)), axis=0).T
-    level = [_two_groups_p_value(rng.normal(size=(20, 8)) @ smooth, rng) for _ in range(60)]
-    assert np.mean(np.array(level) <= 0.1) < 0.2
+    level = [_two_groups_p_value(rng.normal(size=(20, 8)) @ smooth, rng) for _ in range(30)]
+    assert np.mean(np.array(level) <= 0.1) < 0.25
     apart = rng.normal(size=(20, 8)) @ smooth + 40 * np.repeat([[0.0], [1.0]], 10, axis=0) * smooth[0]
     assert _two_groups_p_value(apart, rng) < 0.02
 
@@ -317,16 +338,15 @@ def test_the_report_of_a_wide_table_is_short(wide):
     assert 4 <= pages <= 6
 
 
-@pytest.mark.parametrize("preprocess", [None, "msc,sg1"])
-def test_memory_of_a_wide_table_grows_with_the_number_of_variables_not_its_square(preprocess):
+def test_memory_of_a_wide_table_grows_with_the_number_of_variables_not_its_square():
     rng = np.random.default_rng(6)
-    axis = np.linspace(1000, 1600, 4000)
-    known, new = spectra(12, rng, axis=axis, prefix="k"), spectra(3, rng, 12.0, axis=axis)
+    axis = np.linspace(1000, 1600, 2500)
+    known, new = spectra(9, rng, axis=axis, prefix="k"), spectra(2, rng, 12.0, axis=axis)
     tracemalloc.start()
-    judge(known, new, preprocess=preprocess)
+    judge(known, new, preprocess="snv,sg1")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 4000**2 * 8 / 2
+    assert peak < 2500**2 * 8 / 2
 
 
 def test_many_variables_without_an_axis_are_reported_briefly():

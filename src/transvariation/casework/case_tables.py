@@ -16,7 +16,10 @@ from transvariation.casework.errors import CaseError
 from transvariation.casework.fragments import Fragments, gather_fragments
 from transvariation.casework.same_source import MIN_SOURCES, Source
 from transvariation.casework.variables import (
+    MANY,
+    Components,
     Ranges,
+    axis_cautions,
     check_without,
     preprocessing_for,
     select_ranges,
@@ -52,7 +55,7 @@ class CaseTables:
     background : list of Source
         The fragments of each background source, preprocessed, in the variables `kept`.
     kept : ndarray of bool
-        The variables in which fragments of one background source differ at all.
+        The variables, or components, in which fragments of one background source differ at all.
     exponent : bool
         Whether the measurements are logarithms (base 10), by `log` or as those of the NFI background.
     cautions : tuple of str
@@ -84,8 +87,13 @@ class CaseTables:
         return self.axis is not None
 
     def prepared(self, X: Floats) -> Floats:
-        """Preprocess measurements for a comparison with the background."""
+        """Preprocess measurements for a comparison with the background; many variables become a few components."""
         return X if self.preprocessing is None else self.preprocessing.transform(X)
+
+    @property
+    def is_summarised(self) -> bool:
+        """Whether many variables become a few components before they are compared with the background."""
+        return self.preprocessing is not None and "components" in self.preprocessing.named_steps
 
     def means_after(self, steps: str | None) -> tuple[Floats, Floats]:
         """Compute the means of the control and the recovered fragments after preprocessing, learned from the control.
@@ -164,6 +172,7 @@ def read_case(
     axis = spectral_axis(pair.features)
     if axis is None and preprocess is not None:
         axis = np.arange(1.0, len(pair.features) + 1)
+    cautions += axis_cautions(axis, preprocess)
     case = CaseTables(
         pair.features,
         pair.control,
@@ -219,11 +228,20 @@ def _with_background(case: CaseTables, table: Table, log: bool) -> CaseTables:
     cautions = [*case.cautions, *_scale_cautions(case, fragments.means, table.name)]
     if fragments.sources is None:
         raise CaseError(f"{table.name} has no column that names the source of each row", "source-column")
-    if case.preprocess is not None:
+    by_source = fragments.by_source()
+    steps = [] if case.preprocess is None else preprocessing_for(case.preprocess, len(case.features)).steps
+    if len(case.features) > MANY:
+        steps = [*steps, ("components", Components())]
+    if steps:
         # Learned from all sources: the influence of one on the mean spectrum is small, as on the covariance.
-        learned = preprocessing_for(case.preprocess, len(case.features)).fit(fragments.means)
-        case = replace(case, preprocessing=learned)
-    sources: list[Source] = [[case.prepared(x) for x in source] for source in fragments.by_source()]
+        case = replace(case, preprocessing=Pipeline(steps).fit(fragments.means))
+    if case.is_summarised:
+        components = steps[-1][1]
+        cautions.append(
+            f"Comparisons with the background use {len(components.components_)} principal components of its "
+            f"{len(case.features)} variables ({components.explained_:.1%} of their variance) and the size of the rest."
+        )
+    sources: list[Source] = [[case.prepared(x) for x in source] for source in by_source]
     usable = [source for source in sources if len(source) > 1]
     if len(usable) < MIN_SOURCES:
         raise CaseError(
@@ -241,7 +259,8 @@ def _with_background(case: CaseTables, table: Table, log: bool) -> CaseTables:
     if not kept.any():
         raise CaseError(f"in no variable do fragments of one source of {table.name} differ", "more-sources")
     if not kept.all():
-        left_out = ", ".join(np.asarray(case.features, dtype=object)[~kept])
+        names = [f"component {j + 1}" for j in range(len(kept))] if case.is_summarised else case.features
+        left_out = ", ".join(np.asarray(names, dtype=object)[~kept])
         cautions.append(
             f"Comparisons with the background leave out {left_out}: fragments of one source of {table.name} do not "
             "differ there, so that nothing is known of how much they may."

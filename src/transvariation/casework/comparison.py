@@ -184,7 +184,8 @@ def compare_with_background(tables: CaseTables, seed: int) -> Evidence:
         design = Design(k, 1, r_known, r)
         pair = one_pair(control.mean(axis=0), recovered[i], design)
         ranks[i] = background.p_value(pair, design)
-        univariate[i, kept] = background.univariate_p_values(pair, design)
+        if not tables.is_summarised:  # a component is no variable that could be a reason
+            univariate[i, kept] = background.univariate_p_values(pair, design)
         ratios.append(background.log10_lr(pair, design))
     usual = Design(k, 1, r_known, sorted(counts)[len(counts) // 2])
     evidence = Evidence(_background_calibration(background.differences(usual), seed), ranks, univariate, ratios=ratios)

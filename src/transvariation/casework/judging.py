@@ -18,8 +18,8 @@ from transvariation.casework.comparison import (
 from transvariation.casework.errors import CaseError
 from transvariation.casework.fragments import Check, Fragments, check_drift, check_homogeneity, check_replicates
 from transvariation.casework.methods import DEFAULT, Recipe
-from transvariation.casework.result import MANY, CaseResult, Conclusion, Group, Inputs, Measured, Model, Reason, Spectra
-from transvariation.casework.variables import Ranges, check_preprocess, check_ranges, without_derivatives
+from transvariation.casework.result import CaseResult, Conclusion, Group, Inputs, Measured, Model, Reason, Spectra
+from transvariation.casework.variables import MANY, Ranges, check_preprocess, check_ranges, without_derivatives
 from transvariation.conformal import check_sensitivity
 from transvariation.provenance import provenance
 from transvariation.tables import Table
@@ -128,6 +128,8 @@ def judge(
     if tables.background:
         progress("comparing with the background")
         evidence["background"] = compare_with_background(tables, seed)
+        if tables.is_summarised:
+            evidence["background"].univariate = evidence["control"].univariate
     checks = _checks(tables, evidence, seed)
     model = Model(
         method=method,
@@ -218,7 +220,7 @@ def _deviations(tables: CaseTables) -> Any:
     """Compute how far recovered fragments lie from the control mean, in standard deviations of the control."""
     control, recovered = tables.shown
     spread = control.std(axis=0, ddof=1) if len(control) > 1 else np.zeros(control.shape[1])
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         deviations = (recovered - control.mean(axis=0)) / spread
     return np.clip(np.nan_to_num(deviations, nan=0.0), -FARTHEST, FARTHEST)
 

@@ -13,11 +13,11 @@ import numpy as np
 from transvariation.casework.astm import MatchInterval
 from transvariation.casework.fragments import Check, format_p
 from transvariation.casework.likelihood_ratio import Performance, in_words
+from transvariation.casework.variables import MANY
 from transvariation.conformal import check_sensitivity, required_n
 from transvariation.spectral_bands import SpectralBand, spectral_band
 
 SCHEMA = "transvariation-case/2"
-MANY = 100  # variables; of more, reasons name the most telling ones only
 MIN_SPECTRA = 3  # control fragments that a band needs
 ROUNDING = 1e-9  # 1 - 0.9 is slightly less than 0.1
 QUESTION = "Could the recovered fragments come from the same source as the control fragments?"
@@ -267,7 +267,7 @@ class Reason:
     deviation : float
         From the control mean, in standard deviations of the control fragments; at most a million.
     p_values : dict
-        By basis: the p-value of a comparison by this variable only.
+        By basis: the p-value of a comparison by this variable only; of more than 100 variables always by the control.
     evidence : bool
         Whether this variable by itself would exclude the fragment at the same sensitivity.
     """

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import Pipeline
 
 from transvariation.casework.errors import CaseError
@@ -17,6 +18,7 @@ from transvariation.tables.columns import locate, split_unit
 Floats = NDArray[np.float64]
 Ranges = Sequence[tuple[float, float]]
 
+MANY = 100  # variables; of more, reasons name a few, and comparisons with a background use components
 MIN_POSITIONS = 20  # fewer numeric names are numbers of variables, not positions of a spectrum
 _POSITION = re.compile(r"(\D*?)([-+]?\d+(?:[.,]\d+)?) ?(?:nm|µm|um|cm-1|cm\^-1|cm⁻¹|ppm)?", re.IGNORECASE)
 
@@ -83,6 +85,43 @@ def _fewest_positions(preprocessing: Pipeline) -> int:
     return max(3, *widths) if widths else 3
 
 
+class Components(TransformerMixin, BaseEstimator):
+    """Summarise spectra by a few principal components and what these leave.
+
+    Comparisons with a background need the covariance of the variables, which thousands of positions make large
+    and uncertain. The last column is the logarithm of the length of the residual: a band that the
+    background does not have is seen there.
+
+    Parameters
+    ----------
+    most : int, default=10
+        The largest number of components.
+    share : float, default=0.99
+        The share of the variance that is enough.
+    """
+
+    def __init__(self, most: int = 10, share: float = 0.99):
+        self.most = most
+        self.share = share
+
+    def fit(self, X: Floats, y: Any = None) -> "Components":
+        """Compute the principal components of spectra."""
+        self.mean_ = X.mean(axis=0)
+        _, singular, loadings = np.linalg.svd(X - self.mean_, full_matrices=False)
+        shares = np.cumsum(singular**2) / max(float((singular**2).sum()), np.finfo(float).tiny)
+        n = min(int(np.searchsorted(shares, self.share)) + 1, self.most)
+        self.components_, self.explained_ = loadings[:n], float(shares[n - 1])
+        self.smallest_ = 1e-12 * max(float(singular[0]), np.finfo(float).tiny)  # an empty residual has no logarithm
+        return self
+
+    def transform(self, X: Floats) -> Floats:
+        """Compute the scores and the logarithm of the length of the residual."""
+        centered = X - self.mean_
+        scores = centered @ self.components_.T
+        rest = np.linalg.norm(centered - scores @ self.components_, axis=1, keepdims=True)
+        return np.hstack([scores, np.log(np.maximum(rest, self.smallest_))])
+
+
 def without_derivatives(preprocess: str | None) -> str | None:
     """Return the steps that leave a spectrum readable, in which it is shown and explained.
 
@@ -93,6 +132,21 @@ def without_derivatives(preprocess: str | None) -> str | None:
     """
     kept = [step for step in (preprocess or "").split(",") if step and not step.startswith(("sg1", "sg2"))]
     return ",".join(kept) or None
+
+
+def axis_cautions(axis: Floats | None, preprocess: str | None) -> list[str]:
+    """Warn of a filter that takes positions on either side of a gap for neighbours."""
+    if axis is None or "sg" not in (preprocess or ""):
+        return []
+    steps = np.abs(np.diff(axis))
+    gaps = np.flatnonzero(steps > 1.5 * np.median(steps))
+    if not len(gaps):
+        return []
+    listed = ", ".join(f"{axis[i]:g} and {axis[i + 1]:g}" for i in gaps[:3]) + (" and others" if len(gaps) > 3 else "")
+    return [
+        f"The positions are not equally spaced: between {listed} the Savitzky-Golay filter takes positions for "
+        "neighbours that are not. Values near such gaps mean little."
+    ]
 
 
 def check_ranges(ranges: Any) -> list[tuple[float, float]]:

@@ -63,22 +63,23 @@ def rank_variables(vip: Floats, X: Floats, kappa: float | None, n_wanted: int) -
     order = np.argsort(-vip, kind="stable")
     if kappa is None:
         return order[:n_wanted].tolist()
-    correlation = absolute_correlation(X)
+    unit = unit_columns(X)
+    total = np.zeros(X.shape[1])  # of the correlations with those taken; all pairs of many variables would not fit
     taken: list[int] = []
     for u in order:
-        varies = correlation[u, u] > 0  # a constant variable is uncorrelated with everything and not informative
-        if len(taken) < n_wanted and varies and (not taken or correlation[u, taken].mean() <= kappa):
+        varies = unit[:, u].any()  # a constant variable is uncorrelated with everything and not informative
+        if len(taken) < n_wanted and varies and (not taken or total[u] / len(taken) <= kappa):
             taken.append(int(u))
+            total += np.minimum(np.abs(unit.T @ unit[:, u]), 1.0)
     return taken
 
 
-def absolute_correlation(X: Floats) -> Floats:
-    """Compute |correlation| of all pairs of variables; a constant one is uncorrelated with every other."""
+def unit_columns(X: Floats) -> Floats:
+    """Center the columns and divide them by their lengths; constant ones become 0."""
     centred = X - X.mean(axis=0)
     norm = np.sqrt((centred**2).sum(axis=0))
     varies = norm > 1e-14 * np.sqrt(len(X)) * np.abs(X).max(axis=0, initial=0.0)
-    unit = np.divide(centred, norm, out=np.zeros_like(centred), where=varies & (norm > 0))
-    return np.minimum(np.abs(unit.T @ unit), 1.0)
+    return np.divide(centred, norm, out=np.zeros_like(centred), where=varies & (norm > 0))
 
 
 class VIPSelector(SelectorMixin, BaseEstimator):

@@ -15,7 +15,8 @@ import pandas as pd
 from transvariation.atomic_write import replacing
 from transvariation.casework import CaseResult, Conclusion
 from transvariation.casework.likelihood_ratio import SCALE, SCALE_NAME
-from transvariation.casework.result import LIMITATIONS, MANY, PROPOSITIONS, QUESTION
+from transvariation.casework.result import LIMITATIONS, PROPOSITIONS, QUESTION
+from transvariation.casework.variables import MANY
 from transvariation.report.case_figures import (
     draw_acceptance,
     draw_fragments,
