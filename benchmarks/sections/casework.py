@@ -1,8 +1,8 @@
-"""Error rates of casework comparisons with few known fragments, on Zadora's and the NFI's glass.
+"""Error rates of casework comparisons with few known fragments, on Zadora's and the NFI's glass and on simulated panes.
 
 Zadora's glass has three levels: 200 panes, four fragments each, three replicates each. The NFI's has pieces of panes.
-Every
-comparison is one of sources that the background does not hold (ten folds).
+Every comparison is one of sources that the background does not hold (ten folds). The simulated panes were not used to
+choose the method.
 """
 
 import warnings
@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from benchmarks.data import DATA
+from benchmarks.panes import make_panes
 from benchmarks.table import RESULTS, Table
 from transvariation.casework.astm import MIN_FRAGMENTS, match_interval
 from transvariation.casework.likelihood_ratio import LikelihoodSystem, Performance, ThreeLevelModel, performance
@@ -23,12 +24,12 @@ from transvariation.casework.same_source import (
     Pairs,
     SameSourceDifferences,
     Source,
+    VarianceStabilizer,
     different_source_pairs,
     same_source_pairs,
     scaled_differences,
+    source_p_values,
 )
-from transvariation.casework.stabilizer import VarianceStabilizer
-from transvariation.conformal import p_values
 from transvariation.datasets import load_nfi_glass
 from transvariation.report.case_figures import draw_performance
 
@@ -36,6 +37,7 @@ Floats = NDArray[np.float64]
 N_FOLDS = 10
 N_DIFFERENT = 8_000
 LEVELS = (0.10, 0.05)
+NFI = DATA / "nfi_glass"
 
 
 class ScoreBased:
@@ -45,7 +47,7 @@ class ScoreBased:
         self.design = design
 
     def fit(self, background: Sequence[Source]) -> "ScoreBased":
-        self.differences = SameSourceDifferences(self.design).fit(background)
+        self.differences = SameSourceDifferences(self.design, stabilize=False).fit(background)
         return self
 
     def log10_lr(self, pairs: Pairs, design: Design) -> Floats:
@@ -69,6 +71,11 @@ def run(short: bool) -> Iterator[Table]:
             rates += _rates(name, enough, design, short)
             ratios += _ratios(name, enough, design)
     yield Table("casework_rates", "Comparisons of one questioned fragment with a few known ones", rates)
+    yield Table("casework_simulation", "The same on simulated panes", list(_simulated(short)))
+    if NFI.is_dir():
+        yield Table(
+            "casework_transfer", "Validation data of the NFI, with its training data as the background", _transfer()
+        )
     yield Table("casework_ratios", "Likelihood ratios, calibrated and bounded by the background", ratios)
     if not short:
         _figure(next(iter(glasses.values()))).savefig(RESULTS / "casework_ratios.png", dpi=130)
@@ -88,6 +95,7 @@ def _nfi() -> list[Source]:
 
 
 USED = "tp of same-source differences (used)"
+RIVAL = "calibrated Mahalanobis"
 
 
 def _rates(name: str, sources: list[Source], design: Design, short: bool) -> list[dict]:
@@ -96,11 +104,13 @@ def _rates(name: str, sources: list[Source], design: Design, short: bool) -> lis
     found: dict[str, list[tuple[Floats, Floats]]] = {}
     limits: list[tuple[Floats, Floats]] = []
     for number, (background, unseen) in enumerate(_folds(sources, N_FOLDS)):
-        plain = _p_values(background, unseen, design, number, n_pairs)
-        stable = _p_values(*_stabilized(background, unseen), design, number, n_pairs)
-        found.setdefault(USED, []).append(stable["tp"])
-        found.setdefault("the same without stabilized variance", []).append(plain["tp"])
-        found.setdefault("calibrated Mahalanobis", []).append(plain["Mahalanobis"])
+        for stabilize, words in ((True, USED), (False, "the same without stabilized variance")):
+            model = SameSourceDifferences(design, stabilize=stabilize).fit(background)
+            rng = np.random.default_rng(number)
+            same = same_source_pairs(_transformed(unseen, model.stabilizer_), design, rng)
+            both = [scaled_differences(pairs) for pairs in (same, different_source_pairs(same, n_pairs, rng))]
+            found.setdefault(words, []).append(tuple(model.p_values(d) for d in both))
+        found.setdefault(RIVAL, []).append(tuple(_mahalanobis_p_values(model, d) for d in both))
         if design.known >= MIN_FRAGMENTS:
             limits.append(_astm_multipliers(unseen, design, np.random.default_rng(number)))
     joined = {key: [np.concatenate(x) for x in zip(*parts, strict=True)] for key, parts in found.items()}
@@ -119,6 +129,102 @@ def _rates(name: str, sources: list[Source], design: Design, short: bool) -> lis
     return rows
 
 
+def _mahalanobis_p_values(model: SameSourceDifferences, differences: Floats) -> Floats:
+    """Calibrate the Mahalanobis distance by the same differences, each source left out of the covariance."""
+    own, theirs = (-(x**2).sum(axis=1) for x in (model.held_out_, differences @ model.whitening_))
+    return source_p_values(own, theirs, model.pairs_.source)
+
+
+def _transformed(sources: Sequence[Source], stabilizer: VarianceStabilizer) -> list[Source]:
+    return [[stabilizer.transform(x) for x in source] for source in sources]
+
+
+def _simulated(short: bool) -> Iterator[dict]:
+    """One row per number of background panes, of elements and of known fragments; then unequal replicates."""
+    cells = [(n, p, k, 5, 5) for n in (20, 48, 100, 200) for p in (5, 10, 18) for k in (1, 3, 5, 10)]
+    cells += [(48, 18, 1, 5, 1), (48, 18, 3, 5, 1), (48, 18, 3, 5, 3), (48, 18, 3, 1, 5)]
+    for n, p, k, r_known, r_questioned in [(20, 5, 3, 2, 2), (48, 18, 10, 2, 1)] if short else cells:
+        row = {"sources": n, "elements": p, "known": k, "replicates": f"{r_known} / {r_questioned}"}
+        design = Design(k, 1, r_known, r_questioned)
+        for level, rates in simulated_rates(n, p, design, n_backgrounds=2 if short else 30).items():
+            row |= {f"{words}, {level:.2f}": f"{rate:.3f}" for words, rate in rates.items()}
+        yield row
+
+
+def simulated_rates(
+    n: int, p: int, design: Design, n_backgrounds: int, n_unseen: int = 40, seed: int = 0
+) -> dict[float, dict[str, float]]:
+    """False exclusion, and false inclusion among panes of one maker, of unseen simulated panes."""
+    found: dict[str, list[tuple[Floats, Floats]]] = {"tp": [], "Mahalanobis": []}
+    k = design.known
+    for number in range(n_backgrounds):
+        rng = np.random.default_rng([seed, number, n, p, k])
+        panes, makers = make_panes(n + n_unseen, p, rng)
+        model = SameSourceDifferences(design, number).fit([list(pane) for pane in panes[:n]])
+        unseen = [model.stabilizer_.transform(x.reshape(-1, p)).reshape(x.shape) for x in panes[n:]]
+        known = np.array([x[:k, : design.known_replicates].mean(axis=(0, 1)) for x in unseen])
+        questioned = np.array([x[k, : design.questioned_replicates].mean(axis=0) for x in unseen])
+        one, other = np.nonzero(np.triu(makers[n:, None] == makers[n:], 1))
+        both = [(known[i] - questioned[j]) / np.sqrt(1 + 1 / k) for i, j in ((..., ...), (one, other))]
+        found["tp"].append(tuple(model.p_values(d) for d in both))
+        found["Mahalanobis"].append(tuple(_mahalanobis_p_values(model, d) for d in both))
+    rates: dict[float, dict[str, float]] = {level: {} for level in LEVELS}
+    for criterion, parts in found.items():
+        same, different = (np.concatenate(x) for x in zip(*parts, strict=True))
+        for level, row in rates.items():
+            row[f"{criterion}: false exclusion"] = float((same <= level).mean())
+            row[f"{criterion}: false inclusion"] = float((different > level).mean())
+    return rates
+
+
+def _transfer() -> list[dict]:
+    """Judge the NFI's validation data with its training data, and with each other, as the background."""
+    sets = {}
+    for name in ("training", "duplo", "triplo"):
+        table = pd.read_csv(NFI / f"{name}.csv")
+        sets[name] = [rows.iloc[:, 3:].to_numpy() for _, rows in table.groupby("Item", sort=False)]
+    both = list(zip(sets["triplo"], sets["duplo"], strict=True))
+    comparisons = {
+        "training: two against the third": [(x[1:], x[:1]) for x in sets["training"]],
+        "triplo: two against the third": [(t[1:], t[:1]) for t, _ in both],
+        "duplo: one against the other": [(d[1:], d[:1]) for _, d in both],
+        "one of triplo against one of duplo": [(t[:1], d[:1]) for t, d in both],
+        "triplo against one of duplo": [(t, d[:1]) for t, d in both],
+        "triplo against duplo": [(t, d) for t, d in both],
+    }
+    backgrounds = {"training": sets["training"], "triplo and duplo": [np.concatenate(pair) for pair in both]}
+    rows = []
+    for background, items in backgrounds.items():
+        for words, pairs in comparisons.items():
+            own = words.startswith("training") == (background == "training")
+            if words.startswith("training") and not own:
+                continue
+            rows.append({"background": background, "compared": words} | _transferred(items, pairs, own))
+    return rows
+
+
+def _transferred(items: list[Floats], pairs: list[tuple[Floats, Floats]], own: bool) -> dict[str, str]:
+    """False exclusion of pairs; items that are also in the background are left out of it in ten folds."""
+    design = Design(*(len(x) for x in pairs[0]))
+    fold = np.random.default_rng(0).permutation(len(pairs)) % N_FOLDS if own else np.zeros(len(pairs))
+    found, squares = [], []
+    for number in np.unique(fold):
+        at = np.flatnonzero(fold == number)
+        left_out = set(at.tolist()) if own else set()
+        model = SameSourceDifferences(design).fit([list(x[:, None]) for i, x in enumerate(items) if i not in left_out])
+        means = [np.array([model.stabilizer_.transform(pairs[i][side]).mean(axis=0) for i in at]) for side in (0, 1)]
+        differences = (means[0] - means[1]) / np.sqrt(1 / design.known + 1 / design.questioned)
+        found.append(model.p_values(differences))
+        squares.append(((differences @ model.whitening_) ** 2).mean(axis=1))
+    p, square = np.concatenate(found), np.concatenate(squares)
+    return {
+        "comparisons": str(len(p)),
+        "mean square": f"{square.mean():.2f}",
+        "false exclusion at .10": f"{(p <= 0.10).mean():.3f}",
+        "false exclusion at .05": f"{(p <= 0.05).mean():.3f}",
+    }
+
+
 def _folds(sources: list[Source], n_folds: int) -> Iterator[tuple[list[Source], list[Source]]]:
     """Divide the sources into a background and unseen ones, in turn."""
     fold = np.random.default_rng(0).permutation(len(sources)) % n_folds
@@ -126,27 +232,6 @@ def _folds(sources: list[Source], n_folds: int) -> Iterator[tuple[list[Source], 
         yield tuple(
             [s for s, f in zip(sources, fold, strict=True) if (f == number) == unseen] for unseen in (False, True)
         )
-
-
-def _stabilized(background: list[Source], unseen: list[Source]) -> tuple[list[Source], ...]:
-    stabilizer = VarianceStabilizer().fit(background)
-    return tuple([[stabilizer.transform(x) for x in source] for source in part] for part in (background, unseen))
-
-
-def _p_values(
-    background: list[Source], unseen: list[Source], design: Design, seed: int, n_pairs: int
-) -> dict[str, tuple[Floats, ...]]:
-    """P-values of comparisons within and between unseen sources."""
-    rng = np.random.default_rng(seed)
-    same = same_source_pairs(unseen, design, rng)
-    both = [scaled_differences(pairs) for pairs in (same, different_source_pairs(same, n_pairs, rng))]
-    model = SameSourceDifferences(design).fit(background)
-    own = -(model.whitened_**2).sum(axis=1)
-    squares = [-((d @ model.whitening_) ** 2).sum(axis=1) for d in both]
-    return {
-        "tp": tuple(model.p_values(d) for d in both),
-        "Mahalanobis": tuple(p_values(own, square, model.weights_) for square in squares),
-    }
 
 
 def _row(name: str, design: Design, criterion: str, level: float | None, exclusion: float, inclusion: float) -> dict:
@@ -205,7 +290,8 @@ def _performance(sources: list[Source], design: Design, model: Any, stabilized: 
     ratios, labels = [], []
     for number, (background, unseen) in enumerate(_folds(sources, 5)):
         if stabilized:
-            background, unseen = _stabilized(background, unseen)
+            stabilizer = VarianceStabilizer().fit(background)
+            background, unseen = (_transformed(part, stabilizer) for part in (background, unseen))
         system = LikelihoodSystem(model=model).fit(background).calibrate(design)
         rng = np.random.default_rng(number)
         same = same_source_pairs(unseen, design, rng)

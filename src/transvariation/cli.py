@@ -362,6 +362,7 @@ def _case_options(command: Any) -> Any:
     "conclusions where the control has few fragments, and adds likelihood ratios.",
 )
 @click.option("--log", is_flag=True, help="Take logarithms of the measurements first.")
+@click.option("--logged", is_flag=True, help="The tables already hold logarithms (base 10).")
 @click.option("--multiplier", type=float, default=4.0, show_default=True, help="Of the ASTM E2927 criterion.")
 @click.option(
     "--min-rsd", type=float, default=0.03, show_default=True, help="Minimum relative sd of the ASTM E2927 criterion."

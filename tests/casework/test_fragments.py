@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from benchmarks.panes import make_panes
 from tests.casework.conftest import ELEMENTS, make_glass
 
 from transvariation.casework.astm import applies, error_rates, match_interval
@@ -63,12 +64,35 @@ def test_an_outlying_replicate_is_named(rng):
 def test_drift_is_noticed(rng):
     table = make_glass(1, 4, 3, rng)
     order = rng.permutation(12).astype(float)
-    assert not check_drift(_fragments(table), order, ELEMENTS).significant
+    assert not check_drift(_fragments(table), order, ELEMENTS, rng).significant
     table["Ca"] *= 10 ** (0.02 * order)
-    check = check_drift(_fragments(table), order, ELEMENTS)
+    check = check_drift(_fragments(table), order, ELEMENTS, rng)
     assert check.significant
     assert "most in Ca" in check.statement
-    assert check_drift(_fragments(table), None, ELEMENTS) is None
+    assert check_drift(_fragments(table), None, ELEMENTS, rng) is None
+
+
+@pytest.mark.parametrize(
+    ("n_fragments", "n_replicates", "p", "unequal"), [(3, 3, 5, False), (6, 3, 18, False), (5, 5, 10, True)]
+)
+def test_checks_of_simulated_controls_warn_as_often_as_stated(n_fragments, n_replicates, p, unequal):
+    """Heavy tails, and fragments that differ as much as replicates do: 1 % of the controls may be reported."""
+    rng = np.random.default_rng(5)
+    warned = {"homogeneity": 0, "outlying replicate": 0, "drift": 0}
+    for _ in range(60):
+        pane = make_panes(1, p, rng, n_fragments=n_fragments, n_replicates=n_replicates)[0][0]
+        sizes = rng.integers(1, n_replicates + 1, n_fragments) if unequal else [n_replicates] * n_fragments
+        X = np.concatenate([x[:r] for x, r in zip(pane, sizes, strict=True)])
+        control = gather_fragments(X, [f"F{i}" for i, r in enumerate(sizes) for _ in range(r)])
+        names = [f"v{j}" for j in range(p)]
+        for check in (
+            check_homogeneity(control, rng),
+            check_replicates(control, [str(i) for i in range(len(X))], names),
+            check_drift(control, np.arange(len(X)), names, rng),
+        ):
+            if check is not None:
+                warned[check.name] += check.significant
+    assert all(count <= 3 for count in warned.values()), warned
 
 
 def test_the_match_interval_by_hand():

@@ -108,15 +108,19 @@ def test_every_method_decides_by_its_p_values_and_moves(method):
     assert all(c.accepted == (c.p_value > 1 - found.model.sensitivity_used + 1e-9) for c in found.conclusions)
 
 
-def test_the_basis_changes_where_the_control_is_no_longer_enough():
+def test_the_basis_depends_on_the_number_of_control_fragments():
     rng = np.random.default_rng(2)
-    table = make_glass(40, 14, 1, rng)
+    table = make_glass(40, 34, 1, rng)
     own = table["pane"] == "P0"
-    found = judge(table[own].iloc[:12], table[own].iloc[12:], background=table[~own], log=True)
+    known, questioned, background = table[own].iloc[:32], table[own].iloc[32:], table[~own]
+    found = judge(known, questioned, background=background, log=True)
     assert found.model.basis == "control"
-    assert found.at(0.95).model.basis == "background"
-    assert found.at(0.95).at(0.9) == found
+    assert found.at(0.97).model.basis == "background"  # needs 33
+    assert found.at(0.97).at(0.9) == found
     assert set(found.conclusions[0].p_values) == {"control", "background"}
+    # Twelve support 0.9, but they include more foreign fragments than the background does.
+    assert judge(known.iloc[:12], questioned, background=background, log=True).model.basis == "background"
+    assert judge(known.iloc[:12], questioned, log=True).model.basis == "control"
 
 
 def test_the_result_survives_json_and_pickle(result, few):
@@ -247,3 +251,36 @@ def test_a_group_of_excluded_fragments_is_excluded_as_a_group():
     (group,) = result.groups
     assert not group.accepted
     assert group.p_values["control"] == pytest.approx(1 / math.comb(43, 3))
+
+
+def test_steps_and_the_share_done_are_reported(glass):
+    known, questioned, background = glass
+    steps = []
+    judge(known, questioned, background=background, log=True, progress=steps.append)
+    assert steps[0] == "reading the tables"
+    assert any("fragment 2 of 3" in step for step in steps)
+    shares = [step.share for step in steps]
+    assert shares == sorted(shares)
+    assert shares[0] == 0
+    assert shares[-1] < 1
+
+
+def test_logarithms_given_as_data(glass):
+    known, questioned, background = glass
+    elements = list(known.columns[3:])
+    logs = [
+        table.assign(**{name: np.log10(table[name]) - 1 for name in elements})
+        for table in (known, questioned, background)
+    ]
+    found = judge(*logs[:2], background=logs[2])
+    assert all(c.match is None and not c.intervals for c in found.conclusions)
+    assert found.model.criterion.false_exclusion is None
+    assert sum("ASTM E2927 criterion was not applied" in w for w in found.warnings) == 1
+    stated = judge(*logs[:2], background=logs[2], logged=True)
+    taken = judge(known, questioned, background=background, log=True)
+    assert [c.match for c in stated.conclusions] == [c.match for c in taken.conclusions]
+    assert [c.p_value for c in stated.conclusions] == [c.p_value for c in taken.conclusions]
+    assert stated.model.criterion == taken.model.criterion
+    assert not any("not applied" in w for w in stated.warnings)
+    with pytest.raises(CaseError, match="log and logged exclude each other"):
+        judge(known, questioned, log=True, logged=True)

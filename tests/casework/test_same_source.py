@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from benchmarks.sections.casework import simulated_rates
 from tests.casework.conftest import make_glass, sources_of
 
 from transvariation.casework.same_source import (
@@ -13,6 +14,7 @@ from transvariation.casework.same_source import (
     one_pair,
     same_source_pairs,
     scaled_differences,
+    source_p_values,
 )
 
 
@@ -53,7 +55,8 @@ def test_same_source_fragments_are_excluded_as_often_as_stated(design):
     rng = np.random.default_rng(1)
     background = sources_of(make_glass(300, 4, 3, rng))
     model = SameSourceDifferences(design).fit(background)
-    fresh = same_source_pairs(sources_of(make_glass(300, 4, 3, rng)), design, rng)
+    unseen = sources_of(make_glass(300, 4, 3, rng))
+    fresh = same_source_pairs([[model.stabilizer_.transform(x) for x in source] for source in unseen], design, rng)
     p = model.p_values(scaled_differences(fresh))
     for level in (0.1, 0.05):
         assert (p <= level).mean() == pytest.approx(level, abs=0.03)
@@ -68,7 +71,9 @@ def test_p_values_do_not_depend_on_units(rng):
     pair = one_pair(background[0][0].mean(axis=0), background[1][0].mean(axis=0), Design(1))
     p = []
     for unit in (np.ones(5), scale):
-        model = SameSourceDifferences(Design(1)).fit([[x * unit for x in source] for source in background])
+        model = SameSourceDifferences(Design(1), stabilize=False).fit(
+            [[x * unit for x in source] for source in background]
+        )
         p.append(model.p_values(scaled_differences(pair) * unit)[0])
     assert p[0] == p[1]
 
@@ -76,13 +81,58 @@ def test_p_values_do_not_depend_on_units(rng):
 def test_a_mixed_control_differs_more_than_fragments_of_one_source():
     rng = np.random.default_rng(3)
     background = sources_of(make_glass(60, 4, 3, rng))
-    model = SameSourceDifferences(Design(3, 1, 3, 3)).fit(background)
+    model = SameSourceDifferences(Design(3, 1, 3, 3), stabilize=False).fit(background)
     fresh = sources_of(make_glass(100, 4, 3, rng))
     means = [np.array([x.mean(axis=0) for x in source]) for source in fresh]
     own = np.array([model.dispersion_p_value(m[:3]) for m in means])
     assert (own <= 0.1).mean() <= 0.18
     mixed = [model.dispersion_p_value(np.vstack([a[:2], b[:1]])) for a, b in itertools.pairwise(means)]
     assert np.mean(np.array(mixed) <= 0.05) > 0.95
+
+
+def test_p_values_count_sources_by_hand():
+    # Every source has one score: the case's source is counted by a half, and never by less than one in all.
+    alone = np.arange(10)
+    scores = np.array([-1.0, 0.0, 4.5, 9.0])
+    assert source_p_values(alone.astype(float), scores, alone) == pytest.approx(np.array([1, 2, 6, 11]) / 11)
+    # Two scores of every source, independent of each other: they are counted as twenty.
+    twice = np.repeat(alone, 2)
+    spread = np.concatenate([np.arange(10.0), np.arange(10.0, 20.0)[::-1]])[
+        np.argsort(np.tile(alone, 2), kind="stable")
+    ]
+    p = source_p_values(spread, np.array([-1.0, 3.0, 19.0]), twice)
+    assert p[0] == pytest.approx(1 / 11)
+    assert 2 / 11 < p[1] < 3 / 11
+    assert p[2] == pytest.approx(1.0)
+
+
+def test_held_out_p_values_are_uniform_on_the_background():
+    model = SameSourceDifferences(Design(2, 1, 1, 1)).fit(sources_of(make_glass(100, 4, 2, np.random.default_rng(2))))
+    p = model.held_out_p_values()
+    for level in (0.05, 0.1, 0.3, 0.5):
+        assert (p <= level).mean() == pytest.approx(level, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("n", "p", "design"),
+    [(20, 18, Design(3, 1, 5, 5)), (48, 5, Design(1, 1, 5, 1)), (30, 10, Design(10, 1, 3, 5))],
+)
+def test_simulated_panes_are_excluded_as_often_as_stated(n, p, design):
+    for level, rates in simulated_rates(n, p, design, n_backgrounds=15).items():
+        assert rates["tp: false exclusion"] == pytest.approx(level, abs=0.03)
+        assert rates["tp: false inclusion"] <= rates["Mahalanobis: false inclusion"] + 0.02
+
+
+def test_replicates_that_vary_more_than_those_of_the_background():
+    rng = np.random.default_rng(4)
+    model = SameSourceDifferences(Design(3, 1, 3, 3)).fit(sources_of(make_glass(60, 4, 3, rng)))
+    p = {
+        noise: [model.replicate_p_value(x[:3]) for x in sources_of(make_glass(60, 4, 3, rng, replicate=noise))]
+        for noise in (0.01, 0.03)
+    }
+    assert np.mean(np.array(p[0.01]) <= 0.05) <= 0.12
+    assert np.mean(np.array(p[0.03]) <= 0.05) > 0.95
+    assert model.replicate_p_value([x[:1] for x in sources_of(make_glass(1, 3, 1, rng))[0]]) is None
 
 
 def test_too_few_sources_are_refused(rng):

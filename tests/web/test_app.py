@@ -198,7 +198,7 @@ def test_background_roles_logarithms_and_case_details_reach_the_result(client):
         role: (f"{role}.csv", content)
         for role, content in zip(("control", "recovered", "background"), (control, recovered, background), strict=True)
     }
-    data = {"control-roles": roles, "recovered-roles": roles, "background-kind": "file", "log": "1"}
+    data = {"control-roles": roles, "recovered-roles": roles, "background-kind": "file", "scale": "log"}
     answer = client.post("/api/tables", files=files, data=data)
     assert answer.status_code == 200, answer.json()
     assert [each["fragments"] for each in answer.json()["tables"]] == [3, 1]
@@ -670,8 +670,9 @@ def test_spectra_are_judged_and_explained_as_by_the_library(client, spectra):
     assert wider["range"] == seen["range"]  # the scale stays while the slider moves
 
 
-def test_figures_are_drawn_and_saved(client, judged, spectra):
-    case, _ = judged
+def test_figures_are_drawn_and_saved(client, tables, spectra):
+    case = _upload(client, *tables).json()["case"]
+    _judge(client, case)
     for kind in ("acceptance", "extremes"):
         found = client.get(f"/api/cases/{case}/figure", params={"kind": kind}).json()
         assert found["svg"].rstrip().endswith("</svg>")
@@ -686,12 +687,11 @@ def test_figures_are_drawn_and_saved(client, judged, spectra):
 
 
 def test_worker_reports_its_steps():
-    async def steps():
-        found = []
-        files = [(f"{name}.csv", b"a\n" + b"1\n2\n3\n" * 5) for name in ROLES]
-        await workers.work(
-            "transvariation.web.work:decide", files, AS_READ, {}, seconds=60, memory=2**33, progress=found.append
-        )
-        return found
-
-    assert asyncio.run(steps()) == ["reading the tables", "comparing 15 recovered with 15 control fragments"]
+    found = []
+    files = [(f"{name}.csv", b"a\n" + b"1\n2\n3\n" * 5) for name in ROLES]
+    told = {"seconds": 60, "memory": 2**33, "progress": lambda step, share: found.append((step, share))}
+    asyncio.run(workers.work("transvariation.web.work:decide", files, AS_READ, {}, **told))
+    steps, shares = zip(*found, strict=True)
+    assert steps[:2] == ("reading the tables", "comparing 15 recovered with 15 control fragments")
+    assert list(shares) == sorted(shares)
+    assert shares[0] == 0 < shares[-1] < 1

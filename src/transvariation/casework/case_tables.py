@@ -57,7 +57,7 @@ class CaseTables:
     kept : ndarray of bool
         The variables, or components, in which fragments of one background source differ at all.
     exponent : bool
-        Whether the measurements are logarithms (base 10), by `log` or as those of the NFI background.
+        Whether the measurements are logarithms (base 10): by `log`, by `logged`, or as those of the NFI background.
     cautions : tuple of str
     axis : ndarray or None
         The positions of the variables, if they are a spectrum: from their names, or else their numbers.
@@ -123,6 +123,12 @@ class CaseTables:
             return np.tile(mostly, (len(self.recovered), 1))
         return mostly | np.array([own[rows].all(axis=0) for rows in self.recovered.rows])
 
+    @property
+    def looks_logged(self) -> bool:
+        """Whether contents are negative, as logarithms may be."""
+        rows = (x for source in self.background for x in source)
+        return not self.exponent and any(bool((x < 0).any()) for x in (self.control.X, self.recovered.X, *rows))
+
     def linear(self, X: Floats) -> Floats:
         """Convert measurements to the linear scale of the ASTM criterion."""
         return np.power(10.0, X) if self.exponent else X
@@ -139,6 +145,7 @@ def read_case(
     *,
     log: bool,
     missing: str,
+    logged: bool = False,
     preprocess: str | None = None,
     ranges: Ranges = (),
     without: Sequence[str] | None = None,
@@ -150,7 +157,7 @@ def read_case(
     Parameters
     ----------
     control, recovered, background : path, bytes, DataFrame; the background may be "nfi" or None
-    log, missing, preprocess, ranges, without, background_sheet : see :func:`transvariation.casework.judge`
+    log, missing, logged, preprocess, ranges, without, background_sheet : see :func:`transvariation.casework.judge`
     **options
         Options of :func:`transvariation.tables.read_pair`.
     """
@@ -182,7 +189,7 @@ def read_case(
         new,
         [],
         np.ones(len(pair.features), dtype=bool),
-        log,
+        log or logged,
         tuple(cautions),
         axis,
         preprocess,
@@ -202,7 +209,7 @@ def read_case(
         # Roles given as a pair are those of the control and the recovered table.
         given = {name: value for name, value in options.items() if name in keep and not isinstance(value, tuple)}
         table = _read_background(background, pair.control, missing=missing, sheet=background_sheet, **given)
-    return _with_background(replace(case, exponent=log or is_nfi), table, log)
+    return _with_background(replace(case, exponent=case.exponent or is_nfi), table, log)
 
 
 def _read_pair(control: Any, recovered: Any, has_background: bool, **options: Any) -> Pair:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import spearmanr
+from scipy.stats import rankdata
 from scipy.stats import t as student
 
 from transvariation.casework.same_source import Source
@@ -16,6 +16,8 @@ Floats = NDArray[np.float64]
 SIGNIFICANT = 0.01  # a check below this is reported as a warning
 N_PERMUTATIONS = 999
 N_SIMULATIONS = 199
+SEVERAL = 3.0  # times as much as replicates: fragments of one source hardly differ more
+HEAVY_TAILS = 4  # degrees of freedom of the t-distribution of replicates
 MIN_GROUPED = 8  # fragments needed to distinguish two groups from one without replicates or a background
 
 
@@ -89,7 +91,7 @@ class Check:
 
     Attributes
     ----------
-    name : {"homogeneity", "outlying replicate", "drift"}
+    name : {"homogeneity", "replicates", "outlying replicate", "drift"}
     p_value : float
     statement : str
     significant : bool
@@ -105,13 +107,19 @@ def check_homogeneity(control: Fragments, rng: np.random.Generator) -> Check | N
     """Test whether the control fragments could come from one source.
 
     With replicates, fragments are compared with the differences between replicates of a fragment (a permutation test).
-    Without, the fragments are tested for falling into two groups (against a normal distribution, by simulation). None
-    where neither is possible.
+    Fragments of one source may differ more than replicates, so that this is reported only if they differ several times
+    as much. Without replicates, the fragments are tested for falling into two groups (against a normal distribution, by
+    simulation). None where neither is possible.
     """
     replicated = len(control) > 1 and sum(len(rows) - 1 for rows in control.rows) >= len(control)
     if replicated:
-        p = _permutation_p_value(control, rng)
-        words = "differ from each other more than replicates of one fragment do"
+        p, ratio = _permutation_p_value(control, rng), _fragments_by_replicates(control)
+        words = f"differ from each other {ratio:.1f} times as much as replicates of one fragment do"
+        if p < SIGNIFICANT and ratio < SEVERAL:
+            statement = f"The control fragments {words} ({format_p(p)}), as fragments of one source may."
+            return Check("homogeneity", p, statement, False)
+        if p >= SIGNIFICANT:
+            words = "differ from each other more than replicates of one fragment do"
     elif len(control) >= MIN_GROUPED:
         p = _two_groups_p_value(control.means, rng)
         words = "fall into two groups"
@@ -130,8 +138,26 @@ def homogeneity_check(control: Fragments, p: float, words: str, level: float = S
     return Check("homogeneity", p, statement, True)
 
 
+def replicate_check(p: float, level: float) -> Check:
+    """State the outcome of a comparison of the replicates of the case with those of the background."""
+    if p >= level:
+        words = "No sign that the replicates of the case vary more than those of the background"
+        return Check("replicates", p, f"{words} ({format_p(p)}).", False)
+    return Check(
+        "replicates",
+        p,
+        f"The replicates of the case vary more than those of the background ({format_p(p)}): check that both were "
+        "measured alike. If not, more fragments of the same source than stated are excluded.",
+        True,
+    )
+
+
 def check_replicates(control: Fragments, row_names: Sequence[str], features: Sequence[str]) -> Check | None:
-    """Test whether the most outlying replicate of the control fits its fragment (Bonferroni-adjusted)."""
+    """Test whether the most outlying replicate of the control fits its fragment (Bonferroni-adjusted).
+
+    Measurements have heavier tails than the normal distribution: deviations are taken to follow a t-distribution with
+    few degrees of freedom, so that only gross errors are reported.
+    """
     several = [rows for rows in control.rows if len(rows) > 1]
     freedom = sum(len(rows) - 1 for rows in several) - 1
     if freedom < 3:
@@ -143,29 +169,36 @@ def check_replicates(control: Fragments, row_names: Sequence[str], features: Seq
     rest = np.maximum(total - residuals**2, 1e-12 * total + 1e-300)
     t = np.abs(residuals) / np.sqrt(rest / freedom)
     i, j = divmod(int(np.argmax(t)), t.shape[1])
-    p = float(min(1.0, 2 * student.sf(t[i, j], freedom) * t.size))
+    heavy = np.sqrt(HEAVY_TAILS / (HEAVY_TAILS - 2))  # the standard deviation of that t-distribution
+    p = float(min(1.0, 2 * student.sf(t[i, j] * heavy, 1 / (1 / freedom + 1 / HEAVY_TAILS)) * t.size))
     if p >= SIGNIFICANT:
         return Check("outlying replicate", p, f"No control replicate is outlying ({format_p(p)}).", False)
     words = f"The control replicate {row_names[at[i]]} is outlying in {features[j]} ({format_p(p)}); check it."
     return Check("outlying replicate", p, words, True)
 
 
-def check_drift(control: Fragments, order: Floats | None, features: Sequence[str]) -> Check | None:
-    """Test whether measurements of the control drift with their order (Spearman, Bonferroni-adjusted)."""
+def check_drift(
+    control: Fragments, order: Floats | None, features: Sequence[str], rng: np.random.Generator
+) -> Check | None:
+    """Test whether measurements of the control drift with their order.
+
+    The statistic is the largest rank correlation over the variables. With replicates, only their deviations from the
+    fragment and their order within it count: fragments differ. P-values come from permutations of the order.
+    """
     if order is None or len(np.unique(order)) < 6:
         return None
-    values = control.X.copy()
-    for rows in control.rows:
-        if len(rows) > 1:
-            values[rows] -= values[rows].mean(axis=0)
-    varying = np.flatnonzero(np.ptp(values, axis=0) > 0)
-    if not len(varying):
-        return None
-    p_values = np.array([float(spearmanr(order, values[:, j]).pvalue) for j in varying])
-    worst = int(np.argmin(p_values))
-    p = float(min(1.0, p_values[worst] * len(varying)))
-    name = features[varying[worst]]
-    words = f"The control measurements drift over their order, most in {name}"
+    several = [rows for rows in control.rows if len(rows) > 1]
+    blocks = several or [np.arange(len(control.X))]
+    at = np.concatenate(blocks)
+    values = np.concatenate([control.X[rows] - control.X[rows].mean(axis=0) for rows in blocks])
+    ranks, position = rankdata(values, axis=0), rankdata(order[at])
+    ranks -= ranks.mean(axis=0)
+    ranks /= np.maximum(np.sqrt((ranks**2).sum(axis=0)), 1e-12)
+    parts = np.split(position, np.cumsum([len(rows) for rows in blocks])[:-1])
+    permuted = [np.concatenate([rng.permutation(part) for part in parts]) for _ in range(N_PERMUTATIONS)]
+    observed, by_chance = np.abs(position @ ranks), np.abs(np.array(permuted) @ ranks).max(axis=1)
+    p = float((1 + (by_chance >= observed.max() - 1e-9).sum()) / (N_PERMUTATIONS + 1))
+    words = f"The control measurements drift over their order, most in {features[int(np.argmax(observed))]}"
     if p >= SIGNIFICANT:
         words = "No drift of the control measurements over their order"
     return Check("drift", p, f"{words} ({format_p(p)}).", p < SIGNIFICANT)
@@ -198,6 +231,19 @@ def _permutation_p_value(control: Fragments, rng: np.random.Generator) -> float:
     observed = statistic(X)
     count = sum(statistic(X[rng.permutation(len(X))]) >= observed - 1e-12 for _ in range(N_PERMUTATIONS))
     return (1 + count) / (N_PERMUTATIONS + 1)
+
+
+def _fragments_by_replicates(control: Fragments) -> float:
+    """Estimate the ratio of the standard deviations of fragments and of replicates: the median over variables."""
+    sizes = np.array([len(rows) for rows in control.rows])
+    X, k = np.concatenate(control.replicates), len(sizes)
+    within = sum(((x - x.mean(axis=0)) ** 2).sum(axis=0) for x in control.replicates) / (sizes.sum() - k)
+    between = (sizes[:, None] * (control.means - X.mean(axis=0)) ** 2).sum(axis=0) / (k - 1)
+    usual = (sizes.sum() - (sizes**2).sum() / sizes.sum()) / (k - 1)
+    varying = within > 0
+    if not varying.any():
+        return np.inf
+    return float(np.median(np.sqrt(np.maximum(between / within - 1, 0)[varying] / usual)))
 
 
 def _two_groups_p_value(X: Floats, rng: np.random.Generator) -> float:

@@ -24,9 +24,31 @@ from transvariation.conformal import check_sensitivity
 from transvariation.provenance import provenance
 from transvariation.tables import Table
 
+LOOKS_LOGGED = (
+    "The ASTM E2927 criterion was not applied: some measurements are negative, so they are no contents. If they are "
+    "logarithms (base 10), state this by the option 'logged'; the criterion is then applied to the contents."
+)
 CASE_FIELDS = ("case_number", "items", "laboratory", "examiner", "reviewer", "received", "examined")
 FARTHEST = 1e6  # standard deviations; JSON has no infinity
 TELLING = 10  # of many variables, those that the reasons name
+
+
+class Step(str):
+    """A step of `judge`, in words.
+
+    Attributes
+    ----------
+    share : float
+        The share of the work done before the step, roughly.
+    """
+
+    share: float
+
+    def __new__(cls, words: str, share: float) -> "Step":
+        """Make a string with a share."""
+        step = super().__new__(cls, words)
+        step.share = share
+        return step
 
 
 def judge(
@@ -37,6 +59,7 @@ def judge(
     fragment_column: str | None = None,
     source_column: str | None = None,
     log: bool = False,
+    logged: bool = False,
     method: str = DEFAULT,
     reduce: str | None = None,
     reduce_to: int = 2,
@@ -51,13 +74,14 @@ def judge(
     min_rsd: float = astm.MIN_RSD,
     case: Mapping[str, str] | None = None,
     command: str = "transvariation.casework.judge",
-    progress: Callable[[str], None] = lambda words: None,
+    progress: Callable[[Step], None] = lambda step: None,
     **options: Any,
 ) -> CaseResult:
     """Judge which recovered fragments could come from the source of the control fragments.
 
-    With enough control fragments for the sensitivity (9 for 0.9, 19 for 0.95), they calibrate the conclusions. With
-    fewer, the same-source differences of the background do. Without a background either, nothing can be concluded.
+    With fewer than 30 control fragments, the same-source differences of the background calibrate the conclusions.
+    Without a background, or with more, the control fragments do, if they are enough for the sensitivity (9 for 0.9, 19
+    for 0.95). With neither, nothing can be concluded.
 
     Parameters
     ----------
@@ -70,6 +94,8 @@ def judge(
         The columns that name the fragment and the source of each row; by default recognised by their names.
     log : bool, default=False
         Whether to take logarithms (base 10) of the measurements first.
+    logged : bool, default=False
+        Whether the tables already hold logarithms (base 10). The ASTM criterion is then applied to the contents.
     method : str
         A key of `METHODS`: the classifier of control fragments.
     reduce : str, optional
@@ -99,7 +125,7 @@ def judge(
     command : str
         The command to name in the result.
     progress : callable
-        Called with a description of each step.
+        Called with each step: a string that describes it, whose attribute ``share`` is the share of the work done.
     **options
         Further options of :func:`transvariation.tables.read_pair`, and ``background_sheet``.
 
@@ -119,17 +145,22 @@ def judge(
     if unknown := sorted(set(case or {}) - set(CASE_FIELDS)):
         raise CaseError(f"case has no field {unknown[0]!r}; choose from {', '.join(CASE_FIELDS)}")
     recipe = Recipe(method, reduce, reduce_to, check_preprocess(preprocess), seed)
-    progress("reading the tables")
+    if log and logged:
+        raise CaseError("log and logged exclude each other: logged states that the tables already hold logarithms")
+    progress(Step("reading the tables", 0.0))
     options |= {"fragment_column": fragment_column, "source_column": source_column}
     options |= {"features": features, "ranges": check_ranges(ranges), "without": without, "missing": missing}
-    tables = read_case(control, recovered, background, log=log, preprocess=recipe.preprocess, **options)
-    progress(f"comparing {len(tables.recovered)} recovered with {len(tables.control)} control fragments")
+    tables = read_case(control, recovered, background, log=log, logged=logged, preprocess=recipe.preprocess, **options)
+    words = f"comparing {len(tables.recovered)} recovered with {len(tables.control)} control fragments"
+    progress(Step(words, 0.1))
     evidence = {"control": compare_with_control(tables, recipe)}
     if tables.background:
-        progress("comparing with the background")
-        evidence["background"] = compare_with_background(tables, seed)
+        evidence["background"] = compare_with_background(
+            tables, seed, lambda words, share: progress(Step(words, 0.3 + 0.6 * share))
+        )
         if tables.is_summarised:
             evidence["background"].univariate = evidence["control"].univariate
+    progress(Step("checking the control", 0.9))
     checks = _checks(tables, evidence, seed)
     model = Model(
         method=method,
@@ -144,8 +175,10 @@ def judge(
     )
     spectra = _spectra(tables, model)
     cautions = [check.statement for check in checks if check.significant] + list(tables.cautions)
+    if tables.looks_logged and not tables.is_spectrum and (tables.background or tables.control.n_replicates > 1):
+        cautions.append(LOOKS_LOGGED)
     result = CaseResult(
-        inputs=_inputs(tables, case or {}, log, checks),
+        inputs=_inputs(tables, case or {}, log, logged, checks),
         model=model,
         conclusions=_conclusions(tables, evidence, model, spectra),
         groups=_groups(tables.recovered, evidence),
@@ -160,16 +193,20 @@ def judge(
 def _checks(tables: CaseTables, evidence: dict[str, Evidence], seed: int) -> tuple[Check, ...]:
     """Check the control: homogeneity, outlying replicates, drift."""
     rng, control, features = np.random.default_rng(seed), tables.control, tables.features
-    homogeneity = evidence["background"].homogeneity if "background" in evidence else None
+    by_background = evidence["background"].checks if "background" in evidence else []
+    homogeneous = (
+        [] if any(check.name == "homogeneity" for check in by_background) else [check_homogeneity(control, rng)]
+    )
     found = (
-        homogeneity or check_homogeneity(control, rng),
+        *homogeneous,
+        *by_background,
         check_replicates(control, tables.control_table.ids, features),
-        check_drift(control, tables.control_table.order, features),
+        check_drift(control, tables.control_table.order, features, rng),
     )
     return tuple(check for check in found if check is not None)
 
 
-def _inputs(tables: CaseTables, case: Mapping[str, str], log: bool, checks: tuple[Check, ...]) -> Inputs:
+def _inputs(tables: CaseTables, case: Mapping[str, str], log: bool, logged: bool, checks: tuple[Check, ...]) -> Inputs:
     control = tables.control
     return Inputs(
         case=dict(case),
@@ -186,6 +223,7 @@ def _inputs(tables: CaseTables, case: Mapping[str, str], log: bool, checks: tupl
             for i, name in enumerate(control.names)
         ),
         checks=checks,
+        logged=logged,
     )
 
 

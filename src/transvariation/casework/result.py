@@ -20,6 +20,7 @@ from transvariation.spectral_bands import SpectralBand, spectral_band
 SCHEMA = "transvariation-case/2"
 MIN_SPECTRA = 3  # control fragments that a band needs
 ROUNDING = 1e-9  # 1 - 0.9 is slightly less than 0.1
+ENOUGH = 30  # control fragments; with fewer, a background includes fewer fragments of other sources
 QUESTION = "Could the recovered fragments come from the same source as the control fragments?"
 PROPOSITIONS = (
     "The recovered fragment comes from the source of the control fragments.",
@@ -64,6 +65,8 @@ class Inputs:
         The control fragments.
     checks : tuple of Check
         Checks of the control.
+    logged : bool
+        Whether the tables already held logarithms.
     """
 
     case: dict[str, str]
@@ -75,6 +78,7 @@ class Inputs:
     log: bool
     known: tuple[Measured, ...]
     checks: tuple[Check, ...]
+    logged: bool = False
 
 
 @dataclass(frozen=True)
@@ -476,13 +480,15 @@ def _built(kind: Any, value: Any) -> Any:
 def choose_basis(calibrations: dict[str, Calibration], sensitivity: float) -> tuple[str, bool]:
     """Choose what calibrates the conclusions, and return whether it supports the sensitivity.
 
-    The control fragments, if they are enough for the sensitivity; else the background; without one the control again,
-    but then the conclusions are not conclusive.
+    The background, if it supports the sensitivity and the control has few fragments; else the control fragments, if
+    they support it. Without either, the conclusions are not conclusive.
     """
     need = required_n(sensitivity)
-    for basis in ("control", "background"):
-        if basis in calibrations and calibrations[basis].n >= need:
-            return basis, True
+    few = calibrations["control"].n < max(need, ENOUGH)
+    if "background" in calibrations and few and calibrations["background"].n >= need:
+        return "background", True
+    if calibrations["control"].n >= need:
+        return "control", True
     if "background" in calibrations:
         return "background", math.isfinite(need)
     return "control", False

@@ -124,7 +124,7 @@ def _items(result: CaseResult) -> Section:
     inputs = result.inputs
     section = Section("Items and observations").text(
         f"{_counted(inputs.control, 'control')}; {_counted(inputs.recovered, 'recovered')}; {len(inputs.features)} "
-        "variables. " + ("Fragments were compared on a logarithmic scale. " if inputs.log else "")
+        "variables. " + ("Fragments were compared on a logarithmic scale. " if inputs.log or inputs.logged else "")
     )
     for check in inputs.checks:
         section.text(check.statement)

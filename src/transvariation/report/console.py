@@ -6,10 +6,12 @@ from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+from rich.table import Column, Table
 
 from transvariation.atomic_write import check_outputs, replacing
 from transvariation.casework import CaseResult, judge
+from transvariation.casework.judging import Step
 from transvariation.provenance import command_line
 from transvariation.report.case import check_report_name, write_report
 from transvariation.report.case_text import conclusion_frame, note_lines, summary_lines, verdict
@@ -28,11 +30,17 @@ def judge_case(
     background = options.get("background")
     inputs = [control, recovered, background if isinstance(background, Path) else None]
     check_outputs([report, json_file], inputs)
-    with console.status("judging") as status:
-        result = judge(control, recovered, command=command_line(), progress=status.update, **options)
+    columns = BarColumn(20), TaskProgressColumn(), TextColumn("{task.description}", table_column=Column(no_wrap=True))
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("judging", total=1.0)
+
+        def show(step: Step) -> None:
+            bar.update(task, description=step, completed=step.share)
+
+        result = judge(control, recovered, command=command_line(), progress=show, **options)
         # Files first: whatever happens to the screen, they exist.
         if report is not None:
-            status.update("writing the report")
+            show(Step("writing the report", 0.95))
             write_report(result, report)
     if json_file is not None:
         with replacing(json_file) as unfinished:

@@ -49,7 +49,9 @@ TABLES = ("control", "recovered")
 BACKGROUNDS = (None, "file", "nfi")
 DECIMALS = (None, ",", ".")  # None: recognised
 COLUMN_ROLES = ("source", "fragment", "replicate", "order", "id", "measurement", "ignore")
+SCALES = (None, "log", "logged")  # measurements as they are, to take logarithms of, or logarithms already
 BOTH = (None, None)
+STARTING = "starting", 0.0
 AS_READ = {
     "missing": "error",
     "drop_summary_rows": False,
@@ -57,6 +59,7 @@ AS_READ = {
     "sheets": BOTH,
     "roles": BOTH,
     "log": False,
+    "logged": False,
     "background": None,
 }
 
@@ -80,7 +83,7 @@ class Case:
     files: list[tuple[str, bytes]] | None  # None: the packaged example
     reading: dict[str, Any]  # how the tables were read; they are judged in the same way
     waiting: bool = False
-    steps: list[str] = field(default_factory=list)  # reported by the worker
+    step: tuple[str, float] = STARTING  # reported by the worker: what it does, and the share done before
     started: float = 0
     stopped: bool = False
     task: "asyncio.Task[None] | None" = None
@@ -91,9 +94,7 @@ class Case:
         """Return the state of the job."""
         if self.task is not None and not self.task.done():
             seconds = round(time.monotonic() - self.started, 1)
-            of = 4 if self.reading["background"] else 3  # the last one is to show the result
-            done = min(max(len(self.steps) - 1, 0), of - 1) / of
-            step = "waiting for another case" if self.waiting else self.steps[-1] if self.steps else "starting"
+            step, done = ("waiting for another case", 0.0) if self.waiting else self.step
             return {"state": "running", "step": step, "done": done, "seconds": seconds}
         if self.result is not None:
             return {"state": "done"}
@@ -183,11 +184,15 @@ class Page:
         except (ValueError, AttributeError, TypeError):
             return _problem("The request could not be read; reload the page.")
         await self._stop(case)
-        case.stopped, case.result, case.problems, case.steps, case.started = False, None, [], [], time.monotonic()
+        case.stopped, case.result, case.problems = False, None, []
+        case.step, case.started = STARTING, time.monotonic()
         case.task = asyncio.create_task(self._judge(case, options))
         return JSONResponse(case.state(), 202)
 
     async def _judge(self, case: Case, options: dict[str, Any]) -> None:
+        def report(step: str, share: float) -> None:
+            case.step = step, share
+
         try:
             case.waiting = True
             while self.fits.locked():  # a waiting job can still be cancelled
@@ -204,7 +209,7 @@ class Page:
                     seconds=self.limits.fit_seconds,
                     memory=self.limits.memory,
                     stopped=lambda: case.stopped,
-                    progress=case.steps.append,
+                    progress=report,
                 )
         except WorkError as error:
             case.problems = error.problems
@@ -302,13 +307,15 @@ def _reading(form: FormData) -> dict[str, Any]:
 
     decimals = tuple(field(f"{table}-decimal", DECIMALS, "choose the comma or the point") for table in TABLES)
     sheets = tuple(str(form.get(f"{table}-sheet") or "") or None for table in TABLES)
+    scale = field("scale", SCALES, "choose the measurements as they are, log or logged")
     return {
         "missing": field("missing", (None, *MISSING), f"choose one of {', '.join(MISSING)}") or "error",
         "drop_summary_rows": bool(form.get("drop_summary_rows")),
         "decimals": decimals,
         "sheets": sheets,
         "roles": tuple(_roles(form, table) for table in TABLES),
-        "log": bool(form.get("log")),
+        "log": scale == "log",
+        "logged": scale == "logged",
         "background": field("background-kind", BACKGROUNDS, "choose no background, a file or NFI"),
     }
 

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from transvariation.casework import METHODS, REDUCTIONS, CaseResult, Conclusion, judge
 from transvariation.casework.case_tables import NFI, duplicate_warnings, read_case
+from transvariation.casework.judging import Step
 from transvariation.casework.methods import DEFAULT
 from transvariation.casework.model_file import spreadsheet_safe
 from transvariation.casework.result import LIMITATIONS, MANY, Measured
@@ -106,7 +107,7 @@ def understand(files: Files, reading: dict[str, Any]) -> dict[str, Any]:
 
 
 def decide(
-    files: Files, reading: dict[str, Any], options: dict[str, Any], progress: Callable[[str], None]
+    files: Files, reading: dict[str, Any], options: dict[str, Any], progress: Callable[[Step], None]
 ) -> dict[str, Any]:
     """Judge the case."""
     (control, recovered), names = _named(files)

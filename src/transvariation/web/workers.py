@@ -39,12 +39,17 @@ def _child(connection: Connection, job: str, arguments: tuple, memory: int, repo
     import resource
 
     from transvariation.casework import CaseError
+    from transvariation.casework.judging import Step
     from transvariation.tables import TableError
     from transvariation.web.preview import problem_dict
 
     function = pkgutil.resolve_name(job)
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    options = {"progress": lambda words: connection.send_bytes(json.dumps({"step": words}).encode())} if reports else {}
+
+    def report(step: Step) -> None:
+        connection.send_bytes(json.dumps({"step": step, "share": step.share}).encode())
+
+    options = {"progress": report} if reports else {}
     try:
         outcome = {"result": function(*arguments, **options)}
     except TableError as error:
@@ -67,12 +72,12 @@ async def work(
     seconds: float,
     memory: int,
     stopped: Callable[[], bool] = lambda: False,
-    progress: Callable[[str], None] | None = None,
+    progress: Callable[[str, float], None] | None = None,
 ) -> Any:
     """Run a function in a worker; return its result, or raise `WorkError` or `Cancelled`.
 
     The job is the name of a function, such as ``"transvariation.web.work:decide"``: only the worker imports it. With
-    `progress` it is called with the same parameter, and reports its steps by it.
+    `progress` it reports its steps, and the share of the work done before each.
     """
     here, there = CONTEXT.Pipe(duplex=False)
     process = CONTEXT.Process(target=_child, args=(there, job, arguments, memory, progress is not None), daemon=True)
@@ -82,7 +87,7 @@ async def work(
     try:
         outcome = await _answer(here, process, deadline, stopped)
         while progress is not None and "step" in outcome:
-            progress(outcome["step"])
+            progress(outcome["step"], outcome["share"])
             outcome = await _answer(here, process, deadline, stopped)
     finally:
         process.kill()
