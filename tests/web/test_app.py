@@ -19,8 +19,10 @@ from starlette.testclient import TestClient
 from transvariation import load_glass
 from transvariation.casework import judge
 from transvariation.cli import main
+from transvariation.preprocessing import SNV
+from transvariation.report.case_text import conclusion_frame, format_p
 from transvariation.web import workers
-from transvariation.web.app import STATIC, Limits, make_app
+from transvariation.web.app import AS_READ, STATIC, Limits, make_app
 from transvariation.web.guard import COOKIE
 
 PORT = 8377
@@ -131,7 +133,35 @@ def test_view_holds_the_conclusions_of_the_library_at_the_sensitivity(client, cl
     assert view["warnings"] == list(expected.warnings)
     assert _p_values(view) == [c.p_value for c in expected.conclusions]
     assert [c["accepted"] for c in view["conclusions"]] == [c.accepted for c in expected.conclusions]
-    assert [tuple(c["evidence"]) for c in view["conclusions"]] == [c.evidence for c in expected.conclusions]
+    assert [c["evidence"] for c in view["conclusions"]] == conclusion_frame(expected, 4)["evidence"].tolist()
+
+
+@pytest.mark.parametrize("share", [0.6, 0.97])
+def test_evidence_on_a_fragment_is_that_of_the_library_at_the_sensitivity(client, clusters, share):
+    case, tables = clusters
+    expected = judge(*tables, method="pam", sensitivity=share).conclusions[3]
+    where = f"/api/cases/{case}/evidence"
+    found = client.get(where, params={"fragment": expected.fragment, "sensitivity": share}).json()
+    assert found["statement"] == expected.statement
+    assert [reason["variable"] for reason in found["reasons"]] == [reason.variable for reason in expected.reasons]
+    assert [reason["evidence"] for reason in found["reasons"]] == [reason.evidence for reason in expected.reasons]
+    assert [reason["p"] for reason in found["reasons"]] == [
+        format_p(reason.p_values["control"]) for reason in expected.reasons
+    ]
+    unknown = client.get(where, params={"fragment": "x"})
+    assert (unknown.status_code, unknown.json()["problems"]) == (422, [{"message": "There is no fragment 'x'."}])
+
+
+def test_points_of_the_figure_are_the_means_of_the_fragments(client, judged, tables):
+    case, _ = judged
+    found = client.get(f"/api/cases/{case}/points", params={"x": "Mg", "y": "K"}).json()
+    for table, role in zip(tables, ROLES, strict=True):
+        frame = pd.read_csv(io.BytesIO(table), dtype={0: str})
+        assert [tuple(point[:3]) for point in found[role]] == list(
+            zip(frame.iloc[:, 0], frame["Mg"], frame["K"], strict=True)
+        )
+    assert client.get(f"/api/cases/{case}/points", params={"x": "Mg", "y": "Pb"}).status_code == 422
+    assert client.get(f"/api/cases/{case}/nothing").status_code == 404
 
 
 def test_axes_of_the_figure_stay_while_the_sensitivity_moves(client, judged):
@@ -168,7 +198,7 @@ def test_background_roles_logarithms_and_case_details_reach_the_result(client):
         role: (f"{role}.csv", content)
         for role, content in zip(("control", "recovered", "background"), (control, recovered, background), strict=True)
     }
-    data = {"control-roles": roles, "recovered-roles": roles, "background-kind": "file", "log": "1"}
+    data = {"control-roles": roles, "recovered-roles": roles, "background-kind": "file", "scale": "log"}
     answer = client.post("/api/tables", files=files, data=data)
     assert answer.status_code == 200, answer.json()
     assert [each["fragments"] for each in answer.json()["tables"]] == [3, 1]
@@ -392,7 +422,7 @@ def test_many_requests_at_once_are_all_answered(client, tables):
 
 
 def test_a_dead_worker_is_reported_and_does_no_harm(client, tables, monkeypatch):
-    monkeypatch.setattr("transvariation.web.app.UNDERSTAND", "os:abort")  # called with arguments: an unforeseen error
+    monkeypatch.setattr("transvariation.web.app.JOBS", "os")  # os.understand is an unforeseen error
     answer = _upload(client, *tables)
     assert answer.status_code == 422
     assert "unexpectedly" in json.dumps(answer.json())
@@ -444,7 +474,7 @@ def test_who_waits_for_another_s_fit_may_change_their_mind(client, tables):
     try:
         _begin(client, case)
         answer = client.get(f"/api/cases/{case}").json()
-        assert (answer["state"], answer["waiting"]) == ("running", True)
+        assert (answer["state"], answer["step"], answer["done"]) == ("running", "waiting for another case", 0)
         assert _upload(client, *tables).status_code == 200
         assert client.post(f"/api/cases/{case}/cancel").json()["state"] == "cancelled"
     finally:
@@ -454,7 +484,7 @@ def test_who_waits_for_another_s_fit_may_change_their_mind(client, tables):
 
 @pytest.mark.parametrize(
     ("rows", "columns", "words"),
-    [(50_001, 2, "rows"), (2, 2_001, "2,001 columns are more than the 2,000 allowed"), (600, 1_000, "rows")],
+    [(50_001, 2, "rows"), (2, 10_001, "10,001 columns are more than the 10,000 allowed"), (600, 1_000, "rows")],
 )
 def test_too_many_rows_or_columns_are_refused_in_words(client, tables, rows, columns, words):
     large = ",".join(f"v{j}" for j in range(columns)) + "\n" + (",".join(["1"] * columns) + "\n") * rows
@@ -543,3 +573,125 @@ def test_no_id_becomes_a_formula_in_the_saved_conclusions():
     result = judge(glass.control[["K", "Mg"]], other).to_dict()
     lines = base64.b64decode(render(result, "csv", 0.9)).decode().splitlines()
     assert lines[1].startswith("'=cmd|' /C calc'!A0,excluded,")
+
+
+@pytest.fixture(scope="module")
+def spectra():
+    """Spectra with two peaks, whose height varies; of the recovered ones the last has a third peak."""
+    rng, axis = np.random.default_rng(0), np.linspace(800, 1200, 401)
+
+    def drawn(n):
+        heights = 1 + 0.05 * rng.normal(size=(n, 2, 1))
+        peaks = np.exp(-((axis - np.array([[900.0], [1050.0]])) ** 2) / 200)
+        return (heights * peaks).sum(axis=1) + 0.002 * rng.normal(size=(n, len(axis)))
+
+    control, recovered = drawn(30), drawn(6)
+    recovered[-1] += 0.3 * np.exp(-((axis - 1150) ** 2) / 50)
+    names = [f"{x:g}" for x in axis]
+    return [
+        pd.DataFrame(X, columns=names, index=[f"S{i}" for i in range(len(X))]).to_csv(index_label="id").encode()
+        for X in (control, recovered)
+    ]
+
+
+def test_wide_table_is_described_in_few_bytes(client, spectra):
+    answer = _upload(client, *spectra)
+    assert len(answer.content) < 8_000
+    assert answer.json()["axis"] == [800, 1200]
+    assert answer.json()["features"] == []
+    assert [table["columns"] for table in answer.json()["tables"]] == [["id"], ["id"]]
+    assert [table["hidden"] for table in answer.json()["tables"]] == [393, 393]
+
+
+def test_preview_shows_spectra_preprocessed_within_the_ranges(client, spectra):
+    case = _upload(client, *spectra).json()["case"]
+    asked = {"ranges": [[850, 950], [1000, 1100.5]], "preprocess": "snv"}
+    found = client.post(f"/api/cases/{case}/preview", json=asked).json()
+    assert found["kept"] == [202, 401]
+    assert found["of"] == [30, 6]
+    assert found["kinds"] == ["control"] * 12 + ["recovered"] * 6
+    frames = [pd.read_csv(io.BytesIO(table), index_col=0) for table in spectra]
+    (before,) = found["before"]
+    # Every line is thinned to the smallest and the largest value of each interval: the extremes stay.
+    last = frames[1].iloc[-1].to_numpy()
+    assert (min(before["lines"][-1]), max(before["lines"][-1])) == pytest.approx((last.min(), last.max()), rel=1e-3)
+    kept = [name for name in frames[1] if 850 <= float(name) <= 950 or 1000 <= float(name) <= 1100.5]
+    expected = SNV().fit_transform(frames[1][kept])[-1]
+    parts = found["after"]
+    assert [part["axis"][0] for part in parts] == [850, 1000]
+    assert max(max(part["lines"][-1]) for part in parts) == pytest.approx(expected.max(), rel=1e-3)
+    assert client.post(f"/api/cases/{case}/preview", json={}).json()["after"] is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"ranges": [[1, 2]]}, "no variable lies in 1 to 2"),
+        ({"ranges": [["a", 2]]}, "not a pair of numbers"),
+        ({"preprocess": "snv,magic"}, "unknown preprocessing step"),
+        ({"preprocess": "sg1:999"}, "needs at least 999"),
+    ],
+)
+def test_preview_refuses_in_words(client, spectra, asked, words):
+    case = _upload(client, *spectra).json()["case"]
+    for request in (
+        lambda: client.post(f"/api/cases/{case}/preview", json=asked),
+        lambda: client.post(f"/api/cases/{case}/preview", json=asked | {"ranges": 3}),
+    ):
+        answer = request()
+        assert answer.status_code == 422
+    assert words in client.post(f"/api/cases/{case}/preview", json=asked).json()["problems"][0]["message"]
+    assert client.post(f"/api/cases/{case}/preview", json=[1]).status_code == 422
+    assert client.post("/api/cases/none/preview", json={}).status_code == 404
+
+
+def test_spectra_are_judged_and_explained_as_by_the_library(client, spectra):
+    case = _upload(client, *spectra).json()["case"]
+    options = {"preprocess": "snv", "ranges": [[850, 1200]]}
+    _judge(client, case, **options)
+    expected = judge(*spectra, **options)
+    view = client.get(f"/api/cases/{case}/view")
+    assert len(view.content) < 20_000
+    assert view.json()["spectral"]
+    assert _p_values(view.json()) == [c.p_value for c in expected.conclusions]
+    found = client.get(f"/api/cases/{case}/evidence", params={"fragment": "S5"}).json()
+    last = expected.conclusions[-1]
+    assert [region[0] for region in found["regions"]] == [str(region) for region in last.regions]
+    assert any(low < 1150 < high for low, high in found["shaded"])
+    band = expected.spectra.band(0.9)
+    (part,) = found["spectrum"]["parts"]
+    assert min(part["band"][0]) == pytest.approx(band.lower.min(), rel=1e-3)
+    seen = client.get(f"/api/cases/{case}/spectra").json()
+    assert seen["excluded"] == len(expected.excluded) > 0
+    outside = [(c.spectrum < band.lower) | (c.spectrum > band.upper) for c in expected.excluded]
+    largest = max(max(part["lines"][0]) for part in seen["importance"])
+    assert largest == pytest.approx(100 * np.mean(outside, axis=0).max())
+    wider = client.get(f"/api/cases/{case}/spectra?sensitivity=0.6").json()
+    assert wider["range"] == seen["range"]  # the scale stays while the slider moves
+
+
+def test_figures_are_drawn_and_saved(client, tables, spectra):
+    case = _upload(client, *tables).json()["case"]
+    _judge(client, case)
+    for kind in ("acceptance", "extremes"):
+        found = client.get(f"/api/cases/{case}/figure", params={"kind": kind}).json()
+        assert found["svg"].rstrip().endswith("</svg>")
+        assert found["words"].lower().startswith(kind)
+    assert client.get(f"/api/cases/{case}/figure?kind=other").status_code == 422
+    names = {"acceptance.svg", "extremes.svg"}
+    wide = _upload(client, *spectra).json()["case"]
+    _judge(client, wide)
+    for each, more in ((case, {"fragments.svg"}), (wide, {"spectra.svg", "importance.svg"})):
+        content = client.get(f"/api/cases/{each}/file.zip").content
+        assert set(zipfile.ZipFile(io.BytesIO(content)).namelist()) == names | more
+
+
+def test_worker_reports_its_steps():
+    found = []
+    files = [(f"{name}.csv", b"a\n" + b"1\n2\n3\n" * 5) for name in ROLES]
+    told = {"seconds": 60, "memory": 2**33, "progress": lambda step, share: found.append((step, share))}
+    asyncio.run(workers.work("transvariation.web.work:decide", files, AS_READ, {}, **told))
+    steps, shares = zip(*found, strict=True)
+    assert steps[:2] == ("reading the tables", "comparing 15 recovered with 15 control fragments")
+    assert list(shares) == sorted(shares)
+    assert shares[0] == 0 < shares[-1] < 1

@@ -24,6 +24,7 @@ def _file(name, content):
 def press_judge(page):
     page.click("#judge")
     page.wait_for_selector("#conclusion:not([hidden])")
+    page.wait_for_selector("#plane .dot, #overview .line", state="attached")
 
 
 def judge_tables(page, control, recovered, **options):
@@ -35,6 +36,23 @@ def slide(page, share):
     """Move the slider; return when the conclusions at the new sensitivity are shown."""
     page.locator("#sensitivity").fill(str(share))
     page.wait_for_selector(f"a[data-kind=csv][href$='sensitivity={share}']")
+
+
+def show_reasons(page, fragment=None):
+    """Ask for the reasons of a fragment, by default of the first one listed; return when they are shown."""
+    button = page.locator("#conclusions tbody button").first
+    if fragment is not None:
+        button = page.get_by_label(f"{fragment}: show the reasons", exact=True)
+    name = button.inner_text()
+    button.click()
+    page.locator("#reasons h3").get_by_text(f"{name}: ").wait_for()
+
+
+def select_axis(page, axis, name):
+    """Choose a variable of the figure; return when it is drawn."""
+    with page.expect_response("**/points?**"):
+        page.select_option(f"#{axis}", name)
+    page.wait_for_function("name => document.getElementById('plane').textContent.includes(name)", arg=name)
 
 
 def column(page, number):

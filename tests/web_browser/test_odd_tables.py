@@ -5,7 +5,16 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
-from tests.web_browser.actions import is_too_wide, judge_tables, misplaced_texts, press_judge, press_read, read
+from tests.web_browser.actions import (
+    is_too_wide,
+    judge_tables,
+    misplaced_texts,
+    press_judge,
+    press_read,
+    read,
+    select_axis,
+    show_reasons,
+)
 
 from transvariation import load_glass
 
@@ -20,7 +29,7 @@ def normal(n, names="ab", seed=0, **moments):
 def test_values_equal_up_to_rounding_share_a_tick(page):
     control = normal(40).assign(total=np.where(np.arange(40) % 2, 100.0, np.nextafter(100, 101)))
     judge_tables(page, control, normal(5, seed=1).assign(total=100.0))
-    page.select_option("#x", "total")
+    select_axis(page, "x", "total")
     labels = page.locator("#plane text").all_text_contents()
     assert {"90", "100", "110"} <= set(labels)
 
@@ -70,7 +79,7 @@ def test_long_names_break_nothing(open_page, screenshot, width):
     ids = [f"a fragment with a name of many words, number {i}, from the left sleeve" for i in range(4)] + ["y" * 80]
     theirs = pd.DataFrame(np.full((5, 2), 4.0), columns=names, index=ids)
     judge_tables(page, normal(40).set_axis(names, axis=1), theirs)
-    page.click("#conclusions tbody button")
+    show_reasons(page)
     screenshot(page, f"long-names-{width}")
     assert not is_too_wide(page)
     word = page.locator("#conclusions tbody .word").first.bounding_box()
@@ -84,7 +93,7 @@ def test_long_names_break_nothing(open_page, screenshot, width):
 def test_median_of_an_even_number_of_values_is_interpolated(page):
     control = pd.DataFrame({"a": np.arange(10.0)})
     judge_tables(page, control, pd.DataFrame({"a": [4.5]}))
-    page.click("#conclusions tbody button")
+    show_reasons(page)
     middle, mark = page.get_attribute(".strip .middle", "d"), page.locator(".strip .in")
     assert middle == f"M{float(mark.get_attribute('cx')):.1f} 3V23"
 

@@ -84,7 +84,7 @@ def draw_spectra(result: CaseResult) -> "Figure":
     """Draw recovered spectra over the band of the control, excluded ones first, and shade where they leave it."""
     from transvariation.report.acceptance_figures import spectrum_figure
 
-    spectra = _spectra_of(result)
+    spectra = spectra_of(result)
     ordered = sorted(result.conclusions, key=lambda c: (c.p_value, -len(c.regions or ())))
     panels = {wrapped(c.fragment, 60): c.spectrum for c in ordered[:PANELS]}
     gap = len(spectra.axis) // 100
@@ -95,15 +95,25 @@ def draw_importance(result: CaseResult) -> "Figure":
     """Draw where the excluded fragments leave the band of the control."""
     from transvariation.report.acceptance_figures import importance_figure
 
-    spectra = _spectra_of(result)
+    spectra = spectra_of(result)
     excluded = np.array([c.spectrum for c in result.excluded])
     return importance_figure(spectra.band(result.model.sensitivity_used), excluded, spectra.axis)
 
 
-def _spectra_of(result: CaseResult) -> Spectra:
+def spectra_of(result: CaseResult) -> Spectra:
+    """Return the control spectra; refuse a case without."""
     if result.spectra is None:
         raise ValueError("the variables of this case are no spectrum")
     return result.spectra
+
+
+def p_values_by_source(result: CaseResult) -> dict[str, list[float]]:
+    """Group the p-values of the recovered fragments by source, where there are a few sources."""
+    p_values = [c.p_value for c in result.conclusions]
+    sources = [c.source for c in result.conclusions]
+    if not 1 < len(set(sources)) <= COLUMNS:
+        return {"recovered": p_values}
+    return {str(source): [p for p, s in zip(p_values, sources, strict=True) if s == source] for source in sources}
 
 
 def draw_acceptance(result: CaseResult) -> "Figure":
@@ -112,16 +122,12 @@ def draw_acceptance(result: CaseResult) -> "Figure":
 
     from transvariation.report.acceptance_figures import acceptance_figure, extremes_figure
 
-    p_values = [c.p_value for c in result.conclusions]
-    sources = [c.source for c in result.conclusions]
-    groups = {"recovered": p_values}
-    if 1 < len(set(sources)) <= COLUMNS:
-        groups = {str(source): [p for p, s in zip(p_values, sources, strict=True) if s == source] for source in sources}
     figure = Figure(figsize=(9, 3.6), layout="constrained")
     left, right = figure.subfigures(1, 2, squeeze=False)[0]
     n = result.model.calibrations[result.model.basis].n
+    groups = p_values_by_source(result)
     acceptance_figure(groups, n_calibration=n, sensitivity=result.model.sensitivity_used, figure=left)
-    extremes_figure(p_values, figure=right)
+    extremes_figure([c.p_value for c in result.conclusions], figure=right)
     return figure
 
 

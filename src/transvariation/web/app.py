@@ -25,19 +25,33 @@ KINDS = {
     "pdf": "application/pdf",
     "json": "application/json",
     "csv": "text/csv; charset=utf-8",
+    "zip": "application/zip",
 }
-SCRIPTS = ("app.js", "axes.js", "base.js", "case.js", "plane.js", "reasons.js", "tables.js")
-STATIC = dict.fromkeys(SCRIPTS, "text/javascript; charset=utf-8") | {"app.css": "text/css; charset=utf-8"}
-UNDERSTAND, DECIDE, VIEW, RENDER = (
-    f"transvariation.web.work:{name}" for name in ("understand", "decide", "view", "render")
+SCRIPTS = (
+    "app.js",
+    "axes.js",
+    "base.js",
+    "case.js",
+    "figures.js",
+    "plane.js",
+    "reasons.js",
+    "spectra.js",
+    "tables.js",
+    "variables.js",
 )
-OPTIONS = ("method", "reduce", "features", "sensitivity", "case")
+STATIC = dict.fromkeys(SCRIPTS, "text/javascript; charset=utf-8") | {"app.css": "text/css; charset=utf-8"}
+JOBS = "transvariation.web.work"
+# Parameters of what the page asks of a judged case, besides the sensitivity.
+VIEWS = {"view": (), "points": ("x", "y"), "evidence": ("fragment",), "spectra": (), "figure": ("kind",)}
+OPTIONS = ("method", "reduce", "reduce_to", "preprocess", "features", "ranges", "sensitivity", "case")
 MISSING = ("error", "drop", "impute")
 TABLES = ("control", "recovered")
 BACKGROUNDS = (None, "file", "nfi")
 DECIMALS = (None, ",", ".")  # None: recognised
 COLUMN_ROLES = ("source", "fragment", "replicate", "order", "id", "measurement", "ignore")
+SCALES = (None, "log", "logged")  # measurements as they are, to take logarithms of, or logarithms already
 BOTH = (None, None)
+STARTING = "starting", 0.0
 AS_READ = {
     "missing": "error",
     "drop_summary_rows": False,
@@ -45,6 +59,7 @@ AS_READ = {
     "sheets": BOTH,
     "roles": BOTH,
     "log": False,
+    "logged": False,
     "background": None,
 }
 
@@ -68,6 +83,7 @@ class Case:
     files: list[tuple[str, bytes]] | None  # None: the packaged example
     reading: dict[str, Any]  # how the tables were read; they are judged in the same way
     waiting: bool = False
+    step: tuple[str, float] = STARTING  # reported by the worker: what it does, and the share done before
     started: float = 0
     stopped: bool = False
     task: "asyncio.Task[None] | None" = None
@@ -78,7 +94,8 @@ class Case:
         """Return the state of the job."""
         if self.task is not None and not self.task.done():
             seconds = round(time.monotonic() - self.started, 1)
-            return {"state": "running", "waiting": self.waiting, "seconds": seconds}
+            step, done = ("waiting for another case", 0.0) if self.waiting else self.step
+            return {"state": "running", "step": step, "done": done, "seconds": seconds}
         if self.result is not None:
             return {"state": "done"}
         return {"state": "cancelled" if self.stopped else "failed", "problems": self.problems}
@@ -137,7 +154,7 @@ class Page:
 
     async def _understood(self, case: Case) -> Response:
         try:
-            seen = await self._quick(UNDERSTAND, case.files, case.reading)
+            seen = await self._quick("understand", case.files, case.reading)
         except WorkError as error:
             return JSONResponse({"problems": error.problems}, 422)
         if "problems" in seen:
@@ -151,7 +168,7 @@ class Page:
 
     async def _quick(self, job: str, *arguments: Any) -> Any:
         async with self.quick:
-            return await work(job, *arguments, seconds=self.limits.read_seconds, memory=self.limits.memory)
+            return await work(f"{JOBS}:{job}", *arguments, seconds=self.limits.read_seconds, memory=self.limits.memory)
 
     def _case(self, request: Request) -> Case | None:
         return self.cases.get(request.path_params["case"])
@@ -167,11 +184,15 @@ class Page:
         except (ValueError, AttributeError, TypeError):
             return _problem("The request could not be read; reload the page.")
         await self._stop(case)
-        case.stopped, case.result, case.problems, case.started = False, None, [], time.monotonic()
+        case.stopped, case.result, case.problems = False, None, []
+        case.step, case.started = STARTING, time.monotonic()
         case.task = asyncio.create_task(self._judge(case, options))
         return JSONResponse(case.state(), 202)
 
     async def _judge(self, case: Case, options: dict[str, Any]) -> None:
+        def report(step: str, share: float) -> None:
+            case.step = step, share
+
         try:
             case.waiting = True
             while self.fits.locked():  # a waiting job can still be cancelled
@@ -181,13 +202,14 @@ class Page:
             async with self.fits:
                 case.waiting = False
                 case.result = await work(
-                    DECIDE,
+                    f"{JOBS}:decide",
                     case.files,
                     case.reading,
                     options,
                     seconds=self.limits.fit_seconds,
                     memory=self.limits.memory,
                     stopped=lambda: case.stopped,
+                    progress=report,
                 )
         except WorkError as error:
             case.problems = error.problems
@@ -220,16 +242,33 @@ class Page:
         await self._stop(case)
         return JSONResponse(case.state())
 
+    async def preview(self, request: Request) -> Response:
+        """Return the spectra before and after a choice of ranges and preprocessing."""
+        case = self._case(request)
+        if case is None:
+            return _problem("These tables are no longer here; load them again.", 404)
+        try:
+            asked = dict(await request.json())
+            how = {name: asked.get(name) for name in ("features", "ranges", "preprocess")}
+            return JSONResponse(await self._quick("preview_spectra", case.files, case.reading, how))
+        except WorkError as error:
+            return JSONResponse({"problems": error.problems}, 422)
+        except (ValueError, TypeError):
+            return _problem("The request could not be read; reload the page.")
+
     async def view(self, request: Request) -> Response:
-        """Return the conclusions at a sensitivity."""
-        return await self._at(request, VIEW)
+        """Return a view of the result at a sensitivity: the conclusions, the points of the figure, the evidence."""
+        name = request.path_params["view"]
+        if name not in VIEWS:
+            return _problem(f"There is no view {name!r}.", 404)
+        return await self._at(request, name, *(request.query_params.get(key, "") for key in VIEWS[name]))
 
     async def download(self, request: Request) -> Response:
         """Return the result at a sensitivity as a file."""
         kind = request.path_params["kind"]
         if kind not in KINDS:
             return _problem(f"There is no file of the kind {kind!r}.", 404)
-        answer = await self._at(request, RENDER, kind)
+        answer = await self._at(request, "render", kind)
         if answer.status_code != 200:
             return answer
         headers = {
@@ -268,13 +307,15 @@ def _reading(form: FormData) -> dict[str, Any]:
 
     decimals = tuple(field(f"{table}-decimal", DECIMALS, "choose the comma or the point") for table in TABLES)
     sheets = tuple(str(form.get(f"{table}-sheet") or "") or None for table in TABLES)
+    scale = field("scale", SCALES, "choose the measurements as they are, log or logged")
     return {
         "missing": field("missing", (None, *MISSING), f"choose one of {', '.join(MISSING)}") or "error",
         "drop_summary_rows": bool(form.get("drop_summary_rows")),
         "decimals": decimals,
         "sheets": sheets,
         "roles": tuple(_roles(form, table) for table in TABLES),
-        "log": bool(form.get("log")),
+        "log": scale == "log",
+        "logged": scale == "logged",
         "background": field("background-kind", BACKGROUNDS, "choose no background, a file or NFI"),
     }
 
@@ -307,8 +348,9 @@ def make_app(token: str, port: int, limits: Limits | None = None) -> Guard:
         Route("/api/cases/{case}/judge", page.judge, methods=["POST"]),
         Route("/api/cases/{case}/cancel", page.cancel, methods=["POST"]),
         Route("/api/cases/{case}", page.state),
-        Route("/api/cases/{case}/view", page.view),
+        Route("/api/cases/{case}/preview", page.preview, methods=["POST"]),
         Route("/api/cases/{case}/file.{kind}", page.download),
+        Route("/api/cases/{case}/{view}", page.view),
     ]
     hosts = frozenset({f"127.0.0.1:{port}", f"localhost:{port}"})
     return Guard(Starlette(routes=routes), token=token, hosts=hosts, max_bytes=limits.max_bytes)

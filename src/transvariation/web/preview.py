@@ -11,7 +11,9 @@ from transvariation.tables.opening import opened
 
 FIRST = 8  # rows shown
 PLACES = 12  # further rows shown because they have problems
-COLUMNS = 40  # of a wider table only the first column and those with problems are shown
+COLUMNS = 40  # of a wider table only some columns and those with problems are shown
+SOME = 8  # columns of a wider table
+NOTES = 40
 CELL = 60  # characters of a cell
 
 
@@ -26,17 +28,33 @@ def sheets(content: bytes, limits: Limits) -> list[str]:
     return titles if len(titles) > 1 else []
 
 
-def show_table(table: Table) -> dict[str, Any]:
-    """Return the summary and the first rows of a table, with the cells marked that have a note."""
+def show_table(table: Table, *, spectral: bool) -> dict[str, Any]:
+    """Return the summary and the first rows of a table, with the cells marked that have a note.
+
+    The roles of the positions of a spectrum are not listed.
+    """
     noted = {note.row for note in table.notes if note.row is not None}
     chosen = [i for i, row in enumerate(table.rows.tolist()) if i < FIRST or row in noted][: FIRST + PLACES]
     headers = [table.header(name) for name in table.features]
-    notes = [problem_dict(note) for note in table.notes if note.code not in ("role", "units-row")]  # shown as roles
-    summary = table.summary() | {"notes": notes}
-    rows = [
-        _row(int(table.rows[i]), [table.ids[i], *map(_number, table.X[i])], ["", *headers], table.notes) for i in chosen
-    ]
-    return summary | {"header": ["row name", *headers], "rows": rows}
+    wide = len(headers) > COLUMNS
+    marked = {note.column for note in table.notes if note.row is not None}
+    seen = [j for j, title in enumerate(headers) if not wide or j < SOME or title in marked][:COLUMNS]
+    titles = [headers[j] for j in seen]
+    notes = [note for note in table.notes if note.code not in ("role", "units-row")]  # shown as roles
+    summary = table.summary()
+    labels = {column: role for column, role in table.roles.items() if role != "measurement"}
+    return {name: summary[name] for name in ("file", "objects", "sources", "fragments")} | {
+        "notes": [problem_dict(note) for note in notes[:NOTES]],
+        "more_notes": max(len(notes) - NOTES, 0),
+        "columns": list(labels if spectral else table.roles),
+        "labels": labels,
+        "header": ["row name", *titles],
+        "hidden": len(headers) - len(seen),
+        "rows": [
+            _row(int(table.rows[i]), [table.ids[i], *map(_number, table.X[i, seen])], ["", *titles], table.notes)
+            for i in chosen
+        ],
+    }
 
 
 def show_problems(
@@ -45,12 +63,13 @@ def show_problems(
     """Return the rows of a file that have problems, as they are in the file; none if it cannot be opened."""
     ours = [problem for problem in problems if problem.table == name]
     wanted = sorted({problem.row for problem in ours if problem.row is not None})[:PLACES]
+    columns: list[str] = []
     header: list[str] = []
     rows: list[dict[str, Any]] = []
     try:
         with opened(content, name, limits, sheet=sheet, decimal=decimal) as (grid, _):
-            header = [str(cell) for cell in grid.header]
-            seen = [j for j in range(len(header)) if _shown(j, header, ours)]
+            columns = header = [str(cell) for cell in grid.header]
+            seen = [j for j in range(len(header)) if _shown(j, header, ours)][:COLUMNS]
             for block in grid.blocks(1000) if wanted else ():
                 for i in np.flatnonzero(np.isin(block.rows, wanted)):
                     cells = [_text(block.columns[j][int(i)]) for j in seen]
@@ -61,7 +80,13 @@ def show_problems(
     except TableError:
         pass  # the problems are known; only their place is not shown
     faulty = [j for j, title in enumerate(header) if any(p.column == title and p.row in (None, 1) for p in ours)]
-    return {"file": name, "header": [title[:CELL] for title in header], "faulty": faulty, "rows": rows}
+    return {
+        "file": name,
+        "columns": columns,
+        "header": [title[:CELL] for title in header],
+        "faulty": faulty,
+        "rows": rows,
+    }
 
 
 def _shown(j: int, header: list[str], problems: Sequence[Problem]) -> bool:

@@ -1,17 +1,43 @@
 """Jobs of the worker processes: read tables, judge, view a case, write files. All return JSON values."""
 
 import base64
+import io
+import zipfile
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from matplotlib import rc_context
+from matplotlib.figure import Figure
 
-from transvariation.casework import METHODS, REDUCTIONS, CaseResult, judge
-from transvariation.casework.case_tables import NFI, duplicate_warnings
+from transvariation.casework import METHODS, REDUCTIONS, CaseResult, Conclusion, judge
+from transvariation.casework.case_tables import NFI, duplicate_warnings, read_case
+from transvariation.casework.judging import Step
 from transvariation.casework.methods import DEFAULT
 from transvariation.casework.model_file import spreadsheet_safe
-from transvariation.casework.result import LIMITATIONS
+from transvariation.casework.result import LIMITATIONS, MANY, Measured
+from transvariation.casework.variables import (
+    check_preprocess,
+    check_ranges,
+    preprocessing_for,
+    select_ranges,
+    spectral_axis,
+)
 from transvariation.datasets import load_glass
+from transvariation.report.acceptance_figures import acceptance_figure, extremes_figure
 from transvariation.report.case import case_html, case_pdf
+from transvariation.report.case_figures import (
+    draw_fragments,
+    draw_importance,
+    draw_spectra,
+    has_band,
+    known_values,
+    p_values_by_source,
+    spectra_of,
+    strongest_variables,
+    with_unit,
+)
 from transvariation.report.case_text import (
     conclusion_frame,
     format_number,
@@ -25,10 +51,14 @@ from transvariation.report.case_text import (
 )
 from transvariation.tables import Limits, TableError, read_pair
 from transvariation.web.preview import problem_dict, sheets, show_problems, show_table
+from transvariation.web.spectra import segments, some
 
 # A browser shows all of this at once: less than the command line takes.
-LIMITS = Limits(rows=50_000, columns=2_000, cells=500_000, unpacked=100_000_000)
+LIMITS = Limits(rows=50_000, columns=10_000, cells=500_000, unpacked=100_000_000)
 MAX_PROBLEMS = 200
+FEW = 40  # positions of a spectrum that can be chosen one by one
+NAMED = 4  # variables named as evidence in the table of conclusions
+REASONS = 40  # variables or regions in the evidence on a fragment
 HELD_OUT = 6  # every so many-th window is among the recovered fragments of the example
 
 Files = list[tuple[str, bytes]] | None  # named tables: control, recovered and perhaps background; None: the example
@@ -64,9 +94,11 @@ def understand(files: Files, reading: dict[str, Any]) -> dict[str, Any]:
                 for content, name, sheet, decimal in each
             ],
         }
+    axis = spectral_axis(pair.features)
     return seen | {
-        "features": list(pair.features),
-        "tables": [show_table(pair.control), show_table(pair.recovered)],
+        "features": list(pair.features) if axis is None or len(axis) <= FEW else [],
+        "axis": None if axis is None else [float(axis.min()), float(axis.max())],
+        "tables": [show_table(table, spectral=axis is not None) for table in (pair.control, pair.recovered)],
         "warnings": duplicate_warnings(pair),
         "methods": {name: method.description for name, method in METHODS.items()},
         "reductions": {name: words for name, (_, words) in REDUCTIONS.items()},
@@ -74,64 +106,75 @@ def understand(files: Files, reading: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def decide(files: Files, reading: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+def decide(
+    files: Files, reading: dict[str, Any], options: dict[str, Any], progress: Callable[[Step], None]
+) -> dict[str, Any]:
     """Judge the case."""
     (control, recovered), names = _named(files)
     background: Any = NFI if reading["background"] == NFI else None
     if reading["background"] == "file" and files is not None:
         background = files[2][1]
-    how = reading | options | {"names": names, "limits": LIMITS, "background": background}
+    how = reading | options | {"names": names, "limits": LIMITS, "background": background, "progress": progress}
     return judge(control, recovered, command="transvariation serve", **how).to_dict()
+
+
+def preview_spectra(files: Files, reading: dict[str, Any], how: dict[str, Any]) -> dict[str, Any]:
+    """Return the spectra as they were read, and after preprocessing within the chosen ranges, as `judge` does it."""
+    contents, names = _named(files)
+    options = reading | {"background": None, "names": names, "limits": LIMITS, "features": how["features"]}
+    tables = read_case(*contents, **options)
+    axis = spectral_axis(tables.features)
+    if axis is None:
+        raise ValueError("The names of the variables are not the positions of a spectrum.")
+    ranges, steps = check_ranges(how["ranges"]), check_preprocess(how["preprocess"])
+    chosen = set(select_ranges(tables.features, ranges) if ranges else tables.features)
+    kept = np.array([name in chosen for name in tables.features])
+    drawn = {role: some(len(means)) for role, means in (("control", tables.control), ("recovered", tables.recovered))}
+    before = np.vstack([tables.control.means[drawn["control"]], tables.recovered.means[drawn["recovered"]]])
+    after = None
+    if steps is not None:
+        preprocessing = preprocessing_for(steps, int(kept.sum())).fit(tables.control.means[:, kept])
+        after = segments(axis[kept], preprocessing.transform(before[:, kept]))
+    return {
+        "kinds": ["control"] * len(drawn["control"]) + ["recovered"] * len(drawn["recovered"]),
+        "of": [len(tables.control), len(tables.recovered)],
+        "kept": [int(kept.sum()), len(kept)],
+        "before": segments(axis, before),
+        "after": after,
+    }
 
 
 def view(content: dict[str, Any], sensitivity: float) -> dict[str, Any]:
     """Describe a case at a sensitivity for the page, which shows this and decides nothing."""
-    result = CaseResult.from_dict(content).at(sensitivity)
+    asked = CaseResult.from_dict(content)
+    result = asked.at(sensitivity)
     model, inputs = result.model, result.inputs
     calibration = model.calibrations[model.basis]
-    files = "Tables: " + ", ".join(f"{role} {table['file']}" for role, table in tables_of(result).items()) + "."
-    # The axes of the figure stay where they are while the sensitivity moves.
-    asked = CaseResult.from_dict(content)
+    files = ", ".join(f"{role} {table['file']}" for role, table in tables_of(result).items())
+    number = inputs.case.get("case_number")
+    evidence = conclusion_frame(result, NAMED)["evidence"]
+    spectral, many = has_band(result), len(inputs.features) > MANY
     return {
         "sensitivity": model.sensitivity,
         "headline": result.headline,
         "conclusive": model.conclusive,
-        "summary": [files, *(line for line in summary_lines(result)[1:] if not line.startswith("Warning: "))],
+        "files": f"case {number}: {files}" if number else files,
+        "summary": [
+            f"Tables: {files}.",
+            *(line for line in summary_lines(result)[1:] if not line.startswith("Warning: ")),
+        ],
         "warnings": list(result.warnings),
         "trust": [calibration.description, calibration.guarantee, *LIMITATIONS],
-        "features": list(inputs.features),
-        "units": dict(inputs.units),
-        "axes": _axes(asked),
-        "control": [
-            {"name": known.fragment, "values": {name: _mean(v) for name, v in known.measurements.items()}}
-            for known in inputs.known
+        "spectral": spectral,
+        "features": [] if spectral else list(model.variables.used if many else inputs.features),
+        "axes": list(strongest_variables(asked)),  # they stay while the sensitivity moves
+        "conclusions": [
+            _conclusion(c, result) | {"evidence": words} for c, words in zip(result.conclusions, evidence, strict=True)
         ],
-        "conclusions": [_conclusion(c, result) for c in result.conclusions],
     }
 
 
-def _mean(values: Any) -> float:
-    return float(sum(values) / len(values))
-
-
-def _axes(result: CaseResult) -> list[str]:
-    """Choose the two variables that are evidence against the most fragments."""
-    weight = dict.fromkeys(result.inputs.features, 0.0)
-    chosen = result.excluded or result.conclusions
-    for conclusion in chosen:
-        for rank, reason in enumerate(conclusion.reasons):
-            weight[reason.variable] += reason.evidence + 1e-3 / (1 + rank)
-    order = sorted(weight, key=lambda name: -weight[name])
-    return [order[0], order[min(1, len(order) - 1)]]
-
-
-def _conclusion(conclusion: Any, result: CaseResult) -> dict[str, Any]:
-    ratios = [
-        {"short": format_ratio(value, conclusion.bound.get(system, "")), "words": conclusion.words[system]}
-        | {"sentence": ratio_sentence(value, conclusion.bound.get(system, ""))}
-        for system, value in conclusion.log10_lr.items()
-    ]
-    basis = result.model.basis
+def _conclusion(conclusion: Conclusion, result: CaseResult) -> dict[str, Any]:
     return {
         "fragment": conclusion.fragment,
         "source": conclusion.source,
@@ -140,26 +183,151 @@ def _conclusion(conclusion: Any, result: CaseResult) -> dict[str, Any]:
         "verdict": verdict(conclusion, result),
         "p_value": conclusion.p_value,
         "p": format_p(conclusion.p_value),
-        "ratios": ratios,
+        "ratios": [
+            {"short": format_ratio(value, conclusion.bound.get(system, "")), "words": conclusion.words[system]}
+            for system, value in conclusion.log10_lr.items()
+        ],
         "match": match_word(conclusion),
-        "evidence": list(conclusion.evidence),
-        "statement": conclusion.statement,
         "disagreement": conclusion.disagreement,
         "replicates": max(len(values) for values in conclusion.measurements.values()),
-        "values": {name: _mean(values) for name, values in conclusion.measurements.items()},
-        "measurements": {name: list(values) for name, values in conclusion.measurements.items()},
+    }
+
+
+def points(content: dict[str, Any], x: str, y: str, sensitivity: float) -> dict[str, Any]:
+    """Return the means and the replicates of all fragments in two variables, with the names of the axes."""
+    result = CaseResult.from_dict(content)
+    if not {x, y} <= set(result.inputs.features):
+        raise ValueError(f"There is no variable {x!r} or no variable {y!r}.")
+
+    def place(fragment: Measured | Conclusion) -> tuple[Any, ...]:
+        values = fragment.measurements[x], fragment.measurements[y]
+        means = (sum(each) / len(each) for each in values)
+        return fragment.fragment, *means, list(zip(*values, strict=True)) if len(values[0]) > 1 else []
+
+    return {
+        "names": [with_unit(result, name) for name in (x, y)],
+        "control": [place(known) for known in result.inputs.known],
+        "recovered": [place(conclusion) for conclusion in result.conclusions],
+    }
+
+
+def evidence(content: dict[str, Any], fragment: str, sensitivity: float) -> dict[str, Any]:
+    """Return the evidence on one fragment, the strongest first."""
+    result = CaseResult.from_dict(content).at(sensitivity)
+    found = [c for c in result.conclusions if c.fragment == fragment]
+    if not found:
+        raise ValueError(f"There is no fragment {fragment!r}.")
+    (conclusion,) = found
+    return {
+        "statement": conclusion.statement,
+        "ratios": [ratio_sentence(v, conclusion.bound.get(name, "")) for name, v in conclusion.log10_lr.items()],
+    } | (_regions(conclusion, result) if has_band(result) else _reasons(conclusion, result))
+
+
+def _reasons(conclusion: Conclusion, result: CaseResult) -> dict[str, Any]:
+    reasons = conclusion.reasons[:REASONS]
+    return {
+        "more": len(result.model.variables.used) - len(reasons),
         "reasons": [
             {
-                "variable": reason.variable,
-                "value": format_number(reason.value),
+                "variable": with_unit(result, reason.variable),
+                "text": format_number(reason.value),
+                "value": reason.value,
+                "replicates": [format_number(value) for value in conclusion.measurements[reason.variable]],
+                "known": known_values(result, reason.variable),
                 "control": format_number(reason.control),
                 "side": reason.side,
-                "p": format_p(reason.p_values[basis]),
+                "p": format_p(reason.p_values[result.model.basis]),
                 "evidence": reason.evidence,
             }
-            for reason in conclusion.reasons
+            for reason in reasons
         ],
     }
+
+
+def _regions(conclusion: Conclusion, result: CaseResult) -> dict[str, Any]:
+    """Return the spectrum of a fragment over the band of the control, and where it leaves the band."""
+    regions = conclusion.regions or ()
+    return {
+        "spectrum": _over_band(result, [conclusion.spectrum]),
+        "shaded": [(region.low, region.high) for region in regions],
+        "more": max(len(regions) - REASONS, 0),
+        "regions": [
+            [
+                str(region),
+                f"{region.peak:g}",
+                f"{abs(region.deviation):.3g}",
+                "above" if region.deviation > 0 else "below",
+            ]
+            for region in regions[:REASONS]
+        ],
+    }
+
+
+def _over_band(result: CaseResult, lines: Sequence[Sequence[float]]) -> dict[str, Any]:
+    """Return spectra and the band of the control, on a scale that does not depend on the sensitivity."""
+    spectra = spectra_of(result)
+    axis, band, widest = np.array(spectra.axis), spectra.band(result.model.sensitivity_used), spectra.band(1)
+    parts = segments(axis, np.vstack([band.lower, band.upper, *lines]))
+    values = np.vstack([widest.lower, widest.upper, *lines])
+    return {
+        "parts": [{"axis": p["axis"], "band": p["lines"][:2], "lines": p["lines"][2:]} for p in parts],
+        "range": [float(values.min()), float(values.max())],
+        "names": ["wavelength, wavenumber or shift", spectra.preprocess or "as read"],
+    }
+
+
+def spectra(content: dict[str, Any], sensitivity: float) -> dict[str, Any]:
+    """Return some recovered spectra over the band of the control, and the importance of every position."""
+    result = CaseResult.from_dict(content).at(sensitivity)
+    axis, band = np.array(spectra_of(result).axis), spectra_of(result).band(result.model.sensitivity_used)
+    drawn = [result.conclusions[i] for i in some(len(result.conclusions))]
+    excluded = result.excluded if result.model.conclusive else ()
+    outside = [np.abs(band.deviation(c.spectrum)) > band.width for c in excluded]
+    share = np.mean(outside, axis=0) if outside else np.zeros(len(band.center))
+    return _over_band(result, [c.spectrum for c in drawn]) | {
+        "kinds": [("recovered" if c.accepted or not excluded else "excluded") for c in drawn],
+        "titles": [f"{c.fragment}: {verdict(c, result)}, p-value {format_p(c.p_value)}" for c in drawn],
+        "of": len(result.conclusions),
+        "excluded": len(excluded),
+        "importance": segments(axis, 100 * share),
+    }
+
+
+def figure(content: dict[str, Any], kind: str, sensitivity: float) -> dict[str, str]:
+    """Draw a figure of the case as SVG, with a text that describes it."""
+    result = CaseResult.from_dict(content).at(sensitivity)
+    if kind not in FIGURES:
+        raise ValueError(f"There is no figure {kind!r}; there are {', '.join(FIGURES)}.")
+    draw, words = FIGURES[kind]
+    return {"svg": _svg(draw(result)), "words": words}
+
+
+def _acceptance(result: CaseResult) -> Figure:
+    model = result.model
+    n = model.calibrations[model.basis].n
+    return acceptance_figure(p_values_by_source(result), n_calibration=n, sensitivity=model.sensitivity_used)
+
+
+FIGURES: dict[str, tuple[Callable[[CaseResult], Figure], str]] = {
+    "acceptance": (
+        _acceptance,
+        "Acceptance plot: p-values of the recovered fragments. Those above the line are not excluded. Extreme ones are "
+        "excluded, but some calibrating units score as low; outliers score lower than all of them.",
+    ),
+    "extremes": (
+        lambda result: extremes_figure([c.p_value for c in result.conclusions]),
+        "Extremes plot: the number of recovered fragments with a p-value up to each level, against the number expected "
+        "if all came from the source of the control. Points above the band: more differ than chance explains.",
+    ),
+}
+
+
+def _svg(figure: Figure) -> str:
+    text = io.StringIO()
+    with rc_context({"svg.fonttype": "none"}):
+        figure.savefig(text, format="svg", metadata={"Date": None})
+    return text.getvalue()
 
 
 def render(content: dict[str, Any], kind: str, sensitivity: float) -> str:
@@ -170,8 +338,25 @@ def render(content: dict[str, Any], kind: str, sensitivity: float) -> str:
         "pdf": lambda: case_pdf(result),
         "json": lambda: result.to_json().encode(),
         "csv": lambda: _csv(result).encode(),
+        "zip": lambda: _figures(result),
     }
     return base64.b64encode(writers[kind]()).decode()
+
+
+def _figures(result: CaseResult) -> bytes:
+    """Write the figures of a case as SVG files in an archive."""
+    drawn = {name: draw(result) for name, (draw, _) in FIGURES.items()}
+    if has_band(result):
+        drawn |= {"spectra": draw_spectra(result)} | (
+            {"importance": draw_importance(result)} if result.excluded else {}
+        )
+    else:
+        drawn["fragments"] = draw_fragments(result)
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, each in drawn.items():
+            archive.writestr(f"{name}.svg", _svg(each))
+    return content.getvalue()
 
 
 def _csv(result: CaseResult) -> str:

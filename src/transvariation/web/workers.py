@@ -34,18 +34,24 @@ def warm_up() -> None:
     CONTEXT.Process(target=int).start()
 
 
-def _child(connection: Connection, job: str, arguments: tuple, memory: int) -> None:
-    """Run a job and send the outcome as JSON, which cannot run code."""
+def _child(connection: Connection, job: str, arguments: tuple, memory: int, reports: bool) -> None:
+    """Run a job and send its steps and its outcome as JSON, which cannot run code."""
     import resource
 
     from transvariation.casework import CaseError
+    from transvariation.casework.judging import Step
     from transvariation.tables import TableError
     from transvariation.web.preview import problem_dict
 
     function = pkgutil.resolve_name(job)
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+
+    def report(step: Step) -> None:
+        connection.send_bytes(json.dumps({"step": step, "share": step.share}).encode())
+
+    options = {"progress": report} if reports else {}
     try:
-        outcome = {"result": function(*arguments)}
+        outcome = {"result": function(*arguments, **options)}
     except TableError as error:
         outcome = {"problems": [problem_dict(problem) for problem in error.problems[:200]]}
     except MemoryError:
@@ -66,32 +72,37 @@ async def work(
     seconds: float,
     memory: int,
     stopped: Callable[[], bool] = lambda: False,
+    progress: Callable[[str, float], None] | None = None,
 ) -> Any:
     """Run a function in a worker; return its result, or raise `WorkError` or `Cancelled`.
 
-    The job is the name of a function, such as ``"transvariation.web.work:decide"``: only the worker imports it.
+    The job is the name of a function, such as ``"transvariation.web.work:decide"``: only the worker imports it. With
+    `progress` it reports its steps, and the share of the work done before each.
     """
     here, there = CONTEXT.Pipe(duplex=False)
-    process = CONTEXT.Process(target=_child, args=(there, job, arguments, memory), daemon=True)
+    process = CONTEXT.Process(target=_child, args=(there, job, arguments, memory, progress is not None), daemon=True)
     await anyio.to_thread.run_sync(process.start)
     there.close()
+    deadline = time.monotonic() + seconds
     try:
-        answer = await _answer(here, process, time.monotonic() + seconds, stopped)
+        outcome = await _answer(here, process, deadline, stopped)
+        while progress is not None and "step" in outcome:
+            progress(outcome["step"], outcome["share"])
+            outcome = await _answer(here, process, deadline, stopped)
     finally:
         process.kill()
         await anyio.to_thread.run_sync(process.join)
         here.close()
-    outcome = json.loads(answer)
     if "problems" in outcome:
         raise WorkError(outcome["problems"])
     return outcome["result"]
 
 
-async def _answer(here: Connection, process: Any, deadline: float, stopped: Callable[[], bool]) -> bytes:
+async def _answer(here: Connection, process: Any, deadline: float, stopped: Callable[[], bool]) -> dict[str, Any]:
     while True:
         if here.poll():
             try:
-                return await anyio.to_thread.run_sync(here.recv_bytes)
+                return json.loads(await anyio.to_thread.run_sync(here.recv_bytes))
             except EOFError:
                 raise WorkError([{"message": "The worker stopped unexpectedly; try again with fewer rows."}]) from None
         if stopped():

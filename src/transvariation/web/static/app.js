@@ -2,25 +2,27 @@
 
 import { $, ask, open, sensitivity, showProblems, working } from "./base.js";
 import { showCase } from "./case.js";
-import { caseFields, chosenFeatures, collapseSteps } from "./tables.js";
+import { caseFields, collapseSteps } from "./tables.js";
+import { chosenVariables } from "./variables.js";
 
 const POLL = 200; // milliseconds
 
 $("judge").addEventListener("click", async () => {
-  const features = chosenFeatures();
-  if (!features.length) {
+  const variables = chosenVariables();
+  if (!variables) {
     showProblems($("judge-problems"), [{ message: "Choose at least one variable." }]);
     return $("features").querySelector("input, select").focus();
   }
   showProblems($("judge-problems"), []);
-  const asked = { features, method: $("method").value, reduce: $("reduce").value, case: caseFields() };
+  const asked = { ...variables, method: $("method").value, reduce: $("reduce").value, reduce_to: Number($("reduce-to").value) || 2, case: caseFields() };
   if (open.view) asked.sensitivity = sensitivity(); // the slider keeps its place
   const mine = open.case, path = `/api/cases/${mine}`;
   working(true);
   for (const id of ["conclusion", "take"]) $(id).hidden = true;
   let answer = await ask(`${path}/judge`, { method: "POST", body: JSON.stringify(asked), headers: { "Content-Type": "application/json" } });
   while (answer.state === "running" && open.case === mine) {
-    $("elapsed").textContent = `${answer.waiting ? "waiting for another case" : "comparing the fragments"}, ${Math.round(answer.seconds)} s`;
+    $("working").querySelector("progress").value = answer.done;
+    $("elapsed").textContent = `${answer.step}, ${Math.round(answer.seconds)} s`;
     await new Promise((resolve) => setTimeout(resolve, POLL));
     answer = await ask(path);
   }
@@ -32,7 +34,7 @@ $("judge").addEventListener("click", async () => {
   const view = await ask(`${path}/view`);
   if (open.case !== mine) return;
   if (view.problems) return showProblems($("judge-problems"), view.problems);
-  collapseSteps();
+  collapseSteps(view.files);
   showCase(view);
 });
 

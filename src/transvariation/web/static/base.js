@@ -27,11 +27,6 @@ export const number = (value, digits = 4) => Number(value.toPrecision(digits)).t
 
 export const short = (name, room = 40) => (name.length > room ? `${name.slice(0, room - 1)}…` : name);
 
-export const named = (variable) => {
-  const unit = open.view.units[variable];
-  return unit ? `${variable} (${unit})` : variable;
-};
-
 export const sensitivity = () => Number($("sensitivity").value);
 
 export function working(busy) {
@@ -47,6 +42,17 @@ export function working(busy) {
 export function leave() {
   Object.assign(open, { case: null, view: null, chosen: null });
   working(false);
+}
+
+// Show what is being done in a box, after a second with a bar and the time; return how to end it.
+export function waiting(box, words) {
+  const started = Date.now(), bar = make("progress", { "aria-label": words, hidden: true }), time = make("span", { "aria-hidden": "true" });
+  box.replaceChildren(bar, ` ${words}`, time);
+  const timer = setInterval(() => {
+    bar.hidden = false;
+    time.textContent = `, ${Math.round((Date.now() - started) / 1000)} s`;
+  }, 1000);
+  return () => { clearInterval(timer); box.replaceChildren(); };
 }
 
 export function showProblems(box, problems, more = []) {

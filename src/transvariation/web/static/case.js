@@ -1,8 +1,9 @@
 // Steps 3 and 4: the conclusions at a sensitivity, as the server states them, and the files to save.
 
-import { $, ask, make, open, sensitivity, short, showProblems } from "./base.js";
+import { $, ask, make, open, sensitivity, showProblems, waiting } from "./base.js";
+import { drawFigures, drawOverview } from "./figures.js";
 import { drawPlane, resetPlane } from "./plane.js";
-import { drawReasons } from "./reasons.js";
+import { showReasons } from "./reasons.js";
 
 const PAGE = 300; // rows drawn at once
 const WAIT = 120; // milliseconds after the last movement of the slider
@@ -15,7 +16,9 @@ export function showCase(view) {
   $("only-excluded").checked = false;
   $("sensitivity").value = view.sensitivity;
   $("conclusion").hidden = $("take").hidden = false;
-  resetPlane(choose);
+  $("spectra-result").hidden = !view.spectral;
+  $("plane-result").hidden = view.spectral;
+  if (!view.spectral) resetPlane(choose);
   refresh();
   $("conclusion-title").focus();
 }
@@ -32,6 +35,8 @@ function refresh() {
   $("key-accepted").textContent = view.conclusive ? "not excluded" : "no conclusion";
   $("key-excluded").hidden = !view.conclusive;
   for (const link of $("downloads").querySelectorAll("a")) link.href = `/api/cases/${open.case}/file.${link.dataset.kind}?sensitivity=${sensitivity()}`;
+  drawOverview();
+  drawFigures();
   draw();
 }
 
@@ -40,10 +45,11 @@ function label() {
   $("sensitivity").setAttribute("aria-valuetext", percent());
 }
 
+// Return when the reasons are shown, and whether they are those of the chosen fragment.
 function draw() {
   drawTable();
-  drawPlane();
-  drawReasons();
+  if (!open.view.spectral) drawPlane();
+  return showReasons();
 }
 
 // Only the server decides: it is asked for the conclusions at the new sensitivity.
@@ -88,9 +94,11 @@ function drawTable() {
     const compare = (a, b) => (sorting.key === "fragment" ? order(a.fragment, b.fragment) : Number(a[sorting.key]) - Number(b[sorting.key]));
     rows = [...rows].sort((a, b) => (sorting.up ? compare(a, b) : compare(b, a)));
   }
-  const columns = { ratio: all.some((each) => each.ratios.length), match: all.some((each) => each.match !== "–") };
-  for (const [name, there] of Object.entries(columns)) document.querySelector(`#conclusions th[data-column=${name}]`).hidden = !there;
-  $("conclusions").tBodies[0].replaceChildren(...rows.slice(0, shown).map((each) => tableRow(each, columns)));
+  const columns = { source: new Set(all.map((each) => each.source)).size > 1, ratio: all.some((each) => each.ratios.length), match: all.some((each) => each.match !== "–") };
+  for (const name of ["ratio", "match"]) document.querySelector(`#conclusions th[data-column=${name}]`).hidden = !columns[name];
+  const body = $("conclusions").tBodies[0], focused = body.contains(document.activeElement);
+  body.replaceChildren(...rows.slice(0, shown).map((each) => tableRow(each, columns)));
+  if (focused) body.querySelector("button[aria-current]")?.focus();
   const part = rows.length < all.length ? `Only excluded fragments are listed: ${rows.length} of ${all.length}. ` : "";
   $("listed").textContent = part + (shown < rows.length ? `The first ${shown} of ${rows.length} fragments. The saved files hold all.` : "");
   $("none").hidden = rows.length > 0;
@@ -99,26 +107,23 @@ function drawTable() {
 }
 
 function tableRow(each, columns) {
-  const names = each.evidence.map((name) => short(name));
-  const against = names.slice(0, 6).join(", ") + (names.length > 6 ? ` and ${names.length - 6} more` : "") || (each.excluded ? "combination of variables" : "");
   const button = make("button", { type: "button", class: "id name", "aria-label": `${each.fragment}: show the reasons`, "aria-current": each.fragment === open.chosen ? "true" : null }, each.fragment);
   button.addEventListener("click", () => choose(each.fragment));
-  const more = [each.source !== null && `source ${each.source}`, each.replicates > 1 && `${each.replicates} replicates`].filter(Boolean).join(", ");
+  const more = [columns.source && each.source !== null && `source ${each.source}`, each.replicates > 1 && `${each.replicates} replicates`].filter(Boolean).join(", ");
   const cells = [
-    make("th", { scope: "row", class: "text" }, button, more ? make("span", { class: "soft" }, ` ${more}`) : ""),
+    make("th", { scope: "row", class: "text" }, button, more ? make("span", { class: "soft" }, more) : ""),
     make("td", { class: "word text" }, each.verdict, each.disagreement ? make("span", { class: "warn", title: each.disagreement }, " (evidence disagrees)") : ""),
     make("td", {}, each.p),
   ];
-  if (columns.ratio) cells.push(make("td", { title: each.ratios.map((ratio) => ratio.words).join("; ") }, each.ratios.map((ratio) => ratio.short).join(", ") || "–"));
-  if (columns.match) cells.push(make("td", { class: "text" }, each.match));
-  cells.push(make("td", { class: "wrap" }, against));
+  if (columns.ratio) cells.push(make("td", { class: "short", title: each.ratios.map((ratio) => ratio.words).join("; ") }, each.ratios.map((ratio) => ratio.short).join(", ") || "–"));
+  if (columns.match) cells.push(make("td", { class: "short text" }, each.match));
+  cells.push(make("td", { class: "wrap" }, each.evidence));
   return make("tr", { class: `${each.excluded ? "excluded" : ""}${each.fragment === open.chosen ? " on" : ""}` }, ...cells);
 }
 
-function choose(fragment) {
+async function choose(fragment) {
   open.chosen = fragment;
-  draw();
-  $("reasons").querySelector("h3").focus();
+  if (await draw()) $("reasons").querySelector("h3").focus();
 }
 
 function back() {
@@ -134,7 +139,7 @@ for (const link of $("downloads").querySelectorAll("a")) {
   link.addEventListener("click", async (event) => {
     event.preventDefault();
     showProblems($("take-problems"), []);
-    $("taking").textContent = "Preparing the file…";
+    const done = waiting($("taking"), "Preparing the file");
     try {
       const response = await fetch(link.href);
       if (!response.ok) return showProblems($("take-problems"), (await response.json()).problems);
@@ -144,7 +149,7 @@ for (const link of $("downloads").querySelectorAll("a")) {
     } catch {
       showProblems($("take-problems"), [{ message: "The program no longer responds. Start it again and open the new address." }]);
     } finally {
-      $("taking").textContent = "";
+      done();
     }
   });
 }

@@ -1,74 +1,83 @@
 // The figure: all fragments in two variables. Zoom and move with buttons, keys, the wheel or by dragging.
 
-import { FINEST, reach, ticks, title } from "./axes.js";
-import { $, make, named, open, shape, short } from "./base.js";
+import { FINEST, drawAxes, reach, scales } from "./axes.js";
+import { $, ask, make, open, shape, short, showProblems } from "./base.js";
 
-const frame = { left: 66, top: 14, width: 476, height: 366, bottom: 380, right: 542 }; // left and width depend on the labels
 const size = { width: 560, height: 440 };
+const frame = { left: 66, top: 14, right: 542, bottom: 380 }; // left depends on the labels
 const MOST = 3000; // marks of each kind; of more, a subset is drawn
 const FARTHEST = 1000; // times the range of the fragments
-const LABELLED = 12; // so few recovered fragments are named in the figure
+const LABELLED = 12; // so few recovered fragments are named in the figure; of more, the chosen one
 let view = null; // the ranges shown
 let full = null; // the ranges that contain every fragment
+let points = null; // the means of the fragments in the two variables, as the server sent them
 let choose = () => {};
 
-export function resetPlane(whenChosen) {
+export async function resetPlane(whenChosen) {
   choose = whenChosen;
-  view = null;
-  ["x", "y"].forEach((axis, i) => {
-    $(axis).replaceChildren(...open.view.features.map((name) => make("option", { value: name }, name)));
-    $(axis).value = open.view.axes[i];
-  });
+  points = null;
+  $("plane").replaceChildren();
+  for (const [axis, name] of [["x", open.view.axes[0]], ["y", open.view.axes.at(-1)]]) {
+    $(axis).replaceChildren(...open.view.features.map((each) => make("option", { value: each }, each)));
+    $(axis).value = name;
+  }
+  await loadPoints();
+}
+
+async function loadPoints() {
+  const mine = open.case, asked = [$("x").value, $("y").value];
+  const found = await ask(`/api/cases/${mine}/points?${new URLSearchParams({ x: asked[0], y: asked[1] })}`);
+  if (open.case !== mine || asked[0] !== $("x").value || asked[1] !== $("y").value) return; // no longer wanted
+  showProblems($("conclusion-problems"), found.problems);
+  if (found.problems) return;
+  [points, view] = [found, null];
+  drawPlane();
 }
 
 const thinned = (marks) => marks.filter((mark, i) => i % Math.ceil(marks.length / MOST) === 0 || (mark.id !== undefined && mark.id === open.chosen));
 
 function marks() {
-  const [x, y] = [$("x").value, $("y").value];
-  const control = open.view.control.map((known) => ({ x: known.values[x], y: known.values[y], kind: "c", name: `${known.name}: control` }));
-  const recovered = open.view.conclusions.map((each) => ({ x: each.values[x], y: each.values[y], kind: each.excluded ? "r" : "a", id: each.fragment, name: `${each.fragment}: ${each.verdict}, p-value ${each.p}` }));
+  const found = new Map(open.view.conclusions.map((each) => [each.fragment, each]));
+  const control = points.control.map(([name, x, y, replicates]) => ({ x, y, replicates, kind: "c", name: `${name}: control` }));
+  const recovered = points.recovered.map(([id, x, y, replicates]) => {
+    const each = found.get(id);
+    return { x, y, replicates, id, kind: each.excluded ? "r" : "a", name: `${id}: ${each.verdict}, p-value ${each.p}` };
+  });
   return [...thinned(control), ...thinned(recovered)];
 }
 
 export function drawPlane() {
+  if (!points) return;
   const all = marks();
-  full = { x: reach(all.map((p) => p.x)), y: reach(all.map((p) => p.y)) };
+  const replicates = all.flatMap((p) => p.replicates.map(([x, y]) => ({ x, y, kind: p.kind })));
+  const everything = [...all, ...replicates];
+  full = { x: reach(everything.map((p) => p.x)), y: reach(everything.map((p) => p.y)) };
   view ||= structuredClone(full);
-  const parts = axes();
-  const inside = all.filter((p) => p.x >= view.x[0] && p.x <= view.x[1] && p.y >= view.y[0] && p.y <= view.y[1]);
+  const parts = drawAxes($("plane"), frame, view, points.names);
+  const isInside = (p) => p.x >= view.x[0] && p.x <= view.x[1] && p.y >= view.y[0] && p.y <= view.y[1];
+  const inside = all.filter(isInside);
   inside.sort((a, b) => (a.id === open.chosen) - (b.id === open.chosen)); // the chosen one on top
+  const { px, py } = scales(frame, view);
+  parts.push(...replicates.filter(isInside).map((p) => shape("circle", { class: `replicate ${p.kind}`, cx: px(p.x), cy: py(p.y), r: 2 })));
+  $("key-replicates").hidden = !replicates.length;
   parts.push(...inside.map((p) => mark(p, px(p.x), py(p.y))));
-  $("plane").replaceChildren(...parts);
+  const few = open.view.conclusions.length <= LABELLED;
+  const named = inside.filter((p) => p.id !== undefined && (few || p.id === open.chosen));
+  $("plane").replaceChildren(...parts, ...labels(named.map((p) => ({ name: short(p.id, 12), x: px(p.x), y: py(p.y) }))));
 }
 
-const px = (v) => frame.left + (frame.width * (v - view.x[0])) / (view.x[1] - view.x[0]);
-const py = (v) => frame.bottom - (frame.height * (v - view.y[0])) / (view.y[1] - view.y[0]);
-
-function axes() {
-  const em = parseFloat(getComputedStyle($("plane")).fontSize), letter = 0.64 * em; // larger on phones
-  const about = em > 15 ? 5 : 6;
-  const [across, up] = [ticks(view.x, about), ticks(view.y, about)];
-  frame.left = Math.max(66, 26 + 0.3 * em + letter * Math.max(...up.marks.map((each) => each.label.length)));
-  frame.width = frame.right - frame.left;
-  const parts = [shape("rect", { class: "frame", x: frame.left, y: frame.top, width: frame.width, height: frame.height })];
-  for (const { value, label } of across.marks) {
-    const at = Math.min(px(value), size.width - (letter * label.length) / 2); // else the last would be clipped
-    parts.push(shape("path", { class: "tick", d: `M${px(value)} ${frame.top}V${frame.bottom}` }), shape("text", { x: at, y: frame.bottom + 18, "text-anchor": "middle" }, label));
-  }
-  for (const { value, label } of up.marks) {
-    parts.push(shape("path", { class: "tick", d: `M${frame.left} ${py(value)}H${frame.right}` }), shape("text", { x: frame.left - 6, y: py(value) + 4, "text-anchor": "end" }, label));
-  }
-  const middle = frame.top + frame.height / 2;
-  parts.push(axisTitle("x", across.offset, frame.width / letter, { x: frame.left + frame.width / 2, y: size.height - 8 }));
-  parts.push(axisTitle("y", up.offset, frame.height / letter, { x: 20, y: middle, transform: `rotate(-90 20 ${middle})` }));
-  return parts;
-}
-
-function axisTitle(axis, offset, room, where) {
-  const name = named($(axis).value), words = title(name, offset, Math.floor(room));
-  const node = shape("text", { ...where, "text-anchor": "middle" }, words);
-  if (!words.startsWith(name)) node.append(shape("title", {}, name));
-  return node;
+// Each name stands beside its mark, within the frame and apart from the names before it where there is room.
+function labels(named) {
+  const em = 0.85 * parseFloat(getComputedStyle($("plane")).fontSize), placed = [];
+  const apart = (a, b) => a.x + a.width <= b.x || b.x + b.width <= a.x || Math.abs(a.y - b.y) >= em;
+  return named.map(({ name, x, y }) => {
+    const width = 0.64 * em * name.length;
+    const places = [-7, 13, -7 - em, 13 + em].flatMap((dy) => [x + 8, x - 8 - width].map((left) => ({ x: left, y: y + dy, width })));
+    const fits = places.filter((at) => at.x >= frame.left && at.x + width <= frame.right && at.y - em >= frame.top && at.y <= frame.bottom);
+    const at = fits.find((place) => placed.every((other) => apart(place, other))) || fits[0] || places[0];
+    placed.push(at);
+    return shape("text", { class: "label", x: at.x, y: at.y }, name);
+  });
 }
 
 function mark(p, x, y) {
@@ -78,12 +87,8 @@ function mark(p, x, y) {
   else if (p.kind === "a") node = shape("rect", { ...look, x: x - 4.5, y: y - 4.5, width: 9, height: 9 }, p.name);
   else node = shape("path", { ...look, d: `M${x} ${y - 6}l6 6l-6 6l-6 -6Z` }, p.name);
   node.addEventListener("pointerenter", () => { $("hover").textContent = p.name; });
-  if (p.id === undefined) return node;
-  node.addEventListener("click", () => choose(p.id));
-  if (open.view.conclusions.length > LABELLED) return node;
-  const group = shape("g", {});
-  group.append(node, shape("text", { class: "label", x: x + 8, y: y - 6 }, short(p.id, 12)));
-  return group;
+  if (p.id !== undefined) node.addEventListener("click", () => choose(p.id));
+  return node;
 }
 
 function zoom(factor, cx = 0.5, cy = 0.5) {
@@ -112,13 +117,13 @@ function move(from, dx, dy) {
 
 function place(event) {
   const box = $("plane").getBoundingClientRect();
-  return [((event.clientX - box.left) * (size.width / box.width) - frame.left) / frame.width, (frame.bottom - (event.clientY - box.top) * (size.height / box.height)) / frame.height];
+  return [((event.clientX - box.left) * (size.width / box.width) - frame.left) / (frame.right - frame.left), (frame.bottom - (event.clientY - box.top) * (size.height / box.height)) / (frame.bottom - frame.top)];
 }
 
 const CLOSER = 0.7;
 const whenAsked = { "zoom-in": () => zoom(CLOSER), "zoom-out": () => zoom(1 / CLOSER), "zoom-reset": () => { view = null; drawPlane(); } };
 for (const [id, act] of Object.entries(whenAsked)) $(id).addEventListener("click", act);
-for (const axis of ["x", "y"]) $(axis).addEventListener("change", whenAsked["zoom-reset"]);
+for (const axis of ["x", "y"]) $(axis).addEventListener("change", loadPoints);
 
 const KEYS = {
   "+": () => zoom(CLOSER), "-": () => zoom(1 / CLOSER), 0: whenAsked["zoom-reset"],

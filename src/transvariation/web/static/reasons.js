@@ -1,37 +1,62 @@
 // The evidence on one fragment: statement, likelihood ratio, and a row per variable with the control's values.
 
-import { $, make, named, number, open, shape } from "./base.js";
+import { $, ask, make, number, open, sensitivity, shape, showProblems } from "./base.js";
+import { drawSpectra } from "./spectra.js";
 
-const MOST = 40; // variables shown, the strongest evidence first
+// Ask for the evidence on the chosen fragment and show it; return whether it is still wanted then.
+export async function showReasons() {
+  const fragment = open.chosen, mine = open.case, share = sensitivity();
+  if (fragment === null) return $("reasons").replaceChildren();
+  const found = await ask(`/api/cases/${mine}/evidence?fragment=${encodeURIComponent(fragment)}&sensitivity=${share}`);
+  if (open.case !== mine || open.chosen !== fragment || sensitivity() !== share) return false;
+  showProblems($("conclusion-problems"), found.problems);
+  if (found.problems) return false;
+  draw(found, open.view.conclusions.find((each) => each.fragment === fragment));
+  return true;
+}
 
-export function drawReasons() {
+function draw(found, each) {
   const box = $("reasons");
-  const each = open.view.conclusions.find((conclusion) => conclusion.fragment === open.chosen);
-  box.replaceChildren();
-  if (!each) return;
-  const rows = each.reasons.slice(0, MOST).map((reason) => row(reason, each));
-  const head = ["variable", ...(each.replicates > 1 ? ["mean", "replicates"] : ["value"]), "among the control fragments", "control mean", "p-value", "reading"];
-  const numbers = ["mean", "value", "control mean", "p-value"];
-  const titles = head.map((name) => make("th", { scope: "col", class: numbers.includes(name) ? "" : "text" }, name));
-  const table = make("table", {}, make("thead", {}, make("tr", {}, ...titles)), make("tbody", {}, ...rows));
-  box.append(make("h3", { tabindex: "-1" }, `${each.fragment}: ${each.verdict}`), make("p", {}, each.statement));
-  for (const ratio of each.ratios) box.append(make("p", {}, ratio.sentence));
+  box.replaceChildren(make("h3", { tabindex: "-1" }, `${each.fragment}: ${each.verdict}`), make("p", {}, found.statement));
+  for (const sentence of found.ratios) box.append(make("p", {}, sentence));
   if (each.match !== "–") box.append(make("p", {}, `ASTM E2927 criterion: ${each.match}.`));
   if (each.disagreement) box.append(make("p", { class: "warn" }, each.disagreement));
   box.append(make("p", { class: "row" }, make("button", { type: "button" }, "Back to the list")));
-  box.append(make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Variables of ${each.fragment}` }, table));
+  if (found.spectrum) return drawRegions(box, found, each);
+  box.append(table(found, each));
   box.append(make("p", { class: "soft" }, "The p-value of a variable is that of a comparison by this variable only."));
-  const left = each.reasons.length - rows.length;
-  if (left > 0) box.append(make("p", { class: "soft" }, `${left} further variables are weaker evidence; the saved JSON file lists them.`));
+  if (found.more) box.append(make("p", { class: "soft" }, `${found.more} further variables are weaker evidence; the saved JSON file has their values.`));
 }
 
-function row(reason, each) {
+// The spectrum over the band of the control; the regions outside the band are shaded and listed.
+function drawRegions(box, { spectrum, shaded, regions, more }, each) {
+  const svg = shape("svg", { class: "spectra", role: "img", "aria-label": `Spectrum of ${each.fragment} over the band of the control; ${regions.length + more} regions are outside` });
+  box.append(make("figure", {}, svg));
+  drawSpectra(svg, { ...spectrum, kinds: [each.excluded ? "excluded" : "recovered"], shaded });
+  box.append(make("p", { class: "soft key" }, make("span", {}, make("i", { class: "band" }), " band of the control"), make("span", {}, make("i", { class: "region" }), " outside the band")));
+  if (!regions.length) return box.append(make("p", {}, `The spectrum stays within the band of the control${each.excluded ? "; the combination of wavelengths excludes the fragment" : ""}.`));
+  const head = ["region", "largest deviation at", "control standard deviations", "side"].map((name, i) => make("th", { scope: "col", class: i % 3 ? "" : "text" }, name));
+  const rows = regions.map(([where, peak, deviation, side]) => make("tr", {}, make("th", { scope: "row", class: "text" }, where), make("td", {}, peak), make("td", {}, deviation), make("td", { class: "text" }, `${side} the control`)));
+  const node = make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows));
+  box.append(make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Regions of ${each.fragment}` }, node));
+  if (more) box.append(make("p", { class: "soft" }, `${more} further regions are weaker evidence; the saved JSON file lists them.`));
+}
+
+function table(found, each) {
+  const head = ["variable", ...(each.replicates > 1 ? ["mean", "replicates"] : ["value"]), "among the control fragments", "control mean", "p-value", "reading"];
+  const numbers = ["mean", "value", "control mean", "p-value"];
+  const titles = head.map((name) => make("th", { scope: "col", class: numbers.includes(name) ? "" : "text" }, name));
+  const rows = found.reasons.map((reason) => row(reason, each.replicates > 1));
+  const node = make("table", {}, make("thead", {}, make("tr", {}, ...titles)), make("tbody", {}, ...rows));
+  return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Variables of ${each.fragment}` }, node);
+}
+
+function row(reason, replicated) {
   const side = reason.side === "at" ? "equal to the control" : `${reason.side} the control`;
-  const replicates = each.replicates > 1 ? [make("td", { class: "text" }, each.measurements[reason.variable].map((value) => number(value)).join(", "))] : [];
-  const values = open.view.control.map((known) => known.values[reason.variable]);
+  const replicates = replicated ? [make("td", { class: "text" }, reason.replicates.join(", "))] : [];
   return make("tr", {},
-    make("th", { scope: "row", class: "text" }, make("span", { class: "name" }, named(reason.variable))), make("td", {}, reason.value), ...replicates,
-    make("td", { class: "text" }, strip(values, each.values[reason.variable], reason.evidence)), make("td", {}, reason.control), make("td", {}, reason.p),
+    make("th", { scope: "row", class: "text" }, make("span", { class: "name" }, reason.variable)), make("td", {}, reason.text), ...replicates,
+    make("td", { class: "text" }, strip(reason.known, reason.value, reason.evidence)), make("td", {}, reason.control), make("td", {}, reason.p),
     make("td", { class: "text" }, reason.evidence ? make("strong", {}, `${side}; excludes by itself`) : side));
 }
 

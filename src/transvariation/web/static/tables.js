@@ -1,15 +1,16 @@
 // Steps 1 and 2: the tables go to the server, and what it understood of them is shown.
 
-import { $, ask, leave, make, open, showProblems } from "./base.js";
+import { $, ask, leave, make, open, showProblems, waiting } from "./base.js";
+import { offerVariables } from "./variables.js";
 
 const TABLES = ["control", "recovered"];
 const COLUMN_ROLES = { measurement: "measurement", source: "source", fragment: "fragment", replicate: "replicate", order: "order of measurement", id: "name of the row", ignore: "not used" };
-const MANY = 40; // variables; more are chosen by a range instead of boxes
+const MANY = 40; // columns; of more, those with a measurement are searched for by their names
+const FOUND = 20; // columns shown at once
 const maxBytes = Number(document.querySelector("meta[name=max-bytes]").content);
 const input = (name) => $("tables").elements[name];
 const problemsOf = (table) => $(`${table}-problems`);
 let roles = { control: {}, recovered: {} }; // set by the user
-let names = []; // of all variables
 
 for (const table of TABLES) {
   const drop = input(table).closest(".drop");
@@ -81,12 +82,13 @@ async function load(path, body) {
   for (const id of ["control-problems", "recovered-problems", "load-problems"]) showProblems($(id), []);
   for (const id of ["understood", "conclusion", "take"]) $(id).hidden = true;
   $("load-step").open = $("understood-step").open = true;
-  $("loading").textContent = "Reading the tables…";
+  $("loaded").textContent = "";
+  const done = waiting($("loading"), "Reading the tables");
   const buttons = $("tables").querySelectorAll("button");
   for (const button of buttons) button.disabled = true;
   const answer = await ask(path, { method: "POST", body });
   for (const button of buttons) button.disabled = false;
-  $("loading").textContent = "";
+  done();
   if (body && answer.sheets) TABLES.forEach((table, i) => offerSheets(table, answer.sheets[i]));
   if (answer.problems) showFaults(answer);
   else showUnderstood(answer, Boolean(body));
@@ -97,7 +99,7 @@ function showFaults({ problems, files = [], tables = [] }) {
   TABLES.forEach((table, i) => {
     const own = problems.filter((problem) => problem.table && problem.table === files[i]);
     const more = own.length && (tables[i].rows.length || tables[i].faulty.length) ? [grid(tables[i], `${table} table: rows with problems`)] : [];
-    if (own.length && tables[i].header.length) more.push(roleChoices(table, tables[i].header, {}));
+    if (own.length && tables[i].columns.length) more.push(roleChoices(table, tables[i].columns, {}));
     showProblems(problemsOf(table), own, more);
   });
   showProblems($("load-problems"), problems.filter((problem) => !files.includes(problem.table)));
@@ -105,37 +107,20 @@ function showFaults({ problems, files = [], tables = [] }) {
 
 function showUnderstood(answer, uploaded) {
   Object.assign(open, { case: answer.case, view: null, chosen: null });
-  offerVariables(answer.features);
   $("previews").replaceChildren(...answer.tables.map((table, i) => understood(table, TABLES[i], uploaded)));
   $("doubts").replaceChildren(...answer.warnings.map((words) => make("li", {}, words)));
   choices($("method"), answer.methods, `recommended (${LABELS[answer.recommended] || answer.recommended})`);
   choices($("reduce"), answer.reductions, "none");
   const describe = () => { $("method-used").textContent = answer.methods[$("method").value || answer.recommended]; };
   $("method").onchange = describe;
+  const reducing = () => { $("reduce-to").parentElement.hidden = !$("reduce").value; };
+  $("reduce").onchange = reducing;
+  reducing();
   describe();
   showProblems($("judge-problems"), []);
   $("understood").hidden = false;
+  offerVariables(answer);
   $("understood-title").focus();
-}
-
-function offerVariables(features) {
-  names = features;
-  const legend = $("features").querySelector("legend");
-  if (features.length <= MANY) {
-    const boxes = features.map((name) => make("label", {}, make("input", { type: "checkbox", checked: true, value: name }), ` ${name}`));
-    return $("features").replaceChildren(legend, ...boxes);
-  }
-  const select = (id, at) => {
-    const node = make("select", { id }, ...features.map((name, i) => make("option", { value: i }, name)));
-    node.value = at;
-    return node;
-  };
-  $("features").replaceChildren(legend, make("label", {}, "from ", select("first", 0)), make("label", {}, "to ", select("last", features.length - 1)), make("span", { class: "soft" }, `${features.length} variables in the order of the table`));
-}
-
-export function chosenFeatures() {
-  if (names.length > MANY) return names.slice(Number($("first").value), Number($("last").value) + 1);
-  return [...$("features").querySelectorAll("input:checked")].map((box) => box.value);
 }
 
 export function caseFields() {
@@ -143,7 +128,8 @@ export function caseFields() {
   return Object.fromEntries(filled.map((field) => [field.name, field.value.trim()]));
 }
 
-export function collapseSteps() {
+export function collapseSteps(files) {
+  $("loaded").textContent = files;
   $("load-step").open = $("understood-step").open = false;
 }
 
@@ -160,29 +146,46 @@ function choices(select, offered, first) {
 function understood(table, role, uploaded) {
   const count = table.fragments && table.fragments < table.objects ? `${table.fragments} fragments, ${table.objects} rows` : `${table.objects} rows, each a fragment`;
   const sources = table.sources ? `, ${table.sources} source${table.sources > 1 ? "s" : ""}` : "";
-  const part = table.objects > table.rows.length ? ` (${table.rows.length} rows shown)` : "";
+  const parts = [table.objects > table.rows.length && `${table.rows.length} rows`, table.hidden && `${table.header.length - 1} of ${table.header.length - 1 + table.hidden} variables`].filter(Boolean);
+  const part = parts.length ? ` (${parts.join(", ")} shown)` : "";
   const lines = table.notes.map((note) => make("li", {}, [note.row && `row ${note.row}`, note.column && `column ${note.column}`].filter(Boolean).join(", ") + `${note.row || note.column ? ": " : ""}${note.message}`));
+  if (table.more_notes) lines.push(make("li", {}, `${table.more_notes} further notes`));
   const notes = lines.length > 6
     ? make("details", {}, make("summary", {}, `${lines.length} notes`), make("ul", {}, ...lines))
     : make("ul", {}, ...lines);
   const title = make("h3", {}, `${role === "control" ? "Control" : "Recovered"}: ${table.file}, ${count}${sources}${part}`);
-  const columns = uploaded ? [roleChoices(role, Object.keys(table.roles), table.roles)] : [];
+  const columns = uploaded ? [roleChoices(role, table.columns, table.labels)] : [];
   return make("div", { class: "preview" }, title, grid(table, `${role} table`), ...columns, make("div", { class: "soft" }, notes));
 }
 
 // The role of each column can be changed; the tables are then read again.
-function roleChoices(table, columns, taken) {
-  const rows = columns.slice(0, 200).map((column) => {
-    const select = make("select", { "aria-label": `role of ${column || "the column without a name"}` }, make("option", { value: "" }, "recognised"), ...Object.entries(COLUMN_ROLES).map(([role, words]) => make("option", { value: role }, words)));
-    select.value = roles[table][column] || taken[column] || "";
-    select.addEventListener("change", () => {
-      if (select.value) roles[table][column] = select.value;
-      else delete roles[table][column];
-      read();
+function roleChoices(table, columns, labels) {
+  const choice = (column) => roleChoice(table, column, roles[table][column] || labels[column] || "");
+  const known = columns.length > MANY ? columns.filter((column) => labels[column] || roles[table][column]) : columns;
+  const rows = make("p", { class: "row" }, ...known.map(choice));
+  const box = make("details", {}, make("summary", {}, "Roles of the columns"), rows);
+  if (known.length < columns.length) {
+    const others = make("p", { class: "row" }), field = make("input", { size: 16, class: "field" });
+    field.addEventListener("input", () => {
+      const word = field.value.trim().toLowerCase();
+      const found = word ? columns.filter((column) => !known.includes(column) && column.toLowerCase().includes(word)).slice(0, FOUND) : [];
+      others.replaceChildren(...found.map(choice));
     });
-    return make("label", {}, `${column || "(no name)"} `, select);
+    box.append(make("p", { class: "row" }, make("label", {}, "Find a column by its name ", field), make("span", { class: "soft" }, `${columns.length - known.length} columns are measurements`)), others);
+  }
+  return box;
+}
+
+function roleChoice(table, column, role) {
+  const options = Object.entries(COLUMN_ROLES).map(([name, words]) => make("option", { value: name }, words));
+  const select = make("select", { "aria-label": `role of ${column || "the column without a name"}` }, make("option", { value: "" }, "recognised"), ...options);
+  select.value = role;
+  select.addEventListener("change", () => {
+    if (select.value) roles[table][column] = select.value;
+    else delete roles[table][column];
+    read();
   });
-  return make("details", {}, make("summary", {}, "Roles of the columns"), make("p", { class: "row" }, ...rows));
+  return make("label", {}, `${column || "(no name)"} `, select);
 }
 
 // Rows of a table. Cells with a problem or a note are marked by colour and by a sign.

@@ -1,0 +1,42 @@
+// Figures of a judged case that the server computes: spectra over the control's band, acceptance and extremes plots.
+
+import { $, ask, make, open, sensitivity, showProblems } from "./base.js";
+import { drawSpectra } from "./spectra.js";
+
+const KINDS = ["acceptance", "extremes"];
+const FEW = 10; // recovered fragments; of fewer, the number of extremes says nothing
+
+// Ask for a view at the present sensitivity; null if it is no longer wanted when it comes.
+async function view(name, parameters = {}) {
+  const mine = open.case, share = sensitivity();
+  const found = await ask(`/api/cases/${mine}/${name}?${new URLSearchParams({ ...parameters, sensitivity: share })}`);
+  if (open.case !== mine || sensitivity() !== share) return null;
+  showProblems($("conclusion-problems"), found.problems);
+  return found.problems ? null : found;
+}
+
+export async function drawOverview() {
+  if (!open.view.spectral) return;
+  const found = await view("spectra");
+  if (!found) return;
+  drawSpectra($("overview"), found);
+  $("drawn").textContent = `${found.kinds.length} of ${found.of} recovered spectra are drawn.`;
+  $("importance-figure").hidden = !found.excluded;
+  if (found.excluded) drawSpectra($("importance"), { parts: found.importance, kinds: ["excluded"], range: [0, 100], names: [found.names[0], "% outside"] });
+}
+
+export async function drawFigures() {
+  $("figures").hidden = !open.view.conclusive;
+  if (!$("figures").open || !open.view.conclusive) return;
+  for (const kind of KINDS) {
+    const box = $(kind);
+    box.hidden = kind === "extremes" && open.view.conclusions.length < FEW;
+    const found = box.hidden ? null : await view("figure", { kind });
+    if (!found) continue;
+    const source = `data:image/svg+xml,${encodeURIComponent(found.svg)}`;
+    const link = make("a", { href: source, download: `transvariation-${kind}.svg` }, "Save this figure (SVG)");
+    box.replaceChildren(make("img", { src: source, alt: found.words }), make("figcaption", { class: "soft" }, found.words), make("p", { class: "row" }, link));
+  }
+}
+
+$("figures").addEventListener("toggle", drawFigures);
