@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import KDTree
+from sklearn.utils.metaestimators import available_if
 
-from transvariation.base import Floats, Fold, TransvariationClassifier
+from transvariation.base import Floats, Fold, SlidingWindowMixin, TransvariationClassifier, keeps_all_samples
 from transvariation.calibration import Calibration, calibration_of, check_calibration
 from transvariation.depth.tail import tail_transvariation_probability
 from transvariation.parallel import run_in_threads
@@ -29,7 +30,7 @@ _TREE_DIMENSIONS, _TREE_ROWS = 5, 500  # up to so many features and from so many
 _BLOCK = 1 << 20  # distances in one block
 
 
-class NeighborTOCC(TransvariationClassifier):
+class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
     r"""Accept samples whose nearest known samples are as near as those of known samples usually are.
 
     A *view* measures how far a sample lies from the known samples by one number: the logarithm of its mean distance to
@@ -112,6 +113,22 @@ class NeighborTOCC(TransvariationClassifier):
             index: Any = X.index  # type: ignore[union-attr]
             self._names = [str(label) for label in index[self.reference_]]
         return self
+
+    @available_if(keeps_all_samples)
+    def partial_fit(self, X: ArrayLike, y: Any = None, *, window: int | None = None) -> Self:
+        """Fit to the samples of the last fit and further ones, or to the latest of them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+            Target samples, in the order of their arrival.
+        y : ignored
+            Present for scikit-learn's conventions.
+        window : int, optional
+            The number of latest samples to keep, at most and by default `max_reference`.
+        """
+        limits = [limit for limit in (window, self.max_reference) if limit is not None]
+        return super().partial_fit(X, y, window=min(limits, default=None))
 
     def _describe(self, X: Floats) -> None:
         counts = [self.n_neighbors] if isinstance(self.n_neighbors, int | np.integer) else list(self.n_neighbors)
