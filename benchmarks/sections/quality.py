@@ -154,8 +154,8 @@ def run(short: bool) -> Iterator[Table]:
     target = other["mean AUC"] + MARGIN
     ours |= {"target": target, "reached": bool(rows[0] is ours and ours["mean AUC"] >= target)}
     note = (
-        f"Reached: first in mean rank and {MARGIN} above {TO_BEAT}. Final four: {', '.join(FINAL)}. Mixture: up to nine "
-        f"components, models {', '.join(MIXTURE_MODELS)}."
+        f"Reached: first in mean rank and {MARGIN} above {TO_BEAT}. Final four: {', '.join(FINAL)}. "
+        f"Mixture: up to nine components, models {', '.join(MIXTURE_MODELS)}."
     )
     yield Table("quality", "AUC on ADBench sets, learned from normal samples only", rows, note)
     cells = [{"method": method} | values for method, values in found.items()]
