@@ -23,7 +23,7 @@ from transvariation import (
     save,
 )
 from transvariation.neighbor_tocc import nearest
-from transvariation.scalings import SCALINGS, Standardization, WhiteningScaling, rounding_step
+from transvariation.scalings import SCALINGS, Standardization, WhiteningScaling, smallest_step
 
 
 @parametrize_with_checks([NeighborTOCC()])
@@ -63,12 +63,30 @@ def test_normal_scores_continue_past_the_ends_by_their_unit():
     assert (low, beyond) == (pytest.approx(-top), pytest.approx(top + 2))
 
 
-def test_rounding_step_bounds_the_scale_of_a_nearly_constant_feature():
+def test_smallest_step_bounds_the_scale_of_a_nearly_constant_feature():
     X = np.zeros((400, 2))
     X[:, 0] = np.random.default_rng(0).normal(size=400)
     X[7, 1] = 1
-    np.testing.assert_array_equal(rounding_step(X), [0, 1])
+    np.testing.assert_array_equal(smallest_step(X), [0, 1])
     assert Standardization().fit(X).scale_[1] == pytest.approx(12**-0.5)
+
+
+def test_units_of_the_features_change_nothing():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=60), rng.random(60) < 0.05, np.full(60, 0.3), rng.poisson(2, 60)])
+    Z = np.vstack([X[:5] + 0.1, [[0.0, 1.0, 0.3, 2.0], [0.0, 0.0, 0.4, 2.0], [0.0, 2.0, 40.0, 2.0]]])
+    units, shift = np.array([3.7, 0.013, 2.0, 11.0]), np.array([1.0, -2.0, 0.0, 5.0])
+    other = Standardization().fit(X * units + shift).transform(Z * units + shift)
+    np.testing.assert_allclose(other, Standardization().fit(X).transform(Z), rtol=1e-9)
+
+
+@pytest.mark.parametrize("n", [20, 100])
+def test_a_change_of_a_constant_feature_is_rejected(n):
+    X = np.random.default_rng(1).normal(size=(n, 8))
+    X[:, 3] = 0.0
+    Z = X[:20] * 0.9
+    Z[:, 3] = 2.2
+    assert np.mean(NeighborTOCC().fit(X).predict(Z) == -1) > 0.9
 
 
 def heavy(rng, shape):
@@ -138,7 +156,7 @@ def test_explain_attributes_the_distance_to_the_feature_that_is_off():
     assert table["contribution"].idxmax() == 4
     assert table["contribution"].max() > 0.8
     scalings = [column for column in table if column.startswith("contribution_")]
-    assert len(scalings) == 4
+    assert scalings == ["contribution_range", "contribution_normal", "contribution_whitened"]
     np.testing.assert_allclose(table[scalings].mean(axis=1), table["contribution"])
     assert (table[scalings].idxmax() == 4).all()
 

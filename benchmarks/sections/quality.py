@@ -23,6 +23,8 @@ Floats = NDArray[np.float64]
 MAX_TRAIN, MAX_TEST, N_SPLITS = 1_500, 3_000, 5
 # Left out of the table of variants. An early look at variants did include them; it changed no default.
 FINAL = ("Pima", "thyroid", "vowels", "wine")
+# The other models share a part of the orientation between components; they take minutes on 1,500 samples.
+MIXTURE_MODELS = ("EII", "VII", "EEI", "VVI", "EEE", "VVV")
 OURS, TO_BEAT, MARGIN = "NeighborTOCC", "PyOD KNN", 0.012
 
 
@@ -78,7 +80,8 @@ def _mahalanobis(train: Floats, test: Floats) -> Floats:
 
 def _mixture(train: Floats, test: Floats) -> Floats:
     varying = np.ptp(train, axis=0) > 0
-    return baselines.MixtureOCC(random_state=0).fit(train[:, varying]).score_samples(test[:, varying])
+    mixture = baselines.MixtureOCC(models=MIXTURE_MODELS, random_state=0)
+    return mixture.fit_scores(train[:, varying]).score_samples(test[:, varying])
 
 
 def _neighbor(k: int) -> Callable[[Floats, Floats], Floats]:
@@ -103,10 +106,10 @@ VARIANTS: dict[str, Any] = {
     "one neighbor": NeighborTOCC(1),
     "1, 3 and 10 neighbors": NeighborTOCC((1, 3, 10)),
     "3 and 10 neighbors": NeighborTOCC((3, 10)),
-    "without standard": NeighborTOCC(scalings=("range", "normal", "whitened")),
-    "without range": NeighborTOCC(scalings=("standard", "normal", "whitened")),
-    "without normal": NeighborTOCC(scalings=("standard", "range", "whitened")),
-    "without whitened": NeighborTOCC(scalings=("standard", "range", "normal")),
+    "with standard": NeighborTOCC(scalings=("standard", "range", "normal", "whitened")),
+    "without range": NeighborTOCC(scalings=("normal", "whitened")),
+    "without normal": NeighborTOCC(scalings=("range", "whitened")),
+    "without whitened": NeighborTOCC(scalings=("range", "normal")),
     "1,000 reference samples": NeighborTOCC(max_reference=1_000),
     "300 reference samples": NeighborTOCC(max_reference=300),
 }
@@ -150,7 +153,10 @@ def run(short: bool) -> Iterator[Table]:
     ours, other = (next(row for row in rows if row["method"] == name) for name in (OURS, TO_BEAT))
     target = other["mean AUC"] + MARGIN
     ours |= {"target": target, "reached": bool(rows[0] is ours and ours["mean AUC"] >= target)}
-    note = f"Reached: first in mean rank and {MARGIN} above {TO_BEAT}. Final four: {', '.join(FINAL)}."
+    note = (
+        f"Reached: first in mean rank and {MARGIN} above {TO_BEAT}. Final four: {', '.join(FINAL)}. "
+        f"Mixture: up to nine components, models {', '.join(MIXTURE_MODELS)}."
+    )
     yield Table("quality", "AUC on ADBench sets, learned from normal samples only", rows, note)
     cells = [{"method": method} | values for method, values in found.items()]
     yield Table("quality_sets", "AUC, mean over the splits", cells)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OutlierMixin, clone
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from transvariation.calibration import (
@@ -23,6 +24,7 @@ from transvariation.calibration import (
 from transvariation.conformal import RejectsNearlyAll, RejectsNothing, check_sensitivity, margin, warn_user
 from transvariation.explanation import as_frame, feature_table
 from transvariation.parallel import run_in_processes
+from transvariation.validation import check_count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -353,6 +355,57 @@ class TransvariationClassifier(OneClassClassifier):
     def transvariation_probability(self, Z: ArrayLike) -> Floats:
         """Compute tp of each sample with respect to the target class: 1 at its center, 0 beyond its edge."""
         return self._tp(self._validated(Z))
+
+
+def keeps_all_samples(classifier: OneClassClassifier) -> bool:
+    """Return whether a fit keeps all samples, as `partial_fit` needs them."""
+    return not (isinstance(classifier.calibration, str) and classifier.calibration == "split")
+
+
+class SlidingWindowMixin:
+    """Learn from the latest samples of a stream, for classifiers that keep their samples in `_X`."""
+
+    _X: Floats
+
+    @available_if(keeps_all_samples)
+    def partial_fit(self: Any, X: ArrayLike, y: Any = None, *, window: int | None = None) -> Any:
+        """Fit to the samples of the last fit and further ones, or to the latest of them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Target samples, in the order of their arrival.
+        y : ignored
+            Present for API consistency.
+        window : int, optional
+            The number of latest samples to keep; by default all.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from transvariation import TOCC
+        >>> rng = np.random.default_rng(0)
+        >>> classifier = TOCC().fit(rng.normal(size=(500, 2)))
+        >>> for _ in range(20):
+        ...     classifier = classifier.partial_fit(rng.normal(size=(10, 2)), window=500)
+        >>> round(float(np.mean(classifier.predict(rng.normal(size=(1000, 2))) == 1)), 1)
+        0.9
+        """
+        if window is not None and check_count("window", window) < self._min_samples:
+            raise ValueError(f"window={window} must be at least {self._min_samples} samples, or None for all")
+        first = not hasattr(self, "_X")
+        new = self._validate(X, reset=first)
+        if not first and (self._calibration.n_folds == 1 or self._calibration.unit == "groups"):
+            raise ValueError(
+                f"partial_fit cannot follow a fit with calibration={self._calibration.mode!r} or groups, which keeps "
+                'only a part of the samples or labels; use calibration="resubstitution", "loo" or "cv" without groups'
+            )
+        names = getattr(self, "feature_names_in_", None)
+        rows = new if first else np.concatenate([self._X, new])
+        self.fit(rows if window is None else rows[-window:])
+        if names is not None:
+            self.feature_names_in_ = names
+        return self
 
 
 def _score_fold(classifier: OneClassClassifier, X: Floats, train: Indices | None, test: Indices) -> Floats:

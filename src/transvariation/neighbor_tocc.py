@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import KDTree
+from sklearn.utils.metaestimators import available_if
 
-from transvariation.base import Floats, Fold, TransvariationClassifier
+from transvariation.base import Floats, Fold, SlidingWindowMixin, TransvariationClassifier, keeps_all_samples
 from transvariation.calibration import Calibration, calibration_of, check_calibration
 from transvariation.depth.tail import tail_transvariation_probability
 from transvariation.parallel import run_in_threads
@@ -29,7 +30,7 @@ _TREE_DIMENSIONS, _TREE_ROWS = 5, 500  # up to so many features and from so many
 _BLOCK = 1 << 20  # distances in one block
 
 
-class NeighborTOCC(TransvariationClassifier):
+class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
     r"""Accept samples whose nearest known samples are as near as those of known samples usually are.
 
     A *view* measures how far a sample lies from the known samples by one number: the logarithm of its mean distance to
@@ -50,10 +51,10 @@ class NeighborTOCC(TransvariationClassifier):
     calibration : {"loo", "cv", "split", "resubstitution"} or splitter, default="loo"
         How the calibration scores are computed. ``"loo"`` uses the distances of each known sample to the others (or
         to the samples of other groups), in scalings learned without it (ten folds; two or three from 1,000 samples
-        on); it needs no further fits. ``"split"`` has an exact guarantee.
-    scalings : sequence of str, default=("standard", "range", "normal", "whitened")
-        Scalings of the features: standard deviations, ranges, normal scores of the ranks, and whitening by a shrunk
-        covariance.
+        and ten times as many samples as features on); it needs no further fits. ``"split"`` has an exact guarantee.
+    scalings : sequence of str, default=("range", "normal", "whitened")
+        Scalings of the features: ranges, normal scores of the ranks, and whitening by a shrunk covariance. There is
+        also ``"standard"``, standard deviations.
     max_reference : int or None, default=10_000
         The largest number of known samples that are kept as possible neighbors. Of more, a subsample is drawn that
         does not depend on their order. ``None`` keeps all. The tp's and the threshold are computed from at most 5,000
@@ -83,7 +84,7 @@ class NeighborTOCC(TransvariationClassifier):
         *,
         sensitivity: float = 0.9,
         calibration: Any = "loo",
-        scalings: Sequence[str] = ("standard", "range", "normal", "whitened"),
+        scalings: Sequence[str] = ("range", "normal", "whitened"),
         max_reference: int | None = 10_000,
         n_jobs: int | None = None,
     ):
@@ -113,10 +114,28 @@ class NeighborTOCC(TransvariationClassifier):
             self._names = [str(label) for label in index[self.reference_]]
         return self
 
+    @available_if(keeps_all_samples)
+    def partial_fit(self, X: ArrayLike, y: Any = None, *, window: int | None = None) -> Self:
+        """Fit to the samples of the last fit and further ones, or to the latest of them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+            Target samples, in the order of their arrival.
+        y : ignored
+            Present for scikit-learn's conventions.
+        window : int, optional
+            The number of latest samples to keep, at most and by default `max_reference`.
+        """
+        limits = [limit for limit in (window, self.max_reference) if limit is not None]
+        return super().partial_fit(X, y, window=min(limits, default=None))
+
     def _describe(self, X: Floats) -> None:
         counts = [self.n_neighbors] if isinstance(self.n_neighbors, int | np.integer) else list(self.n_neighbors)
         if not counts or not len(self.scalings):
-            raise ValueError("n_neighbors and scalings must each name at least one value, such as (1, 3) and all four")
+            raise ValueError(
+                "n_neighbors and scalings must each name at least one value, such as (1, 3) and ('range',)"
+            )
         if unknown := [name for name in self.scalings if name not in SCALINGS]:
             raise ValueError(
                 f"scalings={self.scalings!r}: {unknown[0]!r} is unknown; choose from {', '.join(SCALINGS)}"
@@ -126,8 +145,8 @@ class NeighborTOCC(TransvariationClassifier):
         self._X = X[self.reference_]
         self._standard = Standardization().fit(self._X)
         rows = self._standard.transform(self._X)
-        self._scalings = [SCALINGS[name]().fit(rows) for name in self.scalings]
-        self._scaled = [scaling.transform(rows) for scaling in self._scalings]
+        self._scalings = [SCALINGS[name]() for name in self.scalings]
+        self._scaled = [scaling.fit_transform(rows) for scaling in self._scalings]
         self._counts = [check_count("n_neighbors", k) for k in counts]
         self._measure_known(np.arange(len(self._X)))
 
@@ -136,17 +155,21 @@ class NeighborTOCC(TransvariationClassifier):
         others = len(groups) - int(np.bincount(groups).max())
         self._counts = [min(k, max(others, 1)) for k in self._counts]
         n, p = self._X.shape
-        n_folds = min(int(groups.max()) + 1, 10 if n < _MANY else 3 if n < 100 * p else 2)
+        n_folds = min(int(groups.max()) + 1, 10 if n < max(_MANY, 10 * p) else 3 if n < 100 * p else 2)
         folds = _folds(self._X, groups, n_folds)
         self._measured = np.sort(subsample(self._X, _MEASURED)) if len(groups) > _MEASURED else np.arange(len(groups))
         distances = np.empty((len(groups), len(self._scalings) * len(self._counts)))
         for fold in range(n_folds):
-            outside = folds != fold
-            inside = self._measured[~outside[self._measured]]
-            rows = Standardization().fit(self._X[outside]).transform(self._X)
-            views = []
+            within, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+            inside = np.intersect1d(self._measured, within, assume_unique=True)
+            describing = self._X[outside]
+            standard = Standardization().fit(describing)
+            describing, held_out = standard.transform(describing), standard.transform(self._X[within])
+            views, scaled = [], np.empty_like(self._X)
             for name in self.scalings:
-                scaled = SCALINGS[name]().fit(rows[outside]).transform(rows)
+                scaling = SCALINGS[name]()
+                scaled[outside] = scaling.fit_transform(describing)
+                scaled[within] = scaling.transform(held_out)
                 views.append(self._means(self._nearest(scaled, scaled[inside], self._X[inside], groups, inside)[0]))
             distances[inside] = np.hstack(views)
         distances = distances[self._measured]
@@ -173,9 +196,10 @@ class NeighborTOCC(TransvariationClassifier):
         distances, found = nearest(known, new, k + n_left_out, self.n_jobs)
         left_out = np.zeros(found.shape, dtype=bool) if groups is None else groups[found] == groups[inside][:, None]
         # Whitening the same values twice may round differently.
-        close = np.flatnonzero((distances < _SAME).any(axis=1))
-        equal = (self._X[found[close]] == X[close, None, :]).all(axis=2) & ~left_out[close]
-        left_out[close[equal.any(axis=1)], equal.argmax(axis=1)[equal.any(axis=1)]] = True
+        row, column = np.nonzero((distances < _SAME) & ~left_out)
+        equal = (self._X[found[row, column]] == X[row]).all(axis=1)
+        row, first = np.unique(row[equal], return_index=True)
+        left_out[row, column[equal][first]] = True
         if not left_out.any():
             return distances[:, :k], found[:, :k]
         order = np.argsort(left_out, axis=1, kind="stable")[:, :k]  # those left out come last
@@ -256,7 +280,7 @@ def nearest(known: Floats, new: Floats, k: int, n_jobs: int | None = None) -> tu
         return distances.reshape(len(new), k), found.reshape(len(new), k)
     found, distances = np.empty((len(new), k), dtype=np.intp), np.empty((len(new), k))
     squares = np.einsum("ij,ij->i", known, known)
-    doubled, short, short_squares = -2 * known.T, (-2 * known.T).astype(np.float32), squares.astype(np.float32)
+    short, short_squares = -2 * known.T.astype(np.float32), squares.astype(np.float32)
 
     def search(block: slice) -> None:
         rows = new[block]
@@ -267,7 +291,7 @@ def nearest(known: Floats, new: Floats, k: int, n_jobs: int | None = None) -> tu
         # Single precision loses distances that are small beside the rows' own lengths.
         coarse = exact[:, -1] ** 2 < 1e-4 * np.einsum("ij,ij->i", rows, rows)
         if coarse.any():
-            indices[coarse] = _smallest(rows[coarse] @ doubled + squares, k)
+            indices[coarse] = _smallest(squares - 2 * rows[coarse] @ known.T, k)
             exact[coarse] = _distances(known, rows[coarse], indices[coarse])
         order = np.argsort(exact, axis=1, kind="stable")
         distances[block] = np.take_along_axis(exact, order, axis=1)

@@ -13,18 +13,19 @@ from scipy.special import ndtri
 Floats = NDArray[np.float64]
 
 _FARTHEST = 1e12  # standard deviations; squares of larger values could not be added in single precision
-_MOST_DECIMALS = 6  # values with more decimals are treated as continuous
-_NO_SPREAD = 1e-9  # of the largest value: a smaller standard deviation is rounding error
+_NO_SPREAD = 1e-9  # of the largest value: smaller differences and standard deviations are rounding error
+_NO_CHANGE = 1e-6  # of the value of a constant feature: larger differences are a change
+_STEP = np.sqrt(12)  # a step of a rounded value in standard deviations of its rounding error
 _LEAST_SHRINKAGE = 1e-6
 
 
 class Standardization:
     """Measure each feature in standard deviations of the known samples.
 
-    A standard deviation is at least that of the rounding error, ``step / sqrt(12)``, where the values of the feature
-    are rounded to a decimal step: one known sample that differs in an otherwise constant feature is not infinitely far
-    from the others. A feature that is constant among the known samples is measured in steps: the median step of
-    the features that vary, or a millionth of its value where nothing is rounded.
+    A standard deviation is at least ``step / sqrt(12)``, the rounding error of values that are rounded to the smallest
+    step between known values: the few known samples that differ in an otherwise constant feature are at most a few
+    units from the others. A feature that is constant among the known samples says nothing about its scale: every change
+    counts as one such step.
     """
 
     def fit(self, X: Floats) -> Self:
@@ -34,17 +35,15 @@ class Standardization:
         relative = X / size  # squares of very large and very small values would overflow and vanish
         self.mean_ = relative.mean(axis=0) * size
         spread = relative.std(axis=0)
-        step = rounding_step(X)
-        scale = np.maximum(spread * size, step / np.sqrt(12))
         varies = spread > _NO_SPREAD
-        others = step[varies & (step > 0)]
-        self.scale_ = np.where(varies, scale, np.median(others) if len(others) else 1e-6 * size)
+        self.scale_ = size * np.where(varies, np.maximum(spread, smallest_step(relative) / _STEP), _NO_CHANGE)
+        self.farthest_ = np.where(varies, _FARTHEST, _STEP)
         return self
 
     def transform(self, X: Floats) -> Floats:
         """Scale the features."""
         with np.errstate(over="ignore"):
-            return np.clip((X - self.mean_) / self.scale_, -_FARTHEST, _FARTHEST)
+            return np.clip((X - self.mean_) / self.scale_, -self.farthest_, self.farthest_)
 
 
 class StandardScaling:
@@ -60,16 +59,20 @@ class StandardScaling:
         """Scale standardised rows."""
         return rows
 
+    def fit_transform(self, rows: Floats) -> Floats:
+        """Learn from standardised rows and scale them."""
+        return self.fit(rows).transform(rows)
+
 
 class RangeScaling(StandardScaling):
-    """Measure each feature as a share of the range of the known samples."""
+    """Measure each feature as a share of the range of the known samples; a change of a constant feature counts 1."""
 
     name = "range"
 
     def fit(self, rows: Floats) -> Self:
         """Learn the range of each feature."""
         width = np.ptp(rows, axis=0)
-        self.width_ = np.where(width > 0, width, 1.0)
+        self.width_ = np.where(width > 0, width, _STEP)
         return self
 
     def transform(self, rows: Floats) -> Floats:
@@ -88,23 +91,36 @@ class NormalScoreScaling(StandardScaling):
 
     def fit(self, rows: Floats) -> Self:
         """Learn the sorted values of each feature and their normal scores."""
+        self.fit_transform(rows)
+        return self
+
+    def fit_transform(self, rows: Floats) -> Floats:
+        """Learn the normal scores of rows and return them: without a search, their ranks being known."""
         n = len(rows)
         scores = ndtri(np.arange(1, n + 1) / (n + 1))
-        ordered = np.sort(rows.T, axis=1)
+        columns = np.ascontiguousarray(rows.T)
+        order = np.argsort(columns, axis=1)
+        ordered = np.take_along_axis(columns, order, axis=1)
         self.lowest_, self.highest_ = ordered[:, 0].copy(), ordered[:, -1].copy()
         tied = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
         self.knots_ = [
             _tied_scores(values) if ties else (values, scores) for values, ties in zip(ordered, tied, strict=True)
         ]
-        return self
+        result = np.empty_like(columns)
+        np.put_along_axis(result, order, scores, axis=1)
+        for j in np.flatnonzero(tied):
+            result[j] = np.interp(columns[j], *self.knots_[j])
+        return np.ascontiguousarray(result.T)
 
     def transform(self, rows: Floats) -> Floats:
         """Replace values by normal scores."""
-        result = np.minimum(rows - self.lowest_, 0) + np.maximum(rows - self.highest_, 0)
         columns = np.ascontiguousarray(rows.T)
-        scores = [np.interp(column, *knots) for column, knots in zip(columns, self.knots_, strict=True)]
-        result += np.transpose(scores)
-        return result
+        order = np.argsort(columns, axis=1)  # sorted values are found faster among the knots
+        ordered = np.take_along_axis(columns, order, axis=1)
+        scores = [np.interp(column, *knots) for column, knots in zip(ordered, self.knots_, strict=True)]
+        result = np.empty_like(columns)
+        np.put_along_axis(result, order, np.array(scores), axis=1)
+        return result.T + np.minimum(rows - self.lowest_, 0) + np.maximum(rows - self.highest_, 0)
 
 
 class WhiteningScaling(StandardScaling):
@@ -135,20 +151,23 @@ _ALL = (StandardScaling, RangeScaling, NormalScoreScaling, WhiteningScaling)
 SCALINGS: dict[str, type[StandardScaling]] = {scaling.name: scaling for scaling in _ALL}
 
 
-def rounding_step(X: Floats) -> Floats:
-    """Compute the decimal step to which each column is rounded, from 1 to 1e-6; 0 for columns that are not rounded.
+def smallest_step(X: Floats) -> Floats:
+    """Compute the smallest difference between values of each column in which most values are equal; 0 for others.
+
+    In other columns the difference is too small beside the standard deviation to matter.
 
     Examples
     --------
-    >>> rounding_step(np.array([[3.0, 0.25, 1 / 3], [17.0, 1.5, 2 / 3]]))
-    array([1.  , 0.01, 0.  ])
+    >>> smallest_step(np.array([[0.0, 0.1], [0.0, 0.2], [0.0, 0.5], [0.25, 0.7], [0.0, 0.8]]))
+    array([0.25, 0.  ])
     """
     step = np.zeros(X.shape[1])
-    # The first rows exclude most columns that are not rounded.
-    rounded = np.flatnonzero((np.round(X[:100], _MOST_DECIMALS) == X[:100]).all(axis=0))
-    for decimals in range(_MOST_DECIMALS, -1, -1):
-        rounded = rounded[(np.round(X[:, rounded], decimals) == X[:, rounded]).all(axis=0)]
-        step[rounded] = 10.0**-decimals
+    # If one value in two adjacent ones is equal to the next, other values are at most half of all.
+    mostly = np.flatnonzero((X[1:] == X[:-1]).mean(axis=0) >= 0.5) if len(X) > 1 else np.empty(0, dtype=np.intp)
+    differences = np.diff(np.sort(X[:, mostly], axis=0), axis=0)
+    differences[differences <= _NO_SPREAD] = np.inf
+    smallest = differences.min(axis=0, initial=np.inf)
+    step[mostly] = np.where(np.isinf(smallest), 0.0, smallest)
     return step
 
 

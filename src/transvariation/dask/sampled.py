@@ -121,7 +121,7 @@ class NeighborTOCC(SampledClassifier):
     sensitivity : float in (0, 1], default=0.9
     calibration : {"split", "resubstitution"}, default="split"
         ``"split"`` selects the sample from about half of the rows and the threshold among the scores of the others.
-    scalings : sequence of str, default=("standard", "range", "normal", "whitened")
+    scalings : sequence of str, default=("range", "normal", "whitened")
         See :class:`transvariation.NeighborTOCC`.
     sample_size : int, default=10000
         The number of rows among which neighbors are sought.
@@ -148,7 +148,7 @@ class NeighborTOCC(SampledClassifier):
         *,
         sensitivity: float = 0.9,
         calibration: str = "split",
-        scalings: Sequence[str] = ("standard", "range", "normal", "whitened"),
+        scalings: Sequence[str] = ("range", "normal", "whitened"),
         sample_size: int = 10_000,
         scratch: Any = None,
     ):
