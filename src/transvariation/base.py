@@ -140,7 +140,11 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
 
         If strata have separate thresholds, scores are margins over them and the thresholds are always set.
         """
-        rows = self._validate(X, reset=True)
+        return self._fit_rows(self._validate(X, reset=True), with_threshold=with_threshold)
+
+    def _fit_rows(self, rows: Floats, *, with_threshold: bool) -> Self:
+        """Fit to validated samples without calibration."""
+        self.n_features_in_ = rows.shape[1]
         self._describe(rows)
         if with_threshold or self._stratum(rows[:1]) is not None:
             self._calibration = self._calibrate(rows, None, [])
@@ -266,7 +270,9 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         if X is None:
             check_is_fitted(self, "offset_")
             return self._calibration.ranks(self._calibration.scores, self._calibration.strata)
-        rows = self._validated(X)
+        return self._ranks(self._validated(X))
+
+    def _ranks(self, rows: Floats) -> Floats:
         return self._calibration.ranks(self._score(rows), self._stratum(rows))
 
     def combined_p_value(self, X: ArrayLike, *, sensitivity: float | ArrayLike | None = None) -> float:
