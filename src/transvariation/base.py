@@ -32,8 +32,8 @@ Indices = NDArray[np.intp]
 
 MAX_REFITS = 1000  # of calibration="loo"
 MAX_SAMPLE = 1000  # training samples that explanations refer to
-_HELD_OUT = 500  # samples that show whether nearly all new samples would be rejected
-_SUBSET = 1_500  # samples among which these are scored first
+_HELD_OUT = 100  # samples that show whether nearly all new samples would be rejected
+_SUBSET = 1_100  # samples among which these are scored first
 
 
 class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
@@ -113,15 +113,16 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _warn_if_nearly_all_are_rejected(self, X: Floats) -> None:
         """Hold out fifths of the samples: if in each 90% have the lowest score, hardly a new sample is accepted."""
-        if len(X) < 20:
+        n = len(X)
+        if n < 20:
             return
-        order = np.random.default_rng(0).permutation(len(X))
-        # One fifth of many samples is enough. A subset of the others first: with more samples the share only falls.
-        fifths = np.array_split(order, 5) if len(X) < _HELD_OUT else [order[: min(len(X) // 5, _HELD_OUT)]]
-        for size in sorted({min(_SUBSET, len(X)), len(X)}):
+        drawn = np.random.default_rng(0).choice(n, min(n, _SUBSET), replace=False)
+        # Of many samples some are enough. A subset of the others first: with more samples the share only falls.
+        fifths = np.array_split(drawn, 5) if n < 5 * _HELD_OUT else [drawn[:_HELD_OUT]]
+        for subset in (drawn, np.arange(n)) if n > _SUBSET else (drawn,):
             for held_out in fifths:
                 try:
-                    scores = _score_fold(self, X, np.setdiff1d(order[:size], held_out), held_out)
+                    scores = _score_fold(self, X, np.setdiff1d(subset, held_out), held_out)
                 except ValueError:  # the other samples are too few for the classifier
                     return
                 if np.mean(scores <= self._lowest()) < 0.9:
