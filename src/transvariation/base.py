@@ -34,8 +34,8 @@ Indices = NDArray[np.intp]
 
 MAX_REFITS = 1000  # of calibration="loo"
 MAX_SAMPLE = 1000  # training samples that explanations refer to
-_HELD_OUT = 500  # samples that show whether nearly all new samples would be rejected
-_SUBSET = 1_500  # samples among which these are scored first
+_HELD_OUT = 100  # samples that show whether nearly all new samples would be rejected
+_SUBSET = 1_100  # samples among which these are scored first
 
 
 class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
@@ -115,15 +115,16 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _warn_if_nearly_all_are_rejected(self, X: Floats) -> None:
         """Hold out fifths of the samples: if in each 90% have the lowest score, hardly a new sample is accepted."""
-        if len(X) < 20:
+        n = len(X)
+        if n < 20:
             return
-        order = np.random.default_rng(0).permutation(len(X))
-        # One fifth of many samples is enough. A subset of the others first: with more samples the share only falls.
-        fifths = np.array_split(order, 5) if len(X) < _HELD_OUT else [order[: min(len(X) // 5, _HELD_OUT)]]
-        for size in sorted({min(_SUBSET, len(X)), len(X)}):
+        drawn = np.random.default_rng(0).choice(n, min(n, _SUBSET), replace=False)
+        # Of many samples some are enough. A subset of the others first: with more samples the share only falls.
+        fifths = np.array_split(drawn, 5) if n < 5 * _HELD_OUT else [drawn[:_HELD_OUT]]
+        for subset in (drawn, np.arange(n)) if n > _SUBSET else (drawn,):
             for held_out in fifths:
                 try:
-                    scores = _score_fold(self, X, np.setdiff1d(order[:size], held_out), held_out)
+                    scores = _score_fold(self, X, np.setdiff1d(subset, held_out), held_out)
                 except ValueError:  # the other samples are too few for the classifier
                     return
                 if np.mean(scores <= self._lowest()) < 0.9:
@@ -142,7 +143,11 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
 
         If strata have separate thresholds, scores are margins over them and the thresholds are always set.
         """
-        rows = self._validate(X, reset=True)
+        return self._fit_rows(self._validate(X, reset=True), with_threshold=with_threshold)
+
+    def _fit_rows(self, rows: Floats, *, with_threshold: bool) -> Self:
+        """Fit to validated samples without calibration."""
+        self.n_features_in_ = rows.shape[1]
         self._describe(rows)
         if with_threshold or self._stratum(rows[:1]) is not None:
             self._calibration = self._calibrate(rows, None, [])
@@ -268,7 +273,9 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         if X is None:
             check_is_fitted(self, "offset_")
             return self._calibration.ranks(self._calibration.scores, self._calibration.strata)
-        rows = self._validated(X)
+        return self._ranks(self._validated(X))
+
+    def _ranks(self, rows: Floats) -> Floats:
         return self._calibration.ranks(self._score(rows), self._stratum(rows))
 
     def combined_p_value(self, X: ArrayLike, *, sensitivity: float | ArrayLike | None = None) -> float:

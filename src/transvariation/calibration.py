@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -215,7 +216,7 @@ class Calibration:
 
     # What a subclass overrides.
 
-    @property
+    @cached_property
     def sizes(self) -> Floats:
         """The number of samples or groups of each stratum; a group in several strata counts by its share."""
         strata = np.zeros(len(self.scores), dtype=np.intp) if self.strata is None else self.strata
@@ -234,7 +235,9 @@ class Calibration:
     def _pool(self, strata: Indices) -> tuple[Floats, Floats | None]:
         if self.strata is None or len(strata) == self.n_strata:
             return self.scores, self.weights
-        inside = np.isin(self.strata, strata)
+        chosen = np.zeros(self.n_strata, dtype=bool)
+        chosen[strata] = True
+        inside = chosen[self.strata]
         return self.scores[inside], None if self.weights is None else self.weights[inside]
 
     # What follows from it.

@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from transvariation.base import Floats, TransvariationClassifier
 from transvariation.cluster.pam import closest, medoids
-from transvariation.depth.probability import check_names, transvariation_probability
+from transvariation.depth.probability import check_names, tp_of_rows
 
 
 class PAMTOCC(TransvariationClassifier):
@@ -85,7 +85,7 @@ class PAMTOCC(TransvariationClassifier):
         for k in np.unique(label):
             inside = label == k
             own = self._X[self.labels_ == k]
-            tp[inside] = transvariation_probability(own, X[inside], self.centers_[k], ties=self._ties)
+            tp[inside] = tp_of_rows(own, X[inside], self.centers_[k], "count", self._ties)
         return tp
 
     def _univariate(self, column: Floats) -> "PAMTOCC":

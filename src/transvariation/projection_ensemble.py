@@ -1,5 +1,6 @@
 """ProjectionEnsemble: one classifier in each of many compact random projections; the majority decides."""
 
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -128,7 +129,7 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
         engines = [name for name, value in parameters.items() if f"__{name}".endswith("__engine") and value == "auto"]
         member.set_params(**dict.fromkeys(engines, resolve_engine("auto", self.n_projections * X.size)))
         seeds = rng.integers(2**31 - 1, size=self.n_projections).tolist()
-        members = [clone(member).set_params(**dict.fromkeys(seeded, seed)) for seed in seeds]
+        members = [clone(member).set_params(**dict.fromkeys(seeded, s)) if seeded else copy(member) for s in seeds]
         pieces = zip(members, self.projections_, [X] * len(members), strict=True)
         self.estimators_ = run_in_processes(_fit_member, pieces, self.n_jobs)
         self._training_ranks = _lower_median(np.array([member.ranks() for member in self.estimators_]))
@@ -141,7 +142,7 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
         return CalibratedOCC(member, calibration=calibration)
 
     def _each(self, method: str, X: Floats) -> Floats:
-        """Call a method of every member with its image of X: shape (n_projections, n_samples)."""
+        """Call a method for validated samples of every member with its image of X: (n_projections, n_samples)."""
         pieces = (
             (member, matrix, X, method) for member, matrix in zip(self.estimators_, self.projections_, strict=True)
         )
@@ -149,10 +150,10 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
 
     def member_ranks(self, X: ArrayLike) -> Floats:
         """Compute the rank of each sample within every member: shape (n_projections, n_samples)."""
-        return self._each("ranks", self._validated(X))
+        return self._each("_ranks", self._validated(X))
 
     def _score(self, X: Floats) -> Floats:
-        return _lower_median(self._each("ranks", X))
+        return _lower_median(self._each("_ranks", X))
 
     def _training_scores(self, X: Floats) -> Floats:
         return self._training_ranks
@@ -181,7 +182,7 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
     @available_if(_members_compute_tp)
     def transvariation_probability(self, Z: ArrayLike) -> Floats:
         """Compute the median over all projections of the tp of each sample's image."""
-        return np.median(self._each("transvariation_probability", self._validated(Z)), axis=0)
+        return np.median(self._each("_tp", self._validated(Z)), axis=0)
 
     def explain(self, Z: ArrayLike) -> "pd.DataFrame":
         """Compare samples with the target class, feature by feature.
@@ -200,7 +201,7 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
 
 
 def _fit_member(member: OneClassClassifier, matrix: Floats, X: Floats) -> OneClassClassifier:
-    return member.fit_scores(project(X, matrix), with_threshold=True)
+    return member._fit_rows(project(X, matrix), with_threshold=True)
 
 
 def _ask_member(member: OneClassClassifier, matrix: Floats, X: Floats, method: str) -> Floats:

@@ -56,6 +56,44 @@ def test_same_choice(reference, name):
     assert (slow.engine_, fast.engine_) == ("numpy", "compiled")
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_same_fits_of_random_samples(seed):
+    # Up to nine components of few samples each: many fits collapse, or nearly so.
+    rng = np.random.default_rng(seed)
+    n, p, n_groups = int(rng.integers(30, 150)), (2, 2, 3, 4)[seed % 4], int(rng.integers(1, 4))
+    group = rng.integers(n_groups, size=n)
+    X = rng.normal(size=(n, p)) @ rng.normal(size=(p, p)) + 3 * rng.normal(size=(n_groups, p))[group]
+    X = np.round(X, 1) if seed % 3 == 2 else X
+    sizes, rows = range(1, 10), np.arange(n)
+    starts = starting_partitions(X, sizes, "variables", rows)
+    same = starting_partitions(X, sizes, "variables", rows, merging.merge_clusters)
+    assert all(np.array_equal(starts[size], same[size]) for size in starts)
+    slow, fast = search(X, MODELS, starts), search(X, MODELS, starts, mixture.fit_mixtures)
+    assert set(slow) == set(fast)
+    for problem, fit in slow.items():
+        assert fast[problem].n_iter == fit.n_iter, problem
+        assert fast[problem].loglik == pytest.approx(fit.loglik, rel=1e-9), problem
+
+
+@pytest.mark.parametrize("engine", ["numpy", "compiled"])
+def test_a_fit_does_not_depend_on_the_others(reference, engine):
+    X = reference.table("glass_k_mg")
+    whole = GaussianMixtureBIC(engine=engine).fit(X).bic_
+    for model in ("VEI", "VEE", "EVE", "VEV"):
+        alone = GaussianMixtureBIC(3, model, engine=engine).fit(X).bic_
+        assert alone.loc[model, 3] == pytest.approx(whole.loc[model, 3], rel=1e-12)
+
+
+@pytest.mark.parametrize("engine", ["numpy", "compiled"])
+@pytest.mark.parametrize("model", ["EVE", "VVE"])
+def test_a_component_on_a_line_has_collapsed_whatever_the_axes(engine, model):
+    # Two samples far from the others are a component of their own, on a line that no common axis follows.
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(60, 2)) * [3, 1], [[50.0, 50.0], [51.0, 51.3]]])
+    with pytest.raises(ValueError, match="collapsed"):
+        GaussianMixtureBIC(2, model, engine=engine).fit(X)
+
+
 @pytest.mark.parametrize("p", [2, 3])
 def test_log_likelihood_of_many_samples(p):
     X = np.random.default_rng(0).normal(size=(3000, p)) ** 2
@@ -69,11 +107,11 @@ def test_powers_of_two():
     x = np.concatenate([[0.0, 1e-300, 1e-10, 0.5, -0.5], np.linspace(-577, 1000, 9973)])
     ours = x[None].copy()
     total = np.ones(len(x))
-    mixture.exp2_below(ours, np.zeros(len(x)), total)
+    mixture.exp2_below(ours, np.zeros(len(x)), total, mixture._EXP2)
     np.testing.assert_allclose(ours[0], np.exp2(x), rtol=1e-15)
     np.testing.assert_array_equal(total, 1 + ours[0])
     beyond = np.array([[-1e308, -np.inf]])
-    mixture.exp2_below(beyond, np.zeros(2), np.zeros(2))
+    mixture.exp2_below(beyond, np.zeros(2), np.zeros(2), mixture._EXP2)
     np.testing.assert_array_equal(beyond[0], 2.0**-577)
 
 

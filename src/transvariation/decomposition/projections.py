@@ -15,7 +15,7 @@ from transvariation.validation import check_count
 
 Floats = NDArray[np.float64]
 
-_CHUNK = 4_000_000  # numbers held at a time while candidates are compared: 32 MB
+_CHUNK = 1 << 17  # numbers held at a time while candidates are compared: they stay in the cache
 
 
 class Projections(NamedTuple):

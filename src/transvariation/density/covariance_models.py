@@ -77,6 +77,14 @@ class Fits:
         """Repeat each fit's value for its components."""
         return a[self.owner]
 
+    def move(self, last: Array, new: Array, moving: NDArray[np.bool_]) -> tuple[Array, NDArray[np.bool_]]:
+        """Replace the volumes of fits that have not converged; return them and the components of fits still moving.
+
+        Each fit stops by itself: its result does not depend on the other fits of the batch.
+        """
+        far = moving & (np.abs(new - last) > INNER_TOL * new)
+        return np.where(moving, new, last), np.logical_or.reduceat(far, self.starts)[self.owner]
+
 
 def _diagonal(values: Array) -> Array:
     return values[:, :, None] * np.eye(values.shape[1])
@@ -137,11 +145,11 @@ def _compose(vectors: Array, values: Array) -> Array:
 def _volumes_and_shape(w: Array, N: Array, fits: Fits) -> Array:
     """Variances of components that share a shape but not a volume, from their scatter along the axes."""
     p = w.shape[1]
-    volume = fits.scale
+    volume, shape, moving = fits.scale, np.ones_like(w), np.ones(len(N), dtype=bool)
     for _ in range(INNER_ROUNDS):
-        shape = fits.share(_unit(fits.pool(w / volume[:, None]))[1])
-        volume, last = (w / shape).sum(axis=1) / (p * N), volume
-        if not np.any(np.abs(volume - last) > INNER_TOL * volume):
+        shape = np.where(moving[:, None], fits.share(_unit(fits.pool(w / volume[:, None]))[1]), shape)
+        volume, moving = fits.move(volume, (w / shape).sum(axis=1) / (p * N), moving)
+        if not moving.any():
             break
     fits.scale = volume
     return volume[:, None] * shape
@@ -222,18 +230,19 @@ def _eee(W: Array, N: Array, fits: Fits) -> Array:
 
 def _vee(W: Array, N: Array, fits: Fits) -> Array:
     p = W.shape[1]
-    volume = fits.scale
+    volume, matrix, moving = fits.scale, np.ones_like(W), np.ones(len(N), dtype=bool)
     for _ in range(INNER_ROUNDS):
         C = fits.pool(W / volume[:, None, None])
         C /= (determinant(C) ** (1 / p))[:, None, None]
         good = np.isfinite(C).all(axis=(1, 2))
         inverse = np.full_like(C, np.nan)
         inverse[good] = np.linalg.inv(C[good])
-        volume, last = np.einsum("kij,kji->k", W, fits.share(inverse)) / (p * N), volume
-        if not np.any(np.abs(volume - last) > INNER_TOL * volume):
+        matrix = np.where(moving[:, None, None], fits.share(C), matrix)
+        volume, moving = fits.move(volume, np.einsum("kij,kji->k", W, fits.share(inverse)) / (p * N), moving)
+        if not moving.any():
             break
     fits.scale = volume
-    return volume[:, None, None] * fits.share(C)
+    return volume[:, None, None] * matrix
 
 
 def _eve(W: Array, N: Array, fits: Fits) -> Array:

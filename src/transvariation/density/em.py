@@ -157,12 +157,14 @@ class _Batch:
         return slice(self.first[fit], self.first[fit + 1])
 
 
-def _covariances(W: Array, N: Array, batch: _Batch, scale: Array, axes: Array) -> Array:
+def _covariances(W: Array, N: Array, floor: Array, batch: _Batch, scale: Array, axes: Array) -> Array:
     """Compute the M-step of every fit by its model; `scale` and `axes` keep the state of inner loops."""
     out = np.empty_like(W)
     for model, which, rows, starts, owner in batch.by_model:
         fits = Fits(starts, owner, scale[rows], axes[which])
         out[rows] = M_STEPS[model](W[rows], N[rows], fits)
+        if model[1:3] == "VE":  # on a line, a component with its own shape has no common axes but by rounding errors
+            out[rows[~whitening(W[rows] / N[rows, None, None], floor)[2]]] = np.nan
         scale[rows], axes[which] = fits.scale, fits.axes
     return out
 
@@ -212,7 +214,7 @@ def fit_mixtures(
             N = z.sum(axis=1)
             means, W = _moments(z, N, means, deviation)
             W[~(np.einsum("kii->k", W) > N * least)] = 0.0
-            covariances = _covariances(W, N, batch, scale, axes)
+            covariances = _covariances(W, N, floor, batch, scale, axes)
             T, half_log_determinant, regular = whitening(covariances, floor)
         regular &= N > SMALLEST_SIZE
         keep = np.logical_and.reduceat(regular, batch.first[:-1]) & ~finished

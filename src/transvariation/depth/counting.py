@@ -42,9 +42,9 @@ class Transvariations(NamedTuple):
 def count_transvariations(X: Floats, m: Floats, Z: Floats) -> Transvariations:
     """Count the units of X beyond and at each row of Z, and on its side of m and at m.
 
-    Where `X` and `Z` are one array, or views of the same memory, one sort serves both.
+    Where `X` and `Z` hold the same rows, as when the training samples are scored, one sort serves both.
     """
-    Z = X if _are_one(X, Z) else Z
+    Z = X if np.array_equal(X, Z) else Z
     if len(Z) <= _FEW_OBJECTS or len(X) * len(Z) <= _FEW_PAIRS:
         return _compare_all(X, m, Z)
     counts = Transvariations(*_count_by_sorting(X, m, Z), *_repeat((count_at(X, m), len(m)), len(Z)))
@@ -64,10 +64,6 @@ def count_at(X: Floats, m: Floats) -> int:
     for u in range(len(m)):  # the first variable usually decides
         at = at[X[at, u] == m[u]]
     return len(at)
-
-
-def _are_one(X: Floats, Z: Floats) -> bool:
-    return Z is X or (X.ctypes.data, X.shape, X.strides) == (Z.ctypes.data, Z.shape, Z.strides)
 
 
 def _repeat(values: Sequence[int], n: int) -> list[Counts]:

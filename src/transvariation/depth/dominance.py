@@ -183,9 +183,19 @@ def count_equal(X: Floats, Z: Floats) -> Integers:
     array([2, 2, 1])
     """
     V = X if Z is X else np.concatenate([X, Z])
-    order = np.lexsort(V.T)
-    differs = (V[order[1:]] != V[order[:-1]]).any(axis=1)
+    order, first = in_order(V[:, 0])
+    differs = _differ_from_next(V[order])
+    if (differs & (first[1:] == first[:-1])).any():  # these may come between equal rows
+        order = np.lexsort(V.T)
+        differs = _differ_from_next(V[order])
     group = np.empty(len(V), dtype=np.int64)
     group[order] = np.concatenate([[0], np.cumsum(differs)])
     sizes = np.bincount(group[: len(X)], minlength=group.max() + 1)
     return sizes[group if Z is X else group[len(X) :]]
+
+
+def _differ_from_next(V: Floats) -> NDArray[np.bool_]:
+    differ = np.zeros(len(V) - 1, dtype=bool)
+    for column in V.T:
+        differ |= column[1:] != column[:-1]
+    return differ

@@ -6,10 +6,12 @@ are treated exactly: a data point, and a sample on one line.
 
 import math
 from abc import ABC, abstractmethod
+from functools import reduce
 from typing import NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg.lapack import dposv
 
 from transvariation.acceleration import use_compiled
 from transvariation.validation import as_rows, exponent_beyond
@@ -138,15 +140,15 @@ def _pass(X: Floats | PartitionedRows, y: Floats, compiled: bool = False) -> _Pa
     p = len(y)
     blocks = sums_of_blocks(X, y, compiled) if isinstance(X, np.ndarray) else X.block_sums(y, compiled)
     # One after the other: NumPy's own sums would take an order that depends on how many there are.
-    sums = np.add.accumulate(blocks[:, :-3])[-1]
+    sums = reduce(np.add, blocks[:, :-3])
     position, square, ties = blocks[:, -3:].T
     k = int(square.argmin())
-    resultant, hessian, step = sums[4 : 4 + p], sums[4 + p :].reshape(p, p), None
-    values, vectors = np.linalg.eigh(hessian)
-    if values[0] > 1e-12 * values[-1]:
-        step = vectors @ ((vectors.T @ resultant) / values)
-        # In a variable that equals y throughout, eigenvectors would move y by a rounding error.
-        step[(resultant == 0) & (np.count_nonzero(hessian, axis=1) == 1)] = 0.0
+    nearest, least = k * BLOCK + int(position[k]), float(square[k])
+    resultant, hessian = sums[4 : 4 + p], sums[4 + p :].reshape(p, p)
+    root, step, failed = dposv(hessian, resultant)
+    pivots = root.diagonal()
+    if failed or pivots.min() <= 1e-6 * pivots.max():
+        step = None
     return _Pass(
         objective=float(sums[0]),
         resultant=resultant,
@@ -154,8 +156,8 @@ def _pass(X: Floats | PartitionedRows, y: Floats, compiled: bool = False) -> _Pa
         step=step,
         weight=float(sums[1]),
         weight2=float(sums[2]),
-        nearest=k * BLOCK + int(position[k]),
-        pull=float(ties[square == square[k]].sum() / np.sqrt(square[k])),
+        nearest=nearest,
+        pull=float(ties[square == least].sum()) / math.sqrt(least),
         at=int(sums[3]),
     )
 
@@ -174,18 +176,22 @@ def sums_of_blocks(X: Floats, y: Floats, compiled: bool) -> Floats:
 
 
 def _plain_sums(X: Floats, y: Floats) -> Floats:
+    p = len(y)
     difference = np.subtract(X.T, y[:, None], order="C")
     square = np.einsum("ui,ui->i", difference, difference)
-    at = np.flatnonzero(square == 0)
-    square[at] = np.inf
-    nearest = int(square.argmin())
-    closest = [nearest, square[nearest], np.count_nonzero(square == square[nearest])]
+    at = len(square) - np.count_nonzero(square)
+    if at:
+        square[square == 0] = np.inf
+    nearest = square.argmin()
     inverse = 1.0 / np.sqrt(square)
-    square[at] = 0.0
-    difference *= inverse
-    hessian = inverse.sum() * np.eye(len(y)) - (difference * inverse) @ difference.T
-    sums = [square @ inverse, inverse.sum(), inverse @ inverse, len(at)]
-    return np.concatenate([sums, difference.sum(axis=1), hessian.ravel(), closest])
+    unit = difference * inverse
+    sums = np.empty(7 + p + p * p)
+    sums[:4] = np.vdot(unit, difference), inverse.sum(), inverse @ inverse, at
+    sums[4 : 4 + p] = unit.sum(axis=1)
+    sums[4 + p : -3] = np.dot(unit * -inverse, unit.T).ravel()
+    sums[4 + p : -3 : p + 1] += sums[1]
+    sums[-3:] = nearest, square[nearest], np.count_nonzero(square == square[nearest])
+    return sums
 
 
 def _newton(X: Floats | PartitionedRows, y: Floats, compiled: bool, exact: bool = True) -> Floats:
@@ -205,8 +211,14 @@ def _newton(X: Floats | PartitionedRows, y: Floats, compiled: bool, exact: bool 
             y, here = _descend(X, y, here, leave, compiled)
             continue
         candidate = X[here.nearest]
-        # The closest unit contributes much of the curvature: the minimum may be that very point.
-        if exact and here.pull > 0.01 * here.weight and candidate.tobytes() not in tried:
+        # The closest unit contributes much of the curvature, and the sum does not rise towards it: the minimum may be
+        # that very point.
+        if (
+            exact
+            and here.pull > 0.01 * here.weight
+            and here.resultant @ (candidate - y) >= 0
+            and candidate.tobytes() not in tried
+        ):
             there = _pass(X, candidate, compiled)
             leave = _step_off(there)
             if there.step is None:  # on a line it may be one end of an interval of minima
@@ -230,7 +242,7 @@ def _newton(X: Floats | PartitionedRows, y: Floats, compiled: bool, exact: bool 
 
 def _step_off(here: _Pass) -> Floats | None:
     """Compute the step away from a data point; None if it is the median: the pull of the others is no larger."""
-    pull = float(np.linalg.norm(here.resultant))
+    pull = math.sqrt(here.resultant @ here.resultant)
     if pull <= here.at * (1 + 1e-14) + 1e-15:
         return None
     direction = here.resultant / pull

@@ -65,10 +65,7 @@ def transvariation_probability(
     array([1. , 0.6, 0.4, 0. ])
     """
     check_names(tau_max, ties)
-    # If X and Z are one array, counting needs one sort instead of two.
-    same = X is Z
-    X = as_rows(X, "X")
-    Z = X if same else as_rows(Z, "Z")
+    X, Z = as_rows(X, "X"), as_rows(Z, "Z")
     if X.shape[1] != Z.shape[1]:
         raise ValueError(f"X has {X.shape[1]} variables and Z has {Z.shape[1]}; give both the same, in the same order")
     if center is not None:

@@ -38,16 +38,19 @@ COMMON = (_AXES < 2) & _EQUAL_VOLUME & (_EQUAL_SHAPE | _SPHERICAL)
 
 
 @inlined
-def whiten(p, S, floor, common, L, T, half_log_determinant):
-    """Invert the Cholesky factors of S into T; False if a component has collapsed."""
+def whiten(p, S, weights, floor, common, L, T, constant):
+    """Invert the Cholesky factors of S into T; False if a component has collapsed.
+
+    `constant` becomes the log of each weight times the determinant of T.
+    """
     for k in range(len(S)):
         if k > 0 and common:
-            half_log_determinant[k] = half_log_determinant[0]
+            constant[k] = constant[0] + log(weights[k] / weights[0])
             for i in range(p):
                 for j in range(i + 1):
                     T[k, i, j] = T[0, i, j]
             continue
-        half_log_determinant[k] = 0.0
+        constant[k], product = 0.0, weights[k]
         for i in range(p):
             for j in range(i):
                 x = S[k, i, j]
@@ -62,7 +65,10 @@ def whiten(p, S, floor, common, L, T, half_log_determinant):
             root = sqrt(left)
             L[i, i] = root
             T[k, i, i] = 1 / root
-            half_log_determinant[k] += log(root)
+            product *= T[k, i, i]
+            if i % 2 == 1 or i == p - 1:  # of more factors the product might overflow
+                constant[k] += log(product)
+                product = 1.0
             for j in range(i):
                 x = 0.0
                 for h in range(j, i):
@@ -247,11 +253,12 @@ def _variances(p, w, N, n, equal_volume, equal_shape, volume, v):
 def _proportional(p, W, N, volume, C, L, T, S):
     """VEE: one matrix, with a volume for each component."""
     G = len(W)
-    floor, half = np.zeros(p), np.full(1, nan)
+    floor, weight, log_determinant = np.zeros(p), np.ones(1), np.full(1, nan)
     size = 1.0
     for _ in range(INNER_ROUNDS):
         _pool(p, W, volume, C)
-        size = exp(2 * half[0] / p) if whiten(p, C, floor, False, L, T, half) else nan
+        regular = whiten(p, C, weight, floor, False, L, T, log_determinant)
+        size = exp(-2 * log_determinant[0] / p) if regular else nan
         moved = False
         for k in range(G):
             new = 0.0
@@ -271,26 +278,29 @@ def _proportional(p, W, N, volume, C, L, T, S):
 
 
 @inlined
-def m_step(p, model, W, N, n, S, volume, D, first, C, L, T, V, w, v):
-    """Set the covariances S from the scatter matrices W; `volume` and `D` are kept between iterations."""
+def m_step(p, model, W, N, n, floor, S, volume, D, first, C, L, T, V, w, v, constant):
+    """Set the covariances S from the scatter matrices W; `volume` and `D` are kept between iterations.
+
+    False if a component has no scatter in some direction, where this leaves the common axes to rounding errors.
+    """
     G = len(W)
     axes, equal_volume, equal_shape = _AXES[model], _EQUAL_VOLUME[model], _EQUAL_SHAPE[model]
     if axes == 1 and equal_shape and not equal_volume:
         _proportional(p, W, N, volume, C, L, T, S)
-        return
+        return True
     if axes == 1 and equal_shape:  # EEE
         _pool(p, W, volume, C)  # volumes are one
         for k in range(G):
             for i in range(p):
                 for j in range(p):
                     S[k, i, j] = C[0, i, j] / n
-        return
+        return True
     if axes == 2 and not equal_volume and not equal_shape:  # VVV
         for k in range(G):
             for i in range(p):
                 for j in range(p):
                     S[k, i, j] = W[k, i, j] / N[k]
-        return
+        return True
     if axes == 0:
         for k in range(G):
             trace = 0.0
@@ -302,6 +312,12 @@ def m_step(p, model, W, N, n, S, volume, D, first, C, L, T, V, w, v):
                     w[k, j] = trace / p
         equal_shape |= _SPHERICAL[model] and equal_volume
     elif axes == 1:
+        for k in range(G):
+            for i in range(p):
+                for j in range(p):
+                    S[k, i, j] = W[k, i, j] / N[k]
+        if not whiten(p, S, N, floor, False, L, T, constant):
+            return False
         if first:
             _pool(p, W, volume, C)
             _eigen(p, C, v, D)
@@ -324,3 +340,4 @@ def m_step(p, model, W, N, n, S, volume, D, first, C, L, T, V, w, v):
                     for h in range(p):
                         x += V[k, i, h] * V[k, j, h] * v[k, h]
                 S[k, i, j] = S[k, j, i] = x
+    return True

@@ -9,15 +9,15 @@ from transvariation.acceleration import compiled as _compiled
 from transvariation.density.hierarchical import LOSS_DECIMALS
 
 compiled = partial(_compiled, error_model="numpy")
+inlined = compiled(forceinline=True)
 
 _UNIT = 10.0**LOSS_DECIMALS
 _WORST = 1e300  # replaces losses that are not finite
 
 
-@compiled()
-def _contribution(A, trace, n, alpha):
+@inlined
+def _contribution(p, A, trace, n, alpha):
     """Compute the contribution of a cluster of n samples with scatter A, which is overwritten."""
-    p = A.shape[1]
     determinant = 0.0
     if n > p:
         determinant = 1.0
@@ -33,10 +33,9 @@ def _contribution(A, trace, n, alpha):
     return n * log(determinant + (trace + alpha) / n)
 
 
-@compiled()
-def _merged(mean, W, trace, N, a, b, alpha, A):
+@inlined
+def _merged(p, mean, W, trace, N, a, b, alpha, A):
     """Compute the contribution of the clusters a and b as one."""
-    p = mean.shape[1]
     n = N[a] + N[b]
     weight = N[a] * N[b] / n
     square = 0.0
@@ -47,12 +46,12 @@ def _merged(mean, W, trace, N, a, b, alpha, A):
             x = weight * (mean[b, i] - mean[a, i])
             for j in range(p):
                 A[i, j] = W[a, i, j] + W[b, i, j] + x * (mean[b, j] - mean[a, j])
-    return _contribution(A, trace[a] + trace[b] + weight * square, n, alpha)
+    return _contribution(p, A, trace[a] + trace[b] + weight * square, n, alpha)
 
 
-@compiled()
-def _loss(mean, W, trace, N, own, a, b, alpha, A):
-    value = np.rint((_merged(mean, W, trace, N, a, b, alpha, A) - own[a] - own[b]) * _UNIT) / _UNIT
+@inlined
+def _loss(p, mean, W, trace, N, own, a, b, alpha, A):
+    value = np.rint((_merged(p, mean, W, trace, N, a, b, alpha, A) - own[a] - own[b]) * _UNIT) / _UNIT
     return value if value < _WORST else _WORST
 
 
@@ -66,20 +65,19 @@ def _nearest(loss, c):
     return best, loss[c, best]
 
 
-@compiled()
-def merge_clusters(mean, N, alpha):
-    """Merge clusters, given by their means and sizes, until one is left; `mean` and `N` are overwritten."""
-    K, p = mean.shape
+@inlined
+def _merge(p, mean, N, alpha):
+    K = len(mean)
     W, A, trace = np.zeros((K, p, p)), np.zeros((p, p)), np.zeros(K)
     own = np.empty(K)
     loss = np.full((K, K), inf)  # of merging with a later cluster; infinite if one of the two is gone
     merges = np.empty((max(K - 1, 0), 2), np.int64)
     for i in range(K):
         A[:] = 0.0
-        own[i] = _contribution(A, 0.0, N[i], alpha)
+        own[i] = _contribution(p, A, 0.0, N[i], alpha)
     for i in range(K):
         for j in range(i + 1, K):
-            loss[i, j] = _loss(mean, W, trace, N, own, i, j, alpha, A)
+            loss[i, j] = _loss(p, mean, W, trace, N, own, i, j, alpha, A)
     partner, least = np.zeros(K, np.int64), np.full(K, inf)
     for c in range(K - 1):
         partner[c], least[c] = _nearest(loss, c)
@@ -99,13 +97,13 @@ def merge_clusters(mean, N, alpha):
             trace[a] += W[a, i, i]
         N[a] = n
         A[:] = W[a]
-        own[a] = _contribution(A, trace[a], n, alpha)
+        own[a] = _contribution(p, A, trace[a], n, alpha)
         alive[b], least[b] = False, inf
         for c in range(K):
             if c < b:
                 loss[c, b] = inf
             if alive[c] and c != a:
-                loss[min(a, c), max(a, c)] = _loss(mean, W, trace, N, own, a, c, alpha, A)
+                loss[min(a, c), max(a, c)] = _loss(p, mean, W, trace, N, own, a, c, alpha, A)
         # A cluster has a new partner only if its partner was a or b, or if it prefers the new a.
         for c in range(K - 1):
             if alive[c] and (c == a or partner[c] == a or partner[c] == b):
@@ -113,3 +111,19 @@ def merge_clusters(mean, N, alpha):
             elif alive[c] and c < a and (loss[c, a] < least[c] or (loss[c, a] == least[c] and a < partner[c])):
                 partner[c], least[c] = a, loss[c, a]
     return merges
+
+
+@compiled()
+def _merge_in_plane(mean, N, alpha):
+    """Merge clusters in two variables: the constant lets the compiler unroll the loops over variables."""
+    return _merge(2, mean, N, alpha)
+
+
+@compiled()
+def _merge_in_space(mean, N, alpha):
+    return _merge(mean.shape[1], mean, N, alpha)
+
+
+def merge_clusters(mean, N, alpha):
+    """Merge clusters, given by their means and sizes, until one is left; `mean` and `N` are overwritten."""
+    return (_merge_in_plane if mean.shape[1] == 2 else _merge_in_space)(mean, N, alpha)

@@ -4,7 +4,7 @@ The algorithm is that of `em` and `covariance_models`, whose docstrings explain 
 """
 
 from collections.abc import Sequence
-from math import log, nan, sqrt
+from math import inf, log, nan, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,22 +22,27 @@ _ROOT = sqrt(0.5 * _LOG2_E)  # exp(-d^2 / 2) is 2^-(_ROOT d)^2
 _vectorised = compiled(fastmath={"reassoc", "contract", "nsz", "arcp"})
 
 # 2^r for |r| <= 1/2: the polynomial of this degree with the least relative error, 2e-16.
-_C0, _C1, _C2, _C3 = 1.0, 0.6931471805599497, 0.24022650695908768, 0.05550410866445883
-_C4, _C5, _C6, _C7 = 0.009618129108034596, 0.0013333558228561767, 0.00015403529961127076, 1.5252658116409854e-05
-_C8, _C9, _C10 = 1.3215662835959238e-06, 1.0208537929657404e-07, 7.037278846726901e-09
+_EXP2 = np.array(
+    [1.0, 0.6931471805599497, 0.24022650695908768, 0.05550410866445883, 0.009618129108034596, 0.0013333558228561767]
+    + [0.00015403529961127076, 1.5252658116409854e-05, 1.3215662835959238e-06, 1.0208537929657404e-07]
+    + [7.037278846726901e-09]
+)
 _ROUNDER = 6755399441055744.0  # 1.5 x 2^52
 
 
 @_vectorised
-def _log2_densities(x, means, T, constant, deviation, part, z):
-    """Set ``z[k, i] = constant[k] - |T[k] d|^2`` for the deviation d of sample i from mean k."""
+def _log2_densities(x, means, T, constant, deviation, part, z, top):
+    """Set ``z[k, i] = constant[k] - |T[k] d|^2`` for the deviation d of sample i from mean k; top: its maximum."""
     p, m = x.shape
+    top[:] = -inf
     for k in range(len(means)):
         if p == 2:  # the most frequent case, in one loop
-            u, v, r, s, t = means[k, 0], means[k, 1], T[k, 0, 0], T[k, 1, 0], T[k, 1, 1]
+            u, v, r, s, t, c = means[k, 0], means[k, 1], T[k, 0, 0], T[k, 1, 0], T[k, 1, 1], constant[k]
             for i in range(m):
                 dx, dy = x[0, i] - u, x[1, i] - v
-                z[k, i] = constant[k] - (r * dx) ** 2 - (s * dx + t * dy) ** 2
+                value = c - (r * dx) ** 2 - (s * dx + t * dy) ** 2
+                z[k, i] = value
+                top[i] = max(top[i], value)
             continue
         for i in range(m):
             z[k, i] = constant[k]
@@ -52,15 +57,19 @@ def _log2_densities(x, means, T, constant, deviation, part, z):
                     part[i] += t * deviation[h, i]
             for i in range(m):
                 z[k, i] -= part[i] * part[i]
+        for i in range(m):
+            top[i] = max(top[i], z[k, i])
 
 
 @compiled(fastmath={"contract", "nsz"})
-def exp2_below(z, top, total):
+def exp2_below(z, top, total, c):
     """Replace z by 2^(z - top), with relative error 1e-15, and add up its rows; differences below -577 count as -577.
 
     There are no branches and no calls, so that the loop is vectorised. Added to 1.5 x 2^52 a number is rounded to an
-    integer, whose last bits are then shifted into the exponent.
+    integer, whose last bits are then shifted into the exponent. The coefficients c are `_EXP2`: in registers, where
+    constants would be loaded in every step.
     """
+    c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10 = c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8], c[9], c[10]
     for k in range(len(z)):
         for i in range(z.shape[1]):
             x = max(z[k, i] - top[i], -577.0)
@@ -68,41 +77,33 @@ def exp2_below(z, top, total):
             r = x - (shifted - _ROUNDER)
             r2 = r * r
             r4 = r2 * r2
-            low = (_C0 + r * _C1) + r2 * (_C2 + r * _C3)
-            middle = (_C4 + r * _C5) + r2 * (_C6 + r * _C7)
-            q = low + r4 * (middle + r4 * ((_C8 + r * _C9) + r2 * _C10))
+            low = (c0 + r * c1) + r2 * (c2 + r * c3)
+            middle = (c4 + r * c5) + r2 * (c6 + r * c7)
+            q = low + r4 * (middle + r4 * ((c8 + r * c9) + r2 * c10))
             bits = np.float64(q).view(np.int64) + (np.float64(shifted).view(np.int64) << 52)
             z[k, i] = np.int64(bits).view(np.float64)
             total[i] += z[k, i]
 
 
 @_vectorised
-def _log_likelihood(z, top, share, n_samples):
+def _log_likelihood(z, top, share, coefficients, n_samples):
     """Turn log2 densities into densities and the factors that make them memberships; return the log likelihood.
 
     Columns from n_samples on are padding.
     """
     m = z.shape[1]
+    share[:] = 0.0
+    exp2_below(z, top, share, coefficients)
+    for i in range(n_samples, m):
+        top[i], share[i] = 0.0, 1.0
+    total, product = 0.0, 1.0  # sums lie between 1 and G: the log of their product replaces a sum of logs
     for i in range(m):
-        top[i], share[i] = z[0, i], 0.0
-    for k in range(1, len(z)):
-        for i in range(m):
-            top[i] = max(top[i], z[k, i])
-    exp2_below(z, top, share)
-    loglik = 0.0
-    for i in range(n_samples):
-        loglik += top[i]
-    loglik /= _LOG2_E
-    for start in range(0, n_samples, 32):  # sums lie between 1 and G: the log of a product replaces a sum of logs
-        product = 1.0
-        for i in range(start, min(start + 32, n_samples)):
-            product *= share[i]
-        loglik += log(product)
-    for i in range(m):
+        total += top[i]
+        product *= share[i]
         share[i] = 1 / share[i]
     for i in range(n_samples, m):
         share[i] = 0.0
-    return loglik
+    return total / _LOG2_E + log(product)
 
 
 @_vectorised
@@ -199,7 +200,7 @@ def _fit(p, blocks, labels, model, tol, max_iter, floor, least_scatter, weights,
     V, T, w, v = np.zeros((G, p, p)), np.zeros((G, p, p)), np.ones((G, p)), np.ones((G, p))
     C, L, D = np.zeros((1, p, p)), np.zeros((p, p)), np.zeros((1, p, p))
     z, deviation, part, top, share = np.empty((G, m)), np.empty((p, m)), np.empty(m), np.empty(m), np.empty(m)
-    volume, half, constant = np.ones(G), np.empty(G), np.empty(G)
+    volume, constant, coefficients = np.ones(G), np.empty(G), _EXP2.copy()
     means[:] = 0.0
     _start(blocks, labels, means, z, share, deviation, part, N, shift, W)
     loglik, iteration = nan, 0
@@ -207,12 +208,14 @@ def _fit(p, blocks, labels, model, tol, max_iter, floor, least_scatter, weights,
         if not _move_means(p, N, shift, W, means, least_scatter):
             return nan, iteration
         size = np.sum(N)
-        m_step(p, model, W, N, size, S, volume, D, iteration == 1, C, L, T, V, w, v)
-        if not whiten(p, S, floor, COMMON[model], L, T, half):
-            return nan, iteration
         for k in range(G):
             weights[k] = N[k] / size
-            constant[k] = (log(weights[k]) - half[k] - 0.5 * p * _LOG_2PI) * _LOG2_E
+        if not m_step(p, model, W, N, size, floor, S, volume, D, iteration == 1, C, L, T, V, w, v, constant):
+            return nan, iteration
+        if not whiten(p, S, weights, floor, COMMON[model], L, T, constant):
+            return nan, iteration
+        for k in range(G):
+            constant[k] = (constant[k] - 0.5 * p * _LOG_2PI) * _LOG2_E
             N[k] = 0.0
             for i in range(p):
                 shift[k, i] = 0.0
@@ -221,8 +224,8 @@ def _fit(p, blocks, labels, model, tol, max_iter, floor, least_scatter, weights,
                     W[k, i, j] = 0.0
         last, loglik = loglik, 0.0
         for i in range(len(blocks)):
-            _log2_densities(blocks[i], means, T, constant, deviation, part, z)
-            loglik += _log_likelihood(z, top, share, min(m, n - i * m))
+            _log2_densities(blocks[i], means, T, constant, deviation, part, z, top)
+            loglik += _log_likelihood(z, top, share, coefficients, min(m, n - i * m))
             _add_moments(blocks[i], means, z, share, deviation, part, N, shift, W)
         if abs(loglik - last) < tol * (1 + abs(loglik)):
             break
@@ -230,11 +233,11 @@ def _fit(p, blocks, labels, model, tol, max_iter, floor, least_scatter, weights,
 
 
 @inlined
-def _fit_each(p, blocks, labels, models, first, tol, max_iter, floor, least, weights, means, S, loglik, n_iter):
+def _fit_each(p, blocks, labels, starts, models, first, tol, max_iter, floor, least, weights, means, S, loglik, n_iter):
     for i in range(len(models)):
         a, b = first[i], first[i + 1]
         loglik[i], n_iter[i] = _fit(
-            p, blocks, labels[i], models[i], tol, max_iter, floor, least, weights[a:b], means[a:b], S[a:b]
+            p, blocks, labels[starts[i]], models[i], tol, max_iter, floor, least, weights[a:b], means[a:b], S[a:b]
         )
 
 
@@ -260,19 +263,23 @@ def fit_mixtures(
 ) -> list[Mixture | None]:
     """Fit several mixtures to the same data by EM; the compiled replacement of `em.fit_mixtures`."""
     n, p = X.shape
+    models, sizes = zip(*problems, strict=True)
     centre = X.mean(axis=0)
     X = X - centre
-    size = min(_BLOCK, -(-n // 8) * 8)
+    # The product of the sums of G densities, each at most one, over a block must be a number.
+    most = int(700 / log(max(sizes) + 1)) // 8 * 8
+    size = min(_BLOCK, most, -(-n // 32) * 32)
     blocks = np.zeros((-(-n // size), size, p))
     blocks.reshape(-1, p)[:n] = X
-    models, sizes = zip(*problems, strict=True)
+    row_of = {G: row for row, G in enumerate(starts)}
     first = np.concatenate([[0], np.cumsum(sizes)])
     weights, means, covariances = np.empty(first[-1]), np.empty((first[-1], p)), np.empty((first[-1], p, p))
     loglik, n_iter = np.empty(len(problems)), np.empty(len(problems), dtype=np.int64)
     fit = _fit_plane if p == 2 else _fit_space
     fit(
         np.ascontiguousarray(blocks.swapaxes(1, 2)),
-        np.stack([starts[G] for G in sizes]),
+        np.stack(list(starts.values())),
+        np.array([row_of[G] for G in sizes]),
         np.array([CODES[model] for model in models]),
         first,
         tol,
