@@ -4,15 +4,15 @@ import difflib
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import date, datetime, time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from transvariation.tables.cells import Column, Fault, read_cells
+from transvariation.tables.cells import Column, cell_text, cell_texts, explain, order_values, other_mark, read_cells
 from transvariation.tables.grid import Block, Grid
 from transvariation.tables.problems import Problems
 
@@ -86,16 +86,6 @@ def _unit_key(unit: str) -> str:
     return re.sub(r"^(wt|at|mol|mass|vol)\.?-?(%|percent|pct)$", r"\1%", plain)
 
 
-def is_unit(text: str) -> bool:
-    """Return whether a text is a known unit of measurement."""
-    return _unit_key(text) in _UNITS
-
-
-def is_content_unit(text: str) -> bool:
-    """Return whether a text is a unit of composition, which nothing else is spelt like."""
-    return _unit_key(text) in _CONTENT
-
-
 def same_unit(one: str, other: str) -> bool:
     """Return whether two spellings mean the same unit: µg/g and ug/g, wt% and wt.%."""
     return _unit_key(one) == _unit_key(other)
@@ -110,12 +100,11 @@ def split_unit(header: str) -> tuple[str, str]:
     name = tidy(header)
     if len(name) > 200:  # no name of a variable, and slow to match
         return name, ""
-    match = _BRACKETED.fullmatch(name)
-    if match and is_unit(match[2]):
-        return match[1], match[2].strip()
-    match = _TRAILING.fullmatch(name)
-    if match and is_content_unit(match[2]):  # without brackets, "Q m" is no metre
-        return match[1], match[2]
+    # without brackets, only units of composition count: "Q m" is no metre
+    for pattern, units in ((_BRACKETED, _UNITS), (_TRAILING, _CONTENT)):
+        match = pattern.fullmatch(name)
+        if match and _unit_key(match[2]) in units:
+            return match[1], match[2].strip()
     return name, ""
 
 
@@ -160,62 +149,11 @@ def locate(
     return [position(name) for name in wanted]
 
 
-def cell_text(cell: object) -> str:
-    """Return a label as text: a whole number without the decimals that a spreadsheet adds.
-
-    >>> cell_text(12.0), cell_text(" F1 "), cell_text(None)
-    ('12', 'F1', '')
-    """
-    if cell is None or (isinstance(cell, float) and cell != cell):
-        return ""
-    if isinstance(cell, float) and cell.is_integer():
-        return str(int(cell))
-    return str(cell).strip()
-
-
-def cell_texts(cells: Column) -> tuple[str, ...]:
-    """Return a column of labels as text."""
-    try:
-        return tuple(map(str.strip, cells))  # anything but str raises, as intended
-    except TypeError:
-        return tuple(map(cell_text, cells))
-
-
-def order_values(cells: Column, decimal: str) -> NDArray[np.float64]:
-    """Return the order of measurement as numbers: as they are, or seconds of dates and times; NaN where neither."""
-    values, _, faults = read_cells(cells, decimal)
-    return np.array([_seconds(cell) for cell in cells]) if faults else values
-
-
-def _seconds(cell: object) -> float:
-    if isinstance(cell, date) and not isinstance(cell, datetime):
-        cell = datetime(cell.year, cell.month, cell.day)
-    if isinstance(cell, str):
-        text = cell.strip()
-        german = re.sub(r"^(\d\d?)\.(\d\d?)\.(\d{4})", lambda m: f"{m[3]}-{m[2]:0>2}-{m[1]:0>2}", text)
-        try:
-            cell = time.fromisoformat(text) if ":" in text[:3] else datetime.fromisoformat(german)
-        except ValueError:
-            return np.nan
-    if isinstance(cell, datetime):
-        return (cell.replace(tzinfo=None) - datetime(1970, 1, 1)).total_seconds()
-    if isinstance(cell, time):
-        return cell.hour * 3600 + cell.minute * 60 + cell.second + cell.microsecond / 1e6
-    return np.nan
-
-
-@dataclass(frozen=True)
-class Layout:
-    """What each column of a file was taken for."""
-
-    header: list[str]
-    roles: list[str]  # of ROLES
-    names: list[str]  # the header without its unit
-    units: list[str]
-
-    def at(self, role: str) -> list[int]:
-        """Return the positions of the columns with a role."""
-        return [i for i, taken in enumerate(self.roles) if taken == role]
+def similar(name: str, others: Sequence[str], cutoff: float = 0.6) -> str:
+    """Return the name most like this one, "" if none is; sought among a few short names, as comparing is slow."""
+    lower = {other.casefold(): other for other in others[:200] if len(other) <= 60}
+    close = difflib.get_close_matches(name[:60].casefold(), lower, 1, cutoff)
+    return lower[close[0]] if close else ""
 
 
 class _Look:
@@ -229,25 +167,23 @@ class _Look:
         self.numeric = self.numbers >= max(len(self.faults), 1)
         self.whole = bool(self.numbers == len(cells) and (self._values == np.round(self._values)).all())
 
-    @property
+    @cached_property
     def labels(self) -> tuple[str, ...]:
         """The cells as text."""
         return cell_texts(self._cells)
 
     def may_name(self) -> bool:
         """Return whether the column holds words or whole numbers, all of them different."""
-        labels = self.labels
-        return bool(self.whole or self.faults) and all(labels) and len(set(labels)) == len(labels)
+        return bool(self.whole or self.faults) and all(self.labels) and len(set(self.labels)) == len(self.labels)
 
     def sortable(self) -> bool:
         """Return whether the column can be the order of measurement."""
         return bool(np.isfinite(order_values(self._cells, self._decimal)).all())
 
-    def in_other_mark(self) -> tuple[int, Fault] | None:
+    def in_other_mark(self) -> int | None:
         """Return the first cell of a column that would be one of numbers if the decimal mark were the other."""
         other = _Look(self._cells, "," if self._decimal == "." else ".")
-        readable = ((i, fault) for i, fault in self.faults.items() if i not in other.faults)
-        return next(readable, None) if other.numeric else None
+        return next((i for i in self.faults if i not in other.faults), None) if other.numeric else None
 
     def like_labels(self) -> bool:
         """Return whether the column numbers something: 1, 2, 3, ... or whole numbers that repeat as labels do."""
@@ -257,33 +193,62 @@ class _Look:
         steps, distinct = np.diff(values), np.unique(values)
         if (steps == 1).all():
             return True
-        if 2 * len(distinct) > len(values):
-            return False
         gapless = distinct[0] in (0, 1) and distinct[-1] - distinct[0] == len(distinct) - 1
         in_blocks = int((steps != 0).sum()) == len(distinct) - 1
-        return bool(gapless or in_blocks)
+        return bool(2 * len(distinct) <= len(values) and (gapless or in_blocks))
 
     def determines(self, other: "_Look") -> bool:
         """Return whether each label of this column belongs to one label of the other, as fragments do to sources."""
         return len(set(zip(self.labels, other.labels, strict=True))) == len(set(self.labels))
 
 
+@dataclass
+class Layout:
+    """What each column of a file was taken for."""
+
+    header: list[str]
+    names: list[str]  # the header without its unit
+    units: list[str]
+    roles: list[str]  # of ROLES
+    at: dict[str, list[int]] = field(default_factory=dict)  # role -> columns
+
+    def find(
+        self,
+        wanted: Sequence[str],
+        problems: Problems,
+        units: Mapping[str, str] = MappingProxyType({}),
+        role: str = "measurement",
+    ) -> list[int]:
+        """Look columns up by name, with or without the unit; report those that are not there, or named twice."""
+        found: list[int] = []
+        for name, at in zip(wanted, locate(wanted, self.names, self.header, units), strict=True):
+            if at is not None:
+                found.append(at)
+            elif role != "ignore":
+                there = [other for other in self.names if other]
+                if close := similar(name, there):
+                    problems.add("similar-column", name=name, similar=close, role=role)
+                else:
+                    problems.add("no-such-column", name=name, columns=there[:12], role=role)
+        for i in (i for i, times in Counter(found).items() if times > 1):
+            problems.add("column-twice", name=self.header[i])
+        return found
+
+
 def find_layout(
     grid: Grid,
-    block: Block | None,
-    problems: Problems,
+    block: Block,
     *,
     roles: Mapping[str, str] = MappingProxyType({}),
     features: Sequence[str] | None = None,
     expect: Sequence[str] = (),
     units: Mapping[str, str] | None = None,
-    decimal: str | None = None,
 ) -> Layout:
     """Decide what each column is.
 
     Parameters
     ----------
-    block : Block or None
+    block : Block
         The first rows, whose content decides where names do not.
     roles : mapping of str to str
         Roles given rather than recognised, by column name.
@@ -293,20 +258,16 @@ def find_layout(
         Names that are measurements if present, whatever their cells look like: what the other table measured.
     units : mapping of str to str or None
         The units that `features` are wanted in, where the table has a variable in several.
-    decimal : str or None
-        The decimal mark if it was given: where it was recognised, a column of numbers with the other one is a problem.
     """
-    header = grid.header
-    names, own_units = _names_and_units(header)
-    layout = Layout(header, ["ignore"] * len(header), names, own_units)
-    places: dict[str, list[int]] = {}
-    for i, name in enumerate(map(tidy, header)):
-        places.setdefault(name, []).append(i + 1)
-    for name, at in places.items():
-        if name and len(at) > 1:
-            problems.add("same-name", grid.first_row, name, columns=_listed(at))
-    looks = [_Look(column, grid.decimal) for column in (block.columns if block else [()] * len(header))]
-    wanted = _find(layout, features, problems, units or {}) if features is not None else []
+    header, problems = grid.header, grid.problems
+    parts = [split_unit(name) for name in header]
+    count = Counter(name for name, _ in parts)
+    # "Na (ppm)" beside "Na (wt%)": the unit is then part of the name
+    names = [name if count[name] == 1 else tidy(full) for (name, _), full in zip(parts, header, strict=True)]
+    layout = Layout(header, names, [unit for _, unit in parts], ["ignore"] * len(header))
+    _report_same_names(header, grid)
+    looks = [_Look(column, grid.decimal) for column in block.columns]
+    wanted = [] if features is None else layout.find(features, problems, units or {})
     given = _given_roles(layout, roles, problems)
     for i in set(given).intersection(wanted):
         if given[i] != "measurement":
@@ -318,24 +279,32 @@ def find_layout(
     unsure = []
     for i, look in enumerate(looks):
         if i not in taken and look.numeric and features is None:
-            if key(names[i]) in _KNOWN | {""} and not own_units[i]:
-                if names[i]:
-                    problems.note("unused-label", None, header[i])
-            else:
+            if layout.units[i] or key(names[i]) not in _KNOWN | {""}:
                 taken[i] = "measurement"
-                if look.like_labels() and not own_units[i] and not _CHEMICAL.fullmatch(names[i]):
+                if look.like_labels() and not layout.units[i] and not _CHEMICAL.fullmatch(names[i]):
                     unsure.append(i)
-        layout.roles[i] = taken.get(i, "ignore")
+            elif names[i]:
+                problems.note("unused-label", None, header[i])
+    layout.roles[:] = [taken.get(i, "ignore") for i in range(len(header))]
+    layout.at = {role: [i for i, own in enumerate(layout.roles) if own == role] for role in ROLES}
     # Where all are whole numbers, these are as likely measurements; what only this table measures is not used.
-    if any(not looks[i].whole for i in layout.at("measurement")) and not expect:
+    if any(not looks[i].whole for i in layout.at["measurement"]) and not expect:
         for i in unsure:
             problems.add("label-or-measurement", None, header[i], remedy="give-role")
-    asked = any(problem.code == "decimal-mark" for problem in problems.problems)
-    if block is not None and features is None and decimal is None and not asked:
-        _ask_about_marks(layout, looks, given, block, problems)
-    for i, look in enumerate(looks):
-        _note_role(layout, i, look, block, grid.first_row, i in given, problems)
+    unused = {i: looks[i] for i in layout.at["ignore"] if i not in given}
+    if features is None and not grid.decimal_given and not any(p.code == "decimal-mark" for p in problems.problems):
+        _ask_about_marks(grid, block, unused)
+    _note_roles(grid, block, layout, looks, unused)
     return layout
+
+
+def _report_same_names(header: list[str], grid: Grid) -> None:
+    places: dict[str, list[str]] = {}
+    for i, name in enumerate(map(tidy, header), 1):
+        places.setdefault(name, []).append(str(i))
+    for name, (*others, last) in places.items():
+        if name and others:
+            grid.problems.add("same-name", grid.first_row, name, columns=f"{', '.join(others)} and {last}")
 
 
 def _given_roles(layout: Layout, roles: Mapping[str, str], problems: Problems) -> dict[int, str]:
@@ -343,11 +312,10 @@ def _given_roles(layout: Layout, roles: Mapping[str, str], problems: Problems) -
     for name, role in roles.items():
         if role not in ROLES:
             raise ValueError(f"roles={{{name!r}: {role!r}}}: a role is one of {', '.join(ROLES)}")
-        for i in _find(layout, [name], problems, role=role):
-            given[i] = role
-    for role, times in Counter(given.values()).items():
-        if times > 1 and role not in ("measurement", "ignore"):
-            columns = [layout.header[i] for i in given if given[i] == role]
+        given |= dict.fromkeys(layout.find([name], problems, role=role), role)
+    for role in ("id", *LEVELS, "order"):
+        columns = [layout.header[i] for i in given if given[i] == role]
+        if len(columns) > 1:
             problems.add("role-twice", columns=columns, role=role)
     return given
 
@@ -392,81 +360,59 @@ def _recognised_labels(
     return {i: role for role, i in found.items()}
 
 
-def _names_and_units(header: list[str]) -> tuple[list[str], list[str]]:
-    parts = [split_unit(name) for name in header]
-    count = Counter(name for name, _ in parts)
-    # "Na (ppm)" beside "Na (wt%)": the unit is then part of the name
-    names = [name if count[name] == 1 else tidy(full) for (name, _), full in zip(parts, header, strict=True)]
-    return names, [unit for _, unit in parts]
-
-
-def _find(
-    layout: Layout,
-    wanted: Sequence[str],
-    problems: Problems,
-    units: Mapping[str, str] = MappingProxyType({}),
-    role: str = "measurement",
-) -> list[int]:
-    """Look columns up by name, with or without the unit; report those that are not there, or named twice."""
-    found: list[int] = []
-    for name, at in zip(wanted, locate(wanted, layout.names, layout.header, units), strict=True):
-        if at is not None:
-            found.append(at)
-        elif role != "ignore":
-            there = [n for n in layout.names if n]
-            close = similar(name, there)
-            if close:
-                problems.add("similar-column", name=name, similar=close, role=role)
-            else:
-                problems.add("no-such-column", name=name, columns=there[:12], role=role)
-    for i in (i for i, times in Counter(found).items() if times > 1):
-        problems.add("column-twice", name=layout.header[i])
-    return found
-
-
-def similar(name: str, others: Sequence[str], cutoff: float = 0.6) -> str:
-    """Return the name most like this one, "" if none is; sought among a few short names, as comparing is slow."""
-    lower = {other.casefold(): other for other in others[:200] if len(other) <= 60}
-    close = difflib.get_close_matches(name[:60].casefold(), lower, 1, cutoff)
-    return lower[close[0]] if close else ""
-
-
-def _ask_about_marks(
-    layout: Layout, looks: list[_Look], given: Mapping[int, str], block: Block, problems: Problems
-) -> None:
+def _ask_about_marks(grid: Grid, block: Block, unused: Mapping[int, _Look]) -> None:
     """Report what may be measurements in another decimal mark than the file's: setting them aside would lose them."""
-    for i in layout.at("ignore"):
-        found = None if i in given or looks[i].numeric else looks[i].in_other_mark()
-        if found:
-            at, fault = found
-            fault.report(problems, int(block.rows[at]), layout.header[i], "column-in-other-mark")
+    for i, look in unused.items():
+        at = None if look.numeric else look.in_other_mark()
+        if at is not None:
+            value = explain(look.faults[at], grid.decimal)[1]["value"]
+            params: dict[str, Any] = {"remedy": "give-decimal", "value": value} | other_mark(grid.decimal)
+            grid.problems.add("column-in-other-mark", int(block.rows[at]), grid.header[i], **params)
 
 
-def _note_role(
-    layout: Layout, i: int, look: _Look, block: Block | None, first_row: int, given: bool, problems: Problems
-) -> None:
-    name, role = layout.header[i], layout.roles[i]
-    if not name and role != "id" and not look.empty:
-        problems.add("no-name", first_row, number=i + 1)
-    if role == "measurement" and layout.units[i]:
-        problems.note("unit", None, name, unit=layout.units[i])
-    elif role not in ("measurement", "ignore"):
-        problems.note("role", None, name, role=role)
-    elif role == "ignore" and not given and look.empty and name:
-        problems.note("unused-empty", None, name)
-    elif role == "ignore" and not given and not look.numeric and not look.empty and block is not None:
-        at, fault = next(iter(look.faults.items()))
-        counts = {"others": len(look.faults), "n": len(look.faults) + look.numbers}
-        problems.note("unused-text", int(block.rows[at]), name, **counts, value=fault.value, fault=fault.code)
+def _note_roles(grid: Grid, block: Block, layout: Layout, looks: list[_Look], unused: Mapping[int, _Look]) -> None:
+    """Note what was understood; report that no column holds numbers, and why the first ones hold none."""
+    problems, reasons = grid.problems, []
+    for i, (name, role, look) in enumerate(zip(grid.header, layout.roles, looks, strict=True)):
+        if not name and role != "id" and not look.empty:
+            problems.add("no-name", grid.first_row, number=i + 1)
+        if role not in ("measurement", "ignore"):
+            problems.note("role", None, name, role=role)
+        elif role == "measurement" and layout.units[i]:
+            problems.note("unit", None, name, unit=layout.units[i])
+        elif i in unused and look.empty and name:
+            problems.note("unused-empty", None, name)
+        elif i in unused and look.faults and not look.numeric:
+            at, cell = next(iter(look.faults.items()))
+            code, params = explain(cell, grid.decimal)
+            counts = {"others": len(look.faults), "n": len(look.faults) + look.numbers}
+            problems.note("unused-text", int(block.rows[at]), name, **counts, value=params["value"], fault=code)
+            reasons.append((code, int(block.rows[at]), name, params))
+    if layout.at["measurement"] or problems.problems or not len(block.rows):
+        return
+    why = f"the delimiter is {grid.delimiter}" if grid.delimiter else "no cell is a number"
+    if grid.delimiter and len(grid.header) == 1:
+        why = "no delimiter was found in the first row; columns must be separated by comma, semicolon, tab or bar"
+    problems.add("no-measurement", why=why, header=" | ".join(grid.header)[:80])
+    for code, row, name, params in reasons[:5]:
+        problems.add(code, row, name, **params)
 
 
-def is_unit_row(block: Block) -> bool:
-    """Return whether the first row below the header holds the units."""
-    filled = [cell for cell in (cell_text(column[0]) for column in block.columns) if cell not in ("", "-")]
-    # "A" may be the ampere or an object: a row of units needs units of composition in most columns
-    return 2 * len(filled) >= len(block.columns) - 1 and any(map(is_content_unit, filled)) and all(map(is_unit, filled))
+def take_units(grid: Grid, block: Block) -> Block:
+    """Put the units into the header and leave out their row, if the first row below the header holds them.
 
-
-def _listed(items: Iterable[object]) -> str:
-    *head, last = [str(item) for item in items] or [""]
-    return f"{', '.join(head)} and {last}" if head else last
+    "A" may be the ampere or an object: a row of units needs units of composition in most columns. "-" is not a unit.
+    """
+    units = [cell_text(column[0]) for column in block.columns]
+    filled = [_unit_key(unit) for unit in units if unit not in ("", "-")]
+    if 2 * len(filled) < len(units) - 1 or _CONTENT.isdisjoint(filled) or not _UNITS.issuperset(filled):
+        return block
+    row, names = int(block.rows[0]), list(grid.header)
+    for i, (name, unit) in enumerate(zip(names, units, strict=True)):
+        own = split_unit(name)[1]
+        if unit not in ("", "-") and not own:
+            grid.header[i] = f"{name} ({unit})"
+        elif unit not in ("", "-") and not same_unit(own, unit):
+            grid.problems.add("unit-in-header", row, name, unit=unit, other=own)
+    grid.problems.note("units-row", row)
+    return block.keep(range(1, len(block.rows)))

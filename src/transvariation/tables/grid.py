@@ -1,15 +1,20 @@
-"""The common form of every kind of file: a header and blocks of columns."""
+"""The common form of every table: a header and blocks of columns, which DataFrames and Parquet files have already."""
 
+import hashlib
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from importlib import import_module
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from transvariation.tables.cells import Column, read_cells
 from transvariation.tables.problems import MARKS, Problems
+
+Batches = Callable[[int], Iterator[list[Column]]]
 
 BLOCK_CELLS = 1_000_000  # a block of text cells this large takes about 100 MB
 
@@ -32,35 +37,78 @@ class Block:
     columns: list[Column]
     progress: float = 1.0  # the share of the file read by now
 
-    def keep(self, mask: NDArray[np.bool_]) -> "Block":
-        """Return the rows where the mask holds."""
-        at = np.flatnonzero(mask)
+    def keep(self, at: Sequence[int]) -> "Block":
+        """Return the rows at these positions."""
         columns: list[Column] = [
-            column[at] if isinstance(column, np.ndarray) else [column[i] for i in at.tolist()]
-            for column in self.columns
+            column[at] if isinstance(column, np.ndarray) else [column[i] for i in at] for column in self.columns
         ]
         return Block(self.rows[at], columns, self.progress)
 
 
-class Grid(Protocol):
-    """A file that was opened and whose header was read."""
+class Grid:
+    """A table that was opened and whose header was read; each kind of file has its own `blocks`."""
 
-    name: str
     header: list[str]
-    first_row: int  # the header's row
-    decimal: str  # "" until text cells were seen: a typed file may hold none
-    sha256: str
-    n_rows: int  # 0 if unknown before the file is read
-    delimiter: str  # how a message names what separates the columns, "" where they are typed
-    measured: Sequence[int]  # the columns of numbers, once that is decided: a text file is then read faster
+    first_row = 1  # the header's row
+    n_rows = 0  # 0 if unknown before the file is read
+    delimiter = ""  # how a message names what separates the columns, "" where they are typed
+    measured: Sequence[int] = ()  # the columns of numbers, once that is decided: a text file is then read faster
+
+    def __init__(self, problems: Problems, decimal: str | None):
+        self.problems, self.sha256 = problems, ""  # of the file's bytes, or of the cells of a table in memory
+        self.decimal = decimal or ""  # "" until text cells were seen: a typed file may hold none
+        self.decimal_given = decimal is not None
 
     def blocks(self, block_rows: int) -> Iterator[Block]:
         """Read the rows below the header."""
+        raise NotImplementedError
+
+    def read_header(self, rows: Iterable[tuple[int, Sequence[object]]]) -> None:
+        """Take the first row that is not blank for the header, without blank columns at the right-hand edge."""
+        self.header = []
+        for row, cells in rows:
+            if is_filled(cells):
+                self.header, self.first_row = ["" if cell is None else str(cell).strip() for cell in cells], row
+                break
+        while self.header and not self.header[-1]:
+            self.header.pop()
+
+    def block(self, records: Iterable[tuple[int, Sequence[Any]]], progress: float = 1.0) -> Block:
+        """Turn numbered rows of cells into columns, without blank rows; report those that do not fit the header."""
+        width = len(self.header)
+        filled = [(row, record) for row, record in records if row > self.first_row and is_filled(record)]
+        fitting = [(row, record) for row, record in filled if fits(record, width)]
+        if len(fitting) < len(filled):
+            self._report_lengths([(row, record) for row, record in filled if not fits(record, width)], len(filled))
+        columns: list[Column] = list(zip(*(r[:width] for _, r in fitting), strict=True)) if fitting else [()] * width
+        return Block(np.array([row for row, _ in fitting], dtype=np.int64), columns, progress)
+
+    def _report_lengths(self, misfits: list[tuple[int, Sequence[object]]], n_rows: int) -> None:
+        """Report rows that do not fit the header.
+
+        Where most rows agree on another length and begin with names, these are the header and what was taken for it is
+        a title; that is reported once.
+        """
+        width = len(self.header)
+        length, times = Counter(len(record) for _, record in misfits).most_common(1)[0]
+        row, first = next((row, record) for row, record in misfits if len(record) == length)
+        if 2 * times > n_rows and are_names(first):
+            raise self.problems.stop("title", row, n=length, width=width)
+        for row, record in misfits:
+            if self.delimiter:
+                self.problems.add("row-length", row, n=len(record), width=width, delimiter=self.delimiter)
+            else:
+                self.problems.add("row-too-long", row, n=len(record), width=width)
 
 
-def block_rows(n_columns: int) -> int:
-    """Return how many rows to hold as text at once."""
-    return max(16, BLOCK_CELLS // max(n_columns, 1))
+def is_filled(cells: Iterable[object]) -> bool:
+    """Return whether any of these cells holds something."""
+    return any(cell.strip() if isinstance(cell, str) else cell is not None for cell in cells)
+
+
+def fits(record: Sequence[object], width: int) -> bool:
+    """Return whether a row has the cells of a header, with nothing to their right."""
+    return len(record) == width or (len(record) > width and not is_filled(record[width:]))
 
 
 def are_names(cells: Sequence[object]) -> bool:
@@ -69,26 +117,125 @@ def are_names(cells: Sequence[object]) -> bool:
     >>> are_names(["id", "Na", ""]), are_names(["F1", "1,5"])
     (True, False)
     """
-    filled = [cell for cell in cells if cell is not None and str(cell).strip()]
+    filled = [cell for cell in cells if is_filled([cell])]
     looks = [read_cells(filled, mark) for mark in MARKS]
     return len(filled) > 1 and not any(np.isfinite(look.values).any() or look.below for look in looks)
 
 
-def report_lengths(
-    misfits: Sequence[tuple[int, Sequence[object]]], n_rows: int, width: int, problems: Problems, delimiter: str = ""
-) -> None:
-    """Report the rows, of `n_rows` in all, that do not fit a header of so many cells.
+class TypedGrid(Grid):
+    """A table that is in columns already: `batches` yields lists of columns of so many rows."""
 
-    Where most rows agree on another length and begin with names, these are the header and what was taken for it is a
-    title; that is reported once.
+    def __init__(
+        self, header: list[str], n_rows: int, batches: Batches, problems: Problems, decimal: str | None, in_memory: bool
+    ):
+        super().__init__(problems, decimal)
+        self.header, self.n_rows, self._batches = [name.strip() for name in header], n_rows, batches
+        if in_memory:
+            digest = hashlib.sha256(repr(self.header).encode("utf-8", "backslashreplace"))
+            for cells in (column for columns in batches(1 << 62) for column in columns):
+                numbers = cells.astype("<f8").tobytes() if isinstance(cells, np.ndarray) else None
+                digest.update(numbers or repr(cells).encode("utf-8", "backslashreplace"))
+            self.sha256 = digest.hexdigest()
+
+    def blocks(self, block_rows: int) -> Iterator[Block]:
+        """Read the rows in batches."""
+        start = 0
+        for columns in self._batches(block_rows):
+            stop = start + len(columns[0])
+            yield Block(np.arange(start, stop) + 2, columns, stop / max(self.n_rows, 1))
+            start = stop
+
+
+def open_frame(frame: Any, problems: Problems, decimal: str | None) -> TypedGrid:
+    """Open a pandas DataFrame, or a table that offers Arrow's interface, such as a polars DataFrame.
+
+    An index other than 0, 1, 2, ... becomes the first column.
     """
-    count = Counter(len(cells) for _, cells in misfits)
-    length, times = max(count.items(), key=lambda item: item[1], default=(0, 0))
-    row, first = next(((row, cells) for row, cells in misfits if len(cells) == length), (0, ()))
-    if 2 * times > n_rows and are_names(first):
-        raise problems.stop("title", row, n=length, width=width)
-    for row, cells in misfits:
-        if delimiter:
-            problems.add("row-length", row, n=len(cells), width=width, delimiter=delimiter)
-        else:
-            problems.add("row-too-long", row, n=len(cells), width=width)
+    if not hasattr(frame, "iloc"):
+        arrow = _pyarrow(problems, type(frame).__module__.split(".")[0]).table(frame)
+        return _open_arrow(arrow.schema, arrow.num_rows, arrow.to_batches, problems, decimal, in_memory=True)
+    index = frame.index
+    if frame.columns.nlevels > 1 or index.nlevels > 1:
+        raise problems.stop("header-levels")
+    nameless, unique = index.name is None, index.is_unique
+    if nameless and not unique:
+        problems.note("unused-index")
+    if nameless and (not unique or type(index).__name__ == "RangeIndex"):
+        index = None
+    names = [] if index is None else ["" if nameless else str(index.name)]
+
+    def batches(n: int) -> Iterator[list[Column]]:
+        for start in range(0, len(frame), n):
+            part = frame.iloc[start : start + n]
+            labels: list[Column] = [] if index is None else [_cells(part.index)]
+            yield labels + [_pandas_column(part.iloc[:, j]) for j in range(part.shape[1])]
+
+    return TypedGrid(names + list(map(str, frame.columns)), len(frame), batches, problems, decimal, in_memory=True)
+
+
+def open_parquet(stream: BinaryIO, problems: Problems, decimal: str | None) -> TypedGrid:
+    """Open a Parquet file, to be read a batch of rows at a time."""
+    parquet = _pyarrow(problems, "Parquet", "pyarrow.parquet")
+    stream.seek(0)
+    try:
+        file = parquet.ParquetFile(stream)
+        n_rows, schema = file.metadata.num_rows, file.schema_arrow
+    except Exception as error:  # pyarrow raises OSError, ArrowInvalid, ...
+        raise problems.stop("damaged", kind="Parquet", reason=str(error)) from None
+    return _open_arrow(schema, n_rows, file.iter_batches, problems, decimal, in_memory=False)
+
+
+def _pyarrow(problems: Problems, kind: str, module: str = "pyarrow") -> Any:
+    try:
+        return import_module(module)
+    except ImportError:
+        extra = "transvariation[parquet]"
+        raise problems.stop("library", remedy="install", kind=kind, library="pyarrow", extra=extra) from None
+
+
+def _open_arrow(
+    schema: Any, n_rows: int, batches_of: Any, problems: Problems, decimal: str | None, in_memory: bool
+) -> TypedGrid:
+    index = (schema.pandas_metadata or {}).get("index_columns") or []
+    order = sorted(
+        range(len(schema.names)), key=lambda i: schema.names[i] not in index
+    )  # the index first, as in pandas
+    nameless = re.compile(r"^__index_level_\d+__$")  # what pandas calls an index without a name
+
+    def batches(n: int) -> Iterator[list[Column]]:
+        row = 2
+        try:
+            for batch in batches_of(n):
+                yield [_arrow_column(batch.column(i)) for i in order]
+                row += batch.num_rows
+        except Exception as error:  # pyarrow raises OSError, ArrowInvalid, ...
+            problems.add("damaged", row, kind="Parquet", reason=str(error))
+
+    names = [nameless.sub("", schema.names[i].strip()) for i in order]
+    return TypedGrid(names, n_rows, batches, problems, decimal, in_memory)
+
+
+def _arrow_column(column: Any) -> Column:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    whole = pa.types.is_integer(column.type)
+    if pa.types.is_floating(column.type) or (whole and _are_exact(*pc.min_max(column).as_py().values())):
+        return np.asarray(column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
+    return list(column.to_pylist())
+
+
+def _pandas_column(column: Any) -> Column:
+    kind = column.dtype.kind
+    if kind not in "iuf" or (kind != "f" and column.notna().any() and not _are_exact(column.min(), column.max())):
+        return _cells(column)
+    return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+def _are_exact(least: int | None, largest: int | None) -> bool:
+    """Return whether all integers between these two survive as floats: an id may have more digits."""
+    return least is None or largest is None or (int(least) >= -(2**53) and int(largest) <= 2**53)
+
+
+def _cells(cells: Any) -> list[object]:
+    return [None if missing else cell for cell, missing in zip(cells, cells.isna(), strict=True)]

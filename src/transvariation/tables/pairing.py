@@ -1,16 +1,15 @@
 """Two tables of one case: columns matched by name, problems of both reported together."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from transvariation.tables.columns import by_unit, same_unit, similar
-from transvariation.tables.missing import apply_policy, check_policy, filling, gaps
 from transvariation.tables.opening import Source
-from transvariation.tables.problems import MARKS, Problem, TableError
+from transvariation.tables.problems import MARKS, Problem, TableError, attempt
 from transvariation.tables.reading import read_table
-from transvariation.tables.table import Table
+from transvariation.tables.table import Table, apply_policy
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,6 @@ def align(control: Table, recovered: Table, *, features: Sequence[str] | None = 
     >>> pair.features, pair.recovered.X.tolist(), pair.only_control
     (('Na', 'Mg'), [[6.0, 5.0]], ('Fe',))
     """
-    check_policy(missing)
     problems: list[Problem] = []
     recovered = _named_alike(recovered, control)
     in_control, in_recovered = set(control.features), set(recovered.features)
@@ -74,24 +72,24 @@ def align(control: Table, recovered: Table, *, features: Sequence[str] | None = 
         raise TableError(problems)
     notes_control = tuple(_absent(name, control, recovered) for name in only_control)
     notes_recovered = tuple(_absent(name, recovered, control) for name in only_recovered)
-    first = replace(control.select(common), notes=control.notes + notes_control)
-    second = replace(recovered.select(common), notes=recovered.notes + notes_recovered)
-    fill = filling(first)
-    results = _each(lambda: apply_policy(first, missing, fill), lambda: apply_policy(second, missing, fill))
-    return Pair(results[0], results[1], tuple(common), only_control, only_recovered)
+    first, second = control.select(common, notes_control), recovered.select(common, notes_recovered)
+    (known, found), (new, found_too) = (attempt(apply_policy, table, missing, first) for table in (first, second))
+    if found or found_too:
+        raise TableError(found + found_too)
+    return Pair(known, new, tuple(common), only_control, only_recovered)
 
 
 def _named_alike(table: Table, control: Table) -> Table:
     """Rename features as in the control: "Na (ppm)" has its unit in the name only if "Na (wt%)" exists as well."""
-    theirs = by_unit([table.header(name) for name in table.features])
-    ours = by_unit([control.header(name) for name in control.features])
+    theirs = by_unit([table.headers[name] for name in table.features])
+    ours = by_unit([control.headers[name] for name in control.features])
     pairs = [
         (table.features[theirs[variable]], control.features[i]) for variable, i in ours.items() if variable in theirs
     ]
     names = {own: name for own, name in pairs if own != name}
     # a feature without a unit that already has this name is renamed
     taken = {name: f"{name} (no unit)" for name in names.values() if name in table.features and name not in names}
-    return table.rename(taken | names)
+    return table.rename(taken | names) if names else table
 
 
 def unit_problems(units: Mapping[str, str], there: str, table: Table, features: Sequence[str]) -> list[Problem]:
@@ -101,7 +99,7 @@ def unit_problems(units: Mapping[str, str], there: str, table: Table, features: 
         one, other = units.get(name, ""), table.units.get(name, "")
         if one and other and not same_unit(one, other):
             params = {"unit": other, "other": one, "there": there}
-            problems.append(Problem("other-unit", table.name, 1, table.header(name), params))
+            problems.append(Problem("other-unit", table.name, 1, table.headers[name], params))
     return problems
 
 
@@ -134,7 +132,6 @@ def read_pair(
       control.csv, row 3, column 'Mg': 'x' is not a number
       recovered.csv, row 2, column 'Na': the value is missing; fill it in, or choose missing="drop" or missing="impute"
     """
-    check_policy(missing)
     own: list[dict[str, Any]] = [{}, {}]
     roles = options.pop("roles", None)
     options["all_roles"] = (roles, roles) if roles is None or isinstance(roles, Mapping) else roles
@@ -143,11 +140,11 @@ def read_pair(
         for each, value in zip(own, options.pop(pair, (None, None)), strict=True):
             each[option] = both if value is None else value
     common = {**options, "features": features, "missing": "keep"}
-    first, found = _attempt(control, **own[0], **common)
+    first, found = attempt(read_table, control, **own[0], **common)
     if first is not None:
         # A recovered table may be one row: what the control measured is a variable there too, whatever its cell holds.
-        common |= {"expect": (*first.features, *map(first.header, first.features)), "units": first.units}
-    second, found_too = _attempt(recovered, **own[1], **common)
+        common |= {"expect": (*first.features, *first.headers.values()), "units": first.units}
+    second, found_too = attempt(read_table, recovered, **own[1], **common)
     problems = _advised(found, found_too)
     if not problems and first is not None and second is not None:
         return align(first, second, features=features, missing=missing)
@@ -155,7 +152,8 @@ def read_pair(
         second = _named_alike(second, first)
         there = set(second.features)
         used = [name for name in first.features if name in there]
-        problems += gaps(first.select(used), missing) + gaps(second.select(used), missing)
+        for table in (first, second):
+            problems += attempt(apply_policy, table.select(used), missing)[1]
     raise TableError(problems)
 
 
@@ -188,26 +186,6 @@ def _asks_for(problem: Problem, mark: str) -> bool:
     return problem.remedy == "give-decimal" and problem.params["mark"] == mark
 
 
-def _attempt(source: Source, **options: Any) -> tuple[Table | None, list[Problem]]:
-    try:
-        return read_table(source, **options), []
-    except TableError as error:
-        return error.partial, error.problems
-
-
-def _each(*steps: Callable[[], Table]) -> list[Table]:
-    """Run every step, then raise what any of them had to report."""
-    results, problems = [], []
-    for step in steps:
-        try:
-            results.append(step())
-        except TableError as error:
-            problems += error.problems
-    if problems:
-        raise TableError(problems)
-    return results
-
-
 def _wanted(features: Sequence[str], control: Table, recovered: Table, problems: list[Problem]) -> list[str]:
     for table in (control, recovered):
         for feature, found in zip(features, table.lookup(features), strict=True):
@@ -215,7 +193,7 @@ def _wanted(features: Sequence[str], control: Table, recovered: Table, problems:
                 problems.append(Problem("no-such-variable", table.name, params={"name": feature}))
     common = control.found(features)
     problems += [
-        Problem("column-twice", control.name, params={"name": control.header(name)})
+        Problem("column-twice", control.name, params={"name": control.headers[name]})
         for name, times in Counter(common).items()
         if times > 1
     ]
@@ -225,4 +203,4 @@ def _wanted(features: Sequence[str], control: Table, recovered: Table, problems:
 def _absent(name: str, here: Table, there: Table) -> Problem:
     close = similar(name, there.features, 0.8) if len(here.features) <= 200 else ""
     params = {"other": there.name, "similar": close}
-    return Problem("unused-similar" if close else "unused-absent", here.name, None, here.header(name), params)
+    return Problem("unused-similar" if close else "unused-absent", here.name, None, here.headers[name], params)

@@ -48,7 +48,7 @@ def show_problems(
     header: list[str] = []
     rows: list[dict[str, Any]] = []
     try:
-        with opened(content, name, limits, sheet=sheet, decimal=decimal) as (grid, _):
+        with opened(content, name, limits, sheet=sheet, decimal=decimal) as grid:
             header = [str(cell) for cell in grid.header]
             seen = [j for j in range(len(header)) if _shown(j, header, ours)]
             for block in grid.blocks(1000) if wanted else ():
