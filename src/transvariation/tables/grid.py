@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,10 @@ from numpy.typing import NDArray
 from transvariation.tables.cells import Column, read_cells
 from transvariation.tables.problems import MARKS, Problems
 
-Batches = Callable[[int], Iterator[list[Column]]]
+if TYPE_CHECKING:
+    import pandas as pd
+
+Frames = Callable[[int], Iterator["pd.DataFrame"]]
 
 BLOCK_CELLS = 1_000_000  # a block of text cells this large takes about 100 MB
 
@@ -123,27 +126,39 @@ def are_names(cells: Sequence[object]) -> bool:
 
 
 class TypedGrid(Grid):
-    """A table that is in columns already: `batches` yields lists of columns of so many rows."""
+    """A table that is in columns already: `frames` yields DataFrames of so many rows."""
 
-    def __init__(
-        self, header: list[str], n_rows: int, batches: Batches, problems: Problems, decimal: str | None, in_memory: bool
-    ):
+    def __init__(self, header: list[str], n_rows: int, frames: Frames, problems: Problems, decimal: str | None):
         super().__init__(problems, decimal)
-        self.header, self.n_rows, self._batches = [name.strip() for name in header], n_rows, batches
-        if in_memory:
-            digest = hashlib.sha256(repr(self.header).encode("utf-8", "backslashreplace"))
-            for cells in (column for columns in batches(1 << 62) for column in columns):
-                numbers = cells.astype("<f8").tobytes() if isinstance(cells, np.ndarray) else None
-                digest.update(numbers or repr(cells).encode("utf-8", "backslashreplace"))
-            self.sha256 = digest.hexdigest()
+        self.header, self.n_rows, self._frames = [name.strip() for name in header], n_rows, frames
 
     def blocks(self, block_rows: int) -> Iterator[Block]:
         """Read the rows in batches."""
         start = 0
-        for columns in self._batches(block_rows):
-            stop = start + len(columns[0])
+        for frame in self._frames(block_rows):
+            stop = start + len(frame)
+            columns = [_cells(frame.iloc[:, j]) for j in range(frame.shape[1])]
             yield Block(np.arange(start, stop) + 2, columns, stop / max(self.n_rows, 1))
             start = stop
+
+    def with_fingerprint(self) -> "TypedGrid":
+        """Compute the SHA-256 of header and cells, for a table that is no file."""
+        digest = hashlib.sha256(repr(self.header).encode("utf-8", "backslashreplace"))
+        for column in (column for block in self.blocks(1 << 62) for column in block.columns):
+            numbers = column.astype("<f8").tobytes() if isinstance(column, np.ndarray) else None
+            digest.update(numbers or repr(column).encode("utf-8", "backslashreplace"))
+        self.sha256 = digest.hexdigest()
+        return self
+
+
+def _cells(column: "pd.Series[Any]") -> Column:
+    """Return floats, or a list of objects where floats would lose something: an id may have more digits than they."""
+    kind = column.dtype.kind
+    if kind in "iu" and column.notna().any():
+        kind = "f" if int(column.min()) >= -(2**53) and int(column.max()) <= 2**53 else "O"
+    if kind in "iuf":
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    return list(column.to_numpy(dtype=object, na_value=None))
 
 
 def open_frame(frame: Any, problems: Problems, decimal: str | None) -> TypedGrid:
@@ -153,24 +168,21 @@ def open_frame(frame: Any, problems: Problems, decimal: str | None) -> TypedGrid
     """
     if not hasattr(frame, "iloc"):
         arrow = _pyarrow(problems, type(frame).__module__.split(".")[0]).table(frame)
-        return _open_arrow(arrow.schema, arrow.num_rows, arrow.to_batches, problems, decimal, in_memory=True)
-    index = frame.index
+        return _open_arrow(arrow.schema, arrow.num_rows, arrow.to_batches, problems, decimal).with_fingerprint()
+    index, names = frame.index, list(map(str, frame.columns))
     if frame.columns.nlevels > 1 or index.nlevels > 1:
         raise problems.stop("header-levels")
     nameless, unique = index.name is None, index.is_unique
     if nameless and not unique:
         problems.note("unused-index")
-    if nameless and (not unique or type(index).__name__ == "RangeIndex"):
-        index = None
-    names = [] if index is None else ["" if nameless else str(index.name)]
+    if not nameless or (unique and type(index).__name__ != "RangeIndex"):
+        names.insert(0, "" if nameless else str(index.name))
+        frame = frame.reset_index(allow_duplicates=True)
 
-    def batches(n: int) -> Iterator[list[Column]]:
-        for start in range(0, len(frame), n):
-            part = frame.iloc[start : start + n]
-            labels: list[Column] = [] if index is None else [_cells(part.index)]
-            yield labels + [_pandas_column(part.iloc[:, j]) for j in range(part.shape[1])]
+    def frames(n: int) -> Iterator["pd.DataFrame"]:
+        return (frame.iloc[start : start + n] for start in range(0, len(frame), n))
 
-    return TypedGrid(names + list(map(str, frame.columns)), len(frame), batches, problems, decimal, in_memory=True)
+    return TypedGrid(names, len(frame), frames, problems, decimal).with_fingerprint()
 
 
 def open_parquet(stream: BinaryIO, problems: Problems, decimal: str | None) -> TypedGrid:
@@ -179,10 +191,9 @@ def open_parquet(stream: BinaryIO, problems: Problems, decimal: str | None) -> T
     stream.seek(0)
     try:
         file = parquet.ParquetFile(stream)
-        n_rows, schema = file.metadata.num_rows, file.schema_arrow
+        return _open_arrow(file.schema_arrow, file.metadata.num_rows, file.iter_batches, problems, decimal)
     except Exception as error:  # pyarrow raises OSError, ArrowInvalid, ...
         raise problems.stop("damaged", kind="Parquet", reason=str(error)) from None
-    return _open_arrow(schema, n_rows, file.iter_batches, problems, decimal, in_memory=False)
 
 
 def _pyarrow(problems: Problems, kind: str, module: str = "pyarrow") -> Any:
@@ -193,49 +204,21 @@ def _pyarrow(problems: Problems, kind: str, module: str = "pyarrow") -> Any:
         raise problems.stop("library", remedy="install", kind=kind, library="pyarrow", extra=extra) from None
 
 
-def _open_arrow(
-    schema: Any, n_rows: int, batches_of: Any, problems: Problems, decimal: str | None, in_memory: bool
-) -> TypedGrid:
+def _open_arrow(schema: Any, n_rows: int, batches: Any, problems: Problems, decimal: str | None) -> TypedGrid:
+    import pandas as pd
+
     index = (schema.pandas_metadata or {}).get("index_columns") or []
-    order = sorted(
-        range(len(schema.names)), key=lambda i: schema.names[i] not in index
-    )  # the index first, as in pandas
+    order = sorted(range(len(schema.names)), key=lambda i: schema.names[i] not in index)  # the index first
     nameless = re.compile(r"^__index_level_\d+__$")  # what pandas calls an index without a name
 
-    def batches(n: int) -> Iterator[list[Column]]:
+    def frames(n: int) -> Iterator["pd.DataFrame"]:
         row = 2
         try:
-            for batch in batches_of(n):
-                yield [_arrow_column(batch.column(i)) for i in order]
+            for batch in batches(n):
+                yield batch.to_pandas(types_mapper=pd.ArrowDtype, ignore_metadata=True).iloc[:, order]
                 row += batch.num_rows
         except Exception as error:  # pyarrow raises OSError, ArrowInvalid, ...
             problems.add("damaged", row, kind="Parquet", reason=str(error))
 
     names = [nameless.sub("", schema.names[i].strip()) for i in order]
-    return TypedGrid(names, n_rows, batches, problems, decimal, in_memory)
-
-
-def _arrow_column(column: Any) -> Column:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    whole = pa.types.is_integer(column.type)
-    if pa.types.is_floating(column.type) or (whole and _are_exact(*pc.min_max(column).as_py().values())):
-        return np.asarray(column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
-    return list(column.to_pylist())
-
-
-def _pandas_column(column: Any) -> Column:
-    kind = column.dtype.kind
-    if kind not in "iuf" or (kind != "f" and column.notna().any() and not _are_exact(column.min(), column.max())):
-        return _cells(column)
-    return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
-
-
-def _are_exact(least: int | None, largest: int | None) -> bool:
-    """Return whether all integers between these two survive as floats: an id may have more digits."""
-    return least is None or largest is None or (int(least) >= -(2**53) and int(largest) <= 2**53)
-
-
-def _cells(cells: Any) -> list[object]:
-    return [None if missing else cell for cell, missing in zip(cells, cells.isna(), strict=True)]
+    return TypedGrid(names, n_rows, frames, problems, decimal)
