@@ -197,6 +197,23 @@ def test_frames_with_odd_types():
     assert "several levels" in problems(two)[0]
 
 
+def test_infinity_is_called_the_same_in_a_column_of_any_type():
+    for dtype in (float, object):
+        (found,) = problems(pd.DataFrame({"Na": pd.Series([1.0, np.inf, 2.0], dtype=dtype)}))
+        assert found == "f.csv, row 3, column 'Na': 'infinite' is not a value"
+
+
+def test_a_nul_byte_right_of_the_table_is_not_passed_over():
+    (found,) = problems(b"id,Na\nA,1\nB,2,\x00\nC,3\n")
+    assert found.startswith("f.csv, row 3: the cell contains a NUL byte")
+
+
+def test_where_no_object_has_a_value_each_cell_is_reported_and_nothing_is_said_of_dropping():
+    assert [text.split(";")[0] for text in problems(b"id,Na\nA,-\n", features=["Na"])] == [
+        "f.csv, row 2, column 'Na': the value is missing"
+    ]
+
+
 def test_ten_thousand_columns():
     X = np.random.default_rng(0).normal(size=(20, 10_000)).round(4)
     frame = pd.DataFrame(X, columns=[f"v{j}" for j in range(10_000)])

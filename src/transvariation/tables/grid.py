@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 Frames = Callable[[int], Iterator["pd.DataFrame"]]
 
-BLOCK_CELLS = 1_000_000  # a block of text cells this large takes about 100 MB
-
 
 @dataclass(frozen=True)
 class Limits:
@@ -151,13 +149,13 @@ class TypedGrid(Grid):
         return self
 
 
-def _cells(column: "pd.Series[Any]") -> Column:
+def _cells(column: Any) -> Column:
     """Return floats, or a list of objects where floats would lose something: an id may have more digits than they."""
     kind = column.dtype.kind
     if kind in "iu" and column.notna().any():
         kind = "f" if int(column.min()) >= -(2**53) and int(column.max()) <= 2**53 else "O"
     if kind in "iuf":
-        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+        return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
     return list(column.to_numpy(dtype=object, na_value=None))
 
 

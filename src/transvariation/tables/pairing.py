@@ -7,7 +7,7 @@ from typing import Any
 
 from transvariation.tables.columns import by_unit, same_unit, similar
 from transvariation.tables.opening import Source
-from transvariation.tables.problems import MARKS, Problem, TableError, attempt
+from transvariation.tables.problems import Problem, TableError, attempt
 from transvariation.tables.reading import read_table
 from transvariation.tables.table import Table, apply_policy
 
@@ -63,7 +63,12 @@ def align(control: Table, recovered: Table, *, features: Sequence[str] | None = 
     only_control = tuple(name for name in control.features if name not in in_recovered)
     only_recovered = tuple(name for name in recovered.features if name not in in_control)
     if features is not None:
-        common = _wanted(features, control, recovered, problems)
+        for table in (control, recovered):
+            lacking = (name for name, found in zip(features, table.lookup(features), strict=True) if found is None)
+            problems += [Problem("no-such-variable", table.name, params={"name": name}) for name in lacking]
+        common = control.found(features)
+        twice = [control.headers[name] for name, times in Counter(common).items() if times > 1]
+        problems += [Problem("column-twice", control.name, params={"name": name}) for name in twice]
     elif not common:
         some = {"here": list(recovered.features[:8]), "there": list(control.features[:8]), "other": control.name}
         problems.append(Problem("nothing-in-common", recovered.name, params=some))
@@ -83,9 +88,7 @@ def _named_alike(table: Table, control: Table) -> Table:
     """Rename features as in the control: "Na (ppm)" has its unit in the name only if "Na (wt%)" exists as well."""
     theirs = by_unit([table.headers[name] for name in table.features])
     ours = by_unit([control.headers[name] for name in control.features])
-    pairs = [
-        (table.features[theirs[variable]], control.features[i]) for variable, i in ours.items() if variable in theirs
-    ]
+    pairs = ((table.features[theirs[each]], control.features[i]) for each, i in ours.items() if each in theirs)
     names = {own: name for own, name in pairs if own != name}
     # a feature without a unit that already has this name is renamed
     taken = {name: f"{name} (no unit)" for name in names.values() if name in table.features and name not in names}
@@ -104,12 +107,7 @@ def unit_problems(units: Mapping[str, str], there: str, table: Table, features: 
 
 
 def read_pair(
-    control: Source,
-    recovered: Source,
-    *,
-    features: Sequence[str] | None = None,
-    missing: str = "error",
-    **options: Any,
+    control: Source, recovered: Source, *, features: Sequence[str] | None = None, missing: str = "error", **options: Any
 ) -> Pair:
     """Read the control and the recovered table of a case; every problem of both is reported at once.
 
@@ -163,41 +161,25 @@ def _advised(control: list[Problem], recovered: list[Problem]) -> list[Problem]:
     Where only one table needs another decimal mark, the remedy is for that one. A label column that only one table has
     is no problem: the recovered fragments often name no source.
     """
-    found = {"control": control, "recovered": recovered}
-    absent = {role: {p.params["name"] for p in listed if _is_absent_label(p)} for role, listed in found.items()}
-    for role, other in (("control", "recovered"), ("recovered", "control")):
-        found[role] = [p for p in found[role] if not _is_absent_label(p) or p.params["name"] in absent[other]]
-    for mark in MARKS.values():
-        asking = [role for role, listed in found.items() if any(_asks_for(p, mark) for p in listed)]
-        if len(asking) == 1:
-            (role,) = asking
-            found[role] = [
-                replace(p, params={**p.params, "of": role}) if _asks_for(p, mark) else p for p in found[role]
-            ]
-    return found["control"] + found["recovered"]
+    combined = []
+    for table, own, others in (("control", control, recovered), ("recovered", recovered, control)):
+        common = set(map(_request, others))
+        for problem in own:
+            request = _request(problem)
+            if request is None or request in common:
+                combined.append(problem)
+            elif problem.remedy == "give-decimal":
+                combined.append(replace(problem, params={**problem.params, "of": table}))
+    return combined
 
 
-def _is_absent_label(problem: Problem) -> bool:
-    absent = problem.code in ("no-such-column", "similar-column")
-    return absent and problem.params["role"] in ("id", "source", "fragment", "replicate", "order")
-
-
-def _asks_for(problem: Problem, mark: str) -> bool:
-    return problem.remedy == "give-decimal" and problem.params["mark"] == mark
-
-
-def _wanted(features: Sequence[str], control: Table, recovered: Table, problems: list[Problem]) -> list[str]:
-    for table in (control, recovered):
-        for feature, found in zip(features, table.lookup(features), strict=True):
-            if found is None:
-                problems.append(Problem("no-such-variable", table.name, params={"name": feature}))
-    common = control.found(features)
-    problems += [
-        Problem("column-twice", control.name, params={"name": control.headers[name]})
-        for name, times in Counter(common).items()
-        if times > 1
-    ]
-    return common
+def _request(problem: Problem) -> tuple[str, str] | None:
+    """Return what a problem asks for that may concern one table only: a decimal mark or a column of labels."""
+    if problem.remedy == "give-decimal":
+        return "mark", problem.params["mark"]
+    if problem.code in ("no-such-column", "similar-column") and problem.params["role"] != "measurement":
+        return "column", problem.params["name"]
+    return None
 
 
 def _absent(name: str, here: Table, there: Table) -> Problem:

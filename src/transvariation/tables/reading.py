@@ -9,10 +9,12 @@ import numpy as np
 
 from transvariation.tables.cells import cell_text, cell_texts, explain, find_decimal, order_values, read_cells
 from transvariation.tables.columns import LEVELS, Layout, find_layout, take_units
-from transvariation.tables.grid import BLOCK_CELLS, Block, Grid, Limits
+from transvariation.tables.grid import Block, Grid, Limits
 from transvariation.tables.opening import Source, opened
 from transvariation.tables.problems import Problems, TableError, attempt, row_list
 from transvariation.tables.table import Table, apply_policy, join, nothing_remains
+
+BLOCK_CELLS = 1_000_000  # a block of text cells this large takes about 100 MB
 
 # As a whole cell; the long words also before or after a label with a number ("Mean F1", "F1 RSD").
 _STATISTICS = (
@@ -106,7 +108,7 @@ def read_table(
     with opened(source, name, limits, **how) as grid:
         problems, parts = grid.problems, []
         try:
-            for part, _ in _read_parts(grid, limits, block_rows(grid), given, drop_summary_rows):
+            for part, _ in _read_parts(grid, limits, None, given, drop_summary_rows):
                 parts.append(part)
         except TableError as error:
             if error.stopped or not parts:
@@ -176,7 +178,7 @@ def read_chunks(
     given = {"roles": taken, "features": features, "units": units}
     units, remaining = units or {}, False
     with opened(source, name, limits, **how) as grid:
-        for part, done in _read_parts(grid, limits, rows or block_rows(grid), given, drop_summary_rows):
+        for part, done in _read_parts(grid, limits, rows, given, drop_summary_rows):
             grid.problems.check()
             names = part.found(features, units)  # all are there, or there is a problem
             own = {name: wanted for name, wanted in zip(names, features, strict=True) if wanted in units}
@@ -193,18 +195,13 @@ def read_chunks(
         grid.problems.check()
 
 
-def block_rows(grid: Grid) -> int:
-    """Return how many rows to hold as text at once."""
-    return max(16, BLOCK_CELLS // len(grid.header))
-
-
 def _read_parts(
-    grid: Grid, limits: Limits, size: int, given: dict[str, Any], drop_summary_rows: bool
+    grid: Grid, limits: Limits, rows: int | None, given: dict[str, Any], drop_summary_rows: bool
 ) -> Iterator[tuple[Table, float]]:
     """Turn blocks of cells into tables of numbers, with NaN where a value is missing."""
     layout: Layout | None = None
     n, most = 0, min(limits.rows, limits.cells // len(grid.header))
-    for block in grid.blocks(size):
+    for block in grid.blocks(rows or max(16, BLOCK_CELLS // len(grid.header))):
         n += len(block.rows)
         if max(n, grid.n_rows) > most:
             raise grid.problems.stop("too-many-rows", remedy="read-chunks", n=most)

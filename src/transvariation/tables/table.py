@@ -79,9 +79,9 @@ class Table:
     sha256: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "headers", dict(zip(self.features, self.features, strict=True)) | dict(self.headers))
-        for name in ("units", "headers", "roles"):
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+        headers = {name: name for name in self.features} | dict(self.headers)
+        for name, value in (("units", self.units), ("headers", headers), ("roles", self.roles)):
+            object.__setattr__(self, name, MappingProxyType(dict(value)))
         for array in (self.X, self.rows, self.order, self.below, self.filled):
             if array is not None:
                 array.flags.writeable = False
@@ -155,10 +155,8 @@ class Table:
         """Keep the rows where the mask holds."""
         parts: dict[str, Any] = {}
         for name in ("ids", *LEVELS, "X", "rows", "order", "below", "filled"):
-            part = getattr(self, name)
-            parts[name] = (
-                tuple(compress(part, rows)) if isinstance(part, tuple) else None if part is None else part[rows]
-            )
+            if (part := getattr(self, name)) is not None:
+                parts[name] = tuple(compress(part, rows)) if isinstance(part, tuple) else part[rows]
         return replace(self, **parts)
 
     def to_frame(self) -> "pd.DataFrame":
@@ -194,8 +192,8 @@ def join(tables: Sequence[Table], notes: Sequence[Problem] = ()) -> Table:
         for name in ("X", "rows", "order", "below"):
             arrays = [getattr(part, name) for part in tables]
             if any(array is not None for array in arrays):
-                gaps = (np.full(part.X.shape, np.nan) for part in tables)
-                parts[name] = np.concatenate([g if a is None else a for a, g in zip(arrays, gaps, strict=True)])
+                filled = [np.full(t.X.shape, np.nan) if a is None else a for t, a in zip(tables, arrays, strict=True)]
+                parts[name] = np.concatenate(filled)
     ids = parts.get("ids", table.ids)
     if "id" not in table.roles.values() and len(set(ids)) < len(ids):
         rows = parts.get("rows", table.rows).tolist()
