@@ -34,26 +34,20 @@ _NAMES = {
     " meting herhaling",
     "order": "order sequence seq runorder measurementorder acquisitionorder time date datetime timestamp acquired"
     " reihenfolge zeit zeitpunkt datum uhrzeit messzeit ordre heure orden fecha hora ordine ora volgorde tijd",
+    "numbering": "no nr num number nummer numero index row line unnamed0 lfdnr",
+    "category": "type class category classlabel target outcome lab laboratory labor operator day",
+    "object": "name label code",  # of the rows where no two are alike, else of fragments
 }
 NAMES = {role: frozenset(names.split()) for role, names in _NAMES.items()}
-NUMBERINGS = frozenset(
-    {"", "no", "nr", "num", "number", "nummer", "numero", "index", "row", "line", "unnamed0", "lfdnr"}
-)
-CATEGORIES = frozenset(
-    {"type", "class", "category", "classlabel", "target", "outcome", "lab", "laboratory", "labor", "operator", "day"}
-)
-OBJECTS = frozenset({"name", "label", "code"})  # of the rows where no two are alike, else of fragments
-_KNOWN = frozenset().union(*NAMES.values(), NUMBERINGS, CATEGORIES, OBJECTS) - {""}
+_KNOWN = frozenset().union(*NAMES.values())
 
 # Compared as `_unit_key` writes them: lower case, no blanks, micro as u, "wt.%" as "wt%".
 _CONTENT = {"%", "wt%", "mass%", "w%", "w/w%", "%w/w", "at%", "mol%", "vol%", "ppm", "ppb", "ppt", "ppmw"} | {
     f"{a}/{b}" for a in ("g", "mg", "ug", "ng", "pg") for b in ("kg", "g", "l", "ml", "m3", "cm3")
 }
-_OTHER_UNITS = (
-    "km m cm mm um nm kg g mg ug ng s ms min h k c °c kev ev cps counts au a.u. counts/s j/m2 w v mv a ma hz pa kpa bar"
-    " mm2 deg °"
-)
-_UNITS = _CONTENT.union(_OTHER_UNITS.split())
+_LENGTH_TO_TIME = "km m cm mm um nm mm2 kg g mg ug ng s ms min h deg ° k c °c"
+_SIGNAL = "kev ev cps counts counts/s au a.u. j/m2 w v mv a ma hz pa kpa bar"
+_UNITS = _CONTENT.union(_LENGTH_TO_TIME.split(), _SIGNAL.split())
 _BRACKETED = re.compile(r"(.*\S)\s*[(\[]([^()\[\]]+)[)\]]")
 _TRAILING = re.compile(r"(.*[^\s_,;/])[\s_,;/]+(\S+(?: %)?)")
 
@@ -120,19 +114,12 @@ def by_unit(headers: Sequence[str]) -> dict[tuple[str, str], int]:
 
 
 def locate(
-    wanted: Sequence[str],
-    names: Sequence[str],
-    headers: Sequence[str],
-    units: Mapping[str, str] = MappingProxyType({}),
+    wanted: Sequence[str], names: Sequence[str], headers: Sequence[str], units: Mapping[str, str] = MappingProxyType({})
 ) -> list[int | None]:
     """Return the positions of variables, looked up with or without their units; None where one is not there.
 
-    Parameters
-    ----------
-    names, headers : sequence of str
-        What the columns are called without and with their units.
-    units : mapping of str to str
-        The units wanted, where there are columns in several.
+    The columns are called `names` without and `headers` with their units; `units` are those wanted where a variable
+    has columns in several.
     """
     in_unit = by_unit(headers)
     places = {name: i for i, name in enumerate(names)} | {tidy(header): i for i, header in enumerate(headers)}
@@ -213,11 +200,7 @@ class Layout:
     at: dict[str, list[int]] = field(default_factory=dict)  # role -> columns
 
     def find(
-        self,
-        wanted: Sequence[str],
-        problems: Problems,
-        units: Mapping[str, str] = MappingProxyType({}),
-        role: str = "measurement",
+        self, wanted: Sequence[str], role: str, problems: Problems, units: Mapping[str, str] = MappingProxyType({})
     ) -> list[int]:
         """Look columns up by name, with or without the unit; report those that are not there, or named twice."""
         found: list[int] = []
@@ -267,7 +250,7 @@ def find_layout(
     layout = Layout(header, names, [unit for _, unit in parts], ["ignore"] * len(header))
     _report_same_names(header, grid)
     looks = [_Look(column, grid.decimal) for column in block.columns]
-    wanted = [] if features is None else layout.find(features, problems, units or {})
+    wanted = [] if features is None else layout.find(features, "measurement", problems, units or {})
     given = _given_roles(layout, roles, problems)
     for i in set(given).intersection(wanted):
         if given[i] != "measurement":
@@ -312,7 +295,7 @@ def _given_roles(layout: Layout, roles: Mapping[str, str], problems: Problems) -
     for name, role in roles.items():
         if role not in ROLES:
             raise ValueError(f"roles={{{name!r}: {role!r}}}: a role is one of {', '.join(ROLES)}")
-        given |= dict.fromkeys(layout.find([name], problems, role=role), role)
+        given |= dict.fromkeys(layout.find([name], role, problems), role)
     for role in ("id", *LEVELS, "order"):
         columns = [layout.header[i] for i in given if given[i] == role]
         if len(columns) > 1:
@@ -348,13 +331,14 @@ def _recognised_labels(
     if item and levels.isdisjoint(("id", "fragment", "replicate")):
         found["fragment"] = found.pop("source")  # each item was measured once
     free = [i for i in free if i not in found.values()]
+    objects = [i for i in free if keys[i] in NAMES["object"]]
     if "id" not in levels:
-        numbering = [i for i in free if keys[i] in OBJECTS] + [i for i in free if keys[i] in NUMBERINGS]
-        words = [i for i in free[:1] if i == 0 and not looks[0].numeric and keys[0] not in CATEGORIES]
-        unique = [i for i in numbering + words if looks[i].may_name()]
+        numbering = [i for i in free if not keys[i] or keys[i] in NAMES["numbering"]]
+        words = [i for i in free[:1] if i == 0 and not looks[0].numeric and keys[0] not in NAMES["category"]]
+        unique = [i for i in objects + numbering + words if looks[i].may_name()]
         if unique:
             found["id"] = unique[0]
-    repeated = [i for i in free if keys[i] in OBJECTS and i != found.get("id") and (looks[i].whole or looks[i].faults)]
+    repeated = [i for i in objects if i != found.get("id") and (looks[i].whole or looks[i].faults)]
     if repeated and "fragment" not in {*found, *taken.values()}:
         found["fragment"] = repeated[0]  # the same object measured again
     return {i: role for role, i in found.items()}

@@ -1,13 +1,13 @@
 """Two tables of one case: columns matched by name, problems of both reported together."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from transvariation.tables.columns import by_unit, same_unit, similar
 from transvariation.tables.opening import Source
-from transvariation.tables.problems import Problem, TableError, attempt
+from transvariation.tables.problems import Problem, TableError
 from transvariation.tables.reading import read_table
 from transvariation.tables.table import Table, apply_policy
 
@@ -78,7 +78,7 @@ def align(control: Table, recovered: Table, *, features: Sequence[str] | None = 
     notes_control = tuple(_absent(name, control, recovered) for name in only_control)
     notes_recovered = tuple(_absent(name, recovered, control) for name in only_recovered)
     first, second = control.select(common, notes_control), recovered.select(common, notes_recovered)
-    (known, found), (new, found_too) = (attempt(apply_policy, table, missing, first) for table in (first, second))
+    (known, found), (new, found_too) = (_attempt(apply_policy, table, missing, first) for table in (first, second))
     if found or found_too:
         raise TableError(found + found_too)
     return Pair(known, new, tuple(common), only_control, only_recovered)
@@ -138,11 +138,11 @@ def read_pair(
         for each, value in zip(own, options.pop(pair, (None, None)), strict=True):
             each[option] = both if value is None else value
     common = {**options, "features": features, "missing": "keep"}
-    first, found = attempt(read_table, control, **own[0], **common)
+    first, found = _attempt(read_table, control, **own[0], **common)
     if first is not None:
         # A recovered table may be one row: what the control measured is a variable there too, whatever its cell holds.
         common |= {"expect": (*first.features, *first.headers.values()), "units": first.units}
-    second, found_too = attempt(read_table, recovered, **own[1], **common)
+    second, found_too = _attempt(read_table, recovered, **own[1], **common)
     problems = _advised(found, found_too)
     if not problems and first is not None and second is not None:
         return align(first, second, features=features, missing=missing)
@@ -151,8 +151,16 @@ def read_pair(
         there = set(second.features)
         used = [name for name in first.features if name in there]
         for table in (first, second):
-            problems += attempt(apply_policy, table.select(used), missing)[1]
+            problems += _attempt(apply_policy, table.select(used), missing)[1]
     raise TableError(problems)
+
+
+def _attempt(step: Callable[..., Table], *args: Any, **options: Any) -> tuple[Any, list[Problem]]:
+    """Call a function; return what it could read, and the problems that it raised."""
+    try:
+        return step(*args, **options), []
+    except TableError as error:
+        return error.partial, error.problems
 
 
 def _advised(control: list[Problem], recovered: list[Problem]) -> list[Problem]:

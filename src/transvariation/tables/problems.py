@@ -1,7 +1,7 @@
 """Problems of a table and their places: codes and values for programs, sentences for people."""
 
 import string
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -273,14 +273,6 @@ class TableError(ValueError):
         more = [f"and {len(self.problems) - SHOWN} more"] if len(self.problems) > SHOWN else []
         more += ["(reading stopped here)"] if self.stopped else []
         return "\n  ".join([f"{count} problems in the {tables}:", *lines, *more])
-
-
-def attempt(step: Callable[..., Any], *args: Any, **options: Any) -> tuple[Any, list[Problem]]:
-    """Call a function; return what it could read, and the problems that it raised."""
-    try:
-        return step(*args, **options), []
-    except TableError as error:
-        return error.partial, error.problems
 
 
 class Problems:

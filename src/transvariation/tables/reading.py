@@ -11,7 +11,7 @@ from transvariation.tables.cells import cell_text, cell_texts, explain, find_dec
 from transvariation.tables.columns import LEVELS, Layout, find_layout, take_units
 from transvariation.tables.grid import Block, Grid, Limits
 from transvariation.tables.opening import Source, opened
-from transvariation.tables.problems import Problems, TableError, attempt, row_list
+from transvariation.tables.problems import Problems, TableError, row_list
 from transvariation.tables.table import Table, apply_policy, join, nothing_remains
 
 BLOCK_CELLS = 1_000_000  # a block of text cells this large takes about 100 MB
@@ -116,7 +116,11 @@ def read_table(
         table = join(parts, notes=problems.notes)
         _report_duplicates(table, problems)
     if problems.problems:
-        raise TableError(problems.problems + attempt(apply_policy, table, missing)[1], partial=table)
+        try:
+            apply_policy(table, missing)
+        except TableError as error:
+            problems.problems += error.problems
+        raise TableError(problems.problems, partial=table)
     return apply_policy(table, missing, reference)
 
 
