@@ -5,7 +5,6 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -143,16 +142,24 @@ def similar(name: str, others: Sequence[str], cutoff: float = 0.6) -> str:
     return lower[close[0]] if close else ""
 
 
-class _Look:
-    """What the first rows of a column hold."""
+class _Column:
+    """A column of the first rows of a file: its name and unit, what its cells look like, and its role."""
 
-    def __init__(self, cells: Column, decimal: str):
-        self._cells, self._decimal = cells, decimal
+    def __init__(self, number: int, header: str, cells: Column, decimal: str):
+        self.number, self.header, self._cells, self._decimal = number, header, cells, decimal
+        self.name, self.unit = split_unit(header)
+        self.role = ""  # of ROLES, "" until it is decided
+        self.given = False  # whether the role was given rather than recognised
         self._values, below, self.faults = read_cells(cells, decimal)
         self.numbers = int(np.isfinite(self._values).sum()) + len(below)
         self.empty = self.numbers == 0 and not self.faults
         self.numeric = self.numbers >= max(len(self.faults), 1)
         self.whole = bool(self.numbers == len(cells) and (self._values == np.round(self._values)).all())
+
+    @cached_property
+    def key(self) -> str:
+        """What the name is compared by."""
+        return key(self.name)
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
@@ -169,7 +176,7 @@ class _Look:
 
     def in_other_mark(self) -> int | None:
         """Return the first cell of a column that would be one of numbers if the decimal mark were the other."""
-        other = _Look(self._cells, "," if self._decimal == "." else ".")
+        other = _Column(self.number, self.header, self._cells, "," if self._decimal == "." else ".")
         return next((i for i in self.faults if i not in other.faults), None) if other.numeric else None
 
     def like_labels(self) -> bool:
@@ -184,38 +191,20 @@ class _Look:
         in_blocks = int((steps != 0).sum()) == len(distinct) - 1
         return bool(2 * len(distinct) <= len(values) and (gapless or in_blocks))
 
-    def determines(self, other: "_Look") -> bool:
+    def determines(self, other: "_Column") -> bool:
         """Return whether each label of this column belongs to one label of the other, as fragments do to sources."""
         return len(set(zip(self.labels, other.labels, strict=True))) == len(set(self.labels))
 
 
-@dataclass
 class Layout:
     """What each column of a file was taken for."""
 
-    header: list[str]
-    names: list[str]  # the header without its unit
-    units: list[str]
-    roles: list[str]  # of ROLES
-    at: dict[str, list[int]] = field(default_factory=dict)  # role -> columns
-
-    def find(
-        self, wanted: Sequence[str], role: str, problems: Problems, units: Mapping[str, str] = MappingProxyType({})
-    ) -> list[int]:
-        """Look columns up by name, with or without the unit; report those that are not there, or named twice."""
-        found: list[int] = []
-        for name, at in zip(wanted, locate(wanted, self.names, self.header, units), strict=True):
-            if at is not None:
-                found.append(at)
-            elif role != "ignore":
-                there = [other for other in self.names if other]
-                if close := similar(name, there):
-                    problems.add("similar-column", name=name, similar=close, role=role)
-                else:
-                    problems.add("no-such-column", name=name, columns=there[:12], role=role)
-        for i in (i for i, times in Counter(found).items() if times > 1):
-            problems.add("column-twice", name=self.header[i])
-        return found
+    def __init__(self, columns: Sequence[_Column]):
+        self.header = [column.header for column in columns]
+        self.names = [column.name for column in columns]  # the header without its unit
+        self.units = [column.unit for column in columns]
+        self.roles = [column.role for column in columns]  # of ROLES
+        self.at = {role: [i for i, own in enumerate(self.roles) if own == role] for role in ROLES}
 
 
 def find_layout(
@@ -242,144 +231,169 @@ def find_layout(
     units : mapping of str to str or None
         The units that `features` are wanted in, where the table has a variable in several.
     """
-    header, problems = grid.header, grid.problems
-    parts = [split_unit(name) for name in header]
-    count = Counter(name for name, _ in parts)
-    # "Na (ppm)" beside "Na (wt%)": the unit is then part of the name
-    names = [name if count[name] == 1 else tidy(full) for (name, _), full in zip(parts, header, strict=True)]
-    layout = Layout(header, names, [unit for _, unit in parts], ["ignore"] * len(header))
-    _report_same_names(header, grid)
-    looks = [_Look(column, grid.decimal) for column in block.columns]
-    wanted = [] if features is None else layout.find(features, "measurement", problems, units or {})
-    given = _given_roles(layout, roles, problems)
-    for i in set(given).intersection(wanted):
-        if given[i] != "measurement":
-            problems.add("feature-and-label", name=header[i], role=given[i])
-    known = set(expect)
-    expected = [i for i, name in enumerate(names) if not known.isdisjoint((name, tidy(header[i])))]
-    taken = dict.fromkeys([*expected, *wanted], "measurement") | given
-    taken |= _recognised_labels(layout, looks, taken, problems)
+    problems = grid.problems
+    cells = enumerate(zip(grid.header, block.columns, strict=True), 1)
+    columns = [_Column(i, header, column, grid.decimal) for i, (header, column) in cells]
+    _check_names(columns, grid)
+    wanted = dict.fromkeys([] if features is None else _find(columns, features, "measurement", problems, units or {}))
+    expected = set(expect)
+    for column in columns:
+        if column in wanted or not expected.isdisjoint((column.name, tidy(column.header))):
+            column.role = "measurement"
+    _give_roles(columns, roles, problems)
+    for column in wanted:
+        if column.role != "measurement":
+            problems.add("feature-and-label", name=column.header, role=column.role)
+    _recognise_labels(columns, problems)
     unsure = []
-    for i, look in enumerate(looks):
-        if i not in taken and look.numeric and features is None:
-            if layout.units[i] or key(names[i]) not in _KNOWN | {""}:
-                taken[i] = "measurement"
-                if look.like_labels() and not layout.units[i] and not _CHEMICAL.fullmatch(names[i]):
-                    unsure.append(i)
-            elif names[i]:
-                problems.note("unused-label", None, header[i])
-    layout.roles[:] = [taken.get(i, "ignore") for i in range(len(header))]
-    layout.at = {role: [i for i, own in enumerate(layout.roles) if own == role] for role in ROLES}
+    for column in columns:
+        if not column.role and column.numeric and features is None:
+            if column.unit or (column.key and column.key not in _KNOWN):
+                column.role = "measurement"
+                if column.like_labels() and not column.unit and not _CHEMICAL.fullmatch(column.name):
+                    unsure.append(column)
+            elif column.name:
+                problems.note("unused-label", None, column.header)
+        column.role = column.role or "ignore"
     # Where all are whole numbers, these are as likely measurements; what only this table measures is not used.
-    if any(not looks[i].whole for i in layout.at["measurement"]) and not expect:
-        for i in unsure:
-            problems.add("label-or-measurement", None, header[i], remedy="give-role")
-    unused = {i: looks[i] for i in layout.at["ignore"] if i not in given}
+    if any(column.role == "measurement" and not column.whole for column in columns) and not expect:
+        for column in unsure:
+            problems.add("label-or-measurement", None, column.header, remedy="give-role")
     if features is None and not grid.decimal_given and not any(p.code == "decimal-mark" for p in problems.problems):
-        _ask_about_marks(grid, block, unused)
-    _note_roles(grid, block, layout, looks, unused)
-    return layout
+        _ask_about_marks(columns, grid, block)
+    _note_roles(columns, grid, block)
+    return Layout(columns)
 
 
-def _report_same_names(header: list[str], grid: Grid) -> None:
-    places: dict[str, list[str]] = {}
-    for i, name in enumerate(map(tidy, header), 1):
-        places.setdefault(name, []).append(str(i))
-    for name, (*others, last) in places.items():
-        if name and others:
-            grid.problems.add("same-name", grid.first_row, name, columns=f"{', '.join(others)} and {last}")
+def _check_names(columns: list[_Column], grid: Grid) -> None:
+    """Tell columns of one name apart by their units, and report those of one header."""
+    names = Counter(column.name for column in columns)
+    headers: dict[str, list[str]] = {}
+    for column in columns:
+        full = tidy(column.header)
+        if names[column.name] > 1:
+            column.name = full  # "Na (ppm)" beside "Na (wt%)"
+        headers.setdefault(full, []).append(str(column.number))
+    for header, (*others, last) in headers.items():
+        if header and others:
+            grid.problems.add("same-name", grid.first_row, header, columns=f"{', '.join(others)} and {last}")
 
 
-def _given_roles(layout: Layout, roles: Mapping[str, str], problems: Problems) -> dict[int, str]:
-    given: dict[int, str] = {}
+def _find(
+    columns: list[_Column],
+    wanted: Sequence[str],
+    role: str,
+    problems: Problems,
+    units: Mapping[str, str] = MappingProxyType({}),
+) -> list[_Column]:
+    """Look columns up by name, with or without the unit; report those that are not there, or named twice."""
+    names = [column.name for column in columns]
+    found: list[_Column] = []
+    for name, at in zip(wanted, locate(wanted, names, [column.header for column in columns], units), strict=True):
+        if at is not None:
+            found.append(columns[at])
+        elif role != "ignore":
+            there = [other for other in names if other]
+            if close := similar(name, there):
+                problems.add("similar-column", name=name, similar=close, role=role)
+            else:
+                problems.add("no-such-column", name=name, columns=there[:12], role=role)
+    for column in (column for column, times in Counter(found).items() if times > 1):
+        problems.add("column-twice", name=column.header)
+    return found
+
+
+def _give_roles(columns: list[_Column], roles: Mapping[str, str], problems: Problems) -> None:
     for name, role in roles.items():
         if role not in ROLES:
             raise ValueError(f"roles={{{name!r}: {role!r}}}: a role is one of {', '.join(ROLES)}")
-        given |= dict.fromkeys(layout.find([name], role, problems), role)
+        for column in _find(columns, [name], role, problems):
+            column.role, column.given = role, True
     for role in ("id", *LEVELS, "order"):
-        columns = [layout.header[i] for i in given if given[i] == role]
-        if len(columns) > 1:
-            problems.add("role-twice", columns=columns, role=role)
-    return given
+        headers = [column.header for column in columns if column.role == role]
+        if len(headers) > 1:
+            problems.add("role-twice", columns=headers, role=role)
 
 
-def _recognised_labels(
-    layout: Layout, looks: list[_Look], taken: Mapping[int, str], problems: Problems
-) -> dict[int, str]:
+def _recognise_labels(columns: list[_Column], problems: Problems) -> None:
     """Recognise labels and order among the columns without a role, by name, then by content."""
-    keys = [key(name) for name in layout.names]
-    free = [i for i, look in enumerate(looks) if i not in taken and not look.empty]
+    free = [column for column in columns if not column.role and not column.empty]
+    taken = {column.role for column in columns}
     # what has a unit is measured: "Charge (mV)" is no batch
-    named = {role: [i for i in free if keys[i] in NAMES[role] and not layout.units[i]] for role in NAMES}
-    found: dict[str, int] = {}  # by role: a column has one, and each role one column
+    named = {role: [column for column in free if column.key in NAMES[role] and not column.unit] for role in NAMES}
+    found: dict[str, _Column] = {}  # by role: a column has one, and each role one column
     for role in ("id", *LEVELS):
-        columns = named[role]
-        if columns and role not in taken.values():
-            inner = [i for i in columns if all(looks[i].determines(looks[j]) for j in columns)]
+        alike = named[role]
+        if alike and role not in taken:
+            inner = [column for column in alike if all(map(column.determines, alike))]
             if not inner and role in ("source", "fragment"):  # batch and pane, with pane 1 in each batch
-                problems.add("several-labels", columns=[layout.header[i] for i in columns], role=role)
-            found[role] = (inner or columns)[0]
-    if "fragment" in found and "source" not in {*found, *taken.values()}:
-        outer = [i for i in named["fragment"] if not looks[i].determines(looks[found["fragment"]])]
+                problems.add("several-labels", columns=[column.header for column in alike], role=role)
+            found[role] = (inner or alike)[0]
+    if "fragment" in found and "source" not in {*found, *taken}:
+        outer = [column for column in named["fragment"] if not column.determines(found["fragment"])]
         if outer:
             found["source"] = outer[0]  # sample and fragment
-    for i in named["order"] if "order" not in taken.values() else ():
-        if looks[i].sortable():
-            found.setdefault("order", i)
-    levels = {*found, *taken.values()}
-    item = "source" in found and keys[found["source"]] == "item" and looks[found["source"]].may_name()
-    if item and levels.isdisjoint(("id", "fragment", "replicate")):
+    for column in named["order"] if "order" not in taken else ():
+        if column.sortable():
+            found.setdefault("order", column)
+    levels, source = {*found, *taken}, found.get("source")
+    if source and source.key == "item" and source.may_name() and levels.isdisjoint(("id", "fragment", "replicate")):
         found["fragment"] = found.pop("source")  # each item was measured once
-    free = [i for i in free if i not in found.values()]
-    objects = [i for i in free if keys[i] in NAMES["object"]]
+    free = [column for column in free if column not in found.values()]
+    objects = [column for column in free if column.key in NAMES["object"]]
     if "id" not in levels:
-        numbering = [i for i in free if not keys[i] or keys[i] in NAMES["numbering"]]
-        words = [i for i in free[:1] if i == 0 and not looks[0].numeric and keys[0] not in NAMES["category"]]
-        unique = [i for i in objects + numbering + words if looks[i].may_name()]
+        numbering = [column for column in free if not column.key or column.key in NAMES["numbering"]]
+        words = [c for c in free[:1] if c.number == 1 and not c.numeric and c.key not in NAMES["category"]]
+        unique = [column for column in objects + numbering + words if column.may_name()]
         if unique:
             found["id"] = unique[0]
-    repeated = [i for i in objects if i != found.get("id") and (looks[i].whole or looks[i].faults)]
-    if repeated and "fragment" not in {*found, *taken.values()}:
+    repeated = [column for column in objects if column is not found.get("id") and (column.whole or column.faults)]
+    if repeated and "fragment" not in {*found, *taken}:
         found["fragment"] = repeated[0]  # the same object measured again
-    return {i: role for role, i in found.items()}
+    for role, column in found.items():
+        column.role = role
 
 
-def _ask_about_marks(grid: Grid, block: Block, unused: Mapping[int, _Look]) -> None:
+def _ask_about_marks(columns: list[_Column], grid: Grid, block: Block) -> None:
     """Report what may be measurements in another decimal mark than the file's: setting them aside would lose them."""
-    for i, look in unused.items():
-        at = None if look.numeric else look.in_other_mark()
+    for column in columns:
+        unused = column.role == "ignore" and not column.given and not column.numeric
+        at = column.in_other_mark() if unused else None
         if at is not None:
-            value = explain(look.faults[at], grid.decimal)[1]["value"]
+            value = explain(column.faults[at], grid.decimal)[1]["value"]
             params: dict[str, Any] = {"remedy": "give-decimal", "value": value} | other_mark(grid.decimal)
-            grid.problems.add("column-in-other-mark", int(block.rows[at]), grid.header[i], **params)
+            grid.problems.add("column-in-other-mark", int(block.rows[at]), column.header, **params)
 
 
-def _note_roles(grid: Grid, block: Block, layout: Layout, looks: list[_Look], unused: Mapping[int, _Look]) -> None:
+def _note_roles(columns: list[_Column], grid: Grid, block: Block) -> None:
     """Note what was understood; report that no column holds numbers, and why the first ones hold none."""
     problems, reasons = grid.problems, []
-    for i, (name, role, look) in enumerate(zip(grid.header, layout.roles, looks, strict=True)):
-        if not name and role != "id" and not look.empty:
-            problems.add("no-name", grid.first_row, number=i + 1)
-        if role not in ("measurement", "ignore"):
-            problems.note("role", None, name, role=role)
-        elif role == "measurement" and layout.units[i]:
-            problems.note("unit", None, name, unit=layout.units[i])
-        elif i in unused and look.empty and name:
-            problems.note("unused-empty", None, name)
-        elif i in unused and look.faults and not look.numeric:
-            at, cell = next(iter(look.faults.items()))
+    for column in columns:
+        if not column.header and column.role != "id" and not column.empty:
+            problems.add("no-name", grid.first_row, number=column.number)
+        if column.role not in ("measurement", "ignore"):
+            problems.note("role", None, column.header, role=column.role)
+        elif column.role == "measurement" and column.unit:
+            problems.note("unit", None, column.header, unit=column.unit)
+        elif column.role == "measurement" or column.given:
+            continue
+        elif column.empty and column.header:
+            problems.note("unused-empty", None, column.header)
+        elif column.faults and not column.numeric:
+            at, cell = next(iter(column.faults.items()))
             code, params = explain(cell, grid.decimal)
-            counts = {"others": len(look.faults), "n": len(look.faults) + look.numbers}
-            problems.note("unused-text", int(block.rows[at]), name, **counts, value=params["value"], fault=code)
-            reasons.append((code, int(block.rows[at]), name, params))
-    if layout.at["measurement"] or problems.problems or not len(block.rows):
+            row, n = int(block.rows[at]), len(column.faults)
+            values = {"others": n, "n": n + column.numbers, "value": params["value"], "fault": code}
+            problems.note("unused-text", row, column.header, **values)
+            reasons.append((code, row, column.header, params))
+    if problems.problems or not len(block.rows) or any(column.role == "measurement" for column in columns):
         return
     why = f"the delimiter is {grid.delimiter}" if grid.delimiter else "no cell is a number"
-    if grid.delimiter and len(grid.header) == 1:
+    if grid.delimiter and len(columns) == 1:
         why = "no delimiter was found in the first row; columns must be separated by comma, semicolon, tab or bar"
     problems.add("no-measurement", why=why, header=" | ".join(grid.header)[:80])
-    for code, row, name, params in reasons[:5]:
-        problems.add(code, row, name, **params)
+    for code, row, header, params in reasons[:5]:
+        problems.add(code, row, header, **params)
 
 
 def take_units(grid: Grid, block: Block) -> Block:

@@ -56,7 +56,8 @@ class Grid:
     measured: Sequence[int] = ()  # the columns of numbers, once that is decided: a text file is then read faster
 
     def __init__(self, problems: Problems, decimal: str | None):
-        self.problems, self.sha256 = problems, ""  # of the file's bytes, or of the cells of a table in memory
+        self.problems = problems
+        self.sha256 = ""  # of the file's bytes, or of the cells of a table in memory
         self.decimal = decimal or ""  # "" until text cells were seen: a typed file may hold none
         self.decimal_given = decimal is not None
 
