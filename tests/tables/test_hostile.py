@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from transvariation.tables import Limits, TableError, read_chunks, read_table
+from transvariation.tables.opening import opened
 
 
 def problems(source, **options) -> list[str]:
@@ -341,6 +342,13 @@ class TestExcel:
         assert "row 3: the row has 3 cells" in problems(self.book([["id", "Na"], ["A", 1], ["B", 2, 3]]))[0]
         table = read_table(self.book([["id", "Na"], ["A", 1], [], ["B", 2], [None, " "]]))
         assert table.rows.tolist() == [2, 4]
+
+    def test_a_block_of_nothing_but_blank_rows_is_not_yielded(self):
+        content = self.book([["id", "Na"], ["A", 1], *[[]] * 20, ["B", 2]])
+        blocks = list(read_chunks(content, ["Na"], rows=5))
+        assert [(block.ids, block.rows.tolist()) for block in blocks] == [(("A",), [2]), (("B",), [23])]
+        with opened(content, None, Limits()) as grid:
+            assert all(len(block.rows) for block in grid.blocks(5))
 
     def test_empty_workbook(self):
         assert problems(self.book([])) == ["f.csv: the sheet 'Sheet' is empty"]

@@ -65,15 +65,16 @@ class ExcelGrid(Grid):
 
     def blocks(self, block_rows: int) -> Iterator[Block]:
         """Read the rows below the header."""
-        width, records = len(self.header), []
-        blanks = "" in self.header
+        width, blanks = len(self.header), "" in self.header
+        records: list[tuple[int, tuple[Any, ...]]] = []
         for row, cells in self._rows():
             if row > self.first_row:
                 records.append((row, (*cells, *[None] * (width - len(cells)))))
                 blanks = blanks or None in records[-1][1]
             if len(records) == block_rows:
-                yield self.block(records, min(row / EXCEL_ROWS, 1.0))
-                records = []
+                block, records = self.block(records, min(row / EXCEL_ROWS, 1.0)), []
+                if len(block.rows):
+                    yield block
         block = self.block(records)
         if blanks:
             self._explain_blanks()

@@ -62,7 +62,7 @@ class Grid:
         self.decimal_given = decimal is not None
 
     def blocks(self, block_rows: int) -> Iterator[Block]:
-        """Read the rows below the header."""
+        """Read the rows below the header; no block is empty."""
         raise NotImplementedError
 
     def read_header(self, rows: Iterable[tuple[int, Sequence[object]]]) -> None:
@@ -137,7 +137,8 @@ class TypedGrid(Grid):
         for frame in self._frames(block_rows):
             stop = start + len(frame)
             columns = [_cells(frame.iloc[:, j]) for j in range(frame.shape[1])]
-            yield Block(np.arange(start, stop) + 2, columns, stop / max(self.n_rows, 1))
+            if len(frame):
+                yield Block(np.arange(start, stop) + 2, columns, stop / self.n_rows)
             start = stop
 
     def with_fingerprint(self) -> "TypedGrid":

@@ -209,7 +209,7 @@ def _read_parts(
         n += len(block.rows)
         if max(n, grid.n_rows) > most:
             raise grid.problems.stop("too-many-rows", remedy="read-chunks", n=most)
-        if layout is None and len(block.rows):
+        if layout is None:
             block = take_units(grid, block)
         if not grid.decimal:
             words = chain.from_iterable(column for column in block.columns if not isinstance(column, np.ndarray))
