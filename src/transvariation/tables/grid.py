@@ -82,7 +82,8 @@ class Grid:
         fitting = [(row, record) for row, record in filled if fits(record, width)]
         if len(fitting) < len(filled):
             self._report_lengths([(row, record) for row, record in filled if not fits(record, width)], len(filled))
-        columns: list[Column] = list(zip(*(r[:width] for _, r in fitting), strict=True)) if fitting else [()] * width
+        cut = (record if len(record) == width else record[:width] for _, record in fitting)
+        columns: list[Column] = list(zip(*cut, strict=True)) or [()] * width
         return Block(np.array([row for row, _ in fitting], dtype=np.int64), columns, progress)
 
     def _report_lengths(self, misfits: list[tuple[int, Sequence[object]]], n_rows: int) -> None:

@@ -129,6 +129,7 @@ class TextGrid(Grid):
                     records = list(self._records(text, row, list(io.StringIO(piece, newline=""))))
                     row += len(records)
                     block = self.block(self._without_nul(records) if "\x00" in piece else records)
+                    del records  # as large as the block
                 progress = min(self._stream.tell() / size, 1.0)
                 for start in range(0, len(block.rows), block_rows):
                     part = slice(start, start + block_rows)
