@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from transvariation.tables import Limits, TableError, read_chunks, read_table
+from transvariation.tables.opening import opened
 
 
 def problems(source, **options) -> list[str]:
@@ -197,6 +198,23 @@ def test_frames_with_odd_types():
     assert "several levels" in problems(two)[0]
 
 
+def test_infinity_is_called_the_same_in_a_column_of_any_type():
+    for dtype in (float, object):
+        (found,) = problems(pd.DataFrame({"Na": pd.Series([1.0, np.inf, 2.0], dtype=dtype)}))
+        assert found == "f.csv, row 3, column 'Na': 'infinite' is not a value"
+
+
+def test_a_nul_byte_right_of_the_table_is_not_passed_over():
+    (found,) = problems(b"id,Na\nA,1\nB,2,\x00\nC,3\n")
+    assert found.startswith("f.csv, row 3: the cell contains a NUL byte")
+
+
+def test_where_no_object_has_a_value_each_cell_is_reported_and_nothing_is_said_of_dropping():
+    assert [text.split(";")[0] for text in problems(b"id,Na\nA,-\n", features=["Na"])] == [
+        "f.csv, row 2, column 'Na': the value is missing"
+    ]
+
+
 def test_ten_thousand_columns():
     X = np.random.default_rng(0).normal(size=(20, 10_000)).round(4)
     frame = pd.DataFrame(X, columns=[f"v{j}" for j in range(10_000)])
@@ -324,6 +342,13 @@ class TestExcel:
         assert "row 3: the row has 3 cells" in problems(self.book([["id", "Na"], ["A", 1], ["B", 2, 3]]))[0]
         table = read_table(self.book([["id", "Na"], ["A", 1], [], ["B", 2], [None, " "]]))
         assert table.rows.tolist() == [2, 4]
+
+    def test_a_block_of_nothing_but_blank_rows_is_not_yielded(self):
+        content = self.book([["id", "Na"], ["A", 1], *[[]] * 20, ["B", 2]])
+        blocks = list(read_chunks(content, ["Na"], rows=5))
+        assert [(block.ids, block.rows.tolist()) for block in blocks] == [(("A",), [2]), (("B",), [23])]
+        with opened(content, None, Limits()) as grid:
+            assert all(len(block.rows) for block in grid.blocks(5))
 
     def test_empty_workbook(self):
         assert problems(self.book([])) == ["f.csv: the sheet 'Sheet' is empty"]

@@ -346,6 +346,17 @@ def test_a_column_of_numbers_in_the_other_decimal_mark_is_not_set_aside():
     assert read_table(version, decimal=",").features == ("Na", "K")
 
 
+def test_a_column_in_the_other_decimal_mark_may_begin_below_detection():
+    (found,) = problems(b"id;Na;K\nA;1.5;<0,1\nB;2.5;0,25\nC;3.5;0,5\n", name="c.csv")
+    assert "c.csv, row 2, column 'K': '<0,1' has a decimal comma, but this file's decimal mark is the point" in found
+    assert found.endswith('if the comma is the decimal mark, give decimal=","')
+
+
+def test_the_blocks_of_a_file_know_its_fingerprint():
+    (block,) = read_chunks(PLAIN.encode(), ["Na"])
+    assert block.sha256 == read_table(PLAIN.encode()).sha256
+
+
 def test_numbers_kept_as_text_in_typed_files(tmp_path):
     frame = pd.DataFrame({"id": ["A", "B"], "Na": ["1,5", "2,25"], "Mg": [3.5, 4.5]})
     frame.to_excel(tmp_path / "t.xlsx", index=False)

@@ -2,11 +2,10 @@
 
 from transvariation.tables.excel import sheet_titles
 from transvariation.tables.grid import Limits
-from transvariation.tables.missing import apply_policy, filling
 from transvariation.tables.pairing import Pair, align, read_pair, unit_problems
 from transvariation.tables.problems import Problem, TableError, printable, quoted
 from transvariation.tables.reading import read_chunks, read_table
-from transvariation.tables.table import Table
+from transvariation.tables.table import Table, apply_policy, filling
 
 __all__ = [
     "Limits",

@@ -1,11 +1,11 @@
-"""Read cells as numbers, or find the reason why they are none."""
+"""Read cells as numbers, labels or times, and explain those that are no numbers."""
 
 import math
 import re
 from collections.abc import Sequence
-from datetime import date, time
+from datetime import date, datetime, time
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,29 +25,11 @@ _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ]\d{1,2}:\d{2}.*)?|\d{1,
 _AMOUNT = re.compile(r"[+-]?\d[\d.,]*(e[+-]?\d+)?\s*[%°a-zµμ][\w%/°.µμ-]*", re.IGNORECASE)
 _COMMA = re.compile(r"[<≤]?\s*[+-]?(\d*),(\d+)([eE][+-]?\d+)?", re.ASCII)
 _POINT = re.compile(r"[<≤]?\s*[+-]?\d*\.\d+([eE][+-]?\d+)?", re.ASCII)
+_FIRST = {"=": "formula", "@": "formula", ">": "above-range", "≥": "above-range", "#": "spreadsheet-error"}
 
 
-class Limit(NamedTuple):
+class Limit(float):
     """A value below detection: the detection limit, 0 where it is not stated."""
-
-    value: float
-
-
-class Fault(NamedTuple):
-    """Why a cell is not a number: a code of :data:`transvariation.tables.problems.MESSAGES`."""
-
-    code: str
-    value: str
-    mark: str = ""  # the decimal mark with which it would be one
-
-    def report(self, problems: Problems, row: int, column: str, code: str = "") -> None:
-        """Add the fault to the problems of a table."""
-        params = {"value": self.value}
-        if self.mark:
-            own = "comma" if self.mark == "point" else "point"
-            problems.add(code or self.code, row, column, remedy="give-decimal", **params, mark=self.mark, own=own)
-        else:
-            problems.add(code or self.code, row, column, **params)
 
 
 class Cells(NamedTuple):
@@ -55,7 +37,7 @@ class Cells(NamedTuple):
 
     values: NDArray[np.float64]  # NaN where there is none
     below: dict[int, float]  # position -> detection limit, 0 where it is not stated
-    faults: dict[int, Fault]  # position -> why the cell is not a number
+    faults: dict[int, object]  # position -> a cell that is not a number
 
 
 def read_cells(cells: Column, decimal: str = ".") -> Cells:
@@ -64,38 +46,35 @@ def read_cells(cells: Column, decimal: str = ".") -> Cells:
     Examples
     --------
     >>> values, below, faults = read_cells(["1.5", "<0.01", "", "abc"])
-    >>> values.tolist(), below, faults[3].code
-    ([1.5, nan, nan, nan], {1: 0.01}, 'not-a-number')
+    >>> values.tolist(), below, faults
+    ([1.5, nan, nan, nan], {1: 0.01}, {3: 'abc'})
     """
     if isinstance(cells, np.ndarray):
         infinite = np.isinf(cells)
-        faults = {int(i): Fault("infinite", "infinite") for i in np.flatnonzero(infinite)}
-        return Cells(np.where(infinite, np.nan, cells), {}, faults)
+        return Cells(np.where(infinite, np.nan, cells), {}, {int(i): math.inf for i in np.flatnonzero(infinite)})
     plain = _plain_numbers(cells, decimal)
     if plain is not None:
         return Cells(plain, {}, {})
     result = Cells(np.full(len(cells), np.nan), {}, {})
     for i, cell in enumerate(cells):
-        outcome = read_cell(cell, decimal)
-        if isinstance(outcome, Fault):
-            result.faults[i] = outcome
-        elif isinstance(outcome, Limit):
-            result.below[i] = outcome.value
+        number = read_cell(cell, decimal)
+        if number is None:
+            result.faults[i] = cell
+        elif isinstance(number, Limit):
+            result.below[i] = float(number)
         else:
-            result.values[i] = outcome
+            result.values[i] = number
     return result
 
 
-def _plain_numbers(cells: Sequence[object], decimal: str) -> NDArray[np.float64] | None:
+def _plain_numbers(cells: Sequence[Any], decimal: str) -> NDArray[np.float64] | None:
     """Read plain numbers at the speed of C; None where a cell needs a closer look."""
     try:
-        text = "".join(cells)  # type: ignore[arg-type]  # anything but str raises, as intended
-        if decimal == ",":
-            if "." in text:
-                return None
-            values = np.array([float(cell.replace(",", ".")) for cell in cells])  # type: ignore[attr-defined]
-        else:
-            values = np.array(list(map(float, cells)))  # type: ignore[arg-type]
+        text = "".join(cells)  # anything but str raises, as intended
+        if decimal == "," and "." in text:
+            return None
+        pointed = cells if decimal == "." else [cell.replace(",", ".") for cell in cells]
+        values = np.array(list(map(float, pointed)))
     except (TypeError, ValueError):
         return None
     # float() reads 1_000, digits of other scripts, nan and inf; and 1e-400 as 0: read_cell decides on those
@@ -103,102 +82,158 @@ def _plain_numbers(cells: Sequence[object], decimal: str) -> NDArray[np.float64]
     return values if plain and not ((values == 0).any() and "e" in text.lower()) else None
 
 
-def read_cell(cell: object, decimal: str = ".") -> float | Limit | Fault:
-    """Read one cell: a number (NaN = missing), a detection limit, or the reason why it is neither.
+def read_cell(cell: object, decimal: str = ".") -> float | None:
+    """Read one cell: a number (NaN = missing), a :class:`Limit`, or None if it is neither.
 
     Examples
     --------
-    >>> read_cell("0,25", ","), read_cell("n.d."), read_cell("<0.01")
-    (0.25, Limit(value=0.0), Limit(value=0.01))
-    >>> read_cell("1,234.5")
-    Fault(code='thousands', value='1,234.5', mark='')
+    >>> read_cell("0,25", ","), read_cell("1,234.5"), read_cell("n.d."), type(read_cell("<0.01")).__name__
+    (0.25, None, 0.0, 'Limit')
     """
     if cell is None:
         return math.nan
-    if isinstance(cell, bool | np.bool_):
-        return Fault("true-or-false", str(cell))
-    if isinstance(cell, date | time | np.datetime64):
-        return Fault("date", str(cell))
-    if isinstance(cell, int | float | np.integer | np.floating | Decimal):
+    if isinstance(cell, int | float | np.integer | np.floating | Decimal) and not isinstance(cell, bool):
         try:
             number = float(cell)
         except OverflowError:  # Python's integers have no largest one
-            number = math.inf
-        return (
-            Fault("too-large", f"{cell:.6g}" if isinstance(cell, Decimal) else "infinite")
-            if math.isinf(number)
-            else number
-        )
+            return None
+        return None if math.isinf(number) else number
     if not isinstance(cell, str):
-        return Fault("not-a-number", str(cell))
-    text = cell.strip().replace("\u2212", "-")
+        return None
+    text = _plain(cell)
     word = text.lower()
     if word in MISSING:
         return math.nan
     if word.replace(" ", "") in BELOW:
         return Limit(0.0)
-    if text.startswith(("<", "≤")):
+    if text[0] in "<≤":
         limit = _number(text[1:].lstrip("= ").strip(), decimal)
-        return Limit(limit) if isinstance(limit, float) and limit > 0 else Fault("detection-limit", cell)
-    number_or_fault = _number(text, decimal)
-    return _explained(text, decimal) if number_or_fault is None else number_or_fault
+        return Limit(limit) if limit is not None and limit > 0 else None
+    return _number(text, decimal)
 
 
-def _number(text: str, decimal: str) -> float | Fault | None:
-    """Read a number without decoration; None where it is no number, a fault where it is one that no float holds."""
-    standard = text.replace(",", ".") if decimal == "," and "." not in text else text
-    if not _NUMBER.fullmatch(standard) or (decimal == "," and "." in text):
-        return None
-    number = float(standard)
-    if math.isinf(number):
-        return Fault("too-large", text)
-    if number == 0 and re.search("[1-9]", re.split("[eE]", standard)[0]):
-        return Fault("too-small", text)
-    return number
+def _plain(text: str) -> str:
+    return text.strip().replace("\u2212", "-")
 
 
-def _explained(text: str, decimal: str) -> Fault:
-    """Find out why a text is not a number."""
-    if "\x00" in text:
-        return Fault("nul", text)
-    if text[0] in "=@":
-        return Fault("formula", text)
-    if text[0] in ">≥":
-        return Fault("above-range", text)
-    if text[0] == "#":
-        return Fault("spreadsheet-error", text)
-    if text.lower().lstrip("+-") in ("inf", "infinity", "∞"):
-        return Fault("infinite", text)
-    if _DATE.fullmatch(text):
-        return Fault("date", text)
-    other = "," if decimal == "." else "."
-    thousands = _THOUSANDS.fullmatch(text)
-    if text.count(other) == 1 and decimal not in text and isinstance(_number(text, other), float):
-        return Fault("thousands-or-other-mark" if thousands else "other-mark", text, MARKS[other])
-    if thousands:
-        return Fault("thousands", text)
-    return Fault("unit-in-cell" if _AMOUNT.fullmatch(text) else "not-a-number", text)
+def _standard(text: str, decimal: str) -> str:
+    """Return a number without decoration as Python writes it, "" where it is no number."""
+    standard = text if decimal == "." else text.replace(".", "?").replace(",", ".")  # a point then belongs to no number
+    return standard if _NUMBER.fullmatch(standard) else ""
 
 
-def find_decimal(cells: Sequence[str], problems: Problems | None = None) -> str:
-    """Choose the decimal mark from the cells that look like numbers; report a problem if it is ambiguous.
+def _number(text: str, decimal: str) -> float | None:
+    """Read a number without decoration that a float can hold."""
+    standard = _standard(text, decimal)
+    number = float(standard) if standard else math.inf
+    lost = number == 0 and re.search("[1-9]", re.split("[eE]", standard)[0])  # 1e-400 is not 0
+    return None if lost or math.isinf(number) else number
 
-    A comma before exactly three digits may separate thousands, so it is not evidence of a decimal comma.
+
+def explain(cell: object, decimal: str = ".") -> tuple[str, dict[str, Any]]:
+    """Explain why a cell is not a number: the code of a problem and its parameters.
 
     Examples
     --------
-    >>> find_decimal(["1,5180", "13,2"]), find_decimal(["1.5", "2"])
-    (',', '.')
+    >>> explain("1,234.5"), explain("12 ppm")
+    (('thousands', {'value': '1,234.5'}), ('unit-in-cell', {'value': '12 ppm'}))
+    """
+    if isinstance(cell, str):
+        text = _plain(cell)
+        code = _explain_text(text, decimal)
+        if code.endswith("other-mark"):
+            return code, {"value": text, "remedy": "give-decimal"} | other_mark(decimal)
+        return code, {"value": text}
+    if isinstance(cell, bool | np.bool_):
+        return "true-or-false", {"value": str(cell)}
+    if isinstance(cell, date | time | np.datetime64):
+        return "date", {"value": str(cell)}
+    if isinstance(cell, int | Decimal):
+        return "too-large", {"value": f"{cell:.6g}" if isinstance(cell, Decimal) else "infinite"}
+    return ("infinite", {"value": "infinite"}) if isinstance(cell, float) else ("not-a-number", {"value": str(cell)})
+
+
+def other_mark(decimal: str) -> dict[str, str]:
+    """Name the decimal mark that a cell would need, and the one that its file has."""
+    return {"mark": MARKS["," if decimal == "." else "."], "own": MARKS[decimal]}
+
+
+def _explain_text(text: str, decimal: str) -> str:
+    if text[0] in "<≤":
+        return "detection-limit"
+    if standard := _standard(text, decimal):
+        return "too-large" if math.isinf(float(standard)) else "too-small"
+    if "\x00" in text:
+        return "nul"
+    if text[0] in _FIRST:
+        return _FIRST[text[0]]
+    if text.lower().lstrip("+-") in ("inf", "infinity", "∞"):
+        return "infinite"
+    if _DATE.fullmatch(text):
+        return "date"
+    thousands, other = _THOUSANDS.fullmatch(text), "," if decimal == "." else "."
+    if text.count(other) == 1 and decimal not in text and _number(text, other) is not None:
+        return "thousands-or-other-mark" if thousands else "other-mark"
+    return "thousands" if thousands else "unit-in-cell" if _AMOUNT.fullmatch(text) else "not-a-number"
+
+
+def find_decimal(cells: Sequence[str], problems: Problems) -> str:
+    """Choose the decimal mark from the cells that look like numbers; report a problem if it is ambiguous.
+
+    A comma before exactly three digits may separate thousands, so it is not evidence of a decimal comma.
     """
     commas, unsure = 0, ""
-    for cell in cells:
-        match = _COMMA.fullmatch(cell)
-        if match and (len(match[2]) != 3 or match[1] in ("", "0") or len(match[1]) > 3 or match[3]):
+    for match in filter(None, map(_COMMA.fullmatch, cells)):
+        if len(match[2]) != 3 or match[1] in ("", "0") or len(match[1]) > 3 or match[3]:
             commas += 1
-        elif match:
-            unsure = unsure or cell
-    points = sum(bool(_POINT.fullmatch(cell)) for cell in cells)
-    if unsure and not commas and not points and problems is not None:
+        else:
+            unsure = unsure or match[0]
+    points = sum(map(bool, map(_POINT.fullmatch, cells)))
+    if unsure and not commas and not points:
         small, large = unsure.replace(",", "."), unsure.replace(",", "")
         problems.add("decimal-mark", remedy="give-decimal", value=unsure, small=small, large=large, mark="comma")
     return "," if commas > points else "."
+
+
+def cell_text(cell: object) -> str:
+    """Return a label as text: a whole number without the decimals that a spreadsheet adds.
+
+    >>> cell_text(12.0), cell_text(" F1 "), cell_text(None)
+    ('12', 'F1', '')
+    """
+    if cell is None or (isinstance(cell, float) and cell != cell):
+        return ""
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return str(cell).strip()
+
+
+def cell_texts(cells: Column) -> tuple[str, ...]:
+    """Return a column of labels as text."""
+    try:
+        return tuple(map(str.strip, cells))  # anything but str raises, as intended
+    except TypeError:
+        return tuple(map(cell_text, cells))
+
+
+def order_values(cells: Column, decimal: str) -> NDArray[np.float64]:
+    """Return the order of measurement as numbers: as they are, or seconds of dates and times; NaN where neither."""
+    values, _, faults = read_cells(cells, decimal)
+    return np.array([_seconds(cell) for cell in cells]) if faults else values
+
+
+def _seconds(cell: object) -> float:
+    if isinstance(cell, date) and not isinstance(cell, datetime):
+        cell = datetime(cell.year, cell.month, cell.day)
+    if isinstance(cell, str):
+        text = cell.strip()
+        german = re.sub(r"^(\d\d?)\.(\d\d?)\.(\d{4})", lambda m: f"{m[3]}-{m[2]:0>2}-{m[1]:0>2}", text)
+        try:
+            cell = time.fromisoformat(text) if ":" in text[:3] else datetime.fromisoformat(german)
+        except ValueError:
+            return np.nan
+    if isinstance(cell, datetime):
+        return (cell.replace(tzinfo=None) - datetime(1970, 1, 1)).total_seconds()
+    if isinstance(cell, time):
+        return cell.hour * 3600 + cell.minute * 60 + cell.second + cell.microsecond / 1e6
+    return np.nan

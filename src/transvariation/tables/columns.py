@@ -4,15 +4,14 @@ import difflib
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import date, datetime, time
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from transvariation.tables.cells import Column, Fault, read_cells
+from transvariation.tables.cells import Column, cell_text, cell_texts, explain, order_values, other_mark, read_cells
 from transvariation.tables.grid import Block, Grid
 from transvariation.tables.problems import Problems
 
@@ -34,26 +33,20 @@ _NAMES = {
     " meting herhaling",
     "order": "order sequence seq runorder measurementorder acquisitionorder time date datetime timestamp acquired"
     " reihenfolge zeit zeitpunkt datum uhrzeit messzeit ordre heure orden fecha hora ordine ora volgorde tijd",
+    "numbering": "no nr num number nummer numero index row line unnamed0 lfdnr",
+    "category": "type class category classlabel target outcome lab laboratory labor operator day",
+    "object": "name label code",  # of the rows where no two are alike, else of fragments
 }
 NAMES = {role: frozenset(names.split()) for role, names in _NAMES.items()}
-NUMBERINGS = frozenset(
-    {"", "no", "nr", "num", "number", "nummer", "numero", "index", "row", "line", "unnamed0", "lfdnr"}
-)
-CATEGORIES = frozenset(
-    {"type", "class", "category", "classlabel", "target", "outcome", "lab", "laboratory", "labor", "operator", "day"}
-)
-OBJECTS = frozenset({"name", "label", "code"})  # of the rows where no two are alike, else of fragments
-_KNOWN = frozenset().union(*NAMES.values(), NUMBERINGS, CATEGORIES, OBJECTS) - {""}
+_KNOWN = frozenset().union(*NAMES.values())
 
 # Compared as `_unit_key` writes them: lower case, no blanks, micro as u, "wt.%" as "wt%".
 _CONTENT = {"%", "wt%", "mass%", "w%", "w/w%", "%w/w", "at%", "mol%", "vol%", "ppm", "ppb", "ppt", "ppmw"} | {
     f"{a}/{b}" for a in ("g", "mg", "ug", "ng", "pg") for b in ("kg", "g", "l", "ml", "m3", "cm3")
 }
-_OTHER_UNITS = (
-    "km m cm mm um nm kg g mg ug ng s ms min h k c °c kev ev cps counts au a.u. counts/s j/m2 w v mv a ma hz pa kpa bar"
-    " mm2 deg °"
-)
-_UNITS = _CONTENT.union(_OTHER_UNITS.split())
+_LENGTH_TO_TIME = "km m cm mm um nm mm2 kg g mg ug ng s ms min h deg ° k c °c"
+_SIGNAL = "kev ev cps counts counts/s au a.u. j/m2 w v mv a ma hz pa kpa bar"
+_UNITS = _CONTENT.union(_LENGTH_TO_TIME.split(), _SIGNAL.split())
 _BRACKETED = re.compile(r"(.*\S)\s*[(\[]([^()\[\]]+)[)\]]")
 _TRAILING = re.compile(r"(.*[^\s_,;/])[\s_,;/]+(\S+(?: %)?)")
 
@@ -86,16 +79,6 @@ def _unit_key(unit: str) -> str:
     return re.sub(r"^(wt|at|mol|mass|vol)\.?-?(%|percent|pct)$", r"\1%", plain)
 
 
-def is_unit(text: str) -> bool:
-    """Return whether a text is a known unit of measurement."""
-    return _unit_key(text) in _UNITS
-
-
-def is_content_unit(text: str) -> bool:
-    """Return whether a text is a unit of composition, which nothing else is spelt like."""
-    return _unit_key(text) in _CONTENT
-
-
 def same_unit(one: str, other: str) -> bool:
     """Return whether two spellings mean the same unit: µg/g and ug/g, wt% and wt.%."""
     return _unit_key(one) == _unit_key(other)
@@ -110,12 +93,11 @@ def split_unit(header: str) -> tuple[str, str]:
     name = tidy(header)
     if len(name) > 200:  # no name of a variable, and slow to match
         return name, ""
-    match = _BRACKETED.fullmatch(name)
-    if match and is_unit(match[2]):
-        return match[1], match[2].strip()
-    match = _TRAILING.fullmatch(name)
-    if match and is_content_unit(match[2]):  # without brackets, "Q m" is no metre
-        return match[1], match[2]
+    # without brackets, only units of composition count: "Q m" is no metre
+    for pattern, units in ((_BRACKETED, _UNITS), (_TRAILING, _CONTENT)):
+        match = pattern.fullmatch(name)
+        if match and _unit_key(match[2]) in units:
+            return match[1], match[2].strip()
     return name, ""
 
 
@@ -131,19 +113,12 @@ def by_unit(headers: Sequence[str]) -> dict[tuple[str, str], int]:
 
 
 def locate(
-    wanted: Sequence[str],
-    names: Sequence[str],
-    headers: Sequence[str],
-    units: Mapping[str, str] = MappingProxyType({}),
+    wanted: Sequence[str], names: Sequence[str], headers: Sequence[str], units: Mapping[str, str] = MappingProxyType({})
 ) -> list[int | None]:
     """Return the positions of variables, looked up with or without their units; None where one is not there.
 
-    Parameters
-    ----------
-    names, headers : sequence of str
-        What the columns are called without and with their units.
-    units : mapping of str to str
-        The units wanted, where there are columns in several.
+    The columns are called `names` without and `headers` with their units; `units` are those wanted where a variable
+    has columns in several.
     """
     in_unit = by_unit(headers)
     places = {name: i for i, name in enumerate(names)} | {tidy(header): i for i, header in enumerate(headers)}
@@ -160,94 +135,49 @@ def locate(
     return [position(name) for name in wanted]
 
 
-def cell_text(cell: object) -> str:
-    """Return a label as text: a whole number without the decimals that a spreadsheet adds.
-
-    >>> cell_text(12.0), cell_text(" F1 "), cell_text(None)
-    ('12', 'F1', '')
-    """
-    if cell is None or (isinstance(cell, float) and cell != cell):
-        return ""
-    if isinstance(cell, float) and cell.is_integer():
-        return str(int(cell))
-    return str(cell).strip()
+def similar(name: str, others: Sequence[str], cutoff: float = 0.6) -> str:
+    """Return the name most like this one, "" if none is; sought among a few short names, as comparing is slow."""
+    lower = {other.casefold(): other for other in others[:200] if len(other) <= 60}
+    close = difflib.get_close_matches(name[:60].casefold(), lower, 1, cutoff)
+    return lower[close[0]] if close else ""
 
 
-def cell_texts(cells: Column) -> tuple[str, ...]:
-    """Return a column of labels as text."""
-    try:
-        return tuple(map(str.strip, cells))  # anything but str raises, as intended
-    except TypeError:
-        return tuple(map(cell_text, cells))
+class _Column:
+    """A column of the first rows of a file: its name and unit, what its cells look like, and its role."""
 
-
-def order_values(cells: Column, decimal: str) -> NDArray[np.float64]:
-    """Return the order of measurement as numbers: as they are, or seconds of dates and times; NaN where neither."""
-    values, _, faults = read_cells(cells, decimal)
-    return np.array([_seconds(cell) for cell in cells]) if faults else values
-
-
-def _seconds(cell: object) -> float:
-    if isinstance(cell, date) and not isinstance(cell, datetime):
-        cell = datetime(cell.year, cell.month, cell.day)
-    if isinstance(cell, str):
-        text = cell.strip()
-        german = re.sub(r"^(\d\d?)\.(\d\d?)\.(\d{4})", lambda m: f"{m[3]}-{m[2]:0>2}-{m[1]:0>2}", text)
-        try:
-            cell = time.fromisoformat(text) if ":" in text[:3] else datetime.fromisoformat(german)
-        except ValueError:
-            return np.nan
-    if isinstance(cell, datetime):
-        return (cell.replace(tzinfo=None) - datetime(1970, 1, 1)).total_seconds()
-    if isinstance(cell, time):
-        return cell.hour * 3600 + cell.minute * 60 + cell.second + cell.microsecond / 1e6
-    return np.nan
-
-
-@dataclass(frozen=True)
-class Layout:
-    """What each column of a file was taken for."""
-
-    header: list[str]
-    roles: list[str]  # of ROLES
-    names: list[str]  # the header without its unit
-    units: list[str]
-
-    def at(self, role: str) -> list[int]:
-        """Return the positions of the columns with a role."""
-        return [i for i, taken in enumerate(self.roles) if taken == role]
-
-
-class _Look:
-    """What the first rows of a column hold."""
-
-    def __init__(self, cells: Column, decimal: str):
-        self._cells, self._decimal = cells, decimal
+    def __init__(self, number: int, header: str, cells: Column, decimal: str):
+        self.number, self.header, self._cells, self._decimal = number, header, cells, decimal
+        self.name, self.unit = split_unit(header)
+        self.role = ""  # of ROLES, "" until it is decided
+        self.given = False  # whether the role was given rather than recognised
         self._values, below, self.faults = read_cells(cells, decimal)
         self.numbers = int(np.isfinite(self._values).sum()) + len(below)
         self.empty = self.numbers == 0 and not self.faults
         self.numeric = self.numbers >= max(len(self.faults), 1)
         self.whole = bool(self.numbers == len(cells) and (self._values == np.round(self._values)).all())
 
-    @property
+    @cached_property
+    def key(self) -> str:
+        """What the name is compared by."""
+        return key(self.name)
+
+    @cached_property
     def labels(self) -> tuple[str, ...]:
         """The cells as text."""
         return cell_texts(self._cells)
 
     def may_name(self) -> bool:
         """Return whether the column holds words or whole numbers, all of them different."""
-        labels = self.labels
-        return bool(self.whole or self.faults) and all(labels) and len(set(labels)) == len(labels)
+        return bool(self.whole or self.faults) and all(self.labels) and len(set(self.labels)) == len(self.labels)
 
     def sortable(self) -> bool:
         """Return whether the column can be the order of measurement."""
         return bool(np.isfinite(order_values(self._cells, self._decimal)).all())
 
-    def in_other_mark(self) -> tuple[int, Fault] | None:
+    def in_other_mark(self) -> int | None:
         """Return the first cell of a column that would be one of numbers if the decimal mark were the other."""
-        other = _Look(self._cells, "," if self._decimal == "." else ".")
-        readable = ((i, fault) for i, fault in self.faults.items() if i not in other.faults)
-        return next(readable, None) if other.numeric else None
+        other = _Column(self.number, self.header, self._cells, "," if self._decimal == "." else ".")
+        return next((i for i in self.faults if i not in other.faults), None) if other.numeric else None
 
     def like_labels(self) -> bool:
         """Return whether the column numbers something: 1, 2, 3, ... or whole numbers that repeat as labels do."""
@@ -257,33 +187,40 @@ class _Look:
         steps, distinct = np.diff(values), np.unique(values)
         if (steps == 1).all():
             return True
-        if 2 * len(distinct) > len(values):
-            return False
         gapless = distinct[0] in (0, 1) and distinct[-1] - distinct[0] == len(distinct) - 1
         in_blocks = int((steps != 0).sum()) == len(distinct) - 1
-        return bool(gapless or in_blocks)
+        return bool(2 * len(distinct) <= len(values) and (gapless or in_blocks))
 
-    def determines(self, other: "_Look") -> bool:
+    def determines(self, other: "_Column") -> bool:
         """Return whether each label of this column belongs to one label of the other, as fragments do to sources."""
         return len(set(zip(self.labels, other.labels, strict=True))) == len(set(self.labels))
 
 
+class Layout:
+    """What each column of a file was taken for."""
+
+    def __init__(self, columns: Sequence[_Column]):
+        self.header = [column.header for column in columns]
+        self.names = [column.name for column in columns]  # the header without its unit
+        self.units = [column.unit for column in columns]
+        self.roles = [column.role for column in columns]  # of ROLES
+        self.at = {role: [i for i, own in enumerate(self.roles) if own == role] for role in ROLES}
+
+
 def find_layout(
     grid: Grid,
-    block: Block | None,
-    problems: Problems,
+    block: Block,
     *,
     roles: Mapping[str, str] = MappingProxyType({}),
     features: Sequence[str] | None = None,
     expect: Sequence[str] = (),
     units: Mapping[str, str] | None = None,
-    decimal: str | None = None,
 ) -> Layout:
     """Decide what each column is.
 
     Parameters
     ----------
-    block : Block or None
+    block : Block
         The first rows, whose content decides where names do not.
     roles : mapping of str to str
         Roles given rather than recognised, by column name.
@@ -293,180 +230,187 @@ def find_layout(
         Names that are measurements if present, whatever their cells look like: what the other table measured.
     units : mapping of str to str or None
         The units that `features` are wanted in, where the table has a variable in several.
-    decimal : str or None
-        The decimal mark if it was given: where it was recognised, a column of numbers with the other one is a problem.
     """
-    header = grid.header
-    names, own_units = _names_and_units(header)
-    layout = Layout(header, ["ignore"] * len(header), names, own_units)
-    places: dict[str, list[int]] = {}
-    for i, name in enumerate(map(tidy, header)):
-        places.setdefault(name, []).append(i + 1)
-    for name, at in places.items():
-        if name and len(at) > 1:
-            problems.add("same-name", grid.first_row, name, columns=_listed(at))
-    looks = [_Look(column, grid.decimal) for column in (block.columns if block else [()] * len(header))]
-    wanted = _find(layout, features, problems, units or {}) if features is not None else []
-    given = _given_roles(layout, roles, problems)
-    for i in set(given).intersection(wanted):
-        if given[i] != "measurement":
-            problems.add("feature-and-label", name=header[i], role=given[i])
-    known = set(expect)
-    expected = [i for i, name in enumerate(names) if not known.isdisjoint((name, tidy(header[i])))]
-    taken = dict.fromkeys([*expected, *wanted], "measurement") | given
-    taken |= _recognised_labels(layout, looks, taken, problems)
+    problems = grid.problems
+    cells = enumerate(zip(grid.header, block.columns, strict=True), 1)
+    columns = [_Column(i, header, column, grid.decimal) for i, (header, column) in cells]
+    _check_names(columns, grid)
+    wanted = dict.fromkeys([] if features is None else _find(columns, features, "measurement", problems, units or {}))
+    expected = set(expect)
+    for column in columns:
+        if column in wanted or not expected.isdisjoint((column.name, tidy(column.header))):
+            column.role = "measurement"
+    _give_roles(columns, roles, problems)
+    for column in wanted:
+        if column.role != "measurement":
+            problems.add("feature-and-label", name=column.header, role=column.role)
+    _recognise_labels(columns, problems)
     unsure = []
-    for i, look in enumerate(looks):
-        if i not in taken and look.numeric and features is None:
-            if key(names[i]) in _KNOWN | {""} and not own_units[i]:
-                if names[i]:
-                    problems.note("unused-label", None, header[i])
-            else:
-                taken[i] = "measurement"
-                if look.like_labels() and not own_units[i] and not _CHEMICAL.fullmatch(names[i]):
-                    unsure.append(i)
-        layout.roles[i] = taken.get(i, "ignore")
+    for column in columns:
+        if not column.role and column.numeric and features is None:
+            if column.unit or (column.key and column.key not in _KNOWN):
+                column.role = "measurement"
+                if column.like_labels() and not column.unit and not _CHEMICAL.fullmatch(column.name):
+                    unsure.append(column)
+            elif column.name:
+                problems.note("unused-label", None, column.header)
+        column.role = column.role or "ignore"
     # Where all are whole numbers, these are as likely measurements; what only this table measures is not used.
-    if any(not looks[i].whole for i in layout.at("measurement")) and not expect:
-        for i in unsure:
-            problems.add("label-or-measurement", None, header[i], remedy="give-role")
-    asked = any(problem.code == "decimal-mark" for problem in problems.problems)
-    if block is not None and features is None and decimal is None and not asked:
-        _ask_about_marks(layout, looks, given, block, problems)
-    for i, look in enumerate(looks):
-        _note_role(layout, i, look, block, grid.first_row, i in given, problems)
-    return layout
+    if any(column.role == "measurement" and not column.whole for column in columns) and not expect:
+        for column in unsure:
+            problems.add("label-or-measurement", None, column.header, remedy="give-role")
+    if features is None and not grid.decimal_given and not any(p.code == "decimal-mark" for p in problems.problems):
+        _ask_about_marks(columns, grid, block)
+    _note_roles(columns, grid, block)
+    return Layout(columns)
 
 
-def _given_roles(layout: Layout, roles: Mapping[str, str], problems: Problems) -> dict[int, str]:
-    given: dict[int, str] = {}
-    for name, role in roles.items():
-        if role not in ROLES:
-            raise ValueError(f"roles={{{name!r}: {role!r}}}: a role is one of {', '.join(ROLES)}")
-        for i in _find(layout, [name], problems, role=role):
-            given[i] = role
-    for role, times in Counter(given.values()).items():
-        if times > 1 and role not in ("measurement", "ignore"):
-            columns = [layout.header[i] for i in given if given[i] == role]
-            problems.add("role-twice", columns=columns, role=role)
-    return given
-
-
-def _recognised_labels(
-    layout: Layout, looks: list[_Look], taken: Mapping[int, str], problems: Problems
-) -> dict[int, str]:
-    """Recognise labels and order among the columns without a role, by name, then by content."""
-    keys = [key(name) for name in layout.names]
-    free = [i for i, look in enumerate(looks) if i not in taken and not look.empty]
-    # what has a unit is measured: "Charge (mV)" is no batch
-    named = {role: [i for i in free if keys[i] in NAMES[role] and not layout.units[i]] for role in NAMES}
-    found: dict[str, int] = {}  # by role: a column has one, and each role one column
-    for role in ("id", *LEVELS):
-        columns = named[role]
-        if columns and role not in taken.values():
-            inner = [i for i in columns if all(looks[i].determines(looks[j]) for j in columns)]
-            if not inner and role in ("source", "fragment"):  # batch and pane, with pane 1 in each batch
-                problems.add("several-labels", columns=[layout.header[i] for i in columns], role=role)
-            found[role] = (inner or columns)[0]
-    if "fragment" in found and "source" not in {*found, *taken.values()}:
-        outer = [i for i in named["fragment"] if not looks[i].determines(looks[found["fragment"]])]
-        if outer:
-            found["source"] = outer[0]  # sample and fragment
-    for i in named["order"] if "order" not in taken.values() else ():
-        if looks[i].sortable():
-            found.setdefault("order", i)
-    levels = {*found, *taken.values()}
-    item = "source" in found and keys[found["source"]] == "item" and looks[found["source"]].may_name()
-    if item and levels.isdisjoint(("id", "fragment", "replicate")):
-        found["fragment"] = found.pop("source")  # each item was measured once
-    free = [i for i in free if i not in found.values()]
-    if "id" not in levels:
-        numbering = [i for i in free if keys[i] in OBJECTS] + [i for i in free if keys[i] in NUMBERINGS]
-        words = [i for i in free[:1] if i == 0 and not looks[0].numeric and keys[0] not in CATEGORIES]
-        unique = [i for i in numbering + words if looks[i].may_name()]
-        if unique:
-            found["id"] = unique[0]
-    repeated = [i for i in free if keys[i] in OBJECTS and i != found.get("id") and (looks[i].whole or looks[i].faults)]
-    if repeated and "fragment" not in {*found, *taken.values()}:
-        found["fragment"] = repeated[0]  # the same object measured again
-    return {i: role for role, i in found.items()}
-
-
-def _names_and_units(header: list[str]) -> tuple[list[str], list[str]]:
-    parts = [split_unit(name) for name in header]
-    count = Counter(name for name, _ in parts)
-    # "Na (ppm)" beside "Na (wt%)": the unit is then part of the name
-    names = [name if count[name] == 1 else tidy(full) for (name, _), full in zip(parts, header, strict=True)]
-    return names, [unit for _, unit in parts]
+def _check_names(columns: list[_Column], grid: Grid) -> None:
+    """Tell columns of one name apart by their units, and report those of one header."""
+    names = Counter(column.name for column in columns)
+    headers: dict[str, list[str]] = {}
+    for column in columns:
+        full = tidy(column.header)
+        if names[column.name] > 1:
+            column.name = full  # "Na (ppm)" beside "Na (wt%)"
+        headers.setdefault(full, []).append(str(column.number))
+    for header, (*others, last) in headers.items():
+        if header and others:
+            grid.problems.add("same-name", grid.first_row, header, columns=f"{', '.join(others)} and {last}")
 
 
 def _find(
-    layout: Layout,
+    columns: list[_Column],
     wanted: Sequence[str],
+    role: str,
     problems: Problems,
     units: Mapping[str, str] = MappingProxyType({}),
-    role: str = "measurement",
-) -> list[int]:
+) -> list[_Column]:
     """Look columns up by name, with or without the unit; report those that are not there, or named twice."""
-    found: list[int] = []
-    for name, at in zip(wanted, locate(wanted, layout.names, layout.header, units), strict=True):
+    names = [column.name for column in columns]
+    found: list[_Column] = []
+    for name, at in zip(wanted, locate(wanted, names, [column.header for column in columns], units), strict=True):
         if at is not None:
-            found.append(at)
+            found.append(columns[at])
         elif role != "ignore":
-            there = [n for n in layout.names if n]
-            close = similar(name, there)
-            if close:
+            there = [other for other in names if other]
+            if close := similar(name, there):
                 problems.add("similar-column", name=name, similar=close, role=role)
             else:
                 problems.add("no-such-column", name=name, columns=there[:12], role=role)
-    for i in (i for i, times in Counter(found).items() if times > 1):
-        problems.add("column-twice", name=layout.header[i])
+    for column in (column for column, times in Counter(found).items() if times > 1):
+        problems.add("column-twice", name=column.header)
     return found
 
 
-def similar(name: str, others: Sequence[str], cutoff: float = 0.6) -> str:
-    """Return the name most like this one, "" if none is; sought among a few short names, as comparing is slow."""
-    lower = {other.casefold(): other for other in others[:200] if len(other) <= 60}
-    close = difflib.get_close_matches(name[:60].casefold(), lower, 1, cutoff)
-    return lower[close[0]] if close else ""
+def _give_roles(columns: list[_Column], roles: Mapping[str, str], problems: Problems) -> None:
+    for name, role in roles.items():
+        if role not in ROLES:
+            raise ValueError(f"roles={{{name!r}: {role!r}}}: a role is one of {', '.join(ROLES)}")
+        for column in _find(columns, [name], role, problems):
+            column.role, column.given = role, True
+    for role in ("id", *LEVELS, "order"):
+        headers = [column.header for column in columns if column.role == role]
+        if len(headers) > 1:
+            problems.add("role-twice", columns=headers, role=role)
 
 
-def _ask_about_marks(
-    layout: Layout, looks: list[_Look], given: Mapping[int, str], block: Block, problems: Problems
-) -> None:
+def _recognise_labels(columns: list[_Column], problems: Problems) -> None:
+    """Recognise labels and order among the columns without a role, by name, then by content."""
+    free = [column for column in columns if not column.role and not column.empty]
+    taken = {column.role for column in columns}
+    # what has a unit is measured: "Charge (mV)" is no batch
+    named = {role: [column for column in free if column.key in NAMES[role] and not column.unit] for role in NAMES}
+    found: dict[str, _Column] = {}  # by role: a column has one, and each role one column
+    for role in ("id", *LEVELS):
+        alike = named[role]
+        if alike and role not in taken:
+            inner = [column for column in alike if all(map(column.determines, alike))]
+            if not inner and role in ("source", "fragment"):  # batch and pane, with pane 1 in each batch
+                problems.add("several-labels", columns=[column.header for column in alike], role=role)
+            found[role] = (inner or alike)[0]
+    if "fragment" in found and "source" not in {*found, *taken}:
+        outer = [column for column in named["fragment"] if not column.determines(found["fragment"])]
+        if outer:
+            found["source"] = outer[0]  # sample and fragment
+    for column in named["order"] if "order" not in taken else ():
+        if column.sortable():
+            found.setdefault("order", column)
+    levels, source = {*found, *taken}, found.get("source")
+    if source and source.key == "item" and source.may_name() and levels.isdisjoint(("id", "fragment", "replicate")):
+        found["fragment"] = found.pop("source")  # each item was measured once
+    free = [column for column in free if column not in found.values()]
+    objects = [column for column in free if column.key in NAMES["object"]]
+    if "id" not in levels:
+        numbering = [column for column in free if not column.key or column.key in NAMES["numbering"]]
+        words = [c for c in free[:1] if c.number == 1 and not c.numeric and c.key not in NAMES["category"]]
+        unique = [column for column in objects + numbering + words if column.may_name()]
+        if unique:
+            found["id"] = unique[0]
+    repeated = [column for column in objects if column is not found.get("id") and (column.whole or column.faults)]
+    if repeated and "fragment" not in {*found, *taken}:
+        found["fragment"] = repeated[0]  # the same object measured again
+    for role, column in found.items():
+        column.role = role
+
+
+def _ask_about_marks(columns: list[_Column], grid: Grid, block: Block) -> None:
     """Report what may be measurements in another decimal mark than the file's: setting them aside would lose them."""
-    for i in layout.at("ignore"):
-        found = None if i in given or looks[i].numeric else looks[i].in_other_mark()
-        if found:
-            at, fault = found
-            fault.report(problems, int(block.rows[at]), layout.header[i], "column-in-other-mark")
+    for column in columns:
+        unused = column.role == "ignore" and not column.given and not column.numeric
+        at = column.in_other_mark() if unused else None
+        if at is not None:
+            value = explain(column.faults[at], grid.decimal)[1]["value"]
+            params: dict[str, Any] = {"remedy": "give-decimal", "value": value} | other_mark(grid.decimal)
+            grid.problems.add("column-in-other-mark", int(block.rows[at]), column.header, **params)
 
 
-def _note_role(
-    layout: Layout, i: int, look: _Look, block: Block | None, first_row: int, given: bool, problems: Problems
-) -> None:
-    name, role = layout.header[i], layout.roles[i]
-    if not name and role != "id" and not look.empty:
-        problems.add("no-name", first_row, number=i + 1)
-    if role == "measurement" and layout.units[i]:
-        problems.note("unit", None, name, unit=layout.units[i])
-    elif role not in ("measurement", "ignore"):
-        problems.note("role", None, name, role=role)
-    elif role == "ignore" and not given and look.empty and name:
-        problems.note("unused-empty", None, name)
-    elif role == "ignore" and not given and not look.numeric and not look.empty and block is not None:
-        at, fault = next(iter(look.faults.items()))
-        counts = {"others": len(look.faults), "n": len(look.faults) + look.numbers}
-        problems.note("unused-text", int(block.rows[at]), name, **counts, value=fault.value, fault=fault.code)
+def _note_roles(columns: list[_Column], grid: Grid, block: Block) -> None:
+    """Note what was understood; report that no column holds numbers, and why the first ones hold none."""
+    problems, reasons = grid.problems, []
+    for column in columns:
+        if not column.header and column.role != "id" and not column.empty:
+            problems.add("no-name", grid.first_row, number=column.number)
+        if column.role not in ("measurement", "ignore"):
+            problems.note("role", None, column.header, role=column.role)
+        elif column.role == "measurement" and column.unit:
+            problems.note("unit", None, column.header, unit=column.unit)
+        elif column.role == "measurement" or column.given:
+            continue
+        elif column.empty and column.header:
+            problems.note("unused-empty", None, column.header)
+        elif column.faults and not column.numeric:
+            at, cell = next(iter(column.faults.items()))
+            code, params = explain(cell, grid.decimal)
+            row, n = int(block.rows[at]), len(column.faults)
+            values = {"others": n, "n": n + column.numbers, "value": params["value"], "fault": code}
+            problems.note("unused-text", row, column.header, **values)
+            reasons.append((code, row, column.header, params))
+    if problems.problems or not len(block.rows) or any(column.role == "measurement" for column in columns):
+        return
+    why = f"the delimiter is {grid.delimiter}" if grid.delimiter else "no cell is a number"
+    if grid.delimiter and len(columns) == 1:
+        why = "no delimiter was found in the first row; columns must be separated by comma, semicolon, tab or bar"
+    problems.add("no-measurement", why=why, header=" | ".join(grid.header)[:80])
+    for code, row, header, params in reasons[:5]:
+        problems.add(code, row, header, **params)
 
 
-def is_unit_row(block: Block) -> bool:
-    """Return whether the first row below the header holds the units."""
-    filled = [cell for cell in (cell_text(column[0]) for column in block.columns) if cell not in ("", "-")]
-    # "A" may be the ampere or an object: a row of units needs units of composition in most columns
-    return 2 * len(filled) >= len(block.columns) - 1 and any(map(is_content_unit, filled)) and all(map(is_unit, filled))
+def take_units(grid: Grid, block: Block) -> Block:
+    """Put the units into the header and leave out their row, if the first row below the header holds them.
 
-
-def _listed(items: Iterable[object]) -> str:
-    *head, last = [str(item) for item in items] or [""]
-    return f"{', '.join(head)} and {last}" if head else last
+    "A" may be the ampere or an object: a row of units needs units of composition in most columns. "-" is not a unit.
+    """
+    units = [cell_text(column[0]) for column in block.columns]
+    filled = [_unit_key(unit) for unit in units if unit not in ("", "-")]
+    if 2 * len(filled) < len(units) - 1 or _CONTENT.isdisjoint(filled) or not _UNITS.issuperset(filled):
+        return block
+    row, names = int(block.rows[0]), list(grid.header)
+    for i, (name, unit) in enumerate(zip(names, units, strict=True)):
+        own = split_unit(name)[1]
+        if unit not in ("", "-") and not own:
+            grid.header[i] = f"{name} ({unit})"
+        elif unit not in ("", "-") and not same_unit(own, unit):
+            grid.problems.add("unit-in-header", row, name, unit=unit, other=own)
+    grid.problems.note("units-row", row)
+    return block.keep(range(1, len(block.rows)))

@@ -5,68 +5,48 @@ such as #DIV/0!: such cells would be dropped or imputed as if nothing had been m
 """
 
 import posixpath
-import re
 import warnings
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-import numpy as np
-
-from transvariation.tables.grid import Block, Limits, report_lengths
+from transvariation.tables.grid import Block, Grid, Limits
 from transvariation.tables.problems import Problems, TableError
 
 EXCEL_ROWS = 1_048_576
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 
 
-class ExcelGrid:
+class ExcelGrid(Grid):
     """One sheet of a workbook. Formulas count by the value stored with them and are never computed."""
 
-    n_rows, delimiter = 0, ""
-    measured: Sequence[int] = ()
-
     def __init__(
-        self,
-        stream: BinaryIO,
-        sha256: str,
-        problems: Problems,
-        limits: Limits,
-        *,
-        sheet: str | int | None = None,
-        decimal: str | None = None,
+        self, stream: BinaryIO, problems: Problems, limits: Limits, sheet: str | int | None, decimal: str | None
     ):
-        self.name, self.sha256, self.decimal = problems.table, sha256, decimal or ""
-        self._stream, self._problems = stream, problems
-        self._book = _open(stream, problems, limits)
-        self._title = self._choose(sheet)
-        self.header, self.first_row = [], 1
-        for row, cells in self._rows():
-            if _is_filled(cells):
-                self.header, self.first_row = ["" if cell is None else str(cell).strip() for cell in cells], row
-                break
-        while self.header and not self.header[-1]:
-            self.header.pop()
+        super().__init__(problems, decimal)
+        self._stream, self._book = stream, _open(stream, problems, limits)
+        titles, visible = [each.title for each in self._book.worksheets], _visible(self._book)
+        self._title = self._choose(sheet, titles, visible)
+        self.read_header(self._rows())
         if not self.header:
             problems.check()  # a sheet that cannot be read is not called empty
-            others = [s.title for s in self._book.worksheets if s.title != self._title]
+            others = [title for title in titles if title != self._title]
             if others:
                 raise problems.stop("empty-first-sheet", remedy="name-sheet", sheet=self._title, sheets=others)
             raise problems.stop("empty-sheet", sheet=self._title)
 
-    def _choose(self, sheet: str | int | None) -> str:
-        titles, visible = [s.title for s in self._book.worksheets], _visible(self._book)
+    def _choose(self, sheet: str | int | None, titles: list[str], visible: list[str]) -> str:
         if isinstance(sheet, int) and 1 <= sheet <= len(titles):
             sheet = titles[sheet - 1]
         if sheet in titles:
-            self._problems.note("sheet", sheet=sheet)
+            self.problems.note("sheet", sheet=sheet)
             return str(sheet)
         if sheet is not None:
-            raise self._problems.stop("no-such-sheet", sheet=str(sheet), sheets=titles)
+            raise self.problems.stop("no-such-sheet", sheet=str(sheet), sheets=titles)
         if not visible:
-            raise self._problems.stop("no-visible-sheet")
+            raise self.problems.stop("no-visible-sheet")
         if len(visible) > 1:
-            self._problems.note("sheets-not-read", sheet=visible[0], sheets=visible[1:])
+            self.problems.note("sheets-not-read", sheet=visible[0], sheets=visible[1:])
         return visible[0]
 
     def _rows(self) -> Iterator[tuple[int, tuple[Any, ...]]]:
@@ -75,61 +55,51 @@ class ExcelGrid:
         try:
             for row, cells in enumerate(worksheet.iter_rows(values_only=True), start=1):
                 if row > EXCEL_ROWS:
-                    self._problems.add("row-number", limit=EXCEL_ROWS)
+                    self.problems.add("row-number", limit=EXCEL_ROWS)
                     return
                 yield row, cells
         except TableError:
             raise
         except Exception as error:  # whatever openpyxl meets in a damaged sheet
-            self._problems.add("unreadable-sheet", sheet=self._title, reason=str(error))
+            self.problems.add("unreadable-sheet", sheet=self._title, reason=str(error))
 
     def blocks(self, block_rows: int) -> Iterator[Block]:
         """Read the rows below the header."""
-        width = len(self.header)
-        rows: list[int] = []
-        records: list[tuple[Any, ...]] = []
-        misfits: list[tuple[int, Sequence[object]]] = []
-        blanks = "" in self.header
+        width, blanks = len(self.header), "" in self.header
+        records: list[tuple[int, tuple[Any, ...]]] = []
         for row, cells in self._rows():
-            if row <= self.first_row:
-                continue
-            if not _is_filled(cells):
-                blanks = True  # blank, or all formulas
-                continue
-            if _is_filled(cells[width:]):
-                misfits.append((row, cells))
-                continue
-            record = cells[:width] + (None,) * (width - len(cells))
-            blanks = blanks or None in record
-            rows.append(row)
-            records.append(record)
-            if len(rows) == block_rows:
-                report_lengths(misfits, len(rows) + len(misfits), width, self._problems)
-                yield Block(np.array(rows), list(zip(*records, strict=True)), min(row / EXCEL_ROWS, 1.0))
-                rows, records, misfits = [], [], []
-        report_lengths(misfits, len(rows) + len(misfits), width, self._problems)
+            if row > self.first_row:
+                records.append((row, (*cells, *[None] * (width - len(cells)))))
+                blanks = blanks or None in records[-1][1]
+            if len(records) == block_rows:
+                block, records = self.block(records, min(row / EXCEL_ROWS, 1.0)), []
+                if len(block.rows):
+                    yield block
+        block = self.block(records)
         if blanks:
             self._explain_blanks()
-        if rows:
-            yield Block(np.array(rows), list(zip(*records, strict=True)))
+        if len(block.rows):
+            yield block
 
     def _explain_blanks(self) -> None:
         """Report blank cells that are not empty: merged with others, or formulas whose value was not stored."""
+        from openpyxl.utils.cell import coordinate_to_tuple
+
         try:
             formulas, merged = _formulas_and_merged(self._stream, self._title)
+            ranges = sorted((coordinate_to_tuple(text.partition(":")[0]), text) for text in merged)
         except Exception as error:  # a damaged sheet that openpyxl could read in part
-            self._problems.add("unreadable-sheet", sheet=self._title, reason=str(error))
+            self.problems.add("unreadable-sheet", sheet=self._title, reason=str(error))
             return
         width = len(self.header)
         for row, column, formula in formulas:
-            if row > self.first_row and column < width:
-                self._problems.add("formula-without-value", row, self.header[column], value=formula)
-        ranges = sorted((_cell(text.partition(":")[0]), text) for text in merged)
-        ranges = [(at, text) for at, text in ranges if at[0] >= self.first_row and at[1] < width]
+            if row > self.first_row and column <= width:
+                self.problems.add("formula-without-value", row, self.header[column - 1], value=formula)
+        ranges = [(at, text) for at, text in ranges if at[0] >= self.first_row and at[1] <= width]
         if ranges:
             (row, column), _ = ranges[0]
             listed = ", ".join(text for _, text in ranges[:5]) + (f" and {len(ranges) - 5} more" if ranges[5:] else "")
-            raise self._problems.stop("merged-cells", row, self.header[column] or None, ranges=listed)
+            raise self.problems.stop("merged-cells", row, self.header[column - 1] or None, ranges=listed)
 
 
 def sheet_titles(stream: BinaryIO, limits: Limits) -> list[str]:
@@ -138,10 +108,6 @@ def sheet_titles(stream: BinaryIO, limits: Limits) -> list[str]:
         return _visible(_open(stream, Problems(""), limits))
     except TableError:
         return []
-
-
-def _is_filled(cells: Sequence[Any]) -> bool:
-    return any(cell is not None and (not isinstance(cell, str) or cell.strip()) for cell in cells)
 
 
 def _visible(book: Any) -> list[str]:
@@ -188,8 +154,9 @@ def _check_archive(stream: BinaryIO, problems: Problems, limits: Limits) -> None
 
 
 def _formulas_and_merged(stream: BinaryIO, title: str) -> tuple[list[tuple[int, int, str]], list[str]]:
-    """Find the formulas without a stored value (row, position, text) and the merged ranges of a sheet."""
+    """Find the formulas without a stored value (row, column, text) and the merged ranges of a sheet."""
     from defusedxml.ElementTree import fromstring, iterparse
+    from openpyxl.utils.cell import coordinate_to_tuple
 
     formulas: list[tuple[int, int, str]] = []
     merged: list[str] = []
@@ -205,24 +172,13 @@ def _formulas_and_merged(stream: BinaryIO, title: str) -> tuple[list[tuple[int, 
                 tag = element.tag.rpartition("}")[2]
                 if tag == "row":
                     row = int(element.get("r") or row + 1)
-                    for position, cell in enumerate(element):
+                    for position, cell in enumerate(element, 1):
                         formula, stored = cell.find("{*}f"), cell.find("{*}v")
                         # a stored text of no characters has no value either: the formula found nothing to show
                         if formula is not None and (stored is None or not stored.text) and cell.get("t") != "str":
-                            at = _cell(cell.get("r") or "")[1] if cell.get("r") else position
+                            at = coordinate_to_tuple(cell.get("r"))[1] if cell.get("r") else position
                             formulas.append((row, at, f"={formula.text or ''}"))
                     element.clear()
                 elif tag == "mergeCell":
                     merged.append(element.get("ref") or "")
     return formulas, merged
-
-
-def _cell(reference: str) -> tuple[int, int]:
-    """Return the row, from 1, and the position, from 0, of a cell such as "B3"."""
-    match = re.fullmatch(r"([A-Z]{1,3})(\d{1,7})", reference)
-    if not match:
-        return 0, 0
-    column = 0
-    for letter in match[1]:
-        column = 26 * column + ord(letter) - 64
-    return int(match[2]), column - 1

@@ -1,9 +1,12 @@
-"""The common form of every kind of file: a header and blocks of columns."""
+"""The common form of every table: a header and blocks of columns, which DataFrames and Parquet files have already."""
 
+import hashlib
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +14,10 @@ from numpy.typing import NDArray
 from transvariation.tables.cells import Column, read_cells
 from transvariation.tables.problems import MARKS, Problems
 
-BLOCK_CELLS = 1_000_000  # a block of text cells this large takes about 100 MB
+if TYPE_CHECKING:
+    import pandas as pd
+
+Frames = Callable[[int], Iterator["pd.DataFrame"]]
 
 
 @dataclass(frozen=True)
@@ -32,35 +38,80 @@ class Block:
     columns: list[Column]
     progress: float = 1.0  # the share of the file read by now
 
-    def keep(self, mask: NDArray[np.bool_]) -> "Block":
-        """Return the rows where the mask holds."""
-        at = np.flatnonzero(mask)
+    def keep(self, at: Sequence[int]) -> "Block":
+        """Return the rows at these positions."""
         columns: list[Column] = [
-            column[at] if isinstance(column, np.ndarray) else [column[i] for i in at.tolist()]
-            for column in self.columns
+            column[at] if isinstance(column, np.ndarray) else [column[i] for i in at] for column in self.columns
         ]
         return Block(self.rows[at], columns, self.progress)
 
 
-class Grid(Protocol):
-    """A file that was opened and whose header was read."""
+class Grid:
+    """A table that was opened and whose header was read; each kind of file has its own `blocks`."""
 
-    name: str
     header: list[str]
-    first_row: int  # the header's row
-    decimal: str  # "" until text cells were seen: a typed file may hold none
-    sha256: str
-    n_rows: int  # 0 if unknown before the file is read
-    delimiter: str  # how a message names what separates the columns, "" where they are typed
-    measured: Sequence[int]  # the columns of numbers, once that is decided: a text file is then read faster
+    first_row = 1  # the header's row
+    n_rows = 0  # 0 if unknown before the file is read
+    delimiter = ""  # how a message names what separates the columns, "" where they are typed
+    measured: Sequence[int] = ()  # the columns of numbers, once that is decided: a text file is then read faster
+
+    def __init__(self, problems: Problems, decimal: str | None):
+        self.problems = problems
+        self.sha256 = ""  # of the file's bytes, or of the cells of a table in memory
+        self.decimal = decimal or ""  # "" until text cells were seen: a typed file may hold none
+        self.decimal_given = decimal is not None
 
     def blocks(self, block_rows: int) -> Iterator[Block]:
-        """Read the rows below the header."""
+        """Read the rows below the header; no block is empty."""
+        raise NotImplementedError
+
+    def read_header(self, rows: Iterable[tuple[int, Sequence[object]]]) -> None:
+        """Take the first row that is not blank for the header, without blank columns at the right-hand edge."""
+        self.header = []
+        for row, cells in rows:
+            if is_filled(cells):
+                self.header, self.first_row = ["" if cell is None else str(cell).strip() for cell in cells], row
+                break
+        while self.header and not self.header[-1]:
+            self.header.pop()
+
+    def block(self, records: Iterable[tuple[int, Sequence[Any]]], progress: float = 1.0) -> Block:
+        """Turn numbered rows of cells into columns, without blank rows; report those that do not fit the header."""
+        width = len(self.header)
+        filled = [(row, record) for row, record in records if row > self.first_row and is_filled(record)]
+        fitting = [(row, record) for row, record in filled if fits(record, width)]
+        if len(fitting) < len(filled):
+            self._report_lengths([(row, record) for row, record in filled if not fits(record, width)], len(filled))
+        cut = (record if len(record) == width else record[:width] for _, record in fitting)
+        columns: list[Column] = list(zip(*cut, strict=True)) or [()] * width
+        return Block(np.array([row for row, _ in fitting], dtype=np.int64), columns, progress)
+
+    def _report_lengths(self, misfits: list[tuple[int, Sequence[object]]], n_rows: int) -> None:
+        """Report rows that do not fit the header.
+
+        Where most rows agree on another length and begin with names, these are the header and what was taken for it is
+        a title; that is reported once.
+        """
+        width = len(self.header)
+        length, times = Counter(len(record) for _, record in misfits).most_common(1)[0]
+        row, first = next((row, record) for row, record in misfits if len(record) == length)
+        if 2 * times > n_rows and are_names(first):
+            raise self.problems.stop("title", row, n=length, width=width)
+        for row, record in misfits:
+            if self.delimiter:
+                self.problems.add("row-length", row, n=len(record), width=width, delimiter=self.delimiter)
+            else:
+                self.problems.add("row-too-long", row, n=len(record), width=width)
 
 
-def block_rows(n_columns: int) -> int:
-    """Return how many rows to hold as text at once."""
-    return max(16, BLOCK_CELLS // max(n_columns, 1))
+def is_filled(cells: Iterable[object]) -> bool:
+    """Return whether any of these cells holds something."""
+    return any(cell.strip() if isinstance(cell, str) else cell is not None for cell in cells)
+
+
+def fits(record: Sequence[object], width: int) -> bool:
+    """Return whether a row has the cells of a header, with nothing to their right."""
+    return len(record) == width or (len(record) > width and not is_filled(record[width:]))
 
 
 def are_names(cells: Sequence[object]) -> bool:
@@ -69,26 +120,106 @@ def are_names(cells: Sequence[object]) -> bool:
     >>> are_names(["id", "Na", ""]), are_names(["F1", "1,5"])
     (True, False)
     """
-    filled = [cell for cell in cells if cell is not None and str(cell).strip()]
+    filled = [cell for cell in cells if is_filled([cell])]
     looks = [read_cells(filled, mark) for mark in MARKS]
     return len(filled) > 1 and not any(np.isfinite(look.values).any() or look.below for look in looks)
 
 
-def report_lengths(
-    misfits: Sequence[tuple[int, Sequence[object]]], n_rows: int, width: int, problems: Problems, delimiter: str = ""
-) -> None:
-    """Report the rows, of `n_rows` in all, that do not fit a header of so many cells.
+class TypedGrid(Grid):
+    """A table that is in columns already: `frames` yields DataFrames of so many rows."""
 
-    Where most rows agree on another length and begin with names, these are the header and what was taken for it is a
-    title; that is reported once.
+    def __init__(self, header: list[str], n_rows: int, frames: Frames, problems: Problems, decimal: str | None):
+        super().__init__(problems, decimal)
+        self.header, self.n_rows, self._frames = [name.strip() for name in header], n_rows, frames
+
+    def blocks(self, block_rows: int) -> Iterator[Block]:
+        """Read the rows in batches."""
+        start = 0
+        for frame in self._frames(block_rows):
+            stop = start + len(frame)
+            columns = [_cells(frame.iloc[:, j]) for j in range(frame.shape[1])]
+            if len(frame):
+                yield Block(np.arange(start, stop) + 2, columns, stop / self.n_rows)
+            start = stop
+
+    def with_fingerprint(self) -> "TypedGrid":
+        """Compute the SHA-256 of header and cells, for a table that is no file."""
+        digest = hashlib.sha256(repr(self.header).encode("utf-8", "backslashreplace"))
+        for column in (column for block in self.blocks(1 << 62) for column in block.columns):
+            numbers = column.astype("<f8").tobytes() if isinstance(column, np.ndarray) else None
+            digest.update(numbers or repr(column).encode("utf-8", "backslashreplace"))
+        self.sha256 = digest.hexdigest()
+        return self
+
+
+def _cells(column: Any) -> Column:
+    """Return floats, or a list of objects where floats would lose something: an id may have more digits than they."""
+    kind = column.dtype.kind
+    if kind in "iu" and column.notna().any():
+        kind = "f" if int(column.min()) >= -(2**53) and int(column.max()) <= 2**53 else "O"
+    if kind in "iuf":
+        return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+    return list(column.to_numpy(dtype=object, na_value=None))
+
+
+def open_frame(frame: Any, problems: Problems, decimal: str | None) -> TypedGrid:
+    """Open a pandas DataFrame, or a table that offers Arrow's interface, such as a polars DataFrame.
+
+    An index other than 0, 1, 2, ... becomes the first column.
     """
-    count = Counter(len(cells) for _, cells in misfits)
-    length, times = max(count.items(), key=lambda item: item[1], default=(0, 0))
-    row, first = next(((row, cells) for row, cells in misfits if len(cells) == length), (0, ()))
-    if 2 * times > n_rows and are_names(first):
-        raise problems.stop("title", row, n=length, width=width)
-    for row, cells in misfits:
-        if delimiter:
-            problems.add("row-length", row, n=len(cells), width=width, delimiter=delimiter)
-        else:
-            problems.add("row-too-long", row, n=len(cells), width=width)
+    if not hasattr(frame, "iloc"):
+        arrow = _pyarrow(problems, type(frame).__module__.split(".")[0]).table(frame)
+        return _open_arrow(arrow.schema, arrow.num_rows, arrow.to_batches, problems, decimal).with_fingerprint()
+    index, names = frame.index, list(map(str, frame.columns))
+    if frame.columns.nlevels > 1 or index.nlevels > 1:
+        raise problems.stop("header-levels")
+    nameless, unique = index.name is None, index.is_unique
+    if nameless and not unique:
+        problems.note("unused-index")
+    if not nameless or (unique and type(index).__name__ != "RangeIndex"):
+        names.insert(0, "" if nameless else str(index.name))
+        frame = frame.reset_index(allow_duplicates=True)
+
+    def frames(n: int) -> Iterator["pd.DataFrame"]:
+        return (frame.iloc[start : start + n] for start in range(0, len(frame), n))
+
+    return TypedGrid(names, len(frame), frames, problems, decimal).with_fingerprint()
+
+
+def open_parquet(stream: BinaryIO, problems: Problems, decimal: str | None) -> TypedGrid:
+    """Open a Parquet file, to be read a batch of rows at a time."""
+    parquet = _pyarrow(problems, "Parquet", "pyarrow.parquet")
+    stream.seek(0)
+    try:
+        file = parquet.ParquetFile(stream)
+        return _open_arrow(file.schema_arrow, file.metadata.num_rows, file.iter_batches, problems, decimal)
+    except Exception as error:  # pyarrow raises OSError, ArrowInvalid, ...
+        raise problems.stop("damaged", kind="Parquet", reason=str(error)) from None
+
+
+def _pyarrow(problems: Problems, kind: str, module: str = "pyarrow") -> Any:
+    try:
+        return import_module(module)
+    except ImportError:
+        extra = "transvariation[parquet]"
+        raise problems.stop("library", remedy="install", kind=kind, library="pyarrow", extra=extra) from None
+
+
+def _open_arrow(schema: Any, n_rows: int, batches: Any, problems: Problems, decimal: str | None) -> TypedGrid:
+    import pandas as pd
+
+    index = (schema.pandas_metadata or {}).get("index_columns") or []
+    order = sorted(range(len(schema.names)), key=lambda i: schema.names[i] not in index)  # the index first
+    nameless = re.compile(r"^__index_level_\d+__$")  # what pandas calls an index without a name
+
+    def frames(n: int) -> Iterator["pd.DataFrame"]:
+        row = 2
+        try:
+            for batch in batches(n):
+                yield batch.to_pandas(types_mapper=pd.ArrowDtype, ignore_metadata=True).iloc[:, order]
+                row += batch.num_rows
+        except Exception as error:  # pyarrow raises OSError, ArrowInvalid, ...
+            problems.add("damaged", row, kind="Parquet", reason=str(error))
+
+    names = [nameless.sub("", schema.names[i].strip()) for i in order]
+    return TypedGrid(names, n_rows, frames, problems, decimal)

@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from transvariation.tables.cells import read_cells
-from transvariation.tables.columnar import PandasGrid, open_arrow, open_parquet
 from transvariation.tables.excel import ExcelGrid
-from transvariation.tables.grid import Grid, Limits
-from transvariation.tables.problems import MARKS, Problems
+from transvariation.tables.grid import Grid, Limits, open_frame, open_parquet
+from transvariation.tables.problems import MARKS, Problems, TableError
 from transvariation.tables.text import TextGrid
 
 if TYPE_CHECKING:
@@ -41,44 +40,47 @@ def opened(
     delimiter: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
-) -> Iterator[tuple[Grid, Problems]]:
+) -> Iterator[Grid]:
     """Open a table of any kind, and close it again if it was opened here."""
-    problems = Problems(name or _name_of(source))
+    if name is None and isinstance(source, str | os.PathLike):
+        # A name that is not UTF-8 has to go into messages and reports that are.
+        name = os.fsencode(source).decode("utf-8", "backslashreplace")
+    elif name is None:
+        name = own if isinstance(own := getattr(source, "name", None), str) else "table"
+    problems = Problems(name)
     _check_options(problems, delimiter, decimal, encoding)
-    frame: Any = source
-    if hasattr(frame, "iloc") or hasattr(frame, "__arrow_c_stream__"):
-        open_frame = PandasGrid if hasattr(frame, "iloc") else open_arrow
-        grid: Grid = open_frame(frame, problems, decimal)
-        _check_size(grid, problems, limits)
-        yield grid, problems
+    if hasattr(source, "iloc") or hasattr(source, "__arrow_c_stream__"):
+        yield _checked(open_frame(source, problems, decimal), limits)
         return
-    stream, ours = _stream(source, problems)
+    stream = _stream(source, problems)
     try:
         stream.seek(0)
         head = stream.read(8)
         stream.seek(0)
         sha256 = hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
-        if sheet is not None and not head.startswith(b"PK\x03\x04"):
+        is_excel = head.startswith(b"PK\x03\x04")
+        if sheet is not None and not is_excel:
             problems.add("sheet-of-no-workbook", sheet=str(sheet))
-        if not head:
-            problems.add("empty-file")
         for code, starts in _NO_TABLES.items():
             if head.startswith(starts):
                 problems.add(code)
+        if not head:
+            problems.add("empty-file")
         problems.check()
-        if head.startswith(b"PK\x03\x04"):
-            grid = ExcelGrid(stream, sha256, problems, limits, sheet=sheet, decimal=decimal)
+        grid: Grid
+        if is_excel:
+            grid = ExcelGrid(stream, problems, limits, sheet, decimal)
         elif head.startswith(b"PAR1"):
-            grid = open_parquet(stream, sha256, problems, decimal)
+            grid = open_parquet(stream, problems, decimal)
         else:
-            grid = TextGrid(stream, sha256, problems, delimiter=delimiter, decimal=decimal, encoding=encoding)
+            grid = TextGrid(stream, problems, delimiter, decimal, encoding)
             numbers = read_cells(grid.header).values
             if grid.header and np.isfinite(numbers).all() and not _is_axis(numbers):
                 problems.add("header-of-numbers", grid.first_row)
-        _check_size(grid, problems, limits)
-        yield grid, problems
+        grid.sha256 = sha256
+        yield _checked(grid, limits)
     finally:
-        if ours:
+        if stream is not source:
             stream.close()
 
 
@@ -88,30 +90,22 @@ def _is_axis(numbers: NDArray[np.float64]) -> bool:
     return len(numbers) >= 20 and bool((np.abs(steps - np.mean(steps)) <= 0.2 * abs(np.mean(steps))).all() and steps[0])
 
 
-def _name_of(source: Any) -> str:
-    if isinstance(source, str | os.PathLike):
-        # A name that is not UTF-8 has to go into messages and reports that are.
-        return os.fsencode(source).decode("utf-8", "backslashreplace")
-    name = getattr(source, "name", None)
-    return name if isinstance(name, str) else "table"
-
-
-def _stream(source: Any, problems: Problems) -> tuple[BinaryIO, bool]:
+def _stream(source: Any, problems: Problems) -> BinaryIO:
     if isinstance(source, bytes | bytearray | memoryview):
-        return io.BytesIO(source), True
+        return io.BytesIO(source)
     if isinstance(source, str | os.PathLike):
+        path = Path(source)
         try:
-            if Path(source).exists() and not Path(source).is_file():
-                raise problems.stop("no-file")
-            return Path(source).open("rb"), True
-        except OSError as error:
-            raise problems.stop("cannot-open", reason=error.strerror or str(error)) from None
-        except ValueError as error:
-            problems.check()  # it was raised here
-            raise problems.stop("cannot-open", reason=str(error)) from None
+            odd = path.exists() and not path.is_file()
+            stream = None if odd else path.open("rb")
+        except (OSError, ValueError) as error:  # a NUL byte in a path is a ValueError
+            raise problems.stop("cannot-open", reason=getattr(error, "strerror", None) or str(error)) from None
+        if stream is None:
+            raise problems.stop("no-file")
+        return stream
     if not (hasattr(source, "read") and hasattr(source, "seek")) or isinstance(source, io.TextIOBase):
         raise TypeError(f"a table is a path, bytes, an open binary file or a DataFrame, not {type(source).__name__}")
-    return source, False
+    return source
 
 
 def _check_options(problems: Problems, delimiter: str | None, decimal: str | None, encoding: str | None) -> None:
@@ -121,26 +115,20 @@ def _check_options(problems: Problems, delimiter: str | None, decimal: str | Non
         problems.add("option", option="decimal", value=decimal, expected='must be "." or ","')
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n\x00 '):
         problems.add("option", option="delimiter", value=delimiter, expected="must be one character, such as ';'")
-    if encoding is not None and not _is_encoding(encoding):
+    try:
+        known = encoding is None or codecs.lookup(encoding)._is_text_encoding  # base64 and the like are no text
+    except (LookupError, ValueError):
+        known = False
+    if not known:
         expected = "is unknown; utf-8, cp1252 and utf-16 are the usual ones"
         problems.add("option", option="encoding", value=encoding, expected=expected)
-    problems.check()
+    if problems.problems:
+        raise TableError(problems.problems)
 
 
-def _is_encoding(name: str) -> bool:
-    try:
-        return codecs.lookup(name)._is_text_encoding  # base64 and the like are no text
-    except (LookupError, ValueError):
-        return False
-
-
-def _check_size(grid: Grid, problems: Problems, limits: Limits) -> None:
-    width = len(grid.header)
+def _checked(grid: Grid, limits: Limits) -> Grid:
     if not grid.header:
-        problems.add("no-header")
-    if width > limits.columns:
-        problems.add("too-many-columns", n=width, limit=limits.columns)
-    if grid.n_rows > limits.rows or grid.n_rows * width > limits.cells:
-        problems.add("too-many-rows", remedy="read-chunks", n=min(limits.rows, limits.cells // max(width, 1)))
-    if not grid.header or width > limits.columns:
-        problems.check()
+        raise grid.problems.stop("no-header")
+    if len(grid.header) > limits.columns:
+        raise grid.problems.stop("too-many-columns", n=len(grid.header), limit=limits.columns)
+    return grid

@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from transvariation.tables.columns import by_unit, same_unit, similar
-from transvariation.tables.missing import apply_policy, check_policy, filling, gaps
 from transvariation.tables.opening import Source
-from transvariation.tables.problems import MARKS, Problem, TableError
+from transvariation.tables.problems import Problem, TableError
 from transvariation.tables.reading import read_table
-from transvariation.tables.table import Table
+from transvariation.tables.table import Table, apply_policy
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,6 @@ def align(control: Table, recovered: Table, *, features: Sequence[str] | None = 
     >>> pair.features, pair.recovered.X.tolist(), pair.only_control
     (('Na', 'Mg'), [[6.0, 5.0]], ('Fe',))
     """
-    check_policy(missing)
     problems: list[Problem] = []
     recovered = _named_alike(recovered, control)
     in_control, in_recovered = set(control.features), set(recovered.features)
@@ -65,7 +63,12 @@ def align(control: Table, recovered: Table, *, features: Sequence[str] | None = 
     only_control = tuple(name for name in control.features if name not in in_recovered)
     only_recovered = tuple(name for name in recovered.features if name not in in_control)
     if features is not None:
-        common = _wanted(features, control, recovered, problems)
+        for table in (control, recovered):
+            lacking = (name for name, found in zip(features, table.lookup(features), strict=True) if found is None)
+            problems += [Problem("no-such-variable", table.name, params={"name": name}) for name in lacking]
+        common = control.found(features)
+        twice = [control.headers[name] for name, times in Counter(common).items() if times > 1]
+        problems += [Problem("column-twice", control.name, params={"name": name}) for name in twice]
     elif not common:
         some = {"here": list(recovered.features[:8]), "there": list(control.features[:8]), "other": control.name}
         problems.append(Problem("nothing-in-common", recovered.name, params=some))
@@ -74,24 +77,22 @@ def align(control: Table, recovered: Table, *, features: Sequence[str] | None = 
         raise TableError(problems)
     notes_control = tuple(_absent(name, control, recovered) for name in only_control)
     notes_recovered = tuple(_absent(name, recovered, control) for name in only_recovered)
-    first = replace(control.select(common), notes=control.notes + notes_control)
-    second = replace(recovered.select(common), notes=recovered.notes + notes_recovered)
-    fill = filling(first)
-    results = _each(lambda: apply_policy(first, missing, fill), lambda: apply_policy(second, missing, fill))
-    return Pair(results[0], results[1], tuple(common), only_control, only_recovered)
+    first, second = control.select(common, notes_control), recovered.select(common, notes_recovered)
+    (known, found), (new, found_too) = (_attempt(apply_policy, table, missing, first) for table in (first, second))
+    if found or found_too:
+        raise TableError(found + found_too)
+    return Pair(known, new, tuple(common), only_control, only_recovered)
 
 
 def _named_alike(table: Table, control: Table) -> Table:
     """Rename features as in the control: "Na (ppm)" has its unit in the name only if "Na (wt%)" exists as well."""
-    theirs = by_unit([table.header(name) for name in table.features])
-    ours = by_unit([control.header(name) for name in control.features])
-    pairs = [
-        (table.features[theirs[variable]], control.features[i]) for variable, i in ours.items() if variable in theirs
-    ]
+    theirs = by_unit([table.headers[name] for name in table.features])
+    ours = by_unit([control.headers[name] for name in control.features])
+    pairs = ((table.features[theirs[each]], control.features[i]) for each, i in ours.items() if each in theirs)
     names = {own: name for own, name in pairs if own != name}
     # a feature without a unit that already has this name is renamed
     taken = {name: f"{name} (no unit)" for name in names.values() if name in table.features and name not in names}
-    return table.rename(taken | names)
+    return table.rename(taken | names) if names else table
 
 
 def unit_problems(units: Mapping[str, str], there: str, table: Table, features: Sequence[str]) -> list[Problem]:
@@ -101,17 +102,12 @@ def unit_problems(units: Mapping[str, str], there: str, table: Table, features: 
         one, other = units.get(name, ""), table.units.get(name, "")
         if one and other and not same_unit(one, other):
             params = {"unit": other, "other": one, "there": there}
-            problems.append(Problem("other-unit", table.name, 1, table.header(name), params))
+            problems.append(Problem("other-unit", table.name, 1, table.headers[name], params))
     return problems
 
 
 def read_pair(
-    control: Source,
-    recovered: Source,
-    *,
-    features: Sequence[str] | None = None,
-    missing: str = "error",
-    **options: Any,
+    control: Source, recovered: Source, *, features: Sequence[str] | None = None, missing: str = "error", **options: Any
 ) -> Pair:
     """Read the control and the recovered table of a case; every problem of both is reported at once.
 
@@ -134,7 +130,6 @@ def read_pair(
       control.csv, row 3, column 'Mg': 'x' is not a number
       recovered.csv, row 2, column 'Na': the value is missing; fill it in, or choose missing="drop" or missing="impute"
     """
-    check_policy(missing)
     own: list[dict[str, Any]] = [{}, {}]
     roles = options.pop("roles", None)
     options["all_roles"] = (roles, roles) if roles is None or isinstance(roles, Mapping) else roles
@@ -143,11 +138,11 @@ def read_pair(
         for each, value in zip(own, options.pop(pair, (None, None)), strict=True):
             each[option] = both if value is None else value
     common = {**options, "features": features, "missing": "keep"}
-    first, found = _attempt(control, **own[0], **common)
+    first, found = _attempt(read_table, control, **own[0], **common)
     if first is not None:
         # A recovered table may be one row: what the control measured is a variable there too, whatever its cell holds.
-        common |= {"expect": (*first.features, *map(first.header, first.features)), "units": first.units}
-    second, found_too = _attempt(recovered, **own[1], **common)
+        common |= {"expect": (*first.features, *first.headers.values()), "units": first.units}
+    second, found_too = _attempt(read_table, recovered, **own[1], **common)
     problems = _advised(found, found_too)
     if not problems and first is not None and second is not None:
         return align(first, second, features=features, missing=missing)
@@ -155,8 +150,17 @@ def read_pair(
         second = _named_alike(second, first)
         there = set(second.features)
         used = [name for name in first.features if name in there]
-        problems += gaps(first.select(used), missing) + gaps(second.select(used), missing)
+        for table in (first, second):
+            problems += _attempt(apply_policy, table.select(used), missing)[1]
     raise TableError(problems)
+
+
+def _attempt(step: Callable[..., Table], *args: Any, **options: Any) -> tuple[Any, list[Problem]]:
+    """Call a function; return what it could read, and the problems that it raised."""
+    try:
+        return step(*args, **options), []
+    except TableError as error:
+        return error.partial, error.problems
 
 
 def _advised(control: list[Problem], recovered: list[Problem]) -> list[Problem]:
@@ -165,64 +169,28 @@ def _advised(control: list[Problem], recovered: list[Problem]) -> list[Problem]:
     Where only one table needs another decimal mark, the remedy is for that one. A label column that only one table has
     is no problem: the recovered fragments often name no source.
     """
-    found = {"control": control, "recovered": recovered}
-    absent = {role: {p.params["name"] for p in listed if _is_absent_label(p)} for role, listed in found.items()}
-    for role, other in (("control", "recovered"), ("recovered", "control")):
-        found[role] = [p for p in found[role] if not _is_absent_label(p) or p.params["name"] in absent[other]]
-    for mark in MARKS.values():
-        asking = [role for role, listed in found.items() if any(_asks_for(p, mark) for p in listed)]
-        if len(asking) == 1:
-            (role,) = asking
-            found[role] = [
-                replace(p, params={**p.params, "of": role}) if _asks_for(p, mark) else p for p in found[role]
-            ]
-    return found["control"] + found["recovered"]
+    combined = []
+    for table, own, others in (("control", control, recovered), ("recovered", recovered, control)):
+        common = set(map(_request, others))
+        for problem in own:
+            request = _request(problem)
+            if request is None or request in common:
+                combined.append(problem)
+            elif problem.remedy == "give-decimal":
+                combined.append(replace(problem, params={**problem.params, "of": table}))
+    return combined
 
 
-def _is_absent_label(problem: Problem) -> bool:
-    absent = problem.code in ("no-such-column", "similar-column")
-    return absent and problem.params["role"] in ("id", "source", "fragment", "replicate", "order")
-
-
-def _asks_for(problem: Problem, mark: str) -> bool:
-    return problem.remedy == "give-decimal" and problem.params["mark"] == mark
-
-
-def _attempt(source: Source, **options: Any) -> tuple[Table | None, list[Problem]]:
-    try:
-        return read_table(source, **options), []
-    except TableError as error:
-        return error.partial, error.problems
-
-
-def _each(*steps: Callable[[], Table]) -> list[Table]:
-    """Run every step, then raise what any of them had to report."""
-    results, problems = [], []
-    for step in steps:
-        try:
-            results.append(step())
-        except TableError as error:
-            problems += error.problems
-    if problems:
-        raise TableError(problems)
-    return results
-
-
-def _wanted(features: Sequence[str], control: Table, recovered: Table, problems: list[Problem]) -> list[str]:
-    for table in (control, recovered):
-        for feature, found in zip(features, table.lookup(features), strict=True):
-            if found is None:
-                problems.append(Problem("no-such-variable", table.name, params={"name": feature}))
-    common = control.found(features)
-    problems += [
-        Problem("column-twice", control.name, params={"name": control.header(name)})
-        for name, times in Counter(common).items()
-        if times > 1
-    ]
-    return common
+def _request(problem: Problem) -> tuple[str, str] | None:
+    """Return what a problem asks for that may concern one table only: a decimal mark or a column of labels."""
+    if problem.remedy == "give-decimal":
+        return "mark", problem.params["mark"]
+    if problem.code in ("no-such-column", "similar-column") and problem.params["role"] != "measurement":
+        return "column", problem.params["name"]
+    return None
 
 
 def _absent(name: str, here: Table, there: Table) -> Problem:
     close = similar(name, there.features, 0.8) if len(here.features) <= 200 else ""
     params = {"other": there.name, "similar": close}
-    return Problem("unused-similar" if close else "unused-absent", here.name, None, here.header(name), params)
+    return Problem("unused-similar" if close else "unused-absent", here.name, None, here.headers[name], params)

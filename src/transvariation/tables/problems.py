@@ -7,6 +7,8 @@ from typing import Any
 
 COLLECTED = 1000  # beyond this many problems the file is of another kind altogether: reading stops
 SHOWN = 20
+MARKS = {".": "point", ",": "comma"}
+FRONT_ENDS = ("python", "cli", "page")
 
 # The message of each kind of problem or note. Values are shown quoted and with control characters escaped, but for
 # {value!s}, which is only escaped.
@@ -22,9 +24,8 @@ MESSAGES = {
     "model-file": "this is no table but a model saved by `fit`; apply it with `score`, the model first, then the table",
     "no-workbook": "the file is a ZIP archive but not an Excel workbook; unpack it, or save it as .xlsx",
     "xml-entities": "the Excel file defines XML entities in {member}, which is not allowed",
-    "unpacked-size": "the Excel file unpacks to {size:,} MB, more than the {limit:,} MB allowed; save the table as"
-    " CSV or"
-    " Parquet",
+    "unpacked-size": "the Excel file unpacks to {size:,} MB, more than the {limit:,} MB allowed; save the table as CSV"
+    " or Parquet",
     "library": "reading {kind!s} files needs {library!s}",
     "option": "{option!s}={value} {expected!s}",
     "too-many-columns": "{n:,} columns are more than the {limit:,} allowed",
@@ -43,12 +44,10 @@ MESSAGES = {
     "empty-first-sheet": "the sheet {sheet} is empty; others: {sheets}",
     "unreadable-sheet": "the sheet {sheet} cannot be read: {reason!s}",
     "row-number": "a row number above {limit:,} cannot be: the file is damaged",
-    "formula-without-value": "{value} is a formula without a stored value; open the file in a spreadsheet program"
-    " and save"
-    " it, or save the values",
-    "merged-cells": "cells are merged ({ranges!s}): which rows their label holds for is not certain; unmerge them"
-    " and fill"
-    " in every cell",
+    "formula-without-value": "{value} is a formula without a stored value; open the file in a spreadsheet program and"
+    " save it, or save the values",
+    "merged-cells": "cells are merged ({ranges!s}): which rows their label holds for is not certain; unmerge them and"
+    " fill in every cell",
     # header and rows
     "no-header": "there is no header: the file holds blank lines only",
     "no-rows": "there is a header but no row below it",
@@ -60,9 +59,8 @@ MESSAGES = {
     "row-length": "the row has {n} cells but the header has {width}; is a delimiter inside a cell not quoted, or a cell"
     " missing? (the delimiter is {delimiter!s})",
     "row-too-long": "the row has {n} cells but the header has {width}",
-    "title": "the row has {n} cells but the header has {width}, and so it is with most rows; are there lines above"
-    " the row"
-    " of names? Remove them",
+    "title": "the row has {n} cells but the header has {width}, and so it is with most rows; are there lines above the"
+    " row of names? Remove them",
     "summary-rows": "summaries ({words}), not measurements: {rows!s}; remove them",
     "unit-in-header": "the unit is {unit} here but {other} in the header; correct one of them",
     # columns
@@ -71,8 +69,8 @@ MESSAGES = {
     "column-twice": "the column {name} is named twice among the features",
     "feature-and-label": "the column {name} is named among the features and as the {role!s}",
     "role-twice": "the columns {columns} are all given as the {role!s}; only one can be",
-    "several-labels": "the columns {columns} may all be the {role!s}; give one of them, or join their"
-    " labels in one column",
+    "several-labels": "the columns {columns} may all be the {role!s}; give one of them, or join their labels in one"
+    " column",
     "label-or-measurement": "the whole numbers in this column may be labels or measurements",
     "no-measurement": "no column holds numbers to measure by ({why!s}); the header is {header!s}",
     "empty-label": "the {role!s} is empty in {rows!s}; fill it in",
@@ -93,15 +91,12 @@ MESSAGES = {
     "unit-in-cell": "{value} carries a unit; put the unit in the header, such as 'Na (wt%)', and leave the bare number",
     "thousands": "{value} has a thousands separator; write the number without it",
     "other-mark": "{value} has a decimal {mark!s}, but this file's decimal mark is the {own!s}; write it as elsewhere",
-    "thousands-or-other-mark": "{value} has a thousands separator or a decimal {mark!s}, but this file's decimal"
-    " mark is"
-    " the {own!s}; write it as elsewhere",
+    "thousands-or-other-mark": "{value} has a thousands separator or a decimal {mark!s}, but this file's decimal mark"
+    " is the {own!s}; write it as elsewhere",
     "column-in-other-mark": "{value} has a decimal {mark!s}, but this file's decimal mark is the {own!s}; write it as"
-    " elsewhere,"
-    " or, if the column is no measurement, name the features to use",
+    " elsewhere, or, if the column is no measurement, name the features to use",
     "decimal-mark": "{value} may mean {small!s} or {large!s}, and no other cell tells which; for {large!s} write it"
-    " without"
-    " the comma",
+    " without the comma",
     "missing": "the value is missing; fill it in",
     "below-detection": "the value is below the detection limit; fill it in",
     "all-dropped": "every object has a missing value, so that dropping them leaves none",
@@ -134,62 +129,33 @@ MESSAGES = {
 }  # fmt: skip
 
 # What can be done about it, in the terms of each front end.
-REMEDIES = {
-    "drop-or-impute": {
-        "python": 'choose missing="drop" or missing="impute"',
-        "cli": "choose --missing drop or --missing impute",
-        "page": "choose under “Missing values” to leave the row out or to fill in",
-    },
-    "drop": {
-        "python": 'choose missing="drop"',
-        "cli": "choose --missing drop",
-        "page": "choose under “Missing values” to leave the row out",
-    },
-    "impute": {
-        "python": 'try missing="impute"',
-        "cli": "try --missing impute",
-        "page": "choose under “Missing values” to fill in",
-    },
-    "drop-summary-rows": {
-        "python": "choose drop_summary_rows=True",
-        "cli": "choose --drop-summary-rows",
-        "page": "choose “leave out summary rows”",
-    },
-    "fragment-column": {
-        "python": "for replicates of one object give fragment_column={column}",
-        "cli": "for replicates of one object give --fragment-column {column}",
-        "page": "for replicates of one object choose “fragment” as the role of this column",
-    },
-    "give-role": {
-        "python": "give its role, such as roles={{{column}: 'fragment'}}, 'replicate', 'ignore' or 'measurement'",
-        "cli": "give its role, such as --role {column}=fragment, =replicate, =ignore or =measurement",
-        "page": "choose its role under “Roles of the columns”",
-    },
-    "give-decimal": {
-        "python": "if the {mark!s} is the decimal mark, give {python!s}",
-        "cli": "if the {mark!s} is the decimal mark, give {cli!s}",
-        "page": "if it is the decimal mark, choose the {mark!s} under “Decimal mark”",
-    },
-    "name-sheet": {
-        "python": "name the sheet to read (sheet=), or move it to the front",
-        "cli": "name the sheet to read (--sheet, --control-sheet, --recovered-sheet, --background-sheet), or move it to"
-        " the front",
-        "page": "choose one under “Sheet”",
-    },
-    "name-encoding": {
-        "python": "save the file as UTF-8, or name its encoding (encoding=)",
-        "cli": "save the file as UTF-8",
-        "page": "save the file as UTF-8",
-    },
-    "read-chunks": {
-        "python": "read it in blocks (read_chunks), or raise limits=Limits(...)",
-        "cli": "the command `transvariation score` takes tables of any length",
-        "page": "the command “transvariation score” takes tables of any length",
-    },
-    "install": dict.fromkeys(("python", "cli", "page"), "pip install {extra}"),
+_REMEDIES = {
+    "drop-or-impute": ('choose missing="drop" or missing="impute"', "choose --missing drop or --missing impute",
+        "choose under “Missing values” to leave the row out or to fill in"),
+    "drop": ('choose missing="drop"', "choose --missing drop", "choose under “Missing values” to leave the row out"),
+    "impute": ('try missing="impute"', "try --missing impute", "choose under “Missing values” to fill in"),
+    "drop-summary-rows": ("choose drop_summary_rows=True", "choose --drop-summary-rows",
+        "choose “leave out summary rows”"),
+    "fragment-column": ("for replicates of one object give fragment_column={column}",
+        "for replicates of one object give --fragment-column {column}",
+        "for replicates of one object choose “fragment” as the role of this column"),
+    "give-role": ("give its role, such as roles={{{column}: 'fragment'}}, 'replicate', 'ignore' or 'measurement'",
+        "give its role, such as --role {column}=fragment, =replicate, =ignore or =measurement",
+        "choose its role under “Roles of the columns”"),
+    "give-decimal": ("if the {mark!s} is the decimal mark, give {python!s}",
+        "if the {mark!s} is the decimal mark, give {cli!s}",
+        "if it is the decimal mark, choose the {mark!s} under “Decimal mark”"),
+    "name-sheet": ("name the sheet to read (sheet=), or move it to the front",
+        "name the sheet to read (--sheet, --control-sheet, --recovered-sheet, --background-sheet), or move it to"
+        " the front", "choose one under “Sheet”"),
+    "name-encoding": ("save the file as UTF-8, or name its encoding (encoding=)", "save the file as UTF-8",
+        "save the file as UTF-8"),
+    "read-chunks": ("read it in blocks (read_chunks), or raise limits=Limits(...)",
+        "the command `transvariation score` takes tables of any length",
+        "the command “transvariation score” takes tables of any length"),
+    "install": ("pip install {extra}",) * 3,
 }  # fmt: skip
-
-MARKS = {".": "point", ",": "comma"}
+REMEDIES = {name: dict(zip(FRONT_ENDS, texts, strict=True)) for name, texts in _REMEDIES.items()}
 
 
 @dataclass(frozen=True)
@@ -209,7 +175,7 @@ class Problem:
     params : mapping
         The values that the message names.
     remedy : str
-        What can be done, a key of `REMEDIES`, or "" if the message includes the remedy.
+        What can be done, a key of `REMEDIES`; "" if the message includes it.
 
     Examples
     --------
@@ -237,17 +203,14 @@ class Problem:
 
     def text(self, front_end: str = "python") -> str:
         """Phrase the problem and its remedy for a front end: "python", "cli" or "page"."""
-        said, remedy = _phrase(MESSAGES[self.code], self.params), self.remedy_text(front_end)
-        return f"{said}, or {remedy}" if ";" in said and remedy else f"{said}; {remedy}" if remedy else said
-
-    def remedy_text(self, front_end: str = "python") -> str:
-        """Phrase what can be done, in the terms of a front end; "" if the message includes it."""
+        said = _phrase(MESSAGES[self.code], self.params)
         if not self.remedy:
-            return ""
+            return said
         values: dict[str, Any] = {"column": self.column or "", **self.params}
         if self.remedy == "give-decimal":
             values |= _decimal_options(values["mark"], values.get("of"))
-        return _phrase(REMEDIES[self.remedy][front_end], values)
+        remedy = _phrase(REMEDIES[self.remedy][front_end], values)
+        return f"{said}, or {remedy}" if ";" in said else f"{said}; {remedy}"
 
     def located(self, front_end: str = "python") -> str:
         """Return the message, preceded by file, row and column."""

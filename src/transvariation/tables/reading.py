@@ -2,28 +2,19 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from transvariation.tables.cells import find_decimal, read_cells
-from transvariation.tables.columns import (
-    LEVELS,
-    Layout,
-    cell_text,
-    cell_texts,
-    find_layout,
-    is_unit_row,
-    order_values,
-    same_unit,
-    split_unit,
-)
-from transvariation.tables.grid import Block, Grid, Limits, block_rows
-from transvariation.tables.missing import apply_policy, check_policy, gaps, nothing_remains
+from transvariation.tables.cells import cell_text, cell_texts, explain, find_decimal, order_values, read_cells
+from transvariation.tables.columns import LEVELS, Layout, find_layout, take_units
+from transvariation.tables.grid import Block, Grid, Limits
 from transvariation.tables.opening import Source, opened
 from transvariation.tables.problems import Problems, TableError, row_list
-from transvariation.tables.table import Table
+from transvariation.tables.table import Table, apply_policy, join, nothing_remains
+
+BLOCK_CELLS = 1_000_000  # a block of text cells this large takes about 100 MB
 
 # As a whole cell; the long words also before or after a label with a number ("Mean F1", "F1 RSD").
 _STATISTICS = (
@@ -110,23 +101,26 @@ def read_table(
     >>> table.X.tolist()
     [[13.64, 4.49], [13.89, 3.6]]
     """
-    check_policy(missing)
+    named = {"id": id_column, "source": source_column, "fragment": fragment_column}
+    taken = {column: role for role, column in named.items() if column is not None} | dict(roles or {})
+    given = {"roles": taken, "features": features, "expect": expect, "units": units}
     how: dict[str, Any] = {"sheet": sheet, "delimiter": delimiter, "decimal": decimal, "encoding": encoding}
-    with opened(source, name, limits, **how) as (grid, problems):
-        named = {"id": id_column, "source": source_column, "fragment": fragment_column}
-        taken = {column: role for role, column in named.items() if column is not None} | dict(roles or {})
-        given = {"roles": taken, "features": features, "expect": expect, "units": units, "decimal": decimal}
-        parts: list[Table] = []
+    with opened(source, name, limits, **how) as grid:
+        problems, parts = grid.problems, []
         try:
-            for part, _ in _read_parts(grid, problems, limits, block_rows(len(grid.header)), given, drop_summary_rows):
+            for part, _ in _read_parts(grid, limits, None, given, drop_summary_rows):
                 parts.append(part)
         except TableError as error:
             if error.stopped or not parts:
                 raise
-        table = replace(_joined(parts), sha256=grid.sha256, notes=tuple(problems.notes))
+        table = join(parts, notes=problems.notes)
         _report_duplicates(table, problems)
     if problems.problems:
-        raise TableError(problems.problems + gaps(table, missing), partial=table)
+        try:
+            apply_policy(table, missing)
+        except TableError as error:
+            problems.problems += error.problems
+        raise TableError(problems.problems, partial=table)
     return apply_policy(table, missing, reference)
 
 
@@ -144,10 +138,7 @@ def read_chunks(
     progress: Callable[[float], None] | None = None,
     left_out: Callable[[tuple[str, ...]], None] | None = None,
     name: str | None = None,
-    sheet: str | int | None = None,
-    delimiter: str | None = None,
-    decimal: str | None = None,
-    encoding: str | None = None,
+    **how: Any,
 ) -> Iterator[Table]:
     """Read a table larger than memory, a block of rows at a time.
 
@@ -156,7 +147,7 @@ def read_chunks(
 
     Parameters
     ----------
-    source, id_column, roles, drop_summary_rows, missing, units, name, sheet, delimiter, decimal, encoding
+    source, id_column, roles, drop_summary_rows, missing, units, name
         As for :func:`read_table`.
     features : sequence of str
         The columns wanted, in the order wanted.
@@ -169,6 +160,8 @@ def read_chunks(
     left_out : callable, default=None
         Called with the ids of the objects that were left out of a block because values are missing. A block of which
         nothing remains is not yielded; that nothing remains of the whole table is a problem.
+    **how
+        ``sheet``, ``delimiter``, ``decimal`` and ``encoding``, as for :func:`read_table`.
 
     Yields
     ------
@@ -182,21 +175,18 @@ def read_chunks(
     ('F1', 'F2') [[2.0, 1.0], [4.0, 3.0]]
     ('F3',) [[6.0, 5.0]]
     """
-    check_policy(missing)
     if missing == "impute" and reference is None:
         raise ValueError('missing="impute" in blocks needs reference=: the control table or its filling()')
     limits = Limits(rows=2**62, cells=2**62)
-    how: dict[str, Any] = {"sheet": sheet, "delimiter": delimiter, "decimal": decimal, "encoding": encoding}
-    with opened(source, name, limits, **how) as (grid, problems):
-        taken = ({} if id_column is None else {id_column: "id"}) | dict(roles or {})
-        given = {"roles": taken, "features": features, "units": units}
-        size = rows or block_rows(len(grid.header))
-        remaining = False
-        for part, done in _read_parts(grid, problems, limits, size, given, drop_summary_rows):
-            problems.check()
-            names = part.found(features, units or {})  # all are there, or there is a problem
-            own = {name: wanted for name, wanted in zip(names, features, strict=True) if wanted in (units or {})}
-            block = apply_policy(_joined([part]).select(names).rename(own), missing, reference, in_block=True)
+    taken = ({} if id_column is None else {id_column: "id"}) | dict(roles or {})
+    given = {"roles": taken, "features": features, "units": units}
+    units, remaining = units or {}, False
+    with opened(source, name, limits, **how) as grid:
+        for part, done in _read_parts(grid, limits, rows, given, drop_summary_rows):
+            grid.problems.check()
+            names = part.found(features, units)  # all are there, or there is a problem
+            own = {name: wanted for name, wanted in zip(names, features, strict=True) if wanted in units}
+            block = apply_policy(join([part]).select(names).rename(own), missing, reference, in_block=True)
             remaining = remaining or len(block) > 0
             if block.dropped and left_out is not None:
                 left_out(block.dropped)
@@ -205,61 +195,44 @@ def read_chunks(
             if progress is not None:
                 progress(done)
         if not remaining:
-            nothing_remains(problems, missing, reference is not None)
-        problems.check()
+            nothing_remains(grid.problems, missing, reference is not None)
+        grid.problems.check()
 
 
 def _read_parts(
-    grid: Grid, problems: Problems, limits: Limits, size: int, given: dict[str, Any], drop_summary_rows: bool = False
+    grid: Grid, limits: Limits, rows: int | None, given: dict[str, Any], drop_summary_rows: bool
 ) -> Iterator[tuple[Table, float]]:
     """Turn blocks of cells into tables of numbers, with NaN where a value is missing."""
     layout: Layout | None = None
-    n = 0
-    for block in grid.blocks(size):
-        if layout is None and is_unit_row(block):
-            grid.header = _with_units(grid.header, block, problems)
-            problems.note("units-row", int(block.rows[0]))
-            block = block.keep(np.arange(len(block.rows)) > 0)
+    n, most = 0, min(limits.rows, limits.cells // len(grid.header))
+    for block in grid.blocks(rows or max(16, BLOCK_CELLS // len(grid.header))):
+        n += len(block.rows)
+        if max(n, grid.n_rows) > most:
+            raise grid.problems.stop("too-many-rows", remedy="read-chunks", n=most)
+        if layout is None:
+            block = take_units(grid, block)
         if not grid.decimal:
-            words = [column for column in block.columns if not isinstance(column, np.ndarray)]
-            grid.decimal = find_decimal([c.strip() for column in words for c in column if isinstance(c, str)], problems)
-        block = _without_summaries(block, layout, problems, drop_summary_rows)
+            words = chain.from_iterable(column for column in block.columns if not isinstance(column, np.ndarray))
+            grid.decimal = find_decimal([cell.strip() for cell in words if isinstance(cell, str)], grid.problems)
+        block = _without_summaries(block, layout, grid.problems, drop_summary_rows)
         if not len(block.rows):
             continue
         if layout is None:
-            layout = find_layout(grid, block, problems, **given)
-            _check_measurements(grid, block, layout, problems)
-            grid.measured = layout.at("measurement")
-        n += len(block.rows)
-        if n > limits.rows or n * len(grid.header) > limits.cells:
-            most = min(limits.rows, limits.cells // len(grid.header))
-            raise problems.stop("too-many-rows", remedy="read-chunks", n=most)
-        yield _numbers(grid, block, layout, problems), block.progress
+            layout = find_layout(grid, block, **given)
+            grid.measured = layout.at["measurement"]
+        yield _numbers(grid, block, layout), block.progress
     if layout is None:
-        find_layout(grid, None, problems, **given)
-        if not problems.problems:
-            problems.add("no-rows")
-        problems.check()
-
-
-def _with_units(header: list[str], block: Block, problems: Problems) -> list[str]:
-    """Put the units of the first row into names without a unit; "-" is not a unit."""
-    names = list(header)
-    for i, column in enumerate(block.columns):
-        unit, own = cell_text(column[0]), split_unit(header[i])[1]
-        if unit in ("", "-"):
-            continue
-        if not own:
-            names[i] = f"{header[i]} ({unit})"
-        elif not same_unit(own, unit):
-            problems.add("unit-in-header", int(block.rows[0]), header[i], unit=unit, other=own)
-    return names
+        grid.decimal = grid.decimal or "."
+        find_layout(grid, Block(np.empty(0, dtype=np.int64), [()] * len(grid.header)), **given)
+        if not grid.problems.problems:
+            grid.problems.add("no-rows")
+        grid.problems.check()
 
 
 def _without_summaries(block: Block, layout: Layout | None, problems: Problems, drop: bool) -> Block:
     """Leave out rows that hold a mean or a standard deviation instead of a measurement, with a note or a problem."""
     found: dict[int, str] = {}
-    measured = set() if layout is None else set(layout.at("measurement"))
+    measured = set() if layout is None else set(layout.at["measurement"])
     for column in (column for j, column in enumerate(block.columns) if j not in measured):
         words = [] if isinstance(column, np.ndarray) else [cell for cell in column if isinstance(cell, str)]
         if _HINT.search("\n".join(words).lower()):  # a quick look, before one at every cell
@@ -274,106 +247,61 @@ def _without_summaries(block: Block, layout: Layout | None, problems: Problems, 
         problems.note("summary-rows-dropped", **values)
     else:
         problems.add("summary-rows", rows[0], remedy="drop-summary-rows", **values)
-    keep = np.ones(len(block.rows), dtype=bool)
-    keep[at] = False
-    return block.keep(keep)
+    return block.keep([i for i in range(len(block.rows)) if i not in found])
 
 
-def _check_measurements(grid: Grid, block: Block, layout: Layout, problems: Problems) -> None:
-    """Report that no column holds numbers, and why the first ones hold none."""
-    if layout.at("measurement") or problems.problems:
-        return
-    why = f"the delimiter is {grid.delimiter}" if grid.delimiter else "no cell is a number"
-    if grid.delimiter and len(grid.header) == 1:
-        why = "no delimiter was found in the first row; columns must be separated by comma, semicolon, tab or bar"
-    problems.add("no-measurement", why=why, header=" | ".join(grid.header)[:80])
-    for note in [note for note in problems.notes if note.code == "unused-text"][:5]:
-        j = layout.header.index(str(note.column))
-        for i, fault in list(read_cells(block.columns[j], grid.decimal).faults.items())[:1]:
-            fault.report(problems, int(block.rows[i]), layout.header[j])
-
-
-def _numbers(grid: Grid, block: Block, layout: Layout, problems: Problems) -> Table:
-    at = layout.at("measurement")
+def _numbers(grid: Grid, block: Block, layout: Layout) -> Table:
+    at, problems = layout.at["measurement"], grid.problems
     X = np.full((len(block.rows), len(at)), np.nan)
     below: np.ndarray | None = None
     for k, j in enumerate(at):
         X[:, k], limits, faults = read_cells(block.columns[j], grid.decimal)
-        if limits and below is None:
-            below = np.full(X.shape, np.nan)
-        for i, limit in limits.items():
-            below[i, k] = limit  # type: ignore[index]
-        for i, fault in faults.items():
-            fault.report(problems, int(block.rows[i]), layout.header[j])
+        if limits:
+            below = np.full(X.shape, np.nan) if below is None else below
+            below[list(limits), k] = list(limits.values())
+        for i, cell in faults.items():
+            code, params = explain(cell, grid.decimal)
+            problems.add(code, int(block.rows[i]), layout.header[j], **params)
             X[i, k] = np.inf  # reported already, so not to be called missing as well
     levels: dict[str, Any] = {role: _labels(block, layout, role, problems) for role in LEVELS}
     ids = _labels(block, layout, "id", problems)
     labels = [texts for texts in levels.values() if texts is not None]
-    if ids is None and labels:
-        ids = tuple(map(" / ".join, zip(*labels, strict=True)))
+    if ids is None:
+        ids = tuple(map(" / ".join, zip(*labels, strict=True)) if labels else map("row {}".format, block.rows.tolist()))
     return Table(
-        name=grid.name,
-        ids=tuple(f"row {row}" for row in block.rows.tolist()) if ids is None else ids,
+        name=problems.table,
+        ids=ids,
         features=tuple(layout.names[j] for j in at),
         X=X,
         rows=block.rows.astype(np.int64),
         **levels,
-        order=_order(grid, block, layout, problems),
+        order=_order(grid, block, layout),
         units={layout.names[j]: layout.units[j] for j in at if layout.units[j]},
         headers={layout.names[j]: layout.header[j] for j in at},
         roles=dict(zip(layout.header, layout.roles, strict=True)),
         below=below,
+        sha256=grid.sha256,
     )
 
 
 def _labels(block: Block, layout: Layout, role: str, problems: Problems) -> tuple[str, ...] | None:
-    at = layout.at(role)
-    if not at:
-        return None
-    texts = cell_texts(block.columns[at[0]])
-    if not all(texts):
-        rows = [row for row, text in zip(block.rows.tolist(), texts, strict=True) if not text]
-        problems.add("empty-label", rows[0], layout.header[at[0]], role=role, rows=row_list(rows))
-    return texts
+    for j in layout.at[role]:
+        texts = cell_texts(block.columns[j])
+        if not all(texts):
+            rows = [row for row, text in zip(block.rows.tolist(), texts, strict=True) if not text]
+            problems.add("empty-label", rows[0], layout.header[j], role=role, rows=row_list(rows))
+        return texts
+    return None
 
 
-def _order(grid: Grid, block: Block, layout: Layout, problems: Problems) -> np.ndarray | None:
-    at = layout.at("order")
-    if not at:
-        return None
-    values = order_values(block.columns[at[0]], grid.decimal)
-    if not np.isfinite(values).all():
-        i = int(np.argmin(np.isfinite(values)))
-        cell = cell_text(block.columns[at[0]][i])
-        problems.add("order", int(block.rows[i]), layout.header[at[0]], remedy="give-role", value=cell)
-    return values
-
-
-def _joined(tables: list[Table]) -> Table:
-    """Concatenate the parts of one table; rows with the same labels are distinguished by their numbers."""
-    table = tables[0]
-    if len(tables) > 1:
-        levels: dict[str, Any] = {
-            level: tuple(label for part in tables for label in getattr(part, level))
-            for level in LEVELS
-            if getattr(table, level) is not None
-        }
-        for name in ("order", "below"):
-            arrays = [getattr(part, name) for part in tables]
-            if any(array is not None for array in arrays):
-                filled = [np.full(t.X.shape, np.nan) if a is None else a for t, a in zip(tables, arrays, strict=True)]
-                levels[name] = np.concatenate(filled)
-        table = replace(
-            table,
-            ids=tuple(name for part in tables for name in part.ids),
-            X=np.concatenate([part.X for part in tables]),
-            rows=np.concatenate([part.rows for part in tables]),
-            **levels,
-        )
-    if "id" not in table.roles.values() and len(set(table.ids)) < len(table.ids):
-        ids = tuple(f"{name} (row {row})" for name, row in zip(table.ids, table.rows.tolist(), strict=True))
-        return replace(table, ids=ids)
-    return table
+def _order(grid: Grid, block: Block, layout: Layout) -> np.ndarray | None:
+    for j in layout.at["order"]:
+        values = order_values(block.columns[j], grid.decimal)
+        for i in np.flatnonzero(~np.isfinite(values))[:1]:
+            cell = cell_text(block.columns[j][i])
+            grid.problems.add("order", int(block.rows[i]), layout.header[j], remedy="give-role", value=cell)
+        return values
+    return None
 
 
 def _report_duplicates(table: Table, problems: Problems) -> None:

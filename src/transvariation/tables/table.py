@@ -1,18 +1,23 @@
-"""A checked table: numbers, labels, and the row and column of the file that each came from."""
+"""A checked table: numbers, labels, where each came from in the file, and what becomes of missing values."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from itertools import compress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from transvariation.tables.columns import locate
-from transvariation.tables.problems import Problem
+from transvariation.tables.columns import LEVELS, locate
+from transvariation.tables.problems import Problem, Problems, row_list
 
 if TYPE_CHECKING:
     import pandas as pd
+
+POLICIES = ("error", "drop", "impute", "keep")
+
+Filling = Mapping[str, Mapping[str, float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +79,9 @@ class Table:
     sha256: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("units", "headers", "roles"):
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+        headers = {name: name for name in self.features} | dict(self.headers)
+        for name, value in (("units", self.units), ("headers", headers), ("roles", self.roles)):
+            object.__setattr__(self, name, MappingProxyType(dict(value)))
         for array in (self.X, self.rows, self.order, self.below, self.filled):
             if array is not None:
                 array.flags.writeable = False
@@ -115,14 +121,14 @@ class Table:
 
     def header(self, feature: str) -> str:
         """Return what the file calls a feature, unit included."""
-        return self.headers.get(feature, feature)
+        return self.headers[feature]
 
     def lookup(self, wanted: Sequence[str], units: Mapping[str, str] = MappingProxyType({})) -> list[str | None]:
         """Find features by name, with or without their units; None for those that are not there.
 
         Where the table has a variable in several units, `units` selects one.
         """
-        headers = [self.header(name) for name in self.features]
+        headers = [self.headers[name] for name in self.features]
         return [None if i is None else self.features[i] for i in locate(wanted, self.features, headers, units)]
 
     def found(self, wanted: Sequence[str], units: Mapping[str, str] = MappingProxyType({})) -> list[str]:
@@ -138,29 +144,20 @@ class Table:
             headers={names.get(name, name): header for name, header in self.headers.items()},
         )
 
-    def select(self, features: Sequence[str]) -> "Table":
-        """Keep these features, in this order."""
+    def select(self, features: Sequence[str], notes: Sequence[Problem] = ()) -> "Table":
+        """Keep these features, in this order, and add notes."""
         places = {name: j for j, name in enumerate(self.features)}
         at = [places[name] for name in features]
-        below = None if self.below is None else self.below[:, at]
-        filled = None if self.filled is None else self.filled[:, at]
-        return replace(self, features=tuple(features), X=self.X[:, at], below=below, filled=filled)
+        arrays = {name: array[:, at] for name in ("X", "below", "filled") if (array := getattr(self, name)) is not None}
+        return replace(self, features=tuple(features), notes=(*self.notes, *notes), **arrays)
 
     def keep(self, rows: NDArray[np.bool_]) -> "Table":
         """Keep the rows where the mask holds."""
-        chosen = np.flatnonzero(rows)
-        return replace(
-            self,
-            ids=tuple(self.ids[i] for i in chosen),
-            source=_chosen(self.source, chosen),
-            fragment=_chosen(self.fragment, chosen),
-            replicate=_chosen(self.replicate, chosen),
-            X=self.X[chosen],
-            rows=self.rows[chosen],
-            order=None if self.order is None else self.order[chosen],
-            below=None if self.below is None else self.below[chosen],
-            filled=None if self.filled is None else self.filled[chosen],
-        )
+        parts: dict[str, Any] = {}
+        for name in ("ids", *LEVELS, "X", "rows", "order", "below", "filled"):
+            if (part := getattr(self, name)) is not None:
+                parts[name] = tuple(compress(part, rows)) if isinstance(part, tuple) else part[rows]
+        return replace(self, **parts)
 
     def to_frame(self) -> "pd.DataFrame":
         """Return the measurements as a DataFrame with the ids as index."""
@@ -184,5 +181,141 @@ class Table:
         }
 
 
-def _chosen(labels: tuple[str, ...] | None, rows: NDArray[np.intp]) -> tuple[str, ...] | None:
-    return None if labels is None else tuple(labels[i] for i in rows)
+def join(tables: Sequence[Table], notes: Sequence[Problem] = ()) -> Table:
+    """Concatenate the parts of one table; rows with the same labels are distinguished by their numbers."""
+    table = tables[0]
+    parts: dict[str, Any] = {"notes": tuple(notes)}
+    if len(tables) > 1:
+        for name in ("ids", *LEVELS):
+            if getattr(table, name) is not None:
+                parts[name] = tuple(label for part in tables for label in getattr(part, name))
+        for name in ("X", "rows", "order", "below"):
+            arrays = [getattr(part, name) for part in tables]
+            if any(array is not None for array in arrays):
+                filled = [np.full(t.X.shape, np.nan) if a is None else a for t, a in zip(tables, arrays, strict=True)]
+                parts[name] = np.concatenate(filled)
+    ids = parts.get("ids", table.ids)
+    if "id" not in table.roles.values() and len(set(ids)) < len(ids):
+        rows = parts.get("rows", table.rows).tolist()
+        parts["ids"] = tuple(f"{name} (row {row})" for name, row in zip(ids, rows, strict=True))
+    return replace(table, **parts)
+
+
+def filling(control: Table) -> dict[str, dict[str, float]]:
+    """Compute what replaces values that are not there, from the control table.
+
+    For each feature: ``median``, the median of its measured values, and ``limit``, the detection limit to suppose where
+    a file has "not detected" without a number: the smallest limit stated in the column, else the smallest positive
+    measured value.
+
+    Examples
+    --------
+    >>> from transvariation.tables import read_table
+    >>> filling(read_table(b"Na,Fe\\n1,<0.02\\n2,0.1\\n4,0.3\\n", missing="keep"))
+    {'Na': {'median': 2.0, 'limit': 1.0}, 'Fe': {'median': 0.2, 'limit': 0.02}}
+    """
+    below = np.full_like(control.X, np.nan) if control.below is None else control.below
+    result: dict[str, dict[str, float]] = {}
+    for name, values, limits in zip(control.features, control.X.T, below.T, strict=True):
+        measured, stated = values[np.isfinite(values)], limits[limits > 0]
+        supposed = stated if len(stated) else measured[measured > 0]
+        entry = result[name] = {}
+        if len(measured):
+            entry["median"] = float(np.median(measured))
+        if len(supposed):
+            entry["limit"] = float(supposed.min())
+    return result
+
+
+def apply_policy(
+    table: Table, missing: str, reference: Table | Filling | None = None, *, in_block: bool = False
+) -> Table:
+    """Deal with the NaN in a table that was read with ``missing="keep"``.
+
+    Parameters
+    ----------
+    missing : {"error", "drop", "impute", "keep"}
+        ``"error"`` raises a :class:`TableError` that lists every such cell; ``"drop"`` leaves those objects out;
+        ``"impute"`` puts half the detection limit below it and the reference's median elsewhere, and leaves out objects
+        of which nothing was measured.
+    reference : Table or mapping, default=None
+        The control table, or what :func:`filling` gave for it; None is the table itself.
+    in_block : bool, default=False
+        Whether the table is one block of several: nothing may remain of it, and it is nothing to impute from.
+    """
+    if missing not in POLICIES:
+        raise ValueError(f"missing={missing!r} is unknown; choose one of {', '.join(POLICIES)}")
+    holes = np.isnan(table.X)
+    if missing == "keep" or not holes.any():
+        return table
+    problems = Problems(table.name)
+    can_impute = reference is not None or not in_block  # only then is it worth advising
+    lost = holes if table.below is None else holes & np.isnan(table.below)  # the others are below detection
+    if missing == "error":
+        _report_gaps(table, holes, lost, problems, in_block, "drop-or-impute" if can_impute else "drop")
+        problems.check()
+    # An object without any measured value would be judged by nothing but the control's medians.
+    bad = np.asarray(holes.any(axis=1) if missing == "drop" else lost.all(axis=1))
+    result = _without(table, bad, holes, lost, problems) if bad.any() else table
+    if missing == "impute":
+        source = table if reference is None else reference
+        fill = filling(source) if isinstance(source, Table) else source
+        result = _imputed(result, holes[~bad], lost[~bad], fill, problems)
+    if not in_block and not len(result):
+        nothing_remains(problems, missing, can_impute)
+    problems.check()
+    return replace(result, notes=table.notes + tuple(problems.notes))
+
+
+def nothing_remains(problems: Problems, missing: str, can_impute: bool) -> None:
+    """Report that objects were left out until there was none."""
+    if missing == "impute":
+        problems.add("nothing-measured")
+    else:
+        problems.add("all-dropped", remedy="impute" if can_impute else "")
+
+
+def _report_gaps(
+    table: Table, holes: np.ndarray, lost: np.ndarray, problems: Problems, in_block: bool, remedy: str
+) -> None:
+    headers = [table.headers[name] for name in table.features]
+    empty = lost.all(axis=0) & (len(table) > 1 and not in_block)
+    for j in np.flatnonzero(empty):
+        problems.add("empty-column", None, headers[j])
+    for i, j in np.argwhere(holes & ~empty):
+        code = "missing" if lost[i, j] else "below-detection"
+        problems.add(code, int(table.rows[i]), headers[j], remedy=remedy)
+
+
+def _without(table: Table, bad: np.ndarray, holes: np.ndarray, lost: np.ndarray, problems: Problems) -> Table:
+    """Leave objects out, and name each with the first value that it lacks."""
+    for i in np.flatnonzero(bad):
+        j = int(np.argmax(holes[i]))
+        reason = "nothing was measured" if lost[i].all() else "missing" if lost[i, j] else "below detection"
+        problems.note(
+            "dropped", int(table.rows[i]), table.headers[table.features[j]], value=table.ids[i], reason=reason
+        )
+    return replace(table.keep(~bad), dropped=(*table.dropped, *compress(table.ids, bad)))
+
+
+def _imputed(table: Table, holes: np.ndarray, lost: np.ndarray, fill: Filling, problems: Problems) -> Table:
+    """Put half the detection limit in place of values below it, and the median in place of missing ones."""
+    X = table.X.copy()
+    for j in np.flatnonzero(holes.any(axis=0)):
+        name, header = table.features[j], table.headers[table.features[j]]
+        entry, gone, low = fill.get(name, {}), lost[:, j], holes[:, j] & ~lost[:, j]
+        if low.any() and table.below is not None:
+            limits = table.below[low, j]
+            if (limits == 0).any() and "limit" not in entry:
+                problems.add("unknown-limit", None, header)
+                continue
+            X[low, j] = np.where(limits > 0, limits, entry.get("limit", np.nan)) / 2
+            problems.note("imputed-limit", None, header, n=int(low.sum()), rows=row_list(table.rows[low].tolist()))
+        if gone.any():
+            if "median" not in entry:
+                problems.add("no-median", None, header)
+                continue
+            X[gone, j] = entry["median"]
+            rows = row_list(table.rows[gone].tolist())
+            problems.note("imputed-median", None, header, n=int(gone.sum()), median=entry["median"], rows=rows)
+    return replace(table, X=X, filled=lost)

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from transvariation.tables.cells import Column, find_decimal
-from transvariation.tables.grid import Block, are_names, report_lengths
+from transvariation.tables.grid import Block, Grid, are_names, fits, is_filled
 from transvariation.tables.problems import Problems, quoted
 
 DELIMITERS = {";": "semicolon", "\t": "tab", "|": "bar", ",": "comma"}  # the comma last: it may be a decimal mark
@@ -33,7 +33,7 @@ _BYTE_ORDER_MARKS = [  # the longer mark first: UTF-32's begins with UTF-16's
 ]
 
 
-def detect_encoding(stream: BinaryIO, problems: Problems, given: str | None = None) -> str:
+def find_encoding(stream: BinaryIO, problems: Problems, given: str | None = None) -> str:
     """Find a text file's encoding.
 
     A byte-order mark decides; else UTF-16 shows by its zero bytes; else UTF-8 if every byte fits; else Windows-1252.
@@ -80,48 +80,26 @@ def _first_wrong_byte(stream: BinaryIO, encoding: str, problems: Problems) -> in
             raise problems.stop("endless-line")
 
 
-class TextGrid:
+class TextGrid(Grid):
     """A delimited text file."""
 
-    n_rows = 0
-
     def __init__(
-        self,
-        stream: BinaryIO,
-        sha256: str,
-        problems: Problems,
-        *,
-        delimiter: str | None = None,
-        decimal: str | None = None,
-        encoding: str | None = None,
+        self, stream: BinaryIO, problems: Problems, delimiter: str | None, decimal: str | None, encoding: str | None
     ):
-        self.name, self.sha256 = problems.table, sha256
-        self._encoding = detect_encoding(stream, problems, encoding)
-        self._stream, self._problems = stream, problems
-        self._size = stream.seek(0, 2)
-        self.measured: Sequence[int] = ()
+        super().__init__(problems, decimal)
+        self._stream, self._encoding = stream, find_encoding(stream, problems, encoding)
         with self._text() as text:
-            sample = text.read(SAMPLE_CHARACTERS)
-        complete = len(sample) < SAMPLE_CHARACTERS
-        first = ",".join(next(iter(_records(sample, complete, ",")), []))
+            sample = text.read(SAMPLE_CHARACTERS) + text.readline()
+        first = ",".join(next(iter(_sample_records(sample, ",")), []))
         named = re.fullmatch(r"\ufeff?sep=(.)", first)  # Excel reads the delimiter from such a line
-        self._skipped = 1 if named else 0
-        self._separator = delimiter or (named[1] if named else find_delimiter(sample, complete))
+        skipped = 1 if named else 0
+        self._separator = delimiter or (named[1] if named else find_delimiter(sample))
         self.delimiter = f"the {DELIMITERS.get(self._separator) or quoted(self._separator)}"
-        cells = [
-            cell.strip() for row in _records(sample, complete, self._separator)[self._skipped + 1 :] for cell in row
-        ]
-        self.decimal = decimal or find_decimal(cells, problems)
-        self.header: list[str] = []
-        self.first_row = 1
+        if not decimal:
+            below = _sample_records(sample, self._separator)[skipped + 1 :]
+            self.decimal = find_decimal([cell.strip() for record in below for cell in record], problems)
         with self._text() as text:
-            reader = _Records(text, self._separator, problems)
-            while (line := text.readline()) and not reader.broken and not self.header:
-                for record in reader.read(line):
-                    if reader.row > self._skipped and any(map(str.strip, record)):
-                        self.header, self.first_row = [cell.strip() for cell in record], reader.row
-        while self.header and not self.header[-1]:
-            self.header.pop()  # blank columns at the right-hand edge
+            self.read_header((row, record) for row, record in self._records(text) if row > skipped)
         if any("\x00" in name for name in self.header):
             problems.add("nul-in-header", self.first_row)
 
@@ -135,84 +113,68 @@ class TextGrid:
             text.detach()  # the stream stays open
 
     def blocks(self, block_rows: int) -> Iterator[Block]:
-        """Read the rows below the header; a row of another length is reported and left out."""
+        """Read the rows below the header, a piece of text at a time."""
+        row = 0  # the last one read, as a spreadsheet counts
+        size = max(self._stream.seek(0, 2), 1)
         with self._text() as text:
-            reader = _Records(text, self._separator, self._problems)
-            while (piece := text.read(PIECE_CHARACTERS)) and not reader.broken:
+            while piece := text.read(PIECE_CHARACTERS):
                 piece += text.readline()  # to the end of the row
                 columns = None
-                if self.measured and reader.row >= self.first_row:
+                if self.measured and row >= self.first_row:
                     columns = parse_regular(piece, len(self.header), self.measured, self._separator, self.decimal)
-                if columns is None:
-                    block = self._checked(reader.row, reader.read(piece), "\x00" in piece)
+                if columns is not None:
+                    block = Block(np.arange(len(columns[0])) + row + 1, columns)
+                    row += len(columns[0])
                 else:
-                    block = Block(np.arange(len(columns[0])) + reader.row + 1, columns)
-                    reader.row += len(columns[0])
-                progress = min(self._stream.tell() / max(self._size, 1), 1.0)
+                    records = list(self._records(text, row, list(io.StringIO(piece, newline=""))))
+                    row += len(records)
+                    block = self.block(self._without_nul(records) if "\x00" in piece else records)
+                    del records  # as large as the block
+                progress = min(self._stream.tell() / size, 1.0)
                 for start in range(0, len(block.rows), block_rows):
                     part = slice(start, start + block_rows)
                     yield Block(block.rows[part], [column[part] for column in block.columns], progress)
 
-    def _checked(self, above: int, records: list[list[str]], nul: bool) -> Block:
-        """Leave out blank rows, and report rows that do not fit the header."""
-        width = len(self.header)
-        rows: Sequence[int] = range(above + 1, above + 1 + len(records))
-        if above < self.first_row or set(map(len, records)) != {width} or nul or not all(r[0].strip() for r in records):
-            filled = [
-                (i, r) for i, r in zip(rows, records, strict=True) if i > self.first_row and any(map(str.strip, r))
-            ]
-            misfits = [(i, record) for i, record in filled if not _fits(record, width)]
-            report_lengths(misfits, len(filled), width, self._problems, self.delimiter)
-            for i, record in filled if nul else ():
-                for at in [at for at, cell in enumerate(record[:width]) if "\x00" in cell][:1]:
-                    self._problems.add("nul", i, self.header[at])
-            fitting = [(i, r[:width]) for i, r in filled if _fits(r, width) and not (nul and "\x00" in "".join(r))]
-            rows, records = [i for i, _ in fitting], [record for _, record in fitting]
-        columns: list[Column] = list(zip(*records, strict=True)) if records else [()] * width
-        return Block(np.array(rows, dtype=np.int64), columns)
-
-
-class _Records:
-    """Splits text into records piece by piece; a record that a piece ends in is completed from the file."""
-
-    def __init__(self, text: io.TextIOWrapper, delimiter: str, problems: Problems):
-        self._text, self._delimiter, self._problems = text, delimiter, problems
-        self.row = 0  # the last record's number, as a spreadsheet counts
-        self.broken = False
-
-    def read(self, piece: str) -> list[list[str]]:
-        """Read the records that begin in a piece of whole lines."""
-        lines = list(io.StringIO(piece, newline=""))
-        rest = iter(self._text.readline, "")
-        reader = csv.reader(chain(lines, rest), delimiter=self._delimiter, strict=True)
-        records: list[list[str]] = []
+    def _records(
+        self, text: io.TextIOWrapper, row: int = 0, lines: Sequence[str] | None = None
+    ) -> Iterator[tuple[int, list[str]]]:
+        """Number the records that begin in these lines, of which the last may end further down; None: in the file."""
+        reader = csv.reader(chain(lines or (), iter(text.readline, "")), delimiter=self._separator, strict=True)
         try:
-            while reader.line_num < len(lines):
-                records.append(next(reader))
+            for record in reader:
+                row += 1
+                yield row, record
+                if lines is not None and reader.line_num >= len(lines):
+                    return
         except csv.Error as error:
-            self.broken = True
             known = {"unexpected end": "open-quote", "field larger": "long-cell"}  # the module has no codes
             code = next((code for words, code in known.items() if words in str(error)), "unreadable-row")
-            self._problems.add(code, self.row + len(records) + 1, reason=str(error))
-        self.row += len(records)
-        return records
+            self.problems.add(code, row + 1, reason=str(error))
+            text.seek(0, io.SEEK_END)
+
+    def _without_nul(self, records: list[tuple[int, list[str]]]) -> list[tuple[int, list[str]]]:
+        """Report and leave out the rows that contain a NUL byte."""
+        for row, record in records:
+            at = next((j for j, cell in enumerate(record) if "\x00" in cell), None)
+            if at is not None and row > self.first_row:
+                self.problems.add("nul", row, self.header[at] if at < len(self.header) else None)
+        return [(row, record) for row, record in records if "\x00" not in "".join(record)]
 
 
-def _records(sample: str, complete: bool, delimiter: str) -> list[list[str]]:
-    """Read the sample's records, without the last one where the sample may have ended in it."""
+def _sample_records(sample: str, delimiter: str) -> list[list[str]]:
+    """Read the sample's records that are not blank."""
     records: list[list[str]] = []
     try:
         for record in csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter):
-            if any(map(str.strip, record)):
-                records.append(record)
+            records += [record] if is_filled(record) else []
             if len(records) == SAMPLE_RECORDS:
-                return records
+                break
     except csv.Error:
-        return records  # reported with its row when the file itself is read
-    return records if complete or len(records) < 2 else records[:-1]
+        pass  # reported with its row when the file itself is read
+    return records
 
 
-def find_delimiter(sample: str, complete: bool = True) -> str:
+def find_delimiter(sample: str) -> str:
     """Choose the delimiter that occurs in the header and gives the rows the header's length.
 
     Where several do, it is the one that leaves most numbers whole, and the comma, which may be a decimal mark, only if
@@ -224,31 +186,23 @@ def find_delimiter(sample: str, complete: bool = True) -> str:
     >>> find_delimiter("id;Na, wt%;Mg, wt%\\nA;1,5;2,5\\n")
     ';'
     """
-    split = {delimiter: _records(sample, complete, delimiter) for delimiter in DELIMITERS}
-    fitting, widths, below_titles = [], {}, {}
-    for delimiter, records in split.items():
+    fitting, widths, below_titles = {}, {}, {}
+    for delimiter in DELIMITERS:
+        records = _sample_records(sample, delimiter)
         if not records:
             continue
         length, width = len(records[0]), max(i for i, cell in enumerate(records[0], 1) if cell.strip())
         if length > 1:
-            share = sum(len(record) == length or _fits(record, width) for record in records) / len(records)
+            share = sum(len(record) == length or fits(record, width) for record in records) / len(records)
             widths[delimiter] = share, length
-            fitting += [delimiter] if 2 * share > 1 else []
+            if 2 * share > 1:
+                cells = (cell.strip() for record in records[1:] for cell in record)
+                fitting[delimiter] = sum(map(bool, map(_EITHER.fullmatch, cells))), delimiter != ",", share, length
         common, times = Counter(map(len, records)).most_common(1)[0]
-        names = next(record for record in records if len(record) == common)
-        if 2 * times > len(records) and are_names(names):
+        if 2 * times > len(records) and are_names(next(record for record in records if len(record) == common)):
             below_titles[delimiter] = times
-    if fitting:
-        return max(fitting, key=lambda d: (_count_numbers(split[d][1:]), d != ",", widths[d]))
-    return max(below_titles, key=below_titles.__getitem__, default=max(widths, key=widths.__getitem__, default="\t"))
-
-
-def _fits(record: list[str], width: int) -> bool:
-    return len(record) >= width and not any(map(str.strip, record[width:]))
-
-
-def _count_numbers(records: list[list[str]]) -> int:
-    return sum(bool(_EITHER.fullmatch(cell.strip())) for record in records for cell in record)
+    best: dict[str, Any] = fitting or below_titles or widths or {"\t": 0}
+    return max(best, key=best.__getitem__)
 
 
 def parse_regular(piece: str, width: int, numbers: Sequence[int], delimiter: str, decimal: str) -> list[Column] | None:

@@ -67,7 +67,7 @@ def show_problems(
     header: list[str] = []
     rows: list[dict[str, Any]] = []
     try:
-        with opened(content, name, limits, sheet=sheet, decimal=decimal) as (grid, _):
+        with opened(content, name, limits, sheet=sheet, decimal=decimal) as grid:
             columns = header = [str(cell) for cell in grid.header]
             seen = [j for j in range(len(header)) if _shown(j, header, ours)][:COLUMNS]
             for block in grid.blocks(1000) if wanted else ():
