@@ -137,7 +137,7 @@ class TypedGrid(Grid):
         start = 0
         for frame in self._frames(block_rows):
             stop = start + len(frame)
-            columns = [_cells(frame.iloc[:, j]) for j in range(frame.shape[1])]
+            columns = [_cells(column) for _, column in frame.items()]
             if len(frame):
                 yield Block(np.arange(start, stop) + 2, columns, stop / self.n_rows)
             start = stop
