@@ -53,8 +53,8 @@ class Fragments:
 
     @property
     def n_replicates(self) -> int:
-        """The usual number of replicates: the median over fragments."""
-        return int(np.median([len(rows) for rows in self.rows]))
+        """The number of replicates of every fragment that would make the mean of all as precise, rounded."""
+        return round(len(self.rows) / sum(1 / len(rows) for rows in self.rows))
 
     def by_source(self) -> list[Source]:
         """List the fragments of each source; if every source has a single fragment, its replicates."""
