@@ -248,7 +248,7 @@ def _row(name: str, design: Design, criterion: str, level: float | None, exclusi
 
 def _astm_multipliers(sources: list[Source], design: Design, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """The multiplier at which each comparison would just be a match, for the same and for other sources."""
-    means = [np.array([(10.0**x).mean(axis=0) for x in source]) for source in sources]
+    means = [np.array([(10.0 ** x[: design.known_replicates]).mean(axis=0) for x in source]) for source in sources]
     same, different = [], []
     for i, m in enumerate(means):
         for q in range(len(m)):

@@ -415,9 +415,9 @@ def fit(control: Path, model: Path, **options: Any) -> None:
     with _usage_errors(), Console(stderr=True).status("fitting"):
         fitted = fit_model(control, model, **_listed(options))
     coverage = fitted.classifier.coverage_report()
-    click.echo(
-        f"{len(fitted.table)} rows, {len(fitted.table.features)} variables; {coverage.n} {coverage.unit} calibrate."
-    )
+    after = f" after {options['preprocess']}" if options["preprocess"] else ""
+    variables = f"{len(fitted.table.features)} variables{after}"
+    click.echo(f"{len(fitted.table)} rows, {variables}; {coverage.n} {coverage.unit} calibrate.")
     click.echo(coverage.guarantee)
     _warn(fitted.warnings)
     click.echo(f"Model: {model}")
@@ -452,6 +452,7 @@ def score(model: Path, table: Path, out: Path | None, **options: Any) -> None:
     from rich.progress import Progress
 
     from transvariation.casework.model_file import score_table
+    from transvariation.report.case_text import listed
 
     out = out or table.with_name(f"{table.stem}.scores.csv")
     with _usage_errors(), Progress(console=Console(stderr=True), transient=True) as progress:
@@ -459,7 +460,7 @@ def score(model: Path, table: Path, out: Path | None, **options: Any) -> None:
         done = score_table(model, table, out, progress=lambda share: progress.update(bar, completed=share), **options)
     _warn(done.warnings)
     lost = f", {done.left_out} left out because a value is missing or below detection" if done.left_out else ""
-    click.echo(f"Variables used: {', '.join(done.used)}")
+    click.echo(f"Variables used: {listed(done.used)}")
     click.echo(f"{done.scored} rows scored, {done.rejected} rejected{lost}: {out}")
 
 

@@ -28,6 +28,7 @@ def test_one_control_fragment_measured_several_times(glass):
     found = judge(one, questioned, log=True)
     assert found.inputs.control["fragments"] == 1
     assert any("one fragment" in w and "measured 3 times" in w for w in found.warnings)
+    assert any("there is 1. Give a background." in w for w in found.warnings)
     assert not found.model.conclusive
     assert all(c.accepted and c.p_value == 1 and c.n == 1 for c in found.conclusions)
     with_background = judge(one, questioned, background=background, log=True)
@@ -54,6 +55,8 @@ def test_a_background_in_other_units(glass):
     other = background.assign(**{name: background[name] * 1e4 for name in ("Na", "Mg", "Al", "K", "Ca")})
     found = judge(known, questioned, background=other, log=True)
     assert any("same units" in w for w in found.warnings)
+    assert any("No likelihood ratios: the control lies far outside" in w for w in found.warnings)
+    assert all(not c.log10_lr for c in found.conclusions)
     with pytest.raises(TableError, match="the unit is 'ppm' here but 'wt%'"):
         judge(
             known.rename(columns={"K": "K (wt%)"}),

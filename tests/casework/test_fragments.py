@@ -23,6 +23,16 @@ def test_rows_become_fragments_in_order_of_appearance():
     assert [len(source) for source in found.by_source()] == [2]
 
 
+def test_unequal_replicates_count_by_their_precision():
+    def n_replicates(*counts):
+        keys = [str(i) for i, r in enumerate(counts) for _ in range(r)]
+        return gather_fragments(np.zeros((len(keys), 1)), keys).n_replicates
+
+    assert n_replicates(3, 3, 3) == 3
+    assert n_replicates(1, 5, 5) == 2  # 3 / (1 + 1/5 + 1/5) = 2.1
+    assert n_replicates(1, 1, 5) == 1  # 1.4
+
+
 def test_replicates_replace_fragments_if_each_source_has_only_one():
     found = gather_fragments(np.arange(4.0)[:, None], ["a", "a", "b", "b"], ["a", "a", "b", "b"])
     assert [[x.shape for x in source] for source in found.by_source()] == [[(1, 1)] * 2] * 2

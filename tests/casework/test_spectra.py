@@ -159,17 +159,21 @@ def test_triplicates_are_one_sample():
     assert found.model.calibrations["control"].n == 12
     assert len(found.excluded) == 4
     assert len(found.conclusions[0].measurements["1000"]) == 3
+    # Raw replicates differ in scale, and so do raw samples; after SNV samples differ, and replicates hardly.
+    (homogeneity,) = [check for check in found.inputs.checks if check.name == "homogeneity"]
+    assert homogeneity.p_value < 0.01
 
 
-def test_a_model_file_keeps_the_preprocessing(tables, tmp_path):
+@pytest.mark.parametrize("steps", ["msc,sg1", "snv,sg1"])
+def test_a_model_file_keeps_the_preprocessing(tables, tmp_path, steps):
     known, new = tables
-    fit_model(known, tmp_path / "m.tv", preprocess="msc,sg1", ranges=[(1400, 1200)])
+    fit_model(known, tmp_path / "m.tv", preprocess=steps, ranges=[(1400, 1200)])
     about = read_about(tmp_path / "m.tv")["about"]
-    assert about["preprocess"] == "msc,sg1"
+    assert about["preprocess"] == steps
     assert about["used"][0] == "1200"
     assert load(tmp_path / "m.tv").feature_names_in_[-1] == "1400"
     score_table(tmp_path / "m.tv", new, tmp_path / "out.csv")
-    expected = judge(known, new, preprocess="msc,sg1", ranges=[(1200, 1400)])
+    expected = judge(known, new, preprocess=steps, ranges=[(1200, 1400)])
     scores = pd.read_csv(tmp_path / "out.csv")["p_value"]
     assert scores.tolist() == pytest.approx([c.p_value for c in expected.conclusions], abs=1e-12)
 

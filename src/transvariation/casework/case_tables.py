@@ -107,6 +107,16 @@ class CaseTables:
         return preprocessing.transform(means[0]), preprocessing.transform(means[1])
 
     @cached_property
+    def checked_control(self) -> Fragments:
+        """The control fragments after preprocessing, for checks of the control."""
+        if self.preprocess is None:
+            return self.control
+        preprocessing = preprocessing_for(self.preprocess, len(self.features)).fit(self.control.means)
+        X = preprocessing.transform(self.control.X)
+        replicates = [X[rows] for rows in self.control.rows]
+        return replace(self.control, X=X, replicates=replicates, means=np.array([x.mean(axis=0) for x in replicates]))
+
+    @cached_property
     def shown(self) -> tuple[Floats, Floats]:
         """The means as reasons and figures show them: spectra without derivatives."""
         return self.means_after(without_derivatives(self.preprocess))
@@ -123,11 +133,12 @@ class CaseTables:
             return np.tile(mostly, (len(self.recovered), 1))
         return mostly | np.array([own[rows].all(axis=0) for rows in self.recovered.rows])
 
-    @property
+    @cached_property
     def looks_logged(self) -> bool:
         """Whether contents are negative, as logarithms may be."""
         rows = (x for source in self.background for x in source)
-        return not self.exponent and any(bool((x < 0).any()) for x in (self.control.X, self.recovered.X, *rows))
+        measured = self.exponent or self.is_spectrum
+        return not measured and any(bool((x < 0).any()) for x in (self.control.X, self.recovered.X, *rows))
 
     def linear(self, X: Floats) -> Floats:
         """Convert measurements to the linear scale of the ASTM criterion."""
@@ -281,11 +292,15 @@ def _with_background(case: CaseTables, table: Table, log: bool) -> CaseTables:
     )
 
 
+def far_outside(center: Floats, means: Floats) -> NDArray[np.bool_]:
+    """Return in which variables a center is farther from the range of the means than its width."""
+    low, high = means.min(axis=0), means.max(axis=0)
+    return np.asarray((center < low - (high - low)) | (center > high + (high - low)))
+
+
 def _scale_cautions(case: CaseTables, means: Floats, name: str) -> list[str]:
     """Warn of a control far outside the background in most variables, as by other units."""
-    low, high = means.min(axis=0), means.max(axis=0)
-    center = case.control.means.mean(axis=0)
-    outside = (center < low - (high - low)) | (center > high + (high - low))
+    outside = far_outside(case.control.means.mean(axis=0), means)
     if 2 * outside.sum() <= len(outside):
         return []
     listed = ", ".join(np.asarray(case.features, dtype=object)[outside][:8])

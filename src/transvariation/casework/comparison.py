@@ -10,7 +10,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import pdist, squareform
 
 from transvariation.casework import astm
-from transvariation.casework.case_tables import CaseTables
+from transvariation.casework.case_tables import CaseTables, far_outside
 from transvariation.casework.fragments import Check, homogeneity_check, replicate_check
 from transvariation.casework.likelihood_ratio import MIN_SOURCES, SYSTEM, CalibratedRatio, LikelihoodSystem, Performance
 from transvariation.casework.methods import Recipe, fit_classifier, make_classifier, tp_of, used_features
@@ -179,6 +179,8 @@ def compare_with_background(tables: CaseTables, seed: int, progress: Callable[[s
         )
         for fragments in (tables.control, tables.recovered)
     )
+    if far_outside(control.mean(axis=0), background.centers).mean() > 0.5:
+        background.cautions.append("No likelihood ratios: the control lies far outside all sources of the background.")
     univariate = np.ones(tables.recovered.means.shape)
     ranks, ratios = np.empty(len(recovered)), []
     counts = [len(rows) for rows in tables.recovered.rows]
@@ -219,6 +221,7 @@ class _Background:
     def __init__(self, sources: Sequence[Source], seed: int):
         self.sources = sources
         self.stabilizer = VarianceStabilizer().fit(sources)
+        self.centers = self.stabilizer.transform(np.array([np.concatenate(x).mean(axis=0) for x in sources]))
         self.seed = seed
         self.models: dict[Design, SameSourceDifferences] = {}
         self.system: LikelihoodSystem | None = None
@@ -296,13 +299,13 @@ def _background_calibration(model: SameSourceDifferences, seed: int) -> Calibrat
 
 
 def compare_by_astm(
-    tables: CaseTables, criterion: Criterion
-) -> list[tuple[bool | None, tuple[astm.MatchInterval, ...]]]:
-    """Apply the ASTM E2927 criterion to the means of every recovered fragment."""
+    tables: CaseTables, multiplier: float, min_rsd: float, seed: int
+) -> tuple[Criterion, list[tuple[bool | None, tuple[astm.MatchInterval, ...]]]]:
+    """Apply the ASTM E2927 criterion to the means of every recovered fragment, and measure it on the background."""
     control, recovered = tables.linear_means(tables.control), tables.linear_means(tables.recovered)
     if tables.is_spectrum or tables.looks_logged or not astm.applies(control):
-        return [(None, ())] * len(recovered)
-    low, high = astm.match_interval(control, criterion.multiplier, criterion.min_rsd)
+        return Criterion(multiplier, min_rsd, None, None), [(None, ())] * len(recovered)
+    low, high = astm.match_interval(control, multiplier, min_rsd)
     found: list[tuple[bool | None, tuple[astm.MatchInterval, ...]]] = []
     for mean in recovered:
         inside = (mean >= low) & (mean <= high)
@@ -311,13 +314,6 @@ def compare_by_astm(
             for j, name in enumerate(tables.features)
         )
         found.append((bool(inside.all()), intervals))
-    return found
-
-
-def measure_criterion(tables: CaseTables, multiplier: float, min_rsd: float, seed: int) -> Criterion:
-    """Measure how often the ASTM criterion excludes the same source and includes another, on the background."""
-    if tables.is_spectrum or tables.looks_logged:
-        return Criterion(multiplier, min_rsd, None, None)
     sources = [np.array([tables.linear(x).mean(axis=0) for x in source]) for source in tables.background]
-    rates = astm.error_rates(sources, len(tables.control), multiplier, min_rsd, np.random.default_rng(seed))
-    return Criterion(multiplier, min_rsd, *rates)
+    rates = astm.error_rates(sources, len(control), multiplier, min_rsd, np.random.default_rng(seed))
+    return Criterion(multiplier, min_rsd, *rates), found

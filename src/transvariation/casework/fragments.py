@@ -10,6 +10,7 @@ from scipy.stats import t as student
 
 from transvariation.casework.same_source import Source
 from transvariation.scalings import WhiteningScaling
+from transvariation.tables import Table
 
 Floats = NDArray[np.float64]
 
@@ -52,8 +53,8 @@ class Fragments:
 
     @property
     def n_replicates(self) -> int:
-        """The usual number of replicates: the median over fragments."""
-        return int(np.median([len(rows) for rows in self.rows]))
+        """The number of replicates of every fragment that would make the mean of all as precise, rounded."""
+        return round(len(self.rows) / sum(1 / len(rows) for rows in self.rows))
 
     def by_source(self) -> list[Source]:
         """List the fragments of each source; if every source has a single fragment, its replicates."""
@@ -101,6 +102,20 @@ class Check:
     p_value: float
     statement: str
     significant: bool
+
+
+def check_control(
+    control: Fragments, table: Table, by_background: Sequence[Check], rng: np.random.Generator
+) -> tuple[Check, ...]:
+    """Check the control: homogeneity, outlying replicates, drift; after the checks against a background, if any."""
+    compared = any(check.name == "homogeneity" for check in by_background)
+    found = (
+        None if compared else check_homogeneity(control, rng),
+        *by_background,
+        check_replicates(control, table.ids, table.features),
+        check_drift(control, table.order, table.features, rng),
+    )
+    return tuple(check for check in found if check is not None)
 
 
 def check_homogeneity(control: Fragments, rng: np.random.Generator) -> Check | None:

@@ -13,20 +13,20 @@ from transvariation.casework.comparison import (
     compare_by_astm,
     compare_with_background,
     compare_with_control,
-    measure_criterion,
 )
 from transvariation.casework.errors import CaseError
-from transvariation.casework.fragments import Check, Fragments, check_drift, check_homogeneity, check_replicates
+from transvariation.casework.fragments import Check, Fragments, check_control
 from transvariation.casework.methods import DEFAULT, Recipe
-from transvariation.casework.result import CaseResult, Conclusion, Group, Inputs, Measured, Model, Reason, Spectra
+from transvariation.casework.result import CaseResult, Conclusion, Group, Inputs, Measured, Model, Reason
+from transvariation.casework.spectra import Spectra
 from transvariation.casework.variables import MANY, Ranges, check_preprocess, check_ranges, without_derivatives
 from transvariation.conformal import check_sensitivity
 from transvariation.provenance import provenance
 from transvariation.tables import Table
 
 LOOKS_LOGGED = (
-    "The ASTM E2927 criterion was not applied: some measurements are negative, so they are no contents. If they are "
-    "logarithms (base 10), state this by the option 'logged'; the criterion is then applied to the contents."
+    "The ASTM E2927 criterion was not applied: some measurements are negative, so they are not contents. If they are "
+    "logarithms (base 10), set the option 'logged'; the criterion is then applied to the contents."
 )
 CASE_FIELDS = ("case_number", "items", "laboratory", "examiner", "reviewer", "received", "examined")
 FARTHEST = 1e6  # standard deviations; JSON has no infinity
@@ -161,7 +161,13 @@ def judge(
         if tables.is_summarised:
             evidence["background"].univariate = evidence["control"].univariate
     progress(Step("checking the control", 0.9))
-    checks = _checks(tables, evidence, seed)
+    checks = check_control(
+        tables.checked_control,
+        tables.control_table,
+        evidence["background"].checks if tables.background else [],
+        np.random.default_rng(seed),
+    )
+    criterion, matches = compare_by_astm(tables, multiplier, min_rsd, seed)
     model = Model(
         method=method,
         reduce=reduce,
@@ -169,18 +175,18 @@ def judge(
         variables=evidence["control"].variables,
         sensitivity=sensitivity,
         calibrations={basis: found.calibration for basis, found in evidence.items()},
-        criterion=measure_criterion(tables, multiplier, min_rsd, seed),
+        criterion=criterion,
         likelihood=evidence["background"].likelihood if tables.background else {},
         seed=seed,
     )
     spectra = _spectra(tables, model)
     cautions = [check.statement for check in checks if check.significant] + list(tables.cautions)
-    if tables.looks_logged and not tables.is_spectrum and (tables.background or tables.control.n_replicates > 1):
+    if tables.looks_logged and (tables.background or len(tables.control.X) > len(tables.control.names)):
         cautions.append(LOOKS_LOGGED)
     result = CaseResult(
         inputs=_inputs(tables, case or {}, log, logged, checks),
         model=model,
-        conclusions=_conclusions(tables, evidence, model, spectra),
+        conclusions=_conclusions(tables, evidence, model, matches, spectra),
         groups=_groups(tables.recovered, evidence),
         warnings=(),
         cautions=(*cautions, *(words for found in evidence.values() for words in found.cautions)),
@@ -188,22 +194,6 @@ def judge(
         spectra=spectra,
     )
     return result.at(sensitivity)
-
-
-def _checks(tables: CaseTables, evidence: dict[str, Evidence], seed: int) -> tuple[Check, ...]:
-    """Check the control: homogeneity, outlying replicates, drift."""
-    rng, control, features = np.random.default_rng(seed), tables.control, tables.features
-    by_background = evidence["background"].checks if "background" in evidence else []
-    homogeneous = (
-        [] if any(check.name == "homogeneity" for check in by_background) else [check_homogeneity(control, rng)]
-    )
-    found = (
-        *homogeneous,
-        *by_background,
-        check_replicates(control, tables.control_table.ids, features),
-        check_drift(control, tables.control_table.order, features, rng),
-    )
-    return tuple(check for check in found if check is not None)
 
 
 def _inputs(tables: CaseTables, case: Mapping[str, str], log: bool, logged: bool, checks: tuple[Check, ...]) -> Inputs:
@@ -277,7 +267,7 @@ def _telling(p_values: Any, deviations: Any, used: list[int], is_spectrum: bool)
 
 
 def _conclusions(
-    tables: CaseTables, evidence: dict[str, Evidence], model: Model, spectra: Spectra | None
+    tables: CaseTables, evidence: dict[str, Evidence], model: Model, matches: Sequence[Any], spectra: Spectra | None
 ) -> tuple[Conclusion, ...]:
     """Collect the evidence on every recovered fragment; `CaseResult.at` decides."""
     recovered = tables.recovered
@@ -288,7 +278,6 @@ def _conclusions(
     if spectra is not None:
         control, means = tables.shown
     center = control.mean(axis=0)
-    matches = compare_by_astm(tables, model.criterion)
     tp, no_evidence = evidence["control"].tp, tables.no_evidence
     ratios = evidence["background"].ratios if "background" in evidence else [{}] * len(recovered)
     deviations = np.where(no_evidence, 0.0, _deviations(tables))

@@ -2,23 +2,18 @@
 
 import json
 import math
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
-from functools import cached_property
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
-
-import numpy as np
 
 from transvariation.casework.astm import MatchInterval
 from transvariation.casework.fragments import Check, format_p
 from transvariation.casework.likelihood_ratio import Performance, in_words
+from transvariation.casework.spectra import Region, Spectra
 from transvariation.casework.variables import MANY
-from transvariation.conformal import check_sensitivity, required_n
-from transvariation.spectral_bands import SpectralBand, spectral_band
+from transvariation.conformal import required_n
 
 SCHEMA = "transvariation-case/2"
-MIN_SPECTRA = 3  # control fragments that a band needs
 ROUNDING = 1e-9  # 1 - 0.9 is slightly less than 0.1
 ENOUGH = 30  # control fragments; with fewer, a background includes fewer fragments of other sources
 QUESTION = "Could the recovered fragments come from the same source as the control fragments?"
@@ -187,75 +182,6 @@ class Model:
     false_inclusion: float | None = None
 
 
-@dataclass(frozen=True)
-class Spectra:
-    """The control spectra, as they are shown and explained.
-
-    Attributes
-    ----------
-    axis : tuple of float
-        Wavelengths, wavenumbers or shifts, from the names of the variables.
-    preprocess : str or None
-        The preprocessing of what is shown: that of the model without derivatives.
-    known : tuple of tuple of float
-        The mean spectrum of each control fragment.
-    whole : bool
-        Whether the classifier uses all positions. If a reduction selects some, regions of the others are no evidence.
-    """
-
-    axis: tuple[float, ...]
-    preprocess: str | None
-    known: tuple[tuple[float, ...], ...]
-    whole: bool = True
-
-    @cached_property
-    def _band(self) -> SpectralBand:
-        return spectral_band(np.array(self.known))
-
-    def band(self, sensitivity: float) -> SpectralBand:
-        """Return the band that holds a share `sensitivity` of spectra, or as large a share as the control supports."""
-        n = len(self.known)
-        return replace(self._band, sensitivity=min(sensitivity, n / (n + 1)))
-
-    def regions(self, spectrum: Sequence[float], sensitivity: float) -> "tuple[Region, ...] | None":
-        """Find the regions in which a spectrum leaves the band, the largest deviation first."""
-        if not self.whole or len(self.known) < MIN_SPECTRA:
-            return None
-        found = self.band(sensitivity).intervals(spectrum, gap=len(self.axis) // 100)
-        return tuple(
-            Region(
-                low=min(self.axis[i.first], self.axis[i.last]),
-                high=max(self.axis[i.first], self.axis[i.last]),
-                peak=self.axis[i.peak],
-                deviation=round(i.deviation, 3),
-            )
-            for i in found
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Region:
-    """An interval of a spectrum in which a recovered fragment leaves the band of the control.
-
-    Attributes
-    ----------
-    low, high : float
-        The ends of the interval.
-    peak : float
-        Where the deviation is largest.
-    deviation : float
-        Deviation there from the control mean, in control standard deviations; negative = below.
-    """
-
-    low: float
-    high: float
-    peak: float
-    deviation: float
-
-    def __str__(self) -> str:
-        return f"{self.low:g}" if self.low == self.high else f"{self.low:g}–{self.high:g}"
-
-
 @dataclass(frozen=True, kw_only=True)
 class Reason:
     """How one variable of a recovered fragment compares with the control.
@@ -419,14 +345,14 @@ class CaseResult:
 
     def at(self, sensitivity: float) -> "CaseResult":
         """Return the same case at another sensitivity, as `judge` would conclude at that one."""
-        sensitivity = check_sensitivity(sensitivity)
-        basis, conclusive = choose_basis(self.model.calibrations, sensitivity)
+        need = required_n(sensitivity)
+        basis, conclusive = choose_basis(self.model.calibrations, need)
         calibration = self.model.calibrations[basis]
         used = min(sensitivity, calibration.n / (calibration.n + 1))
         exclusion, inclusion = calibration.error_rates(used)
         model = replace(
             self.model,
-            sensitivity=sensitivity,
+            sensitivity=float(sensitivity),
             sensitivity_used=used,
             basis=basis,
             conclusive=conclusive,
@@ -437,9 +363,9 @@ class CaseResult:
         return replace(
             self,
             model=model,
-            conclusions=tuple(_concluded(c, model, alpha, self.spectra) for c in self.conclusions),
+            conclusions=tuple(_concluded(c, model, need, self.spectra) for c in self.conclusions),
             groups=tuple(replace(g, accepted=g.p_values[basis] > alpha) for g in self.groups),
-            warnings=(*_warnings(model), *self.cautions),
+            warnings=(*_warnings(model, need), *self.cautions),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -462,8 +388,6 @@ class CaseResult:
 
 def _built(kind: Any, value: Any) -> Any:
     """Build a value of an annotated type from JSON values."""
-    if kind == tuple[float, ...]:  # most of a wide case
-        return tuple(value)
     if is_dataclass(kind) and isinstance(kind, type):
         hints = get_type_hints(kind)
         return kind(**{f.name: _built(hints[f.name], value[f.name]) for f in fields(kind) if f.name in value})
@@ -471,19 +395,18 @@ def _built(kind: Any, value: Any) -> Any:
     if origin is UnionType:
         return value if value is None else _built(arguments[0], value)
     if origin is tuple:
-        return tuple(_built(arguments[0], item) for item in value)
+        return tuple(value if arguments[0] is float else (_built(arguments[0], item) for item in value))
     if origin is dict and value is not None:
         return {key: _built(arguments[1], item) for key, item in value.items()}
     return value
 
 
-def choose_basis(calibrations: dict[str, Calibration], sensitivity: float) -> tuple[str, bool]:
-    """Choose what calibrates the conclusions, and return whether it supports the sensitivity.
+def choose_basis(calibrations: dict[str, Calibration], need: float) -> tuple[str, bool]:
+    """Choose what calibrates the conclusions, and return whether it has as many units as the sensitivity needs.
 
     The background, if it supports the sensitivity and the control has few fragments; else the control fragments, if
     they support it. Without either, the conclusions are not conclusive.
     """
-    need = required_n(sensitivity)
     few = calibrations["control"].n < max(need, ENOUGH)
     if "background" in calibrations and few and calibrations["background"].n >= need:
         return "background", True
@@ -494,7 +417,8 @@ def choose_basis(calibrations: dict[str, Calibration], sensitivity: float) -> tu
     return "control", False
 
 
-def _concluded(conclusion: Conclusion, model: Model, alpha: float, spectra: Spectra | None) -> Conclusion:
+def _concluded(conclusion: Conclusion, model: Model, need: float, spectra: Spectra | None) -> Conclusion:
+    alpha = 1 - model.sensitivity_used + ROUNDING
     p = conclusion.p_values[model.basis]
     reasons = tuple(replace(r, evidence=r.p_values[model.basis] <= alpha) for r in conclusion.reasons)
     reasons = tuple(sorted(reasons, key=lambda r: (r.p_values[model.basis], -abs(r.deviation), r.variable)))
@@ -507,7 +431,7 @@ def _concluded(conclusion: Conclusion, model: Model, alpha: float, spectra: Spec
         reasons=reasons,
         regions=None if spectra is None else spectra.regions(conclusion.spectrum, model.sensitivity_used),
     )
-    return replace(decided, statement=_statement(decided, model), disagreement=_disagreement(decided, model))
+    return replace(decided, statement=_statement(decided, model), disagreement=_disagreement(decided, model, need))
 
 
 def _statement(conclusion: Conclusion, model: Model) -> str:
@@ -525,14 +449,14 @@ def _statement(conclusion: Conclusion, model: Model) -> str:
     return f"Excluded: the fragment differs from the control more than fragments of one source do ({p})."
 
 
-def _disagreement(conclusion: Conclusion, model: Model) -> str:
+def _disagreement(conclusion: Conclusion, model: Model, need: float) -> str:
     """Name the evidence that points the other way."""
     if not model.conclusive:
         return ""
     against = []
     for basis, p in conclusion.p_values.items():
         calibration = model.calibrations[basis]
-        supported = calibration.n >= required_n(model.sensitivity)
+        supported = calibration.n >= need
         if basis != conclusion.basis and supported and (p > 1 - model.sensitivity + ROUNDING) != conclusion.accepted:
             who = "control fragments" if basis == "control" else "background"
             against.append(f"calibrated by the {who} the fragment would {_verdict(not conclusion.accepted)} ({p:.2g})")
@@ -548,18 +472,23 @@ def _verdict(accepted: bool) -> str:
     return "not be excluded" if accepted else "be excluded"
 
 
-def _warnings(model: Model) -> list[str]:
+def _warnings(model: Model, need: float) -> list[str]:
     """List what limits the conclusions at this sensitivity."""
     calibration, found = model.calibrations[model.basis], []
     unit = "control fragments" if model.basis == "control" else "background sources"
-    if calibration.n < required_n(model.sensitivity):
+    if calibration.n < need:
         remedy = "Give a background" if model.basis == "control" else "Give a background with more sources"
-        found.append(
-            f"A sensitivity of {model.sensitivity:g} needs at least {required_n(model.sensitivity):.0f} {unit}; there "
-            f"{'is' if calibration.n == 1 else 'are'} {calibration.n}. {model.sensitivity_used:.3g} is used instead, "
-            f"so that {1 - model.sensitivity_used:.0%} of fragments of the same source would be excluded. {remedy}, or "
-            "use a lower sensitivity."
+        words = (
+            f"A sensitivity of {model.sensitivity:g} needs at least {need:.0f} {unit}; there "
+            f"{'is' if calibration.n == 1 else 'are'} {calibration.n}."
         )
+        if calibration.n > 1:
+            words += (
+                f" {model.sensitivity_used:.3g} is used instead, so that {1 - model.sensitivity_used:.0%} of fragments "
+                "of the same source would be excluded."
+            )
+            remedy += ", or use a lower sensitivity"
+        found.append(f"{words} {remedy}.")
     elif calibration.smallest_p_value > 1 - model.sensitivity + ROUNDING:
         found.append(
             f"The method {model.method} can exclude nothing here: no p-value is below "

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from transvariation.casework import CaseResult
 from transvariation.casework.likelihood_ratio import Performance
-from transvariation.casework.result import Spectra
+from transvariation.casework.spectra import Spectra
 from transvariation.report.names import PLAIN, label_axes, wrapped
 
 if TYPE_CHECKING:

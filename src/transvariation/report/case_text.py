@@ -53,10 +53,18 @@ def format_mean_sd(mean: float, sd: float) -> str:
 
 
 def format_share(share: float | None) -> str:
-    """Write a share as a percentage with two or three significant digits; a dash for None."""
+    """Write a share as a percentage with at most two significant digits; a dash for None.
+
+    Examples
+    --------
+    >>> format_share(0.0976), format_share(0.123), format_share(1.0), format_share(0.0002)
+    ('9.8%', '12%', '100%', '< 0.1%')
+    """
     if share is None:
         return "–"
-    return "< 0.1%" if 0 < share < 0.001 else f"{100 * share:.3g}%"
+    if 0 < share < 0.001:
+        return "< 0.1%"
+    return f"{100 * share:.2g}%" if share < 0.0995 else f"{100 * share:.0f}%"
 
 
 def format_ratio(log10_lr: float, bound: str = "") -> str:
@@ -106,6 +114,17 @@ def match_word(conclusion: Conclusion) -> str:
     return {True: "match", False: "no match", None: "–"}[conclusion.match]
 
 
+def plural(n: int, unit: str) -> str:
+    """Write a number of units.
+
+    Examples
+    --------
+    >>> plural(1, "row"), plural(3, "row")
+    ('1 row', '3 rows')
+    """
+    return f"{n} {unit}" if n == 1 else f"{n} {unit}s"
+
+
 def listed(names: Any, shown: int = LISTED) -> str:
     """List names, at most `shown` of them."""
     names = [printable(str(name)) for name in names]
@@ -117,7 +136,11 @@ def conclusion_frame(result: CaseResult, shown: int | None = None) -> pd.DataFra
     """Tabulate the conclusions, one row per recovered fragment; at most `shown` variables are named as evidence."""
     rows = []
     for c in result.conclusions:
-        row = {"fragment": c.fragment, "conclusion": verdict(c, result), "p-value": format_p(c.p_value)}
+        row = {
+            "fragment": c.fragment,
+            "conclusion": verdict(c, result),
+            "p-value": format_p(c.p_value) if c.n > 1 else "–",
+        }
         for system, value in c.log10_lr.items():
             row["likelihood ratio"] = format_ratio(value, c.bound.get(system, ""))
         row["ASTM E2927"] = match_word(c)
@@ -138,16 +161,19 @@ def summary_lines(result: CaseResult) -> list[str]:
     """Summarise a case in a few sentences, the conclusion first."""
     inputs, model = result.inputs, result.model
     calibration = model.calibrations[model.basis]
-    unit = "control fragments" if model.basis == "control" else "background sources"
+    unit = "control fragment" if model.basis == "control" else "background source"
     rows = {name: getattr(inputs, name) for name in ("control", "recovered")}
-    counted = "; ".join(f"{t['fragments']} {name} fragments ({t['rows']} rows)" for name, t in rows.items())
+    counted = "; ".join(
+        f"{plural(t['fragments'], f'{name} fragment')} ({plural(t['rows'], 'row')})" for name, t in rows.items()
+    )
     lines = [result.headline, *(c for c in _disagreements(result))]
     lines += [f"Warning: {words}" for words in result.warnings]
     lines.append(f"{counted}; {_variables(result)}.")
-    lines.append(
-        f"Sensitivity {model.sensitivity_used:.3g}, calibrated by {calibration.n} {unit}; no p-value can be below "
-        f"{format_p(calibration.smallest_p_value)}."
-    )
+    if calibration.n > 1:
+        lines.append(
+            f"Sensitivity {model.sensitivity_used:.3g}, calibrated by {plural(calibration.n, unit)}; no p-value can be "
+            f"below {format_p(calibration.smallest_p_value)}."
+        )
     if model.false_exclusion is not None:
         lines.append(
             f"Measured on the background: {format_share(model.false_exclusion)} of same-source comparisons are "

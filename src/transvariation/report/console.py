@@ -90,7 +90,7 @@ def _table(result: CaseResult) -> Table:
 def _print_list(result: CaseResult, console: Console) -> None:
     frame = conclusion_frame(result, SHOWN)
     for c, (_, row) in zip(result.conclusions, frame.iterrows(), strict=True):
-        parts = [verdict(c, result), f"p-value {row['p-value']}"]
+        parts = [verdict(c, result), *([f"p-value {row['p-value']}"] if c.n > 1 else [])]
         parts += [f"likelihood ratio {row['likelihood ratio']}"] if "likelihood ratio" in row else []
         parts += [f"ASTM E2927 {row['ASTM E2927']}"] if "ASTM E2927" in row else []
         parts += [f"evidence: {row['evidence']}"] if row["evidence"] else []
