@@ -388,8 +388,6 @@ class CaseResult:
 
 def _built(kind: Any, value: Any) -> Any:
     """Build a value of an annotated type from JSON values."""
-    if kind == tuple[float, ...]:  # most of a wide case
-        return tuple(value)
     if is_dataclass(kind) and isinstance(kind, type):
         hints = get_type_hints(kind)
         return kind(**{f.name: _built(hints[f.name], value[f.name]) for f in fields(kind) if f.name in value})
