@@ -67,7 +67,7 @@ sphinx_gallery_conf = {
     "filename_pattern": r"[\\/]plot_",
     "backreferences_dir": "api/backreferences",
     "doc_module": ("transvariation",),
-    "within_subsection_order": "gallery_order.ByTopic",
+    "within_subsection_order": "gallery.ByTopic",
     "thumbnail_size": (480, 340),
     "remove_config_comments": True,
     "show_memory": False,
@@ -75,7 +75,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "write_computation_times": False,
     "abort_on_example_error": False,  # a failing example is a warning, and -W makes that an error
-    "reset_modules": ("matplotlib",),
+    "reset_modules": ("matplotlib", "gallery.use_style"),
 }
 
 copybutton_prompt_text = r">>> |\.\.\. |\$ "  # copy what is typed, not prompts and output

@@ -1,4 +1,10 @@
-"""The order of the gallery: the recommended classifier first, then applications, the measure, and reduction."""
+"""The gallery: its order (recommended classifier, applications, the measure, reduction) and its style."""
+
+from typing import Any
+
+import matplotlib
+
+from transvariation.report.figure_style import SETTINGS
 
 ORDER = (
     "plot_neighbors.py",
@@ -27,3 +33,8 @@ class ByTopic:
     def __call__(self, filename: str) -> int:
         """Place an example in the order of the gallery."""
         return ORDER.index(filename)
+
+
+def use_style(gallery_conf: dict[str, Any], filename: str) -> None:
+    """Draw the figures of the next example in the style of the manual."""
+    matplotlib.rcParams.update(SETTINGS)
