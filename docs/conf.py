@@ -97,6 +97,7 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
     "show_prev_next": True,
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
 }
 html_sidebars = {page: [] for page in ("index", "installation", "quickstart")}
 

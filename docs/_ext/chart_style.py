@@ -1,11 +1,11 @@
 """The charts that the build draws, in the style of all figures: methods of this package are dark blue, others grey."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-from transvariation.report.figure_style import DARK, GREY, SETTINGS, THRESHOLD, WIDTH
+from transvariation.report.figure_style import DARK, GREEN, GREY, RED, SETTINGS, SKY, THRESHOLD, WARM, WIDTH
 
 
 def dots(path: Path, names: Sequence[str], values: Sequence[float], *, label: str, ours: str, digits: int = 3) -> None:
@@ -37,6 +37,26 @@ def ranges(path: Path, rows: Sequence[tuple[str, float, float, float]], *, label
         axes.tick_params(axis="y", length=0)
         axes.set(xlabel=label)
         axes.legend(loc="lower left")
+        save(figure, path)
+
+
+def groups(path: Path, found: Mapping[str, Mapping[str, float]], *, label: str, ours: str) -> None:
+    """Draw one line per case on a log axis, one mark per method; the method whose name contains `ours` is dark blue."""
+    cases = list(dict.fromkeys(case for values in found.values() for case in values))
+    smallest = min(value for values in found.values() for value in values.values() if value > 0)
+    with plt.rc_context(SETTINGS):
+        figure, axes = plt.subplots(figsize=(WIDTH, 0.4 * len(cases) + 1.6))
+        colours = iter((WARM, GREEN, SKY, GREY, RED))
+        for (name, values), mark in zip(found.items(), "oD^sPv"[: len(found)], strict=True):
+            x, y = [max(value, smallest) for value in values.values()], [cases.index(case) for case in values]
+            look = {"color": DARK, "zorder": 3} if ours in name else {"color": next(colours)}
+            axes.scatter(x, y, s=55, marker=mark, label=name, **look)
+        axes.set_yticks(range(len(cases)), cases)
+        axes.tick_params(axis="y", length=0)
+        axes.grid(axis="y", color="0.92")
+        axes.set_axisbelow(True)
+        axes.set(xscale="log", xlabel=label, ylim=(len(cases) - 0.5, -0.5))
+        figure.legend(loc="outside lower center", ncols=2)
         save(figure, path)
 
 

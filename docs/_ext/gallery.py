@@ -8,7 +8,9 @@ from transvariation.report.figure_style import SETTINGS
 
 ORDER = (
     "plot_neighbors.py",
+    "plot_p_values.py",
     "plot_calibration.py",
+    "plot_reasons.py",
     "plot_comparison.py",
     "plot_coffee.py",
     "plot_drift.py",

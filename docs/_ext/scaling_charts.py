@@ -64,21 +64,14 @@ def peers_chart() -> Figure:
         color=SKY,
         label="score as many new rows",
     )
-    axes.set(
-        xscale="log", xlabel="CPU seconds", title=f"{int(some[-1]['n']):,} rows of two variables".replace(",", " ")
-    )
+    axes.set(xscale="log", xlabel="CPU seconds", title=f"{int(some[-1]['n']):,} rows of two features")
     axes.set_yticks(list(places), [r["rule"].replace(", fitted", ",\nfitted") for r in some])
     figure.legend(loc="outside lower center", ncols=2)
     return figure
 
 
-def _grouped(cell: str) -> str:
-    """Separate the thousands of a whole number."""
-    return f"{int(cell):,}" if cell.isdigit() else cell
-
-
 def write(folder: Path) -> None:
-    """Draw the charts and write the table of sizes."""
+    """Draw the charts."""
     folder.mkdir(parents=True, exist_ok=True)
     charts = {"size": size_chart, "work": work_chart, "peers": peers_chart}
     for name, draw in charts.items():
@@ -86,7 +79,3 @@ def write(folder: Path) -> None:
             figure = draw()
             figure.savefig(folder / f"scaling_{name}.svg", metadata={"Date": None})
         plt.close(figure)
-    found = rows("size")
-    lines = [list(found[0]), ["---"] * len(found[0]), *(list(map(_grouped, row.values())) for row in found)]
-    text = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-    (folder / "scaling_size.md").write_text(text + "\n", encoding="utf-8")
