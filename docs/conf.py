@@ -74,6 +74,8 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "download_all_examples": False,
     "write_computation_times": False,
+    "min_reported_time": 3600,  # seconds differ from build to build
+    "capture_repr": (),  # print what the example prints, not the representation of its last line
     "abort_on_example_error": False,  # a failing example is a warning, and -W makes that an error
     "reset_modules": ("matplotlib", "gallery.use_style"),
 }
@@ -97,7 +99,7 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
     "show_prev_next": True,
-    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": [], "auto_examples/*": []},
 }
 html_sidebars = {page: [] for page in ("index", "installation", "quickstart")}
 

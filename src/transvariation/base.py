@@ -37,7 +37,7 @@ _SUBSET = 1_500  # samples among which these are scored first
 
 
 class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
-    """Learn one class from target samples only; accept new samples as typical as a share `sensitivity` of them.
+    """Learn a class from target samples only, and accept new samples that are typical of it.
 
     A subclass implements `_describe`, which learns the target class, and `_score`, which scores samples (high =
     typical). It may override `_stratum` if parts of the class have separate thresholds, `_lowest` if scores are

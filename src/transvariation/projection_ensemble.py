@@ -50,7 +50,7 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
         Number of candidates of which each projection is the most compact one.
     n_components : int, default=2
         Number of dimensions of a projection.
-    criterion : {"mad", "iqr", "std", "volume"} or callable, default="mad"
+    criterion : {"mad", "iqr", "std", "volume"}, default="mad"
         What is smallest for the most compact candidate; see :func:`transvariation.random_projections`.
     sensitivity : float in (0, 1], default=0.9
         The share of target samples that each member accepts.

@@ -101,7 +101,7 @@ class VIPSelector(SelectorMixin, BaseEstimator):
         Number of candidates of which each projection is the most compact one.
     n_components : int, default=2
         Number of dimensions of a projection.
-    criterion : {"mad", "iqr", "std", "volume"} or callable, default="mad"
+    criterion : {"mad", "iqr", "std", "volume"}, default="mad"
         What is smallest for the most compact candidate; see :func:`transvariation.random_projections`.
     random_state : int, Generator, RandomState or None
         The seed of the projections.
