@@ -98,7 +98,7 @@ def failed_sensors(classifier: CalibratedOCC, normal: pd.DataFrame, faulty: pd.D
             accepted += (model.predict(normal.iloc[test].assign(**dict.fromkeys(failed, np.nan))) == 1).tolist()
             found += (model.predict(faulty.assign(**dict.fromkeys(failed, np.nan))) == -1).tolist()
         rows.append((n_failed, f"{np.mean(accepted):.3f}", f"{np.mean(found):.3f}"))
-    return pd.DataFrame(rows, columns=["sensors failed", "fresh normal days accepted", "faulty days found"])
+    return pd.DataFrame(rows, columns=["sensors failed", "new normal days accepted", "faulty days found"])
 
 
 def reasons(normal: pd.DataFrame, faulty: pd.DataFrame) -> pd.Series:
@@ -162,7 +162,7 @@ def main(data: Path = DATA / "water_treatment") -> None:
         found = int((p_values[name] <= LEVEL).sum())
         summary.append((name, f"{found} of {len(faulty)}", f"{share:.3f}"))
     OUT.mkdir(parents=True, exist_ok=True)
-    columns = ["classifier", "faulty days found", "fresh normal days accepted"]
+    columns = ["classifier", "faulty days found", "new normal days accepted"]
     pd.DataFrame(summary, columns=columns).to_csv(OUT / "classifiers.csv", index=False)
     days = pd.DataFrame(
         {

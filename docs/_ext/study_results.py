@@ -36,9 +36,15 @@ def medians(summary: str) -> list[list[str]]:
 
 
 def held_out() -> list[list[str]]:
-    """List sensitivity and specificity on unseen fragments."""
+    """Lay sensitivity and specificity on unseen fragments side by side: one column per reduction."""
     rows = _rows(RESULTS / "glass" / "held_out.csv")
-    return [list(rows[0]), *(list(row.values()) for row in rows)]
+    reductions = list(dict.fromkeys(row["reduction"] for row in rows))
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    for row in rows:
+        pair = f"{float(row['sensitivity']):.2f} / {float(row['specificity']):.2f}"
+        found.setdefault((row["classifier"], row["calibration"]), {})[row["reduction"]] = pair
+    lines = [[*names, *(pairs[reduction] for reduction in reductions)] for names, pairs in found.items()]
+    return [["classifier", "calibration", *reductions], *lines]
 
 
 def write(folder: Path) -> None:
