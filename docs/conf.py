@@ -83,6 +83,9 @@ sphinx_gallery_conf = {
 copybutton_prompt_text = r">>> |\.\.\. |\$ "  # copy what is typed, not prompts and output
 copybutton_prompt_is_regexp = True
 
+# Pages without a column on the right: the landing page, and examples, whose code has up to 120 characters per line.
+WIDE = ["index", "auto_examples/index", *(f"auto_examples/{file.stem}" for file in HERE.parent.glob("examples/*.py"))]
+
 html_theme = "pydata_sphinx_theme"
 html_title = "transvariation"
 html_static_path = ["_static"]
@@ -99,7 +102,7 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
     "show_prev_next": True,
-    "secondary_sidebar_items": {"**": ["page-toc"], "index": [], "auto_examples/*": []},
+    "secondary_sidebar_items": {"**": ["page-toc"], **{page: [] for page in WIDE}},
 }
 html_sidebars = {page: [] for page in ("index", "installation", "quickstart")}
 
