@@ -15,7 +15,7 @@ control = glass.control[["RI", "Na", "Mg", "Al", "K", "Ba"]]
 headlamp = glass.recovered[control.columns].tail(1)
 classifier = NeighborTOCC(sensitivity=0.9).fit(control)
 reasons = explain_rejections(classifier, headlamp)
-print(describe_rejections(reasons))
+print(describe_rejections(reasons).replace("; ", ";\n"))
 
 # %%
 # Each panel shows one variable: the window fragments (ticks and grey shape), and the value of the fragment in question.

@@ -9,11 +9,14 @@ smallest number of variables for which the component is still closer to the one 
 the loadings rather than one number. The lower panel uses the other fragments, which a selection must not.
 """
 
+import warnings
+
 import matplotlib.pyplot as plt
 import numpy as np
 
 from transvariation import TOCC, MinorComponents, SparseMinorComponents, auc, load_glass
 
+warnings.filterwarnings("ignore", "TOCC .* will reject nearly all")  # with the strongest penalties
 glass = load_glass()
 chosen = SparseMinorComponents().fit(glass.control)
 path = chosen.path_table().query("component == 'SPC8'")
