@@ -242,7 +242,7 @@ def _judging(command: Any) -> Any:
             help="Variables to use, separated by commas, a name with a comma in double quotes; by default all columns "
             "of numbers.",
         ),
-        click.option("--id-column", help="The column that names the rows; detected by default."),
+        click.option("--id-column", help="The column that names the rows; by default recognised."),
         click.option("--fragment-column", help="The column that names the fragment; its rows are replicates."),
         click.option("--source-column", help="The column that names the source (pane, bottle, batch) of a fragment."),
         _role,
@@ -326,7 +326,7 @@ def _case_options(command: Any) -> Any:
     "conclusions where the control has few fragments, and adds likelihood ratios.",
 )
 @click.option("--log", is_flag=True, help="Take logarithms of the measurements first.")
-@click.option("--multiplier", type=float, default=4.0, show_default=True, help="Multiplier of the ASTM E2927 criterion.")
+@click.option("--multiplier", type=float, default=4.0, show_default=True, help="The multiplier of ASTM E2927.")
 @click.option(
     "--min-rsd", type=float, default=0.03, show_default=True, help="Minimum relative sd of the ASTM E2927 criterion."
 )
@@ -427,7 +427,7 @@ def score(model: Path, table: Path, out: Path | None, **options: Any) -> None:
 
 
 @main.command()
-@click.option("--port", type=click.IntRange(0, 65535), default=8377, show_default=True, help="The port to use; 0 for any free one.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8377, show_default=True, help="The port; 0 for any free one.")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 def serve(port: int, no_browser: bool) -> None:
     """Serve the local page: the same work in a browser, on this computer only."""
