@@ -171,7 +171,7 @@ def _decimal_option(name: str, words: str) -> Any:
     return click.option(name, type=click.Choice([",", ".", "comma", "point"]), callback=_mark, help=words)
 
 
-_decimal = _decimal_option("--decimal", "The decimal mark of every table given; detected by default.")
+_decimal = _decimal_option("--decimal", "The decimal mark of every table given; by default recognised.")
 
 
 # Short forms of what casework describes; importing it would delay --help. A test compares the names.
@@ -208,7 +208,7 @@ _role = click.option(
     metavar="COLUMN=ROLE",
     multiple=True,
     callback=_roles,
-    help=f"The role of a column: {', '.join(ROLES)}; detected by default. May be repeated.",
+    help=f"The role of a column: {', '.join(ROLES)}; by default recognised. May be repeated.",
 )
 _drop_summary_rows = click.option(
     "--drop-summary-rows", is_flag=True, help="Leave out rows of means and standard deviations."
@@ -264,7 +264,7 @@ def _judging(command: Any) -> Any:
     return command
 
 
-_sheet = click.option("--sheet", help="The sheet of an Excel workbook to read; the first by default.")
+_sheet = click.option("--sheet", help="The sheet to read of an Excel workbook; by default the first.")
 
 
 def _listed(options: dict[str, Any]) -> dict[str, Any]:
@@ -326,7 +326,7 @@ def _case_options(command: Any) -> Any:
     "conclusions where the control has few fragments, and adds likelihood ratios.",
 )
 @click.option("--log", is_flag=True, help="Take logarithms of the measurements first.")
-@click.option("--multiplier", type=float, default=4.0, show_default=True, help="The multiplier of ASTM E2927.")
+@click.option("--multiplier", type=float, default=4.0, show_default=True, help="Of the ASTM E2927 criterion.")
 @click.option(
     "--min-rsd", type=float, default=0.03, show_default=True, help="Minimum relative sd of the ASTM E2927 criterion."
 )
@@ -397,7 +397,7 @@ def _warn(messages: list[str]) -> None:
 @click.option(
     "--out", type=click.Path(dir_okay=False, path_type=Path), help="The CSV file to write.  [TABLE.scores.csv]"
 )
-@click.option("--id-column", help="The column that names the rows; detected by default.")
+@click.option("--id-column", help="The column that names the rows; by default recognised.")
 @_decimal
 @click.option(
     "--missing",
@@ -427,7 +427,7 @@ def score(model: Path, table: Path, out: Path | None, **options: Any) -> None:
 
 
 @main.command()
-@click.option("--port", type=click.IntRange(0, 65535), default=8377, show_default=True, help="The port; 0 for any free one.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8377, show_default=True, help="0 takes any free one.")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 def serve(port: int, no_browser: bool) -> None:
     """Serve the local page: the same work in a browser, on this computer only."""
