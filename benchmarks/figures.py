@@ -9,6 +9,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 from benchmarks.table import RESULTS
+from transvariation.report.figure_style import DARK, GREEN, GREY, SETTINGS, WARM, WIDTH
 
 IMAGES = Path(__file__).parent.parent / "docs" / "_static"
 
@@ -17,30 +18,31 @@ def growth() -> Path:
     """Draw time against n on log axes."""
     with (RESULTS / "core_growth.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    figure, axes = plt.subplots(figsize=(7, 4.6), layout="constrained")
+    figure, axes = plt.subplots(figsize=(WIDTH, 4.6))
     styles = {"compiled": "-", "plain": "--", "np.sort": ":"}
-    colours = {"2": "#1b6ca8", "3": "#c8553d", "5": "#588157"}
+    colours = {"2": DARK, "3": WARM, "5": GREEN}
     marks = {"2": "o", "3": "^", "5": "s"}
     for kernels, p in dict.fromkeys((row["kernels"], row["p"]) for row in rows):
         points = [row for row in rows if (row["kernels"], row["p"]) == (kernels, p)]
-        label = "np.sort of two columns" if kernels == "np.sort" else f"TOCC fit, {p} variables, {kernels}"
+        label = "np.sort of two columns" if kernels == "np.sort" else f"TOCC, {p} features, {kernels}"
         axes.loglog(
             [int(row["n"]) for row in points],
             [float(row["CPU s"]) for row in points],
             styles[kernels],
-            color="0.4" if kernels == "np.sort" else colours[p],
+            color=GREY if kernels == "np.sort" else colours[p],
             marker="x" if kernels == "np.sort" else marks[p],
             markersize=5,
             label=label,
         )
-    axes.set(xlabel="target objects", ylabel="CPU seconds", title="Fitting TOCC: time against sample size")
+    axes.set(xlabel="target samples", ylabel="CPU seconds, fit")
     axes.grid(True, which="major", color="0.9")
-    axes.legend(frameon=False)
+    axes.legend()
     IMAGES.mkdir(parents=True, exist_ok=True)
     path = IMAGES / "benchmark_growth.png"
-    figure.savefig(path, dpi=120)
+    figure.savefig(path)
     return path
 
 
 if __name__ == "__main__":
-    print(growth())
+    with plt.rc_context(SETTINGS):
+        print(growth())

@@ -67,19 +67,24 @@ sphinx_gallery_conf = {
     "filename_pattern": r"[\\/]plot_",
     "backreferences_dir": "api/backreferences",
     "doc_module": ("transvariation",),
-    "within_subsection_order": "gallery_order.ByTopic",
+    "within_subsection_order": "gallery.ByTopic",
     "thumbnail_size": (480, 340),
     "remove_config_comments": True,
     "show_memory": False,
     "show_signature": False,
     "download_all_examples": False,
     "write_computation_times": False,
+    "min_reported_time": 3600,  # seconds differ from build to build
+    "capture_repr": (),  # print what the example prints, not the representation of its last line
     "abort_on_example_error": False,  # a failing example is a warning, and -W makes that an error
-    "reset_modules": ("matplotlib",),
+    "reset_modules": ("matplotlib", "gallery.use_style"),
 }
 
 copybutton_prompt_text = r">>> |\.\.\. |\$ "  # copy what is typed, not prompts and output
 copybutton_prompt_is_regexp = True
+
+# Pages without a column on the right: the landing page, and examples, whose code has up to 120 characters per line.
+WIDE = ["index", "auto_examples/index", *(f"auto_examples/{file.stem}" for file in HERE.parent.glob("examples/*.py"))]
 
 html_theme = "pydata_sphinx_theme"
 html_title = "transvariation"
@@ -97,6 +102,7 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
     "show_prev_next": True,
+    "secondary_sidebar_items": {"**": ["page-toc"], **{page: [] for page in WIDE}},
 }
 html_sidebars = {page: [] for page in ("index", "installation", "quickstart")}
 

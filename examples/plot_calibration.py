@@ -19,11 +19,11 @@ from transvariation.conformal import RejectsNothing
 warnings.simplefilter("ignore", RejectsNothing)  # shown below
 
 classifiers = {
-    "TOCC, resubstitution": TOCC(),
-    "TOCC, leave-one-out": TOCC(calibration="loo"),
-    "NeighborTOCC, resubstitution": NeighborTOCC(calibration="resubstitution"),
-    "NeighborTOCC, leave-one-out": NeighborTOCC(),
-    "NeighborTOCC, split": NeighborTOCC(calibration="split"),
+    "TOCC,\nresubstitution": TOCC(),
+    "TOCC,\nleave-one-out": TOCC(calibration="loo"),
+    "NeighborTOCC,\nresubstitution": NeighborTOCC(calibration="resubstitution"),
+    "NeighborTOCC,\nleave-one-out": NeighborTOCC(),
+    "NeighborTOCC,\nsplit": NeighborTOCC(calibration="split"),
 }
 
 # %%
@@ -42,23 +42,23 @@ for repeat in range(15):
 # %%
 # The report of the last classifier.
 
-print(classifiers["NeighborTOCC, split"].coverage_report())
+print(classifiers["NeighborTOCC,\nsplit"].coverage_report())
 
 # %%
 # Each dot is a classifier trained on 100 samples; the bar is the mean.
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.2), sharey=True, layout="constrained")
+figure, (left, right) = plt.subplots(1, 2, figsize=(7.2, 4.2), sharey=True, layout="constrained")
 for panel, shares, label in (
-    (left, accepted, "share of new targets accepted"),
-    (right, rejected, "share of other samples rejected"),
+    (left, accepted, "new targets accepted"),
+    (right, rejected, "other samples rejected"),
 ):
     for level, values in enumerate(shares.values()):
-        panel.plot(values, np.full(len(values), -level), "o", color="#1f6feb", alpha=0.35, mew=0)
-        panel.plot([np.mean(values)], [-level], "|", color="#c9371c", ms=20, mew=3)
+        panel.plot(values, np.full(len(values), -level), "o", color="C0", alpha=0.3, mew=0)
+        panel.plot([np.mean(values)], [-level], "|", color="C0", ms=20, mew=3)
     panel.set_xlabel(label)
-    panel.spines[["top", "right"]].set_visible(False)
-left.axvline(0.9, color="0.4", lw=1)
+    panel.xaxis.set_major_formatter("{x:.0%}")
+left.axvline(0.9, color="C3", ls="--", lw=1.2)
 left.set_yticks([-k for k in range(len(classifiers))], list(classifiers))
 left.set_ylim(0.5 - len(classifiers), 0.5)
-left.text(0.9, 0.55, "nominal", ha="center", va="bottom", color="0.4", fontsize=9)
+left.text(0.9, 0.55, "nominal", ha="center", va="bottom", color="C3")
 plt.show()

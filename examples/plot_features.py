@@ -17,11 +17,11 @@ kinds = glass.all.loc[glass.recovered.index, "Type"].map(glass.type_names)
 groups = {"window": glass.control}
 groups |= {kind: glass.recovered[kinds == kind] for kind in kinds.unique()}
 
-figure, panels = plt.subplots(3, 3, figsize=(11, 7.5), layout="constrained")
+figure, panels = plt.subplots(3, 3, figsize=(7.2, 7.6), layout="constrained")
 draw_features(panels, groups)
 for axes in panels.ravel():
-    axes.tick_params(axis="x", labelsize=8)
+    axes.tick_params(axis="x", labelsize=9)
     if axes.get_title() != "RI":
-        axes.set_ylabel("weight %", fontsize=8)
+        axes.set_ylabel("weight %", fontsize=9)
 figure.suptitle("Glass fragments: refractive index and oxides by kind")
 plt.show()

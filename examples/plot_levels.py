@@ -20,7 +20,6 @@ _, directions = np.linalg.eigh(np.cov(fragments, rowvar=False))
 plane = (fragments - fragments.mean(axis=0)) @ directions[:, :2]
 
 classifier = TOCC(sensitivity=0.9).fit(plane)
-tp = classifier.transvariation_probability(plane)
 accepted = classifier.predict(plane) == 1
 
 # %%
@@ -32,19 +31,19 @@ x, y = grid_lines(plane, [*plane, classifier.center_])
 grid = np.stack(np.meshgrid(x, y), axis=-1)
 level = classifier.transvariation_probability(grid.reshape(-1, 2)).reshape(grid.shape[:2])
 
-figure, axes = plt.subplots(figsize=(8, 6), layout="constrained")
+figure, axes = plt.subplots(figsize=(7.2, 5.6), layout="constrained")
 # Most of the fragments have a low tp: spread those levels.
-look = {"cmap": "Blues", "norm": PowerNorm(0.4, vmin=0, vmax=1)}
-shades = axes.pcolormesh(x, y, level, shading="nearest", **look)
-axes.contour(x, y, level >= classifier.offset_, levels=[0.5], colors="tab:blue", linewidths=1)
+shades = axes.pcolormesh(x, y, level, shading="nearest", cmap="Blues", norm=PowerNorm(0.4, vmin=0, vmax=1))
+axes.contour(x, y, level >= classifier.offset_, levels=[0.5], colors="C0", linewidths=1.3)
 axes.axvline(classifier.center_[0], color="0.6", linewidth=0.6)
 axes.axhline(classifier.center_[1], color="0.6", linewidth=0.6)
-axes.scatter(*plane[accepted].T, c=tp[accepted], edgecolor="black", s=36, label="accepted", **look)
-axes.scatter(*plane[~accepted].T, marker="*", color="tab:red", s=130, label="rejected")
+known = {"facecolor": "white", "edgecolor": "C0", "linewidth": 0.9}
+axes.scatter(*plane[accepted].T, s=24, label="window, accepted", **known)
+axes.scatter(*plane[~accepted].T, marker="*", s=90, label="window, rejected", **known)
 axes.scatter(*classifier.center_, marker="+", color="black", s=240, linewidth=2.5, label="spatial median")
 axes.set(xlabel="last principal component", ylabel="last principal component but one")
-axes.set_title(f"{accepted.sum()} of {len(plane)} window fragments reach the threshold, tp = {classifier.offset_:.3f}")
-axes.legend(loc="upper right")
+axes.set_title(f"{accepted.sum()} of {len(plane)} windows accepted; the threshold is tp = {classifier.offset_:.3f}")
+figure.legend(loc="outside lower center", ncols=3, frameon=False)
 ticks = [0, 0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1]
 figure.colorbar(shades, label="transvariation probability (tp)", ticks=ticks)
 plt.show()

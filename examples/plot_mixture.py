@@ -8,8 +8,8 @@ fit against the number of parameters, and larger is better. Where a line ends, a
 shrunk onto a point or a line, which happens with rounded measurements: such a fit has no finite likelihood and is
 excluded.
 
-The right panel shows the chosen mixture. Each fragment has the mark and colour of its most probable component. Two
-components overlap, so one of them is the most probable one for no fragment.
+The right panel shows the chosen mixture by ellipses of two standard deviations. Each fragment has the mark and colour
+of its most probable component. Two components overlap, so one of them is the most probable one for no fragment.
 """
 
 import matplotlib.pyplot as plt
@@ -23,15 +23,15 @@ control = load_glass().control[["K", "Mg"]]
 mixture = GaussianMixtureBIC().fit(control)
 print(f"chosen: {mixture.model_name_} with {mixture.n_components_} components")
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4.8), layout="constrained")
+figure, (left, right) = plt.subplots(1, 2, figsize=(7.2, 5.2), layout="constrained")
 
 shown = {
-    "EII": ("tab:gray", "v"),
-    "EEI": ("tab:red", "o"),
-    "EEE": ("tab:blue", "s"),
-    "VVI": ("tab:green", "D"),
-    "VEV": ("tab:orange", "^"),
-    "VVV": ("tab:purple", "X"),
+    "EII": ("C5", "v"),
+    "EEI": ("C0", "o"),
+    "EEE": ("C4", "s"),
+    "VVI": ("C2", "D"),
+    "VEV": ("C1", "^"),
+    "VVV": ("C3", "X"),
 }
 for model in mixture.bic_.index:
     line = mixture.bic_.loc[model]
@@ -40,8 +40,9 @@ for model in mixture.bic_.index:
 left.plot([], [], color="0.85", label="the other eight")
 best = mixture.bic_.loc[mixture.model_name_, mixture.n_components_]
 left.scatter(mixture.n_components_, best, s=160, facecolor="none", edgecolor="black", zorder=3, label="chosen")
-left.set(xlabel="number of components", ylabel="BIC (larger is better)", title="The search")
-left.legend(ncols=2, frameon=False, fontsize=9)
+left.set(xlabel="number of components", ylabel="BIC (larger is better)", title="the search")
+below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16), "frameon": False, "columnspacing": 1}
+left.legend(ncols=2, **below)
 
 low, high = control.min() - 0.15, control.max() + 0.15
 x, y = np.meshgrid(np.linspace(low["K"], high["K"], 200), np.linspace(low["Mg"], high["Mg"], 200))
@@ -58,11 +59,9 @@ for k, (mean, covariance, (mark, style)) in enumerate(zip(mixture.means_, mixtur
     right.add_patch(Ellipse(mean, *(4 * np.sqrt(size[::-1])), angle=angle, facecolor="none", edgecolor=f"C{k}", **look))
     mine = control[component == k]
     right.scatter(mine["K"], mine["Mg"], s=16, marker=mark, color=f"C{k}")
-    label = f"component of weight {mixture.weights_[k]:.2f}"
+    label = f"component, weight {mixture.weights_[k]:.2f}"
     right.plot([], [], color=f"C{k}", marker=mark, markersize=4, label=label, **look)
 right.plot([], [], color="0.6", linewidth=0.6, label="equal density")
-right.set(
-    xlabel="potassium (weight %)", ylabel="magnesium (weight %)", title="The chosen mixture: ellipses of two deviations"
-)
-right.legend(frameon=False, fontsize=9)
+right.set(xlabel="potassium (weight %)", ylabel="magnesium (weight %)", title="the chosen mixture")
+right.legend(**below)
 plt.show()

@@ -9,25 +9,28 @@ smallest number of variables for which the component is still closer to the one 
 the loadings rather than one number. The lower panel uses the other fragments, which a selection must not.
 """
 
+import warnings
+
 import matplotlib.pyplot as plt
 import numpy as np
 
 from transvariation import TOCC, MinorComponents, SparseMinorComponents, auc, load_glass
 
+warnings.filterwarnings("ignore", "TOCC .* will reject nearly all")  # with the strongest penalties
 glass = load_glass()
 chosen = SparseMinorComponents().fit(glass.control)
 path = chosen.path_table().query("component == 'SPC8'")
 larger, own = MinorComponents(3).fit(glass.control).explained_variance_[:2]
 
-figure, (upper, lower) = plt.subplots(2, 1, figsize=(8, 6.5), sharex=True, layout="constrained")
-upper.plot(path["penalty"], path["variance"], "o-", color="tab:blue", label="component with its number of variables")
+figure, (upper, lower) = plt.subplots(2, 1, figsize=(7.2, 6.2), sharex=True, layout="constrained")
+upper.plot(path["penalty"], path["variance"], "o-", color="C0", label="component with its number of variables")
 apart = path[path["penalty"].diff(-1).fillna(1) > 1e-3]  # the last two steps coincide
 for step in apart.itertuples():
     upper.annotate(str(step.variables), (step.penalty, step.variance), xytext=(6, -11), textcoords="offset points")
 upper.axhline(np.sqrt(own * larger), color="0.4", linestyle=":", label="nearer to its own variance below this line")
-upper.axhline(chosen.explained_variance_[0], color="tab:red", linewidth=1, label="chosen: six variables")
+upper.axhline(chosen.explained_variance_[0], color="C3", linestyle="--", linewidth=1.2, label="chosen: six variables")
 upper.set(ylabel="variance of the component", ylim=(0.0013, 0.0062))
-upper.legend(frameon=False, fontsize=9)
+upper.legend(frameon=False)
 
 areas = []
 for penalty in (shares := np.linspace(0, 1, 41)):
@@ -35,6 +38,6 @@ for penalty in (shares := np.linspace(0, 1, 41)):
     control, recovered = components.transform(glass.control), components.transform(glass.recovered)
     classifier = TOCC().fit(control)
     areas.append(auc(classifier.score_samples(control), classifier.score_samples(recovered)))
-lower.plot(shares, areas, ".-", color="tab:green")
+lower.plot(shares, areas, ".-", color="C0")
 lower.set(xlabel="penalty, as a share of the largest", ylabel="area under the ROC curve", ylim=(0.9, 1.005))
 plt.show()

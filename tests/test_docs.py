@@ -2,11 +2,13 @@
 
 import ast
 import importlib.util
+import inspect
 import json
 import re
 import tomllib
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import click
 import pandas as pd
@@ -50,6 +52,30 @@ def commands(group: click.Command, path: tuple[str, ...] = ()) -> list[tuple[tup
 def test_every_public_name_is_in_the_reference():
     listed = {name for *_, names in extension("api_reference").sections() for name in names}
     assert set(transvariation.__all__) <= listed
+
+
+def undescribed(obj: Any) -> list[str]:
+    """List the parameters of a function or class that its docstring does not describe."""
+    lines = (inspect.getdoc(obj) or "").splitlines()
+    named = [re.match(r"((?:\*{0,2}\w+, )*\*{0,2}\w+) :", line) for line in lines]
+    described = {
+        name
+        for match, text in zip(named, lines[1:], strict=False)
+        if match and text.startswith("    ")
+        for name in re.findall(r"\w+", match[1])
+    }
+    return [name for name in inspect.signature(obj).parameters if name not in {*described, "self"}]
+
+
+@pytest.mark.parametrize("name", transvariation.__all__)
+def test_every_parameter_is_described(name):
+    found = getattr(transvariation, name)
+    if not callable(found):
+        return
+    own = [m for m in vars(found).values() if inspect.isfunction(m)] if inspect.isclass(found) else []
+    public = [method for method in own if not method.__name__.startswith("_")]
+    missing = {obj.__qualname__: undescribed(obj) for obj in (found, *public)}
+    assert {name: names for name, names in missing.items() if names} == {}
 
 
 def test_the_reference_lists_every_public_module():

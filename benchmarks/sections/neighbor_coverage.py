@@ -132,27 +132,30 @@ def run(short: bool) -> Iterator[Table]:
     ]
     yield Table("neighbor_coverage_worst", "Largest false rejections over all n and p", worst)
     if not short:
-        heat_map(rows).savefig(RESULTS / "neighbor_coverage.png", dpi=150)
+        figure(rows).savefig(RESULTS / "neighbor_coverage.png", dpi=150)
 
 
-def heat_map(rows: list[dict[str, Any]]) -> Any:
-    """One row of cells per kind of data, one column per n and p, at nominal 0.9."""
+def figure(rows: list[dict[str, Any]]) -> Any:
+    """Draw one line per kind of data, one mark per n and p, at nominal 0.9; the marks tell the number of features."""
+    import matplotlib
     from matplotlib.figure import Figure
 
+    from transvariation.report.figure_style import CYCLE, SETTINGS, THRESHOLD, WIDTH
+
     kinds = list(dict.fromkeys(r["data"] for r in rows))
-    columns = sorted({(r["p"], r["n"]) for r in rows})
-    cells = np.full((len(kinds), len(columns)), np.nan)
-    for r in rows:
-        cells[kinds.index(r["data"]), columns.index((r["p"], r["n"]))] = r["at 0.90"]
-    drawing = Figure(figsize=(11, 4), layout="constrained")
-    axes = drawing.subplots()
-    image = axes.imshow(cells, cmap="RdBu_r", vmin=0.0, vmax=0.2, aspect="auto")
-    axes.set_yticks(range(len(kinds)), kinds)
-    axes.set_xticks(range(len(columns)), [f"{n}" for _, n in columns], fontsize=7, rotation=90)
-    for p in dict.fromkeys(p for p, _ in columns):
-        first = min(i for i, column in enumerate(columns) if column[0] == p)
-        axes.axvline(first - 0.5, color="0.2", lw=1)
-        axes.text(first - 0.4, -0.7, f"p = {p}", fontsize=7, rotation=30)
-    axes.set_xlabel("n known samples")
-    drawing.colorbar(image, label="fresh target samples rejected; nominal 0.10")
+    features = {5: "5", 18: "18", 50: "50"}
+    groups = {p: [r for r in rows if r["p"] == p] for p in features}
+    groups[0] = [r for r in rows if r["p"] not in features]  # more features than samples by far
+    with matplotlib.rc_context(SETTINGS):
+        drawing = Figure(figsize=(WIDTH, 0.5 * len(kinds) + 1.5))
+        axes = drawing.subplots()
+        axes.axvline(1 - NOMINAL[0], label=f"nominal, {1 - NOMINAL[0]:.2f}", **THRESHOLD)
+        for level, (p, group) in enumerate(groups.items()):
+            x, y = [r["at 0.90"] for r in group], [0.18 * (level - 1.5) + kinds.index(r["data"]) for r in group]
+            label = f"{features[p]} features" if p else "200 to 1,841 features"
+            axes.scatter(x, y, s=30, marker="os^D"[level], color=CYCLE[level], alpha=0.8, linewidth=0, label=label)
+        axes.set_yticks(range(len(kinds)), kinds)
+        axes.tick_params(axis="y", length=0)
+        axes.set(ylim=(len(kinds) - 0.5, -0.5), xlabel="share of new target samples rejected")
+        drawing.legend(loc="outside lower center", ncols=3)
     return drawing

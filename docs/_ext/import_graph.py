@@ -8,9 +8,11 @@ import grimp
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
+from transvariation.report.figure_style import DARK, REGION
+
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 PACKAGE = "transvariation"
-INK, PAPER, TINT, LINE, BAND = "#1b2a41", "#ffffff", "#e3ecf7", "#4a709c", "#f3f5f8"
+PAPER, BAND = "#ffffff", "#f3f6f9"
 WIDTH, ROW, BOX = 11.0, 0.62, 0.34  # inches
 
 
@@ -49,14 +51,14 @@ def draw(path: Path) -> None:
     for name, targets in found.items():
         for target in targets & place.keys():
             (x0, y0), (x1, y1) = place[name], place[target]
-            axes.plot([x0, x1], [y0, y1], color=LINE, linewidth=0.6, alpha=0.35, zorder=1)
+            axes.plot([x0, x1], [y0, y1], color=DARK, linewidth=0.6, alpha=0.35, zorder=1)
     for name, (x, y) in place.items():
         half = 0.045 * len(name) + 0.1
         shape = FancyBboxPatch(
-            (x - half, y - BOX / 2), 2 * half, BOX, boxstyle="round,pad=0.02", fc=TINT, ec=INK, lw=0.8
+            (x - half, y - BOX / 2), 2 * half, BOX, boxstyle="round,pad=0.02", fc=REGION, ec=DARK, lw=0.8
         )
         shape.set_zorder(2)
         axes.add_patch(shape)
-        axes.text(x, y, name, ha="center", va="center", color=INK, fontsize=9.5, zorder=3)
+        axes.text(x, y, name, ha="center", va="center", color=DARK, fontsize=9.5, zorder=3)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, facecolor=PAPER)

@@ -6,6 +6,8 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
+from transvariation.report.figure_style import DARK, SETTINGS, SKY, WIDTH
+
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 
 
@@ -15,7 +17,7 @@ def rows(name: str, results: Path = RESULTS) -> list[dict[str, str]]:
 
 
 def size_chart() -> Figure:
-    figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.2))
     for how, style in (("in memory", "o--"), ("out of core", "s-")):
         some = [row for row in rows("size") if row["fit"] == how]
         n = [float(row["n"]) for row in some]
@@ -27,12 +29,12 @@ def size_chart() -> Figure:
     )
     left.set(xlabel="rows", ylabel="CPU seconds", title="Time to fit")
     right.set(xlabel="rows", ylabel="megabytes", title="Peak memory of the process")
-    right.legend(frameon=False)
+    right.legend()
     return figure
 
 
 def work_chart() -> Figure:
-    figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.2))
     some = rows("partitions")
     count = [int(row["partitions"]) for row in some]
     work = [float(row["CPU us per row"]) for row in some]
@@ -52,34 +54,28 @@ def work_chart() -> Figure:
 
 def peers_chart() -> Figure:
     some = rows("peers")[::-1]
-    figure, axes = plt.subplots(figsize=(8, 3.6), layout="constrained")
+    figure, axes = plt.subplots(figsize=(WIDTH, 4.0))
     places = range(len(some))
-    axes.barh([p + 0.2 for p in places], [float(r["fit CPU s"]) for r in some], height=0.4, label="fit")
+    axes.barh([p + 0.2 for p in places], [float(r["fit CPU s"]) for r in some], height=0.4, color=DARK, label="fit")
     axes.barh(
-        [p - 0.2 for p in places], [float(r["score CPU s"]) for r in some], height=0.4, label="score as many new rows"
+        [p - 0.2 for p in places],
+        [float(r["score CPU s"]) for r in some],
+        height=0.4,
+        color=SKY,
+        label="score as many new rows",
     )
-    axes.set(
-        xscale="log", xlabel="CPU seconds", title=f"{int(some[-1]['n']):,} rows of two variables".replace(",", " ")
-    )
+    axes.set(xscale="log", xlabel="CPU seconds", title=f"{int(some[-1]['n']):,} rows of two features")
     axes.set_yticks(list(places), [r["rule"].replace(", fitted", ",\nfitted") for r in some])
-    figure.legend(frameon=False, loc="outside lower center", ncols=2)
+    figure.legend(loc="outside lower center", ncols=2)
     return figure
 
 
-def _grouped(cell: str) -> str:
-    """Separate the thousands of a whole number."""
-    return f"{int(cell):,}" if cell.isdigit() else cell
-
-
 def write(folder: Path) -> None:
-    """Draw the charts and write the table of sizes."""
+    """Draw the charts."""
     folder.mkdir(parents=True, exist_ok=True)
     charts = {"size": size_chart, "work": work_chart, "peers": peers_chart}
     for name, draw in charts.items():
-        figure = draw()
-        figure.savefig(folder / f"scaling_{name}.svg")
+        with plt.rc_context(SETTINGS):
+            figure = draw()
+            figure.savefig(folder / f"scaling_{name}.svg", metadata={"Date": None})
         plt.close(figure)
-    found = rows("size")
-    lines = [list(found[0]), ["---"] * len(found[0]), *(list(map(_grouped, row.values())) for row in found)]
-    text = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-    (folder / "scaling_size.md").write_text(text + "\n", encoding="utf-8")

@@ -13,13 +13,13 @@ def _rows(path: Path) -> list[dict[str, str]]:
 
 
 def cells() -> list[list[str]]:
-    """Lay AUC and specificity, the printed and ours, side by side: one row per rule and reduction."""
-    lines = [["rule, reduction", "resubstitution", "here", "reading"]]
+    """Lay AUC and specificity, the printed and ours, side by side: one row per classifier and reduction."""
+    lines = [["classifier, reduction", "paper", "here", "reading"]]
     for row in _rows(RESULTS / "glass" / "cells.csv"):
         spread = f" [{row['AUC, lowest']}, {row['AUC, highest']}]" if row["AUC, lowest"] else ""
         printed = f"{float(row['AUC, paper']):.3f} / {float(row['specificity, paper']):.3f}"
         ours = f"{row['AUC']}{spread} / {row['specificity']}"
-        lines.append([f"{row['rule']}, {row['reduction']}", printed, ours, row["reading"]])
+        lines.append([f"{row['classifier']}, {row['reduction']}", printed, ours, row["reading"]])
     return lines
 
 
@@ -36,9 +36,15 @@ def medians(summary: str) -> list[list[str]]:
 
 
 def held_out() -> list[list[str]]:
-    """List the classifiers that still exist on unseen fragments; the kept run also had KernelTOCC."""
-    rows = [row for row in _rows(RESULTS / "glass" / "held_out.csv") if row["rule"] != "KernelTOCC"]
-    return [list(rows[0]), *(["resubstitution" if cell == "paper" else cell for cell in row.values()] for row in rows)]
+    """Lay sensitivity and specificity on unseen fragments side by side: one column per reduction."""
+    rows = _rows(RESULTS / "glass" / "held_out.csv")
+    reductions = list(dict.fromkeys(row["reduction"] for row in rows))
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    for row in rows:
+        pair = f"{float(row['sensitivity']):.2f} / {float(row['specificity']):.2f}"
+        found.setdefault((row["classifier"], row["calibration"]), {})[row["reduction"]] = pair
+    lines = [[*names, *(pairs[reduction] for reduction in reductions)] for names, pairs in found.items()]
+    return [["classifier", "calibration", *reductions], *lines]
 
 
 def write(folder: Path) -> None:

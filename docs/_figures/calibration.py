@@ -12,9 +12,9 @@ from sklearn.ensemble import IsolationForest
 from sklearn.svm import OneClassSVM
 
 from transvariation import PAMTOCC, TOCC, CalibratedOCC, NeighborTOCC, make_scenario
+from transvariation.report.figure_style import DARK, GREY, RED, SETTINGS, THRESHOLD, WIDTH
 
 STATIC = Path(__file__).parents[1] / "_static"
-BLUE, GREY, RED = "#1f6feb", "#57606a", "#c9371c"
 REPEATS = 20
 DETECTORS = {
     "PAM-TOCC, as published": PAMTOCC(),
@@ -39,20 +39,21 @@ def false_alarms() -> dict[str, list[float]]:
 
 def draw() -> plt.Figure:
     """Draw one dot per training sample and a bar at the mean."""
-    fig, ax = plt.subplots(figsize=(7.2, 3.6), layout="constrained")
+    fig, ax = plt.subplots(figsize=(WIDTH, 3.7))
     for place, (name, values) in enumerate(reversed(false_alarms().items())):
-        colour = BLUE if name.endswith("TOCC") or "Calibrated" in name else GREY
+        colour = DARK if name.endswith("TOCC") or "Calibrated" in name else GREY
         ax.plot(values, np.full(len(values), place), "o", ms=6, color=colour, alpha=0.35, mew=0)
         ax.plot([np.mean(values)], [place], "|", color=colour, ms=22, mew=3)
-    ax.axvline(0.1, color=RED, lw=1.2)
-    ax.annotate("nominal", (0.1, len(DETECTORS) - 0.45), ha="center", color=RED, fontsize=9.5, annotation_clip=False)
+    ax.axvline(0.1, **THRESHOLD)
+    ax.annotate("nominal 10%", (0.1, len(DETECTORS) - 0.45), ha="center", color=RED, annotation_clip=False)
     ax.set_yticks(range(len(DETECTORS)), list(reversed(DETECTORS)))
     ax.set(xlabel="share of new target samples rejected", xlim=(0, None), ylim=(-0.6, len(DETECTORS) - 0.5))
     ax.tick_params(axis="y", length=0)
-    ax.spines[["top", "right"]].set_visible(False)
+    ax.xaxis.set_major_formatter("{x:.0%}")
     return fig
 
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    draw().savefig(STATIC / "calibration.png", dpi=150)
+    with plt.rc_context(SETTINGS):
+        draw().savefig(STATIC / "calibration.png")

@@ -7,8 +7,9 @@ import matplotlib
 matplotlib.use("agg")
 import matplotlib.pyplot as plt
 
+from transvariation.report.figure_style import DARK, GREY, REGION, SETTINGS
+
 STATIC = Path(__file__).parents[1] / "_static"
-BLUE, GREY, PALE = "#1f6feb", "#57606a", "#ddeaff"
 QUESTIONS = [
     ("Do you reproduce the paper?", "TOCC, DensityTOCC, PAMTOCC", 'with calibration="resubstitution"'),
     (
@@ -41,17 +42,18 @@ def draw() -> plt.Figure:
     for k, (question, answer, note) in enumerate(QUESTIONS):
         y = 6.1 - 1.2 * k
         box(ax, 1.75, y, question, width=3.1, fill="white", edge=GREY)
-        box(ax, 6.6, y, answer, width=4.0, fill=PALE, edge=BLUE, bold=True)
+        box(ax, 6.6, y, answer, width=4.0, fill=REGION, edge=DARK, bold=True)
         ax.text(6.6, y - 0.46, note, ha="center", va="center", fontsize=9, color=GREY)
         ax.annotate("", (4.55, y), (3.35, y), arrowprops=arrow)
         ax.text(3.95, y + 0.14, "yes", ha="center", fontsize=9.5, color=GREY)
         ax.annotate("", (1.75, y - 0.88), (1.75, y - 0.34), arrowprops=arrow)
         ax.text(1.87, y - 0.66, "no", fontsize=9.5, color=GREY)
-    box(ax, 1.75, 0.1, "NeighborTOCC()", width=3.1, fill=BLUE, edge=BLUE, bold=True)
+    box(ax, 1.75, 0.1, "NeighborTOCC()", width=3.1, fill=DARK, edge=DARK, bold=True)
     ax.texts[-1].set_color("white")
     ax.text(3.6, 0.1, "the recommended classifier", va="center", fontsize=9.5, color=GREY)
     return fig
 
 
 if __name__ == "__main__":
-    draw().savefig(STATIC / "which_classifier.svg", bbox_inches="tight", metadata={"Date": None})
+    with plt.rc_context(SETTINGS | {"figure.constrained_layout.use": False}):
+        draw().savefig(STATIC / "which_classifier.svg", bbox_inches="tight", metadata={"Date": None})

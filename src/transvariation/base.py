@@ -39,7 +39,7 @@ _SUBSET = 1_100  # samples among which these are scored first
 
 
 class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
-    """Learn one class from target samples only; accept new samples as typical as a share `sensitivity` of them.
+    """Learn a class from target samples only, and accept new samples that are typical of it.
 
     A subclass implements `_describe`, which learns the target class, and `_score`, which scores samples (high =
     typical). It may override `_stratum` if parts of the class have separate thresholds, `_lowest` if scores are
@@ -142,6 +142,13 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         """Fit without calibration, for `score_samples` only; `with_threshold` sets a threshold by resubstitution.
 
         If strata have separate thresholds, scores are margins over them and the thresholds are always set.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The target samples.
+        with_threshold : bool, default=False
+            Also set the threshold.
         """
         return self._fit_rows(self._validate(X, reset=True), with_threshold=with_threshold)
 
@@ -224,7 +231,13 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         return self._validate(X, reset=False)
 
     def score_samples(self, X: ArrayLike) -> Floats:
-        """Score samples: high = typical of the target class."""
+        """Score samples: high = typical of the target class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples to score.
+        """
         rows = self._validated(X)
         scores, strata = self._score(rows), self._stratum(rows)
         return scores if strata is None else margin(scores, self.thresholds_[strata])
@@ -235,12 +248,24 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         return float(margin(self._lowest(), self.thresholds_.max())) if several else self._lowest()
 
     def decision_function(self, X: ArrayLike) -> Floats:
-        """Compute the score minus the threshold: samples are accepted where it is not negative."""
+        """Compute the score minus the threshold: samples are accepted where it is not negative.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples to score.
+        """
         check_is_fitted(self, "offset_")
         return margin(self.score_samples(X), self.offset_)
 
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
-        """Classify samples: +1 = accepted as target, -1 = rejected."""
+        """Classify samples: +1 = accepted as target, -1 = rejected.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples to classify.
+        """
         return np.where(self.decision_function(X) >= 0, 1, -1)
 
     def p_values(self, X: ArrayLike, *, sensitivity: float | ArrayLike | None = None) -> Floats:
@@ -254,6 +279,7 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            The samples to judge.
         sensitivity : float in (0, 1], optional
             Determines which small strata are pooled; by default that of the classifier. Without effect on classifiers
             with one threshold.
@@ -285,6 +311,13 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         (:func:`transvariation.conformal.combine_ranks`), as exact as the calibration. Otherwise twice the mean of the
         p-values, which is valid for every dependence between them. To decide about many samples one by one, see
         :func:`transvariation.benjamini_hochberg`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples, which share one origin.
+        sensitivity : float, optional
+            Determines which small strata are pooled; by default that of the classifier.
         """
         rows = self._validated(X)
         level = self._sensitivity if sensitivity is None else sensitivity
@@ -309,6 +342,7 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         Parameters
         ----------
         Z : array-like of shape (n_samples, n_features)
+            The samples to explain.
 
         Returns
         -------
@@ -360,7 +394,13 @@ class TransvariationClassifier(OneClassClassifier):
         return 0.0
 
     def transvariation_probability(self, Z: ArrayLike) -> Floats:
-        """Compute tp of each sample with respect to the target class: 1 at its center, 0 beyond its edge."""
+        """Compute tp of each sample with respect to the target class: 1 at its center, 0 beyond its edge.
+
+        Parameters
+        ----------
+        Z : array-like of shape (n_samples, n_features)
+            The samples to score.
+        """
         return self._tp(self._validated(Z))
 
 

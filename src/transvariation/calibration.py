@@ -1,5 +1,6 @@
 """Calibrate a one-class classifier: folds, held-out scores, thresholds, p-values and the coverage report."""
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -172,8 +173,9 @@ class CoverageReport:
             sizes = ", ".join(map(str, self.n_per_stratum))
             lines.insert(2, f"thresholds           {len(self.n_per_stratum)}, from {sizes}")
         if self.likely_sensitivity:
-            lines.append("true sensitivity     {:.2f} to {:.2f} in nine fits of ten".format(*self.likely_sensitivity))
-        return "\n".join([*lines, f"guarantee            {self.guarantee}"])
+            lines.append("true sensitivity     {:.2f} to {:.2f} in 90% of fits".format(*self.likely_sensitivity))
+        guarantee = textwrap.fill(f"guarantee            {self.guarantee}", 90, subsequent_indent=21 * " ")
+        return "\n".join([*lines, guarantee])
 
 
 @dataclass(frozen=True, eq=False)

@@ -233,6 +233,7 @@ def benjamini_hochberg(p_values: ArrayLike, level: float = 0.1) -> NDArray[np.bo
     Parameters
     ----------
     p_values : array-like of shape (q,)
+        The p-values of all samples that are judged.
     level : float in (0, 1), default=0.1
         The false discovery rate.
 

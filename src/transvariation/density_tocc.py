@@ -144,7 +144,13 @@ class DensityTOCC(TransvariationClassifier):
         return clone(self).set_params(density="kde" if fixed else self.density)
 
     def log_transvariation_probability(self, Z: ArrayLike) -> Floats:
-        """Compute log tp of each sample, which orders far samples where tp itself is zero."""
+        """Compute log tp of each sample, which orders far samples where tp itself is zero.
+
+        Parameters
+        ----------
+        Z : array-like of shape (n_samples, n_features)
+            The samples to score.
+        """
         return self._log_tp(self._validated(Z))
 
 

@@ -121,7 +121,13 @@ class DriftAlarm:
         return self
 
     def update(self, scores: ArrayLike) -> Self:
-        """Add the scores of further objects, in the order of their arrival."""
+        """Add the scores of further objects, in the order of their arrival.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n,)
+            Scores of new samples in the order of their arrival (high = typical).
+        """
         threshold = -np.log10(self.false_alarm)
         for score in _scores(scores, "scores").tolist():
             p = self._p_value(score)

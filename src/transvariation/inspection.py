@@ -233,6 +233,11 @@ def _move_back(accepts: Accepts, inside: Floats, outside: Floats, scale: Floats)
 def describe_rejections(table: "pd.DataFrame") -> str:
     """Put a table of :func:`explain_rejections` into words, one line per sample.
 
+    Parameters
+    ----------
+    table : DataFrame
+        From :func:`explain_rejections`.
+
     Examples
     --------
     >>> from transvariation import TOCC, load_glass, explain_rejections

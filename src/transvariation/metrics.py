@@ -25,6 +25,15 @@ class ROC(NamedTuple):
     """A receiver operating characteristic curve; one entry per distinct threshold, from accepting none to all.
 
     The first threshold, infinity, accepts none: a score of infinity counts as the largest finite number.
+
+    Attributes
+    ----------
+    thresholds : ndarray
+        The thresholds, from high to low.
+    sensitivity : ndarray
+        Share of target samples that score at or above each threshold.
+    specificity : ndarray
+        Share of non-target samples that score below it.
     """
 
     thresholds: NDArray[np.float64]
@@ -46,6 +55,13 @@ def _finite(scores: ArrayLike, who: str) -> NDArray[np.float64]:
 def roc(scores_target: ArrayLike, scores_nontarget: ArrayLike) -> ROC:
     """Trace sensitivity and specificity over all thresholds.
 
+    Parameters
+    ----------
+    scores_target : array-like of shape (n,)
+        Scores of target samples (high = typical).
+    scores_nontarget : array-like of shape (m,)
+        Scores of non-target samples.
+
     Examples
     --------
     >>> roc([0.9, 0.4], [0.4, 0.1]).sensitivity
@@ -65,6 +81,13 @@ def roc(scores_target: ArrayLike, scores_nontarget: ArrayLike) -> ROC:
 def auc(scores_target: ArrayLike, scores_nontarget: ArrayLike) -> float:
     """Compute the area under the ROC curve: P(target scores above non-target), ties at one half.
 
+    Parameters
+    ----------
+    scores_target : array-like of shape (n,)
+        Scores of target samples (high = typical).
+    scores_nontarget : array-like of shape (m,)
+        Scores of non-target samples.
+
     Examples
     --------
     >>> auc([0.9, 0.4], [0.4, 0.1])
@@ -79,6 +102,15 @@ def specificity_at_sensitivity(
     scores_target: ArrayLike, scores_nontarget: ArrayLike, sensitivity: float = 0.9
 ) -> float:
     """Compute the best specificity among the thresholds that accept at least `sensitivity` of the targets.
+
+    Parameters
+    ----------
+    scores_target : array-like of shape (n,)
+        Scores of target samples (high = typical).
+    scores_nontarget : array-like of shape (m,)
+        Scores of non-target samples.
+    sensitivity : float, default=0.9
+        The least share of target samples to accept.
 
     Examples
     --------

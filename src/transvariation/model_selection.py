@@ -97,6 +97,7 @@ def compare_classifiers(
     n_reference : int, default=1000
         The number of reference points, the same for every candidate.
     random_state : int or Generator, default=0
+        Seed of the splits and of the artificial samples.
     n_jobs : int, optional
         The number of processes; the result is the same for every number. On a terminal a progress bar appears after two
         seconds.

@@ -237,11 +237,22 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         return -np.inf
 
     def transvariation_probability(self, Z: ArrayLike) -> Floats:
-        """Compute the product of the tp's of all views: at most 1, and small far from the known samples."""
+        """Compute the product of the tp's of all views: at most 1, and small far from the known samples.
+
+        Parameters
+        ----------
+        Z : array-like of shape (n_samples, n_features)
+            The samples to score.
+        """
         return super().transvariation_probability(Z)
 
     def explain(self, Z: ArrayLike) -> "pd.DataFrame":
         """Describe, feature by feature, how each sample compares with the known samples nearest to it.
+
+        Parameters
+        ----------
+        Z : array-like of shape (n_samples, n_features)
+            The samples to explain.
 
         Returns
         -------

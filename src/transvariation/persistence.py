@@ -123,6 +123,7 @@ def load(path: PathOrFile, trusted: Sequence[str | type] = ()) -> Any:
     Parameters
     ----------
     path : path or binary file
+        The model file.
     trusted : sequence of str or type, optional
         Further types to build, such as ``["pyod.models.knn.KNN"]``. Trees of scikit-learn (IsolationForest,
         LocalOutlierFactor) are among them, because forged ones can crash the process.
@@ -154,6 +155,11 @@ def load(path: PathOrFile, trusted: Sequence[str | type] = ()) -> Any:
 
 def read_about(path: PathOrFile) -> dict[str, Any]:
     """Read the description in a model file, without building the model.
+
+    Parameters
+    ----------
+    path : path-like
+        The model file.
 
     Returns
     -------

@@ -26,6 +26,7 @@ class _SpectrumTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            The spectra, one per row.
         y : ignored
             Present for API consistency.
         """
@@ -38,6 +39,7 @@ class _SpectrumTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            The spectra, one per row.
 
         Returns
         -------

@@ -45,8 +45,14 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
         Any classifier of this package, or a detector of scikit-learn or PyOD; None stands for :class:`TOCC`. It is
         cloned for each projection. Its own sensitivity, calibration or contamination is not used: all members vote at
         the sensitivity of the ensemble.
-    n_projections, n_candidates, n_components, criterion
-        See :func:`transvariation.random_projections`. With an even number of projections, a tie rejects.
+    n_projections : int, default=101
+        Number of projections. With an even number, a tie rejects.
+    n_candidates : int, default=50
+        Number of candidates of which each projection is the most compact one.
+    n_components : int, default=2
+        Number of dimensions of a projection.
+    criterion : {"mad", "iqr", "std", "volume"}, default="mad"
+        What is smallest for the most compact candidate; see :func:`transvariation.random_projections`.
     sensitivity : float in (0, 1], default=0.9
         The share of target samples that each member accepts.
     calibration : {"resubstitution", "loo", "cv", "split"} or splitter, default="resubstitution"
@@ -149,7 +155,13 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
         return np.array(run_in_threads(_ask_member, pieces, self.n_jobs))
 
     def member_ranks(self, X: ArrayLike) -> Floats:
-        """Compute the rank of each sample within every member: shape (n_projections, n_samples)."""
+        """Compute the rank of each sample within every member: shape (n_projections, n_samples).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples to rank.
+        """
         return self._each("_ranks", self._validated(X))
 
     def _score(self, X: Floats) -> Floats:
@@ -181,11 +193,22 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
 
     @available_if(_members_compute_tp)
     def transvariation_probability(self, Z: ArrayLike) -> Floats:
-        """Compute the median over all projections of the tp of each sample's image."""
+        """Compute the median over all projections of the tp of each sample's image.
+
+        Parameters
+        ----------
+        Z : array-like of shape (n_samples, n_features)
+            The samples to score.
+        """
         return np.median(self._each("_tp", self._validated(Z)), axis=0)
 
     def explain(self, Z: ArrayLike) -> "pd.DataFrame":
         """Compare samples with the target class, feature by feature.
+
+        Parameters
+        ----------
+        Z : array-like of shape (n_samples, n_features)
+            The samples to explain.
 
         Returns
         -------

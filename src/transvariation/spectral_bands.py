@@ -71,7 +71,13 @@ class SpectralBand:
         return self.center + self.width * self.scale
 
     def deviation(self, spectrum: ArrayLike) -> Floats:
-        """Compute the deviation of a spectrum from the control mean, in standard deviations."""
+        """Compute the deviation of a spectrum from the control mean, in standard deviations.
+
+        Parameters
+        ----------
+        spectrum : array-like of shape (n_positions,)
+            One spectrum, preprocessed as the spectra of the band.
+        """
         return (np.asarray(spectrum, dtype=float) - self.center) / self.scale
 
     def intervals(self, spectrum: ArrayLike, *, gap: int = 0) -> list[Interval]:
@@ -80,6 +86,7 @@ class SpectralBand:
         Parameters
         ----------
         spectrum : array-like of shape (n_features,)
+            One spectrum, preprocessed as the spectra of the band.
         gap : int, default=0
             Intervals separated by up to so many positions are joined.
         """
@@ -108,6 +115,7 @@ def spectral_band(control: ArrayLike, *, sensitivity: float = 0.9, smooth: int =
         Control spectra, at least three. Spectra after scatter correction show more than their derivatives, whose noise
         widens the band.
     sensitivity : float in (0, 1), default=0.9
+        Share of new spectra that the band should contain over their whole length.
     smooth : int, default=9
         Number of neighboring positions over which variances are averaged; 1 for none. Few control spectra
         give poor variances at single positions.

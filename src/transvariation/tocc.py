@@ -23,6 +23,7 @@ class TOCC(SlidingWindowMixin, TransvariationClassifier):
         without: each sample in turn (``"loo"``, at most 1,000 refits), in ten folds (``"cv"``), of half of the samples
         (``"split"``), or in the folds of a scikit-learn splitter.
     tau_max : {"count", "half", "product"}, default="count"
+        What tau is divided by; see :func:`transvariation.transvariation_probability`.
     ties : {"proper", "literal"}, default="proper"
         See :func:`transvariation.transvariation_probability`.
     n_jobs : int, optional

@@ -22,7 +22,8 @@ def regions():
 def roc_panels():
     curve = roc(np.linspace(0.3, 1, 9), np.linspace(0, 0.6, 9))
     scored = [
-        {"rule": classifier, "reduction": "PCA", "seed": 0, "roc": curve, "auc": 0.9} for classifier in draw.STYLES
+        {"classifier": classifier, "reduction": "PCA", "seed": 0, "roc": curve, "auc": 0.9}
+        for classifier in draw.STYLES
     ]
     return draw.roc_panels(scored)
 

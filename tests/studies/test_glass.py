@@ -24,7 +24,7 @@ FOLD = next(KFold(10, shuffle=True, random_state=0).split(np.empty(87)))
 def test_every_cell_but_the_three_known_ones_equals_the_printed_one():
     fixed = [(classifier, reduction, 0) for classifier in glass.CLASSIFIERS for reduction in glass.REDUCTIONS]
     scored = [glass._scored(*cell, **glass._scores(*cell)) for cell in fixed]
-    ours = {(entry["rule"], entry["reduction"]): (entry["auc"], entry["specificity"]) for entry in scored}
+    ours = {(entry["classifier"], entry["reduction"]): (entry["auc"], entry["specificity"]) for entry in scored}
     differ = {}
     for cell, found in ours.items():
         printed = glass.PRINTED[cell][:2]
@@ -38,7 +38,7 @@ def test_every_cell_but_the_three_known_ones_equals_the_printed_one():
 def test_a_fold_equals_a_calibrated_pipeline():
     train, test = FOLD
     data = load_glass()
-    found = pd.DataFrame(glass._fold(train, test)).set_index(["rule", "reduction", "calibration"])
+    found = pd.DataFrame(glass._fold(train, test)).set_index(["classifier", "reduction", "calibration"])
     classifiers = glass.CLASSIFIERS | glass.CALIBRATED
     for name, reduction in (("TOCC_df", "PCA"), ("PAM-TOCC_df", "kappa-VIP"), ("NeighborTOCC", "PCA")):
         for calibration in ("resubstitution", "cv"):
@@ -57,19 +57,19 @@ def test_no_sample_is_typical_where_a_feature_is_constant_in_a_fold():
 def _cells(pam):
     """Cells in which PAM-TOCC_df does as well as claimed and the others do not."""
     rows = [
-        {"rule": classifier, "reduction": reduction, "AUC": 0.5, "specificity": 0.5, "seconds": 1.0}
+        {"classifier": classifier, "reduction": reduction, "AUC": 0.5, "specificity": 0.5, "seconds": 1.0}
         for classifier in glass.CLASSIFIERS
         for reduction in ("PCA", "RP", "varSel", "kappa-VIP")
     ]
     cells = pd.DataFrame(rows)
-    cells.loc[cells["rule"] == "PAM-TOCC_df", ["AUC", "specificity", "seconds"]] = pam
+    cells.loc[cells["classifier"] == "PAM-TOCC_df", ["AUC", "specificity", "seconds"]] = pam
     return cells
 
 
 def test_claims_on_the_glass_follow_from_the_numbers():
     unseen = pd.DataFrame(
         [(classifier, "PCA", "resubstitution", 0.9, 1.0) for classifier in glass.CLASSIFIERS],
-        columns=["rule", "reduction", "calibration", "sensitivity", "specificity"],
+        columns=["classifier", "reduction", "calibration", "sensitivity", "specificity"],
     )
     chosen = {"varSel": ["Mg", "K"], "kappa-VIP": ["Mg", "Si"]}
     good = check_glass_claims(_cells((1.0, 1.0, 0.5)), unseen, chosen)["holds"].tolist()

@@ -150,7 +150,15 @@ class DDSIMCA(OneClassClassifier):
             self.thresholds_ = np.array([self.offset_])
 
     def p_values(self, X: ArrayLike, *, sensitivity: float | ArrayLike | None = None) -> Floats:
-        """Compute p-values: chi-square tail probabilities as published, or conformal p-values if calibrated."""
+        """Compute p-values: chi-square tail probabilities as published, or conformal p-values if calibrated.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples to judge.
+        sensitivity : float, optional
+            Determines which small strata are pooled; by default that of the classifier.
+        """
         if self._calibration.held_out:
             return super().p_values(X, sensitivity=sensitivity)
         dof = self.degrees_of_freedom_.sum()
@@ -162,6 +170,7 @@ class DDSIMCA(OneClassClassifier):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            The samples to measure.
 
         Returns
         -------
@@ -191,6 +200,7 @@ class DDSIMCA(OneClassClassifier):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            The samples to judge.
         outlier_level : float in (0, 1), default=0.01
             See :meth:`critical_distances`.
         """

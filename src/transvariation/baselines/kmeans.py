@@ -28,6 +28,7 @@ class KMeansOCC(OneClassClassifier):
     n_init : int, default=50
         How many starts; 50 reach the best value known on samples such as the glass data to within 0.2 %.
     random_state : int, RandomState or None, default=None
+        Seed of the random starts.
     n_jobs : int, optional
         The number of processes for the refits of the calibration. The result is the same for every number.
 

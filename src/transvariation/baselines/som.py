@@ -90,6 +90,7 @@ class SOMOCC(OneClassClassifier):
     n_epochs : int, default=100
         How often each sample is shown, on average.
     random_state : int, RandomState or None, default=None
+        Seed of the random starts.
     n_jobs : int, optional
         The number of processes for the refits of the calibration. The result is the same for every number.
 

@@ -105,7 +105,15 @@ class PartitionedClassifier(OneClassClassifier):
         return describing.inspect()
 
     def fit_scores(self, X: Any, *, with_threshold: bool = False) -> Self:
-        """Fit; the calibration costs little more than the description."""
+        """Fit; the calibration costs little more than the description.
+
+        Parameters
+        ----------
+        X : array, Dask array or DataFrame, or iterable of blocks
+            The target rows.
+        with_threshold : bool, default=False
+            Also set the threshold.
+        """
         return self.fit(X)
 
     def _score(self, X: Floats) -> Floats:
@@ -115,25 +123,57 @@ class PartitionedClassifier(OneClassClassifier):
         return scores
 
     def score_samples(self, X: Any) -> Any:
-        """Score samples: high = typical. A Dask collection gives a lazy Dask array, blocks give an iterator."""
+        """Score samples: high = typical. A Dask collection gives a lazy Dask array, blocks give an iterator.
+
+        Parameters
+        ----------
+        X : array, Dask array or DataFrame, or iterable of blocks
+            The rows to score.
+        """
         return super().score_samples(X) if _in_memory(X) else self._in_parts("score_samples", X)
 
     def decision_function(self, X: Any) -> Any:
-        """Compute the score minus the threshold: samples are accepted where it is not negative."""
+        """Compute the score minus the threshold: samples are accepted where it is not negative.
+
+        Parameters
+        ----------
+        X : array, Dask array or DataFrame, or iterable of blocks
+            The rows to score.
+        """
         return super().decision_function(X) if _in_memory(X) else self._in_parts("decision_function", X)
 
     def predict(self, X: Any) -> Any:
-        """Classify samples: +1 = accepted as target, -1 = rejected."""
+        """Classify samples: +1 = accepted as target, -1 = rejected.
+
+        Parameters
+        ----------
+        X : array, Dask array or DataFrame, or iterable of blocks
+            The rows to classify.
+        """
         return super().predict(X) if _in_memory(X) else self._in_parts("predict", X, np.int64)
 
     def transvariation_probability(self, X: Any) -> Any:
-        """Compute tp of each sample with respect to the target class: 1 at its center, 0 beyond its edge."""
+        """Compute tp of each sample with respect to the target class: 1 at its center, 0 beyond its edge.
+
+        Parameters
+        ----------
+        X : array, Dask array or DataFrame, or iterable of blocks
+            The rows to score.
+        """
         if _in_memory(X):
             return self._tp_of_scores(self._score(self._validated(X)))
         return self._in_parts("transvariation_probability", X)
 
     def p_values(self, X: Any, *, sensitivity: Any = None) -> Any:
-        """Compute conformal p-values; see :meth:`transvariation.TOCC.p_values`."""
+        """Compute conformal p-values; see :meth:`transvariation.TOCC.p_values`.
+
+        Parameters
+        ----------
+        X : array, Dask array or DataFrame, or iterable of blocks
+            The rows to score.
+        sensitivity : float, optional
+            Determines which small strata are pooled; by default that of the classifier.
+        """
         if _in_memory(X):
             return super().p_values(X, sensitivity=sensitivity)
         return self._in_parts("p_values", X, sensitivity=sensitivity)

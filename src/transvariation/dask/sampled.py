@@ -49,10 +49,13 @@ class DensityTOCC(SampledClassifier):
     Parameters
     ----------
     sensitivity : float in (0, 1], default=0.9
+        Share of target rows to accept.
     calibration : {"resubstitution", "split"}, default="resubstitution"
         See :class:`transvariation.dask.TOCC`.
     density : {"mixture", "gaussian", "kde"} or object, default="mixture"
+        The density; see :class:`transvariation.DensityTOCC`.
     tau_max : {"integral", "half"}, default="integral"
+        What tau is divided by; see :class:`transvariation.DensityTOCC`.
     scale : {"tp", "log"}, default="tp"
         See :class:`transvariation.DensityTOCC`.
     sample_size : int, default=10000
@@ -118,7 +121,9 @@ class NeighborTOCC(SampledClassifier):
     Parameters
     ----------
     n_neighbors : int or sequence of int, default=(1, 3)
+        Numbers of neighbors, one view each; see :class:`transvariation.NeighborTOCC`.
     sensitivity : float in (0, 1], default=0.9
+        Share of target rows to accept.
     calibration : {"split", "resubstitution"}, default="split"
         ``"split"`` selects the sample from about half of the rows and the threshold among the scores of the others.
     scalings : sequence of str, default=("range", "normal", "whitened")

@@ -136,6 +136,7 @@ class TOCC(CountingClassifier):
         half of the rows describe the class and selects the threshold among the scores of the others, so that the
         sensitivity holds for new samples.
     tau_max : {"count", "half"}, default="count"
+        What tau is divided by; see :class:`transvariation.TOCC`.
     ties : {"proper", "literal"}, default="proper"
         See :func:`transvariation.transvariation_probability`.
     scratch : path, optional
@@ -194,10 +195,13 @@ class PAMTOCC(CountingClassifier):
     Parameters
     ----------
     n_clusters : int, default=5
+        Number of clusters.
     sensitivity : float in (0, 1] or one per cluster, default=0.9
+        Share of target rows to accept.
     calibration : {"resubstitution", "split"}, default="resubstitution"
         See :class:`transvariation.dask.TOCC`; clusters too small for the sensitivity share one threshold.
     ties : {"proper", "literal"}, default="proper"
+        How equal values count; see :class:`transvariation.PAMTOCC`.
     sample_size : int, default=2000
         The number of rows among which the medoids are sought; of more than 2000, 2000 are drawn by their values.
     scratch : path, optional

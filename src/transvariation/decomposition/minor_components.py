@@ -91,6 +91,7 @@ class MinorComponents(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     n_components : int, default=2
+        Number of components.
     scale : bool, default=False
         Whether to divide the variables by their standard deviations first (components of the correlation matrix). The
         paper does not.
@@ -125,7 +126,15 @@ class MinorComponents(TransformerMixin, BaseEstimator):
         self.leave_out = leave_out
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Compute the last components of the target samples."""
+        """Compute the last components of the target samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The target samples.
+        y : None
+            Ignored; present by convention.
+        """
         rows: Floats = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         check_magnitude(rows, largest=1e150)  # only squares are summed
         check_count("n_components", self.n_components, rows.shape[1])
@@ -141,13 +150,25 @@ class MinorComponents(TransformerMixin, BaseEstimator):
         self.explained_variance_ratio_ = self.explained_variance_ / spectrum.variance.sum()
 
     def transform(self, X: ArrayLike) -> Floats:
-        """Project samples on the components."""
+        """Project samples on the components.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples to project.
+        """
         check_is_fitted(self)
         rows: Floats = validate_data(self, X, dtype=np.float64, reset=False)
         return project((rows - self.mean_) / self.scale_, self.components_.T)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
-        """Return the names of the components by their number, PC8, PC9."""
+        """Return the names of the components by their number, PC8, PC9.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored; present by convention.
+        """
         check_is_fitted(self)
         return np.array([f"PC{number}" for number in self.numbers_], dtype=object)
 

@@ -105,12 +105,14 @@ class SparseMinorComponents(MinorComponents):
     Parameters
     ----------
     n_components : int, default=2
+        Number of components.
     penalty : {"nearer"} or float in [0, 1], default="nearer"
         How sparse. ``"nearer"``: the fewest variables for which the component still is nearer to the one it replaces
         than to the next larger one, that is, its variance is at most the geometric mean of their variances; and the
         components stay at least 60 degrees apart. A number is the share of the largest penalty: 0 gives dense
         loadings, values close to 1 a single variable. Results depend strongly on the penalty: look at `path_table`.
     scale : bool, default=False
+        Divide the features by their standard deviations first.
     leave_out : float in [0, 1), default=0.0
         See :class:`MinorComponents`, which defines "last".
     ridge : float, default=1e-3
@@ -163,7 +165,15 @@ class SparseMinorComponents(MinorComponents):
         self.ridge = ridge
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Compute sparse versions of the last components of the target samples."""
+        """Compute sparse versions of the last components of the target samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The target samples.
+        y : None
+            Ignored; present by convention.
+        """
         rows: Floats = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         check_magnitude(rows, largest=1e150)  # only squares are summed
         check_count("n_components", self.n_components, rows.shape[1])
@@ -199,7 +209,13 @@ class SparseMinorComponents(MinorComponents):
         return np.array(columns) / np.linalg.norm(columns)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
-        """Return the names of the components, by the number of those they replace: SPC8, SPC9."""
+        """Return the names of the components, by the number of those they replace: SPC8, SPC9.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored; present by convention.
+        """
         check_is_fitted(self)
         return np.array([f"SPC{number}" for number in self.numbers_], dtype=object)
 

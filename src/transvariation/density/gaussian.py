@@ -42,7 +42,15 @@ class GaussianDensity(DensityMixin, BaseEstimator):
         self.engine = engine
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Estimate mean and covariance from the rows of `X`."""
+        """Estimate mean and covariance from the rows of `X`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples to describe.
+        y : None
+            Ignored; present by convention.
+        """
         rows: Floats = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         check_full_spread(rows)
         self.engine_ = resolve_engine(self.engine, len(rows) / 2)
@@ -58,7 +66,13 @@ class GaussianDensity(DensityMixin, BaseEstimator):
         return self
 
     def score_samples(self, X: ArrayLike) -> Floats:
-        """Compute the log density at each row of `X`."""
+        """Compute the log density at each row of `X`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples to score.
+        """
         check_is_fitted(self)
         rows: Floats = validate_data(self, X, dtype=np.float64, reset=False)
         z = solve_triangular(self._chol, (rows - self.mean_).T, lower=True)
@@ -66,16 +80,42 @@ class GaussianDensity(DensityMixin, BaseEstimator):
         return -0.5 * (z * z).sum(axis=0) - constant
 
     def score(self, X: ArrayLike, y: Any = None) -> float:
-        """Compute the total log density of the rows of `X`."""
+        """Compute the total log density of the rows of `X`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples to score.
+        y : None
+            Ignored; present by convention.
+        """
         return float(self.score_samples(X).sum())
 
     def box_probability(self, lower: ArrayLike, upper: ArrayLike, *, log: bool = False) -> Floats:
-        """Compute the probability of each box; see :func:`transvariation.density.normal_box_probability`."""
+        """Compute the probability of each box; see :func:`transvariation.density.normal_box_probability`.
+
+        Parameters
+        ----------
+        lower : array-like of shape (n_boxes, n_features)
+            Lower corners of the boxes; -inf where a box is open.
+        upper : array-like of shape (n_boxes, n_features)
+            Upper corners of the boxes; inf where a box is open.
+        log : bool, default=False
+            Return logarithms.
+        """
         check_is_fitted(self)
         normal = self.mean_, self.covariance_
         return normal_box_probability(*normal, lower, upper, log=log, tolerance=None, engine=self.engine_)
 
     def box_error(self, lower: ArrayLike, upper: ArrayLike) -> Floats:
-        """Compute the relative error of `box_probability`; see :func:`transvariation.density.mixture_box_error`."""
+        """Compute the relative error of `box_probability`; see :func:`transvariation.density.mixture_box_error`.
+
+        Parameters
+        ----------
+        lower : array-like of shape (n_boxes, n_features)
+            Lower corners of the boxes; -inf where a box is open.
+        upper : array-like of shape (n_boxes, n_features)
+            Upper corners of the boxes; inf where a box is open.
+        """
         check_is_fitted(self)
         return mixture_box_error([1.0], self.mean_[None], self.covariance_, lower, upper)

@@ -217,19 +217,45 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
         return log_density(rows, self.weights_, self.means_, self.covariances_)
 
     def score_samples(self, X: ArrayLike) -> Array:
-        """Compute the log density at each sample, (n,)."""
+        """Compute the log density at each sample, (n,).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples to score.
+        """
         return self._evaluate(X)[0]
 
     def score(self, X: ArrayLike, y: Any = None) -> float:
-        """Compute the mean log density."""
+        """Compute the mean log density.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples to score.
+        y : None
+            Ignored; present by convention.
+        """
         return float(self.score_samples(X).mean())
 
     def predict_proba(self, X: ArrayLike) -> Array:
-        """Compute the probability that each sample comes from each component, (n, G)."""
+        """Compute the probability that each sample comes from each component, (n, G).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples to assign.
+        """
         return self._evaluate(X)[1]
 
     def predict(self, X: ArrayLike) -> NDArray[np.intp]:
-        """Return the most probable component of each sample, (n,)."""
+        """Return the most probable component of each sample, (n,).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples to assign.
+        """
         return self.predict_proba(X).argmax(axis=1)
 
     def box_probability(self, lower: ArrayLike, upper: ArrayLike, *, log: bool = False) -> Array:
@@ -238,6 +264,7 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
         Parameters
         ----------
         lower, upper : array-like of shape (q, p)
+            Lower corners of the boxes; -inf where a box is open.
         log : bool, default=False
             Return the logarithm, which does not underflow.
         """
@@ -246,7 +273,15 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
         return mixture_box_probability(*mixture, lower, upper, log=log, tolerance=None, engine=self.engine_)
 
     def box_error(self, lower: ArrayLike, upper: ArrayLike) -> Array:
-        """Compute the relative error of `box_probability`; see `transvariation.density.mixture_box_error`."""
+        """Compute the relative error of `box_probability`; see `transvariation.density.mixture_box_error`.
+
+        Parameters
+        ----------
+        lower : array-like of shape (n_boxes, n_features)
+            Lower corners of the boxes; -inf where a box is open.
+        upper : array-like of shape (n_boxes, n_features)
+            Upper corners of the boxes; inf where a box is open.
+        """
         check_is_fitted(self, "means_")
         return mixture_box_error(self.weights_, self.means_, self.covariances_, lower, upper)
 
@@ -256,6 +291,7 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
         Parameters
         ----------
         n_samples : int, default=1
+            Number of samples to draw.
 
         Returns
         -------

@@ -201,7 +201,15 @@ class GaussianKernelDensity(DensityMixin, BaseEstimator):
         self.engine = engine
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Center a kernel on each row of `X`."""
+        """Center a kernel on each row of `X`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples to describe.
+        y : None
+            Ignored; present by convention.
+        """
         # A copy: later changes of the caller's array must not move the kernels.
         rows: Floats = validate_data(self, X, dtype=np.float64, copy=True)
         check_magnitude(rows)
@@ -223,30 +231,70 @@ class GaussianKernelDensity(DensityMixin, BaseEstimator):
         return H
 
     def score_samples(self, X: ArrayLike) -> Floats:
-        """Compute the log density at each row of `X`."""
+        """Compute the log density at each row of `X`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples to score.
+        """
         check_is_fitted(self)
         rows: Floats = validate_data(self, X, dtype=np.float64, reset=False)
         return log_kernel_density(self.means_, self.bandwidth_, rows)
 
     def score(self, X: ArrayLike, y: Any = None) -> float:
-        """Compute the total log density of the rows of `X`."""
+        """Compute the total log density of the rows of `X`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples to score.
+        y : None
+            Ignored; present by convention.
+        """
         return float(self.score_samples(X).sum())
 
     def box_probability(self, lower: ArrayLike, upper: ArrayLike, *, log: bool = False) -> Floats:
-        """Compute the probability of each box; see :func:`transvariation.density.mixture_box_probability`."""
+        """Compute the probability of each box; see :func:`transvariation.density.mixture_box_probability`.
+
+        Parameters
+        ----------
+        lower : array-like of shape (n_boxes, n_features)
+            Lower corners of the boxes; -inf where a box is open.
+        upper : array-like of shape (n_boxes, n_features)
+            Upper corners of the boxes; inf where a box is open.
+        log : bool, default=False
+            Return logarithms.
+        """
         check_is_fitted(self)
         mixture = np.full(len(self.means_), 1 / len(self.means_)), self.means_, self.bandwidth_
         return mixture_box_probability(*mixture, lower, upper, log=log, tolerance=None, engine=self.engine_)
 
     def box_error(self, lower: ArrayLike, upper: ArrayLike) -> Floats:
-        """Compute the relative error of `box_probability`; see :func:`transvariation.density.mixture_box_error`."""
+        """Compute the relative error of `box_probability`; see :func:`transvariation.density.mixture_box_error`.
+
+        Parameters
+        ----------
+        lower : array-like of shape (n_boxes, n_features)
+            Lower corners of the boxes; -inf where a box is open.
+        upper : array-like of shape (n_boxes, n_features)
+            Upper corners of the boxes; inf where a box is open.
+        """
         check_is_fitted(self)
         return mixture_box_error(
             np.full(len(self.means_), 1 / len(self.means_)), self.means_, self.bandwidth_, lower, upper
         )
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Floats:
-        """Draw samples from the density."""
+        """Draw samples from the density.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            Number of samples to draw.
+        random_state : int, RandomState instance or None, default=None
+            Seed of the random numbers.
+        """
         check_is_fitted(self)
         rng = check_random_state(random_state)
         centres = self.means_[rng.randint(len(self.means_), size=n_samples)]

@@ -36,6 +36,7 @@ def spatial_median(X: ArrayLike) -> Floats:
     Parameters
     ----------
     X : array-like of shape (n, p) or (n,)
+        The points.
 
     Returns
     -------

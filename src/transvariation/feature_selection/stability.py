@@ -57,6 +57,7 @@ def selection_stability(
     X : array-like or DataFrame of shape (n, p)
         The target samples.
     n_repeats : int
+        Number of selections.
     resample : {"seeds", "bootstrap"}
         ``"seeds"``: the same samples, another `random_state` each time; how far does chance decide? ``"bootstrap"``: as
         many samples drawn with replacement, with another `random_state` as well; would other samples of

@@ -124,7 +124,15 @@ class VarSel(SelectorMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Select variables of the target samples."""
+        """Select variables of the target samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The target samples.
+        y : None
+            Ignored; present by convention.
+        """
         rows: Floats = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         check_magnitude(rows)
         if not 0 < self.max_repeated <= 1:

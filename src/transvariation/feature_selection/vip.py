@@ -92,11 +92,18 @@ class VIPSelector(SelectorMixin, BaseEstimator):
     Parameters
     ----------
     n_features_to_select : int, default=2
+        Number of features to select.
     kappa : float in [0, 1] or None, default=None
         The largest mean absolute correlation with the variables taken before. The paper advises 0.4 to 0.7, the lower
         the stronger the correlations are. None selects by VIP only.
-    n_projections, n_candidates, n_components, criterion
-        See :func:`transvariation.random_projections`.
+    n_projections : int, default=101
+        Number of projections.
+    n_candidates : int, default=50
+        Number of candidates of which each projection is the most compact one.
+    n_components : int, default=2
+        Number of dimensions of a projection.
+    criterion : {"mad", "iqr", "std", "volume"}, default="mad"
+        What is smallest for the most compact candidate; see :func:`transvariation.random_projections`.
     random_state : int, Generator, RandomState or None
         The seed of the projections.
     n_jobs : int, optional
@@ -144,7 +151,15 @@ class VIPSelector(SelectorMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Rank the variables of the target samples and select."""
+        """Rank the variables of the target samples and select.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The target samples.
+        y : None
+            Ignored; present by convention.
+        """
         rows: Floats = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         check_magnitude(rows)
         wanted = check_count("n_features_to_select", self.n_features_to_select, rows.shape[1])

@@ -89,6 +89,7 @@ def distance_figure(model: "DDSIMCA", samples: Mapping[str, Any], *, figure: Fig
     Parameters
     ----------
     model : DDSIMCA
+        The fitted model.
     samples : mapping of name to array-like
         Groups of samples; one panel each.
     figure : Figure or SubFigure, optional

@@ -4,12 +4,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import matplotlib
 import pandas as pd
 from matplotlib.figure import Figure
 
 from transvariation.datasets import load_glass
 from transvariation.pam_tocc import PAMTOCC
 from transvariation.report import glass_figures as draw
+from transvariation.report.figure_style import SETTINGS
 from transvariation.report.page import Section, page, save_figure
 from transvariation.report.simulation import THOUSANDTHS, claims_section, origin, worded
 from transvariation.studies import glass as study
@@ -34,10 +36,11 @@ def write_glass_page(
     for name, table in (("cells", cells), ("held_out", held_out), ("claims", worded(claims))):
         table.to_csv(directory / f"{name}.csv", index=False, float_format=THOUSANDTHS)
     (directory / "provenance.json").write_text(json.dumps(made_by, indent=1) + "\n")
-    pictures = [
-        Section(caption).figure(save_figure(figure, directory / "figures", name), caption)
-        for name, (figure, caption) in _figures(scored, planes).items()
-    ]
+    with matplotlib.rc_context(SETTINGS):
+        pictures = [
+            Section(caption).figure(save_figure(figure, directory / "figures", name), caption)
+            for name, (figure, caption) in _figures(scored, planes).items()
+        ]
     html = page(
         "Glass fragments: the paper's analysis, reproduced",
         [
@@ -55,9 +58,9 @@ def write_glass_page(
 
 
 def _paper(cells: pd.DataFrame, correlations: pd.DataFrame) -> list[Section]:
-    areas = cells[["rule", "reduction", *[c for c in cells.columns if "AUC" in str(c)]]]
-    rates = cells[["rule", "reduction", *[c for c in cells.columns if "specificity" in str(c)]]]
-    times = cells[["rule", "reduction", *[c for c in cells.columns if "seconds" in str(c)]]]
+    areas = cells[["classifier", "reduction", *[c for c in cells.columns if "AUC" in str(c)]]]
+    rates = cells[["classifier", "reduction", *[c for c in cells.columns if "specificity" in str(c)]]]
+    times = cells[["classifier", "reduction", *[c for c in cells.columns if "seconds" in str(c)]]]
     same = int((cells["difference in AUC"].abs() < 5e-4).sum())
     rates_same = int((cells["difference in specificity"].abs() < 5e-4).sum())
     return [
@@ -70,7 +73,9 @@ def _paper(cells: pd.DataFrame, correlations: pd.DataFrame) -> list[Section]:
         Section("Time")
         .text("CPU seconds of fitting and scoring; the paper's are those of its R code on another machine.")
         .table(times, "Seconds beside the printed values"),
-        Section("Reading of the paper").table(cells[["rule", "reduction", "reading"]], "The reading of each cell"),
+        Section("How the paper was read").table(
+            cells[["classifier", "reduction", "reading"]], "The reading of each cell"
+        ),
         Section("Correlation of the variables").table(
             correlations.rename_axis("").reset_index(),
             "Correlations of the window fragments; equal to the printed ones",

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.stats import gaussian_kde
 
 from transvariation.inspection import samples_of
+from transvariation.report.figure_style import DARK, GREEN, RED, WIDTH
 from transvariation.report.names import PLAIN, wrapped
 
 if TYPE_CHECKING:
@@ -14,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def draw_reasons(control: "pd.DataFrame", table: "pd.DataFrame", name: Any) -> "Figure":
-    """Draw one object against the target objects, variable by variable.
+    """Draw one object among the target objects, variable by variable.
 
     Parameters
     ----------
     control : DataFrame
         The target objects.
     table : DataFrame
-        From :func:`transvariation.reasons`.
+        From :func:`transvariation.explain_rejections`.
     name : label
         Which object of the table; of several with this name the first.
 
@@ -42,7 +43,7 @@ def draw_reasons(control: "pd.DataFrame", table: "pd.DataFrame", name: Any) -> "
     rows = next((rows for rows, label in named if missing or label == name), None)
     if rows is None:
         raise ValueError(f"object {name!r} is not in the table; it has {', '.join(map(str, table['sample'].unique()))}")
-    figure = Figure(figsize=(7, 0.75 * len(rows) + 1.1), layout="constrained")
+    figure = Figure(figsize=(WIDTH, 0.75 * len(rows) + 1.1), layout="constrained")
     panels = figure.subplots(len(rows), 1, squeeze=False)[:, 0]
     for panel, row in zip(panels, rows.itertuples(), strict=True):
         values = control[row.feature].to_numpy(dtype=float)
@@ -58,14 +59,14 @@ def draw_reasons(control: "pd.DataFrame", table: "pd.DataFrame", name: Any) -> "
             height = gaussian_kde(values)(grid)
             panel.fill_between(grid, height / height.max(), color="0.85", lw=0)
         panel.plot(values, np.full(len(values), -0.06), "|", color="0.5", ms=4)
-        colour = "#c44e52" if row.needed else "#4c72b0"
+        colour = RED if row.needed else DARK
         panel.axvline(row.value, color=colour, lw=2.2)
         if not row.accepted and np.isfinite(row.accepted_at) and row.accepted_at != row.value:
             panel.annotate(
                 "",
                 (row.accepted_at, 0.5),
                 (row.value, 0.5),
-                arrowprops={"arrowstyle": "->", "color": "#55a868", "lw": 1.8},
+                arrowprops={"arrowstyle": "->", "color": GREEN, "lw": 1.8},
             )
         weight = "bold" if row.needed else "normal"
         panel.set_ylabel(wrapped(row.feature, 24), rotation=0, ha="right", va="center", fontweight=weight, **PLAIN)
@@ -74,7 +75,8 @@ def draw_reasons(control: "pd.DataFrame", table: "pd.DataFrame", name: Any) -> "
     verdict = "accepted" if rows["accepted"].iloc[0] else "rejected"
     figure.suptitle(f"{wrapped(name, 70)}: {verdict}", x=0.02, ha="left", fontsize=11, **PLAIN)
     figure.supxlabel(
-        "grey: target objects; line: this object (red: needed for the rejection); arrow: to the nearest accepted value",
-        fontsize=8,
+        "grey: target objects; line: this object (red: needed for the rejection);\n"
+        "arrow: to the nearest accepted value",
+        fontsize=9,
     )
     return figure

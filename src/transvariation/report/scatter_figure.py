@@ -6,17 +6,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from transvariation.report import figure_style
 from transvariation.report.names import label_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Distinguished by shape as well as by colour, for print and colour-blind readers.
 MARKS: dict[str, dict[str, Any]] = {
-    "control, accepted": {"marker": "o", "s": 22, "facecolor": "white", "edgecolor": "#1b4965", "linewidth": 0.9},
-    "control, rejected": {"marker": "*", "s": 70, "facecolor": "white", "edgecolor": "#1b4965", "linewidth": 0.9},
-    "recovered, accepted": {"marker": "s", "s": 34, "facecolor": "#f4a261", "edgecolor": "black", "linewidth": 0.6},
-    "recovered, rejected": {"marker": "X", "s": 42, "facecolor": "#c1121f", "edgecolor": "white", "linewidth": 0.5},
+    "control, accepted": figure_style.KNOWN,
+    "control, rejected": figure_style.KNOWN_REJECTED,
+    "recovered, accepted": figure_style.FOREIGN_ACCEPTED,
+    "recovered, rejected": figure_style.FOREIGN,
 }
 _MOST = 250  # values in a variable; with more the even lines are narrow enough
 
@@ -47,7 +47,7 @@ def draw_plane(
     levels = classifier.transvariation_probability(grid).reshape(corners[0].shape)
     shades = ax.pcolormesh(x, y, levels, shading="nearest", cmap="Blues", vmin=0, vmax=1, rasterized=True)
     accepted = (classifier.predict(grid) == 1).reshape(levels.shape).astype(float)
-    ax.contour(x, y, accepted, levels=[0.5], colors="#1b4965", linewidths=1.2)
+    ax.contour(x, y, accepted, levels=[0.5], **figure_style.OUTLINE)
     for name, table in tables.items():
         verdict = classifier.predict(table)
         for label, wanted in (("accepted", 1), ("rejected", -1)):

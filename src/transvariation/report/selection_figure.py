@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from transvariation.report.figure_style import DARK, REGION, SKY, WARM
 from transvariation.report.names import PLAIN, label_ticks, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from transvariation.feature_selection.stability import SelectionStability
-
-DARK, MIDDLE, LIGHT, WARM = "#1b4965", "#62929e", "#d8e6ef", "#f4a261"
 
 
 def draw_stability(ax: "Axes", stability: "SelectionStability") -> None:
@@ -31,7 +30,7 @@ def draw_vip(ax: "Axes", selector: Any, names: list[str] | None = None) -> None:
     """Draw the Importance Coefficients of a fitted VIPSelector as boxes, the most important variable first.
 
     The line within a box is VIP, the median; a box holds half of the projections, its whiskers 90% of them. Selected
-    variables are dark.
+    variables are darker.
     """
     if names is None:
         names = list(getattr(selector, "feature_names_in_", [f"x{u}" for u in range(len(selector.vip_))]))
@@ -44,9 +43,9 @@ def draw_vip(ax: "Axes", selector: Any, names: list[str] | None = None) -> None:
         medianprops={"color": "black", "linewidth": 1.5},
     )
     for box, selected in zip(boxes["boxes"], selector.get_support()[order], strict=True):
-        box.set_facecolor(MIDDLE if selected else LIGHT)
+        box.set_facecolor(SKY if selected else REGION)
     label_ticks(ax, range(1, len(order) + 1), [names[u] for u in order])
-    ax.set(ylabel="Importance Coefficient in each projection")
+    ax.set(ylabel="Importance Coefficient")
     ax.spines[["top", "right"]].set_visible(False)
 
 
@@ -69,7 +68,7 @@ def draw_features(axes: Any, groups: dict[str, pd.DataFrame]) -> None:
             medianprops={"color": "black"},
             flierprops={"markersize": 3},
         )
-        for box, colour in zip(boxes["boxes"], [MIDDLE] + [WARM] * (len(groups) - 1), strict=True):
+        for box, colour in zip(boxes["boxes"], [SKY] + [WARM] * (len(groups) - 1), strict=True):
             box.set_facecolor(colour)
         label_ticks(ax, range(1, len(groups) + 1), groups)
         ax.set_title(wrapped(variable, 24), fontsize=10, **PLAIN)

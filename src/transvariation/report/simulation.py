@@ -4,8 +4,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import matplotlib
 import pandas as pd
 
+from transvariation.report.figure_style import RED, SETTINGS, SKY, WIDTH
 from transvariation.report.page import Section, page, save_figure
 from transvariation.studies.claims import check_claims, listed
 from transvariation.studies.simulation import N_FRESH
@@ -34,23 +36,29 @@ def box_plots(table: pd.DataFrame, scenario: str, value: str = "specificity") ->
     found = table[table["scenario"] == scenario]
     shifts, sizes = sorted(found["shift"].unique()), sorted(found["size"].unique())
     methods = list(dict.fromkeys(found["method"]))
-    figure = Figure(figsize=(1.2 + 3.6 * len(sizes), 0.9 + 3.1 * len(shifts)), layout="constrained")
-    axes = figure.subplots(len(shifts), len(sizes), squeeze=False, sharey=True)
+    figure = Figure(figsize=(WIDTH, 0.9 + 2.5 * len(shifts)), layout="constrained")
+    axes = figure.subplots(len(shifts), len(sizes), squeeze=False, sharex=True, sharey=True)
     for row, shift in zip(axes, shifts, strict=True):
         for ax, size in zip(row, sizes, strict=True):
             panel = found[(found["shift"] == shift) & (found["size"] == size)]
             groups = [panel.loc[panel["method"] == method, value].to_numpy() for method in methods]
-            ax.axhline(pd.Series(groups[0]).median(), color="#c1121f", linewidth=1, zorder=0)
+            ax.axvline(pd.Series(groups[0]).median(), color=RED, linewidth=1, zorder=0)
             boxes = ax.boxplot(
-                groups, widths=0.65, patch_artist=True, medianprops={"color": "black"}, flierprops={"markersize": 2.5}
+                groups,
+                orientation="horizontal",
+                widths=0.65,
+                patch_artist=True,
+                medianprops={"color": "black"},
+                flierprops={"markersize": 2.5},
             )
             for box, method in zip(boxes["boxes"], methods, strict=True):
-                box.set_facecolor("#8ecae6" if "TOCC" in method else "#e9ecef")
-            ax.set_xticks(range(1, len(methods) + 1), methods, rotation=60, ha="right", fontsize=8)
-            ax.set_title(f"n = {size}" + (f", shift {shift:g}" if shift else ""), fontsize=10)
-            ax.set_ylim(-0.03, 1.03)
-        row[0].set_ylabel(value.replace("_", " "))
-    figure.suptitle(f"Scenario ({scenario}): {LAWS[scenario]}")
+                box.set_facecolor(SKY if "TOCC" in method else "#e9ecef")
+            ax.set_title(f"n = {size}" + (f", shift {shift:g}" if shift else ""))
+            ax.set_xlim(-0.03, 1.03)
+    axes[0, 0].set_yticks(range(1, len(methods) + 1), methods)
+    axes[0, 0].invert_yaxis()
+    figure.supxlabel(value.replace("_", " "), fontsize=11)
+    figure.suptitle(f"Scenario ({scenario}): {LAWS[scenario]}", fontsize=12)
     return figure
 
 
@@ -65,11 +73,12 @@ def write_simulation_page(table: pd.DataFrame, directory: Path, made_by: dict[st
         summary.to_csv(directory / f"median_{value}.csv", index=False, float_format=THOUSANDTHS)
     (directory / "provenance.json").write_text(json.dumps(made_by, indent=1) + "\n")
     pictures = Section("Box plots").text(
-        "Specificity of the classifier that accepts at least 90 % of its own training targets, as in the paper. "
+        "Specificity of the classifier that accepts at least 90% of its own training targets, as in the paper. "
         "Blue: transvariation-based; grey: competitors. The red line is the median of TOCC_df."
     )
     for scenario in dict.fromkeys(table["scenario"]):
-        drawn = save_figure(box_plots(table, scenario), directory / "figures", f"scenario_{scenario}")
+        with matplotlib.rc_context(SETTINGS):
+            drawn = save_figure(box_plots(table, scenario), directory / "figures", f"scenario_{scenario}")
         pictures.figure(drawn, f"Scenario ({scenario}): {LAWS[scenario]}.")
     settings = table.groupby(["scenario", "shift", "size"]).ngroups
     html = page(

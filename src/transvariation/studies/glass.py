@@ -151,7 +151,7 @@ def _scored(
     classifier: str, reduction: str, seed: int, control: list[float], recovered: list[float], seconds: float
 ) -> dict[str, Any]:
     return {
-        "rule": classifier,
+        "classifier": classifier,
         "reduction": reduction,
         "seed": seed,
         "auc": auc(control, recovered),
@@ -166,11 +166,11 @@ def cells(scored: list[dict[str, Any]]) -> pd.DataFrame:
     table = pd.DataFrame(scored)
     rows = []
     for (classifier, reduction), (area, specificity, seconds) in PRINTED.items():
-        mine = table[(table["rule"] == classifier) & (table["reduction"] == reduction)]
+        mine = table[(table["classifier"] == classifier) & (table["reduction"] == reduction)]
         several = len(mine) > 1
         rows.append(
             {
-                "rule": classifier,
+                "classifier": classifier,
                 "reduction": reduction,
                 "AUC, paper": area,
                 "AUC": mine["auc"].median(),
@@ -217,7 +217,7 @@ def _fold(train: np.ndarray, test: np.ndarray) -> list[dict[str, Any]]:
             for calibration, threshold in thresholds.items():
                 outcomes.append(
                     {
-                        "rule": name,
+                        "classifier": name,
                         "reduction": reduction,
                         "calibration": calibration,
                         "accepted": int((of_unseen >= threshold).sum()),
@@ -243,7 +243,7 @@ def _held_out_scores(classifier: Any, kept: np.ndarray, scored: np.ndarray) -> n
 
 def _held_out_table(rows: list[dict[str, Any]]) -> pd.DataFrame:
     table = pd.DataFrame(rows)
-    grouped = table.groupby(["rule", "reduction", "calibration"], sort=False)
+    grouped = table.groupby(["classifier", "reduction", "calibration"], sort=False)
     sums = grouped[["accepted", "targets"]].sum()
     return pd.DataFrame(
         {"sensitivity": sums["accepted"] / sums["targets"], "specificity": grouped["specificity"].mean()}

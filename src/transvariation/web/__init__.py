@@ -1,1 +1,1 @@
-"""The local page: drop two tables, see the verdict, take the report along. Serves this computer only."""
+"""The local page: load two tables, read the conclusions, save the report. Serves this computer only."""

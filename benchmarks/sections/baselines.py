@@ -34,7 +34,7 @@ def growth(short: bool) -> Table:
             fit = cpu_seconds(lambda classifier=classifier, n=n: classifier.fit(sample(n)), 2)
             score = cpu_seconds(lambda classifier=classifier: classifier.score_samples(new))
             rows.append({"classifier": name, "n": n, "fit s": fit, "score 1000 s": score})
-    return Table("rivals_growth", "Two variables: fit n objects, score 1000 new ones", rows)
+    return Table("baselines_growth", "Two variables: fit n objects, score 1000 new ones", rows)
 
 
 def targets(short: bool) -> Table:
@@ -57,7 +57,7 @@ def targets(short: bool) -> Table:
         {"job": job, "s": own, "peer": peer, "peer s": other, "target s": target, "reached": own <= target}
         for (job, peer, target), (own, other) in zip(jobs, times, strict=True)
     ]
-    return Table("rivals_promises", "CPU time against targets", rows)
+    return Table("baselines_targets", "CPU time against targets", rows)
 
 
 def run(short: bool) -> Iterator[Table]:

@@ -1,8 +1,16 @@
-"""The order of the gallery: the recommended classifier first, then applications, the measure, and reduction."""
+"""The gallery: its order (recommended classifier, applications, the measure, reduction) and its style."""
+
+from typing import Any
+
+import matplotlib
+
+from transvariation.report.figure_style import SETTINGS
 
 ORDER = (
     "plot_neighbors.py",
+    "plot_p_values.py",
     "plot_calibration.py",
+    "plot_reasons.py",
     "plot_comparison.py",
     "plot_coffee.py",
     "plot_drift.py",
@@ -27,3 +35,8 @@ class ByTopic:
     def __call__(self, filename: str) -> int:
         """Place an example in the order of the gallery."""
         return ORDER.index(filename)
+
+
+def use_style(gallery_conf: dict[str, Any], filename: str) -> None:
+    """Draw the figures of the next example in the style of the manual."""
+    matplotlib.rcParams.update(SETTINGS)
