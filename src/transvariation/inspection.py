@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from transvariation.base import OneClassClassifier
-from transvariation.calibrated import score_sign
+from transvariation.calibrated import rows_at_once, score_sign
 from transvariation.conformal import RejectsNearlyAll
 from transvariation.depth.median import spatial_median
 from transvariation.explanation import as_frame
 from transvariation.tocc import TOCC
+from transvariation.validation import blocks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,11 +102,14 @@ def _decision(classifier: Any, X: ArrayLike | None) -> Accepts:
     if not hasattr(classifier, "predict"):
         raise TypeError(f"{classifier!r} cannot classify new samples; use novelty=True for LocalOutlierFactor")
     names = getattr(X, "columns", getattr(classifier, "feature_names_in_", None))
-    outlier_label = None if isinstance(classifier, OneClassClassifier) or score_sign(classifier, X) == 1 else 1
+    ours = isinstance(classifier, OneClassClassifier)
+    accepted_label = 1 if ours or score_sign(classifier, X) == 1 else 0
+    at_once = None if ours else rows_at_once(classifier, X)
 
     def accepts(rows: Floats) -> Bools:
-        labels = np.asarray(classifier.predict(rows if names is None else as_frame(rows, names)))
-        return labels == 1 if outlier_label is None else labels != outlier_label
+        table = rows if names is None else as_frame(rows, names)
+        parts = [table[part] for part in blocks(len(rows), at_once or max(1, len(rows)))]
+        return np.concatenate([np.asarray(classifier.predict(part)) for part in parts]) == accepted_label
 
     return accepts
 
