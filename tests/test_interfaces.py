@@ -21,7 +21,9 @@ from transvariation import (
     VIPSelector,
     dask,
     load_glass,
+    selection_stability,
 )
+from transvariation.casework import judge
 
 GLASS = load_glass()
 CONTROL, RECOVERED = GLASS.control[["Na", "Mg", "K"]], GLASS.recovered[["Na", "Mg", "K"]]
@@ -35,6 +37,21 @@ def test_polars_frames_are_taken_like_pandas_frames():
     np.testing.assert_array_equal(classifier.predict(recovered), TOCC().fit(CONTROL).predict(RECOVERED))
     with pytest.raises(ValueError, match="feature names should match"):
         classifier.predict(recovered.select("K", "Mg", "Na"))
+
+
+def test_tables_of_other_libraries_are_taken_or_refused_in_words():
+    polars = pytest.importorskip("polars")
+    pytest.importorskip("pyarrow")
+    frame = pytest.importorskip("dask.dataframe")
+    classifier = CalibratedOCC(make_pipeline(StandardScaler(), NeighborTOCC()), calibration="split")
+    expected = clone(classifier).fit(CONTROL).predict(RECOVERED)
+    control, recovered = (polars.from_pandas(frame.reset_index(drop=True)) for frame in (CONTROL, RECOVERED))
+    selector = VIPSelector(n_projections=5, n_candidates=3, random_state=0)
+    assert set(selection_stability(selector, control, 2).frequency.index) == {"Na", "Mg", "K"}
+    for known, new in ((control, recovered), (control.to_arrow(), recovered.to_arrow())):
+        np.testing.assert_array_equal(clone(classifier).fit(known).predict(new), expected)
+    with pytest.raises(TypeError, match=r"Dask .*compute\(\)"):
+        judge(frame.from_pandas(CONTROL.reset_index(drop=True), npartitions=2), RECOVERED)
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])

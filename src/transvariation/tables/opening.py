@@ -45,6 +45,8 @@ def opened(
     problems = Problems(name or _name_of(source))
     _check_options(problems, delimiter, decimal, encoding)
     frame: Any = source
+    if hasattr(frame, "dask"):
+        raise TypeError("a table is held in memory, which a Dask collection is not; give table.compute()")
     if hasattr(frame, "iloc") or hasattr(frame, "__arrow_c_stream__"):
         open_frame = PandasGrid if hasattr(frame, "iloc") else open_arrow
         grid: Grid = open_frame(frame, problems, decimal)
