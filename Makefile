@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test coverage test-page test-oldest package fuzz lint bench docs results picture picture-page clean
+.PHONY: demo test coverage test-page test-oldest package constraints fuzz lint bench docs results picture picture-page clean
 
 demo: $(VENV)/.core
 	$(BIN)/transvariation demo
@@ -47,11 +47,20 @@ package: $(VENV)/.dev
 	  (cd build/package && bin/python ../../packaging/smoke_test.py) || exit 1; \
 	done
 
+UV := build/uv/bin/uv
+$(UV):
+	$(PYTHON) -m venv build/uv && build/uv/bin/python -m pip install --quiet uv
+
 # The oldest versions of the dependencies that pyproject.toml admits (SPEC 0), in an environment of their own.
-test-oldest: pyproject.toml
-	test -x build/oldest/bin/uv || { $(PYTHON) -m venv build/oldest && build/oldest/bin/python -m pip install --quiet uv; }
-	build/oldest/bin/uv pip install --quiet --python build/oldest --resolution lowest-direct --editable '.[all,test]'
+test-oldest: $(UV)
+	test -d build/oldest || $(UV) venv --quiet --python $(PYTHON) build/oldest
+	$(UV) pip install --quiet --python build/oldest --resolution lowest-direct --editable '.[all,test]'
 	build/oldest/bin/python -m pytest -n auto -W default -p no:randomly tests -m 'not browser'
+
+# One set of versions for every Python and system; make test CONSTRAINTS=packaging/constraints.txt installs them.
+constraints: $(UV)
+	$(UV) pip compile pyproject.toml --all-extras --universal --python-version 3.11 --upgrade --no-header --no-annotate --quiet \
+	  --output-file packaging/constraints.txt
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
@@ -87,7 +96,7 @@ $(VENV)/.bench: EXTRAS := [bench]
 $(VENV)/.docs: EXTRAS := [docs]
 $(VENV)/.%: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --editable '.$(EXTRAS)'
+	$(BIN)/python -m pip install --quiet $(addprefix --constraint ,$(CONSTRAINTS)) --editable '.$(EXTRAS)'
 	touch $@
 
 clean:

@@ -190,12 +190,6 @@ def test_unfitted_classifiers_raise_not_fitted_error(classifier, method, control
         getattr(classifier, method)(control)
 
 
-def test_sample_weight_is_refused_by_name(control):
-    for use in (TOCC().fit, TOCC().fit_predict):
-        with pytest.raises(TypeError, match="unexpected keyword argument 'sample_weight'"):
-            use(control, sample_weight=np.ones(len(control)))
-
-
 def test_a_detector_that_cannot_score_new_samples_is_refused(control):
     with pytest.raises(TypeError, match="novelty=True"):
         CalibratedOCC(LocalOutlierFactor()).fit(control)

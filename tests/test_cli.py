@@ -533,3 +533,35 @@ def test_score_escapes_the_warnings_of_a_model_file(case):
     assert done.exit_code == 0
     assert "beware" in done.output
     assert all(line.isprintable() for line in done.output.replace("\r", "\n").split("\n"))
+
+
+HOSTILE = "\x1b]0;owned\x07\x9b2J\u202e<script>[bold]x[/nope] "
+
+
+def test_names_from_files_cannot_write_to_the_terminal_or_the_report(case, monkeypatch):
+    """Control sequences in ids, columns and file names are shown as escapes on every screen, and in the report."""
+    monkeypatch.chdir(case)
+    rng = np.random.default_rng(0)
+    for name, n in (("control", 40), ("recovered", 4)):
+        table = pd.DataFrame(rng.normal(size=(n, 3)), columns=[f"{HOSTILE}{v}" for v in "abc"])
+        table.insert(0, "id", [f"{HOSTILE}{name}{i}" for i in range(n)])
+        table.to_csv(f"{HOSTILE}{name}.csv".replace("/", "_"), index=False)
+    control, recovered, model, report = (
+        f"{HOSTILE}{name}".replace("/", "_") for name in ("control.csv", "recovered.csv", "model.tv", "case.html")
+    )
+    for arguments, status in (
+        (("judge", control, recovered, "--report", report, "--json", "case.json"), 0),
+        (("judge", control, control), 0),  # a note that names the fragments
+        (("judge", control, recovered, "--json", f"{HOSTILE}folder/case.json"), 2),
+        (("fit", control, model), 0),
+        (("score", model, recovered), 0),
+    ):
+        done = _run(*arguments)
+        assert done.exit_code == status, done.output
+        assert "owned" in done.output
+        assert not set(done.output) & set("\x1b\x07\x9b\u202e"), arguments
+    page = Path(report).read_text(encoding="utf-8")
+    assert "owned" in page
+    assert not set(page) & set("\x1b\x07\x9b\u202e")
+    assert "<script>[bold]" not in page
+    assert "\x1b" not in Path("case.json").read_text(encoding="utf-8")

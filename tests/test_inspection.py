@@ -93,6 +93,30 @@ def test_only_the_far_feature_of_a_sample_changes(far):
     np.testing.assert_allclose(smooth[:2], smooth[2:], atol=0.2)
 
 
+@pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNearlyAll")
+def test_counterfactuals_of_counting_classifiers_change_as_few_values_as_possible():
+    rng = np.random.default_rng(1)
+    X, Z = rng.normal(size=(500, 10)), rng.normal(size=(20, 10)) + 5 * (np.arange(10) < 2)
+    classifier = TOCC().fit(X)
+    table = explain_rejections(classifier, Z)
+    changed = (table["value"] != table["accepted_at"]).to_numpy().reshape(Z.shape)
+    # tp > 0 needs a known sample that is farther out in every feature, on the same side of the center.
+    side = np.sign(Z - classifier.center_)
+    farther = side * (X[:, None] - classifier.center_) > side * (Z - classifier.center_)
+    np.testing.assert_array_equal(changed.sum(axis=1), (~farther).sum(axis=2).min(axis=0))
+
+
+@pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNearlyAll")
+def test_a_long_list_of_changes_is_not_called_an_explanation():
+    rng = np.random.default_rng(0)
+    classifier = TOCC().fit(rng.normal(size=(1000, 30)))
+    table = explain_rejections(classifier, rng.normal(size=(2, 30)) + 5 * (np.arange(30) < 3))
+    assert table["accepted_at"].isna().all()
+    assert table["needed"].sum() == 2
+    for line in describe_rejections(table).splitlines():
+        assert line.endswith("suffices; no few changes were found with which it is accepted")
+
+
 SCALED = make_pipeline(StandardScaler(), NeighborTOCC())
 
 

@@ -9,8 +9,21 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
 
-from transvariation import PAMTOCC, TOCC, MinorComponents, NeighborTOCC, VIPSelector, load_glass
+from transvariation import (
+    PAMTOCC,
+    TOCC,
+    CalibratedOCC,
+    MinorComponents,
+    NeighborTOCC,
+    ProjectionEnsemble,
+    VIPSelector,
+    dask,
+    load_glass,
+    selection_stability,
+)
+from transvariation.casework import judge
 
 GLASS = load_glass()
 CONTROL, RECOVERED = GLASS.control[["Na", "Mg", "K"]], GLASS.recovered[["Na", "Mg", "K"]]
@@ -24,6 +37,21 @@ def test_polars_frames_are_taken_like_pandas_frames():
     np.testing.assert_array_equal(classifier.predict(recovered), TOCC().fit(CONTROL).predict(RECOVERED))
     with pytest.raises(ValueError, match="feature names should match"):
         classifier.predict(recovered.select("K", "Mg", "Na"))
+
+
+def test_tables_of_other_libraries_are_taken_or_refused_in_words():
+    polars = pytest.importorskip("polars")
+    pytest.importorskip("pyarrow")
+    frame = pytest.importorskip("dask.dataframe")
+    classifier = CalibratedOCC(make_pipeline(StandardScaler(), NeighborTOCC()), calibration="split")
+    expected = clone(classifier).fit(CONTROL).predict(RECOVERED)
+    control, recovered = (polars.from_pandas(frame.reset_index(drop=True)) for frame in (CONTROL, RECOVERED))
+    selector = VIPSelector(n_projections=5, n_candidates=3, random_state=0)
+    assert set(selection_stability(selector, control, 2).frequency.index) == {"Na", "Mg", "K"}
+    for known, new in ((control, recovered), (control.to_arrow(), recovered.to_arrow())):
+        np.testing.assert_array_equal(clone(classifier).fit(known).predict(new), expected)
+    with pytest.raises(TypeError, match=r"Dask .*compute\(\)"):
+        judge(frame.from_pandas(CONTROL.reset_index(drop=True), npartitions=2), RECOVERED)
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
@@ -78,9 +106,20 @@ def test_display_and_tags():
     assert get_tags(TOCC()).estimator_type == "outlier_detector"
 
 
-def test_sample_weight_is_refused_with_a_message():
-    with pytest.raises(TypeError, match="sample_weight"):
-        TOCC().fit(CONTROL, sample_weight=np.ones(len(CONTROL)))
+def test_sample_weight_is_refused_in_words_and_not_offered_to_routing():
+    weights = np.ones(len(CONTROL))
+    for classifier in (TOCC(), NeighborTOCC(), CalibratedOCC(TOCC()), ProjectionEnsemble(), dask.TOCC()):
+        for fit in (classifier.fit, classifier.fit_predict):
+            with pytest.raises(TypeError, match=f"{type(classifier).__name__} takes no sample_weight.*repeat the rows"):
+                fit(CONTROL, sample_weight=weights)
+        assert not has_fit_parameter(classifier, "sample_weight")
+    with pytest.raises(TypeError, match="TOCC takes no sample_weight"):
+        make_pipeline(StandardScaler(), TOCC()).fit(CONTROL, tocc__sample_weight=weights)
+    with sklearn.config_context(enable_metadata_routing=True):
+        assert TOCC().set_fit_request(groups=True).get_metadata_routing().fit.requests == {"groups": True}
+        with pytest.raises(TypeError, match="sample_weight"):
+            TOCC().set_fit_request(sample_weight=True)
+    assert TOCC().fit(CONTROL, sample_weight=None).offset_ == TOCC().fit(CONTROL).offset_
 
 
 def test_conventions_of_pyod_are_one_line_away():

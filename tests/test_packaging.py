@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import transvariation
 
@@ -63,6 +64,24 @@ def test_conda_recipe_has_the_core_dependencies():
         requirement = Requirement(line)
         required.add(f"{conda_names.get(requirement.name, requirement.name)} {requirement.specifier}")
     assert listed == required
+
+
+def test_constraints_pin_every_dependency_in_step_with_the_project():
+    """`make constraints` writes the file; one version per Python and system, and no address of a package index."""
+    text = (ROOT / "packaging" / "constraints.txt").read_text(encoding="utf-8")
+    assert "://" not in text
+    pinned: dict[str, list[Requirement]] = {}
+    for line in text.splitlines():
+        pinned.setdefault(canonicalize_name(Requirement(line).name), []).append(Requirement(line))
+    lines = [*PROJECT["dependencies"], *(line for extra in PROJECT["optional-dependencies"].values() for line in extra)]
+    for requirement in map(Requirement, lines):
+        if requirement.name == "transvariation":
+            continue
+        pins = pinned.get(canonicalize_name(requirement.name))
+        assert pins, f"{requirement.name} is not pinned; run make constraints"
+        for pin in pins:
+            (version,) = (each.version for each in pin.specifier)
+            assert requirement.specifier.contains(version), f"{pin} is not {requirement}; run make constraints"
 
 
 ACCEPTED = re.compile(r"\b(0?BSD|MIT|Apache|PSF|Python Software|ISC|MPL|Mozilla|Zlib|HPND|CC0|Unlicense)")

@@ -518,8 +518,16 @@ class TestStrangersFiles:
         assert {"n_features_in_", "feature_names_in_"} < set(names)
         without_check = changed(file.getvalue(), lambda header: header.update(scores_zeros=False), HEADER).getvalue()
         for name in names:
-            with pytest.raises(ModelFileError, match="attributes were removed or added"):
+            with pytest.raises(ModelFileError, match=r"attributes were removed or added|lacks its parameter"):
                 load(changed(without_check, lambda schema, name=name: _remove(schema, name)))
+
+    def test_an_estimator_inside_another_without_a_parameter_is_refused(self, glass):
+        save(CalibratedOCC(TOCC(), calibration="split").fit(glass[0]), file := io.BytesIO())
+        for inner in ("estimator", "estimator_"):
+            with pytest.raises(ModelFileError, match="TOCC lacks its parameter 'calibration'"):
+                load(
+                    changed(file.getvalue(), lambda schema, inner=inner: _remove(learned(schema)[inner], "calibration"))
+                )
 
     @pytest.mark.parametrize("model", [TOCC(), PAMTOCC(2), CalibratedOCC(TOCC())], ids=lambda m: type(m).__name__)
     def test_a_header_that_hides_a_removed_attribute_does_not_help(self, model, glass):

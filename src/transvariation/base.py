@@ -24,7 +24,7 @@ from transvariation.calibration import (
 from transvariation.conformal import RejectsNearlyAll, RejectsNothing, check_sensitivity, margin, warn_user
 from transvariation.explanation import as_frame, feature_table
 from transvariation.parallel import run_in_processes
-from transvariation.validation import check_count
+from transvariation.validation import check_count, without_sample_weight
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,6 +79,7 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         """Score each training sample by the classifier fitted without it, or its group; None: refit for each."""
         return None
 
+    @without_sample_weight
     def fit(self, X: ArrayLike, y: Any = None, groups: ArrayLike | None = None) -> Self:
         """Learn the target class.
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import validate_data
 from transvariation.base import OneClassClassifier
 from transvariation.calibration import take_rows
 from transvariation.conformal import margin
+from transvariation.validation import blocks
 
 Floats = NDArray[np.float64]
 
@@ -38,7 +39,9 @@ def fit_detector(detector: Any, X: Any, *, with_threshold: bool = False) -> Any:
     return fitted.fit(X)
 
 
-def detector_scores(detector: Any, X: Any, method: str = "score_samples", *, sign: int = 1) -> Floats:
+def detector_scores(
+    detector: Any, X: Any, method: str = "score_samples", *, sign: int = 1, at_once: int | None = None
+) -> Floats:
     """Score samples by a fitted detector or pipeline, high = typical; NaN becomes the lowest score.
 
     Parameters
@@ -49,6 +52,8 @@ def detector_scores(detector: Any, X: Any, method: str = "score_samples", *, sig
         `decision_function` is also used where there is no `score_samples`.
     sign : {1, -1}
         See :func:`score_sign`.
+    at_once : int, optional
+        The number of samples to pass in one call, see :func:`rows_at_once`; by default all.
     """
     scoring = getattr(detector, method, None) or getattr(detector, "decision_function", None)
     if scoring is None:
@@ -56,7 +61,8 @@ def detector_scores(detector: Any, X: Any, method: str = "score_samples", *, sig
             f"{detector!r} cannot score new samples: it has neither score_samples nor decision_function; use "
             "novelty=True for LocalOutlierFactor"
         )
-    return np.fmax(sign * np.asarray(scoring(X), dtype=np.float64), -np.inf)
+    pieces = [X] if at_once is None else [take_rows(X, np.arange(len(X))[rows]) for rows in blocks(len(X), at_once)]
+    return np.fmax(sign * np.concatenate([np.asarray(scoring(piece), dtype=np.float64) for piece in pieces]), -np.inf)
 
 
 def score_sign(detector: Any, X: Any, method: str = "score_samples") -> int:
@@ -92,6 +98,44 @@ def score_sign(detector: Any, X: Any, method: str = "score_samples") -> int:
     return sign
 
 
+def rows_at_once(detector: Any, X: Any, method: str = "score_samples") -> int | None:
+    """Return how many samples a fitted detector may score in one call: None if the others do not matter.
+
+    PyOD's ECOD, COPOD and others count the samples that are scored together like training samples, so that a batch with
+    many outliers hides them. Where a few samples score otherwise alone than in a batch, a call takes a thousandth
+    of the number of training samples, at least one.
+
+    Parameters
+    ----------
+    detector : fitted estimator
+    X : array-like
+        The rows that the detector was fitted to.
+
+    Raises
+    ------
+    ValueError
+        If the detector scores batches only.
+    """
+    if isinstance(_last_step(detector), OneClassClassifier):
+        return None
+    together = detector_scores(detector, take_rows(X, np.arange(min(len(X), _CHECKED))), method)
+    few = take_rows(X, np.arange(min(len(X), 3)))
+    try:
+        alone, reason = detector_scores(detector, few, method, at_once=1), "alone, all samples score the same"
+    except Exception as error:
+        alone, reason = np.zeros(len(few)), str(error)
+    finite = together[np.isfinite(together)]
+    tolerance = 1e-6 * np.ptp(finite) if len(finite) else 0.0
+    if np.isclose(alone, together[: len(few)], rtol=1e-6, atol=tolerance).all():
+        return None
+    if len(set(alone.tolist())) == 1:
+        raise ValueError(
+            f"{type(_last_step(detector)).__name__} cannot score one sample without others ({reason}), so that its "
+            "scores cannot be calibrated; use a detector whose score of a sample does not depend on the other samples"
+        )
+    return max(1, len(X) // 1000)
+
+
 def _last_step(estimator: Any) -> Any:
     return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
 
@@ -114,8 +158,10 @@ class CalibratedOCC(OneClassClassifier):
         A classifier of this package, a detector of scikit-learn (`IsolationForest`, `OneClassSVM`, `EllipticEnvelope`,
         `LocalOutlierFactor(novelty=True)`) or PyOD, or a `Pipeline` that ends in one. It validates the input, so that a
         pipeline may begin with a `ColumnTransformer` on columns of any type or an imputer. Its own threshold is not
-        used. PyOD's scores, which are high for outliers, are recognised and negated; a detector whose scores contradict
-        its predictions is refused.
+        used. PyOD's scores, which are high for outliers, are recognised and negated. Detectors whose scores depend on
+        the samples that are scored together (PyOD's ECOD and COPOD) are given one sample at a time, or a thousandth of
+        the number of training samples if that is more. A detector whose scores contradict its predictions, or that
+        cannot score a sample alone, is refused.
     sensitivity : float in (0, 1], default=0.9
         The share of target samples to accept.
     calibration : {"cv", "loo", "split", "resubstitution"} or splitter, default="cv"
@@ -182,9 +228,10 @@ class CalibratedOCC(OneClassClassifier):
         self._response_method = self.response_method
         self.estimator_ = fit_detector(self.estimator, X, with_threshold=self.response_method == "decision_function")
         self._sign = score_sign(self.estimator_, X, self.response_method)
+        self._at_once = rows_at_once(self.estimator_, X, self.response_method)
 
     def _score(self, X: Any) -> Floats:
-        return detector_scores(self.estimator_, X, self._response_method, sign=self._sign)
+        return detector_scores(self.estimator_, X, self._response_method, sign=self._sign, at_once=self._at_once)
 
     def _univariate(self, column: Floats) -> OneClassClassifier:
         last = clone(_last_step(self.estimator))

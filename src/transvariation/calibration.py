@@ -100,9 +100,11 @@ def calibration_folds(calibration: Any, n: int, groups: Indices | None = None) -
 
 
 def take_rows(X: Any, rows: NDArray | None) -> Any:
-    """Select rows of an array or a DataFrame; None selects all."""
+    """Select rows of an array, a DataFrame or an Arrow table; None selects all."""
     if rows is None:
         return X
+    if hasattr(X, "column_names"):
+        return X.take(rows)
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 

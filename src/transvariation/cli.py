@@ -47,7 +47,7 @@ def demo(out: Path, tables: Path | None) -> None:
     console = Console()
     with _usage_errors():
         for path in run(out, console) if tables is None else write_tables(tables):
-            console.print(f"Written: {path}", soft_wrap=True, highlight=False)
+            _say(f"Written: {path}")
 
 
 def _jobs(context: click.Context, option: click.Option, given: int | str) -> int | str:
@@ -103,7 +103,7 @@ def simulation(out: Path, scenarios: str, sizes: str, shifts: str, repeats: int,
             jobs=jobs,
         )
         path = simulate(work, out, console)
-    console.print(f"Page: {path}", soft_wrap=True, highlight=False)
+    _say(f"Page: {path}")
 
 
 @study.command()
@@ -126,7 +126,18 @@ def glass(out: Path, seeds: int, repeats: int, jobs: int) -> None:
     console = Console()
     with _kept_in(out), _usage_errors():
         path = analyse_glass(GlassStudy(seeds, repeats, jobs), out, console)
-    console.print(f"Page: {path}", soft_wrap=True, highlight=False)
+    _say(f"Page: {path}")
+
+
+def _say(text: str, *, err: bool = False) -> None:
+    click.echo(_printable(text), err=err)
+
+
+def _printable(text: str) -> str:
+    """Escape the control characters of names from files."""
+    from transvariation.tables.problems import printable_text
+
+    return printable_text(text)
 
 
 @contextmanager
@@ -135,7 +146,7 @@ def _kept_in(out: Path) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        click.echo(f"\nStopped. Finished work is kept in {out}; the same command resumes it.", err=True)
+        _say(f"\nStopped. Finished work is kept in {out}; the same command resumes it.", err=True)
         raise SystemExit(130) from None
 
 
@@ -319,10 +330,10 @@ def _usage_errors() -> Iterator[None]:
         yield
     except OSError as error:
         words = [str(part) for part in (error.filename, error.strerror) if part]
-        raise click.UsageError(": ".join(words) or str(error)) from error
+        raise click.UsageError(_printable(": ".join(words) or str(error))) from error
     except (ValueError, ImportError) as error:
         text = getattr(error, "text", None)  # errors that know the terms of every front end
-        raise click.UsageError(str(error) if text is None else text("cli")) from error
+        raise click.UsageError(_printable(str(error) if text is None else text("cli"))) from error
 
 
 def _background(context: click.Context, option: click.Parameter, given: str | None) -> Path | str | None:
@@ -420,12 +431,12 @@ def fit(control: Path, model: Path, **options: Any) -> None:
     click.echo(f"{len(fitted.table)} rows, {variables}; {coverage.n} {coverage.unit} calibrate.")
     click.echo(coverage.guarantee)
     _warn(fitted.warnings)
-    click.echo(f"Model: {model}")
+    _say(f"Model: {model}")
 
 
 def _warn(messages: list[str]) -> None:
     for message in messages:
-        click.echo(f"Warning: {message}", err=True)
+        _say(f"Warning: {message}", err=True)
 
 
 @main.command()
@@ -460,8 +471,8 @@ def score(model: Path, table: Path, out: Path | None, **options: Any) -> None:
         done = score_table(model, table, out, progress=lambda share: progress.update(bar, completed=share), **options)
     _warn(done.warnings)
     lost = f", {done.left_out} left out because a value is missing or below detection" if done.left_out else ""
-    click.echo(f"Variables used: {listed(done.used)}")
-    click.echo(f"{done.scored} rows scored, {done.rejected} rejected{lost}: {out}")
+    _say(f"Variables used: {listed(done.used)}")
+    _say(f"{done.scored} rows scored, {done.rejected} rejected{lost}: {out}")
 
 
 @main.command()

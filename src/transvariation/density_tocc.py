@@ -178,7 +178,7 @@ def check_precision(density: Any, X: Floats, center: Floats) -> None:
     if error > _IMPRECISE:
         raise TooManyVariables(
             f"the transvariation probability under a density of {p} correlated variables has a relative error of "
-            f"{error:.1g}, more than {_IMPRECISE}",
+            f"{error:.3g}, more than {_IMPRECISE}",
             'reduce the variables first, or use density="kde", whose kernels have independent variables',
         )
 

@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from transvariation.base import OneClassClassifier
-from transvariation.calibrated import score_sign
+from transvariation.calibrated import rows_at_once, score_sign
 from transvariation.conformal import RejectsNearlyAll
 from transvariation.depth.median import spatial_median
 from transvariation.explanation import as_frame
 from transvariation.tocc import TOCC
+from transvariation.validation import blocks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,6 +26,7 @@ Accepts = Callable[[Floats], Bools]
 
 _EXHAUSTIVE = 64  # sets of features up to which the smallest one is found by trying all
 _TRIALS = 12  # features that are tried for removal from a larger set
+_MAX_CHANGES = 10  # values of a sample beyond which a list of changes explains nothing
 _FINE = 1e-4  # standard deviations to which the edge of the accepted region is located
 
 
@@ -50,7 +52,9 @@ def explain_rejections(classifier: Any, Z: ArrayLike, X: ArrayLike | None = None
         ``needed``: for a rejected sample, whether the feature belongs to a small set that leads to rejection even if
         all other features had the center's values. Up to six features it is the smallest set; beyond, no feature of it
         was found superfluous. ``accepted_at``: for a rejected sample, values at which it would be accepted, with few
-        features changed; NaN if none were found.
+        features changed; NaN if none were found with at most ten changes. In 20 and more features classifiers that
+        count samples (:class:`TOCC`, :class:`PAMTOCC`) accept nothing that differs from a rejected sample in a few
+        features, because nearly all orthants are empty.
 
     Examples
     --------
@@ -101,11 +105,14 @@ def _decision(classifier: Any, X: ArrayLike | None) -> Accepts:
     if not hasattr(classifier, "predict"):
         raise TypeError(f"{classifier!r} cannot classify new samples; use novelty=True for LocalOutlierFactor")
     names = getattr(X, "columns", getattr(classifier, "feature_names_in_", None))
-    outlier_label = None if isinstance(classifier, OneClassClassifier) or score_sign(classifier, X) == 1 else 1
+    ours = isinstance(classifier, OneClassClassifier)
+    accepted_label = 1 if ours or score_sign(classifier, X) == 1 else 0
+    at_once = None if ours else rows_at_once(classifier, X)
 
     def accepts(rows: Floats) -> Bools:
-        labels = np.asarray(classifier.predict(rows if names is None else as_frame(rows, names)))
-        return labels == 1 if outlier_label is None else labels != outlier_label
+        table = rows if names is None else as_frame(rows, names)
+        parts = [table[part] for part in blocks(len(rows), at_once or max(1, len(rows)))]
+        return np.concatenate([np.asarray(classifier.predict(part)) for part in parts]) == accepted_label
 
     return accepts
 
@@ -147,7 +154,9 @@ def _smallest_sets(accepts: Accepts, Z: Floats, centers: Floats, distance: Float
     return sets[[np.lexsort((-far[i], size[i]))[0] for i in range(len(Z))]]
 
 
-def sparse_counterfactual(accepts: Accepts, Z: Floats, centers: Floats, known: Floats, scale: Floats) -> Floats:
+def sparse_counterfactual(
+    accepts: Accepts, Z: Floats, centers: Floats, known: Floats, scale: Floats, max_changes: int = _MAX_CHANGES
+) -> Floats:
     """Find accepted values for rejected samples that differ from them in few features.
 
     Values are replaced by those of the center, or of a near accepted known sample, in order of their distance until
@@ -157,22 +166,22 @@ def sparse_counterfactual(accepts: Accepts, Z: Floats, centers: Floats, known: F
     Returns
     -------
     ndarray of shape (n_samples, n_features)
-        NaN where neither goal is accepted.
+        NaN where no solution with at most `max_changes` changes was found.
     """
     goal, possible, changed, far = _towards(accepts, Z, centers, scale)
-    if len(known):
-        other, possible_, changed_, far_ = _towards(accepts, Z, _nearest(known, Z, scale), scale)
+    for target in (_nearest(known, Z, scale), _enclosed(known, Z, centers)) if len(known) else ():
+        other, possible_, changed_, far_ = _towards(accepts, Z, target, scale)
         n, n_ = changed.sum(axis=1), changed_.sum(axis=1)
         better = possible_ & (~possible | (n_ < n) | ((n_ == n) & (far_ < far)))
         goal, changed = np.where(better[:, None], other, goal), np.where(better[:, None], changed_, changed)
-        possible |= possible_
+        far, possible = np.where(better, far_, far), possible | possible_
 
     def accepted(sets: Bools) -> Bools:
         return accepts(np.where(sets, goal, Z))
 
     changed = _remove_superfluous(accepted, changed, np.abs(Z - goal) / scale)
     result = _move_back(accepts, np.where(changed, goal, Z), Z, scale)
-    result[~possible] = np.nan
+    result[~possible | ((result != Z).sum(axis=1) > max_changes)] = np.nan
     return result
 
 
@@ -181,6 +190,19 @@ def _nearest(known: Floats, Z: Floats, scale: Floats) -> Floats:
     kept = max(1, int(0.8 * Z.shape[1]))
     squares = (np.partition(((known - z) / scale) ** 2, kept - 1, axis=1)[:, :kept].sum(axis=1) for z in Z)
     return known[[int(distance.argmin()) for distance in squares]]
+
+
+def _enclosed(known: Floats, Z: Floats, centers: Floats) -> Floats:
+    """Replace the fewest values with which each sample lies between its center and a known sample in every feature.
+
+    A classifier that counts the known samples beyond a sample accepts nothing else.
+    """
+    goals = Z.copy()
+    for goal, center in zip(goals, centers, strict=True):
+        outside = ((known - goal) * (goal - center) <= 0) | ((known - center) * (goal - center) <= 0)
+        best = int(outside.sum(axis=1).argmin())
+        goal[outside[best]] = ((known[best] + center) / 2)[outside[best]]
+    return goals
 
 
 def _towards(accepts: Accepts, Z: Floats, goal: Floats, scale: Floats) -> tuple[Floats, Bools, Bools, Floats]:
@@ -271,4 +293,5 @@ def _sentences(table: "pd.DataFrame") -> Iterator[str]:
         remedy = ", ".join(f"{v} = {a:.4g}" for v, a in zip(moved["feature"], moved["accepted_at"], strict=True))
         verb = "suffices" if len(needed) == 1 else "suffice together"
         nearest = f"; closest known samples: {rows['nearest'].iloc[0]}" if "nearest" in rows else ""
-        yield f"{name} rejected: {causes} {verb}" + (f"; accepted with {remedy}" if remedy else "") + nearest
+        outcome = f"accepted with {remedy}" if remedy else "no few changes were found with which it is accepted"
+        yield f"{name} rejected: {causes} {verb}; {outcome}{nearest}"

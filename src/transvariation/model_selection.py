@@ -12,7 +12,7 @@ from scipy.stats import t as student
 from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils.validation import check_array
 
-from transvariation.calibrated import detector_scores, fit_detector, score_sign
+from transvariation.calibrated import detector_scores, fit_detector, rows_at_once, score_sign
 from transvariation.calibration import Indices, check_groups, take_rows
 from transvariation.conformal import check_sensitivity, conformal_threshold
 
@@ -205,8 +205,11 @@ def _score(estimator: Any, X: Any, reference: Any, train: Indices, test: Indices
     """Score held-out targets and reference points by a detector fitted without them."""
     known = take_rows(X, train)
     detector = fit_detector(estimator, known)
-    sign = score_sign(detector, known)
-    return detector_scores(detector, take_rows(X, test), sign=sign), detector_scores(detector, reference, sign=sign)
+    sign, at_once = score_sign(detector, known), rows_at_once(detector, known)
+    held_out, simulated = (
+        detector_scores(detector, rows, sign=sign, at_once=at_once) for rows in (take_rows(X, test), reference)
+    )
+    return held_out, simulated
 
 
 def _accepted(scores: list[tuple[Floats, Floats]], n_folds: int, sensitivity: float) -> Floats:

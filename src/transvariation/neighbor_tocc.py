@@ -15,7 +15,7 @@ from transvariation.depth.tail import tail_transvariation_probability
 from transvariation.parallel import run_in_threads
 from transvariation.scalings import SCALINGS, Standardization
 from transvariation.subsample import subsample
-from transvariation.validation import blocks, check_count
+from transvariation.validation import blocks, check_count, without_sample_weight
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,6 +95,7 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         self.max_reference = max_reference
         self.n_jobs = n_jobs
 
+    @without_sample_weight
     def fit(self, X: ArrayLike, y: Any = None, groups: ArrayLike | None = None) -> Self:
         """Learn the target class.
 

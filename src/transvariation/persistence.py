@@ -382,7 +382,7 @@ def _check_schema(archive: zipfile.ZipFile, trusted: set[str] | None) -> set[str
         if name == "builtins.range" and len(range(*map(_plain, node["content"]["content"]))) > MAX_RANGE:
             raise ModelFileError(f"a range has more than {MAX_RANGE} values")
         if loader == "ObjectNode" and name.startswith("transvariation."):
-            _check_integers(node, name, archive.start_dir)
+            _check_attributes(node, name, archive.start_dir)
         named.add(name)
     if unused:
         raise ModelFileError(f"the member {min(unused)!r} belongs to nothing in the model")
@@ -405,13 +405,18 @@ def _plain(node: dict[str, Any]) -> Any:
     return json.loads(node["content"]) if node["__loader__"] == "JsonNode" else node["not plain"]
 
 
-def _check_integers(node: dict[str, Any], name: str, size: int) -> None:
-    """Check that no learned number is larger than what the file can hold: it may be the size of an array."""
+def _check_attributes(node: dict[str, Any], name: str, size: int) -> None:
+    """Check that an object has its parameters, and no learned number that is larger than what the file can hold.
+
+    Such a number may be the size of an array.
+    """
     state = node["content"]
-    if state["__loader__"] == "JsonNode" and _plain(state) is None:  # an object without attributes
-        return
     parameters: list[str] = getattr(_our_class(name), "_get_param_names", list)()
-    for key, value in state["content"].items():
+    nothing = state["__loader__"] == "JsonNode" and _plain(state) is None  # an object without attributes
+    attributes = {} if nothing else state["content"]
+    if missing := set(parameters) - attributes.keys():
+        raise ModelFileError(f"{name} lacks its parameter {min(missing)!r}")
+    for key, value in attributes.items():
         if value["__loader__"] == "JsonNode" and key not in parameters:
             number = _plain(value)
             if isinstance(number, int) and abs(number) > max(size, MAX_INTEGER):

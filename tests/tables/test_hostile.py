@@ -185,7 +185,7 @@ def test_frames_with_odd_types():
             "whole": pd.array([1, None], dtype="Int64"),
             "flag": [True, False],
             "when": pd.to_datetime(["2024-01-01", "2024-01-02"]),
-            "huge": [10**400, 1],
+            "huge": pd.Series([10**400, 1], dtype=object),
             "complex": [1 + 2j, 3j],
         }
     )
@@ -405,8 +405,9 @@ class TestExcel:
         assert "not an Excel workbook" in problems(file.getvalue())[0]
 
     def test_without_openpyxl_the_command_is_named(self, monkeypatch):
+        book = self.book([["Na"], [1]])
         monkeypatch.setitem(sys.modules, "openpyxl", None)
-        assert "pip install 'transvariation[excel]'" in problems(self.book([["Na"], [1]]))[0]
+        assert "pip install 'transvariation[excel]'" in problems(book)[0]
 
 
 class TestParquet:

@@ -22,6 +22,7 @@ from transvariation.dask.partitions import (
     iterate_blocks,
     open_partitions,
 )
+from transvariation.validation import without_sample_weight
 
 
 class PartitionedClassifier(OneClassClassifier):
@@ -50,6 +51,7 @@ class PartitionedClassifier(OneClassClassifier):
         The calibration rows are all `rows`, or their calibrating half if they are `held_out`.
         """
 
+    @without_sample_weight
     def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
         """Learn the target class.
 

@@ -79,8 +79,6 @@ def selection_stability(
       variables  chosen  share
     0    Mg, Si      18    0.9
     """
-    import pandas as pd
-
     check_count("n_repeats", n_repeats)
     if resample not in RESAMPLINGS:
         raise ValueError(f"resample={resample!r} is unknown; choose one of {', '.join(RESAMPLINGS)}")
@@ -89,7 +87,8 @@ def selection_stability(
             f"{type(selector).__name__} draws no random numbers, so that every seed gives the same; "
             'use resample="bootstrap"'
         )
-    names = [str(name) for name in X.columns] if isinstance(X, pd.DataFrame) else None
+    columns = getattr(X, "column_names", getattr(X, "columns", None))  # of an Arrow table, of a DataFrame
+    names = None if columns is None else [str(name) for name in columns]
     streams = np.random.default_rng(rng).spawn(n_repeats)
     supports = run_in_processes(_once, [(selector, X, resample, stream) for stream in streams], n_jobs)
     return _count([support for support in supports if support is not None], names, np.shape(X)[1], n_repeats)

@@ -15,6 +15,7 @@ from transvariation.casework.judging import Step
 from transvariation.provenance import command_line
 from transvariation.report.case import check_report_name, write_report
 from transvariation.report.case_text import conclusion_frame, note_lines, summary_lines, verdict
+from transvariation.tables.problems import printable_text
 
 SHOWN = 4  # variables named as evidence for each fragment
 NOTES = 6  # notes on the tables
@@ -48,7 +49,7 @@ def judge_case(
     show_case(result, console)
     for kind, path in (("Report", report), ("JSON", json_file)):
         if path is not None:
-            console.print(f"{kind}: {path}", markup=False, soft_wrap=True, highlight=False)
+            console.print(printable_text(f"{kind}: {path}"), markup=False, soft_wrap=True, highlight=False)
 
 
 def show_case(result: CaseResult, console: Console) -> None:
@@ -69,7 +70,8 @@ def show_case(result: CaseResult, console: Console) -> None:
 
 
 def print_line(console: Console, line: str, style: str | None = None) -> None:
-    """Print a sentence in lines that fit; names are never split."""
+    """Print a sentence in lines that fit; names are never split, and their control characters are escaped."""
+    line = printable_text(line)
     lines = textwrap.wrap(line, console.width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
     for part in lines:
         console.print(part, markup=False, highlight=False, soft_wrap=True, style=style)
@@ -81,7 +83,7 @@ def _table(result: CaseResult) -> Table:
     for name in frame.columns:
         table.add_column(name, overflow="fold", no_wrap=name not in ("evidence", "conclusion"))
     for c, row in zip(result.conclusions, frame.itertuples(index=False), strict=True):
-        cells = [escape(str(cell)) for cell in row]
+        cells = [escape(printable_text(str(cell))) for cell in row]
         cells[1] = cells[1] if c.accepted or not result.model.conclusive else f"[bold red]{cells[1]}[/]"
         table.add_row(*cells)
     return table

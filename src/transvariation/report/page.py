@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from transvariation.tables.problems import printable_text
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -130,6 +132,10 @@ def page(title: str, sections: list[Section], lead: str = "") -> str:
     """Render sections as one HTML page without external resources. All text is escaped."""
     from jinja2 import Environment, PackageLoader
 
-    environment = Environment(loader=PackageLoader("transvariation.report"), autoescape=True)
+    environment = Environment(
+        loader=PackageLoader("transvariation.report"),
+        autoescape=True,
+        finalize=lambda value: printable_text(value) if type(value) is str else value,
+    )
     environment.filters["source"] = lambda svg: "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
     return environment.get_template("page.html").render(title=title, lead=lead, sections=sections)

@@ -49,6 +49,8 @@ def opened(
         name = own if isinstance(own := getattr(source, "name", None), str) else "table"
     problems = Problems(name)
     _check_options(problems, delimiter, decimal, encoding)
+    if hasattr(source, "dask"):
+        raise TypeError("a table is held in memory, which a Dask collection is not; give table.compute()")
     if hasattr(source, "iloc") or hasattr(source, "__arrow_c_stream__"):
         yield _checked(open_frame(source, problems, decimal), limits)
         return

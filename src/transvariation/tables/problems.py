@@ -1,6 +1,7 @@
 """Problems of a table and their places: codes and values for programs, sentences for people."""
 
 import string
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -314,6 +315,11 @@ def printable(text: str) -> str:
     a\\x1b[2Jb\\u202ec\\nd\\x9be
     """
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def printable_text(text: str) -> str:
+    """Do the same to sentences, which may have several lines and spaces of any width."""
+    return "".join(c if c == "\n" or unicodedata.category(c) == "Zs" else printable(c) for c in text)
 
 
 def quoted(cell: object, width: int = 40) -> str:
