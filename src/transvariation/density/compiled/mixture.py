@@ -294,8 +294,7 @@ def fit_mixtures(
     )
     means += centre
     ends = first.tolist()
-    results: list[Mixture | None] = []
-    for a, b, value, count in zip(ends[:-1], ends[1:], loglik.tolist(), n_iter.tolist(), strict=True):
-        fit = Mixture(weights[a:b], means[a:b], covariances[a:b], value, count, count < max_iter)
-        results.append(fit if value == value else None)  # NaN: collapsed
-    return results
+    return [
+        None if value != value else Mixture(weights[a:b], means[a:b], covariances[a:b], value, n, n < max_iter)
+        for a, b, value, n in zip(ends[:-1], ends[1:], loglik.tolist(), n_iter.tolist(), strict=True)
+    ]  # NaN: collapsed
