@@ -73,3 +73,11 @@ def test_authenticity_study_reads_further_data_from_a_folder(section, monkeypatc
     assert X.shape == (30, 2)
     assert list(targets) == ["honey"]  # five samples of syrup are too few for a target
     assert len(labels) == 30
+
+
+def test_casework_study_measures_simulated_panes(section):
+    casework = section("casework")
+    for row in casework._simulated(short=True):
+        assert 0 <= float(row["tp: false exclusion, 0.10"]) <= 0.25
+    (row,) = casework._bases(short=True)
+    assert float(row["background: false inclusion"]) < 0.5

@@ -66,9 +66,8 @@ def run(short: bool) -> Iterator[Table]:
         warnings.warn(f"no {path} (see benchmarks/data.py): casework is measured on the NFI's glass only", stacklevel=2)
     rates, ratios = [], []
     for name, (sources, designs) in glasses.items():
-        sources = sources[:60] if short else sources
         for design in designs:
-            enough = [source for source in sources if len(source) > design.known]
+            enough = [source for source in sources if len(source) > design.known][: 60 if short else None]
             rates += _rates(name, enough, design, short)
             ratios += _ratios(name, enough, design)
     yield Table("casework_rates", "Comparisons of one questioned fragment with a few known ones", rates)
