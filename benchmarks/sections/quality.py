@@ -64,12 +64,19 @@ def _sklearn(detector: Any) -> Callable[[Floats, Floats], Floats]:
     return scores
 
 
-def _pyod(name: str) -> Callable[[Floats, Floats], Floats]:
+def _pyod(name: str, *, in_batches: bool = False) -> Callable[[Floats, Floats], Floats]:
+    """Score by a detector of PyOD; in batches of 1% of the training samples if scores depend on the other samples.
+
+    ECOD and COPOD compare a sample with the training samples and with the rest of its batch. A large batch with many
+    anomalies would hide them.
+    """
+
     def scores(train: Floats, test: Floats) -> Floats:
         from importlib import import_module
 
-        detector = getattr(import_module(f"pyod.models.{name.lower()}"), name)()
-        return -np.asarray(detector.fit(train).decision_function(test))
+        detector = getattr(import_module(f"pyod.models.{name.lower()}"), name)().fit(train)
+        size = max(1, len(train) // 100) if in_batches else len(test)
+        return -np.concatenate([detector.decision_function(test[i : i + size]) for i in range(0, len(test), size)])
 
     return scores
 
@@ -95,8 +102,8 @@ METHODS: dict[str, Callable[[Floats, Floats], Floats]] = {
     "LOF": _sklearn(LocalOutlierFactor(20, novelty=True)),
     "OneClassSVM": _sklearn(OneClassSVM()),
     "IsolationForest": _sklearn(IsolationForest(random_state=0)),
-    "ECOD": _pyod("ECOD"),
-    "COPOD": _pyod("COPOD"),
+    "ECOD": _pyod("ECOD", in_batches=True),
+    "COPOD": _pyod("COPOD", in_batches=True),
     "HBOS": _pyod("HBOS"),
     "Gaussian (Ledoit-Wolf)": _mahalanobis,
     "mixture": _mixture,
