@@ -114,6 +114,12 @@ def test_counting_in_many_features_warns_that_nearly_all_are_rejected(classifier
         assert "use NeighborTOCC" in messages[0]
 
 
+def test_few_samples_warn_wherever_nearly_all_are_rejected():
+    # Fifths of 50 samples hold ten: the share is that of all fifths, not of the fifth with the fewest rejections.
+    rng = np.random.default_rng(0)
+    assert sum(len(nearly_all(PAMTOCC(3), rng.normal(size=(50, 5)))) for _ in range(20)) == 20  # 98% are rejected
+
+
 def test_four_features_are_a_matter_of_the_number_of_samples():
     rng = np.random.default_rng(4)
     assert not nearly_all(TOCC(), rng.normal(size=(300, 4)))  # accepts 41% of new samples
