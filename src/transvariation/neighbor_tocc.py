@@ -40,7 +40,8 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
     their tp's, as the paper combines features; the score is its logarithm. It is PAM-TOCC with every known sample as a
     medoid.
 
-    A new sample that equals a known one in every feature is taken to be that sample and is measured without it.
+    A new sample that equals a known one in every feature, up to rounding, is taken to be that sample and is measured
+    without it.
 
     Parameters
     ----------
@@ -190,15 +191,16 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         """Find the nearest known samples of scaled rows `new`, whose unscaled values are `X`.
 
         If the new samples are known samples, `inside` are their rows and those of the same group are left out. So is
-        one known sample that equals the new one in every feature: it is taken to be the same sample.
+        one known sample that equals the new one in every feature, up to rounding: it is taken to be the same sample.
         """
         k = max(self._counts)
         n_left_out = 1 if groups is None else 1 + int(np.bincount(groups).max())
         distances, found = nearest(known, new, k + n_left_out, self.n_jobs)
         left_out = np.zeros(found.shape, dtype=bool) if groups is None else groups[found] == groups[inside][:, None]
-        # Whitening the same values twice may round differently.
+        # The steps of a pipeline and whitening may round the same values differently.
         row, column = np.nonzero((distances < _SAME) & ~left_out)
-        equal = (self._X[found[row, column]] == X[row]).all(axis=1)
+        difference = np.abs(self._X[found[row, column]] - X[row])
+        equal = (difference <= _SAME * self._standard.scale_).all(axis=1)
         row, first = np.unique(row[equal], return_index=True)
         left_out[row, column[equal][first]] = True
         if not left_out.any():
