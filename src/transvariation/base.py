@@ -129,7 +129,7 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
                     scores = _score_fold(self, X, np.setdiff1d(subset, held_out), held_out)
                 except ValueError:  # the other samples are too few for the classifier
                     return
-                above += np.count_nonzero(scores > self._lowest())
+                above += int(np.count_nonzero(scores > self._lowest()))
                 if above > 0.1 * sum(map(len, fifths)):
                     return
         if (self.thresholds_ > self._lowest()).any():
