@@ -114,6 +114,13 @@ def test_counting_in_many_features_warns_that_nearly_all_are_rejected(classifier
         assert "use NeighborTOCC" in messages[0]
 
 
+def test_few_samples_warn_wherever_nearly_all_are_rejected():
+    # A fifth of 25 samples holds five: the share is that of all fifths, not of the fifth with the fewest rejections.
+    rng = np.random.default_rng(0)
+    warned = [len(nearly_all(TOCC(), rng.normal(size=(25, 5)))) for _ in range(40)]  # about 98% are rejected
+    assert sum(warned) >= 36
+
+
 def test_four_features_are_a_matter_of_the_number_of_samples():
     rng = np.random.default_rng(4)
     assert not nearly_all(TOCC(), rng.normal(size=(300, 4)))  # accepts 41% of new samples

@@ -115,7 +115,7 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         self._sample_groups = None if groups is None else take_rows(groups, kept)
 
     def _warn_if_nearly_all_are_rejected(self, X: Floats) -> None:
-        """Hold out fifths of the samples: if in each 90% have the lowest score, hardly a new sample is accepted."""
+        """Hold out fifths of the samples: if 90% have the lowest score, hardly a new sample is accepted."""
         n = len(X)
         if n < 20:
             return
@@ -123,12 +123,14 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         # Of many samples some are enough. A subset of the others first: with more samples the share only falls.
         fifths = np.array_split(drawn, 5) if n < 5 * _HELD_OUT else [drawn[:_HELD_OUT]]
         for subset in (drawn, np.arange(n)) if n > _SUBSET else (drawn,):
+            above = 0
             for held_out in fifths:
                 try:
                     scores = _score_fold(self, X, np.setdiff1d(subset, held_out), held_out)
                 except ValueError:  # the other samples are too few for the classifier
                     return
-                if np.mean(scores <= self._lowest()) < 0.9:
+                above += int(np.count_nonzero(scores > self._lowest()))
+                if above > 0.1 * sum(map(len, fifths)):
                     return
         if (self.thresholds_ > self._lowest()).any():
             warn_user(

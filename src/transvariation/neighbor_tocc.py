@@ -13,7 +13,7 @@ from transvariation.base import Floats, Fold, SlidingWindowMixin, Transvariation
 from transvariation.calibration import Calibration, calibration_of, check_calibration
 from transvariation.depth.tail import tail_transvariation_probability
 from transvariation.parallel import run_in_threads
-from transvariation.scalings import SCALINGS, Standardization
+from transvariation.scalings import SCALINGS, ScaledViews
 from transvariation.subsample import subsample
 from transvariation.validation import blocks, check_count, without_sample_weight
 
@@ -40,7 +40,8 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
     their tp's, as the paper combines features; the score is its logarithm. It is PAM-TOCC with every known sample as a
     medoid.
 
-    A new sample that equals a known one in every feature is taken to be that sample and is measured without it.
+    A new sample that equals a known one in every feature, up to rounding, is taken to be that sample and is measured
+    without it.
 
     Parameters
     ----------
@@ -144,10 +145,8 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         limit = len(X) if self.max_reference is None else check_count("max_reference", self.max_reference)
         self.reference_ = np.sort(subsample(X, limit)) if limit < len(X) else np.arange(len(X))
         self._X = X[self.reference_]
-        self._standard = Standardization().fit(self._X)
-        rows = self._standard.transform(self._X)
-        self._scalings = [SCALINGS[name]() for name in self.scalings]
-        self._scaled = [scaling.fit_transform(rows) for scaling in self._scalings]
+        self._views = ScaledViews(self.scalings)
+        self._scaled = self._views.fit_transform(self._X)
         self._counts = [check_count("n_neighbors", k) for k in counts]
         self._measure_known(np.arange(len(self._X)))
 
@@ -159,20 +158,17 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         n_folds = min(int(groups.max()) + 1, 10 if n < max(_MANY, 10 * p) else 3 if n < 100 * p else 2)
         folds = _folds(self._X, groups, n_folds)
         self._measured = np.sort(subsample(self._X, _MEASURED)) if len(groups) > _MEASURED else np.arange(len(groups))
-        distances = np.empty((len(groups), len(self._scalings) * len(self._counts)))
+        distances = np.empty((len(groups), len(self._scaled) * len(self._counts)))
         for fold in range(n_folds):
             within, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
             inside = np.intersect1d(self._measured, within, assume_unique=True)
-            describing = self._X[outside]
-            standard = Standardization().fit(describing)
-            describing, held_out = standard.transform(describing), standard.transform(self._X[within])
-            views, scaled = [], np.empty_like(self._X)
-            for name in self.scalings:
-                scaling = SCALINGS[name]()
-                scaled[outside] = scaling.fit_transform(describing)
-                scaled[within] = scaling.transform(held_out)
-                views.append(self._means(self._nearest(scaled, scaled[inside], self._X[inside], groups, inside)[0]))
-            distances[inside] = np.hstack(views)
+            views = ScaledViews(self.scalings)
+            describing, held_out = views.fit_transform(self._X[outside]), views.transform(self._X[within])
+            scaled, means = np.empty_like(self._X), []
+            for known, new in zip(describing, held_out, strict=True):
+                scaled[outside], scaled[within] = known, new
+                means.append(self._means(self._nearest(scaled, scaled[inside], self._X[inside], groups, inside)[0]))
+            distances[inside] = np.hstack(means)
         distances = distances[self._measured]
         # Duplicated samples have distance 0, which has no logarithm.
         self._floor = np.array([column[column > 0].min(initial=np.inf) for column in distances.T])
@@ -190,15 +186,16 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         """Find the nearest known samples of scaled rows `new`, whose unscaled values are `X`.
 
         If the new samples are known samples, `inside` are their rows and those of the same group are left out. So is
-        one known sample that equals the new one in every feature: it is taken to be the same sample.
+        one known sample that equals the new one in every feature, up to rounding: it is taken to be the same sample.
         """
         k = max(self._counts)
         n_left_out = 1 if groups is None else 1 + int(np.bincount(groups).max())
         distances, found = nearest(known, new, k + n_left_out, self.n_jobs)
         left_out = np.zeros(found.shape, dtype=bool) if groups is None else groups[found] == groups[inside][:, None]
-        # Whitening the same values twice may round differently.
+        # The steps of a pipeline and whitening may round the same values differently.
         row, column = np.nonzero((distances < _SAME) & ~left_out)
-        equal = (self._X[found[row, column]] == X[row]).all(axis=1)
+        difference = np.abs(self._X[found[row, column]] - X[row])
+        equal = (difference <= _SAME * self._views.standard.scale_).all(axis=1)
         row, first = np.unique(row[equal], return_index=True)
         left_out[row, column[equal][first]] = True
         if not left_out.any():
@@ -215,9 +212,8 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         return np.sum([tp(known, view) for known, view in zip(self._known.T, views.T, strict=True)], axis=0)
 
     def _score(self, X: Floats) -> Floats:
-        rows = self._standard.transform(X)
-        pairs = zip(self._scalings, self._scaled, strict=True)
-        views = [self._means(self._nearest(known, scaling.transform(rows), X)[0]) for scaling, known in pairs]
+        pairs = zip(self._scaled, self._views.transform(X), strict=True)
+        views = [self._means(self._nearest(known, new, X)[0]) for known, new in pairs]
         return self._log_tp(np.log(np.maximum(np.hstack(views), self._floor)))
 
     def _calibrate(self, X: Floats, groups: Indices | None, folds: list[Fold]) -> Calibration:
@@ -265,10 +261,8 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         """
         table = super().explain(Z)
         rows = self._validated(Z)
-        standard = self._standard.transform(rows)
         names, shares = None, []
-        for scaling, known in zip(self._scalings, self._scaled, strict=True):
-            new = scaling.transform(standard)
+        for known, new in zip(self._scaled, self._views.transform(rows), strict=True):
             _, found = self._nearest(known, new, rows)
             squares = ((new[:, None, :] - known[found]) ** 2).sum(axis=1)
             total = squares.sum(axis=1, keepdims=True)
@@ -278,7 +272,7 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
                 labels = self._names or [str(row) for row in self.reference_]
                 names = [", ".join(labels[i] for i in row) for row in found]
         table["contribution"] = np.mean(shares, axis=0)
-        for scaling, share in zip(self._scalings, shares, strict=True):
+        for scaling, share in zip(self._views.scalings, shares, strict=True):
             table[f"contribution_{scaling.name}"] = share
         table["nearest"] = np.repeat(np.asarray(names, dtype=object), rows.shape[1])
         return table

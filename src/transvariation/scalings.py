@@ -1,9 +1,10 @@
 """Scalings of features, learned from known samples: they decide which samples are near each other.
 
 Features are measured in standard deviations first (:class:`Standardization`); the scalings in `SCALINGS` continue from
-there.
+there, several at once in :class:`ScaledViews`.
 """
 
+from collections.abc import Iterator, Sequence
 from typing import Self
 
 import numpy as np
@@ -149,6 +150,24 @@ class WhiteningScaling(StandardScaling):
 
 _ALL = (StandardScaling, RangeScaling, NormalScoreScaling, WhiteningScaling)
 SCALINGS: dict[str, type[StandardScaling]] = {scaling.name: scaling for scaling in _ALL}
+
+
+class ScaledViews:
+    """Standardise features and apply several scalings, named in `SCALINGS`, to the result."""
+
+    def __init__(self, names: Sequence[str]):
+        self.standard = Standardization()
+        self.scalings = [SCALINGS[name]() for name in names]
+
+    def fit_transform(self, X: Floats) -> list[Floats]:
+        """Learn all scalings from the rows of X and scale them: one array for each scaling."""
+        rows = self.standard.fit(X).transform(X)
+        return [scaling.fit_transform(rows) for scaling in self.scalings]
+
+    def transform(self, X: Floats) -> Iterator[Floats]:
+        """Scale the rows of X by one scaling after the other."""
+        rows = self.standard.transform(X)
+        return (scaling.transform(rows) for scaling in self.scalings)
 
 
 def smallest_step(X: Floats) -> Floats:
