@@ -478,16 +478,16 @@ def _warnings(model: Model, need: float) -> list[str]:
     unit = "control fragments" if model.basis == "control" else "background sources"
     if calibration.n < need:
         remedy = "Give a background" if model.basis == "control" else "Give a background with more sources"
-        words = (
-            f"A sensitivity of {model.sensitivity:g} needs at least {need:.0f} {unit}; there "
-            f"{'is' if calibration.n == 1 else 'are'} {calibration.n}."
-        )
+        there = f"there {'is' if calibration.n == 1 else 'are'} {calibration.n}."
+        words = f"A sensitivity of {model.sensitivity:g} needs at least {need:.0f} {unit}; {there}"
+        if not math.isfinite(need):
+            words, remedy = f"No number of {unit} supports a sensitivity of 1; {there}", "Use a lower sensitivity"
         if calibration.n > 1:
             words += (
                 f" {model.sensitivity_used:.3g} is used instead, so that {1 - model.sensitivity_used:.0%} of fragments "
                 "of the same source would be excluded."
             )
-            remedy += ", or use a lower sensitivity"
+            remedy += ", or use a lower sensitivity" if math.isfinite(need) else ""
         found.append(f"{words} {remedy}.")
     elif calibration.smallest_p_value > 1 - model.sensitivity + ROUNDING:
         found.append(
