@@ -7,7 +7,7 @@ from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from transvariation.casework.astm import MatchInterval
-from transvariation.casework.fragments import Check, format_p
+from transvariation.casework.fragments import Check, format_p, p_equals
 from transvariation.casework.likelihood_ratio import Performance, in_words
 from transvariation.casework.spectra import Region, Spectra
 from transvariation.casework.variables import MANY
@@ -435,7 +435,7 @@ def _concluded(conclusion: Conclusion, model: Model, need: float, spectra: Spect
 
 
 def _statement(conclusion: Conclusion, model: Model) -> str:
-    p = format_p(conclusion.p_value)
+    p = p_equals(conclusion.p_value)
     if not model.conclusive and conclusion.n < 2:
         return "No conclusion: one control fragment does not show how much fragments of its source differ."
     if not model.conclusive:
@@ -459,7 +459,9 @@ def _disagreement(conclusion: Conclusion, model: Model, need: float) -> str:
         supported = calibration.n >= need
         if basis != conclusion.basis and supported and (p > 1 - model.sensitivity + ROUNDING) != conclusion.accepted:
             who = "control fragments" if basis == "control" else "background"
-            against.append(f"calibrated by the {who} the fragment would {_verdict(not conclusion.accepted)} ({p:.2g})")
+            against.append(
+                f"calibrated by the {who} the fragment would {_verdict(not conclusion.accepted)} ({p_equals(p)})"
+            )
     if conclusion.match is not None and conclusion.match != conclusion.accepted:
         against.append(f"by the ASTM E2927 criterion it would {_verdict(conclusion.match)}")
     for value in conclusion.log10_lr.values():
@@ -492,7 +494,7 @@ def _warnings(model: Model, need: float) -> list[str]:
     elif calibration.smallest_p_value > 1 - model.sensitivity + ROUNDING:
         found.append(
             f"The method {model.method} can exclude nothing here: no p-value is below "
-            f"{calibration.smallest_p_value:.2g}, however different a fragment is. Use the method neighbor, or fewer "
-            "variables."
+            f"{format_p(calibration.smallest_p_value)}, however different a fragment is. Use the method neighbor, or "
+            "fewer variables."
         )
     return found
