@@ -189,6 +189,7 @@ class Reason:
     Attributes
     ----------
     variable : str
+        Its name.
     value, control : float
         The mean of the fragment, and the mean of the control fragments, as given; of spectra after preprocessing
         without derivatives.
@@ -218,10 +219,13 @@ class Conclusion:
     Attributes
     ----------
     fragment, source : str
+        The name of the fragment, and that of its source if the table has one.
     accepted : bool
         Whether the fragment is not excluded.
     p_value : float
+        The share of fragments of the control's own source that would differ as much or more.
     basis : {"control", "background"}
+        What calibrates the p-value.
     n : int
         How many units calibrate the p-value.
     log10_lr : dict
@@ -305,7 +309,9 @@ class CaseResult:
     Attributes
     ----------
     inputs : Inputs
+        What was compared.
     model : Model
+        How it was compared.
     conclusions : tuple of Conclusion
         One per recovered fragment.
     groups : tuple of Group
@@ -344,7 +350,13 @@ class CaseResult:
         return f"{excluded} of {n} recovered {noun} excluded."
 
     def at(self, sensitivity: float) -> "CaseResult":
-        """Return the same case at another sensitivity, as `judge` would conclude at that one."""
+        """Return the same case at another sensitivity, as `judge` would conclude at that one.
+
+        Parameters
+        ----------
+        sensitivity : float in (0, 1]
+            The share of fragments of the control's own source that should not be excluded.
+        """
         need = required_n(sensitivity)
         basis, conclusive = choose_basis(self.model.calibrations, need)
         calibration = self.model.calibrations[basis]
@@ -379,7 +391,13 @@ class CaseResult:
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> "CaseResult":
-        """Build a result from `to_dict` or from the JSON file of a case."""
+        """Build a result from `to_dict` or from the JSON file of a case.
+
+        Parameters
+        ----------
+        content : dict
+            What `to_dict` returned, or what ``json.load`` returned for the file.
+        """
         values = dict(content)
         if values.pop("schema", None) != SCHEMA:
             raise ValueError(f"not a case of this program: the key 'schema' should be {SCHEMA!r}")
