@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 import transvariation
-from transvariation import cli
+from transvariation import casework, cli, tables
 from transvariation.cli import main
 from transvariation.studies.glass import PROJECTIONS, READINGS
 
@@ -57,7 +57,7 @@ def test_every_public_name_is_in_the_reference():
 def undescribed(obj: Any) -> list[str]:
     """List the parameters of a function or class that its docstring does not describe."""
     lines = (inspect.getdoc(obj) or "").splitlines()
-    named = [re.match(r"((?:\*{0,2}\w+, )*\*{0,2}\w+) :", line) for line in lines]
+    named = [re.match(r"((?:\*{0,2}\w+, )*\*{0,2}\w+)(?: :|$)", line) for line in lines]
     described = {
         name
         for match, text in zip(named, lines[1:], strict=False)
@@ -67,9 +67,12 @@ def undescribed(obj: Any) -> list[str]:
     return [name for name in inspect.signature(obj).parameters if name not in {*described, "self"}]
 
 
-@pytest.mark.parametrize("name", transvariation.__all__)
-def test_every_parameter_is_described(name):
-    found = getattr(transvariation, name)
+@pytest.mark.parametrize(
+    "found",
+    [getattr(module, name) for module in (transvariation, casework, tables) for name in module.__all__],
+    ids=lambda found: getattr(found, "__name__", "constant"),
+)
+def test_every_parameter_is_described(found):
     if not callable(found):
         return
     own = [m for m in vars(found).values() if inspect.isfunction(m)] if inspect.isclass(found) else []

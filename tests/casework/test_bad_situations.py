@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from tests.casework.conftest import make_glass
 
+from transvariation import load_nfi_glass
 from transvariation.casework import CaseError, judge
 from transvariation.tables import TableError
 
@@ -55,7 +56,7 @@ def test_a_background_in_other_units(glass):
     other = background.assign(**{name: background[name] * 1e4 for name in ("Na", "Mg", "Al", "K", "Ca")})
     found = judge(known, questioned, background=other, log=True)
     assert any("same units" in w for w in found.warnings)
-    assert any("No likelihood ratios: the control lies far outside" in w for w in found.warnings)
+    assert any("No likelihood ratios: the control lies outside" in w for w in found.warnings)
     assert all(not c.log10_lr for c in found.conclusions)
     with pytest.raises(TableError, match="the unit is 'ppm' here but 'wt%'"):
         judge(
@@ -204,3 +205,37 @@ def test_empty_columns_and_merged_cells_give_one_message(glass, tmp_path):
     with pytest.raises(TableError) as caught:
         judge(path, questioned)
     assert len(caught.value.problems) == 1
+
+
+def test_logarithms_of_logarithms_have_no_likelihood_ratios():
+    """Five fragments of a pane of the background itself, which are logarithms already."""
+    frame = load_nfi_glass().frame
+    pane = frame[frame["source"] == "v17"]
+    other = frame[frame["source"] == "v42"]
+    right, wrong = (judge(pane[:3], pd.concat([pane[3:], other]), background="nfi", log=log) for log in (False, True))
+    assert not any("No likelihood ratios" in w for w in right.warnings)
+    assert all(c.log10_lr for c in right.conclusions)
+    assert any("farther from every source of NFI float glass" in w for w in wrong.warnings)
+    assert not any(c.log10_lr for c in wrong.conclusions)
+    assert not any(group.log10_lr for group in wrong.groups)
+
+
+@pytest.mark.parametrize("options", [{}, {"background": "nfi"}])
+def test_one_control_row(options):
+    frame = load_nfi_glass().frame
+    found = judge(frame[:1], frame[1:2], **options)
+    assert found.inputs.control["fragments"] == 1
+    assert found.model.conclusive == bool(options)
+
+
+@pytest.mark.parametrize("option", [{"multiplier": -1.0}, {"multiplier": np.inf}, {"min_rsd": np.nan}])
+def test_a_criterion_without_an_interval(glass, option):
+    known, questioned, _ = glass
+    with pytest.raises(CaseError, match="must be a finite number, at least 0"):
+        judge(known, questioned, **option)
+
+
+def test_a_sensitivity_of_one_is_supported_by_no_number_of_fragments(glass):
+    known, questioned, _ = glass
+    found = judge(known, questioned, sensitivity=1.0)
+    assert any("No number of control fragments supports a sensitivity of 1" in w for w in found.warnings)

@@ -37,7 +37,7 @@ PPM, BOTH = b"id,K,Na (ppm)\nA,1,10\nB,2,20\n", b"id,Na (wt%),Na (ppm),K\nX,0.1,
 def test_a_variable_that_one_table_has_in_two_units_is_matched_by_the_unit(features):
     pair = read_pair(PPM, BOTH, features=features, names=("c.csv", "r.csv"))
     assert (pair.features, pair.recovered.X.tolist()) == (("K", "Na"), [[3, 30]])
-    assert pair.recovered.header("Na") == "Na (ppm)"
+    assert pair.recovered.headers["Na"] == "Na (ppm)"
     assert (pair.only_control, pair.only_recovered) == ((), ("Na (wt%)",) if features is None else ())
     other = read_pair(BOTH, PPM, features=features)
     assert other.recovered.select(["K", "Na (ppm)"]).X.tolist() == [[1, 10], [2, 20]]

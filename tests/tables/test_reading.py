@@ -180,7 +180,7 @@ class TestUnits:
         assert table.features == ("Na", "Sr", "Zr", "RI (D line)")
         assert dict(table.units) == {"Na": "wt%", "Sr": "µg/g", "Zr": "ppm"}
         assert "column 'Na (wt%)': unit 'wt%'" in notes(table)
-        assert table.header("Na") == "Na (wt%)"
+        assert table.headers["Na"] == "Na (wt%)"
 
     def test_below_the_header(self):
         table = read_table(b"id,Na,Sr\n,wt%,ppm\nA,1,2\nB,3,4\n")

@@ -18,9 +18,10 @@ from starlette.testclient import TestClient
 
 from transvariation import load_glass
 from transvariation.casework import judge
+from transvariation.casework.fragments import format_p
 from transvariation.cli import main
 from transvariation.preprocessing import SNV
-from transvariation.report.case_text import conclusion_frame, format_p
+from transvariation.report.case_text import conclusion_frame
 from transvariation.web import workers
 from transvariation.web.app import AS_READ, STATIC, Limits, make_app
 from transvariation.web.guard import COOKIE

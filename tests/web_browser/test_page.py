@@ -22,7 +22,8 @@ from tests.web_browser.actions import (
 
 from transvariation import load_glass, load_nfi_glass
 from transvariation.casework import judge
-from transvariation.report.case_text import format_p, verdict
+from transvariation.casework.fragments import format_p
+from transvariation.report.case_text import verdict
 from transvariation.web.work import example_files
 
 pytestmark = pytest.mark.browser

@@ -243,7 +243,7 @@ def _without_repeated_index(source: Any) -> Any:
 
 def _with_background(case: CaseTables, table: Table, log: bool) -> CaseTables:
     fragments = _fragments(table, log, "background")
-    cautions = [*case.cautions, *_scale_cautions(case, fragments.means, table.name)]
+    cautions = list(case.cautions)
     if fragments.sources is None:
         raise CaseError(f"{table.name} has no column that names the source of each row", "source-column")
     by_source = fragments.by_source()
@@ -290,24 +290,6 @@ def _with_background(case: CaseTables, table: Table, log: bool) -> CaseTables:
         kept=kept,
         cautions=tuple(cautions),
     )
-
-
-def far_outside(center: Floats, means: Floats) -> NDArray[np.bool_]:
-    """Return in which variables a center is farther from the range of the means than its width."""
-    low, high = means.min(axis=0), means.max(axis=0)
-    return np.asarray((center < low - (high - low)) | (center > high + (high - low)))
-
-
-def _scale_cautions(case: CaseTables, means: Floats, name: str) -> list[str]:
-    """Warn of a control far outside the background in most variables, as by other units."""
-    outside = far_outside(case.control.means.mean(axis=0), means)
-    if 2 * outside.sum() <= len(outside):
-        return []
-    listed = ", ".join(np.asarray(case.features, dtype=object)[outside][:8])
-    return [
-        f"The control lies far outside all sources of {name} in {listed}: check that both are in the same units and on "
-        "the same scale."
-    ]
 
 
 def _name(source: Any, role: str) -> str | None:
@@ -447,9 +429,9 @@ def _n_pairs(n: int | NDArray[np.intp]) -> float:
 
 
 def _upper_share(count: float, n: float) -> float:
-    """Compute a share plus two standard errors."""
-    share = count / n
-    return min(share + 2 * np.sqrt(share * (1 - share) / n), 1.0)
+    """Compute a share plus two standard errors; 0 of nothing."""
+    share = count / max(n, 1)
+    return min(share + 2 * np.sqrt(share * (1 - share) / max(n, 1)), 1.0)
 
 
 def _row_numbers(X: NDArray[np.float64]) -> NDArray[np.intp]:

@@ -7,10 +7,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial import KDTree
 from scipy.spatial.distance import pdist, squareform
 
 from transvariation.casework import astm
-from transvariation.casework.case_tables import CaseTables, far_outside
+from transvariation.casework.case_tables import CaseTables
 from transvariation.casework.fragments import Check, homogeneity_check, replicate_check
 from transvariation.casework.likelihood_ratio import MIN_SOURCES, SYSTEM, CalibratedRatio, LikelihoodSystem, Performance
 from transvariation.casework.methods import Recipe, fit_classifier, make_classifier, tp_of, used_features
@@ -179,8 +180,7 @@ def compare_with_background(tables: CaseTables, seed: int, progress: Callable[[s
         )
         for fragments in (tables.control, tables.recovered)
     )
-    if far_outside(control.mean(axis=0), background.centers).mean() > 0.5:
-        background.cautions.append("No likelihood ratios: the control lies far outside all sources of the background.")
+    background.cautions += _scale_cautions(tables, control.mean(axis=0), background.centers)
     univariate = np.ones(tables.recovered.means.shape)
     ranks, ratios = np.empty(len(recovered)), []
     counts = [len(rows) for rows in tables.recovered.rows]
@@ -213,6 +213,30 @@ def compare_with_background(tables: CaseTables, seed: int, progress: Callable[[s
         evidence.likelihood = {SYSTEM: background.ratios[usual].performance}
     evidence.cautions = background.cautions
     return evidence
+
+
+def _scale_cautions(tables: CaseTables, center: Floats, sources: Floats) -> list[str]:
+    """Warn of a control that lies farther from all background sources than any of them lies from the others.
+
+    A likelihood ratio would extrapolate the density of sources there, and supports a common source of fragments that
+    clearly differ.
+    """
+    standard = Standardization().fit(sources)
+    scaled = standard.transform(sources)
+    tree = KDTree(scaled)
+    apart = tree.query(scaled, k=2)[0][:, 1].max()
+    if tree.query(standard.transform(center[None]))[0][0] <= apart or tables.background_table is None:
+        return []
+    where = ""
+    if not tables.is_summarised:
+        outside = (center < sources.min(axis=0)) | (center > sources.max(axis=0))
+        listed = np.asarray(tables.features, dtype=object)[tables.kept][outside][:8]
+        where = f" (outside their range in {', '.join(listed)})" if len(listed) else ""
+    return [
+        "No likelihood ratios: the control lies outside the background. It is farther from every source of "
+        f"{tables.background_table.name} than any of these is from the others{where}. Check that both are in the same "
+        "units and on the same scale; the p-values hold only if they are."
+    ]
 
 
 class _Background:

@@ -72,7 +72,13 @@ class CaseError(ValueError):
         self.remedy = remedy
 
     def text(self, front_end: str = "python") -> str:
-        """Write the problem with the remedy in the terms of a front end: python, cli or page."""
+        """Write the problem with the remedy in the terms of a front end.
+
+        Parameters
+        ----------
+        front_end : {"python", "cli", "page"}, default="python"
+            Whose names of options the remedy uses.
+        """
         return f"{self.problem}; {REMEDIES[self.remedy][front_end]}" if self.remedy else self.problem
 
     def __str__(self) -> str:

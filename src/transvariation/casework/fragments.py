@@ -131,7 +131,7 @@ def check_homogeneity(control: Fragments, rng: np.random.Generator) -> Check | N
         p, ratio = _permutation_p_value(control, rng), _fragments_by_replicates(control)
         words = f"differ from each other {ratio:.1f} times as much as replicates of one fragment do"
         if p < SIGNIFICANT and ratio < SEVERAL:
-            statement = f"The control fragments {words} ({format_p(p)}), as fragments of one source may."
+            statement = f"The control fragments {words} ({p_equals(p)}), as fragments of one source may."
             return Check("homogeneity", p, statement, False)
         if p >= SIGNIFICANT:
             words = "differ from each other more than replicates of one fragment do"
@@ -146,8 +146,8 @@ def check_homogeneity(control: Fragments, rng: np.random.Generator) -> Check | N
 def homogeneity_check(control: Fragments, p: float, words: str, level: float = SIGNIFICANT) -> Check:
     """State the outcome of a test of homogeneity; `words` describe what it means if significant."""
     if p >= level:
-        return Check("homogeneity", p, f"No sign that the control fragments {words} ({format_p(p)}).", False)
-    statement = f"The control fragments {words} ({format_p(p)}): check that they all come from one source."
+        return Check("homogeneity", p, f"No sign that the control fragments {words} ({p_equals(p)}).", False)
+    statement = f"The control fragments {words} ({p_equals(p)}): check that they all come from one source."
     if len(control) > 3:
         statement += f" {_named_groups(control)}"
     return Check("homogeneity", p, statement, True)
@@ -157,11 +157,11 @@ def replicate_check(p: float, level: float) -> Check:
     """State the outcome of a comparison of the replicates of the case with those of the background."""
     if p >= level:
         words = "No sign that the replicates of the case vary more than those of the background"
-        return Check("replicates", p, f"{words} ({format_p(p)}).", False)
+        return Check("replicates", p, f"{words} ({p_equals(p)}).", False)
     return Check(
         "replicates",
         p,
-        f"The replicates of the case vary more than those of the background ({format_p(p)}): check that both were "
+        f"The replicates of the case vary more than those of the background ({p_equals(p)}): check that both were "
         "measured alike. If not, more fragments of the same source than stated are excluded.",
         True,
     )
@@ -187,8 +187,8 @@ def check_replicates(control: Fragments, row_names: Sequence[str], features: Seq
     heavy = np.sqrt(HEAVY_TAILS / (HEAVY_TAILS - 2))  # the standard deviation of that t-distribution
     p = float(min(1.0, 2 * student.sf(t[i, j] * heavy, 1 / (1 / freedom + 1 / HEAVY_TAILS)) * t.size))
     if p >= SIGNIFICANT:
-        return Check("outlying replicate", p, f"No control replicate is outlying ({format_p(p)}).", False)
-    words = f"The control replicate {row_names[at[i]]} is outlying in {features[j]} ({format_p(p)}); check it."
+        return Check("outlying replicate", p, f"No control replicate is outlying ({p_equals(p)}).", False)
+    words = f"The control replicate {row_names[at[i]]} is outlying in {features[j]} ({p_equals(p)}); check it."
     return Check("outlying replicate", p, words, True)
 
 
@@ -216,7 +216,7 @@ def check_drift(
     words = f"The control measurements drift over their order, most in {features[int(np.argmax(observed))]}"
     if p >= SIGNIFICANT:
         words = "No drift of the control measurements over their order"
-    return Check("drift", p, f"{words} ({format_p(p)}).", p < SIGNIFICANT)
+    return Check("drift", p, f"{words} ({p_equals(p)}).", p < SIGNIFICANT)
 
 
 def format_p(p: float) -> str:
@@ -224,10 +224,21 @@ def format_p(p: float) -> str:
 
     Examples
     --------
-    >>> format_p(0.0471), format_p(1e-9)
+    >>> format_p(0.0471), format_p(0.1), format_p(1.0), format_p(1e-9)
+    ('0.047', '0.10', '1.0', '< 0.001')
+    """
+    return "< 0.001" if p < 0.001 else f"{p:#.2g}"
+
+
+def p_equals(p: float) -> str:
+    """Write a p-value for a sentence.
+
+    Examples
+    --------
+    >>> p_equals(0.0471), p_equals(1e-9)
     ('p = 0.047', 'p < 0.001')
     """
-    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
+    return f"p {format_p(p)}" if p < 0.001 else f"p = {format_p(p)}"
 
 
 def _permutation_p_value(control: Fragments, rng: np.random.Generator) -> float:

@@ -144,6 +144,9 @@ def judge(
     check_sensitivity(sensitivity)
     if unknown := sorted(set(case or {}) - set(CASE_FIELDS)):
         raise CaseError(f"case has no field {unknown[0]!r}; choose from {', '.join(CASE_FIELDS)}")
+    for name, value in (("multiplier", multiplier), ("min_rsd", min_rsd)):
+        if not 0 <= value < np.inf:
+            raise CaseError(f"{name}={value!r} must be a finite number, at least 0")
     recipe = Recipe(method, reduce, reduce_to, check_preprocess(preprocess), seed)
     if log and logged:
         raise CaseError("log and logged exclude each other: logged states that the tables already hold logarithms")

@@ -7,7 +7,7 @@ from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from transvariation.casework.astm import MatchInterval
-from transvariation.casework.fragments import Check, format_p
+from transvariation.casework.fragments import Check, format_p, p_equals
 from transvariation.casework.likelihood_ratio import Performance, in_words
 from transvariation.casework.spectra import Region, Spectra
 from transvariation.casework.variables import MANY
@@ -189,6 +189,7 @@ class Reason:
     Attributes
     ----------
     variable : str
+        Its name.
     value, control : float
         The mean of the fragment, and the mean of the control fragments, as given; of spectra after preprocessing
         without derivatives.
@@ -218,10 +219,13 @@ class Conclusion:
     Attributes
     ----------
     fragment, source : str
+        The name of the fragment, and that of its source if the table has one.
     accepted : bool
         Whether the fragment is not excluded.
     p_value : float
+        The share of fragments of the control's own source that would differ as much or more.
     basis : {"control", "background"}
+        What calibrates the p-value.
     n : int
         How many units calibrate the p-value.
     log10_lr : dict
@@ -305,7 +309,9 @@ class CaseResult:
     Attributes
     ----------
     inputs : Inputs
+        What was compared.
     model : Model
+        How it was compared.
     conclusions : tuple of Conclusion
         One per recovered fragment.
     groups : tuple of Group
@@ -344,7 +350,13 @@ class CaseResult:
         return f"{excluded} of {n} recovered {noun} excluded."
 
     def at(self, sensitivity: float) -> "CaseResult":
-        """Return the same case at another sensitivity, as `judge` would conclude at that one."""
+        """Return the same case at another sensitivity, as `judge` would conclude at that one.
+
+        Parameters
+        ----------
+        sensitivity : float in (0, 1]
+            The share of fragments of the control's own source that should not be excluded.
+        """
         need = required_n(sensitivity)
         basis, conclusive = choose_basis(self.model.calibrations, need)
         calibration = self.model.calibrations[basis]
@@ -379,7 +391,13 @@ class CaseResult:
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> "CaseResult":
-        """Build a result from `to_dict` or from the JSON file of a case."""
+        """Build a result from `to_dict` or from the JSON file of a case.
+
+        Parameters
+        ----------
+        content : dict
+            What `to_dict` returned, or what ``json.load`` returned for the file.
+        """
         values = dict(content)
         if values.pop("schema", None) != SCHEMA:
             raise ValueError(f"not a case of this program: the key 'schema' should be {SCHEMA!r}")
@@ -435,7 +453,7 @@ def _concluded(conclusion: Conclusion, model: Model, need: float, spectra: Spect
 
 
 def _statement(conclusion: Conclusion, model: Model) -> str:
-    p = format_p(conclusion.p_value)
+    p = p_equals(conclusion.p_value)
     if not model.conclusive and conclusion.n < 2:
         return "No conclusion: one control fragment does not show how much fragments of its source differ."
     if not model.conclusive:
@@ -459,7 +477,9 @@ def _disagreement(conclusion: Conclusion, model: Model, need: float) -> str:
         supported = calibration.n >= need
         if basis != conclusion.basis and supported and (p > 1 - model.sensitivity + ROUNDING) != conclusion.accepted:
             who = "control fragments" if basis == "control" else "background"
-            against.append(f"calibrated by the {who} the fragment would {_verdict(not conclusion.accepted)} ({p:.2g})")
+            against.append(
+                f"calibrated by the {who} the fragment would {_verdict(not conclusion.accepted)} ({p_equals(p)})"
+            )
     if conclusion.match is not None and conclusion.match != conclusion.accepted:
         against.append(f"by the ASTM E2927 criterion it would {_verdict(conclusion.match)}")
     for value in conclusion.log10_lr.values():
@@ -478,21 +498,21 @@ def _warnings(model: Model, need: float) -> list[str]:
     unit = "control fragments" if model.basis == "control" else "background sources"
     if calibration.n < need:
         remedy = "Give a background" if model.basis == "control" else "Give a background with more sources"
-        words = (
-            f"A sensitivity of {model.sensitivity:g} needs at least {need:.0f} {unit}; there "
-            f"{'is' if calibration.n == 1 else 'are'} {calibration.n}."
-        )
+        there = f"there {'is' if calibration.n == 1 else 'are'} {calibration.n}."
+        words = f"A sensitivity of {model.sensitivity:g} needs at least {need:.0f} {unit}; {there}"
+        if not math.isfinite(need):
+            words, remedy = f"No number of {unit} supports a sensitivity of 1; {there}", "Use a lower sensitivity"
         if calibration.n > 1:
             words += (
                 f" {model.sensitivity_used:.3g} is used instead, so that {1 - model.sensitivity_used:.0%} of fragments "
                 "of the same source would be excluded."
             )
-            remedy += ", or use a lower sensitivity"
+            remedy += ", or use a lower sensitivity" if math.isfinite(need) else ""
         found.append(f"{words} {remedy}.")
     elif calibration.smallest_p_value > 1 - model.sensitivity + ROUNDING:
         found.append(
             f"The method {model.method} can exclude nothing here: no p-value is below "
-            f"{calibration.smallest_p_value:.2g}, however different a fragment is. Use the method neighbor, or fewer "
-            "variables."
+            f"{format_p(calibration.smallest_p_value)}, however different a fragment is. Use the method neighbor, or "
+            "fewer variables."
         )
     return found

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from pandas.api.types import is_numeric_dtype
 
 from transvariation.metrics import count_extremes, roc
+from transvariation.report.figure_style import DARK, RED, REGION, WARM
 from transvariation.report.names import PLAIN, wrapped
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ __all__ = [
     "type_ii_figure",
 ]
 
-DARK, WARM, RED, LIGHT = "#1b4965", "#f4a261", "#c1121f", "#d8e6ef"
 ROLES = {  # distinguishable without color, too
     "regular": {"marker": "o", "color": DARK},
     "extreme": {"marker": "^", "color": WARM, "edgecolor": "black"},
@@ -74,7 +74,7 @@ def acceptance_figure(
         accepted, outlying = values > 1 - sensitivity + _ROUNDING, values <= smallest + _ROUNDING
         _draw_roles(ax, x, values, np.select([accepted, outlying], ["regular", "outlier"], "extreme"))
     ax.axhline(1 - sensitivity, color=RED, linestyle="--", linewidth=1)
-    ax.axhspan(1 - sensitivity, 1, color=LIGHT, zorder=0)
+    ax.axhspan(1 - sensitivity, 1, color=REGION, zorder=0)
     ax.set_yscale("log")
     ax.set(ylim=(smallest / 1.6, 1.15), ylabel="p-value", xlim=(-0.6, len(p_values) - 0.4))
     ax.set_xticks(range(len(p_values)), [wrapped(name, 18) for name in p_values], **PLAIN)
@@ -130,7 +130,7 @@ def extremes_figure(p_values: ArrayLike, *, figure: FigureBase | None = None) ->
     """
     table = count_extremes(p_values)
     drawing, ax = _axes(figure, 4.5, 4)
-    ax.fill_between(table["expected"], table["low"], table["high"], color=LIGHT, label="95% tolerance")
+    ax.fill_between(table["expected"], table["low"], table["high"], color=REGION, label="95% tolerance")
     ax.plot([0, len(table)], [0, len(table)], color="0.5", linestyle="--", linewidth=1)
     ax.plot(table["expected"], table["observed"], "o", color=DARK, markersize=4, label="observed")
     ax.set(xlabel="expected number of extremes", ylabel="observed number of extremes")

@@ -14,6 +14,7 @@ import pandas as pd
 
 from transvariation.atomic_write import replacing
 from transvariation.casework import CaseResult, Conclusion
+from transvariation.casework.fragments import format_p
 from transvariation.casework.likelihood_ratio import SCALE, SCALE_NAME
 from transvariation.casework.result import LIMITATIONS, PROPOSITIONS, QUESTION
 from transvariation.casework.variables import MANY
@@ -34,7 +35,6 @@ from transvariation.report.case_text import (
     conclusion_frame,
     format_mean_sd,
     format_number,
-    format_p,
     format_ratio,
     format_share,
     group_sentence,

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from transvariation.casework import CaseResult
 from transvariation.casework.likelihood_ratio import Performance
 from transvariation.casework.spectra import Spectra
+from transvariation.report.figure_style import DARK, RED, WARM
 from transvariation.report.names import PLAIN, label_axes, wrapped
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ COLUMNS = 6  # sources beside each other in the acceptance plot
 LABELLED = 12  # recovered fragments named in the figure
 WIDTH, HEIGHT, PAD = 260, 26, 12
 TICKS = 200  # more control values are thinned to quantiles
-SAME, DIFFERENT = "#1b4965", "#c1121f"
 
 
 def strongest_variables(result: CaseResult) -> tuple[str, ...]:
@@ -45,7 +45,7 @@ def draw_fragments(result: CaseResult) -> "Figure":
         if not result.model.conclusive:
             label = f"recovered, {'not ' * accepted}different from all control fragments"
         sets.append((label, chosen))
-    marks = (("o", "white", SAME), ("s", "#f4a261", "black"), ("X", DIFFERENT, "white"))
+    marks = (("o", "white", DARK), ("s", WARM, "black"), ("X", RED, "white"))
     for (label, fragments), (marker, face, edge) in zip(sets, marks, strict=True):
         if not fragments:
             continue
@@ -54,7 +54,7 @@ def draw_fragments(result: CaseResult) -> "Figure":
         rows = [row if len(names) > 1 else np.vstack([row, np.full(row.shape[1], level)]) for row in rows]
         means = np.array([row.mean(axis=1) for row in rows])
         several = np.hstack([row for row in rows if row.shape[1] > 1] or [np.empty((2, 0))])
-        ax.scatter(several[0], several[1], marker=".", s=16, color=DIFFERENT if marker == "X" else "0.5", linewidth=0)
+        ax.scatter(several[0], several[1], marker=".", s=16, color=RED if marker == "X" else "0.5", linewidth=0)
         look: dict[str, Any] = {
             "marker": marker,
             "s": 42,
@@ -160,7 +160,7 @@ def strip_svg(control: ArrayLike, value: float, evidence: bool) -> str:
 
     first, median, third = np.quantile(known, [0.25, 0.5, 0.75])
     band = max(float(at(third)) - float(at(first)), 1.0)
-    middle, ink = HEIGHT / 2, DIFFERENT if evidence else SAME
+    middle, ink = HEIGHT / 2, RED if evidence else DARK
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}">',
         f'<rect x="{at(first)}" y="6" width="{band:.1f}" height="14" fill="#cfe3f0"/>',
@@ -182,8 +182,8 @@ def strip_svg(control: ArrayLike, value: float, evidence: bool) -> str:
 def draw_tippett(ax: "Axes", same: ArrayLike, different: ArrayLike) -> None:
     """Draw the share of same-source and of different-source pairs with a larger likelihood ratio than each value."""
     for values, ink, dashes, label in (
-        (same, SAME, "-", "same source"),
-        (different, DIFFERENT, "--", "different sources"),
+        (same, DARK, "-", "same source"),
+        (different, RED, "--", "different sources"),
     ):
         ordered = np.sort(np.asarray(values, dtype=float))
         larger = 1 - np.arange(len(ordered) + 1) / len(ordered)
@@ -196,8 +196,8 @@ def draw_tippett(ax: "Axes", same: ArrayLike, different: ArrayLike) -> None:
 def draw_ece(ax: "Axes", ece: dict[str, tuple[float, ...]]) -> None:
     """Draw the empirical cross-entropy against prior odds."""
     lines = (
-        ("system", "-", DIFFERENT, "as reported"),
-        ("recalibrated", "--", SAME, "after best recalibration"),
+        ("system", "-", RED, "as reported"),
+        ("recalibrated", "--", DARK, "after best recalibration"),
         ("reference", ":", "0.3", "no information"),
     )
     for key, dashes, ink, label in lines:

@@ -6,22 +6,12 @@ from typing import Any
 import pandas as pd
 
 from transvariation.casework import CaseResult, Conclusion
+from transvariation.casework.fragments import format_p
 from transvariation.casework.likelihood_ratio import in_words
 from transvariation.tables.problems import Problem, printable
 
 LISTED = 20  # names in a sentence
 SYSTEMS = {"three_level": "three-level model"}
-
-
-def format_p(p: float) -> str:
-    """Write a p-value with two significant digits, or as below 0.001.
-
-    Examples
-    --------
-    >>> format_p(0.0471), format_p(2.98e-289), format_p(1.0)
-    ('0.047', '< 0.001', '1')
-    """
-    return "< 0.001" if p < 0.001 else f"{p:.2g}"
 
 
 def format_number(value: float, digits: int = 4) -> str:

@@ -103,7 +103,15 @@ class ExcelGrid(Grid):
 
 
 def sheet_titles(stream: BinaryIO, limits: Limits) -> list[str]:
-    """List the visible sheets of a workbook; none where it cannot be opened, which reading it explains."""
+    """List the visible sheets of a workbook; none where it cannot be opened, which reading it explains.
+
+    Parameters
+    ----------
+    stream : binary file
+        The workbook.
+    limits : Limits
+        How large it may be.
+    """
     try:
         return _visible(_open(stream, Problems(""), limits))
     except TableError:

@@ -22,12 +22,20 @@ Frames = Callable[[int], Iterator["pd.DataFrame"]]
 
 @dataclass(frozen=True)
 class Limits:
-    """Largest table that is accepted; the local page sets lower limits."""
+    """Largest table that is accepted; the local page sets lower limits.
+
+    Attributes
+    ----------
+    rows, columns, cells : int
+        The largest numbers of each; 250 million cells are 2 GB of numbers.
+    unpacked : int
+        The largest number of bytes in an Excel file once unpacked.
+    """
 
     rows: int = 20_000_000
     columns: int = 20_000
-    cells: int = 250_000_000  # 2 GB of numbers
-    unpacked: int = 500_000_000  # bytes in an Excel file once unpacked
+    cells: int = 250_000_000
+    unpacked: int = 500_000_000
 
 
 @dataclass(frozen=True)

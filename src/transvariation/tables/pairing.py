@@ -19,6 +19,7 @@ class Pair:
     Attributes
     ----------
     control, recovered : Table
+        The two tables with the common variables only.
     features : tuple of str
         The common variables, in the control table's order.
     only_control, only_recovered : tuple of str
@@ -96,7 +97,19 @@ def _named_alike(table: Table, control: Table) -> Table:
 
 
 def unit_problems(units: Mapping[str, str], there: str, table: Table, features: Sequence[str]) -> list[Problem]:
-    """List the features of a table whose units differ from those stated `there`; missing units are not compared."""
+    """List the features of a table whose units differ from those stated elsewhere; missing units are not compared.
+
+    Parameters
+    ----------
+    units : mapping of str to str
+        The units stated elsewhere, by feature.
+    there : str
+        Where they are stated, for the message.
+    table : Table
+        The table to compare.
+    features : sequence of str
+        The features to compare.
+    """
     problems = []
     for name in features:
         one, other = units.get(name, ""), table.units.get(name, "")
@@ -114,6 +127,7 @@ def read_pair(
     Parameters
     ----------
     control, recovered : path, bytes, binary file or DataFrame
+        The two tables; see :func:`read_table`.
     features : sequence of str, default=None
         The variables to use; None uses every column of numbers that both tables have.
     missing : {"error", "drop", "impute"}, default="error"

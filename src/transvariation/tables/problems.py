@@ -203,7 +203,13 @@ class Problem:
         return self.text("python")
 
     def text(self, front_end: str = "python") -> str:
-        """Phrase the problem and its remedy for a front end: "python", "cli" or "page"."""
+        """Phrase the problem and its remedy for a front end.
+
+        Parameters
+        ----------
+        front_end : {"python", "cli", "page"}, default="python"
+            Whose names of options the remedy uses.
+        """
         said = _phrase(MESSAGES[self.code], self.params)
         if not self.remedy:
             return said
@@ -214,7 +220,13 @@ class Problem:
         return f"{said}, or {remedy}" if ";" in said else f"{said}; {remedy}"
 
     def located(self, front_end: str = "python") -> str:
-        """Return the message, preceded by file, row and column."""
+        """Return the message, preceded by file, row and column.
+
+        Parameters
+        ----------
+        front_end : {"python", "cli", "page"}, default="python"
+            Whose names of options the remedy uses.
+        """
         place = [printable(self.table)] if self.table else []
         place += [f"row {self.row}"] if self.row is not None else []
         place += [f"column {quoted(self.column)}"] if self.column is not None else []
@@ -265,7 +277,13 @@ class TableError(ValueError):
         return self.text("python")
 
     def text(self, front_end: str = "python") -> str:
-        """List the problems for a front end, the first twenty of them."""
+        """List the problems for a front end, the first twenty of them.
+
+        Parameters
+        ----------
+        front_end : {"python", "cli", "page"}, default="python"
+            Whose names of options the remedy uses.
+        """
         lines = [problem.located(front_end) for problem in self.problems[:SHOWN]]
         if len(self.problems) == 1 and not self.stopped:
             return lines[0]
@@ -311,6 +329,13 @@ class Problems:
 def printable(text: str) -> str:
     """Show control characters as escapes, so that a name from a file cannot move the cursor or hide text.
 
+    Parameters
+    ----------
+    text : str
+        A name or a cell: one line.
+
+    Examples
+    --------
     >>> print(printable("a\\x1b[2Jb\\u202ec\\nd\\x9be"))
     a\\x1b[2Jb\\u202ec\\nd\\x9be
     """
@@ -325,6 +350,15 @@ def printable_text(text: str) -> str:
 def quoted(cell: object, width: int = 40) -> str:
     """Show a cell as a person would quote it: one line, of bounded length.
 
+    Parameters
+    ----------
+    cell : object
+        What the cell holds.
+    width : int, default=40
+        The largest number of characters shown.
+
+    Examples
+    --------
     >>> print(quoted("a\\x00b" + 90 * "c"))
     'a\\x00bcccccccccccccccccccccccccccccccccccc…'
     """
@@ -335,6 +369,8 @@ def quoted(cell: object, width: int = 40) -> str:
 def row_list(rows: Sequence[int]) -> str:
     """List row numbers, the first five of them.
 
+    Examples
+    --------
     >>> row_list([4]), row_list([2, 3, 5, 6, 7, 8])
     ('row 4', 'rows 2, 3, 5, 6, 7 and 1 more')
     """

@@ -147,12 +147,14 @@ def read_chunks(
 
     Parameters
     ----------
-    source, id_column, roles, drop_summary_rows, missing, units, name
+    source : path, bytes, binary file or DataFrame
         As for :func:`read_table`.
     features : sequence of str
         The columns wanted, in the order wanted.
     rows : int, default=None
         Rows per block; None suits the number of columns.
+    id_column, roles, drop_summary_rows, missing, units, name : optional
+        As for :func:`read_table`.
     reference : Table or mapping
         Required by ``missing="impute"``: a block cannot know the control's median.
     progress : callable, default=None

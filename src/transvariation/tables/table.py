@@ -119,24 +119,39 @@ class Table:
         names = self.fragment_names
         return self.source if names is None or (self.source and len(set(names)) == len(names)) else names
 
-    def header(self, feature: str) -> str:
-        """Return what the file calls a feature, unit included."""
-        return self.headers[feature]
-
     def lookup(self, wanted: Sequence[str], units: Mapping[str, str] = MappingProxyType({})) -> list[str | None]:
         """Find features by name, with or without their units; None for those that are not there.
 
-        Where the table has a variable in several units, `units` selects one.
+        Parameters
+        ----------
+        wanted : sequence of str
+            The names of the features.
+        units : mapping of str to str, optional
+            The units wanted, by name, where the table has a variable in several.
         """
         headers = [self.headers[name] for name in self.features]
         return [None if i is None else self.features[i] for i in locate(wanted, self.features, headers, units)]
 
     def found(self, wanted: Sequence[str], units: Mapping[str, str] = MappingProxyType({})) -> list[str]:
-        """Find features that are known to be there."""
+        """Find features that are known to be there.
+
+        Parameters
+        ----------
+        wanted : sequence of str
+            The names of the features.
+        units : mapping of str to str, optional
+            The units wanted, by name, where the table has a variable in several.
+        """
         return [name for name in self.lookup(wanted, units) if name is not None]
 
     def rename(self, names: Mapping[str, str]) -> "Table":
-        """Give features other names; what the file calls them stays known."""
+        """Give features other names; what the file calls them stays known.
+
+        Parameters
+        ----------
+        names : mapping of str to str
+            The new names by the present ones; other features keep theirs.
+        """
         return replace(
             self,
             features=tuple(names.get(name, name) for name in self.features),
@@ -145,14 +160,28 @@ class Table:
         )
 
     def select(self, features: Sequence[str], notes: Sequence[Problem] = ()) -> "Table":
-        """Keep these features, in this order, and add notes."""
+        """Keep these features, in this order, and add notes.
+
+        Parameters
+        ----------
+        features : sequence of str
+            The features to keep.
+        notes : sequence of Problem, optional
+            The notes to add.
+        """
         places = {name: j for j, name in enumerate(self.features)}
         at = [places[name] for name in features]
         arrays = {name: array[:, at] for name in ("X", "below", "filled") if (array := getattr(self, name)) is not None}
         return replace(self, features=tuple(features), notes=(*self.notes, *notes), **arrays)
 
     def keep(self, rows: NDArray[np.bool_]) -> "Table":
-        """Keep the rows where the mask holds."""
+        """Keep the rows where the mask holds.
+
+        Parameters
+        ----------
+        rows : ndarray of bool of shape (n,)
+            The mask.
+        """
         parts: dict[str, Any] = {}
         for name in ("ids", *LEVELS, "X", "rows", "order", "below", "filled"):
             if (part := getattr(self, name)) is not None:
@@ -208,6 +237,11 @@ def filling(control: Table) -> dict[str, dict[str, float]]:
     a file has "not detected" without a number: the smallest limit stated in the column, else the smallest positive
     measured value.
 
+    Parameters
+    ----------
+    control : Table
+        Read with ``missing="keep"``.
+
     Examples
     --------
     >>> from transvariation.tables import read_table
@@ -234,6 +268,8 @@ def apply_policy(
 
     Parameters
     ----------
+    table : Table
+        The table to complete.
     missing : {"error", "drop", "impute", "keep"}
         ``"error"`` raises a :class:`TableError` that lists every such cell; ``"drop"`` leaves those objects out;
         ``"impute"`` puts half the detection limit below it and the reference's median elsewhere, and leaves out objects

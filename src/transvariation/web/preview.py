@@ -35,7 +35,7 @@ def show_table(table: Table, *, spectral: bool) -> dict[str, Any]:
     """
     noted = {note.row for note in table.notes if note.row is not None}
     chosen = [i for i, row in enumerate(table.rows.tolist()) if i < FIRST or row in noted][: FIRST + PLACES]
-    headers = [table.header(name) for name in table.features]
+    headers = [table.headers[name] for name in table.features]
     wide = len(headers) > COLUMNS
     marked = {note.column for note in table.notes if note.row is not None}
     seen = [j for j, title in enumerate(headers) if not wide or j < SOME or title in marked][:COLUMNS]

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from transvariation.casework import METHODS, REDUCTIONS, CaseResult, Conclusion, judge
 from transvariation.casework.case_tables import NFI, duplicate_warnings, read_case
+from transvariation.casework.fragments import format_p
 from transvariation.casework.judging import Step
 from transvariation.casework.methods import DEFAULT
 from transvariation.casework.model_file import spreadsheet_safe
@@ -41,7 +42,6 @@ from transvariation.report.case_figures import (
 from transvariation.report.case_text import (
     conclusion_frame,
     format_number,
-    format_p,
     format_ratio,
     match_word,
     ratio_sentence,
