@@ -98,7 +98,7 @@ def ranking(folder: Path) -> list[str]:
         f"were compared, "
         f"{final['method']} is highest ({final['AUC, final four']}; {first['method']} {first['AUC, final four']}).",
         "",
-        *image("quality", "Mean AUC of ten detectors on twelve data sets"),
+        *image("quality", "Mean AUC of eleven detectors on twelve data sets"),
         "Each detector learns from half of the normal samples (at most 1,500) and ranks the others and all "
         "anomalies, in five splits.",
         "",
