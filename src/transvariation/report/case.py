@@ -16,7 +16,7 @@ from transvariation.atomic_write import replacing
 from transvariation.casework import CaseResult, Conclusion
 from transvariation.casework.fragments import format_p
 from transvariation.casework.likelihood_ratio import SCALE, SCALE_NAME
-from transvariation.casework.result import LIMITATIONS, PROPOSITIONS, QUESTION
+from transvariation.casework.result import ENOUGH, LIMITATIONS, PROPOSITIONS, QUESTION
 from transvariation.casework.variables import MANY
 from transvariation.report.case_figures import (
     draw_acceptance,
@@ -40,6 +40,7 @@ from transvariation.report.case_text import (
     group_sentence,
     listed,
     note_lines,
+    plural,
     ratio_sentence,
     tables_of,
 )
@@ -160,7 +161,7 @@ def _spectra(result: CaseResult, section: Section) -> Section:
 
 
 def _counted(table: dict[str, Any], role: str) -> str:
-    return f"{table['fragments']} {role} fragments, {table['rows']} measurements"
+    return f"{plural(table['fragments'], f'{role} fragment')}, {plural(table['rows'], 'measurement')}"
 
 
 def _mean_frame(result: CaseResult, conclusions: Any) -> pd.DataFrame:
@@ -179,11 +180,13 @@ def _error_rates(result: CaseResult) -> Section:
     model, section = result.model, Section("Error rates")
     calibration = model.calibrations[model.basis]
     unit = "control fragments" if model.basis == "control" else "background sources"
-    section.text(
-        f"Nominal: {format_share(1 - model.sensitivity_used)} of fragments of the control's own source are excluded. "
-        f"The p-values are calibrated by {calibration.n} {unit}; none can be below "
-        f"{format_p(calibration.smallest_p_value)}. {calibration.guarantee}"
-    )
+    if calibration.n > 1:
+        section.text(
+            f"Nominal: {format_share(1 - model.sensitivity_used)} of fragments of the control's own source are "
+            f"excluded. The p-values are calibrated by {calibration.n} {unit}; none can be below "
+            f"{format_p(calibration.smallest_p_value)}."
+        )
+    section.text(calibration.guarantee)
     rows = []
     if model.false_exclusion is not None:
         rows.append(_rates("conclusion above", model.false_exclusion, model.false_inclusion))
@@ -213,8 +216,8 @@ def _method(result: CaseResult) -> Section:
     section = Section("Method").text(model.calibrations[model.basis].description)
     section.text(
         f"A fragment is excluded if its p-value is at most {1 - model.sensitivity_used:.3g}. The conclusion rests on "
-        "the control fragments if they are enough for the sensitivity, otherwise on the background; other evidence is "
-        "shown beneath it and does not change it."
+        f"the background if there is one and the control has fewer than {ENOUGH} fragments, otherwise on the control "
+        "fragments; other evidence is shown beneath it and does not change it."
     )
     criterion = model.criterion
     if result.spectra is None:
