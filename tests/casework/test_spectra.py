@@ -143,6 +143,13 @@ def test_many_variables_are_compared_with_a_background_by_components():
     assert [c.fragment for c in found.excluded] == ["other0", "other1", "strange"]
     assert any("principal components of its 120 variables" in caution for caution in found.cautions)
     assert found.conclusions[-1].regions[0].low >= 1530
+    assert "stays in the band at every position with a probability of 75%" in case_html(found)  # three control spectra
+
+
+def test_without_a_conclusion_no_positions_make_fragments_foreign(tables):
+    found = judge(tables[0][:4], tables[1], preprocess="snv")
+    assert not found.model.conclusive
+    assert "excluded fragments that leave the band" not in case_html(found)
 
 
 def test_triplicates_are_one_sample():

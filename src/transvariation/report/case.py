@@ -26,6 +26,7 @@ from transvariation.report.case_figures import (
     draw_spectra,
     has_band,
     known_values,
+    spectra_of,
     strip_svg,
     strongest_variables,
     with_unit,
@@ -143,15 +144,15 @@ def _items(result: CaseResult) -> Section:
 
 def _spectra(result: CaseResult, section: Section) -> Section:
     """Show spectra over the band of the control, and where the excluded ones leave it."""
-    steps = result.spectra.preprocess if result.spectra is not None else None
-    share = format_share(result.model.sensitivity_used)
+    spectra = spectra_of(result)
+    steps, share = spectra.preprocess, format_share(spectra.band(result.model.sensitivity_used).sensitivity)
     section.figure(
         draw_spectra(result),
         f"Recovered fragments over the band of the control{f', after {steps}' if steps else ''}. A spectrum of the "
         f"control's own source stays in the band at every position with a probability of {share}; regions outside it "
         "are shaded.",
     )
-    if len(result.excluded) > 1:
+    if result.model.conclusive and len(result.excluded) > 1:
         section.figure(
             draw_importance(result),
             f"Which positions make fragments foreign: the share of the {len(result.excluded)} excluded fragments that "
