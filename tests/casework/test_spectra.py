@@ -143,6 +143,13 @@ def test_many_variables_are_compared_with_a_background_by_components():
     assert [c.fragment for c in found.excluded] == ["other0", "other1", "strange"]
     assert any("principal components of its 120 variables" in caution for caution in found.cautions)
     assert found.conclusions[-1].regions[0].low >= 1530
+    assert "stays in the band at every position with a probability of 75%" in case_html(found)  # three control spectra
+
+
+def test_without_a_conclusion_no_positions_make_fragments_foreign(tables):
+    found = judge(tables[0][:4], tables[1], preprocess="snv")
+    assert not found.model.conclusive
+    assert "excluded fragments that leave the band" not in case_html(found)
 
 
 def test_triplicates_are_one_sample():
@@ -219,7 +226,7 @@ def test_a_reduction_leaves_as_many_as_asked(tables):
         ({"preprocess": "snx"}, "'snx'; the steps are snv, msc, sg, sg1 and sg2", "--preprocess snv,sg1"),
         ({"preprocess": "sg1:10"}, "window_length=10 must be odd", "--preprocess"),
         ({"preprocess": "sg:301"}, "needs at least 301 variables; there are 120", "--preprocess"),
-        ({"ranges": [(1, 2)]}, "no variable lies in 1 to 2; of the names those .* go from 1000 to 1595", "--range"),
+        ({"ranges": [(1, 2)]}, "no variable lies in 1 to 2; the names .* go from 1000 to 1595", "--range"),
         ({"ranges": [(1, "x")]}, r"\(1, 'x'\) is not a pair of numbers", "--range 800-1200"),
         ({"without": ["Ba"]}, "no variable 'Ba'; there are 1000, 1005", '--without "Ba,Fe"'),
         ({"without": "Ba"}, "without='Ba' must be a list", "--without"),

@@ -139,6 +139,17 @@ def test_a_case_without_a_conclusion_is_reported_as_such():
     assert "cannot be measured" in case_html(result)
 
 
+def test_one_control_fragment_has_no_nominal_error_rate():
+    text = case_html(judge(CONTROL.iloc[:1], RECOVERED.iloc[:1]))
+    assert "1 control fragment, 1 measurement; 1 recovered fragment, 1 measurement" in text
+    assert "Nominal" not in text
+
+
+def test_the_report_states_what_the_conclusion_rests_on(case):
+    """A background calibrates although the control alone would support the sensitivity."""
+    assert "rests on the background if there is one and the control has fewer than 30 fragments" in case_html(case)
+
+
 def test_a_long_table_runs_over_several_pages():
     pytest.importorskip("typst")
     rng = np.random.default_rng(0)

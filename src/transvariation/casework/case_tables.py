@@ -81,11 +81,6 @@ class CaseTables:
     preprocess: str | None = None
     preprocessing: Pipeline | None = None
 
-    @property
-    def is_spectrum(self) -> bool:
-        """Whether the variables are positions of a spectrum, and no contents of elements."""
-        return self.axis is not None
-
     def prepared(self, X: Floats) -> Floats:
         """Preprocess measurements for a comparison with the background; many variables become a few components."""
         return X if self.preprocessing is None else self.preprocessing.transform(X)
@@ -137,8 +132,8 @@ class CaseTables:
     def looks_logged(self) -> bool:
         """Whether contents are negative, as logarithms may be."""
         rows = (x for source in self.background for x in source)
-        measured = self.exponent or self.is_spectrum
-        return not measured and any(bool((x < 0).any()) for x in (self.control.X, self.recovered.X, *rows))
+        may_be_negative = self.exponent or self.axis is not None
+        return not may_be_negative and any(bool((x < 0).any()) for x in (self.control.X, self.recovered.X, *rows))
 
     def linear(self, X: Floats) -> Floats:
         """Convert measurements to the linear scale of the ASTM criterion."""
@@ -158,7 +153,7 @@ def read_case(
     missing: str,
     logged: bool = False,
     preprocess: str | None = None,
-    ranges: Ranges = (),
+    ranges: Ranges | None = None,
     without: Sequence[str] | None = None,
     background_sheet: str | int | None = None,
     **options: Any,

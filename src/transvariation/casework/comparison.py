@@ -327,7 +327,7 @@ def compare_by_astm(
 ) -> tuple[Criterion, list[tuple[bool | None, tuple[astm.MatchInterval, ...]]]]:
     """Apply the ASTM E2927 criterion to the means of every recovered fragment, and measure it on the background."""
     control, recovered = tables.linear_means(tables.control), tables.linear_means(tables.recovered)
-    if tables.is_spectrum or tables.looks_logged or not astm.applies(control):
+    if tables.axis is not None or tables.looks_logged or not astm.applies(control):
         return Criterion(multiplier, min_rsd, None, None), [(None, ())] * len(recovered)
     low, high = astm.match_interval(control, multiplier, min_rsd)
     found: list[tuple[bool | None, tuple[astm.MatchInterval, ...]]] = []

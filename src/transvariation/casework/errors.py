@@ -8,8 +8,8 @@ REMEDIES = {
         "page": "choose the method neighbor, untick variables, or choose no reduction",
     },
     "no-log": {
-        "python": "leave the variable out (features=), or judge without log=True",
-        "cli": "leave the variable out (--features), or judge without --log",
+        "python": "leave the variable out (without=), or judge without log=True",
+        "cli": "leave the variable out (--without), or judge without --log",
         "page": "untick the variable, or judge without logarithms",
     },
     "source-column": {
@@ -63,7 +63,7 @@ class CaseError(ValueError):
     Examples
     --------
     >>> print(CaseError("Fe is 0 in row 3", "no-log").text("cli"))
-    Fe is 0 in row 3; leave the variable out (--features), or judge without --log
+    Fe is 0 in row 3; leave the variable out (--without), or judge without --log
     """
 
     def __init__(self, problem: str, remedy: str = ""):

@@ -19,7 +19,7 @@ from transvariation.casework.fragments import Check, Fragments, check_control
 from transvariation.casework.methods import DEFAULT, Recipe
 from transvariation.casework.result import CaseResult, Conclusion, Group, Inputs, Measured, Model, Reason
 from transvariation.casework.spectra import Spectra
-from transvariation.casework.variables import MANY, Ranges, check_preprocess, check_ranges, without_derivatives
+from transvariation.casework.variables import MANY, Ranges, check_preprocess, without_derivatives
 from transvariation.conformal import check_sensitivity
 from transvariation.provenance import provenance
 from transvariation.tables import Table
@@ -152,7 +152,7 @@ def judge(
         raise CaseError("log and logged exclude each other: logged states that the tables already hold logarithms")
     progress(Step("reading the tables", 0.0))
     options |= {"fragment_column": fragment_column, "source_column": source_column}
-    options |= {"features": features, "ranges": check_ranges(ranges), "without": without, "missing": missing}
+    options |= {"features": features, "ranges": ranges, "without": without, "missing": missing}
     tables = read_case(control, recovered, background, log=log, logged=logged, preprocess=recipe.preprocess, **options)
     words = f"comparing {len(tables.recovered)} recovered with {len(tables.control)} control fragments"
     progress(Step(words, 0.1))
@@ -307,7 +307,7 @@ def _conclusions(
                     },
                     deviation=float(deviations[i, j]),
                 )
-                for j in _telling(by_variable[i], deviations[i], used, tables.is_spectrum)
+                for j in _telling(by_variable[i], deviations[i], used, spectra is not None)
             ),
             measurements=_measurements(tables.recovered_table, recovered.rows[i]),
             p_values={basis: float(found.p_values[i]) for basis, found in evidence.items()},

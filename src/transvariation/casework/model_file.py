@@ -17,7 +17,6 @@ from transvariation.casework.methods import DEFAULT, Recipe, fit_classifier, mak
 from transvariation.casework.variables import (
     Ranges,
     check_preprocess,
-    check_ranges,
     check_without,
     select_ranges,
     with_ignored,
@@ -66,7 +65,7 @@ def fit_model(
     table = read_table(control, features=features, missing="keep" if ranges else missing, **options)
     check_without(without, table)
     if ranges:
-        table = apply_policy(table.select(select_ranges(table.features, check_ranges(ranges))), missing)
+        table = apply_policy(table.select(select_ranges(table.features, ranges)), missing)
     if len(table) < 2:
         raise CaseError(f"{table.name} has one row; a class needs at least 2, and 9 for a sensitivity of 0.9")
     classifier = make_classifier(recipe, sensitivity, len(table.features))

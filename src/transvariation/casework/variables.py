@@ -149,31 +149,28 @@ def axis_cautions(axis: Floats | None, preprocess: str | None) -> list[str]:
     ]
 
 
-def check_ranges(ranges: Any) -> list[tuple[float, float]]:
-    """Return ranges as pairs of rising numbers."""
-    found = []
-    for given in ranges or ():
-        try:
-            low, high = sorted(map(float, given))
-        except (TypeError, ValueError):
-            low = high = float("nan")
-        if not (np.isfinite(low) and np.isfinite(high)):
-            raise CaseError(f"ranges: {given!r} is not a pair of numbers", "ranges")
-        found.append((low, high))
-    return found
-
-
 def select_ranges(features: Sequence[str], ranges: Ranges) -> list[str]:
     """Return the variables whose names are numbers within one of the ranges."""
-    found = positions(features)
-    chosen = [name for name, x in found.items() if any(low <= x <= high for low, high in ranges)]
+    found, pairs = positions(features), [_checked_range(given) for given in ranges]
+    chosen = [name for name, x in found.items() if any(low <= x <= high for low, high in pairs)]
     if not chosen:
-        words = "; ".join(f"{low:g} to {high:g}" for low, high in ranges)
+        words = "; ".join(f"{low:g} to {high:g}" for low, high in pairs)
         there = "no name is a number"
         if found:
-            there = f"those that are numbers go from {min(found.values()):g} to {max(found.values()):g}"
-        raise CaseError(f"ranges: no variable lies in {words}; of the names {there}", "ranges")
+            there = f"the names that are numbers go from {min(found.values()):g} to {max(found.values()):g}"
+        raise CaseError(f"ranges: no variable lies in {words}; {there}", "ranges")
     return chosen
+
+
+def _checked_range(given: Any) -> tuple[float, float]:
+    """Return a range as two rising numbers."""
+    try:
+        low, high = sorted(map(float, given))
+    except (TypeError, ValueError):
+        low = high = float("nan")
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise CaseError(f"ranges: {given!r} is not a pair of numbers", "ranges")
+    return low, high
 
 
 def with_ignored(roles: Any, without: Sequence[str] | None) -> Any:

@@ -16,7 +16,7 @@ from transvariation.atomic_write import replacing
 from transvariation.casework import CaseResult, Conclusion
 from transvariation.casework.fragments import format_p
 from transvariation.casework.likelihood_ratio import SCALE, SCALE_NAME
-from transvariation.casework.result import LIMITATIONS, PROPOSITIONS, QUESTION
+from transvariation.casework.result import ENOUGH, LIMITATIONS, PROPOSITIONS, QUESTION
 from transvariation.casework.variables import MANY
 from transvariation.report.case_figures import (
     draw_acceptance,
@@ -26,6 +26,7 @@ from transvariation.report.case_figures import (
     draw_spectra,
     has_band,
     known_values,
+    spectra_of,
     strip_svg,
     strongest_variables,
     with_unit,
@@ -40,6 +41,7 @@ from transvariation.report.case_text import (
     group_sentence,
     listed,
     note_lines,
+    plural,
     ratio_sentence,
     tables_of,
 )
@@ -142,15 +144,15 @@ def _items(result: CaseResult) -> Section:
 
 def _spectra(result: CaseResult, section: Section) -> Section:
     """Show spectra over the band of the control, and where the excluded ones leave it."""
-    steps = result.spectra.preprocess if result.spectra is not None else None
-    share = format_share(result.model.sensitivity_used)
+    spectra = spectra_of(result)
+    steps, share = spectra.preprocess, format_share(spectra.band(result.model.sensitivity_used).sensitivity)
     section.figure(
         draw_spectra(result),
         f"Recovered fragments over the band of the control{f', after {steps}' if steps else ''}. A spectrum of the "
         f"control's own source stays in the band at every position with a probability of {share}; regions outside it "
         "are shaded.",
     )
-    if len(result.excluded) > 1:
+    if result.model.conclusive and len(result.excluded) > 1:
         section.figure(
             draw_importance(result),
             f"Which positions make fragments foreign: the share of the {len(result.excluded)} excluded fragments that "
@@ -160,7 +162,7 @@ def _spectra(result: CaseResult, section: Section) -> Section:
 
 
 def _counted(table: dict[str, Any], role: str) -> str:
-    return f"{table['fragments']} {role} fragments, {table['rows']} measurements"
+    return f"{plural(table['fragments'], f'{role} fragment')}, {plural(table['rows'], 'measurement')}"
 
 
 def _mean_frame(result: CaseResult, conclusions: Any) -> pd.DataFrame:
@@ -179,11 +181,13 @@ def _error_rates(result: CaseResult) -> Section:
     model, section = result.model, Section("Error rates")
     calibration = model.calibrations[model.basis]
     unit = "control fragments" if model.basis == "control" else "background sources"
-    section.text(
-        f"Nominal: {format_share(1 - model.sensitivity_used)} of fragments of the control's own source are excluded. "
-        f"The p-values are calibrated by {calibration.n} {unit}; none can be below "
-        f"{format_p(calibration.smallest_p_value)}. {calibration.guarantee}"
-    )
+    if calibration.n > 1:
+        section.text(
+            f"Nominal: {format_share(1 - model.sensitivity_used)} of fragments of the control's own source are "
+            f"excluded. The p-values are calibrated by {calibration.n} {unit}; none can be below "
+            f"{format_p(calibration.smallest_p_value)}."
+        )
+    section.text(calibration.guarantee)
     rows = []
     if model.false_exclusion is not None:
         rows.append(_rates("conclusion above", model.false_exclusion, model.false_inclusion))
@@ -213,8 +217,8 @@ def _method(result: CaseResult) -> Section:
     section = Section("Method").text(model.calibrations[model.basis].description)
     section.text(
         f"A fragment is excluded if its p-value is at most {1 - model.sensitivity_used:.3g}. The conclusion rests on "
-        "the control fragments if they are enough for the sensitivity, otherwise on the background; other evidence is "
-        "shown beneath it and does not change it."
+        f"the background if there is one and the control has fewer than {ENOUGH} fragments, otherwise on the control "
+        "fragments; other evidence is shown beneath it and does not change it."
     )
     criterion = model.criterion
     if result.spectra is None:

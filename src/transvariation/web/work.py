@@ -20,7 +20,6 @@ from transvariation.casework.model_file import spreadsheet_safe
 from transvariation.casework.result import LIMITATIONS, MANY, Measured
 from transvariation.casework.variables import (
     check_preprocess,
-    check_ranges,
     preprocessing_for,
     select_ranges,
     spectral_axis,
@@ -126,8 +125,8 @@ def preview_spectra(files: Files, reading: dict[str, Any], how: dict[str, Any]) 
     axis = spectral_axis(tables.features)
     if axis is None:
         raise ValueError("The names of the variables are not the positions of a spectrum.")
-    ranges, steps = check_ranges(how["ranges"]), check_preprocess(how["preprocess"])
-    chosen = set(select_ranges(tables.features, ranges) if ranges else tables.features)
+    steps = check_preprocess(how["preprocess"])
+    chosen = set(select_ranges(tables.features, how["ranges"]) if how["ranges"] else tables.features)
     kept = np.array([name in chosen for name in tables.features])
     drawn = {role: some(len(means)) for role, means in (("control", tables.control), ("recovered", tables.recovered))}
     before = np.vstack([tables.control.means[drawn["control"]], tables.recovered.means[drawn["recovered"]]])
