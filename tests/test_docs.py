@@ -231,6 +231,16 @@ def test_the_benchmarks_page_has_a_conclusion_per_chart(monkeypatch, tmp_path):
     assert drawn == {path.name for path in tmp_path.glob("*.svg")}
 
 
+def test_the_casework_page_concludes_from_the_kept_benchmark(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
+    extension("casework_charts").write(tmp_path)
+    page = (DOCS / "casework.md").read_text(encoding="utf-8")
+    for name in ("simulation", "basis"):
+        assert {f"_generated/casework_{name}.svg", f"_generated/casework_{name}.md"} <= set(page.split())
+        assert (tmp_path / f"casework_{name}.svg").exists()
+        assert re.search(r"\d elements", (tmp_path / f"casework_{name}.md").read_text(encoding="utf-8"))
+
+
 def test_citation_names_the_version():
     assert f"version: {transvariation.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
