@@ -95,11 +95,10 @@ def ranking(folder: Path) -> list[str]:
     return [
         "### Ranking anomalies",
         "",
-        f"{first['method']} has the best mean rank ({first['mean rank']}, next {second['method']} with "
-        f"{second['mean rank']}) and the "
-        f"highest mean AUC ({first['mean AUC']}). On the four data sets that were left out when its variants "
-        f"were compared, "
-        f"{final['method']} is highest ({final['AUC, final four']}; {first['method']} {first['AUC, final four']}).",
+        f"{first['method']} has the best mean rank ({float(first['mean rank']):.1f}; next is {second['method']} with "
+        f"{float(second['mean rank']):.1f}). Its mean AUC is {float(first['mean AUC']):.3f}. On the four data sets "
+        f"that were left out when its variants were compared, {final['method']} has the highest mean AUC "
+        f"({float(final['AUC, final four']):.3f}; {first['method']} {float(first['AUC, final four']):.3f}).",
         "",
         *image("quality", "Mean AUC of ten detectors on twelve data sets"),
         "Each detector learns from half of the normal samples (at most 1,500) and ranks the others and all "
@@ -191,7 +190,8 @@ def spectra(folder: Path) -> list[str]:
         folder / "authenticity.svg", names, [float(row["AUC"]) for row in rows], label="mean AUC", ours="NeighborTOCC"
     )
     limits = next((row for row in rows if "published" in row["classifier"]), None)
-    text = f"{names[0]} ranks best (AUC {rows[0]['AUC']}), followed by {names[1]} ({rows[1]['AUC']})."
+    best, next_best = (float(row["AUC"]) for row in rows[:2])
+    text = f"{names[0]} ranks best (mean AUC {best:.3f}), followed by {names[1]} ({next_best:.3f})."
     if limits:
         share = float(limits["sensitivity"])
         text += f" DD-SIMCA with its published limits accepts only {share:.2f} of new samples at a nominal 0.90."
@@ -268,6 +268,16 @@ def quality_table() -> list[list[str]]:
     return [["detector", "mean AUC", "mean rank"], *rows]
 
 
+def update_readme(path: Path) -> None:
+    """Replace the table of detectors in the README by that of the kept results."""
+    header, *rows = ["| " + " | ".join(row) + " |" for row in quality_table()]
+    table = "\n".join([header, "| --- | --- | --- |", *rows]) + "\n"
+    text = path.read_text(encoding="utf-8")
+    start = text.index(header)
+    end = text.index("\n\n", start) + 1
+    path.write_text(text[:start] + table + text[end:], encoding="utf-8")
+
+
 def image(name: str, alt: str) -> list[str]:
     """Embed a chart of the build."""
     return [f"```{{image}} ../_generated/{name}.svg", f":alt: {alt}", ":width: 100%", "```", ""]
@@ -291,8 +301,13 @@ def write(path: Path) -> None:
     """Draw the charts and write the page's text."""
     folder = path.parent
     folder.mkdir(parents=True, exist_ok=True)
-    quality = [line for topic in (ranking, coverage, small_samples, power, spectra, casework) for line in topic(folder)]
-    lines = ["## Quality", "", *quality, "## Speed and memory", "", *speed(folder), *downloads()]
+    lines = ["## Quality", ""]
+    for topic in (ranking, coverage, small_samples, power, spectra, casework):
+        found = topic(folder)
+        lines += found
+        # Without its heading, for other pages.
+        (folder / f"{topic.__name__}.md").write_text("\n".join(found[2:]) + "\n", encoding="utf-8")
+    lines += ["## Speed and memory", "", *speed(folder), *downloads()]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     for path in RESULTS.glob("*.csv"):
         save(folder / "tables" / path.name, shown(path.stem))
@@ -304,3 +319,7 @@ def save(path: Path, lines: list[list[str]]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows(lines)
+
+
+if __name__ == "__main__":  # called by make bench
+    update_readme(RESULTS.parents[1] / "README.md")
