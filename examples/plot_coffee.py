@@ -96,7 +96,7 @@ blends = np.array([(1 - share) * own + share * other for share in shares for own
 levels = np.repeat(100 * shares, len(fresh) * len(foreign))
 table = type_ii_error(classifier.p_values(blends), levels)
 print(table.round(2).to_string(index=False))
-type_ii_figure(table, figure=plt.figure())
+type_ii_figure(table, figure=plt.figure()).gca().set(xlabel="Vietnamese coffee in the blend (%)")
 
 # %%
 # Which preprocessing, and how many components?
@@ -133,7 +133,8 @@ is_known = table.index.str.startswith("Ethiopia, known")
 result = judge(table[is_known], table[~is_known], preprocess="snv,sg1")
 print(result.headline)
 for conclusion in result.conclusions[4:7]:
-    print(f"{conclusion.fragment}: {conclusion.statement} Regions: {', '.join(conclusion.evidence) or 'none'}")
+    print(f"{conclusion.fragment}: {conclusion.statement}")
+    print(f"    regions: {', '.join(conclusion.evidence) or 'none'}")
 report = Path(tempfile.mkdtemp()) / "coffee.html"
 write_report(result, report)
 print(f"{report.name}: {report.stat().st_size / 1e6:.1f} MB")

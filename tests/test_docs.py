@@ -29,9 +29,9 @@ GENERATED = ("_generated/", "api/", "auto_examples/")  # written by the build
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 
-def extension(name: str) -> ModuleType:
+def extension(name: str, folder: str = "_ext") -> ModuleType:
     """Load a module of the manual's build, without Sphinx."""
-    spec = importlib.util.spec_from_file_location(name, DOCS / "_ext" / f"{name}.py")
+    spec = importlib.util.spec_from_file_location(name, DOCS / folder / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -222,6 +222,21 @@ def test_the_readme_quotes_the_kept_benchmark(monkeypatch, tmp_path):
     copy.write_text(readme.replace("| NeighborTOCC | 0.", "| NeighborTOCC | 1."), encoding="utf-8")
     extension("benchmarks_page").update_readme(copy)
     assert copy.read_text(encoding="utf-8") == readme, "run python docs/_ext/benchmarks_page.py"
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_the_first_figure_shows_what_its_caption_says(page):
+    hero = extension("hero", "_figures")
+    known, windows, others = hero.split()
+    classifier = hero.fit(known)
+    assert (classifier.predict(windows) == 1).all()
+    rejected = int((classifier.predict(others) == -1).sum())
+    said = " ".join((ROOT / page).read_text(encoding="utf-8").split())
+    assert f"learned from {len(known)} fragments at a sensitivity of {classifier.sensitivity}" in said
+    assert (
+        f"accepts all {len(windows)} windows that it has not seen and rejects {rejected} of {len(others)} pieces"
+        in said
+    )
 
 
 def test_the_recommended_classifier_ranks_first(monkeypatch):
