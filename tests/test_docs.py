@@ -14,6 +14,7 @@ from typing import Any, get_type_hints
 import click
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 import transvariation
 from transvariation import cli
@@ -96,6 +97,22 @@ def test_the_whole_command_line_is_rendered():
     text = (DOCS / "commands.md").read_text(encoding="utf-8")
     assert ".. click:: transvariation.cli:main" in text
     assert ":nested: full" in text
+
+
+@pytest.mark.parametrize("page", ["casework.md", "tutorials/examiner.md"])
+def test_cases_on_the_pages_conclude_as_written(page, tmp_path, monkeypatch):
+    text = (DOCS / page).read_text(encoding="utf-8")
+    typed = re.findall(r"^(?:\$ )?transvariation (judge .+(?<!\\)$|judge .+\\\n.+$)", text, re.M)
+    assert len(typed) == text.count("transvariation judge ")
+    monkeypatch.chdir(tmp_path)
+    assert CliRunner().invoke(main, ["demo", "--tables", "."]).exit_code == 0
+    for command in typed:
+        ran = CliRunner().invoke(main, command.replace("\\\n", "").split())
+        assert ran.exit_code == 0, ran.output
+        headline = re.search(r"\d+ of \d+ recovered fragments excluded\.", ran.output)
+        assert headline, ran.output
+        assert f'"{headline[0]}"' in text
+        assert "not applied" not in ran.output  # the ASTM criterion, to logarithms
 
 
 def test_every_command_and_option_says_what_it_does():
