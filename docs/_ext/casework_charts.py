@@ -73,7 +73,7 @@ def basis(folder: Path) -> str:
         for elements, row in first.items()
     ]
     few = next(iter(first.values()))["known"]
-    return f"With {few} control fragments the control fails to exclude more other panes: {listed(said)}."
+    return f"With {few} control fragments, calibration by the control leaves more other panes in: {listed(said)}."
 
 
 def listed(words: Iterable[str]) -> str:
