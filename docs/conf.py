@@ -10,6 +10,7 @@ sys.path.insert(0, str(HERE / "_ext"))
 
 import api_reference
 import benchmarks_page
+import casework_charts
 import import_graph
 import matplotlib
 import scaling_charts
@@ -42,11 +43,13 @@ extensions = [
 html_math_renderer = "drawn"
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "_generated", "**/sg_execution_times.rst", "sg_execution_times.rst"]
+smartquotes_action = "qe"  # curly quotes and ellipses, but "--features" stays as it is
 default_role = "code"  # docstrings here write `X` for an argument
 
 # Generated from the code and the results by every build.
 api_reference.write(HERE / "api" / "index.rst")
 benchmarks_page.write(HERE / "_generated" / "benchmarks.md")
+casework_charts.write(HERE / "_generated")
 scaling_charts.write(HERE / "_generated")
 study_results.write(HERE / "_generated")
 import_graph.draw(HERE / "_generated" / "import_graph.svg")

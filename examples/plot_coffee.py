@@ -6,6 +6,9 @@ A roaster buys coffee from Ethiopia and wants to know whether a new delivery is 
 coffees are known well; coffee from elsewhere may be anything. That is one-class classification, here with
 infrared spectra (ATR-FTIR) of 60 coffees from three countries, 1,841 wavenumbers each.
 
+The classifier accepts the Ethiopian coffees that it has not seen and rejects all coffees from elsewhere. Blends are
+noticed only if they hold a large share of other coffee.
+
 The spectra come with the package `chemotools <https://paucablop.github.io/chemotools/>`_ (MIT licence).
 """
 
@@ -96,7 +99,8 @@ blends = np.array([(1 - share) * own + share * other for share in shares for own
 levels = np.repeat(100 * shares, len(fresh) * len(foreign))
 table = type_ii_error(classifier.p_values(blends), levels)
 print(table.round(2).to_string(index=False))
-type_ii_figure(table, figure=plt.figure())
+print(f"All blends with {table.loc[table['beta'] == 0, 'level'].min():g}% or more are noticed.")
+type_ii_figure(table, figure=plt.figure()).gca().set(xlabel="Vietnamese coffee in the blend (%)")
 
 # %%
 # Which preprocessing, and how many components?
@@ -133,7 +137,8 @@ is_known = table.index.str.startswith("Ethiopia, known")
 result = judge(table[is_known], table[~is_known], preprocess="snv,sg1")
 print(result.headline)
 for conclusion in result.conclusions[4:7]:
-    print(f"{conclusion.fragment}: {conclusion.statement} Regions: {', '.join(conclusion.evidence) or 'none'}")
+    print(f"{conclusion.fragment}: {conclusion.statement}")
+    print(f"    regions: {', '.join(conclusion.evidence) or 'none'}")
 report = Path(tempfile.mkdtemp()) / "coffee.html"
 write_report(result, report)
 print(f"{report.name}: {report.stat().st_size / 1e6:.1f} MB")

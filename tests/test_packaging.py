@@ -15,7 +15,8 @@ from packaging.utils import canonicalize_name
 import transvariation
 
 ROOT = Path(__file__).parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = PYPROJECT["project"]
 
 SCHEMAS = {
     "vendor.github-workflows": ".github/workflows/*.yml",
@@ -45,7 +46,7 @@ def test_workflows_call_targets_that_exist():
 
 
 def test_version_is_written_once_and_repeated_faithfully():
-    assert PROJECT["dynamic"] == ["version"]
+    assert "version" in PROJECT["dynamic"]
     for file, pattern in {
         "CITATION.cff": r"^version: (\S+)",
         "packaging/conda/meta.yaml": r'version = "([^"]+)"',
@@ -53,6 +54,21 @@ def test_version_is_written_once_and_repeated_faithfully():
         found = re.search(pattern, (ROOT / file).read_text(encoding="utf-8"), re.M)
         assert found, file
         assert found[1] == transvariation.__version__, file
+
+
+def test_the_published_readme_has_absolute_links_only():
+    hook = PYPROJECT["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]
+    own = text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for substitution in hook["substitutions"]:
+        text = re.sub(substitution["pattern"], substitution["replacement"], text)
+    repository = PROJECT["urls"]["Homepage"]
+    raw = repository.replace("github.com", "raw.githubusercontent.com")
+    links = re.findall(r"(!?)\[[^]]*\]\(([^)]+)\)", own)
+    published = re.findall(r"(!?)\[[^]]*\]\(([^)]+)\)", text)
+    assert [mark for mark, _ in links].count("!") == 2
+    assert published == [
+        (mark, f"{raw}/main/{link}" if mark else f"{repository}/blob/main/{link}") for mark, link in links
+    ]
 
 
 def test_conda_recipe_has_the_core_dependencies():

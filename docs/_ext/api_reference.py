@@ -54,8 +54,10 @@ def sections() -> list[tuple[str, str, str, list[str]]]:
     for module, (heading, sentence) in MODULES.items():
         if find_spec(module) is not None:
             own = import_module(module)
-            public = [n for n in getattr(own, "__all__", []) if getattr(own, n) is not getattr(transvariation, n, None)]
-            names = sorted(public, key=str.lower)
+            public = {name: getattr(own, name) for name in getattr(own, "__all__", [])}
+            # Constants have no docstring; the pages that explain them list their values.
+            kept = [n for n, each in public.items() if callable(each) and each is not getattr(transvariation, n, None)]
+            names = sorted(kept, key=str.lower)
             if names:
                 found.append((f"{heading} ({module})", sentence, module, names))
     base = ["OneClassClassifier"]

@@ -23,10 +23,15 @@ def split() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     return glass.control[~held_out][FEATURES], glass.control[held_out][FEATURES], glass.recovered[FEATURES]
 
 
+def fit(known: pd.DataFrame) -> NeighborTOCC:
+    """Learn the known windows."""
+    return NeighborTOCC(n_neighbors=(3, 10), sensitivity=0.95).fit(known)
+
+
 def draw() -> plt.Figure:
     """Shade the p-value over the plane, and mark what is accepted and rejected."""
     known, windows, others = split()
-    classifier = NeighborTOCC(n_neighbors=(3, 10), sensitivity=0.95).fit(known)
+    classifier = fit(known)
     fig, ax = plt.subplots(figsize=(WIDTH, 4.6))
     x, y = np.linspace(-0.05, 3.65, 300), np.linspace(-0.35, 5.2, 300)
     grid = np.column_stack([axis.ravel() for axis in np.meshgrid(x, y)])

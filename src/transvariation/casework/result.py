@@ -34,11 +34,18 @@ LIMITATIONS = (
 
 @dataclass(frozen=True)
 class Measured:
-    """A control fragment and its measurements, as given."""
+    """A control fragment and its measurements, as given.
+
+    Attributes
+    ----------
+    fragment, source : str
+    measurements : dict
+        Replicates by variable.
+    """
 
     fragment: str
     source: str | None
-    measurements: dict[str, tuple[float, ...]]  # replicates by variable
+    measurements: dict[str, tuple[float, ...]]
 
 
 @dataclass(frozen=True)
@@ -50,10 +57,12 @@ class Inputs:
     case : dict
         Case number, items, laboratory, examiner, reviewer and dates, as far as they were given.
     control, recovered, background : dict or None
-        What was read from each table, with its SHA-256.
+        What was read from each table: file, SHA-256, numbers of rows, fragments and sources, roles of the columns, rows
+        left out, and notes.
     features : tuple of str
         All variables compared.
     units : dict
+        By variable, where the tables state them.
     log : bool
         Whether logarithms were taken.
     known : tuple of Measured
@@ -111,7 +120,15 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Criterion:
-    """The ASTM E2927 criterion as used, and its error rates as measured on the background (None without one)."""
+    """The ASTM E2927 criterion as used.
+
+    Attributes
+    ----------
+    multiplier, min_rsd : float
+        Half the width of an interval in standard deviations, and the smallest relative standard deviation.
+    false_exclusion, false_inclusion : float or None
+        Its error rates as measured on the background; None without one.
+    """
 
     multiplier: float
     min_rsd: float
@@ -293,10 +310,20 @@ class Group:
     """Recovered fragments that cannot be distinguished from each other, and their joint evidence.
 
     Groups are formed at a sensitivity of 0.9, whatever the sensitivity of the conclusions.
+
+    Attributes
+    ----------
+    fragments : tuple of str
+    p_values : dict
+        Of all of them together, by basis.
+    log10_lr, bound : dict
+        Their joint likelihood ratios by system, and "at least" or "at most" for those at a bound.
+    accepted : bool
+        Whether the group is not excluded.
     """
 
     fragments: tuple[str, ...]
-    p_values: dict[str, float]  # by basis
+    p_values: dict[str, float]
     log10_lr: dict[str, float]
     bound: dict[str, str]
     accepted: bool = True
