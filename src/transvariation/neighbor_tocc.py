@@ -14,7 +14,7 @@ from transvariation.calibration import Calibration, calibration_of, check_calibr
 from transvariation.depth.tail import tail_transvariation_probability
 from transvariation.parallel import run_in_threads
 from transvariation.scalings import SCALINGS, ScaledViews
-from transvariation.subsample import hash_rows, splitmix64, subsample
+from transvariation.subsample import subsample
 from transvariation.validation import blocks, check_count, without_sample_weight
 
 if TYPE_CHECKING:
@@ -328,7 +328,8 @@ def _distances(known: Floats, new: Floats, found: Indices) -> Floats:
 
 def _folds(X: Floats, groups: Indices, n_folds: int) -> Indices:
     """Assign groups to folds in a way that does not depend on the order of the rows."""
-    key = np.full(groups.max() + 1, np.iinfo(np.uint64).max)
-    np.minimum.at(key, groups, splitmix64(hash_rows(X)))
-    rank = np.argsort(np.argsort(key, kind="stable"))
+    order = np.argsort(groups, kind="stable")  # equal rows may belong to several groups
+    order = order[subsample(X[order], len(X))]
+    _, first = np.unique(groups[order], return_index=True)
+    rank = np.argsort(np.argsort(first))
     return (rank % n_folds)[groups]
