@@ -134,6 +134,18 @@ def test_order_of_rows_and_number_of_threads_change_nothing():
     np.testing.assert_array_equal(second.p_values(Z), first.p_values(Z))
 
 
+@pytest.mark.parametrize(("n", "p", "groups"), [(60, 4, False), (60, 4, True), (1_500, 4, False), (40, 100, False)])
+def test_order_of_rows_changes_nothing_where_distances_are_equal(n, p, groups):
+    # In a table of integers many distances are equal, but sums in another order round them differently.
+    rng = np.random.default_rng(n + p)
+    X, Z, order = rng.integers(0, 4, size=(n, p)), rng.integers(0, 5, size=(100, p)), rng.permutation(n)
+    items = np.arange(n) // 3 if groups else None
+    here = NeighborTOCC().fit(X, groups=items)
+    there = NeighborTOCC().fit(X[order], groups=None if items is None else items[order])
+    np.testing.assert_allclose(there.score_samples(Z), here.score_samples(Z), atol=1e-9)
+    assert there.offset_ == pytest.approx(here.offset_, abs=1e-9)
+
+
 @pytest.mark.parametrize("calibration", ["loo", "split", "cv"])
 def test_explain_names_the_nearest_known_samples(calibration):
     glass = load_glass()

@@ -26,6 +26,7 @@ _MEASURED = 5_000  # known samples from which tp and the threshold are computed
 _MANY = 1_000  # from so many samples on, few folds learn the scalings nearly as well as all samples
 _MIN_SCALE = 0.1  # of the tails: where many distances are equal, tp falls by a factor e for 10 % more distance
 _SAME = 1e-6  # standard deviations: equal samples are at most this far apart after rounding
+_DECIMALS = 9  # of the logarithms of distances
 _TREE_DIMENSIONS, _TREE_ROWS = 5, 500  # up to so many features and from so many rows on, a k-d tree is faster
 _BLOCK = 1 << 20  # distances in one block
 
@@ -170,10 +171,10 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
                 means.append(self._means(self._nearest(scaled, scaled[inside], self._X[inside], groups, inside)[0]))
             distances[inside] = np.hstack(means)
         distances = distances[self._measured]
-        # Duplicated samples have distance 0, which has no logarithm.
-        self._floor = np.array([column[column > 0].min(initial=np.inf) for column in distances.T])
+        # Duplicated samples have distance 0 up to rounding, which has no logarithm.
+        self._floor = np.array([column[column > _SAME].min(initial=np.inf) for column in distances.T])
         self._floor[np.isinf(self._floor)] = 1.0
-        self._known = np.log(np.maximum(distances, self._floor))
+        self._known = self._log(distances)
 
     def _nearest(
         self,
@@ -207,6 +208,10 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         """Average the distances to the k nearest for each k."""
         return np.column_stack([distances[:, :k].mean(axis=1) for k in self._counts])
 
+    def _log(self, distances: Floats) -> Floats:
+        """Compute logarithms that are equal for equal distances, which the order of the rows rounds differently."""
+        return np.round(np.log(np.maximum(distances, self._floor)), _DECIMALS)
+
     def _log_tp(self, views: Floats, *, held_out: bool = True) -> Floats:
         tp = partial(tail_transvariation_probability, min_scale=_MIN_SCALE, held_out=held_out, log=True)
         return np.sum([tp(known, view) for known, view in zip(self._known.T, views.T, strict=True)], axis=0)
@@ -214,7 +219,7 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
     def _score(self, X: Floats) -> Floats:
         pairs = zip(self._scaled, self._views.transform(X), strict=True)
         views = [self._means(self._nearest(known, new, X)[0]) for known, new in pairs]
-        return self._log_tp(np.log(np.maximum(np.hstack(views), self._floor)))
+        return self._log_tp(self._log(np.hstack(views)))
 
     def _calibrate(self, X: Floats, groups: Indices | None, folds: list[Fold]) -> Calibration:
         if len(folds) == 1:  # a part of the rows was described
@@ -323,7 +328,8 @@ def _distances(known: Floats, new: Floats, found: Indices) -> Floats:
 
 def _folds(X: Floats, groups: Indices, n_folds: int) -> Indices:
     """Assign groups to folds in a way that does not depend on the order of the rows."""
-    order = subsample(X, len(X))
+    order = np.argsort(groups, kind="stable")  # equal rows may belong to several groups
+    order = order[subsample(X[order], len(X))]
     _, first = np.unique(groups[order], return_index=True)
     rank = np.argsort(np.argsort(first))
     return (rank % n_folds)[groups]
