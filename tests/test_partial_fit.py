@@ -57,3 +57,11 @@ def test_neighbors_are_sought_among_the_latest_samples():
     np.testing.assert_array_equal(classifier.p_values(Z), NeighborTOCC().fit(X[-100:]).p_values(Z))
     with pytest.raises(AttributeError, match="partial_fit"):
         NeighborTOCC(calibration="split").partial_fit(X)
+
+
+def test_names_of_rows_are_kept():
+    rng = np.random.default_rng(8)
+    X = pd.DataFrame(rng.normal(size=(80, 2)), columns=["a", "b"], index=[f"s{i}" for i in range(80)])
+    classifier = NeighborTOCC().partial_fit(X[:50]).partial_fit(X[50:], window=60)
+    for name in ("s25", "s70"):
+        assert classifier.explain(X.loc[[name]] + 1e-4)["nearest"].iloc[0].startswith(name)

@@ -112,9 +112,8 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         """
         self._names: list[str] | None = None
         super().fit(X, y, groups)
-        if hasattr(X, "iloc"):
-            index: Any = X.index  # type: ignore[union-attr]
-            self._names = [str(label) for label in index[self.reference_]]
+        if names := _row_names(X):
+            self._names = [names[row] for row in self.reference_]
         return self
 
     @available_if(keeps_all_samples)
@@ -130,8 +129,12 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         window : int, optional
             The number of latest samples to keep, at most and by default `max_reference`.
         """
+        known = getattr(self, "_names", None) if hasattr(self, "_X") else []
         limits = [limit for limit in (window, self.max_reference) if limit is not None]
-        return super().partial_fit(X, y, window=min(limits, default=None))
+        super().partial_fit(X, y, window=min(limits, default=None))
+        if known is not None and (names := _row_names(X)):
+            self._names = [*known, *names][-len(self._X) :]
+        return self
 
     def _describe(self, X: Floats) -> None:
         counts = [self.n_neighbors] if isinstance(self.n_neighbors, int | np.integer) else list(self.n_neighbors)
@@ -281,6 +284,10 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
             table[f"contribution_{scaling.name}"] = share
         table["nearest"] = np.repeat(np.asarray(names, dtype=object), rows.shape[1])
         return table
+
+
+def _row_names(X: Any) -> list[str] | None:
+    return [str(label) for label in X.index] if hasattr(X, "iloc") else None
 
 
 def nearest(known: Floats, new: Floats, k: int, n_jobs: int | None = None) -> tuple[Floats, Indices]:

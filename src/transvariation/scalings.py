@@ -96,7 +96,7 @@ class NormalScoreScaling(StandardScaling):
         return self
 
     def fit_transform(self, rows: Floats) -> Floats:
-        """Learn the normal scores of rows and return them: without a search, their ranks being known."""
+        """Learn the normal scores of rows and return them; their ranks are known from sorting."""
         n = len(rows)
         scores = ndtri(np.arange(1, n + 1) / (n + 1))
         columns = np.ascontiguousarray(rows.T)
@@ -181,7 +181,7 @@ def smallest_step(X: Floats) -> Floats:
     array([0.25, 0.  ])
     """
     step = np.zeros(X.shape[1])
-    # If one value in two adjacent ones is equal to the next, other values are at most half of all.
+    # A step matters if more than 90% of the values are equal; then, in any order, most values equal the next one.
     mostly = np.flatnonzero((X[1:] == X[:-1]).mean(axis=0) >= 0.5) if len(X) > 1 else np.empty(0, dtype=np.intp)
     differences = np.diff(np.sort(X[:, mostly], axis=0), axis=0)
     differences[differences <= _NO_SPREAD] = np.inf
