@@ -234,7 +234,7 @@ def _vee(W: Array, N: Array, fits: Fits) -> Array:
     for _ in range(INNER_ROUNDS):
         C = fits.pool(W / volume[:, None, None])
         C /= (determinant(C) ** (1 / p))[:, None, None]
-        good = np.isfinite(C).all(axis=(1, 2))
+        good = np.asarray(np.isfinite(C).all(axis=(1, 2)))
         inverse = np.full_like(C, np.nan)
         try:
             inverse[good] = np.linalg.inv(C[good])
