@@ -239,3 +239,21 @@ def test_a_sensitivity_of_one_is_supported_by_no_number_of_fragments(glass):
     known, questioned, _ = glass
     found = judge(known, questioned, sensitivity=1.0)
     assert any("No number of control fragments supports a sensitivity of 1" in w for w in found.warnings)
+
+
+@pytest.mark.parametrize("options", [{"background": "nfi"}, {"logged": True}])
+def test_contents_are_no_logarithms(options):
+    """Powers of ten of contents in ppm are infinite, which JSON has not."""
+    frame = load_nfi_glass().frame[:5]
+    contents = frame.assign(K39=10 ** frame["K39"])
+    with pytest.raises(CaseError, match=r"K39 is \d+\.?\d*, which is no logarithm") as caught:
+        judge(contents[:3], contents[3:], **options)
+    assert "--log" in caught.value.text("cli")
+
+
+def test_a_number_that_is_a_code_for_a_missing_value(glass):
+    known, questioned, background = glass
+    with pytest.raises(CaseError, match="which is no measurement"):
+        judge(known.assign(Na=1e300), questioned)
+    with pytest.raises(CaseError, match="which is no measurement"):
+        judge(known, questioned, background=background.assign(Na=1e300))

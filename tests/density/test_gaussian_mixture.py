@@ -225,3 +225,9 @@ def test_columns_at_extreme_scales_are_refused_by_name(estimator, scale, word):
     with pytest.raises(ValueError, match=f"column 1 ranges from .* too {word} for computing variances; divide it by"):
         estimator.fit(X)
     GaussianDensity().fit(X / [1.0, scale, 1.0])
+
+
+def test_a_component_with_fewer_samples_than_variables_is_left_out_of_the_search():
+    """Its scatter matrix is singular to the last digit, which LAPACK refuses for the whole stack."""
+    X = np.random.default_rng(0).normal(10, 1, size=(12, 4))
+    assert np.isfinite(GaussianMixtureBIC(engine="numpy").fit(X).score_samples(X)).all()

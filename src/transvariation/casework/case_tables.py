@@ -38,6 +38,8 @@ NFI = "nfi"
 MOSTLY_FILLED = 0.5  # share of a variable's values: with more filled in, it is no evidence
 MUCH_FILLED = 0.2  # with more, there is a caution
 SHOWN = 5  # pairs of equal rows
+LARGEST = 1e100  # measurements; squares of larger ones overflow
+LARGEST_LOGARITHM = 100.0
 SIGNIFICANT = 0.01  # the largest probability of as many equal rows by rounding
 
 
@@ -179,6 +181,11 @@ def read_case(
     known, new = (
         _fragments(table, log, role) for role, table in (("control", pair.control), ("recovered", pair.recovered))
     )
+    is_nfi = isinstance(background, str) and background == NFI
+    are_logarithms = logged or (is_nfi and not log)
+    _check_size(pair.control, are_logarithms)
+    if are_logarithms:  # other measurements of a recovered fragment may be of any size: it is excluded
+        _check_size(pair.recovered, are_logarithms)
     cautions = [*duplicate_warnings(pair), *_replicate_cautions(known, "control")]
     cautions += _replicate_cautions(new, "recovered")
     cautions += [caution for table in (pair.control, pair.recovered) for caution in _filling_cautions(table)]
@@ -195,7 +202,7 @@ def read_case(
         new,
         [],
         np.ones(len(pair.features), dtype=bool),
-        log or logged,
+        log or logged or is_nfi,
         tuple(cautions),
         axis,
         preprocess,
@@ -204,7 +211,6 @@ def read_case(
         if background_sheet is not None:
             raise CaseError(f"background_sheet={background_sheet!r} needs a background")
         return case
-    is_nfi = isinstance(background, str) and background == NFI
     if is_nfi:
         table = read_table(
             _nfi_frame(pair.features, log), name="NFI float glass", source_column="source", fragment_column="piece"
@@ -215,7 +221,8 @@ def read_case(
         # Roles given as a pair are those of the control and the recovered table.
         given = {name: value for name, value in options.items() if name in keep and not isinstance(value, tuple)}
         table = _read_background(background, pair.control, missing=missing, sheet=background_sheet, **given)
-    return _with_background(replace(case, exponent=case.exponent or is_nfi), table, log)
+        _check_size(table, logged)
+    return _with_background(case, table, log)
 
 
 def _read_pair(control: Any, recovered: Any, has_background: bool, **options: Any) -> Pair:
@@ -303,6 +310,18 @@ def _fragments(table: Table, log: bool, role: str) -> Fragments:
         several = role == "recovered" or (role == "control" and len(set(table.source)) > 1)
         keys = table.source if several or table.replicate is not None else None
     return gather_fragments(_logarithms(table) if log else table.X, keys or table.ids, table.source)
+
+
+def _check_size(table: Table, are_logarithms: bool) -> None:
+    """Refuse numbers that no measurement has: codes for missing values, and contents that are taken for logarithms."""
+    too_large = np.argwhere(np.abs(table.X) > (LARGEST_LOGARITHM if are_logarithms else LARGEST))
+    if not len(too_large):
+        return
+    i, j = too_large[0]
+    what, remedy = ("logarithm (base 10)", "log") if are_logarithms else ("measurement", "")
+    raise CaseError(
+        f"{table.name}, row {table.rows[i]}: {table.features[j]} is {table.X[i, j]:g}, which is no {what}", remedy
+    )
 
 
 def _logarithms(table: Table) -> Floats:

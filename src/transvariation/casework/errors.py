@@ -12,6 +12,11 @@ REMEDIES = {
         "cli": "leave the variable out (--without), or judge without --log",
         "page": "untick the variable, or judge without logarithms",
     },
+    "log": {
+        "python": "if they are contents, take logarithms (log=True without logged)",
+        "cli": "if they are contents, take logarithms (--log without --logged)",
+        "page": "if they are contents, take logarithms",
+    },
     "source-column": {
         "python": "name the column of the sources (source_column=)",
         "cli": "name the column of the sources (--source-column)",

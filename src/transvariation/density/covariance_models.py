@@ -234,9 +234,13 @@ def _vee(W: Array, N: Array, fits: Fits) -> Array:
     for _ in range(INNER_ROUNDS):
         C = fits.pool(W / volume[:, None, None])
         C /= (determinant(C) ** (1 / p))[:, None, None]
-        good = np.isfinite(C).all(axis=(1, 2))
+        good = np.asarray(np.isfinite(C).all(axis=(1, 2)))
         inverse = np.full_like(C, np.nan)
-        inverse[good] = np.linalg.inv(C[good])
+        try:
+            inverse[good] = np.linalg.inv(C[good])
+        except np.linalg.LinAlgError:  # components with fewer samples than variables have collapsed
+            good[good] = np.linalg.slogdet(C[good])[0] != 0
+            inverse[good] = np.linalg.inv(C[good])
         matrix = np.where(moving[:, None, None], fits.share(C), matrix)
         volume, moving = fits.move(volume, np.einsum("kij,kji->k", W, fits.share(inverse)) / (p * N), moving)
         if not moving.any():
