@@ -6,6 +6,9 @@ A roaster buys coffee from Ethiopia and wants to know whether a new delivery is 
 coffees are known well; coffee from elsewhere may be anything. That is one-class classification, here with
 infrared spectra (ATR-FTIR) of 60 coffees from three countries, 1,841 wavenumbers each.
 
+The classifier accepts the Ethiopian coffees that it has not seen and rejects all coffees from elsewhere. Blends are
+noticed only if they hold a large share of other coffee.
+
 The spectra come with the package `chemotools <https://paucablop.github.io/chemotools/>`_ (MIT licence).
 """
 
@@ -96,6 +99,7 @@ blends = np.array([(1 - share) * own + share * other for share in shares for own
 levels = np.repeat(100 * shares, len(fresh) * len(foreign))
 table = type_ii_error(classifier.p_values(blends), levels)
 print(table.round(2).to_string(index=False))
+print(f"All blends with {table.loc[table['beta'] == 0, 'level'].min():g}% or more are noticed.")
 type_ii_figure(table, figure=plt.figure()).gca().set(xlabel="Vietnamese coffee in the blend (%)")
 
 # %%

@@ -7,7 +7,7 @@ import chart_style
 import matplotlib.pyplot as plt
 from benchmarks_page import read
 
-from transvariation.report.figure_style import DARK, GREEN, GREY, SETTINGS, SKY, WARM, WIDTH
+from transvariation.report.figure_style import DARK, GREEN, GREY, SETTINGS, SKY, WARM
 
 SCORES = ("tp", "Mahalanobis")
 MARKS = {"5": ("o", WARM), "10": ("D", GREEN), "18": ("^", SKY)}  # by number of elements
@@ -18,7 +18,7 @@ def simulation(folder: Path) -> str:
     rows = read("casework_simulation")
     levels = ("0.10", "0.05")
     with plt.rc_context(SETTINGS):
-        figure, panels = plt.subplots(1, 2, figsize=(WIDTH, 3.6), sharey=True)
+        figure, panels = plt.subplots(1, 2, figsize=(chart_style.WIDTH, 3.6), sharey=True)
         for axes, level in zip(panels, levels, strict=True):
             for elements, (mark, colour) in MARKS.items():
                 some = [row for row in rows if row["elements"] == elements]
@@ -54,7 +54,7 @@ def basis(folder: Path) -> str:
     """Compare calibration by the control and by a background, by the number of control fragments."""
     rows = read("casework_basis")
     with plt.rc_context(SETTINGS):
-        figure, panels = plt.subplots(1, 2, figsize=(WIDTH, 3.2), sharey=True)
+        figure, panels = plt.subplots(1, 2, figsize=(chart_style.WIDTH, 3.2), sharey=True)
         for axes, elements in zip(panels, ("5", "18"), strict=True):
             some = [row for row in rows if row["elements"] == elements]
             known = [int(row["known"]) for row in some]
@@ -64,7 +64,7 @@ def basis(folder: Path) -> str:
             axes.set(title=f"{elements} elements", xlabel="control fragments", ylim=(0, None))
             axes.set_xticks(known)
         panels[0].set(ylabel="share of other panes\nnot excluded")
-        panels[1].legend()
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
         chart_style.save(figure, folder / "casework_basis.svg")
     first = {row["elements"]: row for row in rows if row["known"] == min(rows, key=lambda r: int(r["known"]))["known"]}
     said = [

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-from transvariation.report.figure_style import DARK, GREEN, GREY, RED, SETTINGS, SKY, THRESHOLD, WARM, WIDTH
+from transvariation.report.figure_style import DARK, GREEN, GREY, RED, SETTINGS, SKY, THRESHOLD, WARM
+
+WIDTH = 5.6  # inches: narrower than other figures, so that the text is legible on a phone
 
 
 def dots(path: Path, names: Sequence[str], values: Sequence[float], *, label: str, ours: str, digits: int = 3) -> None:
