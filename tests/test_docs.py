@@ -310,6 +310,23 @@ def attributes(kind: type) -> list[str]:
     return [line for line in text.splitlines() if line and not line.startswith(" ")]
 
 
+def test_the_paper_quotes_kept_results():
+    text = " ".join((ROOT / "paper.md").read_text(encoding="utf-8").split())
+    held_out = pd.read_csv(DOCS / "results" / "glass" / "held_out.csv")
+    published = held_out[(held_out["calibration"] == "resubstitution") & (held_out["classifier"] != "NeighborTOCC")]
+    low, high = published["sensitivity"].min(), published["sensitivity"].max()
+    assert f"accept between {low:.2f} and {high:.2f} where" in text
+    auc = pd.read_csv(ROOT / "benchmarks" / "results" / "quality.csv", index_col="method")["mean AUC"]
+    assert f"{auc['NeighborTOCC']:.2f}, as that of the nearest neighbor" in text
+    assert f"against {auc['PyOD KNN']:.2f} for PyOD's KNN and {auc['IsolationForest']:.2f} for an isolation" in text
+    rates = pd.read_csv(ROOT / "benchmarks" / "results" / "casework_rates.csv").query(
+        "glass == 'Zadora' and known == 3 and replicates == 3 and nominal == 0.1"
+    )
+    tp, _, mahalanobis, astm = rates["false inclusion"]
+    assert f"includes {tp:.0%}. Calibrated Mahalanobis distances include {mahalanobis:.0%}, and" in text
+    assert f"same false exclusion, {astm:.0%}." in text
+
+
 def test_citation_names_the_version():
     assert f"version: {transvariation.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 

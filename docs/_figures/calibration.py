@@ -12,7 +12,7 @@ from sklearn.ensemble import IsolationForest
 from sklearn.svm import OneClassSVM
 
 from transvariation import PAMTOCC, TOCC, CalibratedOCC, NeighborTOCC, make_scenario
-from transvariation.report.figure_style import DARK, GREY, RED, SETTINGS, THRESHOLD, WIDTH
+from transvariation.report.figure_style import DARK, GREY, RED, SETTINGS, THRESHOLD
 
 STATIC = Path(__file__).parents[1] / "_static"
 REPEATS = 20
@@ -39,7 +39,7 @@ def false_alarms() -> dict[str, list[float]]:
 
 def draw() -> plt.Figure:
     """Draw one dot per training sample and a bar at the mean."""
-    fig, ax = plt.subplots(figsize=(WIDTH, 3.7))
+    fig, ax = plt.subplots(figsize=(5.6, 3.7))
     for place, (name, values) in enumerate(reversed(false_alarms().items())):
         colour = DARK if name.endswith("TOCC") or "Calibrated" in name else GREY
         ax.plot(values, np.full(len(values), place), "o", ms=6, color=colour, alpha=0.35, mew=0)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from transvariation import NeighborTOCC, load_glass
-from transvariation.report.figure_style import FOREIGN, FOREIGN_ACCEPTED, KNOWN, NEW, OUTLINE, SETTINGS, WIDTH
+from transvariation.report.figure_style import FOREIGN, FOREIGN_ACCEPTED, KNOWN, NEW, OUTLINE, SETTINGS
 
 STATIC = Path(__file__).parents[1] / "_static"
 FEATURES = ["Al", "Mg"]
@@ -32,7 +32,7 @@ def draw() -> plt.Figure:
     """Shade the p-value over the plane, and mark what is accepted and rejected."""
     known, windows, others = split()
     classifier = fit(known)
-    fig, ax = plt.subplots(figsize=(WIDTH, 4.6))
+    fig, ax = plt.subplots(figsize=(5.6, 4.4))
     x, y = np.linspace(-0.05, 3.65, 300), np.linspace(-0.35, 5.2, 300)
     grid = np.column_stack([axis.ravel() for axis in np.meshgrid(x, y)])
     p = classifier.p_values(pd.DataFrame(grid, columns=FEATURES)).reshape(len(y), len(x))
