@@ -16,7 +16,7 @@ Draw = Callable[[np.random.Generator, int, int], Floats]
 NOMINAL = (0.90, 0.95)
 MARGIN = 0.03
 N_FRESH = 200
-N_REPEATS = {5: 40, 18: 30, 50: 12, 200: 8, 1_000: 6, 1_841: 4}  # fewer for more features
+N_REPEATS = {5: 40, 18: 30, 50: 12, 200: 12, 1_000: 10, 1_841: 10}  # fewer for more features
 REPEAT = 4  # a cell beyond the margin is measured again, with so many times the repetitions and other seeds
 SEED = 20_261_117  # not used before the classifier was final
 # Gaussian data: from 10 to 3p samples, every number for p = 5 and 18, every fifth and those around p for p = 50.
