@@ -11,7 +11,9 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
-CONTEXT = multiprocessing.get_context("forkserver")
+# Windows starts every process from scratch.
+METHOD = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
+CONTEXT: Any = multiprocessing.get_context(METHOD)
 TOO_MUCH = "This needs more memory than is allowed here; use fewer rows or columns."
 POLL = 0.05  # seconds between looks at a running worker
 
@@ -30,21 +32,28 @@ class Cancelled(Exception):
 
 def warm_up() -> None:
     """Import the heavy libraries once, so that workers start in milliseconds."""
-    CONTEXT.set_forkserver_preload(["transvariation.web.work"])
-    CONTEXT.Process(target=int).start()
+    if METHOD == "forkserver":
+        CONTEXT.set_forkserver_preload(["transvariation.web.work"])
+        CONTEXT.Process(target=int).start()
+
+
+def _limit_memory(n_bytes: int) -> None:
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (n_bytes, n_bytes))
 
 
 def _child(connection: Connection, job: str, arguments: tuple, memory: int, reports: bool) -> None:
     """Run a job and send its steps and its outcome as JSON, which cannot run code."""
-    import resource
-
     from transvariation.casework import CaseError
     from transvariation.casework.judging import Step
     from transvariation.tables import TableError
     from transvariation.web.preview import problem_dict
 
     function = pkgutil.resolve_name(job)
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    _limit_memory(memory)
 
     def report(step: Step) -> None:
         connection.send_bytes(json.dumps({"step": step, "share": step.share}).encode())
