@@ -28,7 +28,7 @@ from transvariation.casework.same_source import (
     source_p_values,
 )
 from transvariation.conformal import RejectsNothing, TooFewSamples, group_weights, p_values, required_n
-from transvariation.scalings import Standardization, WhiteningScaling
+from transvariation.scalings import ScaledViews, Standardization
 
 Floats = NDArray[np.float64]
 
@@ -153,9 +153,8 @@ def _control_pair_p_values(control: Floats, recovered: Floats) -> Floats:
     """Compute p-values of pairs of recovered fragments, by the distances between control fragments."""
     if len(recovered) < 2:
         return np.ones((1, 1))
-    standard = Standardization().fit(control)
-    whitening = WhiteningScaling().fit(standard.transform(control))
-    own, theirs = (pdist(whitening.transform(standard.transform(X))) for X in (control, recovered))
+    views = ScaledViews(["whitened"], control)
+    own, theirs = (pdist(scaled) for scaled in (*views.known, *views.transform(recovered)))
     return squareform(p_values(-own, -theirs, np.full(len(own), len(control) / len(own))))
 
 

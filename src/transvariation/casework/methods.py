@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 
 from transvariation.base import OneClassClassifier
 from transvariation.calibrated import CalibratedOCC
-from transvariation.calibration import Calibration
+from transvariation.calibration import Calibration, CalibrationPlan
 from transvariation.casework.errors import CaseError
 from transvariation.casework.variables import preprocessing_for
 from transvariation.decomposition.minor_components import MinorComponents
@@ -143,9 +143,8 @@ class PreprocessedNeighborTOCC(CalibratedOCC):
     (15 known, 18 splits) this rejects all coffees from elsewhere, ten refits 94%.
     """
 
-    def _calibrate(self, X: Any, groups: Any, folds: Any) -> Calibration:
-        rows = self.estimator_[:-1].transform(X)
-        return self.estimator_[-1]._calibrate(rows, groups, folds)
+    def _calibrate(self, X: Any, plan: CalibrationPlan) -> Calibration:
+        return self.estimator_[-1]._calibrate(self.estimator_[:-1].transform(X), plan)
 
 
 def make_classifier(recipe: Recipe, sensitivity: float, n_features: int) -> OneClassClassifier:
