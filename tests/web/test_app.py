@@ -18,7 +18,7 @@ from starlette.testclient import TestClient
 
 from transvariation import load_glass
 from transvariation.casework import judge
-from transvariation.casework.fragments import format_p
+from transvariation.casework.checks import format_p
 from transvariation.cli import main
 from transvariation.preprocessing import SNV
 from transvariation.report.case_text import conclusion_frame

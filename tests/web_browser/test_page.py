@@ -22,7 +22,7 @@ from tests.web_browser.actions import (
 
 from transvariation import load_glass, load_nfi_glass
 from transvariation.casework import judge
-from transvariation.casework.fragments import format_p
+from transvariation.casework.checks import format_p
 from transvariation.report.case_text import verdict
 from transvariation.web.work import example_files
 

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from transvariation.casework import CaseResult, Conclusion
-from transvariation.casework.fragments import format_p
+from transvariation.casework.checks import format_p
 from transvariation.casework.likelihood_ratio import in_words
 from transvariation.tables.problems import Problem, printable
 
