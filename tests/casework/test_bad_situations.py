@@ -169,7 +169,31 @@ def test_a_method_that_needs_more_fragments_names_the_remedy(glass):
     with pytest.raises(CaseError) as caught:
         judge(known, questioned, method="pam")
     assert "--method neighbor" in caught.value.text("cli")
+    assert "--background" in caught.value.text("cli")
     assert 'method="neighbor"' in str(caught.value)
+    many = pd.DataFrame(np.repeat([[1.0, 2.0], [2.0, 1.0]], 20, axis=0), columns=["Na", "Mg"])
+    with pytest.raises(CaseError) as caught:
+        judge(many, many[:2] + 1, method="pam")
+    assert "--background" not in caught.value.text("cli")
+
+
+@pytest.mark.parametrize("how", [{"method": "pam"}, {"reduce": "minor", "reduce_to": 4}])
+def test_a_method_that_needs_more_fragments_leaves_the_case_to_the_background(glass, how):
+    known, questioned, background = glass
+    found = judge(known, questioned, background=background, log=True, **how)
+    usual = judge(known, questioned, background=background, log=True)
+    assert found.model.basis == "background"
+    assert [c.p_value for c in found.conclusions] == [c.p_value for c in usual.conclusions]
+    assert [c.statement for c in found.conclusions] == [c.statement for c in usual.conclusions]
+    (warning,) = found.warnings
+    assert warning.startswith("The method cannot be used with this control: ")
+    assert warning.endswith("The conclusions rest on the background alone.")
+    for sensitivity in (0.3, 0.5, 0.99):  # no control fragment calibrates, whatever is asked for
+        moved = found.at(sensitivity)
+        assert moved.model.basis == "background"
+        assert not any("control fragments" in c.disagreement for c in moved.conclusions)
+    with pytest.raises(CaseError, match="reduce_to=9 exceeds the 5 variables"):
+        judge(known, questioned, background=background, log=True, reduce="minor", reduce_to=9)
 
 
 def test_a_laboratory_file_works_as_it_is(glass, tmp_path):

@@ -694,5 +694,4 @@ def test_worker_reports_its_steps():
     asyncio.run(workers.work("transvariation.web.work:decide", files, AS_READ, {}, **told))
     steps, shares = zip(*found, strict=True)
     assert steps[:2] == ("reading the tables", "comparing 15 recovered with 15 control fragments")
-    assert list(shares) == sorted(shares)
-    assert shares[0] == 0 < shares[-1] < 1
+    assert shares == (0, None, 0.9)

@@ -18,7 +18,7 @@ from transvariation.base import OneClassClassifier
 from transvariation.calibrated import CalibratedOCC
 from transvariation.casework.case_tables import CaseTables
 from transvariation.casework.checks import Check
-from transvariation.casework.conclusions import Calibration, Variables
+from transvariation.casework.conclusions import ENOUGH, Calibration, Variables
 from transvariation.casework.errors import CaseError
 from transvariation.casework.fragments import Floats
 from transvariation.casework.likelihood_ratio import Performance
@@ -270,7 +270,10 @@ def compare_with_control(tables: CaseTables, recipe: Recipe) -> Evidence:
             calibration, np.ones(len(recovered)), np.ones(recovered.shape), variables=Variables(tables.features)
         )
     known, new = (pd.DataFrame(means, columns=features) for means in (control, recovered))
-    classifier, warned = fit_classifier(recipe, GROUPING, known)
+    try:
+        classifier, warned = fit_classifier(recipe, GROUPING, known)
+    except CaseError as error:
+        return _without_classifier(tables, recipe, error)
     coverage = classifier.coverage_report()
     evidence = Evidence(
         Calibration(
@@ -288,6 +291,21 @@ def compare_with_control(tables: CaseTables, recipe: Recipe) -> Evidence:
         for group in group_fragments(_control_pair_p_values(*tables.means_after(recipe.preprocess))):
             evidence.groups.append((group, evidence.joint_p_value(group), {}))
     return evidence
+
+
+def _without_classifier(tables: CaseTables, recipe: Recipe, error: CaseError) -> Evidence:
+    """Leave few control fragments to the background if the method cannot be used with them; else raise the error."""
+    if error.remedy != "other-method" or len(tables.control.names) >= ENOUGH:
+        raise error
+    if not tables.background:
+        raise CaseError(error.problem, "background") from error
+    return Evidence(
+        Calibration(0, 1.0, recipe.description, "None: the method was not used."),
+        np.ones(len(tables.recovered.names)),
+        univariate_p_values(*tables.shown),
+        variables=Variables(tables.features),
+        cautions=[f"T{error.problem[1:]}. The conclusions rest on the background alone."],
+    )
 
 
 def univariate_p_values(control: Floats, recovered: Floats) -> Floats:

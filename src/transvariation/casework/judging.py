@@ -31,13 +31,13 @@ class Step(str):
 
     Attributes
     ----------
-    share : float
-        The share of the work done before the step, roughly.
+    share : float or None
+        The share of the work done before the step, roughly; None while it is not known.
     """
 
-    share: float
+    share: float | None
 
-    def __new__(cls, words: str, share: float) -> "Step":
+    def __new__(cls, words: str, share: float | None) -> "Step":
         """Make a string with a share."""
         step = super().__new__(cls, words)
         step.share = share
@@ -118,7 +118,8 @@ def judge(
     command : str
         The command to name in the result.
     progress : callable
-        Called with each step: a string that describes it, whose attribute ``share`` is the share of the work done.
+        Called with each step: a string that describes it, whose attribute ``share`` is the share of the work done,
+        or None while it is not known.
     **options
         Further options of :func:`transvariation.tables.read_pair`, and ``background_sheet``.
 
@@ -148,7 +149,7 @@ def judge(
     options |= {"features": features, "ranges": ranges, "without": without, "missing": missing}
     tables = read_case(control, recovered, background, log=log, logged=logged, preprocess=recipe.preprocess, **options)
     words = f"comparing {len(tables.recovered.names)} recovered with {len(tables.control.names)} control fragments"
-    progress(Step(words, 0.1))
+    progress(Step(words, 0.1 if tables.background else None))  # without a background this step is nearly all the work
     evidence = {"control": compare_with_control(tables, recipe)}
     if tables.background:
         evidence["background"] = compare_with_background(
