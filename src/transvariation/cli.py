@@ -14,8 +14,13 @@ import click
 
 from transvariation import __version__
 
+INPUT = click.Path(exists=True, dir_okay=False, path_type=Path)
+OUTPUT = click.Path(dir_okay=False, path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)
+COUNT = click.IntRange(min=1)
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
 @click.version_option(__version__)
 def main() -> None:
     """Judge whether objects belong to a class that is known from examples."""
@@ -25,18 +30,8 @@ def main() -> None:
 
 
 @main.command()
-@click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    default="transvariation-demo",
-    show_default=True,
-    help="The folder for the report and the figure.",
-)
-@click.option(
-    "--tables",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Only write the example tables of the documentation into this folder.",
-)
+@click.option("--out", type=FOLDER, default="transvariation-demo", help="The folder for the report and the figure.")
+@click.option("--tables", type=FOLDER, help="Only write the example tables of the documentation into this folder.")
 def demo(out: Path, tables: Path | None) -> None:
     """Judge packaged glass fragments: which could come from a window?"""
     from rich.console import Console
@@ -64,24 +59,24 @@ def _jobs(context: click.Context, option: click.Option, given: int | str) -> int
     return given
 
 
+_folder = click.option("--out", type=FOLDER, required=True, help="The folder to fill.")
+
+
 @main.group()
 def study() -> None:
     """Reproduce the tables and figures of the paper in a folder."""
 
 
 @study.command()
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="The folder to fill.")
-@click.option("--scenarios", default="a-i", show_default=True, help="Letters and ranges, such as a-d,i.")
-@click.option("--sizes", default="100,200,500", show_default=True, help="Numbers of target objects.")
-@click.option("--shifts", default="1,2", show_default=True, help="Shifts of the non-targets in scenarios a to d.")
-@click.option("--repeats", type=click.IntRange(min=1), default=100, show_default=True, help="Data sets per setting.")
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed, the same results."
-)
+@_folder
+@click.option("--scenarios", default="a-i", help="Letters and ranges, such as a-d,i.")
+@click.option("--sizes", default="100,200,500", help="Numbers of target objects.")
+@click.option("--shifts", default="1,2", help="Shifts of the non-targets in scenarios a to d.")
+@click.option("--repeats", type=COUNT, default=100, help="Data sets per setting.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="The same seed, the same results.")
 @click.option(
     "--jobs",
     default="1",
-    show_default=True,
     callback=_jobs,
     help="Processes, -1 for all cores, or a Dask scheduler's address, such as tcp://127.0.0.1:8786.",
 )
@@ -107,12 +102,10 @@ def simulation(out: Path, scenarios: str, sizes: str, shifts: str, repeats: int,
 
 
 @study.command()
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="The folder to fill.")
-@click.option(
-    "--seeds", type=click.IntRange(min=1), default=20, show_default=True, help="Seeds for random projections."
-)
-@click.option("--repeats", type=click.IntRange(min=1), default=3, show_default=True, help="Ten-fold splits.")
-@click.option("--jobs", type=int, default=-1, show_default=True, callback=_jobs, help="Processes; -1 for all cores.")
+@_folder
+@click.option("--seeds", type=COUNT, default=20, help="Seeds for random projections.")
+@click.option("--repeats", type=COUNT, default=3, help="Ten-fold splits.")
+@click.option("--jobs", type=int, default=-1, callback=_jobs, help="Processes; -1 for all cores.")
 def glass(out: Path, seeds: int, repeats: int, jobs: int) -> None:
     """Reproduce the analysis of the glass fragments, then repeat it on unseen fragments.
 
@@ -245,12 +238,7 @@ def _in_words(choices: dict[str, str]) -> str:
 def _judging(command: Any) -> Any:
     """Add the options shared by judge and fit."""
     options = [
-        click.option(
-            "--method",
-            default="neighbor",
-            show_default=True,
-            help=f"How to compare with the control: {_in_words(METHODS)}.",
-        ),
+        click.option("--method", default="neighbor", help=f"How to compare with the control: {_in_words(METHODS)}."),
         click.option(
             "--preprocess",
             metavar="STEPS",
@@ -258,18 +246,11 @@ def _judging(command: Any) -> Any:
             "and second derivative), such as snv,sg1; sg1:15:2 has a window of 15 positions and degree 2.",
         ),
         click.option("--reduce", help=f"Reduce the variables first: {_in_words(REDUCTIONS)}."),
-        click.option(
-            "--reduce-to",
-            type=int,
-            default=2,
-            show_default=True,
-            help="How many variables or combinations --reduce leaves.",
-        ),
+        click.option("--reduce-to", type=int, default=2, help="How many variables or combinations --reduce leaves."),
         click.option(
             "--sensitivity",
             type=float,
             default=0.9,
-            show_default=True,
             help="Share of fragments of the control's own source that should not be excluded.",
         ),
         click.option(
@@ -296,12 +277,9 @@ def _judging(command: Any) -> Any:
             "--missing",
             type=click.Choice(["error", "drop", "impute"]),
             default="error",
-            show_default=True,
             help="Missing and below-detection values: report them, leave the row out, or fill them in.",
         ),
-        click.option(
-            "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For everything drawn at random."
-        ),
+        click.option("--seed", type=click.IntRange(min=0), default=0, help="For everything drawn at random."),
     ]
     for option in reversed(options):
         command = option(command)
@@ -362,10 +340,10 @@ def _case_options(command: Any) -> Any:
 
 
 @main.command()
-@click.argument("control", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.argument("recovered", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--report", type=click.Path(dir_okay=False, path_type=Path), help="Write a report: .html or .pdf.")
-@click.option("--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Write everything as JSON.")
+@click.argument("control", type=INPUT)
+@click.argument("recovered", type=INPUT)
+@click.option("--report", type=OUTPUT, help="Write a report: .html or .pdf.")
+@click.option("--json", "json_file", type=OUTPUT, help="Write everything as JSON.")
 @click.option(
     "--background",
     callback=_background,
@@ -374,10 +352,8 @@ def _case_options(command: Any) -> Any:
 )
 @click.option("--log", is_flag=True, help="Take logarithms of the measurements first.")
 @click.option("--logged", is_flag=True, help="The tables already hold logarithms (base 10).")
-@click.option("--multiplier", type=float, default=4.0, show_default=True, help="Of the ASTM E2927 criterion.")
-@click.option(
-    "--min-rsd", type=float, default=0.03, show_default=True, help="Minimum relative sd of the ASTM E2927 criterion."
-)
+@click.option("--multiplier", type=float, default=4.0, help="Of the ASTM E2927 criterion.")
+@click.option("--min-rsd", type=float, default=0.03, help="Minimum relative sd of the ASTM E2927 criterion.")
 @click.option("--control-sheet", help="The sheet of CONTROL, if it is an Excel workbook; by default the first.")
 @click.option("--recovered-sheet", help="The sheet of RECOVERED; both tables may be in one workbook.")
 @click.option("--background-sheet", help="The sheet of the background table.")
@@ -413,8 +389,8 @@ def judge(
 
 
 @main.command()
-@click.argument("control", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.argument("model", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("control", type=INPUT)
+@click.argument("model", type=OUTPUT)
 @_sheet
 @_judging
 def fit(control: Path, model: Path, **options: Any) -> None:
@@ -440,18 +416,15 @@ def _warn(messages: list[str]) -> None:
 
 
 @main.command()
-@click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.argument("table", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option(
-    "--out", type=click.Path(dir_okay=False, path_type=Path), help="The CSV file to write.  [TABLE.scores.csv]"
-)
+@click.argument("model", type=INPUT)
+@click.argument("table", type=INPUT)
+@click.option("--out", type=OUTPUT, help="The CSV file to write.  [TABLE.scores.csv]")
 @click.option("--id-column", help="The column that names the rows; by default recognised.")
 @_decimal
 @click.option(
     "--missing",
     type=click.Choice(["error", "drop"]),
     default="error",
-    show_default=True,
     help="Missing values: report them, or leave the row out.",
 )
 @_role
@@ -476,7 +449,7 @@ def score(model: Path, table: Path, out: Path | None, **options: Any) -> None:
 
 
 @main.command()
-@click.option("--port", type=click.IntRange(0, 65535), default=8377, show_default=True, help="0 takes any free one.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8377, help="0 takes any free one.")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 def serve(port: int, no_browser: bool) -> None:
     """Serve the local page: the same work in a browser, on this computer only."""

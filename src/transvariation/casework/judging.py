@@ -22,26 +22,9 @@ from transvariation.provenance import provenance
 from transvariation.tables import Table
 
 CASE_FIELDS = ("case_number", "items", "laboratory", "examiner", "reviewer", "received", "examined")
+Progress = Callable[[str, float | None], None]
 FARTHEST = 1e6  # standard deviations; JSON has no infinity
 TELLING = 10  # of many variables, those that the reasons name
-
-
-class Step(str):
-    """A step of `judge`, in words.
-
-    Attributes
-    ----------
-    share : float or None
-        The share of the work done before the step, roughly; None while it is not known.
-    """
-
-    share: float | None
-
-    def __new__(cls, words: str, share: float | None) -> "Step":
-        """Make a string with a share."""
-        step = super().__new__(cls, words)
-        step.share = share
-        return step
 
 
 def judge(
@@ -67,7 +50,7 @@ def judge(
     min_rsd: float = MIN_RSD,
     case: Mapping[str, str] | None = None,
     command: str = "transvariation.casework.judge",
-    progress: Callable[[Step], None] = lambda step: None,
+    progress: Progress = lambda step, share: None,
     **options: Any,
 ) -> CaseResult:
     """Judge which recovered fragments could come from the source of the control fragments.
@@ -118,8 +101,7 @@ def judge(
     command : str
         The command to name in the result.
     progress : callable
-        Called with each step: a string that describes it, whose attribute ``share`` is the share of the work done,
-        or None while it is not known.
+        Called with each step in words and the share of the work done before it, or None while that is not known.
     **options
         Further options of :func:`transvariation.tables.read_pair`, and ``background_sheet``.
 
@@ -144,20 +126,20 @@ def judge(
     recipe = Recipe(method, reduce, reduce_to, preprocess, seed)
     if log and logged:
         raise CaseError("log and logged exclude each other: logged states that the tables already hold logarithms")
-    progress(Step("reading the tables", 0.0))
+    progress("reading the tables", 0.0)
     options |= {"fragment_column": fragment_column, "source_column": source_column}
     options |= {"features": features, "ranges": ranges, "without": without, "missing": missing}
     tables = read_case(control, recovered, background, log=log, logged=logged, preprocess=recipe.preprocess, **options)
     words = f"comparing {len(tables.recovered.names)} recovered with {len(tables.control.names)} control fragments"
-    progress(Step(words, 0.1 if tables.background else None))  # without a background this step is nearly all the work
+    progress(words, 0.1 if tables.background else None)  # without a background this step is nearly all the work
     evidence = {"control": compare_with_control(tables, recipe)}
     if tables.background:
         evidence["background"] = compare_with_background(
-            tables, seed, lambda words, share: progress(Step(words, 0.3 + 0.6 * share))
+            tables, seed, lambda step, share: progress(step, 0.3 + 0.6 * share)
         )
         if tables.is_summarised:
             evidence["background"].univariate = evidence["control"].univariate
-    progress(Step("checking the control", 0.9))
+    progress("checking the control", 0.9)
     by_background = evidence["background"].checks if tables.background else []
     checks, cautions = check_case(tables, by_background, np.random.default_rng(seed))
     criterion, matches, further = compare_by_astm(tables, multiplier, min_rsd, seed)

@@ -11,7 +11,6 @@ from rich.table import Column, Table
 
 from transvariation.atomic_write import check_outputs, replacing
 from transvariation.casework import CaseResult, judge
-from transvariation.casework.judging import Step
 from transvariation.provenance import command_line
 from transvariation.report.case import check_report_name, write_report
 from transvariation.report.case_text import conclusion_frame, note_lines, summary_lines, verdict
@@ -35,14 +34,14 @@ def judge_case(
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("judging", total=1.0)
 
-        def show(step: Step) -> None:
-            bar.update(task, description=step, completed=step.share or 0.0)
-            bar.tasks[task].total = None if step.share is None else 1.0  # without a total the bar moves back and forth
+        def show(step: str, share: float | None) -> None:
+            bar.update(task, description=step, completed=share or 0.0)
+            bar.tasks[task].total = None if share is None else 1.0  # without a total the bar moves back and forth
 
         result = judge(control, recovered, command=command_line(), progress=show, **options)
         # Files first: whatever happens to the screen, they exist.
         if report is not None:
-            show(Step("writing the report", 0.95))
+            show("writing the report", 0.95)
             write_report(result, report)
     if json_file is not None:
         with replacing(json_file) as unfinished:

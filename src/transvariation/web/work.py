@@ -15,7 +15,7 @@ from transvariation.casework import METHODS, REDUCTIONS, CaseResult, Conclusion,
 from transvariation.casework.case_tables import NFI, read_case
 from transvariation.casework.checks import duplicate_warnings, format_p
 from transvariation.casework.control_comparison import DEFAULT
-from transvariation.casework.judging import Step
+from transvariation.casework.judging import Progress
 from transvariation.casework.model_file import spreadsheet_safe
 from transvariation.casework.result import LIMITATIONS, MANY, Measured
 from transvariation.casework.variables import (
@@ -105,9 +105,7 @@ def understand(files: Files, reading: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def decide(
-    files: Files, reading: dict[str, Any], options: dict[str, Any], progress: Callable[[Step], None]
-) -> dict[str, Any]:
+def decide(files: Files, reading: dict[str, Any], options: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Judge the case."""
     (control, recovered), names = _named(files)
     background: Any = NFI if reading["background"] == NFI else None

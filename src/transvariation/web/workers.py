@@ -48,15 +48,14 @@ def _limit_memory(n_bytes: int) -> None:
 def _child(connection: Connection, job: str, arguments: tuple, memory: int, reports: bool) -> None:
     """Run a job and send its steps and its outcome as JSON, which cannot run code."""
     from transvariation.casework import CaseError
-    from transvariation.casework.judging import Step
     from transvariation.tables import TableError
     from transvariation.web.preview import problem_dict
 
     function = pkgutil.resolve_name(job)
     _limit_memory(memory)
 
-    def report(step: Step) -> None:
-        connection.send_bytes(json.dumps({"step": step, "share": step.share}).encode())
+    def report(step: str, share: float | None) -> None:
+        connection.send_bytes(json.dumps({"step": step, "share": share}).encode())
 
     options = {"progress": report} if reports else {}
     try:
