@@ -18,7 +18,7 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from transvariation.web.guard import Guard
-from transvariation.web.workers import POLL, Cancelled, WorkError, work
+from transvariation.web.workers import POLL, Cancelled, WorkError, failure, work
 
 KINDS = {
     "html": "text/html; charset=utf-8",
@@ -51,6 +51,7 @@ DECIMALS = (None, ",", ".")  # None: recognised
 COLUMN_ROLES = ("source", "fragment", "replicate", "order", "id", "measurement", "ignore")
 SCALES = (None, "log", "logged")  # measurements as they are, to take logarithms of, or logarithms already
 BOTH = (None, None)
+UNREADABLE = "The request could not be read; reload the page."
 STARTING = "starting", 0.0
 AS_READ = {
     "missing": "error",
@@ -132,20 +133,17 @@ class Page:
             async with asyncio.timeout(self.limits.read_seconds):
                 form = await parser.parse()
         except TimeoutError:
-            return _problem("The upload took too long and was stopped; try again with smaller tables.", 408)
+            raise failure("The upload took too long and was stopped; try again with smaller tables.", 408) from None
         except (MultiPartException, KeyError, ValueError):
-            return _problem("The upload could not be read; reload the page and choose the tables again.")
+            raise failure("The upload could not be read; reload the page and choose the tables again.") from None
         uploaded = [file for role in (*TABLES, "background") if isinstance(file := form.get(role), UploadFile)]
         tables = [(_name(file.filename), await file.read()) for file in uploaded if file.filename]
         await form.close()
-        try:
-            reading = _reading(form)
-        except ValueError as error:
-            return _problem(str(error))
+        reading = _reading(form)
         if not all(isinstance(form.get(role), UploadFile) for role in TABLES) or len(tables) < 2:
-            return _problem("Choose both tables: control and recovered.")
+            raise failure("Choose both tables: control and recovered.")
         if reading["background"] == "file" and len(tables) < 3:
-            return _problem("Choose the background table, or another background.")
+            raise failure("Choose the background table, or another background.")
         return await self._understood(Case(tables, reading))
 
     async def example(self, request: Request) -> Response:
@@ -153,10 +151,7 @@ class Page:
         return await self._understood(Case(None, AS_READ))
 
     async def _understood(self, case: Case) -> Response:
-        try:
-            seen = await self._quick("understand", case.files, case.reading)
-        except WorkError as error:
-            return JSONResponse({"problems": error.problems}, 422)
+        seen = await self._quick("understand", case.files, case.reading)
         if "problems" in seen:
             return JSONResponse(seen, 422)
         name = secrets.token_urlsafe(12)
@@ -170,19 +165,20 @@ class Page:
         async with self.quick:
             return await work(f"{JOBS}:{job}", *arguments, seconds=self.limits.read_seconds, memory=self.limits.memory)
 
-    def _case(self, request: Request) -> Case | None:
-        return self.cases.get(request.path_params["case"])
+    def _case(self, request: Request) -> Case:
+        case = self.cases.get(request.path_params["case"])
+        if case is None:
+            raise failure("These tables are no longer here; load them again.", 404)
+        return case
 
     async def judge(self, request: Request) -> Response:
         """Start judging a case; the page then polls its state."""
         case = self._case(request)
-        if case is None:
-            return _problem("These tables are no longer here; load them again.", 404)
         try:
             asked = await request.json()
             options = {name: asked[name] for name in OPTIONS if asked.get(name) not in (None, "")}
         except (ValueError, AttributeError, TypeError):
-            return _problem("The request could not be read; reload the page.")
+            raise failure(UNREADABLE) from None
         await self._stop(case)
         case.stopped, case.result, case.problems = False, None, []
         case.step, case.started = STARTING, time.monotonic()
@@ -227,73 +223,59 @@ class Page:
 
     async def state(self, request: Request) -> Response:
         """Return the state of a case."""
-        case = self._case(request)
-        return (
-            _problem("These tables are no longer here; load them again.", 404)
-            if case is None
-            else JSONResponse(case.state())
-        )
+        return JSONResponse(self._case(request).state())
 
     async def cancel(self, request: Request) -> Response:
         """Stop judging a case."""
         case = self._case(request)
-        if case is None:
-            return _problem("These tables are no longer here; load them again.", 404)
         await self._stop(case)
         return JSONResponse(case.state())
 
     async def preview(self, request: Request) -> Response:
         """Return the spectra before and after a choice of ranges and preprocessing."""
         case = self._case(request)
-        if case is None:
-            return _problem("These tables are no longer here; load them again.", 404)
         try:
             asked = dict(await request.json())
-            how = {name: asked.get(name) for name in ("features", "ranges", "preprocess")}
-            return JSONResponse(await self._quick("preview_spectra", case.files, case.reading, how))
-        except WorkError as error:
-            return JSONResponse({"problems": error.problems}, 422)
         except (ValueError, TypeError):
-            return _problem("The request could not be read; reload the page.")
+            raise failure(UNREADABLE) from None
+        how = {name: asked.get(name) for name in ("features", "ranges", "preprocess")}
+        return JSONResponse(await self._quick("preview_spectra", case.files, case.reading, how))
 
     async def view(self, request: Request) -> Response:
         """Return a view of the result at a sensitivity: the conclusions, the points of the figure, the evidence."""
         name = request.path_params["view"]
         if name not in VIEWS:
-            return _problem(f"There is no view {name!r}.", 404)
-        return await self._at(request, name, *(request.query_params.get(key, "") for key in VIEWS[name]))
+            raise failure(f"There is no view {name!r}.", 404)
+        return JSONResponse(await self._at(request, name, *(request.query_params.get(key, "") for key in VIEWS[name])))
 
     async def download(self, request: Request) -> Response:
         """Return the result at a sensitivity as a file."""
         kind = request.path_params["kind"]
         if kind not in KINDS:
-            return _problem(f"There is no file of the kind {kind!r}.", 404)
-        answer = await self._at(request, "render", kind)
-        if answer.status_code != 200:
-            return answer
+            raise failure(f"There is no file of the kind {kind!r}.", 404)
+        content = await self._at(request, "render", kind)
         headers = {
             "content-type": KINDS[kind],
             "content-disposition": f'attachment; filename="transvariation-case.{kind}"',
             "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox",
         }
-        return Response(base64.b64decode(json.loads(bytes(answer.body))), headers=headers)
+        return Response(base64.b64decode(content), headers=headers)
 
-    async def _at(self, request: Request, job: str, *arguments: Any) -> Response:
+    async def _at(self, request: Request, job: str, *arguments: Any) -> Any:
         """Run a job on the result of a case at the sensitivity of the query."""
-        case = self._case(request)
-        if case is None or case.result is None:
-            return _problem("There is no result yet.", 404)
+        result = self._case(request).result
+        if result is None:
+            raise failure("There is no result yet.", 404)
         try:
-            sensitivity = float(request.query_params.get("sensitivity", case.result["model"]["sensitivity"]))
-            return JSONResponse(await self._quick(job, case.result, *arguments, sensitivity))
+            sensitivity = float(request.query_params.get("sensitivity", result["model"]["sensitivity"]))
         except ValueError:
-            return _problem("The sensitivity must be a number such as 0.9.")
-        except WorkError as error:
-            return JSONResponse({"problems": error.problems}, 422)
+            raise failure("The sensitivity must be a number such as 0.9.") from None
+        return await self._quick(job, result, *arguments, sensitivity)
 
 
-def _problem(message: str, status: int = 422) -> Response:
-    return JSONResponse({"problems": [{"message": message}]}, status)
+async def _failed(request: Request, error: Exception) -> Response:
+    """Return the reasons for which a request could not be fulfilled."""
+    return JSONResponse({"problems": error.problems}, error.status)  # type: ignore[attr-defined]
 
 
 def _reading(form: FormData) -> dict[str, Any]:
@@ -302,7 +284,7 @@ def _reading(form: FormData) -> dict[str, Any]:
     def field(name: str, allowed: tuple[str | None, ...], words: str) -> str | None:
         value = str(form.get(name) or "") or None
         if value not in allowed:
-            raise ValueError(f"{name}={value!r} is unknown; {words}.")
+            raise failure(f"{name}={value!r} is unknown; {words}.")
         return value
 
     decimals = tuple(field(f"{table}-decimal", DECIMALS, "choose the comma or the point") for table in TABLES)
@@ -327,7 +309,7 @@ def _roles(form: FormData, table: str) -> dict[str, str] | None:
     except json.JSONDecodeError:
         roles = None
     if not isinstance(roles, dict) or not set(map(str, roles.values())) <= set(COLUMN_ROLES):
-        raise ValueError(f"The roles of the {table} table could not be read; reload the page.")
+        raise failure(f"The roles of the {table} table could not be read; reload the page.")
     return roles or None
 
 
@@ -353,4 +335,5 @@ def make_app(token: str, port: int, limits: Limits | None = None) -> Guard:
         Route("/api/cases/{case}/{view}", page.view),
     ]
     hosts = frozenset({f"127.0.0.1:{port}", f"localhost:{port}"})
-    return Guard(Starlette(routes=routes), token=token, hosts=hosts, max_bytes=limits.max_bytes)
+    app = Starlette(routes=routes, exception_handlers={WorkError: _failed})
+    return Guard(app, token=token, hosts=hosts, max_bytes=limits.max_bytes)

@@ -49,8 +49,7 @@ from transvariation.report.case_text import (
     verdict,
 )
 from transvariation.tables import Limits, TableError, read_pair
-from transvariation.web.preview import problem_dict, sheets, show_problems, show_table
-from transvariation.web.spectra import segments, some
+from transvariation.web.preview import problem_dict, segments, sheets, show_problems, show_table, some
 
 # A browser shows all of this at once: less than the command line takes.
 LIMITS = Limits(rows=50_000, columns=10_000, cells=500_000, unpacked=100_000_000)

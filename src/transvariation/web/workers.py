@@ -14,16 +14,23 @@ import anyio.to_thread
 # Windows starts every process from scratch.
 METHOD = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
 CONTEXT: Any = multiprocessing.get_context(METHOD)
+STOPPED = "The worker stopped unexpectedly; try again with fewer rows."
 TOO_MUCH = "This needs more memory than is allowed here; use fewer rows or columns."
 POLL = 0.05  # seconds between looks at a running worker
 
 
 class WorkError(Exception):
-    """A job failed; `problems` holds one dictionary per reason."""
+    """A request or a job failed; `problems` holds one dictionary per reason, `status` is that of the response."""
 
-    def __init__(self, problems: list[dict[str, Any]]):
+    def __init__(self, *problems: dict[str, Any], status: int = 422):
         super().__init__(problems)
-        self.problems = problems
+        self.problems = list(problems)
+        self.status = status
+
+
+def failure(message: str, status: int = 422) -> WorkError:
+    """Make the error of a single reason."""
+    return WorkError({"message": message}, status=status)
 
 
 class Cancelled(Exception):
@@ -102,7 +109,7 @@ async def work(
         await anyio.to_thread.run_sync(process.join)
         here.close()
     if "problems" in outcome:
-        raise WorkError(outcome["problems"])
+        raise WorkError(*outcome["problems"])
     return outcome["result"]
 
 
@@ -112,13 +119,11 @@ async def _answer(here: Connection, process: Any, deadline: float, stopped: Call
             try:
                 return json.loads(await anyio.to_thread.run_sync(here.recv_bytes))
             except EOFError:
-                raise WorkError([{"message": "The worker stopped unexpectedly; try again with fewer rows."}]) from None
+                raise failure(STOPPED) from None
         if stopped():
             raise Cancelled
         if time.monotonic() > deadline:
-            raise WorkError(
-                [{"message": "This took longer than is allowed here; use fewer rows, or the command line."}]
-            )
+            raise failure("This took longer than is allowed here; use fewer rows, or the command line.")
         if not process.is_alive() and not here.poll():
-            raise WorkError([{"message": "The worker stopped unexpectedly; try again with fewer rows."}])
+            raise failure(STOPPED)
         await anyio.sleep(POLL)
