@@ -19,17 +19,15 @@ from benchmarks.panes import make_panes
 from benchmarks.table import RESULTS, Table
 from transvariation.casework.astm import MIN_FRAGMENTS, match_interval
 from transvariation.casework.likelihood_ratio import LikelihoodSystem, Performance, ThreeLevelModel, performance
-from transvariation.casework.same_source import (
+from transvariation.casework.pairs import (
     Design,
     Pairs,
-    SameSourceDifferences,
     Source,
-    VarianceStabilizer,
     different_source_pairs,
     same_source_pairs,
     scaled_differences,
-    source_p_values,
 )
+from transvariation.casework.same_source import SameSourceDifferences, VarianceStabilizer, source_p_values
 from transvariation.datasets import load_nfi_glass
 from transvariation.neighbor_tocc import NeighborTOCC
 from transvariation.report.case_figures import draw_performance

@@ -1,9 +1,8 @@
 """Base class of all one-class classifiers: describe the target class, calibrate, set the threshold."""
 
 import math
-import warnings
 from abc import ABCMeta, abstractmethod
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,12 +12,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from transvariation.calibration import Calibration, CalibrationPlan, CoverageReport, plan_calibration, take_rows
 from transvariation.conformal import RejectsNearlyAll, RejectsNothing, margin, warn_user
-from transvariation.explanation import as_frame, feature_table
+from transvariation.explanation import ExplanationMixin
 from transvariation.parallel import run_in_processes
 from transvariation.validation import check_count, without_sample_weight
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -29,7 +25,7 @@ _HELD_OUT = 100  # samples that show whether nearly all new samples would be rej
 _SUBSET = 1_100  # samples among which these are scored first
 
 
-class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
+class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclass=ABCMeta):
     """Learn a class from target samples only, and accept new samples that are typical of it.
 
     A subclass implements `_describe`, which learns the target class, and `_score`, which scores samples (high =
@@ -328,49 +324,6 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         """
         check_is_fitted(self)
         return self._calibration.coverage_report(self._sensitivity if sensitivity is None else sensitivity)
-
-    def explain(self, Z: ArrayLike) -> "pd.DataFrame":
-        """Compare samples with the target class, feature by feature.
-
-        Parameters
-        ----------
-        Z : array-like of shape (n_samples, n_features)
-            The samples to explain.
-
-        Returns
-        -------
-        DataFrame
-            One row per sample and feature: ``sample`` (the index of `Z`, or the row number), ``feature``, ``value``,
-            ``median`` of the target samples (of those in the sample's own stratum, where there are several), ``side``
-            (below, at, above the median), and the results for this feature only: ``tp``, the transvariation
-            probability, ``p_value`` and ``univariate_rejection``, the decision of the same kind of classifier with the
-            same calibration at the same sensitivity. They refer to `sample_`, at most 1,000 training samples.
-        """
-        rows = self._validated(Z)
-        names = getattr(self, "feature_names_in_", None)
-        known, new = as_frame(self.sample_, names), as_frame(rows, names)
-        if hasattr(Z, "iloc"):
-            new.index = Z.index  # type: ignore[assignment, union-attr]
-        return feature_table(known, new, self._stratum(self.sample_), self._stratum(rows), self._judge_feature)
-
-    def _judge_feature(self, known: Floats, new: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-        """Compute p-values and decisions from one feature; missing values are no evidence against a sample."""
-        there, measured = np.isfinite(known), np.isfinite(new)
-        column = known[there, None]
-        groups = {} if self._sample_groups is None else {"groups": self._sample_groups[there]}
-        classifier = self._univariate(column).set_params(sensitivity=float(np.mean(self._sensitivity)))
-        p_values, accepted = np.ones(len(new)), np.ones(len(new), dtype=bool)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # `fit` issued those that concern the classifier
-            classifier.fit(column, **groups)
-        if measured.any():
-            p_values[measured] = classifier.p_values(new[measured, None])
-            accepted[measured] = classifier.predict(new[measured, None]) == 1
-        return p_values, accepted
-
-    def _univariate(self, column: Floats) -> "OneClassClassifier":
-        """Return an unfitted classifier of the same kind for one feature."""
-        return clone(self)
 
 
 class TransvariationClassifier(OneClassClassifier):

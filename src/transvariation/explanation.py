@@ -1,10 +1,12 @@
 """Compare samples with a target class, feature by feature."""
 
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 
 from transvariation.depth.probability import transvariation_probability
 
@@ -14,6 +16,59 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Judge = Callable[[Floats, Floats], tuple[Floats, NDArray[np.bool_]]]
+
+
+class ExplanationMixin:
+    """Explain samples feature by feature, for classifiers with p-values that keep training samples in `sample_`."""
+
+    sample_: Any
+    _sample_groups: Indices | None
+    _sensitivity: Any
+    _stratum: Callable[[Floats], Indices | None]
+    _validated: Callable[[ArrayLike], Floats]
+
+    def explain(self, Z: ArrayLike) -> "pd.DataFrame":
+        """Compare samples with the target class, feature by feature.
+
+        Parameters
+        ----------
+        Z : array-like of shape (n_samples, n_features)
+            The samples to explain.
+
+        Returns
+        -------
+        DataFrame
+            One row per sample and feature: ``sample`` (the index of `Z`, or the row number), ``feature``, ``value``,
+            ``median`` of the target samples (of those in the sample's own stratum, where there are several), ``side``
+            (below, at, above the median), and the results for this feature only: ``tp``, the transvariation
+            probability, ``p_value`` and ``univariate_rejection``, the decision of the same kind of classifier with the
+            same calibration at the same sensitivity. They refer to `sample_`, at most 1,000 training samples.
+        """
+        rows = self._validated(Z)
+        names = getattr(self, "feature_names_in_", None)
+        known, new = as_frame(self.sample_, names), as_frame(rows, names)
+        if hasattr(Z, "iloc"):
+            new.index = Z.index  # type: ignore[assignment, union-attr]
+        return feature_table(known, new, self._stratum(self.sample_), self._stratum(rows), self._judge_feature)
+
+    def _judge_feature(self, known: Floats, new: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+        """Compute p-values and decisions from one feature; missing values are no evidence against a sample."""
+        there, measured = np.isfinite(known), np.isfinite(new)
+        column = known[there, None]
+        groups = {} if self._sample_groups is None else {"groups": self._sample_groups[there]}
+        classifier = self._univariate(column).set_params(sensitivity=float(np.mean(self._sensitivity)))
+        p_values, accepted = np.ones(len(new)), np.ones(len(new), dtype=bool)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # `fit` issued those that concern the classifier
+            classifier.fit(column, **groups)
+        if measured.any():
+            p_values[measured] = classifier.p_values(new[measured, None])
+            accepted[measured] = classifier.predict(new[measured, None]) == 1
+        return p_values, accepted
+
+    def _univariate(self, column: Floats) -> Any:
+        """Return an unfitted classifier of the same kind for one feature."""
+        return clone(self)
 
 
 def as_frame(X: Any, names: Any = None) -> "pd.DataFrame":

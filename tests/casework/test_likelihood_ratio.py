@@ -15,7 +15,7 @@ from transvariation.casework.likelihood_ratio import (
     performance,
     recalibrated,
 )
-from transvariation.casework.same_source import Design, different_source_pairs, one_pair, same_source_pairs
+from transvariation.casework.pairs import Design, different_source_pairs, one_pair, same_source_pairs
 
 pytest.importorskip("lir")
 

@@ -7,15 +7,14 @@ import pytest
 from benchmarks.sections.casework import simulated_rates
 from tests.casework.conftest import make_glass, sources_of
 
-from transvariation.casework.same_source import (
+from transvariation.casework.pairs import (
     Design,
-    SameSourceDifferences,
     different_source_pairs,
     one_pair,
     same_source_pairs,
     scaled_differences,
-    source_p_values,
 )
+from transvariation.casework.same_source import SameSourceDifferences, source_p_values
 
 
 def test_every_fragment_is_questioned_once_against_the_others():

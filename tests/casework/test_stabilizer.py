@@ -3,13 +3,8 @@
 import numpy as np
 import pytest
 
-from transvariation.casework.same_source import (
-    Design,
-    SameSourceDifferences,
-    VarianceStabilizer,
-    same_source_pairs,
-    scaled_differences,
-)
+from transvariation.casework.pairs import Design, same_source_pairs, scaled_differences
+from transvariation.casework.same_source import SameSourceDifferences, VarianceStabilizer
 
 
 def _sources(n, rng):

@@ -11,17 +11,8 @@ from transvariation.casework.conclusions import Calibration
 from transvariation.casework.control_comparison import MAX_GROUPED, Evidence, Ratios, group_fragments
 from transvariation.casework.fragments import Floats
 from transvariation.casework.likelihood_ratio import MIN_SOURCES, SYSTEM, CalibratedRatio, LikelihoodSystem
-from transvariation.casework.same_source import (
-    Design,
-    Pairs,
-    SameSourceDifferences,
-    Source,
-    VarianceStabilizer,
-    different_source_pairs,
-    one_pair,
-    scaled_differences,
-    source_p_values,
-)
+from transvariation.casework.pairs import Design, Pairs, Source, different_source_pairs, one_pair, scaled_differences
+from transvariation.casework.same_source import SameSourceDifferences, VarianceStabilizer, source_p_values
 from transvariation.conformal import group_weights
 from transvariation.scalings import Standardization
 

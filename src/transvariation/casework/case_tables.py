@@ -13,7 +13,8 @@ from sklearn.pipeline import Pipeline
 
 from transvariation.casework.errors import CaseError
 from transvariation.casework.fragments import Floats, Fragments, fragments_of
-from transvariation.casework.same_source import MIN_SOURCES, Source
+from transvariation.casework.pairs import Source
+from transvariation.casework.same_source import MIN_SOURCES
 from transvariation.casework.variables import (
     MANY,
     Components,

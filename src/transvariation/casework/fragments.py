@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from transvariation.casework.errors import CaseError
-from transvariation.casework.same_source import Source
+from transvariation.casework.pairs import Source
 from transvariation.tables import Table
 
 Floats = NDArray[np.float64]

@@ -9,177 +9,32 @@ Variables are first transformed so that fragments of one source vary equally at 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 from sklearn.covariance import ledoit_wolf_shrinkage
 
+from transvariation.casework.pairs import (
+    Design,
+    Floats,
+    Pairs,
+    Source,
+    background_rows,
+    draw_pairs,
+    mean_weights,
+    row_numbers,
+    scaled_differences,
+    subsample_rows,
+)
 from transvariation.conformal import count_at_or_below, group_weights, p_values
 from transvariation.depth.tail import tail_transvariation_probability
 
-Floats = NDArray[np.float64]
-Source = Sequence[Floats]  # one array of shape (replicates, p) per fragment
-
 MIN_SOURCES = 10  # with fewer, no sensitivity of 0.9 can be supported
 N_NEIGHBORS = (1, 3)
-MAX_DIFFERENCES = 2_000  # drawn from a background; more do not change the error rates
 N_FOLDS = 20  # of sources: the differences of a fold are scored by a model of the other folds
 TAIL = 0.2  # the share of the least typical differences, which shows how alike those of one source are
 WINDOW = 20  # neighbouring sources over which the within-source variance is averaged
 SHRINKAGE = 0.1  # of that variance towards the variance over all sources
-
-
-@dataclass(frozen=True)
-class Design:
-    """How many fragments are compared, and how many replicates each has.
-
-    Attributes
-    ----------
-    known, questioned : int
-        Numbers of fragments.
-    known_replicates, questioned_replicates : int
-        Replicates per fragment; a background fragment with more is subsampled.
-    """
-
-    known: int
-    questioned: int = 1
-    known_replicates: int = 1
-    questioned_replicates: int = 1
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """Sets of fragments to compare, as fragment means.
-
-    Attributes
-    ----------
-    known, questioned : ndarray of shape (n, p)
-        The mean of the fragment means of either set.
-    n_known, n_questioned : ndarray of shape (n,)
-        How many fragments each mean comes from; fewer than in the design where a source has fewer.
-    source : ndarray of shape (n,)
-        The number of the source of the known fragments.
-    same : ndarray of bool
-        Whether the questioned fragments come from that source, too.
-    """
-
-    known: Floats
-    questioned: Floats
-    n_known: NDArray[np.intp]
-    n_questioned: NDArray[np.intp]
-    source: NDArray[np.intp]
-    same: NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class Draw:
-    """Sets of fragments of the same source to compare, as weights of the rows of a background.
-
-    Attributes
-    ----------
-    known, questioned : sparse array of shape (n, rows)
-    n_known, n_questioned, source : see :class:`Pairs`
-    """
-
-    known: csr_array
-    questioned: csr_array
-    n_known: NDArray[np.intp]
-    n_questioned: NDArray[np.intp]
-    source: NDArray[np.intp]
-
-    def pairs(self, rows: Floats) -> Pairs:
-        """Compute the means to compare from the rows of the background, which may have been transformed."""
-        counts = self.n_known, self.n_questioned, self.source
-        return Pairs(self.known @ rows, self.questioned @ rows, *counts, np.ones(len(self.source), dtype=bool))
-
-
-def draw_pairs(background: Sequence[Source], design: Design, rng: np.random.Generator) -> Draw:
-    """Divide the fragments of every background source as the design does.
-
-    Every fragment is questioned once, together with others if the design has several, against known fragments
-    drawn at random from the rest; if the background is large, only some fragments of each source. A source with too few
-    fragments for the design is divided as far as it goes.
-    """
-    sides: tuple[list[Any], list[Any]] = ([], [])
-    counts = []
-    most = max(1, MAX_DIFFERENCES // len(background))
-    for number, (source, rows) in enumerate(zip(background, _row_numbers(background), strict=True)):
-        m = len(source)
-        if m < 2:
-            continue
-        n_theirs = min(design.questioned, max(1, m - design.known), m - 1)
-        n_own = min(design.known, m - n_theirs)
-        replicates = [
-            [_subsample(at, n, rng) for at in rows] for n in (design.known_replicates, design.questioned_replicates)
-        ]
-        for first in rng.permutation(m)[:most]:
-            rest = rng.permutation(np.delete(np.arange(m), first))
-            chosen = rest[n_theirs - 1 :][:n_own], np.append(first, rest[: n_theirs - 1])
-            for side, fragments, means in zip(sides, chosen, replicates, strict=True):
-                side.append([means[i] for i in fragments])
-            counts.append((n_own, n_theirs, number))
-    n_rows = sum(len(x) for source in background for x in source)
-    known, questioned = (mean_weights(side, n_rows) for side in sides)
-    return Draw(known, questioned, *np.array(counts, dtype=np.intp).T)
-
-
-def same_source_pairs(background: Sequence[Source], design: Design, rng: np.random.Generator) -> Pairs:
-    """Divide the fragments of every background source as the design does; see :func:`draw_pairs`."""
-    return draw_pairs(background, design, rng).pairs(_rows(background))
-
-
-def mean_weights(sets: Sequence[Sequence[NDArray[np.intp]]], n_rows: int) -> csr_array:
-    """Compute the weights of rows in the mean of the fragment means of each set of fragments."""
-    columns = [np.concatenate(fragments) for fragments in sets]
-    weights = [np.concatenate([np.full(len(x), 1 / len(x) / len(fragments)) for x in fragments]) for fragments in sets]
-    ends = np.append(0, np.cumsum([len(c) for c in columns]))
-    return csr_array((np.concatenate(weights), np.concatenate(columns), ends), shape=(len(sets), n_rows))
-
-
-def _rows(background: Sequence[Source]) -> Floats:
-    return np.concatenate([x for source in background for x in source])
-
-
-def _row_numbers(background: Sequence[Source]) -> list[list[NDArray[np.intp]]]:
-    """Number the rows of each fragment of each source, in the order of :func:`_rows`."""
-    ends = iter(np.cumsum([len(x) for source in background for x in source]))
-    return [[np.arange(end - len(x), end) for x, end in zip(source, ends, strict=False)] for source in background]
-
-
-def _subsample(rows: NDArray[Any], n: int, rng: np.random.Generator) -> NDArray[Any]:
-    """Return at most n rows, drawn at random if there are more."""
-    return rows[rng.choice(len(rows), n, replace=False)] if len(rows) > n else rows
-
-
-def different_source_pairs(pairs: Pairs, n_pairs: int, rng: np.random.Generator) -> Pairs:
-    """Pair the known fragments of one source with the questioned fragments of another, at random."""
-    n = len(pairs.source)
-    one, other = (rng.integers(n, size=2 * n_pairs) for _ in range(2))
-    chosen = np.flatnonzero(pairs.source[one] != pairs.source[other])[:n_pairs]
-    one, other = one[chosen], other[chosen]
-    return Pairs(
-        pairs.known[one],
-        pairs.questioned[other],
-        pairs.n_known[one],
-        pairs.n_questioned[other],
-        pairs.source[one],
-        np.zeros(len(one), dtype=bool),
-    )
-
-
-def one_pair(known: Floats, questioned: Floats, design: Design) -> Pairs:
-    """Make the pair of a case from the means of its known and its questioned fragments."""
-    counts = np.array([design.known]), np.array([design.questioned])
-    return Pairs(known[None], questioned[None], *counts, np.zeros(1, dtype=np.intp), np.zeros(1, dtype=bool))
-
-
-def scaled_differences(pairs: Pairs) -> Floats:
-    """Compute differences of means, scaled to the variance of a single fragment."""
-    scale = np.sqrt(1 / pairs.n_known + 1 / pairs.n_questioned)
-    return np.asarray((pairs.known - pairs.questioned) / scale[:, None])
 
 
 class SameSourceDifferences:
@@ -214,14 +69,17 @@ class SameSourceDifferences:
                 f"the background has {n} sources with two or more fragments; at least {MIN_SOURCES} are needed"
             )
         rng = np.random.default_rng(self.seed)
-        rows, numbers, n_known = _rows(usable), _row_numbers(usable), max(self.design.known, 2)
+        rows, numbers, n_known = background_rows(usable), row_numbers(usable), max(self.design.known, 2)
         moments = source_moments(usable)
         draw = draw_pairs(usable, self.design, rng)
         r = self.design.questioned_replicates
-        fragments = mean_weights([[_subsample(x, r, rng)] for source in numbers for x in source], len(rows))
+        fragments = mean_weights([[subsample_rows(x, r, rng)] for source in numbers for x in source], len(rows))
         owner = np.repeat(np.arange(n), [len(source) for source in usable])
         known = [
-            [_subsample(source[i], self.design.known_replicates, rng) for i in rng.permutation(len(source))[:n_known]]
+            [
+                subsample_rows(source[i], self.design.known_replicates, rng)
+                for i in rng.permutation(len(source))[:n_known]
+            ]
             for source in numbers
         ]
 
@@ -280,7 +138,7 @@ class SameSourceDifferences:
         theirs = []
         for source in replicated:
             drawn = [source[i] for i in rng.permutation(len(source))[: len(own)]]
-            theirs.append(dispersion([_subsample(x, len(y), rng) for x, y in zip(drawn, own, strict=False)]))
+            theirs.append(dispersion([subsample_rows(x, len(y), rng) for x, y in zip(drawn, own, strict=False)]))
         return float(p_values(-np.array(theirs), [-dispersion(own)])[0])
 
     def held_out_p_values(self) -> Floats:
