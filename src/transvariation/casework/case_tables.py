@@ -109,7 +109,12 @@ class CaseTables:
     @cached_property
     def shown(self) -> tuple[Floats, Floats]:
         """The means as reasons and figures show them: spectra without derivatives."""
-        return self.means_after(without_derivatives(self.preprocess))
+        return self.means_after(self.shown_after)
+
+    @property
+    def shown_after(self) -> str | None:
+        """The steps of preprocessing in what is shown."""
+        return None if self.preprocess is None else without_derivatives(self.preprocess)
 
     @property
     def no_evidence(self) -> NDArray[np.bool_]:
@@ -164,10 +169,12 @@ def read_case(
     """
     options.setdefault("names", tuple(_name(*given) for given in ((control, "control"), (recovered, "recovered"))))
     control, recovered = _without_repeated_index(control), _without_repeated_index(recovered)
-    options["roles"] = with_ignored(options.get("roles"), without)
+    if without:
+        options["roles"] = with_ignored(options.get("roles"), without)
     policy = "keep" if ranges else missing  # a gap outside the ranges does not matter
     pair = _read_pair(control, recovered, background is not None, missing=policy, **options)
-    check_without(without, pair.control, pair.recovered)
+    if without:
+        check_without(without, pair.control, pair.recovered)
     if ranges:
         chosen = select_ranges(pair.features, ranges)
         pair = align(pair.control, pair.recovered, features=chosen, missing=missing)

@@ -127,7 +127,8 @@ class Recipe:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "preprocess", check_preprocess(self.preprocess))
+        if self.preprocess is not None:
+            object.__setattr__(self, "preprocess", check_preprocess(self.preprocess))
         if self.method not in METHODS:
             raise CaseError(f"method={self.method!r} is unknown; choose one of {', '.join(METHODS)}")
         if self.reduce is not None and self.reduce not in REDUCTIONS:

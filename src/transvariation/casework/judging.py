@@ -16,7 +16,7 @@ from transvariation.casework.errors import CaseError
 from transvariation.casework.fragments import Fragments
 from transvariation.casework.result import CaseResult, Inputs, Measured
 from transvariation.casework.spectra import Spectra
-from transvariation.casework.variables import MANY, Ranges, without_derivatives
+from transvariation.casework.variables import MANY, Ranges
 from transvariation.conformal import check_sensitivity
 from transvariation.provenance import provenance
 from transvariation.tables import Table
@@ -207,8 +207,7 @@ def _spectra(tables: CaseTables, model: Model) -> Spectra | None:
     if tables.axis is None:
         return None
     known = tuple(map(_rounded, tables.shown[0]))
-    shown = without_derivatives(tables.preprocess)
-    return Spectra(tuple(tables.axis.tolist()), shown, known, whole=not model.variables.unused)
+    return Spectra(tuple(tables.axis.tolist()), tables.shown_after, known, whole=not model.variables.unused)
 
 
 def _rounded(values: Any) -> tuple[float, ...]:

@@ -55,9 +55,11 @@ def fit_model(
     check_outputs([path], [control])
     _check_replaceable(path)
     recipe = Recipe(method, reduce, reduce_to, preprocess, seed)
-    options["roles"] = with_ignored(options.get("roles"), without)
+    if without:
+        options["roles"] = with_ignored(options.get("roles"), without)
     table = read_table(control, features=features, missing="keep" if ranges else missing, **options)
-    check_without(without, table)
+    if without:
+        check_without(without, table)
     if ranges:
         table = apply_policy(table.select(select_ranges(table.features, ranges)), missing)
     if len(table) < 2:

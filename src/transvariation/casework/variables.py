@@ -59,9 +59,9 @@ def spectral_axis(features: Sequence[str]) -> Floats | None:
     return axis if steps[0] and (steps == steps[0]).all() else None
 
 
-def check_preprocess(preprocess: str | Sequence[str] | None) -> str | None:
+def check_preprocess(preprocess: str | Sequence[str]) -> str | None:
     """Return the steps of a preprocessing as one string, such as "snv,sg1"; None for none."""
-    steps = preprocess if isinstance(preprocess, str) or preprocess is None else ",".join(map(str, preprocess))
+    steps = preprocess if isinstance(preprocess, str) else ",".join(map(str, preprocess))
     if not steps:
         return None
     try:
@@ -122,7 +122,7 @@ class Components(TransformerMixin, BaseEstimator):
         return np.hstack([scores, np.log(np.maximum(rest, self.smallest_))])
 
 
-def without_derivatives(preprocess: str | None) -> str | None:
+def without_derivatives(preprocess: str) -> str | None:
     """Return the steps that leave a spectrum readable, in which it is shown and explained.
 
     Examples
@@ -130,7 +130,7 @@ def without_derivatives(preprocess: str | None) -> str | None:
     >>> without_derivatives("snv,sg1")
     'snv'
     """
-    kept = [step for step in (preprocess or "").split(",") if step and not step.startswith(("sg1", "sg2"))]
+    kept = [step for step in preprocess.split(",") if not step.startswith(("sg1", "sg2"))]
     return ",".join(kept) or None
 
 
@@ -158,10 +158,8 @@ def _checked_range(given: Any) -> tuple[float, float]:
     return low, high
 
 
-def with_ignored(roles: Any, without: Sequence[str] | None) -> Any:
+def with_ignored(roles: Any, without: Sequence[str]) -> Any:
     """Add the variables that are left out to the roles of columns, of one table or of a pair."""
-    if not without:
-        return roles
     if isinstance(without, str):
         raise CaseError(f"without={without!r} must be a list of names", "without")
     ignored = dict.fromkeys(map(str, without), "ignore")
@@ -170,9 +168,9 @@ def with_ignored(roles: Any, without: Sequence[str] | None) -> Any:
     return tuple(dict(each or {}) | ignored for each in roles)
 
 
-def check_without(without: Sequence[str] | None, *tables: Table) -> None:
+def check_without(without: Sequence[str], *tables: Table) -> None:
     """Refuse a variable to leave out that no table has."""
-    for name in map(str, without or ()):
+    for name in map(str, without):
         if all(locate([name], [split_unit(h)[0] for h in t.roles], list(t.roles))[0] is None for t in tables):
             some = [split_unit(h)[0] for h, role in tables[0].roles.items() if role in ("measurement", "ignore")]
             listed = ", ".join(some[:12]) + (" and others" if len(some) > 12 else "")

@@ -122,7 +122,7 @@ def preview_spectra(files: Files, reading: dict[str, Any], how: dict[str, Any]) 
     axis = spectral_axis(tables.features)
     if axis is None:
         raise ValueError("The names of the variables are not the positions of a spectrum.")
-    steps = check_preprocess(how["preprocess"])
+    steps = check_preprocess(how["preprocess"] or "")
     chosen = set(select_ranges(tables.features, how["ranges"]) if how["ranges"] else tables.features)
     kept = np.array([name in chosen for name in tables.features])
     known, new = tables.control.means, tables.recovered.means
