@@ -22,9 +22,9 @@ from transvariation.calibration import (
     take_rows,
 )
 from transvariation.conformal import RejectsNearlyAll, RejectsNothing, check_sensitivity, margin, warn_user
-from transvariation.explanation import as_frame, feature_table
+from transvariation.explanation import as_frame, feature_table, to_pandas
 from transvariation.parallel import run_in_processes
-from transvariation.validation import check_count, without_sample_weight
+from transvariation.validation import check_count, native_frame, without_sample_weight
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -111,7 +111,7 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         kept = None
         if len(X) > MAX_SAMPLE:
             kept = np.sort(np.random.default_rng(0).choice(len(X), MAX_SAMPLE, replace=False))
-        self.sample_ = take_rows(X, kept)
+        self.sample_ = to_pandas(take_rows(X, kept))
         self._sample_groups = None if groups is None else take_rows(groups, kept)
 
     def _warn_if_nearly_all_are_rejected(self, X: Floats) -> None:
@@ -166,8 +166,9 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _validate(self, X: ArrayLike, *, reset: bool) -> Floats:
         with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn looks for infinities by a sum
+            at_least = self._min_samples if reset else 1
             return validate_data(
-                self, X, reset=reset, dtype=np.float64, copy=reset, ensure_min_samples=self._min_samples if reset else 1
+                self, native_frame(X), reset=reset, dtype=np.float64, copy=reset, ensure_min_samples=at_least
             )
 
     def _calibrate(self, X: Floats, groups: Indices | None, folds: list[Fold]) -> Calibration:
@@ -356,6 +357,7 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
             probability, ``p_value`` and ``univariate_rejection``, the decision of the same kind of classifier with the
             same calibration at the same sensitivity. They refer to `sample_`, at most 1,000 training samples.
         """
+        Z = native_frame(Z)
         rows = self._validated(Z)
         names = getattr(self, "feature_names_in_", None)
         known, new = as_frame(self.sample_, names), as_frame(rows, names)

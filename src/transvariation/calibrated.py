@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 from transvariation.base import OneClassClassifier
 from transvariation.calibration import take_rows
 from transvariation.conformal import margin
-from transvariation.validation import blocks
+from transvariation.validation import blocks, native_frame
 
 Floats = NDArray[np.float64]
 
@@ -213,7 +213,7 @@ class CalibratedOCC(OneClassClassifier):
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
         # Only the shape and the names of the columns: the wrapped estimator validates the values.
-        at_least = self._min_samples if reset else 1
+        X, at_least = native_frame(X), self._min_samples if reset else 1
         if not hasattr(X, "columns"):
             return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=at_least)
         if len(X) < at_least:

@@ -31,6 +31,7 @@ from transvariation.datasets.glass import load_nfi_glass
 from transvariation.tables import Pair, Table, TableError, align, read_pair, read_table
 from transvariation.tables.pairing import unit_problems
 from transvariation.tables.problems import printable
+from transvariation.validation import native_frame
 
 Floats = NDArray[np.float64]
 
@@ -238,6 +239,7 @@ def _read_pair(control: Any, recovered: Any, has_background: bool, **options: An
 
 def _without_repeated_index(source: Any) -> Any:
     """Drop a nameless index that repeats, as concatenated DataFrames have; it names nothing."""
+    source = native_frame(source)
     if isinstance(source, pd.DataFrame) and source.index.name is None and source.index.has_duplicates:
         return source.reset_index(drop=True)
     return source
