@@ -25,7 +25,6 @@ from transvariation import (
     VarSel,
     VIPSelector,
     compare_classifiers,
-    dask,
     explain_rejections,
     load,
     load_glass,
@@ -187,6 +186,8 @@ class TestFrames:
 
     def test_dask(self, frames, misplaced):
         pytest.importorskip("dask")
+        from transvariation import dask
+
         control, recovered = frames
         expected = dask.TOCC().fit(CONTROL).predict(RECOVERED)
         for rows in (control, iter([control])):
@@ -270,7 +271,7 @@ def test_display_and_tags():
 
 def test_sample_weight_is_refused_in_words_and_not_offered_to_routing():
     weights = np.ones(len(CONTROL))
-    for classifier in (TOCC(), NeighborTOCC(), CalibratedOCC(TOCC()), ProjectionEnsemble(), dask.TOCC()):
+    for classifier in (TOCC(), NeighborTOCC(), CalibratedOCC(TOCC()), ProjectionEnsemble()):
         for fit in (classifier.fit, classifier.fit_predict):
             with pytest.raises(TypeError, match=f"{type(classifier).__name__} takes no sample_weight.*repeat the rows"):
                 fit(CONTROL, sample_weight=weights)

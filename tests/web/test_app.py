@@ -14,6 +14,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+
+pytest.importorskip("starlette")
 from starlette.testclient import TestClient
 
 from transvariation import load_glass
