@@ -51,6 +51,7 @@ TITLE = "Comparison of recovered with control fragments"
 DETAILED = 60  # fragments with a table of reasons; the JSON file has all
 BESIDE = 4  # fragments side by side in the table of items
 STATED = 12  # fragments with a separate paragraph
+EVIDENCE = 6  # variables that are named as evidence
 STRIPS = 10  # variables of a fragment that are drawn
 REGIONS = 5  # regions of a spectrum that are listed
 SEVERAL = 10  # recovered fragments from which an acceptance plot is drawn
@@ -97,9 +98,12 @@ def _conclusions(result: CaseResult) -> Section:
     section = Section("Conclusions").strong(result.headline)
     for warning in result.warnings:
         section.note(warning)
-    section.table(
-        conclusion_frame(result, 6 if result.spectra is None else 3), "Conclusion for each recovered fragment"
-    )
+    frame, caption = conclusion_frame(result, EVIDENCE), "Conclusion for each recovered fragment"
+    if has_band(result):
+        found = zip(result.conclusions, frame["evidence"], strict=True)
+        frame["evidence"] = [_region_list(c) or words for c, words in found]
+        caption += "; regions outside the band of the control with the largest deviation in control standard deviations"
+    section.table(frame, caption)
     several = len(result.conclusions) > STATED  # of many fragments the table is enough, unless the evidence disagrees
     for c in [c for c in result.conclusions if c.disagreement or not several][:STATED]:
         ratio = " ".join(ratio_sentence(value, c.bound.get(system, "")) for system, value in c.log10_lr.items())
@@ -265,9 +269,10 @@ def _appendices(result: CaseResult) -> list[Section]:
 
 
 def _fragments(result: CaseResult) -> Section:
-    section = Section("Appendix A: fragments", new_page=True)
+    many = len(result.inputs.features) > MANY
+    section = Section("Appendix A: fragments", new_page=not many)
     known = list(result.inputs.known)
-    if len(result.inputs.features) > MANY:
+    if many:
         return section.text(
             f"{len(known)} control and {len(result.conclusions)} recovered fragments; their measurements by "
             f"{len(result.inputs.features)} variables are in the tables and in the JSON file."
@@ -285,10 +290,6 @@ def _fragments(result: CaseResult) -> Section:
 def _reasons(result: CaseResult) -> Section:
     section = Section("Appendix B: variables")
     ordered = sorted(result.conclusions, key=lambda c: c.accepted)
-    if has_band(result):
-        rows = [{"fragment": c.fragment, "regions": _region_list(c)} for c in ordered[:DETAILED]]
-        words = "Regions outside the band of the control, with the largest deviation in control standard deviations"
-        section.table(pd.DataFrame(rows), words)
     section.text(
         "Grey ticks: control fragments; band: their middle half; line: their median. A cross marks a variable that by "
         "itself would exclude the fragment at the same sensitivity, a dot one that would not, an arrow a value far "
@@ -306,7 +307,7 @@ def _reasons(result: CaseResult) -> Section:
 
 def _region_list(c: Conclusion) -> str:
     """List the regions of a fragment with their largest deviations."""
-    return listed([f"{region} ({region.deviation:+.1f})" for region in c.regions or ()], REGIONS) or "none"
+    return listed([f"{region} ({region.deviation:+.1f})" for region in c.regions or ()], REGIONS)
 
 
 def _strips(result: CaseResult, c: Conclusion) -> pd.DataFrame:
