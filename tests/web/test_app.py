@@ -24,7 +24,7 @@ from transvariation.casework.fragments import format_p
 from transvariation.cli import main
 from transvariation.preprocessing import SNV
 from transvariation.report.case_text import conclusion_frame
-from transvariation.web import workers
+from transvariation.web import work, workers
 from transvariation.web.app import AS_READ, STATIC, Limits, make_app
 from transvariation.web.guard import COOKIE
 
@@ -687,6 +687,18 @@ def test_figures_are_drawn_and_saved(client, tables, spectra):
     for each, more in ((case, {"fragments.svg"}), (wide, {"spectra.svg", "importance.svg"})):
         content = client.get(f"/api/cases/{each}/file.zip").content
         assert set(zipfile.ZipFile(io.BytesIO(content)).namelist()) == names | more
+
+
+def test_views_of_spectra_are_sent_without_the_measurements(spectra):
+    files = [(f"{name}.csv", content) for name, content in zip(ROLES, spectra, strict=True)]
+    found = work.decide(files, AS_READ, {"preprocess": "snv"}, progress=lambda step: None)
+    full, shown = found["case"], found["shown"]
+    assert 2 * len(json.dumps(shown)) < len(json.dumps(full))
+    assert work.view(shown, 0.8) == work.view(full, 0.8)
+    assert work.spectra(shown, 0.8) == work.spectra(full, 0.8)
+    assert work.evidence(shown, "S5", 0.8) == work.evidence(full, "S5", 0.8)
+    for kind in work.FIGURES:
+        assert work.figure(shown, kind, 0.8) == work.figure(full, kind, 0.8)
 
 
 def test_worker_reports_its_steps():

@@ -88,6 +88,7 @@ class Case:
     stopped: bool = False
     task: "asyncio.Task[None] | None" = None
     result: dict[str, Any] | None = None
+    shown: dict[str, Any] | None = None  # what the views need of it
     problems: list[dict[str, Any]] = field(default_factory=list)
 
     def state(self) -> dict[str, Any]:
@@ -201,7 +202,7 @@ class Page:
                 await asyncio.sleep(POLL)
             async with self.fits:
                 case.waiting = False
-                case.result = await work(
+                found = await work(
                     f"{JOBS}:decide",
                     case.files,
                     case.reading,
@@ -211,6 +212,7 @@ class Page:
                     stopped=lambda: case.stopped,
                     progress=report,
                 )
+                case.result, case.shown = found["case"], found["shown"] or found["case"]
         except WorkError as error:
             case.problems = error.problems
         except Cancelled:
@@ -285,7 +287,8 @@ class Page:
             return _problem("There is no result yet.", 404)
         try:
             sensitivity = float(request.query_params.get("sensitivity", case.result["model"]["sensitivity"]))
-            return JSONResponse(await self._quick(job, case.result, *arguments, sensitivity))
+            content = case.result if job == "render" else case.shown
+            return JSONResponse(await self._quick(job, content, *arguments, sensitivity))
         except ValueError:
             return _problem("The sensitivity must be a number such as 0.9.")
         except WorkError as error:

@@ -4,6 +4,7 @@ import base64
 import io
 import zipfile
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -108,13 +109,22 @@ def understand(files: Files, reading: dict[str, Any]) -> dict[str, Any]:
 def decide(
     files: Files, reading: dict[str, Any], options: dict[str, Any], progress: Callable[[Step], None]
 ) -> dict[str, Any]:
-    """Judge the case."""
+    """Judge the case; return all of it, and what the page needs of it if that is less."""
     (control, recovered), names = _named(files)
     background: Any = NFI if reading["background"] == NFI else None
     if reading["background"] == "file" and files is not None:
         background = files[2][1]
     how = reading | options | {"names": names, "limits": LIMITS, "background": background, "progress": progress}
-    return judge(control, recovered, command="transvariation serve", **how).to_dict()
+    result = judge(control, recovered, command="transvariation serve", **how)
+    return {"case": result.to_dict(), "shown": _without_measurements(result).to_dict() if has_band(result) else None}
+
+
+def _without_measurements(result: CaseResult) -> CaseResult:
+    """Keep one variable of each fragment: spectra are shown as the model saw them, and every view sends the case."""
+    first = result.inputs.features[0]
+    known = tuple(replace(k, measurements={first: k.measurements[first]}) for k in result.inputs.known)
+    conclusions = tuple(replace(c, measurements={first: c.measurements[first]}) for c in result.conclusions)
+    return replace(result, inputs=replace(result.inputs, known=known), conclusions=conclusions)
 
 
 def preview_spectra(files: Files, reading: dict[str, Any], how: dict[str, Any]) -> dict[str, Any]:
