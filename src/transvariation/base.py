@@ -11,17 +11,8 @@ from sklearn.base import BaseEstimator, OutlierMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from transvariation.calibration import (
-    Calibration,
-    CoverageReport,
-    Fold,
-    calibration_folds,
-    calibration_of,
-    check_calibration,
-    check_groups,
-    take_rows,
-)
-from transvariation.conformal import RejectsNearlyAll, RejectsNothing, check_sensitivity, margin, warn_user
+from transvariation.calibration import Calibration, CalibrationPlan, CoverageReport, plan_calibration, take_rows
+from transvariation.conformal import RejectsNearlyAll, RejectsNothing, margin, warn_user
 from transvariation.explanation import as_frame, feature_table, to_pandas
 from transvariation.parallel import run_in_processes
 from transvariation.validation import check_count, native_frame, without_sample_weight
@@ -93,17 +84,13 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
             Labels of items, equal for replicates of one item. Calibration leaves out and counts whole groups, so that
             the sensitivity holds for samples of new items.
         """
-        for share in np.ravel(np.asarray(self.sensitivity, dtype=object)):
-            check_sensitivity(share)
-        check_calibration(self.calibration)
         rows = self._validate(X, reset=True)
-        numbers = check_groups(groups, len(rows))
-        folds = calibration_folds(self.calibration, len(rows), numbers)
-        self._describe(take_rows(rows, folds[0][0] if len(folds) == 1 else None))
-        self._calibration = self._calibrate(rows, numbers, folds)
+        plan = plan_calibration(self.calibration, self.sensitivity, len(rows), groups)
+        self._describe(plan.describing(rows))
+        self._calibration = self._calibrate(rows, plan)
         self._set_threshold(self.sensitivity)
-        self._keep_sample(rows, numbers)
-        if self._counts_samples and not folds:
+        self._keep_sample(rows, plan.groups)
+        if self._counts_samples and not plan.folds:
             self._warn_if_nearly_all_are_rejected(rows)
         return self
 
@@ -160,7 +147,7 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         self.n_features_in_ = rows.shape[1]
         self._describe(rows)
         if with_threshold or self._stratum(rows[:1]) is not None:
-            self._calibration = self._calibrate(rows, None, [])
+            self._calibration = self._calibrate(rows, CalibrationPlan())
             self._set_threshold(self.sensitivity)
         return self
 
@@ -171,36 +158,30 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
                 self, native_frame(X), reset=reset, dtype=np.float64, copy=reset, ensure_min_samples=at_least
             )
 
-    def _calibrate(self, X: Floats, groups: Indices | None, folds: list[Fold]) -> Calibration:
+    def _calibrate(self, X: Floats, plan: CalibrationPlan) -> Calibration:
         """Score the calibration samples."""
-        mode = check_calibration(self.calibration) if folds else "resubstitution"
-        every = np.arange(len(X))
-        loo = self._loo_scores(X, groups) if mode == "loo" else None
-        if loo is not None:
-            scored, scores = every, loo
-        elif not folds:
-            scored, scores = every, self._training_scores(X)
-        elif len(folds) == 1:
-            scored = np.sort(folds[0][1])
+        scored = np.arange(len(X))
+        scores = self._loo_scores(X, plan.groups) if plan.mode == "loo" else None
+        if not plan.folds:
+            scores = self._training_scores(X)
+        elif len(plan.folds) == 1:
+            scored = np.sort(plan.folds[0][1])
             scores = self._score(take_rows(X, scored))
-        else:
-            scored, scores = self._held_out_scores(X, folds)
-        strata = self._stratum(X)
-        # Counted on all samples: a stratum without calibration samples needs a threshold, too.
-        n_strata = 1 if strata is None else int(strata.max()) + 1
-        own = None if strata is None else strata[scored]
-        return calibration_of(mode, len(folds), scores, own, n_strata, None if groups is None else groups[scored])
+        elif scores is None:
+            scored, scores = self._held_out_scores(X, plan)
+        return plan.calibration(scores, scored, self._lowest(), self._stratum(X))
 
-    def _held_out_scores(self, X: Floats, folds: list[Fold]) -> tuple[Indices, Floats]:
+    def _held_out_scores(self, X: Floats, plan: CalibrationPlan) -> tuple[Indices, Floats]:
         """Refit in every fold and score the samples left out; return their rows, in order, and their scores."""
-        if check_calibration(self.calibration) == "loo" and len(folds) > MAX_REFITS:
+        n_folds = len(plan.folds)
+        if plan.mode == "loo" and n_folds > MAX_REFITS:
             raise ValueError(
-                f'calibration="loo" would refit {type(self).__name__} {len(folds)} times, more than {MAX_REFITS}; use '
+                f'calibration="loo" would refit {type(self).__name__} {n_folds} times, more than {MAX_REFITS}; use '
                 'calibration="cv", which refits it 10 times, or "split"'
             )
-        pieces = [(self, X, *fold) for fold in folds]
+        pieces = [(self, X, *fold) for fold in plan.folds]
         scores = run_in_processes(_score_fold, pieces, getattr(self, "n_jobs", None))
-        scored = np.concatenate([test for _, test in folds])
+        scored = np.concatenate([test for _, test in plan.folds])
         order = np.argsort(scored)
         return scored[order], np.concatenate(scores)[order]
 
@@ -209,8 +190,19 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         # With several thresholds the score is the margin over the sample's own one.
         self.offset_ = float(self.thresholds_[0]) if len(self.thresholds_) == 1 else 0.0
         self._sensitivity = sensitivity
-        if self._calibration.held_out and (self.thresholds_ <= self._lowest()).all():
-            warn_rejects_nothing(type(self).__name__, self._calibration, sensitivity, self._lowest())
+        if self._calibration.n_folds and (self.thresholds_ <= self._calibration.lowest).all():
+            self._warn_that_nothing_is_rejected(sensitivity)
+
+    def _warn_that_nothing_is_rejected(self, sensitivity: Any) -> None:
+        report, count = self._calibration.coverage_report(sensitivity), self._calibration.count_lowest()
+        highest = math.floor(100 * (1 - report.attainable_p_value)) / 100
+        lower = f", fewer features or a sensitivity of at most {highest}" if highest >= 0.5 else " or fewer features"
+        warn_user(
+            f"{type(self).__name__} with sensitivity={sensitivity} accepts every sample: {count / report.n:.0%} of the "
+            f"calibration {report.unit} ({count:.3g} of {report.n}) have the lowest attainable score, which is "
+            f"therefore the threshold; use NeighborTOCC{lower}",
+            RejectsNothing,
+        )
 
     def set_sensitivity(self, sensitivity: float | ArrayLike) -> Self:
         """Set the parameter `sensitivity` and move the threshold, without refitting.
@@ -336,9 +328,7 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
             By default that of the classifier.
         """
         check_is_fitted(self)
-        return self._calibration.coverage_report(
-            self._sensitivity if sensitivity is None else sensitivity, self._lowest()
-        )
+        return self._calibration.coverage_report(self._sensitivity if sensitivity is None else sensitivity)
 
     def explain(self, Z: ArrayLike) -> "pd.DataFrame":
         """Compare samples with the target class, feature by feature.
@@ -399,7 +389,7 @@ class TransvariationClassifier(OneClassClassifier):
         return 0.0
 
     def transvariation_probability(self, Z: ArrayLike) -> Floats:
-        """Compute tp of each sample with respect to the target class: 1 at its center, 0 beyond its edge.
+        """Compute tp of each sample with respect to the target class: at most 1, and 0 or small far from it.
 
         Parameters
         ----------
@@ -468,16 +458,3 @@ def _score_fold(classifier: OneClassClassifier, X: Floats, train: Indices | None
         train = np.delete(np.arange(len(X)), test)
     stand_in._describe(take_rows(X, train))
     return stand_in._score(take_rows(X, test))
-
-
-def warn_rejects_nothing(name: str, calibration: Calibration, sensitivity: Any, lowest: float) -> None:
-    """Warn that the threshold is the lowest attainable score."""
-    report, count = calibration.coverage_report(sensitivity, lowest), calibration.count_lowest(lowest)
-    highest = math.floor(100 * (1 - report.attainable_p_value)) / 100
-    lower = f", fewer features or a sensitivity of at most {highest}" if highest >= 0.5 else " or fewer features"
-    warn_user(
-        f"{name} with sensitivity={sensitivity} accepts every sample: {count / report.n:.0%} of the calibration "
-        f"{report.unit} ({count:.3g} of {report.n}) have the lowest attainable score, which is therefore the "
-        f"threshold; use NeighborTOCC{lower}",
-        RejectsNothing,
-    )

@@ -1,8 +1,7 @@
 """Calibrate a one-class classifier: folds, held-out scores, thresholds, p-values and the coverage report."""
 
 import textwrap
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -31,7 +30,7 @@ CALIBRATIONS = ("resubstitution", "loo", "cv", "split")
 _N_FOLDS = 10
 
 
-def check_calibration(calibration: Any) -> str:
+def _mode(calibration: Any) -> str:
     """Return the mode that a `calibration` parameter selects; ``"custom"`` for a splitter."""
     if isinstance(calibration, str) and calibration in CALIBRATIONS:
         return calibration
@@ -71,7 +70,7 @@ def calibration_folds(calibration: Any, n: int, groups: Indices | None = None) -
 
     A single fold leaves the describing samples unscored (split); several folds score every sample once.
     """
-    mode = check_calibration(calibration)
+    mode = _mode(calibration)
     if mode == "resubstitution":
         return []
     if mode == "loo" and groups is None:
@@ -106,6 +105,53 @@ def take_rows(X: Any, rows: NDArray | None) -> Any:
     if hasattr(X, "column_names"):
         return X.take(rows)
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
+@dataclass(frozen=True, eq=False)
+class CalibrationPlan:
+    """Which samples describe the class, and which are scored to calibrate it.
+
+    Attributes
+    ----------
+    mode : str
+        ``"resubstitution"``, ``"loo"``, ``"cv"``, ``"split"`` or ``"custom"``.
+    folds : list of (describing, scored) rows
+        Empty for ``"resubstitution"``; one for a split.
+    groups : ndarray of int, optional
+        The number of the group of each sample.
+    """
+
+    mode: str = "resubstitution"
+    folds: list[Fold] = field(default_factory=list)
+    groups: Indices | None = None
+
+    def describing(self, X: Any) -> Any:
+        """Select the samples that describe the class: all of them, except in a split."""
+        return take_rows(X, self.folds[0][0] if len(self.folds) == 1 else None)
+
+    def calibration(
+        self, scores: Floats, scored: Indices, lowest: float, strata: Indices | None = None
+    ) -> "Calibration":
+        """Build the calibration from the scores of the rows `scored`; every group weighs 1.
+
+        `strata` are those of all samples: a stratum without calibration samples needs a threshold, too.
+        """
+        return Calibration(
+            self.mode,
+            len(self.folds),
+            scores,
+            None if strata is None else strata[scored],
+            1 if strata is None else int(strata.max()) + 1,
+            None if self.groups is None else group_weights(self.groups[scored]),
+            lowest,
+        )
+
+
+def plan_calibration(calibration: Any, sensitivity: Any, n: int, groups: ArrayLike | None) -> CalibrationPlan:
+    """Check the parameters of a fit to n samples, and divide these as the calibration does."""
+    check_sensitivities(sensitivity)
+    mode, numbers = _mode(calibration), check_groups(groups, n)
+    return CalibrationPlan(mode, calibration_folds(calibration, n, numbers), numbers)
 
 
 @dataclass(frozen=True)
@@ -190,7 +236,7 @@ class Calibration:
     Parameters
     ----------
     mode : str
-        The calibration mode, see :func:`check_calibration`.
+        The calibration mode, see :class:`CalibrationPlan`.
     n_folds : int
         0: the training samples were scored by the classifier that they were used to fit; 1: split.
     scores : ndarray of shape (n,)
@@ -199,6 +245,8 @@ class Calibration:
     n_strata : int, default=1
     weights : ndarray of shape (n,), optional
         Weights that sum to 1 within each group.
+    lowest : float, optional
+        The lowest attainable score.
     """
 
     mode: str
@@ -207,6 +255,7 @@ class Calibration:
     strata: Indices | None = None
     n_strata: int = 1
     weights: Floats | None = None
+    lowest: float = -np.inf
 
     @property
     def held_out(self) -> bool:
@@ -253,7 +302,7 @@ class Calibration:
         """
         if not self.held_out or np.ndim(sensitivity):
             return [np.array([k]) for k in range(self.n_strata)]
-        pools = pool_strata(self.sizes, check_sensitivity(sensitivity))  # type: ignore[arg-type]
+        pools = pool_strata(self.sizes, sensitivity)  # type: ignore[arg-type]
         return [np.flatnonzero(pools == pool) for pool in range(pools.max() + 1)]
 
     def thresholds(self, sensitivity: float | ArrayLike) -> Floats:
@@ -291,25 +340,18 @@ class Calibration:
         count = self.count_at_or_below(pools[0], scores).sum()
         return rank_sum_p_value(int(count), int(self.sizes.sum()), len(scores))
 
-    def count_lowest(self, lowest: float) -> float:
+    def count_lowest(self) -> float:
         """Count the samples or groups that have the lowest attainable score."""
-        return _number(self.count_at_or_below(np.arange(self.n_strata), [lowest])[0])
+        return _number(self.count_at_or_below(np.arange(self.n_strata), [self.lowest])[0])
 
-    def coverage_report(self, sensitivity: float | ArrayLike, lowest: float = -np.inf) -> CoverageReport:
-        """Report what holds for new target samples.
-
-        Parameters
-        ----------
-        sensitivity : float or array-like
-        lowest : float
-            The lowest attainable score.
-        """
+    def coverage_report(self, sensitivity: float | ArrayLike) -> CoverageReport:
+        """Report what holds for new target samples."""
         pools = self.pools(sensitivity)
         sizes = [_number(self.sizes[strata].sum()) for strata in pools]
         smallest = []
         for strata in pools:
             reference = self.occupied(strata)
-            count = self.count_at_or_below(reference, [lowest])[0]
+            count = self.count_at_or_below(reference, [self.lowest])[0]
             smallest.append(float((1 + count) / (1 + self.sizes[reference].sum())))
         several = np.ndim(sensitivity) > 0
         exact = self.n_folds == 1 and self.unit == "samples" and len(pools) == 1 and not several
@@ -321,7 +363,7 @@ class Calibration:
             unit=self.unit,
             n_per_stratum=tuple(sizes),
             smallest_p_value=1 / (max(sizes) + 1),
-            likely_sensitivity=self._likely_sensitivity(float(sensitivity), lowest) if exact else None,  # type: ignore[arg-type]
+            likely_sensitivity=self._likely_sensitivity(float(sensitivity)) if exact else None,  # type: ignore[arg-type]
             smallest_per_stratum=tuple(smallest),
         )
 
@@ -329,7 +371,7 @@ class Calibration:
         """Replace strata without calibration samples by all strata."""
         return strata if self.sizes[strata].sum() > 0 else np.arange(self.n_strata)
 
-    def _likely_sensitivity(self, sensitivity: float, lowest: float) -> tuple[float, float]:
+    def _likely_sensitivity(self, sensitivity: float) -> tuple[float, float]:
         """Compute the central 90% range of the true sensitivity, a Beta variable over repeated calibrations.
 
         Several calibration samples at the threshold raise the upper end: only lower scores are rejected. At the
@@ -342,28 +384,22 @@ class Calibration:
         if threshold > -np.inf:
             below = int(self.count_at_or_below(every, [np.nextafter(threshold, -np.inf)])[0])
         at = int(self.count_at_or_below(every, [threshold])[0]) - below
-        fewest = below if at > 1 or threshold <= lowest else most
+        fewest = below if at > 1 or threshold <= self.lowest else most
         low = beta.ppf(0.05, n + 1 - most, most)
         high = beta.ppf(0.95, n + 1 - fewest, fewest) if fewest else 1.0
         return float(low), float(high)
 
 
-def calibration_of(
-    mode: str, n_folds: int, scores: Floats, strata: Indices | None, n_strata: int, groups: Indices | None
-) -> Calibration:
-    """Build the calibration of samples in groups: each group weighs 1."""
-    return Calibration(mode, n_folds, scores, strata, n_strata, None if groups is None else group_weights(groups))
-
-
-def check_sensitivities(sensitivity: float | ArrayLike, n_strata: int) -> list[float]:
-    """Return one sensitivity per stratum."""
-    if np.ndim(sensitivity) and np.size(sensitivity) != n_strata:
+def check_sensitivities(sensitivity: float | ArrayLike, n_strata: int | None = None) -> list[float]:
+    """Return one sensitivity per stratum; without their number, only check what is given."""
+    shares = np.asarray(sensitivity, dtype=object)
+    if n_strata is not None and shares.ndim and shares.size != n_strata:
         raise ValueError(
-            f"sensitivity={sensitivity!r} has {np.size(sensitivity)} values for {n_strata} strata of the class; give "
-            "one number, or one per stratum"
+            f"sensitivity={sensitivity!r} has {shares.size} values for {n_strata} strata of the class; give one "
+            "number, or one per stratum"
         )
-    shares: Sequence[Any] = np.full(n_strata, sensitivity, dtype=object).tolist()
-    return [check_sensitivity(share) for share in shares]
+    repeats = 1 if shares.ndim or n_strata is None else n_strata
+    return [check_sensitivity(share) for share in shares.ravel()] * repeats
 
 
 def _number(n: float) -> int | float:

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import KDTree
 from sklearn.utils.metaestimators import available_if
 
-from transvariation.base import Floats, Fold, SlidingWindowMixin, TransvariationClassifier, keeps_all_samples
-from transvariation.calibration import Calibration, calibration_of, check_calibration
+from transvariation.base import Floats, SlidingWindowMixin, TransvariationClassifier, keeps_all_samples
+from transvariation.calibration import Calibration, CalibrationPlan
 from transvariation.depth.tail import tail_transvariation_probability
 from transvariation.parallel import run_in_threads
 from transvariation.scalings import SCALINGS, ScaledViews
@@ -153,8 +153,7 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         limit = len(X) if self.max_reference is None else check_count("max_reference", self.max_reference)
         self.reference_ = np.sort(subsample(X, limit)) if limit < len(X) else np.arange(len(X))
         self._X = X[self.reference_]
-        self._views = ScaledViews(self.scalings)
-        self._scaled = self._views.fit_transform(self._X)
+        self._views = ScaledViews(self.scalings, self._X)
         self._counts = [check_count("n_neighbors", k) for k in counts]
         self._measure_known(np.arange(len(self._X)))
 
@@ -166,14 +165,13 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         n_folds = min(int(groups.max()) + 1, 10 if n < max(_MANY, 10 * p) else 3 if n < 100 * p else 2)
         folds = _folds(self._X, groups, n_folds)
         self._measured = np.sort(subsample(self._X, _MEASURED)) if len(groups) > _MEASURED else np.arange(len(groups))
-        distances = np.empty((len(groups), len(self._scaled) * len(self._counts)))
+        distances = np.empty((len(groups), len(self.scalings) * len(self._counts)))
         for fold in range(n_folds):
             within, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
             inside = np.intersect1d(self._measured, within, assume_unique=True)
-            views = ScaledViews(self.scalings)
-            describing, held_out = views.fit_transform(self._X[outside]), views.transform(self._X[within])
+            views = ScaledViews(self.scalings, self._X[outside])
             scaled, means = np.empty_like(self._X), []
-            for known, new in zip(describing, held_out, strict=True):
+            for known, new in zip(views.known, views.transform(self._X[within]), strict=True):
                 scaled[outside], scaled[within] = known, new
                 means.append(self._means(self._nearest(scaled, scaled[inside], self._X[inside], groups, inside)[0]))
             distances[inside] = np.hstack(means)
@@ -224,36 +222,25 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         return np.sum([tp(known, view) for known, view in zip(self._known.T, views.T, strict=True)], axis=0)
 
     def _score(self, X: Floats) -> Floats:
-        pairs = zip(self._scaled, self._views.transform(X), strict=True)
+        pairs = zip(self._views.known, self._views.transform(X), strict=True)
         views = [self._means(self._nearest(known, new, X)[0]) for known, new in pairs]
         return self._log_tp(self._log(np.hstack(views)))
 
-    def _calibrate(self, X: Floats, groups: Indices | None, folds: list[Fold]) -> Calibration:
-        if len(folds) == 1:  # a part of the rows was described
-            self.reference_ = np.asarray(folds[0][0])[self.reference_]
-        if check_calibration(self.calibration) != "loo" or not folds:
-            return super()._calibrate(X, groups, folds)
-        own = None if groups is None else groups[self.reference_]
-        if own is not None:
-            self._measure_known(np.unique(own, return_inverse=True)[1])
+    def _calibrate(self, X: Floats, plan: CalibrationPlan) -> Calibration:
+        if len(plan.folds) == 1:  # a part of the rows was described
+            self.reference_ = np.asarray(plan.folds[0][0])[self.reference_]
+        if plan.mode != "loo":
+            return super()._calibrate(X, plan)
+        if plan.groups is not None:
+            self._measure_known(np.unique(plan.groups[self.reference_], return_inverse=True)[1])
         scores = self._log_tp(self._known, held_out=False)
-        return calibration_of("loo", len(folds), scores, None, 1, None if own is None else own[self._measured])
+        return plan.calibration(scores, self.reference_[self._measured], self._lowest())
 
     def _tp(self, X: Floats) -> Floats:
         return np.exp(self._score(X))
 
     def _lowest(self) -> float:
         return -np.inf
-
-    def transvariation_probability(self, Z: ArrayLike) -> Floats:
-        """Compute the product of the tp's of all views: at most 1, and small far from the known samples.
-
-        Parameters
-        ----------
-        Z : array-like of shape (n_samples, n_features)
-            The samples to score.
-        """
-        return super().transvariation_probability(Z)
 
     def explain(self, Z: ArrayLike) -> "pd.DataFrame":
         """Describe, feature by feature, how each sample compares with the known samples nearest to it.
@@ -274,7 +261,7 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         table = super().explain(Z)
         rows = self._validated(Z)
         names, shares = None, []
-        for known, new in zip(self._scaled, self._views.transform(rows), strict=True):
+        for known, new in zip(self._views.known, self._views.transform(rows), strict=True):
             _, found = self._nearest(known, new, rows)
             squares = ((new[:, None, :] - known[found]) ** 2).sum(axis=1)
             total = squares.sum(axis=1, keepdims=True)

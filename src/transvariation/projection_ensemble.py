@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from transvariation.acceleration import resolve_engine
 from transvariation.base import OneClassClassifier
 from transvariation.calibrated import CalibratedOCC
-from transvariation.calibration import Calibration, Fold
+from transvariation.calibration import Calibration, CalibrationPlan
 from transvariation.decomposition.projections import generator, project, random_projections
 from transvariation.feature_selection.vip import importance_coefficients
 from transvariation.parallel import run_in_processes, run_in_threads
@@ -173,9 +173,9 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
     def _lowest(self) -> float:
         return 0.0
 
-    def _calibrate(self, X: Floats, groups: NDArray | None, folds: list[Fold]) -> Calibration:
-        calibration = super()._calibrate(X, groups, folds)
-        if len(folds) < 2:
+    def _calibrate(self, X: Floats, plan: CalibrationPlan) -> Calibration:
+        calibration = super()._calibrate(X, plan)
+        if len(plan.folds) < 2:
             return calibration
         # Ranks among the training samples of a fold, rounded down to ranks among all: otherwise a new sample that
         # exceeds as many training samples as a held-out one would have the lower rank.

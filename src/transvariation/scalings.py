@@ -153,19 +153,28 @@ SCALINGS: dict[str, type[StandardScaling]] = {scaling.name: scaling for scaling 
 
 
 class ScaledViews:
-    """Standardise features and apply several scalings, named in `SCALINGS`, to the result."""
+    """Known samples in several scalings, named in `SCALINGS`, and the same scalings for new samples.
 
-    def __init__(self, names: Sequence[str]):
-        self.standard = Standardization()
+    Parameters
+    ----------
+    names : sequence of str
+    X : ndarray of shape (n, p)
+        The known samples, from which the scalings are learned.
+
+    Attributes
+    ----------
+    known : list of ndarray of shape (n, p)
+        The known samples in each scaling.
+    """
+
+    def __init__(self, names: Sequence[str], X: Floats):
+        self.standard = Standardization().fit(X)
         self.scalings = [SCALINGS[name]() for name in names]
-
-    def fit_transform(self, X: Floats) -> list[Floats]:
-        """Learn all scalings from the rows of X and scale them: one array for each scaling."""
-        rows = self.standard.fit(X).transform(X)
-        return [scaling.fit_transform(rows) for scaling in self.scalings]
+        rows = self.standard.transform(X)
+        self.known = [scaling.fit_transform(rows) for scaling in self.scalings]
 
     def transform(self, X: Floats) -> Iterator[Floats]:
-        """Scale the rows of X by one scaling after the other."""
+        """Scale new samples by one scaling after the other."""
         rows = self.standard.transform(X)
         return (scaling.transform(rows) for scaling in self.scalings)
 

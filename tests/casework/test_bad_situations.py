@@ -111,7 +111,7 @@ def test_recovered_rows_that_are_also_in_the_control(rows, named):
 
 @pytest.mark.parametrize(("n_variables", "digits"), [(1, 1), (1, 2), (2, 1), (3, 0)])
 def test_equal_rows_by_rounding_are_not_reported(n_variables, digits):
-    from transvariation.casework.case_tables import duplicate_warnings
+    from transvariation.casework.checks import duplicate_warnings
     from transvariation.tables import read_pair
 
     rng = np.random.default_rng(0)
@@ -120,7 +120,8 @@ def test_equal_rows_by_rounding_are_not_reported(n_variables, digits):
         values = rng.normal(size=(45, n_variables)).round(digits) + 0.0
         table = pd.DataFrame(values).add_prefix("v").assign(id=[f"f{i}" for i in [*range(30), *range(15)]])
         roles = {f"v{j}": "measurement" for j in range(n_variables)}
-        reported += bool(duplicate_warnings(read_pair(table.iloc[:30], table.iloc[30:], roles=roles)))
+        pair = read_pair(table.iloc[:30], table.iloc[30:], roles=roles)
+        reported += bool(duplicate_warnings(pair.control, pair.recovered))
     assert reported <= 3
 
 
@@ -168,7 +169,31 @@ def test_a_method_that_needs_more_fragments_names_the_remedy(glass):
     with pytest.raises(CaseError) as caught:
         judge(known, questioned, method="pam")
     assert "--method neighbor" in caught.value.text("cli")
+    assert "--background" in caught.value.text("cli")
     assert 'method="neighbor"' in str(caught.value)
+    many = pd.DataFrame(np.repeat([[1.0, 2.0], [2.0, 1.0]], 20, axis=0), columns=["Na", "Mg"])
+    with pytest.raises(CaseError) as caught:
+        judge(many, many[:2] + 1, method="pam")
+    assert "--background" not in caught.value.text("cli")
+
+
+@pytest.mark.parametrize("how", [{"method": "pam"}, {"reduce": "minor", "reduce_to": 4}])
+def test_a_method_that_needs_more_fragments_leaves_the_case_to_the_background(glass, how):
+    known, questioned, background = glass
+    found = judge(known, questioned, background=background, log=True, **how)
+    usual = judge(known, questioned, background=background, log=True)
+    assert found.model.basis == "background"
+    assert [c.p_value for c in found.conclusions] == [c.p_value for c in usual.conclusions]
+    assert [c.statement for c in found.conclusions] == [c.statement for c in usual.conclusions]
+    (warning,) = found.warnings
+    assert warning.startswith("The method cannot be used with this control: ")
+    assert warning.endswith("The conclusions rest on the background alone.")
+    for sensitivity in (0.3, 0.5, 0.99):  # no control fragment calibrates, whatever is asked for
+        moved = found.at(sensitivity)
+        assert moved.model.basis == "background"
+        assert not any("control fragments" in c.disagreement for c in moved.conclusions)
+    with pytest.raises(CaseError, match="reduce_to=9 exceeds the 5 variables"):
+        judge(known, questioned, background=background, log=True, reduce="minor", reduce_to=9)
 
 
 def test_a_laboratory_file_works_as_it_is(glass, tmp_path):

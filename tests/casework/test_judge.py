@@ -263,6 +263,9 @@ def test_steps_and_the_share_done_are_reported(glass):
     assert shares == sorted(shares)
     assert shares[0] == 0
     assert shares[-1] < 1
+    steps.clear()
+    judge(known, questioned, log=True, progress=steps.append)
+    assert [step.share for step in steps] == [0, None, 0.9]
 
 
 def test_logarithms_given_as_data(glass):

@@ -13,9 +13,13 @@ from sklearn.covariance import LedoitWolf
 
 from transvariation import NeighborTOCC, load
 from transvariation.casework import CaseError, CaseResult, judge
-from transvariation.casework.comparison import _control_pair_p_values, univariate_p_values
-from transvariation.casework.fragments import _two_groups_p_value
-from transvariation.casework.methods import Recipe, make_classifier
+from transvariation.casework.checks import _two_groups_p_value
+from transvariation.casework.control_comparison import (
+    Recipe,
+    _control_pair_p_values,
+    make_classifier,
+    univariate_p_values,
+)
 from transvariation.casework.model_file import fit_model, score_table
 from transvariation.casework.variables import check_preprocess, positions, spectral_axis
 from transvariation.cli import main
@@ -96,7 +100,7 @@ def test_own_calibration_of_neighbor_is_that_of_the_preprocessed_table(tables, s
 
 
 def test_what_learns_is_learned_again_in_every_fold(tables, monkeypatch):
-    sizes = []
+    sizes, recipe = [], Recipe(preprocess="msc")
     learn = MSC._learn
 
     def recorded(self, X):
@@ -104,7 +108,7 @@ def test_what_learns_is_learned_again_in_every_fold(tables, monkeypatch):
         learn(self, X)
 
     monkeypatch.setattr(MSC, "_learn", recorded)
-    make_classifier(Recipe(preprocess="msc"), 0.9, 120).fit(tables[0])
+    make_classifier(recipe, 0.9, 120).fit(tables[0])
     assert sorted(sizes) == [18] * 10 + [20]
 
 

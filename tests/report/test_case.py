@@ -18,7 +18,7 @@ from transvariation import load_glass
 from transvariation.casework import judge
 from transvariation.report.case import case_html, case_pdf
 from transvariation.report.case_figures import draw_fragments, draw_tippett, strip_svg
-from transvariation.report.case_text import conclusion_frame, format_ratio, ratio_sentence, summary_lines
+from transvariation.report.case_text import conclusion_frame, format_ratio, note_lines, ratio_sentence, summary_lines
 from transvariation.report.console import show_case
 from transvariation.report.page import render
 
@@ -209,3 +209,14 @@ def test_the_tippett_curves_start_at_one_and_end_at_zero():
     for line in ax.lines[:2]:
         assert line.get_ydata()[0] == 1
         assert line.get_ydata()[-1] == 0
+
+
+def test_labels_of_each_table_are_one_line():
+    control = CONTROL.rename_axis("fragment").reset_index().assign(pane="P1", n=range(len(CONTROL)))
+    recovered = RECOVERED.rename_axis("bit of glass").reset_index()
+    roles = ({"n": "order"}, {"bit of glass": "id"})
+    result = judge(control, recovered, roles=roles)
+    assert note_lines(result)[:2] == [
+        "control: 'pane' taken for the source, 'n' for the order",
+        "recovered: 'bit of glass' taken for the id",
+    ]

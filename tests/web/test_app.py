@@ -20,7 +20,7 @@ from starlette.testclient import TestClient
 
 from transvariation import load_glass
 from transvariation.casework import judge
-from transvariation.casework.fragments import format_p
+from transvariation.casework.checks import format_p
 from transvariation.cli import main
 from transvariation.preprocessing import SNV
 from transvariation.report.case_text import conclusion_frame
@@ -706,5 +706,4 @@ def test_worker_reports_its_steps():
     asyncio.run(workers.work("transvariation.web.work:decide", files, AS_READ, {}, **told))
     steps, shares = zip(*found, strict=True)
     assert steps[:2] == ("reading the tables", "comparing 15 recovered with 15 control fragments")
-    assert list(shares) == sorted(shares)
-    assert shares[0] == 0 < shares[-1] < 1
+    assert shares == (0, None, 0.9)

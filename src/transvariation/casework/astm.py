@@ -4,14 +4,36 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from transvariation.casework.case_tables import CaseTables
+from transvariation.casework.fragments import Floats
 
 MIN_FRAGMENTS = 3
 MULTIPLIER = 4.0
 MIN_RSD = 0.03
 N_OTHERS = 10  # other sources that each known set is compared with
+LOOKS_LOGGED = (
+    "The ASTM E2927 criterion was not applied: some measurements are negative, so they are not contents. If they are "
+    "logarithms (base 10), set the option 'logged'; the criterion is then applied to the contents."
+)
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """The ASTM E2927 criterion as used.
+
+    Attributes
+    ----------
+    multiplier, min_rsd : float
+        Half the width of an interval in standard deviations, and the smallest relative standard deviation.
+    false_exclusion, false_inclusion : float or None
+        Its error rates as measured on the background; None without one.
+    """
+
+    multiplier: float
+    min_rsd: float
+    false_exclusion: float | None
+    false_inclusion: float | None
 
 
 @dataclass(frozen=True)
@@ -92,3 +114,31 @@ def error_rates(
             excluded.append(not ((means[questioned] >= low) & (means[questioned] <= high)).all())
             included.append(float(((foreign >= low) & (foreign <= high)).all(axis=1).mean()))
     return float(np.mean(excluded)), float(np.mean(included))
+
+
+def compare_by_astm(
+    tables: CaseTables, multiplier: float, min_rsd: float, seed: int
+) -> tuple[Criterion, list[tuple[bool | None, tuple[MatchInterval, ...]]], list[str]]:
+    """Apply the criterion to the mean of every recovered fragment, and measure it on the background.
+
+    Returns
+    -------
+    criterion : Criterion
+    matches : list of (bool or None, intervals)
+        One per recovered fragment; None if the criterion does not apply.
+    cautions : list of str
+    """
+    if tables.contents is None or not applies(tables.contents[0]):
+        expected = tables.background or len(tables.control.X) > len(tables.control.names)
+        cautions = [LOOKS_LOGGED] if tables.contents is None and tables.axis is None and expected else []
+        return Criterion(multiplier, min_rsd, None, None), [(None, ())] * len(tables.recovered.names), cautions
+    control, recovered = tables.contents
+    low, high = match_interval(control, multiplier, min_rsd)
+    found: list[tuple[bool | None, tuple[MatchInterval, ...]]] = []
+    for mean in recovered:
+        inside = (mean >= low) & (mean <= high)
+        values = zip(tables.features, mean.tolist(), low.tolist(), high.tolist(), inside.tolist(), strict=True)
+        found.append((bool(inside.all()), tuple(MatchInterval(*each) for each in values)))
+    sources = [tables.linear_means(source) for source in tables.background]
+    rates = error_rates(sources, len(control), multiplier, min_rsd, np.random.default_rng(seed))
+    return Criterion(multiplier, min_rsd, *rates), found, []

@@ -7,6 +7,14 @@ REMEDIES = {
         "cli": "use --method neighbor, fewer variables (--features) or no --reduce",
         "page": "choose the method neighbor, untick variables, or choose no reduction",
     },
+    "background": {
+        "python": 'use method="neighbor" without a reduction, and give a background (background=) to conclude anything '
+        "from so few control fragments",
+        "cli": "use --method neighbor without --reduce, and give a --background to conclude anything from so few "
+        "control fragments",
+        "page": "choose the method neighbor without a reduction, and give a background to conclude anything from so "
+        "few control fragments",
+    },
     "no-log": {
         "python": "leave the variable out (without=), or judge without log=True",
         "cli": "leave the variable out (--without), or judge without --log",

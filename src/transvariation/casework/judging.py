@@ -6,28 +6,21 @@ from typing import Any
 import numpy as np
 from scipy.signal import find_peaks
 
-from transvariation.casework import astm
+from transvariation.casework.astm import MIN_RSD, MULTIPLIER, compare_by_astm
+from transvariation.casework.background_comparison import compare_with_background
 from transvariation.casework.case_tables import CaseTables, read_case
-from transvariation.casework.comparison import (
-    Evidence,
-    compare_by_astm,
-    compare_with_background,
-    compare_with_control,
-)
+from transvariation.casework.checks import Check, check_case
+from transvariation.casework.conclusions import Conclusion, Group, Model, Reason
+from transvariation.casework.control_comparison import DEFAULT, Evidence, Recipe, compare_with_control
 from transvariation.casework.errors import CaseError
-from transvariation.casework.fragments import Check, Fragments, check_control
-from transvariation.casework.methods import DEFAULT, Recipe
-from transvariation.casework.result import CaseResult, Conclusion, Group, Inputs, Measured, Model, Reason
+from transvariation.casework.fragments import Fragments
+from transvariation.casework.result import CaseResult, Inputs, Measured
 from transvariation.casework.spectra import Spectra
-from transvariation.casework.variables import MANY, Ranges, check_preprocess, without_derivatives
+from transvariation.casework.variables import MANY, Ranges, without_derivatives
 from transvariation.conformal import check_sensitivity
 from transvariation.provenance import provenance
 from transvariation.tables import Table
 
-LOOKS_LOGGED = (
-    "The ASTM E2927 criterion was not applied: some measurements are negative, so they are not contents. If they are "
-    "logarithms (base 10), set the option 'logged'; the criterion is then applied to the contents."
-)
 CASE_FIELDS = ("case_number", "items", "laboratory", "examiner", "reviewer", "received", "examined")
 FARTHEST = 1e6  # standard deviations; JSON has no infinity
 TELLING = 10  # of many variables, those that the reasons name
@@ -38,13 +31,13 @@ class Step(str):
 
     Attributes
     ----------
-    share : float
-        The share of the work done before the step, roughly.
+    share : float or None
+        The share of the work done before the step, roughly; None while it is not known.
     """
 
-    share: float
+    share: float | None
 
-    def __new__(cls, words: str, share: float) -> "Step":
+    def __new__(cls, words: str, share: float | None) -> "Step":
         """Make a string with a share."""
         step = super().__new__(cls, words)
         step.share = share
@@ -70,8 +63,8 @@ def judge(
     without: Sequence[str] | None = None,
     missing: str = "error",
     seed: int = 0,
-    multiplier: float = astm.MULTIPLIER,
-    min_rsd: float = astm.MIN_RSD,
+    multiplier: float = MULTIPLIER,
+    min_rsd: float = MIN_RSD,
     case: Mapping[str, str] | None = None,
     command: str = "transvariation.casework.judge",
     progress: Callable[[Step], None] = lambda step: None,
@@ -125,7 +118,8 @@ def judge(
     command : str
         The command to name in the result.
     progress : callable
-        Called with each step: a string that describes it, whose attribute ``share`` is the share of the work done.
+        Called with each step: a string that describes it, whose attribute ``share`` is the share of the work done,
+        or None while it is not known.
     **options
         Further options of :func:`transvariation.tables.read_pair`, and ``background_sheet``.
 
@@ -147,15 +141,15 @@ def judge(
     for name, value in (("multiplier", multiplier), ("min_rsd", min_rsd)):
         if not 0 <= value < np.inf:
             raise CaseError(f"{name}={value!r} must be a finite number, at least 0")
-    recipe = Recipe(method, reduce, reduce_to, check_preprocess(preprocess), seed)
+    recipe = Recipe(method, reduce, reduce_to, preprocess, seed)
     if log and logged:
         raise CaseError("log and logged exclude each other: logged states that the tables already hold logarithms")
     progress(Step("reading the tables", 0.0))
     options |= {"fragment_column": fragment_column, "source_column": source_column}
     options |= {"features": features, "ranges": ranges, "without": without, "missing": missing}
     tables = read_case(control, recovered, background, log=log, logged=logged, preprocess=recipe.preprocess, **options)
-    words = f"comparing {len(tables.recovered)} recovered with {len(tables.control)} control fragments"
-    progress(Step(words, 0.1))
+    words = f"comparing {len(tables.recovered.names)} recovered with {len(tables.control.names)} control fragments"
+    progress(Step(words, 0.1 if tables.background else None))  # without a background this step is nearly all the work
     evidence = {"control": compare_with_control(tables, recipe)}
     if tables.background:
         evidence["background"] = compare_with_background(
@@ -164,13 +158,9 @@ def judge(
         if tables.is_summarised:
             evidence["background"].univariate = evidence["control"].univariate
     progress(Step("checking the control", 0.9))
-    checks = check_control(
-        tables.checked_control,
-        tables.control_table,
-        evidence["background"].checks if tables.background else [],
-        np.random.default_rng(seed),
-    )
-    criterion, matches = compare_by_astm(tables, multiplier, min_rsd, seed)
+    by_background = evidence["background"].checks if tables.background else []
+    checks, cautions = check_case(tables, by_background, np.random.default_rng(seed))
+    criterion, matches, further = compare_by_astm(tables, multiplier, min_rsd, seed)
     model = Model(
         method=method,
         reduce=reduce,
@@ -183,16 +173,13 @@ def judge(
         seed=seed,
     )
     spectra = _spectra(tables, model)
-    cautions = [check.statement for check in checks if check.significant] + list(tables.cautions)
-    if tables.looks_logged and (tables.background or len(tables.control.X) > len(tables.control.names)):
-        cautions.append(LOOKS_LOGGED)
     result = CaseResult(
         inputs=_inputs(tables, case or {}, log, logged, checks),
         model=model,
         conclusions=_conclusions(tables, evidence, model, matches, spectra),
         groups=_groups(tables.recovered, evidence),
         warnings=(),
-        cautions=(*cautions, *(words for found in evidence.values() for words in found.cautions)),
+        cautions=(*cautions, *further, *(words for found in evidence.values() for words in found.cautions)),
         provenance=provenance(command, seed=seed),
         spectra=spectra,
     )
@@ -203,8 +190,8 @@ def _inputs(tables: CaseTables, case: Mapping[str, str], log: bool, logged: bool
     control = tables.control
     return Inputs(
         case=dict(case),
-        control=_summary(tables.control_table, len(control)),
-        recovered=_summary(tables.recovered_table, len(tables.recovered)),
+        control=_summary(tables.control_table, len(control.names)),
+        recovered=_summary(tables.recovered_table, len(tables.recovered.names)),
         background=None
         if tables.background_table is None
         else _summary(tables.background_table, sum(map(len, tables.background))),
@@ -221,7 +208,7 @@ def _inputs(tables: CaseTables, case: Mapping[str, str], log: bool, logged: bool
 
 
 def _summary(table: Table, n_fragments: int) -> dict[str, Any]:
-    return table.summary() | {"rows": len(table), "fragments": n_fragments}
+    return table.summary() | {"rows": len(table.X), "fragments": n_fragments}
 
 
 def _source(fragments: Fragments, i: int) -> str | None:
@@ -282,7 +269,7 @@ def _conclusions(
         control, means = tables.shown
     center = control.mean(axis=0)
     tp, no_evidence = evidence["control"].tp, tables.no_evidence
-    ratios = evidence["background"].ratios if "background" in evidence else [{}] * len(recovered)
+    ratios = evidence["background"].ratios if "background" in evidence else [{}] * len(recovered.names)
     deviations = np.where(no_evidence, 0.0, _deviations(tables))
     by_variable = evidence["background" if "background" in evidence else "control"].univariate
     names = set(model.variables.used)

@@ -12,15 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from transvariation.atomic_write import check_outputs, replacing
 from transvariation.base import OneClassClassifier
+from transvariation.casework.control_comparison import DEFAULT, Recipe, fit_classifier, tp_of, used_features
 from transvariation.casework.errors import CaseError
-from transvariation.casework.methods import DEFAULT, Recipe, fit_classifier, make_classifier, tp_of, used_features
-from transvariation.casework.variables import (
-    Ranges,
-    check_preprocess,
-    check_without,
-    select_ranges,
-    with_ignored,
-)
+from transvariation.casework.variables import Ranges, check_without, select_ranges, with_ignored
 from transvariation.persistence import ModelFileError, load, read_about, save
 from transvariation.tables import Table, TableError, apply_policy, read_chunks, read_table
 from transvariation.tables.pairing import unit_problems
@@ -60,7 +54,7 @@ def fit_model(
     """
     check_outputs([path], [control])
     _check_replaceable(path)
-    recipe = Recipe(method, reduce, reduce_to, check_preprocess(preprocess), seed)
+    recipe = Recipe(method, reduce, reduce_to, preprocess, seed)
     options["roles"] = with_ignored(options.get("roles"), without)
     table = read_table(control, features=features, missing="keep" if ranges else missing, **options)
     check_without(without, table)
@@ -68,9 +62,9 @@ def fit_model(
         table = apply_policy(table.select(select_ranges(table.features, ranges)), missing)
     if len(table) < 2:
         raise CaseError(f"{table.name} has one row; a class needs at least 2, and 9 for a sensitivity of 0.9")
-    classifier = make_classifier(recipe, sensitivity, len(table.features))
     groups = table.groups if table.groups and 1 < len(set(table.groups)) < len(table) else None
-    warned = [message for _, message in fit_classifier(classifier, table.to_frame(), groups)]
+    classifier, found = fit_classifier(recipe, sensitivity, table.to_frame(), groups)
+    warned = list(found)
     used, _, _ = used_features(classifier, table.features)
     about = {"control": table.summary()} | asdict(recipe) | {"cautions": warned, "used": list(used)}
     save(classifier, path, about=about)

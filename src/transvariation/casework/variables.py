@@ -134,21 +134,6 @@ def without_derivatives(preprocess: str | None) -> str | None:
     return ",".join(kept) or None
 
 
-def axis_cautions(axis: Floats | None, preprocess: str | None) -> list[str]:
-    """Warn of a filter that takes positions on either side of a gap for neighbours."""
-    if axis is None or "sg" not in (preprocess or ""):
-        return []
-    steps = np.abs(np.diff(axis))
-    gaps = np.flatnonzero(steps > 1.5 * np.median(steps))
-    if not len(gaps):
-        return []
-    listed = ", ".join(f"{axis[i]:g} and {axis[i + 1]:g}" for i in gaps[:3]) + (" and others" if len(gaps) > 3 else "")
-    return [
-        f"The positions are not equally spaced: between {listed} the Savitzky-Golay filter takes positions for "
-        "neighbours that are not. Values near such gaps mean little."
-    ]
-
-
 def select_ranges(features: Sequence[str], ranges: Ranges) -> list[str]:
     """Return the variables whose names are numbers within one of the ranges."""
     found, pairs = positions(features), [_checked_range(given) for given in ranges]

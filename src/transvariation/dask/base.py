@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from transvariation.base import MAX_SAMPLE, OneClassClassifier
-from transvariation.conformal import check_sensitivity, count_at_or_below
+from transvariation.calibration import check_sensitivities
+from transvariation.conformal import count_at_or_below
 from transvariation.dask.calibration import PartitionedCalibration, check_calibration, half
 from transvariation.dask.partitions import (
     BLOCK_ROWS,
@@ -62,8 +63,7 @@ class PartitionedClassifier(OneClassClassifier):
         y : ignored
             Present for API consistency.
         """
-        for share in np.ravel(np.asarray(self.sensitivity, dtype=object)):
-            check_sensitivity(share)
+        check_sensitivities(self.sensitivity)
         mode = check_calibration(self.calibration)
         validated = _in_memory(X)
         if validated:
@@ -79,7 +79,7 @@ class PartitionedClassifier(OneClassClassifier):
             self._describe(self._describing_half(rows) if held_out else rows)
             scores, counts = zip(*self._calibration_scores(rows, held_out), strict=True)
             self._calibration = PartitionedCalibration(
-                mode, int(held_out), list(scores), n_strata=len(counts), counts=counts
+                mode, int(held_out), list(scores), n_strata=len(counts), lowest=self._lowest(), counts=counts
             )
             self._set_threshold(self.sensitivity)
             self._keep_sample(rows.sample(MAX_SAMPLE), None)

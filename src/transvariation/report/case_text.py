@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from transvariation.casework import CaseResult, Conclusion
-from transvariation.casework.fragments import format_p
+from transvariation.casework.checks import format_p
 from transvariation.casework.likelihood_ratio import in_words
 from transvariation.tables.problems import Problem, printable
 
@@ -217,5 +217,19 @@ def _left_out(result: CaseResult) -> list[str]:
 
 
 def note_lines(result: CaseResult) -> list[str]:
-    """List what was understood of the tables."""
-    return [str(Problem.from_dict(note)) for table in tables_of(result).values() for note in table["notes"]]
+    """List what was understood of the tables: in one line for each table which columns are labels, then the rest.
+
+    A column whose name is its role is not mentioned.
+    """
+    lines = []
+    for table in tables_of(result).values():
+        notes = [Problem.from_dict(note) for note in table["notes"]]
+        labels = {note.column or "": note.params["role"] for note in notes if note.code == "role"}
+        inferred = [(column, role) for column, role in labels.items() if column.casefold() != role]
+        words = [repr(printable(column)) if column else "the column without a name" for column, _ in inferred]
+        if inferred:
+            words[0] += " taken"
+            taken = ", ".join(f"{name} for the {role}" for name, (_, role) in zip(words, inferred, strict=True))
+            lines.append(f"{printable(table['file'])}: {taken}")
+        lines += [str(note) for note in notes if note.code != "role"]
+    return lines

@@ -36,7 +36,8 @@ def judge_case(
         task = bar.add_task("judging", total=1.0)
 
         def show(step: Step) -> None:
-            bar.update(task, description=step, completed=step.share)
+            bar.update(task, description=step, completed=step.share or 0.0)
+            bar.tasks[task].total = None if step.share is None else 1.0  # without a total the bar moves back and forth
 
         result = judge(control, recovered, command=command_line(), progress=show, **options)
         # Files first: whatever happens to the screen, they exist.

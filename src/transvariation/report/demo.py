@@ -8,7 +8,7 @@ from rich.table import Table
 
 from transvariation.atomic_write import make_folder
 from transvariation.casework import CaseResult, judge
-from transvariation.casework.fragments import format_p
+from transvariation.casework.checks import format_p
 from transvariation.datasets import load_glass, load_nfi_glass
 from transvariation.report.case import write_report
 from transvariation.report.console import print_line

@@ -83,7 +83,7 @@ class Case:
     files: list[tuple[str, bytes]] | None  # None: the packaged example
     reading: dict[str, Any]  # how the tables were read; they are judged in the same way
     waiting: bool = False
-    step: tuple[str, float] = STARTING  # reported by the worker: what it does, and the share done before
+    step: tuple[str, float | None] = STARTING  # reported by the worker: what it does, and the share done before
     started: float = 0
     stopped: bool = False
     task: "asyncio.Task[None] | None" = None
@@ -191,7 +191,7 @@ class Page:
         return JSONResponse(case.state(), 202)
 
     async def _judge(self, case: Case, options: dict[str, Any]) -> None:
-        def report(step: str, share: float) -> None:
+        def report(step: str, share: float | None) -> None:
             case.step = step, share
 
         try:

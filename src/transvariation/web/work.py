@@ -13,10 +13,10 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from transvariation.casework import METHODS, REDUCTIONS, CaseResult, Conclusion, judge
-from transvariation.casework.case_tables import NFI, duplicate_warnings, read_case
-from transvariation.casework.fragments import format_p
+from transvariation.casework.case_tables import NFI, read_case
+from transvariation.casework.checks import duplicate_warnings, format_p
+from transvariation.casework.control_comparison import DEFAULT
 from transvariation.casework.judging import Step
-from transvariation.casework.methods import DEFAULT
 from transvariation.casework.model_file import spreadsheet_safe
 from transvariation.casework.result import LIMITATIONS, MANY, Measured
 from transvariation.casework.variables import (
@@ -99,7 +99,7 @@ def understand(files: Files, reading: dict[str, Any]) -> dict[str, Any]:
         "features": list(pair.features) if axis is None or len(axis) <= FEW else [],
         "axis": None if axis is None else [float(axis.min()), float(axis.max())],
         "tables": [show_table(table, spectral=axis is not None) for table in (pair.control, pair.recovered)],
-        "warnings": duplicate_warnings(pair),
+        "warnings": duplicate_warnings(pair.control, pair.recovered),
         "methods": {name: method.description for name, method in METHODS.items()},
         "reductions": {name: words for name, (_, words) in REDUCTIONS.items()},
         "recommended": DEFAULT,
@@ -138,15 +138,15 @@ def preview_spectra(files: Files, reading: dict[str, Any], how: dict[str, Any]) 
     steps = check_preprocess(how["preprocess"])
     chosen = set(select_ranges(tables.features, how["ranges"]) if how["ranges"] else tables.features)
     kept = np.array([name in chosen for name in tables.features])
-    drawn = {role: some(len(means)) for role, means in (("control", tables.control), ("recovered", tables.recovered))}
-    before = np.vstack([tables.control.means[drawn["control"]], tables.recovered.means[drawn["recovered"]]])
+    known, new = tables.control.means, tables.recovered.means
+    before = np.vstack([known[some(len(known))], new[some(len(new))]])
     after = None
     if steps is not None:
-        preprocessing = preprocessing_for(steps, int(kept.sum())).fit(tables.control.means[:, kept])
+        preprocessing = preprocessing_for(steps, int(kept.sum())).fit(known[:, kept])
         after = segments(axis[kept], preprocessing.transform(before[:, kept]))
     return {
-        "kinds": ["control"] * len(drawn["control"]) + ["recovered"] * len(drawn["recovered"]),
-        "of": [len(tables.control), len(tables.recovered)],
+        "kinds": ["control"] * len(some(len(known))) + ["recovered"] * len(some(len(new))),
+        "of": [len(known), len(new)],
         "kept": [int(kept.sum()), len(kept)],
         "before": segments(axis, before),
         "after": after,

@@ -81,12 +81,12 @@ async def work(
     seconds: float,
     memory: int,
     stopped: Callable[[], bool] = lambda: False,
-    progress: Callable[[str, float], None] | None = None,
+    progress: Callable[[str, float | None], None] | None = None,
 ) -> Any:
     """Run a function in a worker; return its result, or raise `WorkError` or `Cancelled`.
 
     The job is the name of a function, such as ``"transvariation.web.work:decide"``: only the worker imports it. With
-    `progress` it reports its steps, and the share of the work done before each.
+    `progress` it reports its steps, and the share of the work done before each, or None.
     """
     here, there = CONTEXT.Pipe(duplex=False)
     process = CONTEXT.Process(target=_child, args=(there, job, arguments, memory, progress is not None), daemon=True)

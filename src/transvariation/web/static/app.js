@@ -21,7 +21,9 @@ $("judge").addEventListener("click", async () => {
   for (const id of ["conclusion", "take"]) $(id).hidden = true;
   let answer = await ask(`${path}/judge`, { method: "POST", body: JSON.stringify(asked), headers: { "Content-Type": "application/json" } });
   while (answer.state === "running" && open.case === mine) {
-    $("working").querySelector("progress").value = answer.done;
+    const bar = $("working").querySelector("progress");
+    if (answer.done === null) bar.removeAttribute("value"); // it moves back and forth
+    else bar.value = answer.done;
     $("elapsed").textContent = `${answer.step}, ${Math.round(answer.seconds)} s`;
     await new Promise((resolve) => setTimeout(resolve, POLL));
     answer = await ask(path);

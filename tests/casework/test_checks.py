@@ -6,7 +6,8 @@ from benchmarks.panes import make_panes
 from tests.casework.conftest import ELEMENTS, make_glass
 
 from transvariation.casework.astm import applies, error_rates, match_interval
-from transvariation.casework.fragments import check_drift, check_homogeneity, check_replicates, gather_fragments
+from transvariation.casework.checks import check_drift, check_homogeneity, check_replicates
+from transvariation.casework.fragments import gather_fragments
 
 
 def _fragments(table):

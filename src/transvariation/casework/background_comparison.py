@@ -1,21 +1,16 @@
-"""Evidence for and against a common source: p-values, match criterion, likelihood ratios, groups of fragments."""
+"""Compare recovered with control fragments by a background: same-source differences and likelihood ratios."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
-from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial import KDTree
-from scipy.spatial.distance import pdist, squareform
 
-from transvariation.casework import astm
 from transvariation.casework.case_tables import CaseTables
-from transvariation.casework.fragments import Check, homogeneity_check, replicate_check
-from transvariation.casework.likelihood_ratio import MIN_SOURCES, SYSTEM, CalibratedRatio, LikelihoodSystem, Performance
-from transvariation.casework.methods import Recipe, fit_classifier, make_classifier, tp_of, used_features
-from transvariation.casework.result import Calibration, Criterion, Variables
+from transvariation.casework.checks import homogeneity_check, replicate_check
+from transvariation.casework.conclusions import Calibration
+from transvariation.casework.control_comparison import MAX_GROUPED, Evidence, Ratios, group_fragments
+from transvariation.casework.fragments import Floats
+from transvariation.casework.likelihood_ratio import MIN_SOURCES, SYSTEM, CalibratedRatio, LikelihoodSystem
 from transvariation.casework.same_source import (
     Design,
     Pairs,
@@ -27,16 +22,12 @@ from transvariation.casework.same_source import (
     scaled_differences,
     source_p_values,
 )
-from transvariation.conformal import RejectsNothing, TooFewSamples, group_weights, p_values, required_n
-from transvariation.scalings import Standardization, WhiteningScaling
+from transvariation.conformal import group_weights
+from transvariation.scalings import Standardization
 
-Floats = NDArray[np.float64]
-
-GROUPING = 0.9  # the sensitivity at which recovered fragments are grouped
-MAX_GROUPED = 60  # recovered fragments; of more, no groups are formed
 RATES = np.linspace(0.5, 1.0, 101)  # the sensitivities at which error rates are measured
 N_DIFFERENT = 2_000  # pairs of different sources for error rates
-BACKGROUND_DESCRIPTION = (
+DESCRIPTION = (
     "The mean of the recovered fragment is compared with the mean of the control fragments. Differences between "
     "fragments of one source, taken from every background source in the same design, form the class of same-source "
     "differences. The transvariation probability (tp) of the case's difference is the share of them that lie at least "
@@ -45,134 +36,9 @@ BACKGROUND_DESCRIPTION = (
 )
 
 
-GUARANTEE = (
-    "Approximate: every control fragment was scored without itself; a further fragment of the control's source is not "
-    "excluded about as often as the sensitivity states. This was measured on data of many kinds; it is not proved for "
-    "all."
-)
-
-Ratios = dict[str, tuple[float, str]]  # log10 likelihood ratio and bound by system
-
-
-@dataclass
-class Evidence:
-    """Evidence on the recovered fragments from one basis.
-
-    Attributes
-    ----------
-    calibration : Calibration
-    p_values : ndarray of shape (q,)
-    univariate : ndarray of shape (q, p)
-        P-values of comparisons by one variable.
-    variables : Variables
-        Those that the classifier uses.
-    tp : ndarray or None
-    groups : list of (indices, joint p-value, ratios)
-        Recovered fragments that cannot be distinguished from each other.
-    ratios : list of dict
-        Log10 likelihood ratio and bound by system, for each fragment.
-    likelihood : dict
-        Performance of each likelihood-ratio system.
-    checks : list of Check
-        Checks of the control fragments, and of all replicates, against the background.
-    joint_p_value : callable
-        The p-value of a group of recovered fragments, by their indices.
-    cautions : list of str
-    """
-
-    calibration: Calibration
-    p_values: Floats
-    univariate: Floats
-    variables: Variables = field(default_factory=lambda: Variables(()))
-    tp: Floats | None = None
-    groups: list[tuple[list[int], float, Ratios]] = field(default_factory=list)
-    ratios: list[Ratios] = field(default_factory=list)
-    likelihood: dict[str, Performance] = field(default_factory=dict)
-    checks: list[Check] = field(default_factory=list)
-    joint_p_value: Callable[[list[int]], float] = lambda group: 1.0
-    cautions: list[str] = field(default_factory=list)
-
-
-def compare_with_control(tables: CaseTables, recipe: Recipe) -> Evidence:
-    """Judge recovered fragments by a classifier of the control fragments, calibrated by them.
-
-    Strata of a classifier that has several are pooled for a sensitivity of 0.9, so that p-values do not depend on the
-    sensitivity of the case.
-    """
-    classifier = make_classifier(recipe, GROUPING, len(tables.features))
-    control, recovered, features = tables.control.means, tables.recovered.means, list(tables.features)
-    if len(control) < 2:
-        calibration = Calibration(1, 1.0, recipe.description, "None: one fragment does not show how fragments differ.")
-        return Evidence(
-            calibration, np.ones(len(recovered)), np.ones(recovered.shape), variables=Variables(tables.features)
-        )
-    known, new = (pd.DataFrame(means, columns=features) for means in (control, recovered))
-    warned = fit_classifier(classifier, known)
-    coverage = classifier.coverage_report()
-    evidence = Evidence(
-        Calibration(
-            int(min(coverage.n_per_stratum)), float(coverage.attainable_p_value), recipe.description, GUARANTEE
-        ),
-        classifier.p_values(new),
-        univariate_p_values(*tables.shown),
-        variables=Variables(*used_features(classifier, features)),
-        tp=tp_of(classifier, new),
-        joint_p_value=lambda group: classifier.combined_p_value(new.iloc[group]),
-        # The result itself warns of these, at every sensitivity.
-        cautions=[message for kind, message in warned if not issubclass(kind, TooFewSamples | RejectsNothing)],
-    )
-    if len(control) >= required_n(GROUPING) and 2 <= len(recovered) <= MAX_GROUPED:
-        for group in group_fragments(_control_pair_p_values(*tables.means_after(recipe.preprocess))):
-            evidence.groups.append((group, evidence.joint_p_value(group), {}))
-    return evidence
-
-
-def univariate_p_values(control: Floats, recovered: Floats) -> Floats:
-    """Compute p-values by one variable at a time.
-
-    The share of control fragments, each compared with the median of the others, that lie at least as far away.
-    """
-    own = -np.abs(control - _medians_of_others(control))
-    new = -np.abs(recovered - np.median(control, axis=0))
-    return np.column_stack([p_values(x, z) for x, z in zip(own.T, new.T, strict=True)])
-
-
-def _medians_of_others(X: Floats) -> Floats:
-    """Compute for each row the medians of the other rows, by column."""
-    n = len(X)
-    if n == 1:
-        return X
-    order = np.argsort(X, axis=0, kind="stable")
-    ordered, rank = np.take_along_axis(X, order, axis=0), np.argsort(order, axis=0)
-    # Without the value of rank r, the k-th of the rest is the (k + 1)-th of all from r on.
-    middle = [np.where(rank <= k, ordered[k + 1], ordered[k]) for k in ((n - 2) // 2, (n - 1) // 2)]
-    return (middle[0] + middle[1]) / 2
-
-
-def _control_pair_p_values(control: Floats, recovered: Floats) -> Floats:
-    """Compute p-values of pairs of recovered fragments, by the distances between control fragments."""
-    if len(recovered) < 2:
-        return np.ones((1, 1))
-    standard = Standardization().fit(control)
-    whitening = WhiteningScaling().fit(standard.transform(control))
-    own, theirs = (pdist(whitening.transform(standard.transform(X))) for X in (control, recovered))
-    return squareform(p_values(-own, -theirs, np.full(len(own), len(control) / len(own))))
-
-
-def group_fragments(pair_p_values: Floats) -> list[list[int]]:
-    """Find sets of two or more fragments of which every pair is indistinguishable (complete linkage)."""
-    q = len(pair_p_values)
-    if not 2 <= q <= MAX_GROUPED:
-        return []
-    distances = squareform(1 - pair_p_values, checks=False)
-    labels = fcluster(linkage(distances, "complete"), GROUPING - 1e-9, "distance")
-    groups = [np.flatnonzero(labels == label).tolist() for label in np.unique(labels)]
-    return [group for group in groups if len(group) > 1]
-
-
 def compare_with_background(tables: CaseTables, seed: int, progress: Callable[[str, float], None]) -> Evidence:
     """Judge recovered fragments by the same-source differences of a background, and compute likelihood ratios."""
-    kept, k, r_known = tables.kept, len(tables.control), tables.control.n_replicates
+    kept, k, r_known = tables.kept, len(tables.control.names), tables.control.n_replicates
     background = _Background(tables.background, seed)
     control, recovered = (
         np.array(
@@ -308,7 +174,7 @@ def _background_calibration(model: SameSourceDifferences, seed: int) -> Calibrat
     return Calibration(
         n=n,
         smallest_p_value=1 / (n + 1),
-        description=BACKGROUND_DESCRIPTION,
+        description=DESCRIPTION,
         guarantee=(
             "Approximate: every background source counts once and was scored without itself. If the source of the "
             "control is like the background sources and was measured alike, a fragment of it is excluded with a "
@@ -320,24 +186,3 @@ def _background_calibration(model: SameSourceDifferences, seed: int) -> Calibrat
             "false_inclusion": tuple(float((different > level).mean()) for level in levels),
         },
     )
-
-
-def compare_by_astm(
-    tables: CaseTables, multiplier: float, min_rsd: float, seed: int
-) -> tuple[Criterion, list[tuple[bool | None, tuple[astm.MatchInterval, ...]]]]:
-    """Apply the ASTM E2927 criterion to the means of every recovered fragment, and measure it on the background."""
-    control, recovered = tables.linear_means(tables.control), tables.linear_means(tables.recovered)
-    if tables.axis is not None or tables.looks_logged or not astm.applies(control):
-        return Criterion(multiplier, min_rsd, None, None), [(None, ())] * len(recovered)
-    low, high = astm.match_interval(control, multiplier, min_rsd)
-    found: list[tuple[bool | None, tuple[astm.MatchInterval, ...]]] = []
-    for mean in recovered:
-        inside = (mean >= low) & (mean <= high)
-        intervals = tuple(
-            astm.MatchInterval(name, float(mean[j]), float(low[j]), float(high[j]), bool(inside[j]))
-            for j, name in enumerate(tables.features)
-        )
-        found.append((bool(inside.all()), intervals))
-    sources = [np.array([tables.linear(x).mean(axis=0) for x in source]) for source in tables.background]
-    rates = astm.error_rates(sources, len(control), multiplier, min_rsd, np.random.default_rng(seed))
-    return Criterion(multiplier, min_rsd, *rates), found
