@@ -699,6 +699,21 @@ def test_views_of_spectra_are_sent_without_the_measurements(spectra):
     assert work.evidence(shown, "S5", 0.8) == work.evidence(full, "S5", 0.8)
 
 
+def test_known_foreign_samples_are_a_third_table(client, spectra):
+    files = {name: (f"{name}.csv", content) for name, content in zip(ROLES, spectra, strict=True)}
+    answer = client.post("/api/tables", files=files, data={"background-kind": "foreign"})
+    assert answer.json()["problems"] == [{"message": "Choose the third table, or none."}]
+    files["background"] = ("foreign.csv", spectra[1])
+    case = client.post("/api/tables", files=files, data={"background-kind": "foreign"}).json()["case"]
+    _judge(client, case, preprocess="snv")
+    assert client.get(f"/api/cases/{case}/view").json()["foreign"] is True
+    found = client.get(f"/api/cases/{case}/figure?kind=foreign").json()
+    assert found["words"].startswith("Sensitivity and specificity over the threshold")
+    assert "<svg" in found["svg"]
+    content = client.get(f"/api/cases/{case}/file.zip").content
+    assert "foreign.svg" in zipfile.ZipFile(io.BytesIO(content)).namelist()
+
+
 def test_worker_reports_its_steps():
     found = []
     files = [(f"{name}.csv", b"a\n" + b"1\n2\n3\n" * 5) for name in ROLES]

@@ -21,10 +21,12 @@ from transvariation.casework.result import LIMITATIONS, PROPOSITIONS, QUESTION
 from transvariation.casework.variables import MANY
 from transvariation.report.case_figures import (
     draw_acceptance,
+    draw_foreign,
     draw_fragments,
     draw_importance,
     draw_performance,
     draw_spectra,
+    foreign_of,
     has_band,
     known_values,
     spectra_of,
@@ -33,8 +35,10 @@ from transvariation.report.case_figures import (
     with_unit,
 )
 from transvariation.report.case_text import (
+    FOREIGN_WORDS,
     SYSTEMS,
     conclusion_frame,
+    foreign_sentence,
     format_mean_sd,
     format_number,
     format_ratio,
@@ -204,9 +208,28 @@ def _error_rates(result: CaseResult) -> Section:
         rows.append(_rates(name, performance.same_below_one, performance.different_above_one))
     if rows:
         section.table(pd.DataFrame(rows), "Measured on the background, in the design of this case")
+    elif result.foreign is None:
+        section.text("Without a background or known foreign samples, rates of false inclusion cannot be measured.")
     else:
-        section.text("Without a background, rates of false inclusion cannot be measured.")
+        section.text(foreign_sentence(result, result.foreign))
+        section.table(_foreign_frame(result), "Type II error, measured on known foreign fragments")
+        section.figure(draw_foreign(result), FOREIGN_WORDS)
     return section
+
+
+def _foreign_frame(result: CaseResult) -> pd.DataFrame:
+    table = foreign_of(result).type_ii_error(result.model.sensitivity_used)
+    return pd.DataFrame(
+        {
+            "class or degree": [f"{level:g}" if isinstance(level, float) else str(level) for level in table["level"]],
+            "fragments": table["n"],
+            "not excluded": table["beta"].map(format_share),
+            "95% interval": [
+                f"{format_share(low)} to {format_share(high)}"
+                for low, high in zip(table["low"], table["high"], strict=True)
+            ],
+        }
+    )
 
 
 def _rates(name: str, exclusion: float | None, inclusion: float | None) -> dict[str, str]:
@@ -297,7 +320,7 @@ def _reasons(result: CaseResult) -> Section:
         "outside. That one of many variables does so is common among fragments of the same source; the conclusion "
         "weighs all variables together."
     )
-    most = DETAILED if len(result.inputs.features) <= MANY else 2
+    most = DETAILED if len(result.inputs.features) <= MANY else 1
     for c in ordered[:most]:
         more = f", the {STRIPS} most telling variables" if len(result.model.variables.used) > STRIPS else ""
         section.table(_strips(result, c), f"{c.fragment}: p-value {format_p(c.p_value)}{more}", kind="strips")

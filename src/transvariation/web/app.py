@@ -46,7 +46,7 @@ VIEWS = {"view": (), "points": ("x", "y"), "evidence": ("fragment",), "spectra":
 OPTIONS = ("method", "reduce", "reduce_to", "preprocess", "features", "ranges", "sensitivity", "case")
 MISSING = ("error", "drop", "impute")
 TABLES = ("control", "recovered")
-BACKGROUNDS = (None, "file", "nfi")
+BACKGROUNDS = (None, "file", "nfi", "foreign")  # foreign: the third table holds known foreign samples
 DECIMALS = (None, ",", ".")  # None: recognised
 COLUMN_ROLES = ("source", "fragment", "replicate", "order", "id", "measurement", "ignore")
 SCALES = (None, "log", "logged")  # measurements as they are, to take logarithms of, or logarithms already
@@ -145,8 +145,8 @@ class Page:
             return _problem(str(error))
         if not all(isinstance(form.get(role), UploadFile) for role in TABLES) or len(tables) < 2:
             return _problem("Choose both tables: control and recovered.")
-        if reading["background"] == "file" and len(tables) < 3:
-            return _problem("Choose the background table, or another background.")
+        if reading["background"] in ("file", "foreign") and len(tables) < 3:
+            return _problem("Choose the third table, or none.")
         return await self._understood(Case(tables, reading))
 
     async def example(self, request: Request) -> Response:
@@ -319,7 +319,7 @@ def _reading(form: FormData) -> dict[str, Any]:
         "roles": tuple(_roles(form, table) for table in TABLES),
         "log": scale == "log",
         "logged": scale == "logged",
-        "background": field("background-kind", BACKGROUNDS, "choose no background, a file or NFI"),
+        "background": field("background-kind", BACKGROUNDS, "choose no background, a file, NFI or foreign samples"),
     }
 
 

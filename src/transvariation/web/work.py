@@ -29,6 +29,7 @@ from transvariation.datasets import load_glass
 from transvariation.report.acceptance_figures import acceptance_figure, extremes_figure
 from transvariation.report.case import case_html, case_pdf
 from transvariation.report.case_figures import (
+    draw_foreign,
     draw_fragments,
     draw_importance,
     draw_spectra,
@@ -40,6 +41,7 @@ from transvariation.report.case_figures import (
     with_unit,
 )
 from transvariation.report.case_text import (
+    FOREIGN_WORDS,
     conclusion_frame,
     format_number,
     format_ratio,
@@ -111,10 +113,9 @@ def decide(
 ) -> dict[str, Any]:
     """Judge the case; return all of it, and what the page needs of it if that is less."""
     (control, recovered), names = _named(files)
-    background: Any = NFI if reading["background"] == NFI else None
-    if reading["background"] == "file" and files is not None:
-        background = files[2][1]
-    how = reading | options | {"names": names, "limits": LIMITS, "background": background, "progress": progress}
+    kind, third = reading["background"], files[2][1] if files is not None and len(files) > 2 else None
+    given = {"background": {NFI: NFI, "file": third}.get(kind), "foreign": third if kind == "foreign" else None}
+    how = reading | options | {"names": names, "limits": LIMITS, "progress": progress} | given
     result = judge(control, recovered, command="transvariation serve", **how)
     return {"case": result.to_dict(), "shown": _without_measurements(result).to_dict() if has_band(result) else None}
 
@@ -175,6 +176,7 @@ def view(content: dict[str, Any], sensitivity: float) -> dict[str, Any]:
         "warnings": list(result.warnings),
         "trust": [calibration.description, calibration.guarantee, *LIMITATIONS],
         "spectral": spectral,
+        "foreign": result.foreign is not None,
         "features": [] if spectral else list(model.variables.used if many else inputs.features),
         "axes": list(strongest_variables(asked)),  # they stay while the sensitivity moves
         "conclusions": [
@@ -308,6 +310,8 @@ def figure(content: dict[str, Any], kind: str, sensitivity: float) -> dict[str, 
     result = CaseResult.from_dict(content).at(sensitivity)
     if kind not in FIGURES:
         raise ValueError(f"There is no figure {kind!r}; there are {', '.join(FIGURES)}.")
+    if kind == "foreign" and result.foreign is None:
+        raise ValueError("There are no known foreign samples.")
     draw, words = FIGURES[kind]
     return {"svg": _svg(draw(result)), "words": words}
 
@@ -329,6 +333,7 @@ FIGURES: dict[str, tuple[Callable[[CaseResult], Figure], str]] = {
         "Extremes plot: the number of recovered fragments with a p-value up to each level, against the number expected "
         "if all came from the source of the control. Points above the band: more differ than chance explains.",
     ),
+    "foreign": (draw_foreign, FOREIGN_WORDS),
 }
 
 
@@ -354,7 +359,7 @@ def render(content: dict[str, Any], kind: str, sensitivity: float) -> str:
 
 def _figures(result: CaseResult) -> bytes:
     """Write the figures of a case as SVG files in an archive."""
-    drawn = {name: draw(result) for name, (draw, _) in FIGURES.items()}
+    drawn = {name: draw(result) for name, (draw, _) in FIGURES.items() if name != "foreign" or result.foreign}
     if has_band(result):
         drawn |= {"spectra": draw_spectra(result)} | (
             {"importance": draw_importance(result)} if result.excluded else {}
