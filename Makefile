@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test coverage test-page test-oldest package constraints fuzz lint bench docs results picture picture-page clean
+.PHONY: demo test coverage test-page test-core test-oldest package constraints fuzz lint bench docs results picture picture-page clean
 
 demo: $(VENV)/.core
 	$(BIN)/transvariation demo
@@ -50,6 +50,12 @@ package: $(VENV)/.dev
 UV := build/uv/bin/uv
 $(UV):
 	$(PYTHON) -m venv build/uv && build/uv/bin/python -m pip install --quiet uv
+
+# The core alone: every test that needs no extra, in an environment of its own. The others are listed as skipped.
+test-core:
+	test -x build/core/bin/python || $(PYTHON) -m venv build/core
+	build/core/bin/python -m pip install --quiet --editable '.[test-core]'
+	build/core/bin/python -m pytest -n auto --doctest-ignore-import-errors
 
 # The oldest versions of the dependencies that pyproject.toml admits (SPEC 0), in an environment of their own.
 test-oldest: $(UV)

@@ -41,6 +41,7 @@ def check_page(folder: str) -> None:
                 assert b"transvariation" in page.read()
         finally:
             server.terminate()
+            server.communicate(timeout=60)
 
 
 if __name__ == "__main__":

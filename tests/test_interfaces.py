@@ -5,6 +5,8 @@ import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import IsolationForest
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -15,41 +17,202 @@ from transvariation import (
     PAMTOCC,
     TOCC,
     CalibratedOCC,
+    GaussianMixtureBIC,
     MinorComponents,
     NeighborTOCC,
     ProjectionEnsemble,
+    SparseMinorComponents,
+    VarSel,
     VIPSelector,
-    dask,
+    compare_classifiers,
+    explain_rejections,
+    load,
     load_glass,
+    save,
     selection_stability,
+    spatial_median,
+    transvariation_probability,
 )
+from transvariation.baselines import DDSIMCA
 from transvariation.casework import judge
+from transvariation.casework.model_file import fit_model, score_table
+from transvariation.density import GaussianDensity, GaussianKernelDensity
+from transvariation.preprocessing import MSC, SNV, SavitzkyGolay
 
 GLASS = load_glass()
 CONTROL, RECOVERED = GLASS.control[["Na", "Mg", "K"]], GLASS.recovered[["Na", "Mg", "K"]]
 
 
-def test_polars_frames_are_taken_like_pandas_frames():
-    polars = pytest.importorskip("polars")
-    control, recovered = (polars.from_pandas(frame.reset_index(drop=True)) for frame in (CONTROL, RECOVERED))
-    classifier = TOCC().fit(control)
-    assert classifier.feature_names_in_.tolist() == ["Na", "Mg", "K"]
-    np.testing.assert_array_equal(classifier.predict(recovered), TOCC().fit(CONTROL).predict(RECOVERED))
-    with pytest.raises(ValueError, match="feature names should match"):
-        classifier.predict(recovered.select("K", "Mg", "Na"))
+FRAMES = ["polars", "pyarrow", "narwhals over pandas", "narwhals over polars", "narwhals over pyarrow"]
 
 
-def test_tables_of_other_libraries_are_taken_or_refused_in_words():
+def frame_of(kind, table):
+    """Convert a pandas DataFrame to a frame of another library."""
+    if kind.startswith("narwhals"):
+        narwhals = pytest.importorskip("narwhals")
+        return narwhals.from_native(frame_of(kind.removeprefix("narwhals over "), table))
+    if kind == "pandas":
+        return table
+    columns = {name: table[name].to_numpy() for name in table}
+    library = pytest.importorskip(kind)
+    return library.DataFrame(columns) if kind == "polars" else library.table(columns)
+
+
+def assert_same(ours, expected):
+    """Compare up to the rounding of sums, whose order depends on the layout of a table in memory."""
+    np.testing.assert_allclose(ours, expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+class TestFrames:
+    """Frames of other libraries are taken like those of pandas, with their column names."""
+
+    @pytest.fixture
+    def frames(self, kind):
+        return frame_of(kind, CONTROL), frame_of(kind, RECOVERED)
+
+    @pytest.fixture
+    def misplaced(self, kind):
+        return frame_of(kind, RECOVERED[["K", "Mg", "Na"]])
+
+    @pytest.mark.parametrize(
+        "classifier",
+        [
+            TOCC(),
+            NeighborTOCC(),
+            DDSIMCA(n_components=1),
+            CalibratedOCC(make_pipeline(SNV(), NeighborTOCC()), calibration="split"),
+            CalibratedOCC(IsolationForest(random_state=0), calibration="split"),
+            ProjectionEnsemble(TOCC(), n_projections=5, n_candidates=2, random_state=0),
+        ],
+        ids=lambda classifier: type(classifier).__name__,
+    )
+    def test_classifiers(self, frames, misplaced, classifier):
+        control, recovered = frames
+        ours, expected = clone(classifier).fit(control), clone(classifier).fit(CONTROL)
+        assert ours.feature_names_in_.tolist() == ["Na", "Mg", "K"]
+        assert_same(ours.score_samples(recovered), expected.score_samples(RECOVERED))
+        np.testing.assert_array_equal(ours.predict(recovered), expected.predict(RECOVERED))
+        assert_same(ours.p_values(recovered), expected.p_values(RECOVERED))
+        with pytest.raises(ValueError, match="feature names should match"):
+            ours.predict(misplaced)
+
+    @pytest.mark.parametrize(
+        "transformer",
+        [
+            MinorComponents(),
+            SparseMinorComponents(),
+            VIPSelector(n_projections=5, n_candidates=3, random_state=0),
+            VarSel(),
+            SNV(),
+            MSC(),
+            SavitzkyGolay(3),
+        ],
+        ids=lambda transformer: type(transformer).__name__,
+    )
+    def test_transformers(self, frames, misplaced, transformer):
+        control, recovered = frames
+        ours, expected = clone(transformer).fit(control), clone(transformer).fit(CONTROL)
+        assert ours.feature_names_in_.tolist() == ["Na", "Mg", "K"]
+        assert_same(ours.transform(recovered), expected.transform(RECOVERED))
+        with pytest.raises(ValueError, match="feature names should match"):
+            ours.transform(misplaced)
+
+    @pytest.mark.parametrize(
+        "density", [GaussianMixtureBIC(range(1, 3)), GaussianDensity(), GaussianKernelDensity()], ids=repr
+    )
+    def test_densities(self, frames, misplaced, density):
+        control, recovered = frames
+        ours, expected = clone(density).fit(control), clone(density).fit(CONTROL)
+        assert ours.feature_names_in_.tolist() == ["Na", "Mg", "K"]
+        assert_same(ours.score_samples(recovered), expected.score_samples(RECOVERED))
+        with pytest.raises(ValueError, match="feature names should match"):
+            ours.score_samples(misplaced)
+
+    def test_functions_on_arrays(self, frames):
+        np.testing.assert_array_equal(spatial_median(frames[0]), spatial_median(CONTROL))
+        np.testing.assert_array_equal(
+            transvariation_probability(*frames), transvariation_probability(CONTROL, RECOVERED)
+        )
+
+    def test_explanations(self, frames):
+        """Frames without row names have row numbers instead."""
+        control, recovered = frames
+        numbered = (
+            RECOVERED
+            if isinstance(getattr(recovered, "to_native", list)(), pd.DataFrame)
+            else (RECOVERED.reset_index(drop=True))
+        )
+        expected = explain_rejections(TOCC().fit(CONTROL), numbered)
+        pd.testing.assert_frame_equal(explain_rejections(TOCC().fit(control), recovered), expected)
+        pipeline = make_pipeline(SNV(), TOCC())
+        pd.testing.assert_frame_equal(
+            explain_rejections(clone(pipeline).fit(control), recovered, control),
+            explain_rejections(clone(pipeline).fit(CONTROL), numbered, CONTROL),
+        )
+
+    def test_comparison_and_stability(self, frames):
+        control, _ = frames
+        named = ColumnTransformer([("two", "passthrough", ["K", "Na"])])  # fails where names are lost
+        candidates = {"two": make_pipeline(named, TOCC()), "all": TOCC()}
+        options = {"n_folds": 3, "n_repeats": 1, "n_reference": 50}
+        pd.testing.assert_frame_equal(
+            compare_classifiers(candidates, control, **options).table,
+            compare_classifiers(candidates, CONTROL, **options).table,
+        )
+        selector = VIPSelector(n_projections=5, n_candidates=3)
+        for resample in ("seeds", "bootstrap"):
+            stability = selection_stability(selector, control, 2, resample=resample, rng=0)
+            expected = selection_stability(selector, CONTROL, 2, resample=resample, rng=0)
+            pd.testing.assert_frame_equal(stability.frequency, expected.frequency)
+
+    def test_casework(self, frames, kind, tmp_path):
+        if "pandas" not in kind:
+            pytest.importorskip("pyarrow")
+        control, recovered = frames
+        expected = judge(CONTROL.reset_index(drop=True), RECOVERED.reset_index(drop=True))
+        conclusions = judge(control, recovered).conclusions
+        assert [c.p_value for c in conclusions] == [c.p_value for c in expected.conclusions]
+        fitted = fit_model(control, tmp_path / "model")
+        assert fitted.classifier.feature_names_in_.tolist() == ["Na", "Mg", "K"]
+        assert score_table(tmp_path / "model", recovered, tmp_path / "scores.csv").scored == len(RECOVERED)
+
+    def test_saving(self, frames, tmp_path):
+        control, recovered = frames
+        classifier = CalibratedOCC(make_pipeline(SNV(), TOCC()), calibration="split").fit(control)
+        save(classifier, tmp_path / "model")
+        loaded = load(tmp_path / "model")
+        np.testing.assert_array_equal(loaded.predict(recovered), classifier.predict(recovered))
+
+    def test_dask(self, frames, misplaced):
+        pytest.importorskip("dask")
+        from transvariation import dask
+
+        control, recovered = frames
+        expected = dask.TOCC().fit(CONTROL).predict(RECOVERED)
+        for rows in (control, iter([control])):
+            classifier = dask.TOCC().fit(rows)
+            assert classifier.feature_names_in_.tolist() == ["Na", "Mg", "K"]
+            np.testing.assert_array_equal(classifier.predict(recovered), expected)
+            np.testing.assert_array_equal(np.concatenate(list(classifier.predict(iter([recovered])))), expected)
+            with pytest.raises(ValueError, match="feature names should match"):
+                classifier.predict(misplaced)
+            with pytest.raises(ValueError, match="give the same columns in the same order"):
+                list(classifier.predict(iter([misplaced])))
+
+    def test_groups(self, frames, kind):
+        groups = pd.DataFrame({"pane": np.repeat(np.arange(29), 3)})
+        report = NeighborTOCC().fit(frames[0], groups=frame_of(kind, groups)["pane"]).coverage_report()
+        assert (report.n, report.unit) == (29, "groups")
+
+
+def test_frames_that_are_not_computed_yet_are_refused_in_words():
     polars = pytest.importorskip("polars")
-    pytest.importorskip("pyarrow")
     frame = pytest.importorskip("dask.dataframe")
-    classifier = CalibratedOCC(make_pipeline(StandardScaler(), NeighborTOCC()), calibration="split")
-    expected = clone(classifier).fit(CONTROL).predict(RECOVERED)
-    control, recovered = (polars.from_pandas(frame.reset_index(drop=True)) for frame in (CONTROL, RECOVERED))
-    selector = VIPSelector(n_projections=5, n_candidates=3, random_state=0)
-    assert set(selection_stability(selector, control, 2).frequency.index) == {"Na", "Mg", "K"}
-    for known, new in ((control, recovered), (control.to_arrow(), recovered.to_arrow())):
-        np.testing.assert_array_equal(clone(classifier).fit(known).predict(new), expected)
+    lazy = polars.LazyFrame({name: CONTROL[name].to_numpy() for name in CONTROL})
+    for refused in (TOCC().fit, MinorComponents().fit, lambda table: judge(table, RECOVERED)):
+        with pytest.raises(TypeError, match=r"LazyFrame has not computed its rows.*collect\(\)"):
+            refused(lazy)
     with pytest.raises(TypeError, match=r"Dask .*compute\(\)"):
         judge(frame.from_pandas(CONTROL.reset_index(drop=True), npartitions=2), RECOVERED)
 
@@ -108,7 +271,7 @@ def test_display_and_tags():
 
 def test_sample_weight_is_refused_in_words_and_not_offered_to_routing():
     weights = np.ones(len(CONTROL))
-    for classifier in (TOCC(), NeighborTOCC(), CalibratedOCC(TOCC()), ProjectionEnsemble(), dask.TOCC()):
+    for classifier in (TOCC(), NeighborTOCC(), CalibratedOCC(TOCC()), ProjectionEnsemble()):
         for fit in (classifier.fit, classifier.fit_predict):
             with pytest.raises(TypeError, match=f"{type(classifier).__name__} takes no sample_weight.*repeat the rows"):
                 fit(CONTROL, sample_weight=weights)

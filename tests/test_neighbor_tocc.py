@@ -181,6 +181,7 @@ def test_explain_attributes_the_distance_to_the_feature_that_is_off():
         ({"n_neighbors": 0}, "n_neighbors=0 must be a positive"),
         ({"n_neighbors": ()}, "must each name at least one"),
         ({"scalings": ["minmax"]}, "'minmax' is unknown; choose from standard, range, normal, whitened"),
+        ({"scalings": "range"}, r"scalings='range' is a text; give a sequence of names, such as \('range',\)"),
         ({"max_reference": 0}, "max_reference=0 must be a positive"),
     ],
 )

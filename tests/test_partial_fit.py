@@ -65,3 +65,9 @@ def test_names_of_rows_are_kept():
     classifier = NeighborTOCC().partial_fit(X[:50]).partial_fit(X[50:], window=60)
     for name in ("s25", "s70"):
         assert classifier.explain(X.loc[[name]] + 1e-4)["nearest"].iloc[0].startswith(name)
+
+
+@pytest.mark.parametrize("classifier", [TOCC(), NeighborTOCC()], ids=["TOCC", "NeighborTOCC"])
+def test_a_window_that_is_no_number_is_refused_in_words(classifier):
+    with pytest.raises(ValueError, match="window='5' must be a positive whole number"):
+        classifier.partial_fit(np.random.default_rng(0).normal(size=(20, 2)), window="5")

@@ -8,6 +8,7 @@ import struct
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
+from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
@@ -64,9 +65,8 @@ class Third(TransformerMixin, BaseEstimator):
 def public_estimators() -> list[type]:
     """Every public estimator: a new one is tested as soon as it is exported."""
     values = [getattr(transvariation, name) for name in transvariation.__all__]
-    for module in map(
-        import_module, ("transvariation.baselines", "transvariation.dask", "transvariation.preprocessing")
-    ):
+    names = ["baselines", "preprocessing"] + ["dask"] * (find_spec("dask") is not None)
+    for module in (import_module(f"transvariation.{name}") for name in names):
         values += [getattr(module, name) for name in getattr(module, "__all__", [])]
     return [cls for cls in values if isinstance(cls, type) and issubclass(cls, BaseEstimator)]
 

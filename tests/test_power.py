@@ -15,7 +15,6 @@ from transvariation import (
     NeighborTOCC,
     ProjectionEnsemble,
     compare_classifiers,
-    dask,
     load_glass,
     make_scenario,
 )
@@ -41,8 +40,6 @@ FEW = {"n_projections": 9, "n_candidates": 5, "random_state": 0}
         ProjectionEnsemble(TOCC(), calibration="split", **FEW),
         CalibratedOCC(make_pipeline(StandardScaler(), TOCC(calibration="loo"))),
         CalibratedOCC(PAMTOCC(4), response_method="decision_function"),
-        dask.TOCC(calibration="split"),
-        dask.PAMTOCC(4, calibration="split"),
     ],
     ids=lambda classifier: type(classifier).__name__,
 )

@@ -14,7 +14,7 @@ from transvariation.calibration import Calibration, CalibrationPlan, CoverageRep
 from transvariation.conformal import RejectsNearlyAll, RejectsNothing, margin, warn_user
 from transvariation.explanation import ExplanationMixin
 from transvariation.parallel import run_in_processes
-from transvariation.validation import check_count, without_sample_weight
+from transvariation.validation import check_count, native_frame, without_sample_weight
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -149,8 +149,9 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
 
     def _validate(self, X: ArrayLike, *, reset: bool) -> Floats:
         with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn looks for infinities by a sum
+            at_least = self._min_samples if reset else 1
             return validate_data(
-                self, X, reset=reset, dtype=np.float64, copy=reset, ensure_min_samples=self._min_samples if reset else 1
+                self, native_frame(X), reset=reset, dtype=np.float64, copy=reset, ensure_min_samples=at_least
             )
 
     def _calibrate(self, X: Floats, plan: CalibrationPlan) -> Calibration:

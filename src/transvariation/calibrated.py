@@ -12,7 +12,8 @@ from sklearn.utils.validation import validate_data
 from transvariation.base import OneClassClassifier
 from transvariation.calibration import take_rows
 from transvariation.conformal import margin
-from transvariation.validation import blocks
+from transvariation.explanation import to_pandas
+from transvariation.validation import blocks, native_frame
 
 Floats = NDArray[np.float64]
 
@@ -213,12 +214,16 @@ class CalibratedOCC(OneClassClassifier):
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
         # Only the shape and the names of the columns: the wrapped estimator validates the values.
-        at_least = self._min_samples if reset else 1
+        X, at_least = native_frame(X), self._min_samples if reset else 1
         if not hasattr(X, "columns"):
             return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=at_least)
         if len(X) < at_least:
             raise ValueError(f"Found a table with {len(X)} sample(s) while a minimum of {at_least} is required.")
         return validate_data(self, X, reset=reset, skip_check_array=True)
+
+    def _keep_sample(self, X: Any, groups: Any) -> None:
+        super()._keep_sample(X, groups)
+        self.sample_ = to_pandas(self.sample_)  # which can be saved
 
     def _describe(self, X: Any) -> None:
         if self.response_method not in RESPONSE_METHODS:

@@ -350,6 +350,12 @@ def _case_options(command: Any) -> Any:
     help="A table of many sources with several fragments each, or nfi for the packaged float glass: calibrates the "
     "conclusions where the control has few fragments, and adds likelihood ratios.",
 )
+@click.option(
+    "--foreign",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A table of samples that are known not to come from the control's source: shows how often such samples are "
+    "noticed. Not with --background.",
+)
 @click.option("--log", is_flag=True, help="Take logarithms of the measurements first.")
 @click.option("--logged", is_flag=True, help="The tables already hold logarithms (base 10).")
 @click.option("--multiplier", type=float, default=4.0, help="Of the ASTM E2927 criterion.")

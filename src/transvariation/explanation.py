@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from transvariation.depth.probability import transvariation_probability
+from transvariation.validation import column_names, native_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,6 +45,7 @@ class ExplanationMixin:
             probability, ``p_value`` and ``univariate_rejection``, the decision of the same kind of classifier with the
             same calibration at the same sensitivity. They refer to `sample_`, at most 1,000 training samples.
         """
+        Z = native_frame(Z)
         rows = self._validated(Z)
         names = getattr(self, "feature_names_in_", None)
         known, new = as_frame(self.sample_, names), as_frame(rows, names)
@@ -75,11 +77,19 @@ def as_frame(X: Any, names: Any = None) -> "pd.DataFrame":
     """Convert rows to a DataFrame of their numeric columns; columns without names are called x0, x1, ..."""
     import pandas as pd
 
-    if not hasattr(X, "columns"):
-        frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])] if names is None else names)
-    else:
-        frame = X if isinstance(X, pd.DataFrame) else pd.DataFrame({name: X[name].to_numpy() for name in X.columns})
-    return frame.select_dtypes("number")
+    if column_names(X) is None:
+        X = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])] if names is None else names)
+    return to_pandas(X).select_dtypes("number")
+
+
+def to_pandas(X: Any) -> Any:
+    """Convert a polars or Arrow table to pandas; return anything else as it is."""
+    import pandas as pd
+
+    names = column_names(X)
+    if names is None or hasattr(X, "iloc"):
+        return X
+    return pd.DataFrame({name: X[name].to_numpy() for name in names})
 
 
 def feature_table(

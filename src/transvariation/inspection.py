@@ -15,7 +15,7 @@ from transvariation.conformal import RejectsNearlyAll
 from transvariation.depth.median import spatial_median
 from transvariation.explanation import as_frame
 from transvariation.tocc import TOCC
-from transvariation.validation import blocks
+from transvariation.validation import blocks, column_names, native_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,6 +66,7 @@ def explain_rejections(classifier: Any, Z: ArrayLike, X: ArrayLike | None = None
     {'feature': ['K', 'Mg'], 'value': [1.68, 2.68], 'needed': [True, False], 'accepted_at': [0.56, 2.8]}
     """
     check_is_fitted(classifier)
+    X = native_frame(X)
     known, accepts = _known_samples(classifier, X), _decision(classifier, X)
     if isinstance(classifier, OneClassClassifier):
         table = classifier.explain(Z)
@@ -73,7 +74,7 @@ def explain_rejections(classifier: Any, Z: ArrayLike, X: ArrayLike | None = None
         share = max(float(accepts(known).mean()), 1 / len(known))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RejectsNearlyAll)  # only its table is used
-            table = TOCC(sensitivity=share).fit(np.asarray(X) if isinstance(X, list) else X).explain(Z)  # type: ignore[arg-type]
+            table = TOCC(sensitivity=share).fit(np.asarray(X) if isinstance(X, list) else X).explain(Z)
     rows = table["value"].to_numpy().reshape(-1, known.shape[1])
     accepted = accepts(rows)
     needed, accepted_at = np.zeros(rows.shape, dtype=bool), rows.copy()
@@ -104,7 +105,7 @@ def _decision(classifier: Any, X: ArrayLike | None) -> Accepts:
     """Return a function that decides about rows of numbers."""
     if not hasattr(classifier, "predict"):
         raise TypeError(f"{classifier!r} cannot classify new samples; use novelty=True for LocalOutlierFactor")
-    names = getattr(X, "columns", getattr(classifier, "feature_names_in_", None))
+    names = column_names(X) or getattr(classifier, "feature_names_in_", None)
     ours = isinstance(classifier, OneClassClassifier)
     accepted_label = 1 if ours or score_sign(classifier, X) == 1 else 0
     at_once = None if ours else rows_at_once(classifier, X)

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_array
 from transvariation.calibrated import detector_scores, fit_detector, rows_at_once, score_sign
 from transvariation.calibration import Indices, check_groups, take_rows
 from transvariation.conformal import check_sensitivity, conformal_threshold
+from transvariation.validation import column_names, native_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -123,11 +124,13 @@ def compare_classifiers(
 
     named = _named(estimators)
     check_sensitivity(sensitivity)
+    X = native_frame(X)
     rows = check_array(X, dtype=np.float64, ensure_min_samples=2 * n_folds, ensure_all_finite="allow-nan")
-    table = X if isinstance(X, pd.DataFrame) else rows
+    names = column_names(X)
+    table = rows if names is None else pd.DataFrame(rows, columns=names)
     rng = np.random.default_rng(random_state)
     points, kind = _reference(rows, n_reference, rng)
-    reference = points if table is rows else pd.DataFrame(points, columns=table.columns)
+    reference = points if table is rows else pd.DataFrame(points, columns=names)
     folds = _folds(len(rows), check_groups(groups, len(rows)), n_folds, n_repeats, rng)
     pieces = [(estimator, table, reference, *fold) for estimator in named.values() for fold in folds]
     results = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(_score)(*piece) for piece in pieces)

@@ -15,7 +15,7 @@ from transvariation.depth.tail import tail_transvariation_probability
 from transvariation.parallel import run_in_threads
 from transvariation.scalings import SCALINGS, ScaledViews
 from transvariation.subsample import subsample
-from transvariation.validation import blocks, check_count, without_sample_weight
+from transvariation.validation import blocks, check_count, native_frame, without_sample_weight
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -131,6 +131,8 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         """
         known = getattr(self, "_names", None) if hasattr(self, "_X") else []
         limits = [limit for limit in (window, self.max_reference) if limit is not None]
+        if window is not None:
+            check_count("window", window)
         super().partial_fit(X, y, window=min(limits, default=None))
         if known is not None and (names := _row_names(X)):
             self._names = [*known, *names][-len(self._X) :]
@@ -142,6 +144,8 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
             raise ValueError(
                 "n_neighbors and scalings must each name at least one value, such as (1, 3) and ('range',)"
             )
+        if isinstance(self.scalings, str):
+            raise ValueError(f"scalings={self.scalings!r} is a text; give a sequence of names, such as ('range',)")
         if unknown := [name for name in self.scalings if name not in SCALINGS]:
             raise ValueError(
                 f"scalings={self.scalings!r}: {unknown[0]!r} is unknown; choose from {', '.join(SCALINGS)}"
@@ -274,6 +278,7 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
 
 
 def _row_names(X: Any) -> list[str] | None:
+    X = native_frame(X)
     return [str(label) for label in X.index] if hasattr(X, "iloc") else None
 
 

@@ -12,6 +12,8 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from transvariation.validation import native_frame
+
 __all__ = ["MSC", "SNV", "SavitzkyGolay", "make_preprocessing"]
 
 Floats = NDArray[np.float64]
@@ -30,7 +32,7 @@ class _SpectrumTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator
         y : ignored
             Present for API consistency.
         """
-        self._learn(validate_data(self, X, dtype=np.float64, order="C"))
+        self._learn(validate_data(self, native_frame(X), dtype=np.float64, order="C"))
         return self
 
     def transform(self, X: ArrayLike) -> Floats:
@@ -47,7 +49,7 @@ class _SpectrumTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator
         """
         check_is_fitted(self)
         # In one layout the same spectra give the same sums, as a DataFrame and as an array.
-        return self._transform(validate_data(self, X, dtype=np.float64, order="C", reset=False))
+        return self._transform(validate_data(self, native_frame(X), dtype=np.float64, order="C", reset=False))
 
     def _learn(self, X: Floats) -> None:
         """Learn from validated spectra; by default nothing."""

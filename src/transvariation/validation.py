@@ -13,6 +13,27 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 _MAX_EXPONENT = 300  # squares of numbers up to 2^300, and sums of them, neither overflow nor underflow
 
 
+def native_frame(X: Any) -> Any:
+    """Return the frame that a narwhals frame wraps, and anything else as it is.
+
+    scikit-learn knows the column names of pandas, polars and Arrow tables, but not of their wrappers.
+
+    Raises
+    ------
+    TypeError
+        If the frame is lazy.
+    """
+    if hasattr(X, "collect"):
+        raise TypeError(f"a {type(X).__name__} has not computed its rows yet; call its collect() and pass the result")
+    return X.to_native() if hasattr(X, "to_native") else X
+
+
+def column_names(X: Any) -> list | None:
+    """Return the column names of a pandas, polars or Arrow table, and None for other input."""
+    names = getattr(X, "column_names", getattr(X, "columns", None))  # the columns of an Arrow table are its data
+    return None if names is None else list(names)
+
+
 def as_rows(A: ArrayLike, name: str) -> NDArray[np.float64]:
     """Return finite numbers as a two-dimensional array, one object per row; a plain list is one variable."""
     A = np.asarray(A, dtype=np.float64)

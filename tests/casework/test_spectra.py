@@ -373,3 +373,68 @@ def test_many_variables_without_an_axis_are_reported_briefly():
     assert found.spectra is None
     assert all(c.reasons[0].variable == names[7] and len(c.reasons) == 10 for c in found.conclusions)
     assert case_html(found).count("<tr") < 60
+
+
+class TestForeign:
+    """Known foreign samples show how often such samples are noticed, and change nothing else."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def foreign(cls):
+        """Spectra whose second band is shifted by more and more, ten at each degree."""
+        rng = np.random.default_rng(5)
+        degrees = {f"{shift:g}%": spectra(10, rng, shift, prefix=f"d{shift}-") for shift in (0.0, 2.0, 12.0)}
+        return pd.concat([frame.assign(source=degree) for degree, frame in degrees.items()])
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def judged(cls, tables, foreign):
+        return judge(*tables, preprocess="snv,sg1", foreign=foreign)
+
+    def test_they_are_judged_as_recovered_ones_are(self, tables, foreign, judged):
+        expected = judge(tables[0], foreign.drop(columns="source"), preprocess="snv,sg1")
+        assert judged.foreign.p_values == tuple(c.p_value for c in expected.conclusions)
+        assert judged.foreign.missed(0.9) == sum(c.accepted for c in expected.at(0.9).conclusions)
+        assert judged.inputs.foreign["fragments"] == 30
+
+    def test_they_change_no_conclusion(self, result, judged):
+        assert judged.conclusions == result.conclusions
+        assert judged.warnings == result.warnings
+
+    def test_the_type_ii_error_falls_with_the_degree(self, judged):
+        table = judged.foreign.type_ii_error(0.9)
+        assert table["level"].tolist() == [0, 2, 12]
+        assert table["beta"].is_monotonic_decreasing
+        assert table["beta"].iloc[-1] == 0
+
+    def test_control_fragments_are_compared_with_the_others(self, tables, judged):
+        """The p-value of a control spectrum is its rank among all of them, by held-out scores."""
+        assert sorted(judged.foreign.control_p_values) == pytest.approx(np.arange(1, 21) / 20)
+
+    def test_report_and_json_have_them(self, judged):
+        assert CaseResult.from_dict(json.loads(judged.to_json())) == judged
+        text = case_html(judged)
+        missed = judged.foreign.missed(0.9)
+        assert f"Of 30 known foreign fragments, {missed} would not be excluded." in text
+        assert "Sensitivity and specificity over the threshold" in text
+        assert "Type II error, measured on known foreign fragments" in text
+
+    def test_classes_without_numbers_and_without_names(self, tables, foreign):
+        named = judge(*tables, preprocess="snv", foreign=foreign.assign(source="blend " + foreign["source"]))
+        assert named.foreign.type_ii_error(0.9)["level"].tolist() == ["blend 0%", "blend 12%", "blend 2%"]
+        nameless = judge(*tables, preprocess="snv", foreign=foreign.drop(columns="source"))
+        assert set(nameless.foreign.levels) == {"foreign"}
+        assert "foreign" in case_html(nameless)
+
+    def test_a_background_does_the_same(self, tables, foreign):
+        with pytest.raises(CaseError, match="leave out the foreign table"):
+            judge(*tables, foreign=foreign, background=foreign)
+
+    def test_command_line(self, tables, foreign, tmp_path):
+        paths = [tmp_path / f"{name}.csv" for name in ("known", "new", "foreign")]
+        for path, table in zip(paths, (*tables, foreign), strict=True):
+            table.to_csv(path, index_label="id")
+        command = ["judge", *map(str, paths[:2]), "--foreign", str(paths[2]), "--preprocess", "snv,sg1"]
+        said = CliRunner().invoke(main, command)
+        assert said.exit_code == 0, said.output
+        assert "Of 30 known foreign fragments," in said.output

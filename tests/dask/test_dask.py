@@ -16,7 +16,7 @@ dd = pytest.importorskip("dask.dataframe")
 dask = pytest.importorskip("dask")
 client_of = pytest.importorskip("distributed")
 
-from transvariation.dask.partitions import open_partitions  # noqa: E402  it needs Dask
+from transvariation.dask.partitions import open_partitions
 
 seeded = np.random.default_rng(1)
 X = np.round(seeded.normal(size=(36_000, 2)), 2)

@@ -15,8 +15,11 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+pytest.importorskip("dask")
+
 import transvariation as tv
 from transvariation import dask, load, save
+from transvariation.conformal import RejectsNothing
 from transvariation.dask import calibration
 from transvariation.dask.calibration import describes
 from transvariation.dask.partitions import Scratch, open_partitions
@@ -531,3 +534,17 @@ def test_explain_refers_to_a_sample_of_the_rows(name):
     table = classifier.explain([[0.0, 0.0], [9.0, 0.0]])
     assert len(classifier.sample_) == 1000
     assert table["univariate_rejection"].tolist() == [False, False, True, False]
+
+
+@pytest.mark.parametrize("classifier", [dask.TOCC(calibration="split"), dask.PAMTOCC(4, calibration="split")])
+def test_a_classifier_that_rejects_nothing_warns_once(classifier):
+    control = tv.load_glass().control.to_numpy()
+    for do in (lambda: classifier.fit(control), lambda: classifier.set_sensitivity(0.95)):
+        with pytest.warns(RejectsNothing, match="accepts every sample.*use NeighborTOCC") as warned:
+            do()
+        assert len(warned) == 1
+
+
+def test_sample_weight_is_refused_in_words():
+    with pytest.raises(TypeError, match="TOCC takes no sample_weight"):
+        dask.TOCC().fit(np.ones((3, 2)), sample_weight=np.ones(3))

@@ -3,7 +3,6 @@
 import io
 
 import numpy as np
-import openpyxl
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -95,6 +94,7 @@ def test_values_written_are_read_back(rows, marks, encoding, quote_all):
 
 
 def _workbook() -> bytes:
+    openpyxl = pytest.importorskip("openpyxl")
     book, file = openpyxl.Workbook(), io.BytesIO()
     for row in (["id", "Na", "Mg"], ["A", 1, 2.5], ["B", "3", None], ["C", "<0.1", 4]):
         book.active.append(row)

@@ -3,7 +3,6 @@
 import io
 
 import numpy as np
-import openpyxl
 import pandas as pd
 import pytest
 
@@ -214,6 +213,7 @@ def test_an_empty_column_is_one_message():
 class TestMergedCells:
     @staticmethod
     def book(*merged: str, rows: int = 60) -> bytes:
+        openpyxl = pytest.importorskip("openpyxl")
         book, file = openpyxl.Workbook(), io.BytesIO()
         book.active.append(["pane", "fragment", "K", "Na"])
         for i in range(rows):
@@ -236,6 +236,7 @@ class TestMergedCells:
         ]
 
     def test_merged_cells_above_the_header_or_beside_the_table_do_not_matter(self):
+        openpyxl = pytest.importorskip("openpyxl")
         book, file = openpyxl.Workbook(), io.BytesIO()
         for row in (["id", "K", "", "", "", "note"], ["A", 1.5], ["B", 2.5]):
             book.active.append(row[:2])

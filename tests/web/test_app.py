@@ -14,6 +14,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+
+pytest.importorskip("starlette")
 from starlette.testclient import TestClient
 
 from transvariation import load_glass
@@ -22,7 +24,7 @@ from transvariation.casework.checks import format_p
 from transvariation.cli import main
 from transvariation.preprocessing import SNV
 from transvariation.report.case_text import conclusion_frame
-from transvariation.web import workers
+from transvariation.web import work, workers
 from transvariation.web.app import AS_READ, STATIC, Limits, make_app
 from transvariation.web.guard import COOKIE
 
@@ -685,6 +687,31 @@ def test_figures_are_drawn_and_saved(client, tables, spectra):
     for each, more in ((case, {"fragments.svg"}), (wide, {"spectra.svg", "importance.svg"})):
         content = client.get(f"/api/cases/{each}/file.zip").content
         assert set(zipfile.ZipFile(io.BytesIO(content)).namelist()) == names | more
+
+
+def test_views_of_spectra_are_sent_without_the_measurements(spectra):
+    files = [(f"{name}.csv", content) for name, content in zip(ROLES, spectra, strict=True)]
+    found = work.decide(files, AS_READ, {"preprocess": "snv"}, progress=lambda step, share: None)
+    full, shown = found["case"], found["shown"]
+    assert 2 * len(json.dumps(shown)) < len(json.dumps(full))
+    assert work.view(shown, 0.8) == work.view(full, 0.8)
+    assert work.spectra(shown, 0.8) == work.spectra(full, 0.8)
+    assert work.evidence(shown, "S5", 0.8) == work.evidence(full, "S5", 0.8)
+
+
+def test_known_foreign_samples_are_a_third_table(client, spectra):
+    files = {name: (f"{name}.csv", content) for name, content in zip(ROLES, spectra, strict=True)}
+    answer = client.post("/api/tables", files=files, data={"background-kind": "foreign"})
+    assert answer.json()["problems"] == [{"message": "Choose the foreign table, or none."}]
+    files["background"] = ("foreign.csv", spectra[1])
+    case = client.post("/api/tables", files=files, data={"background-kind": "foreign"}).json()["case"]
+    _judge(client, case, preprocess="snv")
+    assert client.get(f"/api/cases/{case}/view").json()["foreign"] is True
+    found = client.get(f"/api/cases/{case}/figure?kind=foreign").json()
+    assert found["words"].startswith("Sensitivity and specificity over the threshold")
+    assert "<svg" in found["svg"]
+    content = client.get(f"/api/cases/{case}/file.zip").content
+    assert "foreign.svg" in zipfile.ZipFile(io.BytesIO(content)).namelist()
 
 
 def test_worker_reports_its_steps():

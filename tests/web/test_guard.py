@@ -1,6 +1,8 @@
 """The page as a stranger meets it: every door is closed but the one that was meant."""
 
 import pytest
+
+pytest.importorskip("starlette")
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse

@@ -20,6 +20,23 @@ def _ask(where):
     connection.close()
 
 
+def test_a_termination_ends_the_page_and_its_workers(tmp_path):
+    """A worker that starts after the page has ended would look for a folder that may be gone."""
+    command = [sys.executable, "-m", "transvariation", "serve", "--port", "0", "--no-browser"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    with subprocess.Popen(command, text=True, cwd=folder, **pipes) as page:
+        _ask(urlsplit(page.stdout.readline().strip()).netloc)
+        page.terminate()
+        page.wait(timeout=60)
+        folder.rmdir()
+        said, erred = page.communicate(timeout=60)
+    assert page.returncode == 0
+    assert said.strip().endswith("The page is closed.")
+    assert erred == ""
+
+
 @pytest.mark.parametrize("answered", [False, True])
 def test_ctrl_c_ends_the_page(answered):
     command = [sys.executable, "-m", "transvariation", "serve", "--port", "0", "--no-browser"]

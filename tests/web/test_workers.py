@@ -3,7 +3,9 @@
 import multiprocessing
 from functools import partial
 
-import anyio
+import pytest
+
+anyio = pytest.importorskip("anyio")
 
 from transvariation.web import workers
 

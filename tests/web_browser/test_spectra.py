@@ -127,7 +127,7 @@ def test_foreign_regions_are_shaded_and_listed(page, spectra):
 def test_acceptance_and_extremes_plots_are_shown_and_saved(page, spectra):
     read(page, *spectra)
     press_judge(page)
-    page.get_by_text("Acceptance and extremes plots").click()
+    page.get_by_text("Acceptance, extremes and error plots").click()
     for kind in ("acceptance", "extremes"):
         image = page.locator(f"#{kind} img")
         image.wait_for()
@@ -147,7 +147,7 @@ def test_spectra_fit_the_window(open_page, spectra, screenshot, scheme, width):
     screenshot(page, f"spectra-check-{width}-{scheme}")
     press_judge(page)
     show_reasons(page, "S44")
-    page.get_by_text("Acceptance and extremes plots").click()
+    page.get_by_text("Acceptance, extremes and error plots").click()
     page.locator("#extremes img").wait_for()
     assert not is_too_wide(page)
     screenshot(page, f"spectra-{width}-{scheme}")

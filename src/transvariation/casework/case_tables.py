@@ -29,6 +29,7 @@ from transvariation.casework.variables import (
 from transvariation.datasets.glass import load_nfi_glass
 from transvariation.tables import Pair, Table, TableError, align, read_pair, read_table
 from transvariation.tables.pairing import unit_problems
+from transvariation.validation import native_frame
 
 NFI = "nfi"
 MOSTLY_FILLED = 0.5  # share of a variable's values: with more filled in, it is no evidence
@@ -60,6 +61,9 @@ class CaseTables:
         What was found on reading the background.
     preprocessing : Pipeline or None
         The preprocessing, learned from the background, for comparisons with it.
+    foreign_table : Table or None
+    foreign : Fragments or None
+        Known foreign fragments.
     """
 
     features: tuple[str, ...]
@@ -75,6 +79,8 @@ class CaseTables:
     kept: Any = ()
     cautions: tuple[str, ...] = ()
     preprocessing: Pipeline | None = None
+    foreign_table: Table | None = None
+    foreign: Fragments | None = None
 
     def prepared(self, X: Floats) -> Floats:
         """Preprocess measurements for a comparison with the background; many variables become a few components."""
@@ -156,6 +162,7 @@ def read_case(
     ranges: Ranges | None = None,
     without: Sequence[str] | None = None,
     background_sheet: str | int | None = None,
+    foreign: Any = None,
     **options: Any,
 ) -> CaseTables:
     """Read and check the tables of a case.
@@ -163,7 +170,8 @@ def read_case(
     Parameters
     ----------
     control, recovered, background : path, bytes, DataFrame; the background may be "nfi" or None
-    log, missing, logged, preprocess, ranges, without, background_sheet : see :func:`transvariation.casework.judge`
+    log, missing, logged, preprocess, ranges, without, background_sheet, foreign
+        See :func:`transvariation.casework.judge`.
     **options
         Options of :func:`transvariation.tables.read_pair`.
     """
@@ -193,6 +201,14 @@ def read_case(
         axis=axis,
         preprocess=preprocess,
     )
+    keep = ("decimal", "source_column", "fragment_column", "limits", "roles", "drop_summary_rows")
+    # Roles given as a pair are those of the control and the recovered table.
+    given = {name: value for name, value in options.items() if name in keep and not isinstance(value, tuple)}
+    if foreign is not None:
+        if background is not None:
+            raise CaseError("a background shows how often other sources are not excluded; leave out the foreign table")
+        table = _read_further(foreign, "foreign", pair.control, missing=missing, **given)
+        case = replace(case, foreign_table=table, foreign=fragments_of(table, "foreign", **scale))
     if background is None:
         if background_sheet is not None:
             raise CaseError(f"background_sheet={background_sheet!r} needs a background")
@@ -203,10 +219,7 @@ def read_case(
         )
         table = table.select(pair.features)
     else:
-        keep = ("decimal", "source_column", "fragment_column", "limits", "roles", "drop_summary_rows")
-        # Roles given as a pair are those of the control and the recovered table.
-        given = {name: value for name, value in options.items() if name in keep and not isinstance(value, tuple)}
-        table = _read_background(background, pair.control, missing=missing, sheet=background_sheet, **given)
+        table = _read_further(background, "background", pair.control, missing=missing, sheet=background_sheet, **given)
     return _with_background(case, table, fragments_of(table, "background", **scale))
 
 
@@ -223,6 +236,7 @@ def _read_pair(control: Any, recovered: Any, has_background: bool, **options: An
 
 def _without_repeated_index(source: Any) -> Any:
     """Drop a nameless index that repeats, as concatenated DataFrames have; it names nothing."""
+    source = native_frame(source)
     if isinstance(source, pd.DataFrame) and source.index.name is None and source.index.has_duplicates:
         return source.reset_index(drop=True)
     return source
@@ -283,10 +297,11 @@ def _name(source: Any, role: str) -> str | None:
     return None if isinstance(source, str | PathLike) else role
 
 
-def _read_background(source: Any, control: Table, **options: Any) -> Table:
+def _read_further(source: Any, role: str, control: Table, **options: Any) -> Table:
+    """Read a table with the variables of the control."""
     units = control.units
     source = _without_repeated_index(source)
-    table = read_table(source, features=control.features, units=units, name=_name(source, "background"), **options)
+    table = read_table(source, features=control.features, units=units, name=_name(source, role), **options)
     found = table.found(control.features, units)
     table = table.select(found).rename(dict(zip(found, control.features, strict=True)))
     if problems := unit_problems(units, control.name, table, control.features):

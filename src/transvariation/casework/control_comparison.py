@@ -20,6 +20,7 @@ from transvariation.casework.case_tables import CaseTables
 from transvariation.casework.checks import Check
 from transvariation.casework.conclusions import ENOUGH, Calibration, Variables
 from transvariation.casework.errors import CaseError
+from transvariation.casework.foreign import Foreign
 from transvariation.casework.fragments import Floats
 from transvariation.casework.likelihood_ratio import Performance
 from transvariation.casework.variables import check_preprocess, preprocessing_for
@@ -241,6 +242,8 @@ class Evidence:
         Checks of the control fragments, and of all replicates, against the background.
     joint_p_value : callable
         The p-value of a group of recovered fragments, by their indices.
+    foreign : Foreign or None
+        The evidence on known foreign fragments.
     cautions : list of str
     """
 
@@ -255,6 +258,7 @@ class Evidence:
     checks: list[Check] = field(default_factory=list)
     joint_p_value: Callable[[list[int]], float] = lambda group: 1.0
     cautions: list[str] = field(default_factory=list)
+    foreign: Foreign | None = None
 
 
 def compare_with_control(tables: CaseTables, recipe: Recipe) -> Evidence:
@@ -288,6 +292,13 @@ def compare_with_control(tables: CaseTables, recipe: Recipe) -> Evidence:
         # The result itself warns of these, at every sensitivity.
         cautions=[message for message, kind in warned.items() if not issubclass(kind, TooFewSamples | RejectsNothing)],
     )
+    if (foreign := tables.foreign) is not None:
+        evidence.foreign = Foreign(
+            foreign.names,
+            foreign.sources or ("foreign",) * len(foreign.names),
+            tuple(classifier.p_values(pd.DataFrame(foreign.means, columns=features)).tolist()),
+            tuple(classifier.ranks().tolist()),
+        )
     if len(control) >= required_n(GROUPING) and 2 <= len(recovered) <= MAX_GROUPED:
         for group in group_fragments(_control_pair_p_values(*tables.means_after(recipe.preprocess))):
             evidence.groups.append((group, evidence.joint_p_value(group), {}))

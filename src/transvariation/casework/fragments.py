@@ -80,8 +80,8 @@ def gather_fragments(X: Floats, keys: Sequence[str], sources: Sequence[str] | No
 def fragments_of(table: Table, role: str, *, log: bool, logged: bool) -> Fragments:
     """Collect the fragments of a table, on a log scale if it is asked for, and refuse numbers that no measurement has.
 
-    Without a fragment column, rows with the same source are replicates of one item, except that in a background, and in
-    a control with a single source, every row is a fragment unless there is a replicate column.
+    Without a fragment column, rows with the same source are replicates of one item, except that in a background, a
+    foreign table, and a control with a single source, every row is a fragment unless there is a replicate column.
     """
     if logged or role != "recovered":  # measurements of a recovered fragment may be of any size: it is excluded
         _check_size(table, logged)

@@ -32,6 +32,7 @@ def judge(
     recovered: Any,
     *,
     background: Any = None,
+    foreign: Any = None,
     fragment_column: str | None = None,
     source_column: str | None = None,
     log: bool = False,
@@ -66,6 +67,10 @@ def judge(
     background : path, bytes or DataFrame, or "nfi", optional
         Many sources of the same kind with several fragments each, measured alike. ``"nfi"`` is the float glass of
         :func:`transvariation.load_nfi_glass`.
+    foreign : path, bytes or DataFrame, optional
+        Samples that are known not to come from the control's source, measured alike. They show how often such samples
+        are noticed, at every threshold. The source that each row names is its class or degree of adulteration. Not with
+        a background, which shows the same for other sources.
     fragment_column, source_column : str, optional
         The columns that name the fragment and the source of each row; by default recognised by their names.
     log : bool, default=False
@@ -128,7 +133,7 @@ def judge(
         raise CaseError("log and logged exclude each other: logged states that the tables already hold logarithms")
     progress("reading the tables", 0.0)
     options |= {"fragment_column": fragment_column, "source_column": source_column}
-    options |= {"features": features, "ranges": ranges, "without": without, "missing": missing}
+    options |= {"features": features, "ranges": ranges, "without": without, "missing": missing, "foreign": foreign}
     tables = read_case(control, recovered, background, log=log, logged=logged, preprocess=recipe.preprocess, **options)
     words = f"comparing {len(tables.recovered.names)} recovered with {len(tables.control.names)} control fragments"
     progress(words, 0.1 if tables.background else None)  # without a background this step is nearly all the work
@@ -164,6 +169,7 @@ def judge(
         cautions=(*cautions, *further, *(words for found in evidence.values() for words in found.cautions)),
         provenance=provenance(command, seed=seed),
         spectra=spectra,
+        foreign=evidence["control"].foreign,
     )
     return result.at(sensitivity)
 
@@ -186,6 +192,9 @@ def _inputs(tables: CaseTables, case: Mapping[str, str], log: bool, logged: bool
         ),
         checks=checks,
         logged=logged,
+        foreign=None
+        if tables.foreign is None or tables.foreign_table is None
+        else _summary(tables.foreign_table, len(tables.foreign.names)),
     )
 
 

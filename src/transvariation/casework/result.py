@@ -7,6 +7,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from transvariation.casework.checks import Check
 from transvariation.casework.conclusions import Conclusion, Group, Model
+from transvariation.casework.foreign import Foreign
 from transvariation.casework.spectra import Spectra
 from transvariation.casework.variables import MANY
 
@@ -51,7 +52,7 @@ class Inputs:
     ----------
     case : dict
         Case number, items, laboratory, examiner, reviewer and dates, as far as they were given.
-    control, recovered, background : dict or None
+    control, recovered, background, foreign : dict or None
         What was read from each table: file, SHA-256, numbers of rows, fragments and sources, roles of the columns, rows
         left out, and notes.
     features : tuple of str
@@ -78,6 +79,7 @@ class Inputs:
     known: tuple[Measured, ...]
     checks: tuple[Check, ...]
     logged: bool = False
+    foreign: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,8 @@ class CaseResult:
         Command, seed and versions.
     spectra : Spectra or None
         The control spectra, if the variables are a spectrum.
+    foreign : Foreign or None
+        The evidence on known foreign fragments, if some were given.
     """
 
     inputs: Inputs
@@ -112,6 +116,7 @@ class CaseResult:
     cautions: tuple[str, ...]
     provenance: dict[str, str]
     spectra: Spectra | None = None
+    foreign: Foreign | None = None
 
     @property
     def excluded(self) -> tuple[Conclusion, ...]:

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from transvariation.decomposition.projections import project
-from transvariation.validation import check_count, check_magnitude
+from transvariation.validation import check_count, check_magnitude, native_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -135,7 +135,7 @@ class MinorComponents(TransformerMixin, BaseEstimator):
         y : None
             Ignored; present by convention.
         """
-        rows: Floats = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        rows: Floats = validate_data(self, native_frame(X), dtype=np.float64, ensure_min_samples=2)
         check_magnitude(rows, largest=1e150)  # only squares are summed
         check_count("n_components", self.n_components, rows.shape[1])
         self._learn(principal_spectrum(rows, scale=self.scale))
@@ -158,7 +158,7 @@ class MinorComponents(TransformerMixin, BaseEstimator):
             The samples to project.
         """
         check_is_fitted(self)
-        rows: Floats = validate_data(self, X, dtype=np.float64, reset=False)
+        rows: Floats = validate_data(self, native_frame(X), dtype=np.float64, reset=False)
         return project((rows - self.mean_) / self.scale_, self.components_.T)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:

@@ -15,7 +15,7 @@ from sklearn.linear_model import lars_path_gram
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from transvariation.decomposition.minor_components import MinorComponents, Spectrum, last_components, principal_spectrum
-from transvariation.validation import check_count, check_magnitude
+from transvariation.validation import check_count, check_magnitude, native_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -174,7 +174,7 @@ class SparseMinorComponents(MinorComponents):
         y : None
             Ignored; present by convention.
         """
-        rows: Floats = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        rows: Floats = validate_data(self, native_frame(X), dtype=np.float64, ensure_min_samples=2)
         check_magnitude(rows, largest=1e150)  # only squares are summed
         check_count("n_components", self.n_components, rows.shape[1])
         if self.penalty != "nearer" and not (isinstance(self.penalty, int | float) and 0 <= self.penalty <= 1):

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from transvariation.acceleration import resolve_engine
 from transvariation.density.box_probability import mixture_box_error, normal_box_probability
 from transvariation.density.covariance import check_full_spread
+from transvariation.validation import native_frame
 
 Floats = NDArray[np.float64]
 
@@ -51,7 +52,7 @@ class GaussianDensity(DensityMixin, BaseEstimator):
         y : None
             Ignored; present by convention.
         """
-        rows: Floats = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        rows: Floats = validate_data(self, native_frame(X), dtype=np.float64, ensure_min_samples=2)
         check_full_spread(rows)
         self.engine_ = resolve_engine(self.engine, len(rows) / 2)
         self.mean_ = rows.mean(axis=0)
@@ -74,7 +75,7 @@ class GaussianDensity(DensityMixin, BaseEstimator):
             The samples to score.
         """
         check_is_fitted(self)
-        rows: Floats = validate_data(self, X, dtype=np.float64, reset=False)
+        rows: Floats = validate_data(self, native_frame(X), dtype=np.float64, reset=False)
         z = solve_triangular(self._chol, (rows - self.mean_).T, lower=True)
         constant = np.log(np.diag(self._chol)).sum() + len(self.mean_) / 2 * np.log(2 * np.pi)
         return -0.5 * (z * z).sum(axis=0) - constant

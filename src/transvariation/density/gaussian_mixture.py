@@ -15,7 +15,7 @@ from transvariation.density.box_probability import mixture_box_error, mixture_bo
 from transvariation.density.covariance_models import MODELS, MODELS_1D, Array, n_parameters
 from transvariation.density.em import bic_table, fit_mixtures, log_density, search
 from transvariation.density.hierarchical import merge_clusters, starting_partitions
-from transvariation.validation import check_count, check_magnitude
+from transvariation.validation import check_count, check_magnitude, native_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -136,7 +136,7 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
         y : ignored
             Present for scikit-learn's conventions.
         """
-        rows = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        rows = validate_data(self, native_frame(X), dtype=np.float64, ensure_min_samples=2)
         n, p = rows.shape
         sizes, models = self._checked(p)
         check_magnitude(rows)
@@ -213,7 +213,7 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
 
     def _evaluate(self, X: ArrayLike) -> tuple[Array, Array]:
         check_is_fitted(self, "means_")
-        rows = validate_data(self, X, dtype=np.float64, reset=False)
+        rows = validate_data(self, native_frame(X), dtype=np.float64, reset=False)
         return log_density(rows, self.weights_, self.means_, self.covariances_)
 
     def score_samples(self, X: ArrayLike) -> Array:

@@ -13,7 +13,7 @@ from transvariation.acceleration import resolve_engine
 from transvariation.density.bandwidth import MAX_DIMENSION
 from transvariation.density.box_probability import least_eigenvalue, mixture_box_error, mixture_box_probability
 from transvariation.density.covariance import solve_rows, varying
-from transvariation.validation import check_magnitude
+from transvariation.validation import check_magnitude, native_frame
 
 Floats = NDArray[np.float64]
 
@@ -211,7 +211,7 @@ class GaussianKernelDensity(DensityMixin, BaseEstimator):
             Ignored; present by convention.
         """
         # A copy: later changes of the caller's array must not move the kernels.
-        rows: Floats = validate_data(self, X, dtype=np.float64, copy=True)
+        rows: Floats = validate_data(self, native_frame(X), dtype=np.float64, copy=True)
         check_magnitude(rows)
         self.engine_ = resolve_engine(self.engine, len(rows) ** 2 / 2)
         self.bandwidth_ = self._bandwidth(rows)
@@ -239,7 +239,7 @@ class GaussianKernelDensity(DensityMixin, BaseEstimator):
             The samples to score.
         """
         check_is_fitted(self)
-        rows: Floats = validate_data(self, X, dtype=np.float64, reset=False)
+        rows: Floats = validate_data(self, native_frame(X), dtype=np.float64, reset=False)
         return log_kernel_density(self.means_, self.bandwidth_, rows)
 
     def score(self, X: ArrayLike, y: Any = None) -> float:

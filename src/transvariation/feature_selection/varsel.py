@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from transvariation.density.covariance import varying
 from transvariation.density.gaussian_mixture import GaussianMixtureBIC
+from transvariation.feature_selection.vip import FrameSelectorMixin
 from transvariation.parallel import run_in_processes
-from transvariation.validation import check_count, check_magnitude
+from transvariation.validation import check_count, check_magnitude, native_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,7 +57,7 @@ def regression_bic(y: Floats, X: Floats) -> float:
     return float(-n * (np.log(2 * np.pi * residual / n) + 1) - (rank + 2) * np.log(n))
 
 
-class VarSel(SelectorMixin, BaseEstimator):
+class VarSel(FrameSelectorMixin, BaseEstimator):
     r"""Select variables one by one by what they add to a Gaussian mixture of the target.
 
     With S the variables selected so far, a candidate u has the BIC difference
@@ -133,7 +133,7 @@ class VarSel(SelectorMixin, BaseEstimator):
         y : None
             Ignored; present by convention.
         """
-        rows: Floats = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        rows: Floats = validate_data(self, native_frame(X), dtype=np.float64, ensure_min_samples=2)
         check_magnitude(rows)
         if not 0 < self.max_repeated <= 1:
             raise ValueError(f"max_repeated={self.max_repeated} must be a share in (0, 1], for instance 0.5")

@@ -9,7 +9,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from transvariation.decomposition.projections import generator, random_projections
-from transvariation.validation import check_count, check_magnitude
+from transvariation.validation import check_count, check_magnitude, native_frame
 
 Floats = NDArray[np.float64]
 
@@ -82,7 +82,21 @@ def unit_columns(X: Floats) -> Floats:
     return np.divide(centred, norm, out=np.zeros_like(centred), where=varies & (norm > 0))
 
 
-class VIPSelector(SelectorMixin, BaseEstimator):
+class FrameSelectorMixin(SelectorMixin):
+    """Select columns of every kind of table that `fit` takes."""
+
+    def transform(self, X: ArrayLike) -> NDArray:
+        """Keep the selected features.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        """
+        return super().transform(native_frame(X))
+
+
+class VIPSelector(FrameSelectorMixin, BaseEstimator):
     """Select the variables that compact random projections of the target use most.
 
     VIP is the median over projections of the Importance Coefficient. Highly correlated variables have about the same
@@ -160,7 +174,7 @@ class VIPSelector(SelectorMixin, BaseEstimator):
         y : None
             Ignored; present by convention.
         """
-        rows: Floats = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        rows: Floats = validate_data(self, native_frame(X), dtype=np.float64, ensure_min_samples=2)
         check_magnitude(rows)
         wanted = check_count("n_features_to_select", self.n_features_to_select, rows.shape[1])
         if self.kappa is not None and not 0 <= self.kappa <= 1:

@@ -201,7 +201,8 @@ def type_ii_figure(table: "pd.DataFrame", *, figure: FigureBase | None = None) -
         )
         if not numeric:
             ax.set_xticks(x, rows["level"])
-    ax.set(xlabel="level" if numeric else "foreign class", ylabel="type II error, beta", ylim=(-0.03, 1.03))
+    words = "level of adulteration" if numeric else "foreign class"
+    ax.set(xlabel=words, ylabel="type II error, beta", ylim=(-0.03, 1.03))
     ax.legend(frameon=False)
     return drawing
 

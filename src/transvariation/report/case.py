@@ -21,10 +21,12 @@ from transvariation.casework.result import LIMITATIONS, PROPOSITIONS, QUESTION
 from transvariation.casework.variables import MANY
 from transvariation.report.case_figures import (
     draw_acceptance,
+    draw_foreign,
     draw_fragments,
     draw_importance,
     draw_performance,
     draw_spectra,
+    foreign_of,
     has_band,
     known_values,
     spectra_of,
@@ -33,8 +35,10 @@ from transvariation.report.case_figures import (
     with_unit,
 )
 from transvariation.report.case_text import (
+    FOREIGN_WORDS,
     SYSTEMS,
     conclusion_frame,
+    foreign_sentence,
     format_mean_sd,
     format_number,
     format_ratio,
@@ -52,6 +56,7 @@ TITLE = "Comparison of recovered with control fragments"
 DETAILED = 60  # fragments with a table of reasons; the JSON file has all
 BESIDE = 4  # fragments side by side in the table of items
 STATED = 12  # fragments with a separate paragraph
+EVIDENCE = 6  # variables that are named as evidence
 STRIPS = 10  # variables of a fragment that are drawn
 REGIONS = 5  # regions of a spectrum that are listed
 SEVERAL = 10  # recovered fragments from which an acceptance plot is drawn
@@ -98,9 +103,12 @@ def _conclusions(result: CaseResult) -> Section:
     section = Section("Conclusions").strong(result.headline)
     for warning in result.warnings:
         section.note(warning)
-    section.table(
-        conclusion_frame(result, 6 if result.spectra is None else 3), "Conclusion for each recovered fragment"
-    )
+    frame, caption = conclusion_frame(result, EVIDENCE), "Conclusion for each recovered fragment"
+    if has_band(result):
+        found = zip(result.conclusions, frame["evidence"], strict=True)
+        frame["evidence"] = [_region_list(c) or words for c, words in found]
+        caption += "; regions outside the band of the control with the largest deviation in control standard deviations"
+    section.table(frame, caption)
     several = len(result.conclusions) > STATED  # of many fragments the table is enough, unless the evidence disagrees
     for c in [c for c in result.conclusions if c.disagreement or not several][:STATED]:
         ratio = " ".join(ratio_sentence(value, c.bound.get(system, "")) for system, value in c.log10_lr.items())
@@ -200,9 +208,28 @@ def _error_rates(result: CaseResult) -> Section:
         rows.append(_rates(name, performance.same_below_one, performance.different_above_one))
     if rows:
         section.table(pd.DataFrame(rows), "Measured on the background, in the design of this case")
+    elif result.foreign is None:
+        section.text("Without a background or known foreign samples, rates of false inclusion cannot be measured.")
     else:
-        section.text("Without a background, rates of false inclusion cannot be measured.")
+        section.text(foreign_sentence(result, result.foreign))
+        section.table(_foreign_frame(result), "Type II error, measured on known foreign fragments")
+        section.figure(draw_foreign(result), FOREIGN_WORDS)
     return section
+
+
+def _foreign_frame(result: CaseResult) -> pd.DataFrame:
+    table = foreign_of(result).type_ii_error(result.model.sensitivity_used)
+    return pd.DataFrame(
+        {
+            "class or degree": [f"{level:g}" if isinstance(level, float) else str(level) for level in table["level"]],
+            "fragments": table["n"],
+            "not excluded": table["beta"].map(format_share),
+            "95% interval": [
+                f"{format_share(low)} to {format_share(high)}"
+                for low, high in zip(table["low"], table["high"], strict=True)
+            ],
+        }
+    )
 
 
 def _rates(name: str, exclusion: float | None, inclusion: float | None) -> dict[str, str]:
@@ -266,9 +293,10 @@ def _appendices(result: CaseResult) -> list[Section]:
 
 
 def _fragments(result: CaseResult) -> Section:
-    section = Section("Appendix A: fragments", new_page=True)
+    many = len(result.inputs.features) > MANY
+    section = Section("Appendix A: fragments", new_page=not many)
     known = list(result.inputs.known)
-    if len(result.inputs.features) > MANY:
+    if many:
         return section.text(
             f"{len(known)} control and {len(result.conclusions)} recovered fragments; their measurements by "
             f"{len(result.inputs.features)} variables are in the tables and in the JSON file."
@@ -286,17 +314,13 @@ def _fragments(result: CaseResult) -> Section:
 def _reasons(result: CaseResult) -> Section:
     section = Section("Appendix B: variables")
     ordered = sorted(result.conclusions, key=lambda c: c.accepted)
-    if has_band(result):
-        rows = [{"fragment": c.fragment, "regions": _region_list(c)} for c in ordered[:DETAILED]]
-        words = "Regions outside the band of the control, with the largest deviation in control standard deviations"
-        section.table(pd.DataFrame(rows), words)
     section.text(
         "Grey ticks: control fragments; band: their middle half; line: their median. A cross marks a variable that by "
         "itself would exclude the fragment at the same sensitivity, a dot one that would not, an arrow a value far "
         "outside. That one of many variables does so is common among fragments of the same source; the conclusion "
         "weighs all variables together."
     )
-    most = DETAILED if len(result.inputs.features) <= MANY else 2
+    most = DETAILED if len(result.inputs.features) <= MANY else 1
     for c in ordered[:most]:
         more = f", the {STRIPS} most telling variables" if len(result.model.variables.used) > STRIPS else ""
         section.table(_strips(result, c), f"{c.fragment}: p-value {format_p(c.p_value)}{more}", kind="strips")
@@ -307,7 +331,7 @@ def _reasons(result: CaseResult) -> Section:
 
 def _region_list(c: Conclusion) -> str:
     """List the regions of a fragment with their largest deviations."""
-    return listed([f"{region} ({region.deviation:+.1f})" for region in c.regions or ()], REGIONS) or "none"
+    return listed([f"{region} ({region.deviation:+.1f})" for region in c.regions or ()], REGIONS)
 
 
 def _strips(result: CaseResult, c: Conclusion) -> pd.DataFrame:

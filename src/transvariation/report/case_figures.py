@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from transvariation.casework import CaseResult
+from transvariation.casework.foreign import Foreign
 from transvariation.casework.likelihood_ratio import Performance
 from transvariation.casework.spectra import Spectra
 from transvariation.report.figure_style import DARK, RED, WARM
@@ -129,6 +130,30 @@ def draw_acceptance(result: CaseResult) -> "Figure":
     acceptance_figure(groups, n_calibration=n, sensitivity=result.model.sensitivity_used, figure=left)
     extremes_figure([c.p_value for c in result.conclusions], figure=right)
     return figure
+
+
+def draw_foreign(result: CaseResult) -> "Figure":
+    """Draw sensitivity and specificity over the threshold, and the type II error of several foreign classes."""
+    from matplotlib.figure import Figure
+
+    from transvariation.report.acceptance_figures import sensitivity_specificity_figure, type_ii_figure
+
+    foreign, model = foreign_of(result), result.model
+    several = len(set(foreign.levels)) > 1
+    figure = Figure(figsize=(9 if several else 4.8, 3.6), layout="constrained")
+    parts = figure.subfigures(1, 1 + several, squeeze=False)[0]
+    threshold = 1 - model.sensitivity_used
+    sensitivity_specificity_figure(foreign.control_p_values, foreign.p_values, threshold, figure=parts[0])
+    parts[0].axes[0].set(xlabel="threshold of the p-value", xlim=(0, 1))
+    if several:
+        type_ii_figure(foreign.type_ii_error(model.sensitivity_used), figure=parts[1])
+    return figure
+
+
+def foreign_of(result: CaseResult) -> Foreign:
+    """Return the foreign fragments of a case that has some."""
+    assert result.foreign is not None
+    return result.foreign
 
 
 def with_unit(result: CaseResult, name: str) -> str:

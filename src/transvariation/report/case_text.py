@@ -7,10 +7,16 @@ import pandas as pd
 
 from transvariation.casework import CaseResult, Conclusion
 from transvariation.casework.checks import format_p
+from transvariation.casework.foreign import Foreign
 from transvariation.casework.likelihood_ratio import in_words
 from transvariation.tables.problems import Problem, printable
 
 LISTED = 20  # names in a sentence
+FOREIGN_WORDS = (
+    "Sensitivity and specificity over the threshold: the share of control fragments, each compared with the others, "
+    "that are not excluded, and the share of known foreign fragments that are. Of several classes or degrees of "
+    "adulteration, the type II error of each: the share that is not excluded, with a 95% interval."
+)
 SYSTEMS = {"three_level": "three-level model"}
 
 
@@ -169,8 +175,16 @@ def summary_lines(result: CaseResult) -> list[str]:
             f"Measured on the background: {format_share(model.false_exclusion)} of same-source comparisons are "
             f"excluded, {format_share(model.false_inclusion)} of different-source comparisons are not."
         )
+    if result.foreign is not None:
+        lines.append(foreign_sentence(result, result.foreign))
     lines += [group_sentence(result, group) for group in result.groups]
     return [*lines, *_left_out(result)]
+
+
+def foreign_sentence(result: CaseResult, foreign: Foreign) -> str:
+    """State how many of the known foreign fragments are not excluded."""
+    n, missed = len(foreign.p_values), foreign.missed(result.model.sensitivity_used)
+    return f"Of {plural(n, 'known foreign fragment')}, {missed} would not be excluded."
 
 
 def _disagreements(result: CaseResult) -> list[str]:
@@ -203,7 +217,7 @@ def group_sentence(result: CaseResult, group: Any) -> str:
 
 def tables_of(result: CaseResult) -> dict[str, dict[str, Any]]:
     """Return the tables that were read, by role."""
-    roles = ("control", "recovered", "background")
+    roles = ("control", "recovered", "background", "foreign")
     return {role: table for role in roles if (table := getattr(result.inputs, role)) is not None}
 
 

@@ -28,7 +28,7 @@ def judge_case(
     if report is not None:
         check_report_name(report)
     background = options.get("background")
-    inputs = [control, recovered, background if isinstance(background, Path) else None]
+    inputs = [control, recovered, background if isinstance(background, Path) else None, options.get("foreign")]
     check_outputs([report, json_file], inputs)
     columns = BarColumn(20), TaskProgressColumn(), TextColumn("{task.description}", table_column=Column(no_wrap=True))
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:

@@ -17,6 +17,7 @@ from transvariation.tables.excel import ExcelGrid
 from transvariation.tables.grid import Grid, Limits, open_frame, open_parquet
 from transvariation.tables.problems import MARKS, Problems, TableError
 from transvariation.tables.text import TextGrid
+from transvariation.validation import native_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,6 +43,7 @@ def opened(
     encoding: str | None = None,
 ) -> Iterator[Grid]:
     """Open a table of any kind, and close it again if it was opened here."""
+    source = native_frame(source)
     if name is None and isinstance(source, str | os.PathLike):
         # A name that is not UTF-8 has to go into messages and reports that are.
         name = os.fsencode(source).decode("utf-8", "backslashreplace")

@@ -46,7 +46,7 @@ VIEWS = {"view": (), "points": ("x", "y"), "evidence": ("fragment",), "spectra":
 OPTIONS = ("method", "reduce", "reduce_to", "preprocess", "features", "ranges", "sensitivity", "case")
 MISSING = ("error", "drop", "impute")
 TABLES = ("control", "recovered")
-BACKGROUNDS = (None, "file", "nfi")
+BACKGROUNDS = (None, "file", "nfi", "foreign")  # foreign: the third table holds known foreign samples
 DECIMALS = (None, ",", ".")  # None: recognised
 COLUMN_ROLES = ("source", "fragment", "replicate", "order", "id", "measurement", "ignore")
 SCALES = (None, "log", "logged")  # measurements as they are, to take logarithms of, or logarithms already
@@ -89,6 +89,7 @@ class Case:
     stopped: bool = False
     task: "asyncio.Task[None] | None" = None
     result: dict[str, Any] | None = None
+    shown: dict[str, Any] | None = None  # what the views need of it
     problems: list[dict[str, Any]] = field(default_factory=list)
 
     def state(self) -> dict[str, Any]:
@@ -142,8 +143,9 @@ class Page:
         reading = _reading(form)
         if not all(isinstance(form.get(role), UploadFile) for role in TABLES) or len(tables) < 2:
             raise failure("Choose both tables: control and recovered.")
-        if reading["background"] == "file" and len(tables) < 3:
-            raise failure("Choose the background table, or another background.")
+        third = {"file": "background", "foreign": "foreign"}.get(reading["background"])
+        if third and len(tables) < 3:
+            raise failure(f"Choose the {third} table, or none.")
         return await self._understood(Case(tables, reading))
 
     async def example(self, request: Request) -> Response:
@@ -197,7 +199,7 @@ class Page:
                 await asyncio.sleep(POLL)
             async with self.fits:
                 case.waiting = False
-                case.result = await work(
+                found = await work(
                     f"{JOBS}:decide",
                     case.files,
                     case.reading,
@@ -207,6 +209,7 @@ class Page:
                     stopped=lambda: case.stopped,
                     progress=report,
                 )
+                case.result, case.shown = found["case"], found["shown"] or found["case"]
         except WorkError as error:
             case.problems = error.problems
         except Cancelled:
@@ -263,14 +266,14 @@ class Page:
 
     async def _at(self, request: Request, job: str, *arguments: Any) -> Any:
         """Run a job on the result of a case at the sensitivity of the query."""
-        result = self._case(request).result
-        if result is None:
+        case = self._case(request)
+        if case.result is None:
             raise failure("There is no result yet.", 404)
         try:
-            sensitivity = float(request.query_params.get("sensitivity", result["model"]["sensitivity"]))
+            sensitivity = float(request.query_params.get("sensitivity", case.result["model"]["sensitivity"]))
         except ValueError:
             raise failure("The sensitivity must be a number such as 0.9.") from None
-        return await self._quick(job, result, *arguments, sensitivity)
+        return await self._quick(job, case.result if job == "render" else case.shown, *arguments, sensitivity)
 
 
 async def _failed(request: Request, error: Exception) -> Response:
@@ -298,7 +301,7 @@ def _reading(form: FormData) -> dict[str, Any]:
         "roles": tuple(_roles(form, table) for table in TABLES),
         "log": scale == "log",
         "logged": scale == "logged",
-        "background": field("background-kind", BACKGROUNDS, "choose no background, a file or NFI"),
+        "background": field("background-kind", BACKGROUNDS, "choose no background, a file, NFI or foreign samples"),
     }
 
 

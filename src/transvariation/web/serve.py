@@ -1,6 +1,7 @@
 """Start the local page and open it."""
 
 import secrets
+import signal
 import socket
 import threading
 import webbrowser
@@ -28,10 +29,14 @@ def serve(port: int, open_browser: bool) -> None:
     port = listener.getsockname()[1]
     token = secrets.token_urlsafe(24)
     address = f"http://127.0.0.1:{port}/?token={token}"
+    # A termination ends the page as Ctrl-C does, and its workers with it.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         print(address, flush=True)
         print("Open this address in a browser on this computer. Ctrl-C ends the page.", flush=True)
-        threading.Thread(target=warm_up, daemon=True).start()  # the page may open while the heavy libraries load
+        # The page may open while the heavy libraries load. Python waits for the thread before it ends, so that no
+        # worker starts after that.
+        threading.Thread(target=warm_up).start()
         if open_browser:
             webbrowser.open(address)
         config = uvicorn.Config(

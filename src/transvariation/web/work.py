@@ -4,6 +4,7 @@ import base64
 import io
 import zipfile
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from transvariation.datasets import load_glass
 from transvariation.report.acceptance_figures import acceptance_figure, extremes_figure
 from transvariation.report.case import case_html, case_pdf
 from transvariation.report.case_figures import (
+    draw_foreign,
     draw_fragments,
     draw_importance,
     draw_spectra,
@@ -39,6 +41,7 @@ from transvariation.report.case_figures import (
     with_unit,
 )
 from transvariation.report.case_text import (
+    FOREIGN_WORDS,
     conclusion_frame,
     format_number,
     format_ratio,
@@ -105,13 +108,21 @@ def understand(files: Files, reading: dict[str, Any]) -> dict[str, Any]:
 
 
 def decide(files: Files, reading: dict[str, Any], options: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """Judge the case."""
+    """Judge the case; return all of it, and what the page needs of it if that is less."""
     (control, recovered), names = _named(files)
-    background: Any = NFI if reading["background"] == NFI else None
-    if reading["background"] == "file" and files is not None:
-        background = files[2][1]
-    how = reading | options | {"names": names, "limits": LIMITS, "background": background, "progress": progress}
-    return judge(control, recovered, command="transvariation serve", **how).to_dict()
+    kind, third = reading["background"], files[2][1] if files is not None and len(files) > 2 else None
+    given = {"background": {NFI: NFI, "file": third}.get(kind), "foreign": third if kind == "foreign" else None}
+    how = reading | options | {"names": names, "limits": LIMITS, "progress": progress} | given
+    result = judge(control, recovered, command="transvariation serve", **how)
+    return {"case": result.to_dict(), "shown": _without_measurements(result).to_dict() if has_band(result) else None}
+
+
+def _without_measurements(result: CaseResult) -> CaseResult:
+    """Keep one variable of each fragment: spectra are shown as the model saw them, and every view sends the case."""
+    first = result.inputs.features[0]
+    known = tuple(replace(k, measurements={first: k.measurements[first]}) for k in result.inputs.known)
+    conclusions = tuple(replace(c, measurements={first: c.measurements[first]}) for c in result.conclusions)
+    return replace(result, inputs=replace(result.inputs, known=known), conclusions=conclusions)
 
 
 def preview_spectra(files: Files, reading: dict[str, Any], how: dict[str, Any]) -> dict[str, Any]:
@@ -162,6 +173,7 @@ def view(content: dict[str, Any], sensitivity: float) -> dict[str, Any]:
         "warnings": list(result.warnings),
         "trust": [calibration.description, calibration.guarantee, *LIMITATIONS],
         "spectral": spectral,
+        "foreign": result.foreign is not None,
         "features": [] if spectral else list(model.variables.used if many else inputs.features),
         "axes": list(strongest_variables(asked)),  # they stay while the sensitivity moves
         "conclusions": [
@@ -295,6 +307,8 @@ def figure(content: dict[str, Any], kind: str, sensitivity: float) -> dict[str, 
     result = CaseResult.from_dict(content).at(sensitivity)
     if kind not in FIGURES:
         raise ValueError(f"There is no figure {kind!r}; there are {', '.join(FIGURES)}.")
+    if kind == "foreign" and result.foreign is None:
+        raise ValueError("There are no known foreign samples.")
     draw, words = FIGURES[kind]
     return {"svg": _svg(draw(result)), "words": words}
 
@@ -316,6 +330,7 @@ FIGURES: dict[str, tuple[Callable[[CaseResult], Figure], str]] = {
         "Extremes plot: the number of recovered fragments with a p-value up to each level, against the number expected "
         "if all came from the source of the control. Points above the band: more differ than chance explains.",
     ),
+    "foreign": (draw_foreign, FOREIGN_WORDS),
 }
 
 
@@ -341,7 +356,7 @@ def render(content: dict[str, Any], kind: str, sensitivity: float) -> str:
 
 def _figures(result: CaseResult) -> bytes:
     """Write the figures of a case as SVG files in an archive."""
-    drawn = {name: draw(result) for name, (draw, _) in FIGURES.items()}
+    drawn = {name: draw(result) for name, (draw, _) in FIGURES.items() if name != "foreign" or result.foreign}
     if has_band(result):
         drawn |= {"spectra": draw_spectra(result)} | (
             {"importance": draw_importance(result)} if result.excluded else {}

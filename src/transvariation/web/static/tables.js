@@ -34,7 +34,7 @@ for (const table of TABLES) {
 for (const kind of ["dragover", "drop"]) addEventListener(kind, (event) => event.preventDefault());
 
 input("background-kind").addEventListener("change", () => {
-  $("background-file").hidden = input("background-kind").value !== "file";
+  $("background-file").hidden = !["file", "foreign"].includes(input("background-kind").value);
   if ($("background-file").hidden) input("background").value = "";
 });
 

@@ -1,0 +1,59 @@
+"""Known foreign fragments: how often a case notices what does not belong to the control."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from transvariation.metrics import type_ii_error
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """Known foreign fragments, compared with the control as the recovered ones are.
+
+    Attributes
+    ----------
+    fragments : tuple of str
+    levels : tuple of str
+        The class of each fragment or its degree of adulteration: the source that its table names.
+    p_values : tuple of float
+        Of each fragment.
+    control_p_values : tuple of float
+        Of each control fragment, compared with the others.
+    """
+
+    fragments: tuple[str, ...]
+    levels: tuple[str, ...]
+    p_values: tuple[float, ...]
+    control_p_values: tuple[float, ...]
+
+    def missed(self, sensitivity: float) -> int:
+        """Count the foreign fragments that are not excluded.
+
+        Parameters
+        ----------
+        sensitivity : float
+            That of the case.
+        """
+        found = type_ii_error(self.p_values, sensitivity=sensitivity)
+        return round(float(found["beta"][0] * found["n"][0]))
+
+    def type_ii_error(self, sensitivity: Any) -> "pd.DataFrame":
+        """Estimate the share of foreign fragments that are not excluded, by class or degree of adulteration.
+
+        Parameters
+        ----------
+        sensitivity : float or array-like
+            See :func:`transvariation.metrics.type_ii_error`.
+        """
+        return type_ii_error(self.p_values, _numbers(self.levels) or self.levels, sensitivity=sensitivity)
+
+
+def _numbers(levels: tuple[str, ...]) -> list[float] | None:
+    """Return levels such as 5 and 10% as numbers; None if some are names."""
+    try:
+        return [float(level.removesuffix("%")) for level in levels]
+    except ValueError:
+        return None
