@@ -371,8 +371,7 @@ def _read_background(source: Any, control: Table, **options: Any) -> Table:
     units = control.units
     source = _without_repeated_index(source)
     table = read_table(source, features=control.features, units=units, name=_name(source, "background"), **options)
-    found = table.found(control.features, units)
-    table = table.select(found).rename(dict(zip(found, control.features, strict=True)))
+    table = table.select(table.lookup(control.features, units))
     if problems := unit_problems(units, control.name, table, control.features):
         raise TableError(problems)
     return table

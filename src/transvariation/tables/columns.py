@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from transvariation.tables.cells import Column, cell_text, cell_texts, explain, order_values, other_mark, read_cells
+from transvariation.tables.cells import Cells, Column, cell_text, explain, order_values, other_mark, read_cells
 from transvariation.tables.grid import Block, Grid
 from transvariation.tables.problems import Problems
 
@@ -44,9 +44,11 @@ _KNOWN = frozenset().union(*NAMES.values())
 _CONTENT = {"%", "wt%", "mass%", "w%", "w/w%", "%w/w", "at%", "mol%", "vol%", "ppm", "ppb", "ppt", "ppmw"} | {
     f"{a}/{b}" for a in ("g", "mg", "ug", "ng", "pg") for b in ("kg", "g", "l", "ml", "m3", "cm3")
 }
-_LENGTH_TO_TIME = "km m cm mm um nm mm2 kg g mg ug ng s ms min h deg ° k c °c"
-_SIGNAL = "kev ev cps counts counts/s au a.u. j/m2 w v mv a ma hz pa kpa bar"
-_UNITS = _CONTENT.union(_LENGTH_TO_TIME.split(), _SIGNAL.split())
+_OTHER = (
+    "km m cm mm um nm mm2 kg g mg ug ng s ms min h deg ° k c °c kev ev cps counts counts/s au a.u. j/m2 w v mv a ma"
+)
+_UNITS = _CONTENT.union(f"{_OTHER} hz pa kpa bar".split())
+_UNIT_LETTERS = str.maketrans("µμ³²", "uu32", " ")
 _BRACKETED = re.compile(r"(.*\S)\s*[(\[]([^()\[\]]+)[)\]]")
 _TRAILING = re.compile(r"(.*[^\s_,;/])[\s_,;/]+(\S+(?: %)?)")
 
@@ -75,7 +77,7 @@ def key(header: str) -> str:
 
 
 def _unit_key(unit: str) -> str:
-    plain = unit.casefold().replace("µ", "u").replace("μ", "u").replace("³", "3").replace("²", "2").replace(" ", "")
+    plain = unit.casefold().translate(_UNIT_LETTERS)
     return re.sub(r"^(wt|at|mol|mass|vol)\.?-?(%|percent|pct)$", r"\1%", plain)
 
 
@@ -101,17 +103,6 @@ def split_unit(header: str) -> tuple[str, str]:
     return name, ""
 
 
-def by_unit(headers: Sequence[str]) -> dict[tuple[str, str], int]:
-    """Index the headers that have a unit, by name and unit; without variables that occur twice in one unit.
-
-    >>> by_unit(["K", "Na (ppm)", "Na (wt%)"])
-    {('Na', 'ppm'): 1, ('Na', 'wt%'): 2}
-    """
-    parts = [(name, _unit_key(unit)) for name, unit in map(split_unit, headers)]
-    count = Counter(parts)
-    return {part: i for i, part in enumerate(parts) if part[1] and count[part] == 1}
-
-
 def locate(
     wanted: Sequence[str], names: Sequence[str], headers: Sequence[str], units: Mapping[str, str] = MappingProxyType({})
 ) -> list[int | None]:
@@ -120,17 +111,19 @@ def locate(
     The columns are called `names` without and `headers` with their units; `units` are those wanted where a variable
     has columns in several.
     """
-    in_unit = by_unit(headers)
+    parts = [(name, _unit_key(unit)) for name, unit in map(split_unit, headers)]
+    times = Counter(parts)
+    in_unit = {part: i for i, part in enumerate(parts) if part[1] and times[part] == 1}
     places = {name: i for i, name in enumerate(names)} | {tidy(header): i for i, header in enumerate(headers)}
 
     def position(name: str) -> int | None:
-        plain, (short, own) = tidy(name), split_unit(name)
-        at = in_unit.get((name, _unit_key(units.get(name, ""))), places.get(plain))
-        if at is not None:
-            return at
-        at = places.get(short)
-        other = "" if at is None else split_unit(headers[at])[1]
-        return None if other and not same_unit(own, other) else at
+        at = in_unit.get((name, _unit_key(units.get(name, ""))), places.get(tidy(name)))
+        if at is None:
+            short, unit = split_unit(name)
+            at = places.get(short)
+            if at is not None and parts[at][1] not in ("", _unit_key(unit)):
+                return None
+        return at
 
     return [position(name) for name in wanted]
 
@@ -142,29 +135,26 @@ def similar(name: str, others: Sequence[str], cutoff: float = 0.6) -> str:
     return lower[close[0]] if close else ""
 
 
-class _Column:
-    """A column of the first rows of a file: its name and unit, what its cells look like, and its role."""
+class TableColumn:
+    """A column: its name and unit, what the cells of the first rows look like, and its role."""
 
     def __init__(self, number: int, header: str, cells: Column, decimal: str):
         self.number, self.header, self._cells, self._decimal = number, header, cells, decimal
         self.name, self.unit = split_unit(header)
+        self.key = key(self.name)
         self.role = ""  # of ROLES, "" until it is decided
         self.given = False  # whether the role was given rather than recognised
-        self._values, below, self.faults = read_cells(cells, decimal)
-        self.numbers = int(np.isfinite(self._values).sum()) + len(below)
+        self.read = read_cells(cells, decimal)
+        self.faults = self.read.faults
+        self.numbers = int(np.isfinite(self.read.values).sum()) + len(self.read.below)
         self.empty = self.numbers == 0 and not self.faults
-        self.numeric = self.numbers >= max(len(self.faults), 1)
-        self.whole = bool(self.numbers == len(cells) and (self._values == np.round(self._values)).all())
-
-    @cached_property
-    def key(self) -> str:
-        """What the name is compared by."""
-        return key(self.name)
+        self.numeric = _mostly_numbers(self.read)
+        self.whole = bool(self.numbers == len(cells) and (self.read.values == np.round(self.read.values)).all())
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """The cells as text."""
-        return cell_texts(self._cells)
+        return tuple(map(cell_text, self._cells.tolist()))
 
     def may_name(self) -> bool:
         """Return whether the column holds words or whole numbers, all of them different."""
@@ -176,38 +166,29 @@ class _Column:
 
     def in_other_mark(self) -> int | None:
         """Return the first cell of a column that would be one of numbers if the decimal mark were the other."""
-        other = _Column(self.number, self.header, self._cells, "," if self._decimal == "." else ".")
-        return next((i for i in self.faults if i not in other.faults), None) if other.numeric else None
+        other = read_cells(self._cells, "," if self._decimal == "." else ".")
+        return next((i for i in self.faults if i not in other.faults), None) if _mostly_numbers(other) else None
 
     def like_labels(self) -> bool:
         """Return whether the column numbers something: 1, 2, 3, ... or whole numbers that repeat as labels do."""
-        values = self._values
+        values = self.read.values
         if not self.whole or len(values) < 4 or not values.any():
             return False
         steps, distinct = np.diff(values), np.unique(values)
-        if (steps == 1).all():
-            return True
         gapless = distinct[0] in (0, 1) and distinct[-1] - distinct[0] == len(distinct) - 1
         in_blocks = int((steps != 0).sum()) == len(distinct) - 1
-        return bool(2 * len(distinct) <= len(values) and (gapless or in_blocks))
+        return bool((steps == 1).all() or (2 * len(distinct) <= len(values) and (gapless or in_blocks)))
 
-    def determines(self, other: "_Column") -> bool:
+    def determines(self, other: "TableColumn") -> bool:
         """Return whether each label of this column belongs to one label of the other, as fragments do to sources."""
         return len(set(zip(self.labels, other.labels, strict=True))) == len(set(self.labels))
 
 
-class Layout:
-    """What each column of a file was taken for."""
-
-    def __init__(self, columns: Sequence[_Column]):
-        self.header = [column.header for column in columns]
-        self.names = [column.name for column in columns]  # the header without its unit
-        self.units = [column.unit for column in columns]
-        self.roles = [column.role for column in columns]  # of ROLES
-        self.at = {role: [i for i, own in enumerate(self.roles) if own == role] for role in ROLES}
+def _mostly_numbers(read: Cells) -> bool:
+    return int(np.isfinite(read.values).sum()) + len(read.below) >= max(len(read.faults), 1)
 
 
-def find_layout(
+def find_columns(
     grid: Grid,
     block: Block,
     *,
@@ -215,25 +196,15 @@ def find_layout(
     features: Sequence[str] | None = None,
     expect: Sequence[str] = (),
     units: Mapping[str, str] | None = None,
-) -> Layout:
-    """Decide what each column is.
+) -> list[TableColumn]:
+    """Decide what each column is, from its name and the cells of the first rows.
 
-    Parameters
-    ----------
-    block : Block
-        The first rows, whose content decides where names do not.
-    roles : mapping of str to str
-        Roles given rather than recognised, by column name.
-    features : sequence of str or None
-        The only columns to measure by.
-    expect : sequence of str
-        Names that are measurements if present, whatever their cells look like: what the other table measured.
-    units : mapping of str to str or None
-        The units that `features` are wanted in, where the table has a variable in several.
+    `roles` are given rather than recognised, `features` the only columns to measure by, and `units` those they are
+    wanted in. `expect` are measurements if present, whatever their cells look like: what the other table measured.
     """
     problems = grid.problems
     cells = enumerate(zip(grid.header, block.columns, strict=True), 1)
-    columns = [_Column(i, header, column, grid.decimal) for i, (header, column) in cells]
+    columns = [TableColumn(i, header, column, grid.decimal) for i, (header, column) in cells]
     _check_names(columns, grid)
     wanted = dict.fromkeys([] if features is None else _find(columns, features, "measurement", problems, units or {}))
     expected = set(expect)
@@ -259,13 +230,29 @@ def find_layout(
     if any(column.role == "measurement" and not column.whole for column in columns) and not expect:
         for column in unsure:
             problems.add("label-or-measurement", None, column.header, remedy="give-role")
-    if features is None and not grid.decimal_given and not any(p.code == "decimal-mark" for p in problems.problems):
-        _ask_about_marks(columns, grid, block)
-    _note_roles(columns, grid, block)
-    return Layout(columns)
+    ask = features is None and not grid.decimal_given and not any(p.code == "decimal-mark" for p in problems.problems)
+    reasons = []
+    for column in columns:
+        if not column.header and column.role != "id" and not column.empty:
+            problems.add("no-name", grid.first_row, number=column.number)
+        if column.role not in ("measurement", "ignore"):
+            problems.note("role", None, column.header, role=column.role)
+        elif column.role == "measurement":
+            if column.unit:
+                problems.note("unit", None, column.header, unit=column.unit)
+        elif column.given or column.numeric:
+            continue
+        elif column.empty:
+            if column.header:
+                problems.note("unused-empty", None, column.header)
+        else:
+            reasons.append(_unused_text(column, grid, block, ask))
+    if not problems.problems and len(block.rows) and not any(column.role == "measurement" for column in columns):
+        _report_no_numbers(grid, reasons)
+    return columns
 
 
-def _check_names(columns: list[_Column], grid: Grid) -> None:
+def _check_names(columns: list[TableColumn], grid: Grid) -> None:
     """Tell columns of one name apart by their units, and report those of one header."""
     names = Counter(column.name for column in columns)
     headers: dict[str, list[str]] = {}
@@ -280,15 +267,15 @@ def _check_names(columns: list[_Column], grid: Grid) -> None:
 
 
 def _find(
-    columns: list[_Column],
+    columns: list[TableColumn],
     wanted: Sequence[str],
     role: str,
     problems: Problems,
     units: Mapping[str, str] = MappingProxyType({}),
-) -> list[_Column]:
+) -> list[TableColumn]:
     """Look columns up by name, with or without the unit; report those that are not there, or named twice."""
     names = [column.name for column in columns]
-    found: list[_Column] = []
+    found: list[TableColumn] = []
     for name, at in zip(wanted, locate(wanted, names, [column.header for column in columns], units), strict=True):
         if at is not None:
             found.append(columns[at])
@@ -303,7 +290,7 @@ def _find(
     return found
 
 
-def _give_roles(columns: list[_Column], roles: Mapping[str, str], problems: Problems) -> None:
+def _give_roles(columns: list[TableColumn], roles: Mapping[str, str], problems: Problems) -> None:
     for name, role in roles.items():
         if role not in ROLES:
             raise ValueError(f"roles={{{name!r}: {role!r}}}: a role is one of {', '.join(ROLES)}")
@@ -315,13 +302,13 @@ def _give_roles(columns: list[_Column], roles: Mapping[str, str], problems: Prob
             problems.add("role-twice", columns=headers, role=role)
 
 
-def _recognise_labels(columns: list[_Column], problems: Problems) -> None:
+def _recognise_labels(columns: list[TableColumn], problems: Problems) -> None:
     """Recognise labels and order among the columns without a role, by name, then by content."""
     free = [column for column in columns if not column.role and not column.empty]
     taken = {column.role for column in columns}
     # what has a unit is measured: "Charge (mV)" is no batch
     named = {role: [column for column in free if column.key in NAMES[role] and not column.unit] for role in NAMES}
-    found: dict[str, _Column] = {}  # by role: a column has one, and each role one column
+    found: dict[str, TableColumn] = {}  # by role: a column has one, and each role one column
     for role in ("id", *LEVELS):
         alike = named[role]
         if alike and role not in taken:
@@ -354,46 +341,33 @@ def _recognise_labels(columns: list[_Column], problems: Problems) -> None:
         column.role = role
 
 
-def _ask_about_marks(columns: list[_Column], grid: Grid, block: Block) -> None:
-    """Report what may be measurements in another decimal mark than the file's: setting them aside would lose them."""
-    for column in columns:
-        unused = column.role == "ignore" and not column.given and not column.numeric
-        at = column.in_other_mark() if unused else None
-        if at is not None:
-            value = explain(column.faults[at], grid.decimal)[1]["value"]
-            params: dict[str, Any] = {"remedy": "give-decimal", "value": value} | other_mark(grid.decimal)
-            grid.problems.add("column-in-other-mark", int(block.rows[at]), column.header, **params)
+def _unused_text(column: TableColumn, grid: Grid, block: Block, ask: bool) -> tuple[str, int, str, dict[str, Any]]:
+    """Note a column that is not used because it holds text, and return why its first such cell is no number.
+
+    What may be measurements in another decimal mark is a problem: setting them aside would lose them.
+    """
+    at = column.in_other_mark() if ask else None
+    if at is not None:
+        value = explain(column.faults[at], grid.decimal)[1]["value"]
+        grid.problems.add(
+            "column-in-other-mark", int(block.rows[at]), column.header, value=value, **other_mark(grid.decimal)
+        )
+    at, cell = next(iter(column.faults.items()))
+    code, params = explain(cell, grid.decimal)
+    row, n = int(block.rows[at]), len(column.faults)
+    values = {"others": n, "n": n + column.numbers, "value": params["value"], "fault": code}
+    grid.problems.note("unused-text", row, column.header, **values)
+    return code, row, column.header, params
 
 
-def _note_roles(columns: list[_Column], grid: Grid, block: Block) -> None:
-    """Note what was understood; report that no column holds numbers, and why the first ones hold none."""
-    problems, reasons = grid.problems, []
-    for column in columns:
-        if not column.header and column.role != "id" and not column.empty:
-            problems.add("no-name", grid.first_row, number=column.number)
-        if column.role not in ("measurement", "ignore"):
-            problems.note("role", None, column.header, role=column.role)
-        elif column.role == "measurement" and column.unit:
-            problems.note("unit", None, column.header, unit=column.unit)
-        elif column.role == "measurement" or column.given:
-            continue
-        elif column.empty and column.header:
-            problems.note("unused-empty", None, column.header)
-        elif column.faults and not column.numeric:
-            at, cell = next(iter(column.faults.items()))
-            code, params = explain(cell, grid.decimal)
-            row, n = int(block.rows[at]), len(column.faults)
-            values = {"others": n, "n": n + column.numbers, "value": params["value"], "fault": code}
-            problems.note("unused-text", row, column.header, **values)
-            reasons.append((code, row, column.header, params))
-    if problems.problems or not len(block.rows) or any(column.role == "measurement" for column in columns):
-        return
+def _report_no_numbers(grid: Grid, reasons: list[tuple[str, int, str, dict[str, Any]]]) -> None:
+    """Report that no column holds numbers, and why the first ones hold none."""
     why = f"the delimiter is {grid.delimiter}" if grid.delimiter else "no cell is a number"
-    if grid.delimiter and len(columns) == 1:
+    if grid.delimiter and len(grid.header) == 1:
         why = "no delimiter was found in the first row; columns must be separated by comma, semicolon, tab or bar"
-    problems.add("no-measurement", why=why, header=" | ".join(grid.header)[:80])
+    grid.problems.add("no-measurement", why=why, header=" | ".join(grid.header)[:80])
     for code, row, header, params in reasons[:5]:
-        problems.add(code, row, header, **params)
+        grid.problems.add(code, row, header, **params)
 
 
 def take_units(grid: Grid, block: Block) -> Block:
@@ -413,4 +387,4 @@ def take_units(grid: Grid, block: Block) -> Block:
         elif unit not in ("", "-") and not same_unit(own, unit):
             grid.problems.add("unit-in-header", row, name, unit=unit, other=own)
     grid.problems.note("units-row", row)
-    return block.keep(range(1, len(block.rows)))
+    return block.keep(slice(1, None))

@@ -8,6 +8,7 @@ import posixpath
 import warnings
 import zipfile
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, BinaryIO
 
 from transvariation.tables.grid import Block, Grid, Limits
@@ -25,8 +26,8 @@ class ExcelGrid(Grid):
     ):
         super().__init__(problems, decimal)
         self._stream, self._book = stream, _open(stream, problems, limits)
-        titles, visible = [each.title for each in self._book.worksheets], _visible(self._book)
-        self._title = self._choose(sheet, titles, visible)
+        titles = [each.title for each in self._book.worksheets]
+        self._title = self._choose(sheet, titles)
         self.read_header(self._rows())
         if not self.header:
             problems.check()  # a sheet that cannot be read is not called empty
@@ -35,7 +36,8 @@ class ExcelGrid(Grid):
                 raise problems.stop("empty-first-sheet", remedy="name-sheet", sheet=self._title, sheets=others)
             raise problems.stop("empty-sheet", sheet=self._title)
 
-    def _choose(self, sheet: str | int | None, titles: list[str], visible: list[str]) -> str:
+    def _choose(self, sheet: str | int | None, titles: list[str]) -> str:
+        """Return the title of the sheet asked for, else of the first visible one."""
         if isinstance(sheet, int) and 1 <= sheet <= len(titles):
             sheet = titles[sheet - 1]
         if sheet in titles:
@@ -43,6 +45,7 @@ class ExcelGrid(Grid):
             return str(sheet)
         if sheet is not None:
             raise self.problems.stop("no-such-sheet", sheet=str(sheet), sheets=titles)
+        visible = _visible(self._book)
         if not visible:
             raise self.problems.stop("no-visible-sheet")
         if len(visible) > 1:
@@ -63,23 +66,15 @@ class ExcelGrid(Grid):
         except Exception as error:  # whatever openpyxl meets in a damaged sheet
             self.problems.add("unreadable-sheet", sheet=self._title, reason=str(error))
 
-    def blocks(self, block_rows: int) -> Iterator[Block]:
+    def blocks(self) -> Iterator[Block]:
         """Read the rows below the header."""
-        width, blanks = len(self.header), "" in self.header
-        records: list[tuple[int, tuple[Any, ...]]] = []
-        for row, cells in self._rows():
-            if row > self.first_row:
-                records.append((row, (*cells, *[None] * (width - len(cells)))))
-                blanks = blanks or None in records[-1][1]
-            if len(records) == block_rows:
-                block, records = self.block(records, min(row / EXCEL_ROWS, 1.0)), []
-                if len(block.rows):
-                    yield block
-        block = self.block(records)
-        if blanks:
-            self._explain_blanks()
-        if len(block.rows):
-            yield block
+        width, explained, rows = len(self.header), False, self._rows()
+        while records := list(islice(rows, self.block_rows)):
+            padded = [(row, (*cells, *[None] * (width - len(cells)))) for row, cells in records]
+            if not explained and any(None in cells[:width] for row, cells in padded if row >= self.first_row):
+                explained = True
+                self._explain_blanks()
+            yield from self.block(padded, records[-1][0] / EXCEL_ROWS)
 
     def _explain_blanks(self) -> None:
         """Report blank cells that are not empty: merged with others, or formulas whose value was not stored."""

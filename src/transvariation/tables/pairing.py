@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from transvariation.tables.columns import by_unit, same_unit, similar
+from transvariation.tables.columns import same_unit, similar
 from transvariation.tables.opening import Source
 from transvariation.tables.problems import Problem, TableError
 from transvariation.tables.reading import read_table
@@ -58,42 +58,39 @@ def align(control: Table, recovered: Table, *, features: Sequence[str] | None = 
     (('Na', 'Mg'), [[6.0, 5.0]], ('Fe',))
     """
     problems: list[Problem] = []
-    recovered = _named_alike(recovered, control)
-    in_control, in_recovered = set(control.features), set(recovered.features)
-    common = [name for name in control.features if name in in_recovered]
-    only_control = tuple(name for name in control.features if name not in in_recovered)
-    only_recovered = tuple(name for name in recovered.features if name not in in_control)
+    theirs = _matched(control, recovered)
+    common = list(theirs)
     if features is not None:
-        for table in (control, recovered):
-            lacking = (name for name, found in zip(features, table.lookup(features), strict=True) if found is None)
-            problems += [Problem("no-such-variable", table.name, params={"name": name}) for name in lacking]
-        common = control.found(features)
-        twice = [control.headers[name] for name, times in Counter(common).items() if times > 1]
+        ours, there = control.lookup(features), recovered.lookup(features, control.units)
+        lacking = [(control, name) for name in features if name not in ours]
+        lacking += [(recovered, name) for name in features if name not in there and ours.get(name) not in theirs]
+        problems += [Problem("no-such-variable", table.name, params={"name": name}) for table, name in lacking]
+        twice = [control.headers[name] for name, n in Counter(ours.values()).items() if n > 1]
         problems += [Problem("column-twice", control.name, params={"name": name}) for name in twice]
+        common = [name for name in ours.values() if name in theirs]
     elif not common:
         some = {"here": list(recovered.features[:8]), "there": list(control.features[:8]), "other": control.name}
         problems.append(Problem("nothing-in-common", recovered.name, params=some))
-    problems += unit_problems(control.units, control.name, recovered, common)
+    first, second = control.select(common), recovered.select({name: theirs[name] for name in common})
+    problems += unit_problems(control.units, control.name, second, common)
     if problems:
         raise TableError(problems)
-    notes_control = tuple(_absent(name, control, recovered) for name in only_control)
-    notes_recovered = tuple(_absent(name, recovered, control) for name in only_recovered)
-    first, second = control.select(common, notes_control), recovered.select(common, notes_recovered)
+    only_control = tuple(name for name in control.features if name not in theirs)
+    only_recovered = tuple(name for name in recovered.features if name not in theirs.values())
+    first = first.select(common, [_absent(name, control, recovered) for name in only_control])
+    second = second.select(common, [_absent(name, recovered, control) for name in only_recovered])
     (known, found), (new, found_too) = (_attempt(apply_policy, table, missing, first) for table in (first, second))
     if found or found_too:
         raise TableError(found + found_too)
     return Pair(known, new, tuple(common), only_control, only_recovered)
 
 
-def _named_alike(table: Table, control: Table) -> Table:
-    """Rename features as in the control: "Na (ppm)" has its unit in the name only if "Na (wt%)" exists as well."""
-    theirs = by_unit([table.headers[name] for name in table.features])
-    ours = by_unit([control.headers[name] for name in control.features])
-    pairs = ((table.features[theirs[each]], control.features[i]) for each, i in ours.items() if each in theirs)
-    names = {own: name for own, name in pairs if own != name}
-    # a feature without a unit that already has this name is renamed
-    taken = {name: f"{name} (no unit)" for name in names.values() if name in table.features and name not in names}
-    return table.rename(taken | names) if names else table
+def _matched(control: Table, recovered: Table) -> dict[str, str]:
+    """Return what the recovered table calls the control's variables; of two for one column, the one in its unit."""
+    found = recovered.lookup(control.features, control.units)
+    times = Counter(found.values())
+    units = {name: (control.units.get(name, ""), recovered.units.get(own, "")) for name, own in found.items()}
+    return {name: own for name, own in found.items() if times[own] == 1 or same_unit(*units[name])}
 
 
 def unit_problems(units: Mapping[str, str], there: str, table: Table, features: Sequence[str]) -> list[Problem]:
@@ -158,14 +155,12 @@ def read_pair(
         common |= {"expect": (*first.features, *first.headers.values()), "units": first.units}
     second, found_too = _attempt(read_table, recovered, **own[1], **common)
     problems = _advised(found, found_too)
-    if not problems and first is not None and second is not None:
-        return align(first, second, features=features, missing=missing)
     if first is not None and second is not None:
-        second = _named_alike(second, first)
-        there = set(second.features)
-        used = [name for name in first.features if name in there]
-        for table in (first, second):
-            problems += _attempt(apply_policy, table.select(used), missing)[1]
+        if not problems:
+            return align(first, second, features=features, missing=missing)
+        theirs = _matched(first, second)
+        for table in (first.select(list(theirs)), second.select(theirs)):
+            problems += _attempt(apply_policy, table, missing)[1]
     raise TableError(problems)
 
 
@@ -191,7 +186,7 @@ def _advised(control: list[Problem], recovered: list[Problem]) -> list[Problem]:
             if request is None or request in common:
                 combined.append(problem)
             elif problem.remedy == "give-decimal":
-                combined.append(replace(problem, params={**problem.params, "of": table}))
+                combined.append(replace(problem, remedy=f"give-decimal-{table}"))
     return combined
 
 
@@ -205,6 +200,7 @@ def _request(problem: Problem) -> tuple[str, str] | None:
 
 
 def _absent(name: str, here: Table, there: Table) -> Problem:
-    close = similar(name, there.features, 0.8) if len(here.features) <= 200 else ""
+    others = [other for other in there.features if other != name]  # of the same name, but in another unit
+    close = similar(name, others, 0.8) if len(here.features) <= 200 else ""
     params = {"other": there.name, "similar": close}
     return Problem("unused-similar" if close else "unused-absent", here.name, None, here.headers[name], params)

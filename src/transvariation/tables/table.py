@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from itertools import compress
+from itertools import chain, compress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -119,8 +119,8 @@ class Table:
         names = self.fragment_names
         return self.source if names is None or (self.source and len(set(names)) == len(names)) else names
 
-    def lookup(self, wanted: Sequence[str], units: Mapping[str, str] = MappingProxyType({})) -> list[str | None]:
-        """Find features by name, with or without their units; None for those that are not there.
+    def lookup(self, wanted: Sequence[str], units: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
+        """Find features by name, with or without their units.
 
         Parameters
         ----------
@@ -128,51 +128,33 @@ class Table:
             The names of the features.
         units : mapping of str to str, optional
             The units wanted, by name, where the table has a variable in several.
+
+        Returns
+        -------
+        dict of str to str
+            What this table calls each of them; those that are not there are left out.
         """
-        headers = [self.headers[name] for name in self.features]
-        return [None if i is None else self.features[i] for i in locate(wanted, self.features, headers, units)]
+        places = locate(wanted, self.features, [self.headers[name] for name in self.features], units)
+        return {name: self.features[i] for name, i in zip(wanted, places, strict=True) if i is not None}
 
-    def found(self, wanted: Sequence[str], units: Mapping[str, str] = MappingProxyType({})) -> list[str]:
-        """Find features that are known to be there.
-
-        Parameters
-        ----------
-        wanted : sequence of str
-            The names of the features.
-        units : mapping of str to str, optional
-            The units wanted, by name, where the table has a variable in several.
-        """
-        return [name for name in self.lookup(wanted, units) if name is not None]
-
-    def rename(self, names: Mapping[str, str]) -> "Table":
-        """Give features other names; what the file calls them stays known.
-
-        Parameters
-        ----------
-        names : mapping of str to str
-            The new names by the present ones; other features keep theirs.
-        """
-        return replace(
-            self,
-            features=tuple(names.get(name, name) for name in self.features),
-            units={names.get(name, name): unit for name, unit in self.units.items()},
-            headers={names.get(name, name): header for name, header in self.headers.items()},
-        )
-
-    def select(self, features: Sequence[str], notes: Sequence[Problem] = ()) -> "Table":
+    def select(self, features: Sequence[str] | Mapping[str, str], notes: Sequence[Problem] = ()) -> "Table":
         """Keep these features, in this order, and add notes.
 
         Parameters
         ----------
-        features : sequence of str
-            The features to keep.
+        features : sequence of str, or mapping of str to str
+            The features to keep; of a mapping, the keys are their new names.
         notes : sequence of Problem, optional
             The notes to add.
         """
+        names = features if isinstance(features, Mapping) else {name: name for name in features}
         places = {name: j for j, name in enumerate(self.features)}
-        at = [places[name] for name in features]
-        arrays = {name: array[:, at] for name in ("X", "below", "filled") if (array := getattr(self, name)) is not None}
-        return replace(self, features=tuple(features), notes=(*self.notes, *notes), **arrays)
+        at = [places[name] for name in names.values()]
+        parts = {name: array[:, at] for name in ("X", "below", "filled") if (array := getattr(self, name)) is not None}
+        units = {new: self.units[name] for new, name in names.items() if name in self.units}
+        headers = {new: self.headers[name] for new, name in names.items()}
+        notes = (*self.notes, *notes)
+        return replace(self, features=tuple(names), units=units, headers=headers, notes=notes, **parts)
 
     def keep(self, rows: NDArray[np.bool_]) -> "Table":
         """Keep the rows where the mask holds.
@@ -212,22 +194,18 @@ class Table:
 
 def join(tables: Sequence[Table], notes: Sequence[Problem] = ()) -> Table:
     """Concatenate the parts of one table; rows with the same labels are distinguished by their numbers."""
-    table = tables[0]
     parts: dict[str, Any] = {"notes": tuple(notes)}
-    if len(tables) > 1:
-        for name in ("ids", *LEVELS):
-            if getattr(table, name) is not None:
-                parts[name] = tuple(label for part in tables for label in getattr(part, name))
-        for name in ("X", "rows", "order", "below"):
-            arrays = [getattr(part, name) for part in tables]
-            if any(array is not None for array in arrays):
-                filled = [np.full(t.X.shape, np.nan) if a is None else a for t, a in zip(tables, arrays, strict=True)]
-                parts[name] = np.concatenate(filled)
-    ids = parts.get("ids", table.ids)
-    if "id" not in table.roles.values() and len(set(ids)) < len(ids):
-        rows = parts.get("rows", table.rows).tolist()
-        parts["ids"] = tuple(f"{name} (row {row})" for name, row in zip(ids, rows, strict=True))
-    return replace(table, **parts)
+    for name in ("ids", *LEVELS, "X", "rows", "order", "below"):
+        values = [getattr(table, name) for table in tables]
+        if isinstance(values[0], tuple):
+            parts[name] = tuple(chain.from_iterable(values))
+        elif any(value is not None for value in values):  # not every part has values below detection
+            full = (np.full(t.X.shape, np.nan) if v is None else v for t, v in zip(tables, values, strict=True))
+            parts[name] = np.concatenate(list(full)) if len(tables) > 1 else values[0]
+    ids = parts["ids"]
+    if "id" not in tables[0].roles.values() and len(set(ids)) < len(ids):
+        parts["ids"] = tuple(f"{name} (row {row})" for name, row in zip(ids, parts["rows"].tolist(), strict=True))
+    return replace(tables[0], **parts)
 
 
 def filling(control: Table) -> dict[str, dict[str, float]]:
@@ -253,11 +231,8 @@ def filling(control: Table) -> dict[str, dict[str, float]]:
     for name, values, limits in zip(control.features, control.X.T, below.T, strict=True):
         measured, stated = values[np.isfinite(values)], limits[limits > 0]
         supposed = stated if len(stated) else measured[measured > 0]
-        entry = result[name] = {}
-        if len(measured):
-            entry["median"] = float(np.median(measured))
-        if len(supposed):
-            entry["limit"] = float(supposed.min())
+        result[name] = {"median": float(np.median(measured))} if len(measured) else {}
+        result[name] |= {"limit": float(supposed.min())} if len(supposed) else {}
     return result
 
 
@@ -284,23 +259,32 @@ def apply_policy(
     holes = np.isnan(table.X)
     if missing == "keep" or not holes.any():
         return table
-    problems = Problems(table.name)
+    problems, headers = Problems(table.name), [table.headers[name] for name in table.features]
     can_impute = reference is not None or not in_block  # only then is it worth advising
     lost = holes if table.below is None else holes & np.isnan(table.below)  # the others are below detection
     if missing == "error":
-        _report_gaps(table, holes, lost, problems, in_block, "drop-or-impute" if can_impute else "drop")
+        empty = lost.all(axis=0) & (len(table) > 1 and not in_block)
+        for j in np.flatnonzero(empty):
+            problems.add("empty-column", None, headers[j])
+        for i, j in np.argwhere(holes & ~empty):
+            remedy = "drop-or-impute" if can_impute else "drop"
+            problems.add("missing" if lost[i, j] else "below-detection", int(table.rows[i]), headers[j], remedy=remedy)
         problems.check()
     # An object without any measured value would be judged by nothing but the control's medians.
     bad = np.asarray(holes.any(axis=1) if missing == "drop" else lost.all(axis=1))
-    result = _without(table, bad, holes, lost, problems) if bad.any() else table
+    for i in np.flatnonzero(bad):  # named with the first value that it lacks
+        j = np.argmax(holes[i])
+        reason = "nothing was measured" if lost[i].all() else "missing" if lost[i, j] else "below detection"
+        problems.note("dropped", int(table.rows[i]), headers[j], value=table.ids[i], reason=reason)
+    kept = replace(table.keep(~bad), dropped=(*table.dropped, *compress(table.ids, bad))) if bad.any() else table
     if missing == "impute":
         source = table if reference is None else reference
         fill = filling(source) if isinstance(source, Table) else source
-        result = _imputed(result, holes[~bad], lost[~bad], fill, problems)
-    if not in_block and not len(result):
+        kept = _imputed(kept, holes[~bad], lost[~bad], fill, problems)
+    if not in_block and not len(kept):
         nothing_remains(problems, missing, can_impute)
     problems.check()
-    return replace(result, notes=table.notes + tuple(problems.notes))
+    return replace(kept, notes=table.notes + tuple(problems.notes))
 
 
 def nothing_remains(problems: Problems, missing: str, can_impute: bool) -> None:
@@ -311,35 +295,12 @@ def nothing_remains(problems: Problems, missing: str, can_impute: bool) -> None:
         problems.add("all-dropped", remedy="impute" if can_impute else "")
 
 
-def _report_gaps(
-    table: Table, holes: np.ndarray, lost: np.ndarray, problems: Problems, in_block: bool, remedy: str
-) -> None:
-    headers = [table.headers[name] for name in table.features]
-    empty = lost.all(axis=0) & (len(table) > 1 and not in_block)
-    for j in np.flatnonzero(empty):
-        problems.add("empty-column", None, headers[j])
-    for i, j in np.argwhere(holes & ~empty):
-        code = "missing" if lost[i, j] else "below-detection"
-        problems.add(code, int(table.rows[i]), headers[j], remedy=remedy)
-
-
-def _without(table: Table, bad: np.ndarray, holes: np.ndarray, lost: np.ndarray, problems: Problems) -> Table:
-    """Leave objects out, and name each with the first value that it lacks."""
-    for i in np.flatnonzero(bad):
-        j = int(np.argmax(holes[i]))
-        reason = "nothing was measured" if lost[i].all() else "missing" if lost[i, j] else "below detection"
-        problems.note(
-            "dropped", int(table.rows[i]), table.headers[table.features[j]], value=table.ids[i], reason=reason
-        )
-    return replace(table.keep(~bad), dropped=(*table.dropped, *compress(table.ids, bad)))
-
-
 def _imputed(table: Table, holes: np.ndarray, lost: np.ndarray, fill: Filling, problems: Problems) -> Table:
     """Put half the detection limit in place of values below it, and the median in place of missing ones."""
     X = table.X.copy()
     for j in np.flatnonzero(holes.any(axis=0)):
-        name, header = table.features[j], table.headers[table.features[j]]
-        entry, gone, low = fill.get(name, {}), lost[:, j], holes[:, j] & ~lost[:, j]
+        header, entry = table.headers[table.features[j]], fill.get(table.features[j], {})
+        gone, low = lost[:, j], holes[:, j] & ~lost[:, j]
         if low.any() and table.below is not None:
             limits = table.below[low, j]
             if (limits == 0).any() and "limit" not in entry:
