@@ -21,11 +21,18 @@ BELOW = {"nd", "n.d.", "bdl", "b.d.l.", "bd", "b.d.", "belowdetection"} | {
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}([.,' \u00a0\u2009\u202f\u2019]\d{3})+([.,]\d*)?", re.ASCII)
-_DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ]\d{1,2}:\d{2}.*)?|\d{1,2}:\d{2}(:\d{2})?", re.ASCII)
 _AMOUNT = re.compile(r"[+-]?\d[\d.,]*(e[+-]?\d+)?\s*[%°a-zµμ][\w%/°.µμ-]*", re.IGNORECASE)
 _COMMA = re.compile(r"[<≤]?\s*[+-]?(\d*),(\d+)([eE][+-]?\d+)?", re.ASCII)
 _POINT = re.compile(r"[<≤]?\s*[+-]?\d*\.\d+([eE][+-]?\d+)?", re.ASCII)
-_FIRST = {"=": "formula", "@": "formula", ">": "above-range", "≥": "above-range", "#": "spreadsheet-error"}
+_EXPLANATIONS = {
+    "detection-limit": re.compile(r"(?s)[<≤].*"),
+    "nul": re.compile(r"(?s).*\x00.*"),
+    "formula": re.compile(r"(?s)[=@].*"),
+    "above-range": re.compile(r"(?s)[>≥].*"),
+    "spreadsheet-error": re.compile(r"(?s)#.*"),
+    "infinite": re.compile(r"[+-]*(inf|infinity|∞)", re.IGNORECASE),
+    "date": re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ]\d{1,2}:\d{2}.*)?|\d{1,2}:\d{2}(:\d{2})?", re.ASCII),
+}
 
 
 class Limit(float):
@@ -134,18 +141,11 @@ def other_mark(decimal: str) -> dict[str, str]:
 
 
 def _explain_text(text: str, decimal: str) -> str:
-    if text[0] in "<≤":
-        return "detection-limit"
     if standard := _standard(text, decimal):
         return "too-large" if math.isinf(float(standard)) else "too-small"
-    if "\x00" in text:
-        return "nul"
-    if text[0] in _FIRST:
-        return _FIRST[text[0]]
-    if text.lower().lstrip("+-") in ("inf", "infinity", "∞"):
-        return "infinite"
-    if _DATE.fullmatch(text):
-        return "date"
+    for code, pattern in _EXPLANATIONS.items():
+        if pattern.fullmatch(text):
+            return code
     thousands, other = _THOUSANDS.fullmatch(text), "," if decimal == "." else "."
     if text.count(other) == 1 and decimal not in text and _number(text, other) is not None:
         return "thousands-or-other-mark" if thousands else "other-mark"

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
@@ -230,25 +229,8 @@ def find_columns(
     if any(column.role == "measurement" and not column.whole for column in columns) and not expect:
         for column in unsure:
             problems.add("label-or-measurement", None, column.header, remedy="give-role")
-    ask = features is None and not grid.decimal_given and not any(p.code == "decimal-mark" for p in problems.problems)
-    reasons = []
-    for column in columns:
-        if not column.header and column.role != "id" and not column.empty:
-            problems.add("no-name", grid.first_row, number=column.number)
-        if column.role not in ("measurement", "ignore"):
-            problems.note("role", None, column.header, role=column.role)
-        elif column.role == "measurement":
-            if column.unit:
-                problems.note("unit", None, column.header, unit=column.unit)
-        elif column.given or column.numeric:
-            continue
-        elif column.empty:
-            if column.header:
-                problems.note("unused-empty", None, column.header)
-        else:
-            reasons.append(_unused_text(column, grid, block, ask))
-    if not problems.problems and len(block.rows) and not any(column.role == "measurement" for column in columns):
-        _report_no_numbers(grid, reasons)
+    sure = features is not None or grid.decimal_given or any(p.code == "decimal-mark" for p in problems.problems)
+    _note_columns(columns, grid, block, sure)
     return columns
 
 
@@ -341,33 +323,39 @@ def _recognise_labels(columns: list[TableColumn], problems: Problems) -> None:
         column.role = role
 
 
-def _unused_text(column: TableColumn, grid: Grid, block: Block, ask: bool) -> tuple[str, int, str, dict[str, Any]]:
-    """Note a column that is not used because it holds text, and return why its first such cell is no number.
+def _note_columns(columns: list[TableColumn], grid: Grid, block: Block, sure: bool) -> None:
+    """Note what was understood; report that no column holds numbers, and why the first ones hold none.
 
-    What may be measurements in another decimal mark is a problem: setting them aside would lose them.
+    Unless the decimal mark is sure, what may be measurements in the other one is a problem: setting them aside would
+    lose them.
     """
-    at = column.in_other_mark() if ask else None
-    if at is not None:
-        value = explain(column.faults[at], grid.decimal)[1]["value"]
-        grid.problems.add(
-            "column-in-other-mark", int(block.rows[at]), column.header, value=value, **other_mark(grid.decimal)
-        )
-    at, cell = next(iter(column.faults.items()))
-    code, params = explain(cell, grid.decimal)
-    row, n = int(block.rows[at]), len(column.faults)
-    values = {"others": n, "n": n + column.numbers, "value": params["value"], "fault": code}
-    grid.problems.note("unused-text", row, column.header, **values)
-    return code, row, column.header, params
-
-
-def _report_no_numbers(grid: Grid, reasons: list[tuple[str, int, str, dict[str, Any]]]) -> None:
-    """Report that no column holds numbers, and why the first ones hold none."""
+    problems = grid.problems
+    for column in columns:
+        if not column.header and column.role != "id" and not column.empty:
+            problems.add("no-name", grid.first_row, number=column.number)
+        if column.role not in ("measurement", "ignore"):
+            problems.note("role", None, column.header, role=column.role)
+        elif column.role == "measurement" and column.unit:
+            problems.note("unit", None, column.header, unit=column.unit)
+        elif column.role == "measurement" or column.given:
+            continue
+        elif column.empty and column.header:
+            problems.note("unused-empty", None, column.header)
+        elif column.faults and not column.numeric:
+            code, params = explain(column.faults[at := min(column.faults)], grid.decimal)
+            n, row = len(column.faults), int(block.rows[at])
+            problems.note("unused-text", row, column.header, others=n, n=n + column.numbers, fault=code, **params)
+            if not sure and (other := column.in_other_mark()) is not None:
+                params = explain(column.faults[other], grid.decimal)[1] | other_mark(grid.decimal)
+                problems.add("column-in-other-mark", int(block.rows[other]), column.header, **params)
+    if problems.problems or not len(block.rows) or any(column.role == "measurement" for column in columns):
+        return
     why = f"the delimiter is {grid.delimiter}" if grid.delimiter else "no cell is a number"
-    if grid.delimiter and len(grid.header) == 1:
+    if grid.delimiter and len(columns) == 1:
         why = "no delimiter was found in the first row; columns must be separated by comma, semicolon, tab or bar"
-    grid.problems.add("no-measurement", why=why, header=" | ".join(grid.header)[:80])
-    for code, row, header, params in reasons[:5]:
-        grid.problems.add(code, row, header, **params)
+    problems.add("no-measurement", why=why, header=" | ".join(grid.header)[:80])
+    for note in [note for note in problems.notes if note.code == "unused-text"][:5]:
+        problems.add(note.params["fault"], note.row, note.column, **note.params)
 
 
 def take_units(grid: Grid, block: Block) -> Block:

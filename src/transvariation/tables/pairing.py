@@ -94,19 +94,7 @@ def _matched(control: Table, recovered: Table) -> dict[str, str]:
 
 
 def unit_problems(units: Mapping[str, str], there: str, table: Table, features: Sequence[str]) -> list[Problem]:
-    """List the features of a table whose units differ from those stated elsewhere; missing units are not compared.
-
-    Parameters
-    ----------
-    units : mapping of str to str
-        The units stated elsewhere, by feature.
-    there : str
-        Where they are stated, for the message.
-    table : Table
-        The table to compare.
-    features : sequence of str
-        The features to compare.
-    """
+    """List the features of a table whose units differ from those stated elsewhere; missing units are not compared."""
     problems = []
     for name in features:
         one, other = units.get(name, ""), table.units.get(name, "")
@@ -180,23 +168,19 @@ def _advised(control: list[Problem], recovered: list[Problem]) -> list[Problem]:
     """
     combined = []
     for table, own, others in (("control", control, recovered), ("recovered", recovered, control)):
-        common = set(map(_request, others))
+        marks = {problem.params["mark"] for problem in others if problem.remedy == "give-decimal"}
+        labels = {problem.params["name"] for problem in others if _is_label(problem)}
         for problem in own:
-            request = _request(problem)
-            if request is None or request in common:
-                combined.append(problem)
-            elif problem.remedy == "give-decimal":
+            if problem.remedy == "give-decimal" and problem.params["mark"] not in marks:
                 combined.append(replace(problem, remedy=f"give-decimal-{table}"))
+            elif not _is_label(problem) or problem.params["name"] in labels:
+                combined.append(problem)
     return combined
 
 
-def _request(problem: Problem) -> tuple[str, str] | None:
-    """Return what a problem asks for that may concern one table only: a decimal mark or a column of labels."""
-    if problem.remedy == "give-decimal":
-        return "mark", problem.params["mark"]
-    if problem.code in ("no-such-column", "similar-column") and problem.params["role"] != "measurement":
-        return "column", problem.params["name"]
-    return None
+def _is_label(problem: Problem) -> bool:
+    """Return whether a problem is that a column of labels is not there."""
+    return problem.code in ("no-such-column", "similar-column") and problem.params["role"] != "measurement"
 
 
 def _absent(name: str, here: Table, there: Table) -> Problem:

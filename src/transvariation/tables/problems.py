@@ -354,15 +354,6 @@ def printable_text(text: str) -> str:
 def quoted(cell: object, width: int = 40) -> str:
     """Show a cell as a person would quote it: one line, of bounded length.
 
-    Parameters
-    ----------
-    cell : object
-        What the cell holds.
-    width : int, default=40
-        The largest number of characters shown.
-
-    Examples
-    --------
     >>> print(quoted("a\\x00b" + 90 * "c"))
     'a\\x00bcccccccccccccccccccccccccccccccccccc…'
     """

@@ -12,7 +12,7 @@ from transvariation.tables.columns import LEVELS, TableColumn, find_columns, tak
 from transvariation.tables.grid import Block, Grid, Limits
 from transvariation.tables.opening import Source, opened
 from transvariation.tables.problems import Problems, TableError, row_list
-from transvariation.tables.table import Table, apply_policy, join, nothing_remains
+from transvariation.tables.table import Table, apply_policy, join
 
 # As a whole cell; the long words also before or after a label with a number ("Mean F1", "F1 RSD").
 _STATISTICS = (
@@ -38,7 +38,6 @@ def read_table(
     roles: Mapping[str, str] | None = None,
     drop_summary_rows: bool = False,
     missing: str = "error",
-    reference: Table | Mapping[str, Mapping[str, float]] | None = None,
     name: str | None = None,
     sheet: str | int | None = None,
     delimiter: str | None = None,
@@ -66,9 +65,7 @@ def read_table(
         Leave out rows that hold a mean, a standard deviation or the like; otherwise they are reported.
     missing : {"error", "drop", "impute", "keep"}, default="error"
         What becomes of missing and below-detection values: reported; the object left out; half the detection limit
-        and the control's median put in their place, unless nothing of the object was measured; or NaN.
-    reference : Table or mapping, default=None
-        The control table (or its :func:`filling`) that values are imputed from; None is the table itself.
+        and the median put in their place, unless nothing of the object was measured; or NaN.
     name : str, default=None
         What messages call the file.
     sheet : str or int, default=None
@@ -120,7 +117,7 @@ def read_table(
         except TableError as error:
             problems.problems += error.problems
         raise TableError(problems.problems, partial=table)
-    return apply_policy(table, missing, reference)
+    return apply_policy(table, missing)
 
 
 def read_chunks(
@@ -132,7 +129,6 @@ def read_chunks(
     roles: Mapping[str, str] | None = None,
     drop_summary_rows: bool = False,
     missing: str = "error",
-    reference: Table | Mapping[str, Mapping[str, float]] | None = None,
     units: Mapping[str, str] | None = None,
     progress: Callable[[float], None] | None = None,
     left_out: Callable[[tuple[str, ...]], None] | None = None,
@@ -152,10 +148,10 @@ def read_chunks(
         The columns wanted, in the order wanted.
     rows : int, default=None
         Rows per block; None suits the number of columns.
-    id_column, roles, drop_summary_rows, missing, units, name : optional
+    id_column, roles, drop_summary_rows, units, name : optional
         As for :func:`read_table`.
-    reference : Table or mapping
-        Required by ``missing="impute"``: a block cannot know the control's median.
+    missing : {"error", "drop", "keep"}, default="error"
+        As for :func:`read_table`; a block has no median to impute.
     progress : callable, default=None
         Called after every block with the share of the file that was read.
     left_out : callable, default=None
@@ -176,8 +172,8 @@ def read_chunks(
     ('F1', 'F2') [[2.0, 1.0], [4.0, 3.0]]
     ('F3',) [[6.0, 5.0]]
     """
-    if missing == "impute" and reference is None:
-        raise ValueError('missing="impute" in blocks needs reference=: the control table or its filling()')
+    if missing == "impute":
+        raise ValueError('missing="impute" needs the whole table: use read_table, or fill in the NaN of missing="keep"')
     limits = Limits(rows=2**62, cells=2**62)
     taken = ({} if id_column is None else {id_column: "id"}) | dict(roles or {})
     given = {"roles": taken, "features": features, "units": units}
@@ -187,7 +183,7 @@ def read_chunks(
             grid.problems.check()
             found = part.lookup(features, units or {})  # all are there, or there is a problem
             wanted = {name if name in (units or {}) else own: own for name, own in found.items()}
-            block = apply_policy(join([part]).select(wanted), missing, reference, in_block=True)
+            block = apply_policy(join([part]).select(wanted), missing, in_block=True)
             remaining = remaining or len(block) > 0
             if block.dropped and left_out is not None:
                 left_out(block.dropped)
@@ -196,7 +192,7 @@ def read_chunks(
             if progress is not None:
                 progress(done)
         if not remaining:
-            nothing_remains(grid.problems, missing, reference is not None)
+            grid.problems.add("all-dropped")
         grid.problems.check()
     if progress is not None:
         progress(1.0)

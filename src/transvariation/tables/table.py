@@ -1,7 +1,7 @@
 """A checked table: numbers, labels, where each came from in the file, and what becomes of missing values."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, compress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 POLICIES = ("error", "drop", "impute", "keep")
-
-Filling = Mapping[str, Mapping[str, float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,16 +77,10 @@ class Table:
     sha256: str = ""
 
     def __post_init__(self) -> None:
-        headers = {name: name for name in self.features} | dict(self.headers)
-        for name, value in (("units", self.units), ("headers", headers), ("roles", self.roles)):
-            object.__setattr__(self, name, MappingProxyType(dict(value)))
+        object.__setattr__(self, "headers", {name: name for name in self.features} | dict(self.headers))
         for array in (self.X, self.rows, self.order, self.below, self.filled):
             if array is not None:
                 array.flags.writeable = False
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        values = (getattr(self, each.name) for each in fields(self))
-        return Table, tuple(dict(value) if isinstance(value, MappingProxyType) else value for value in values)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -208,37 +200,7 @@ def join(tables: Sequence[Table], notes: Sequence[Problem] = ()) -> Table:
     return replace(tables[0], **parts)
 
 
-def filling(control: Table) -> dict[str, dict[str, float]]:
-    """Compute what replaces values that are not there, from the control table.
-
-    For each feature: ``median``, the median of its measured values, and ``limit``, the detection limit to suppose where
-    a file has "not detected" without a number: the smallest limit stated in the column, else the smallest positive
-    measured value.
-
-    Parameters
-    ----------
-    control : Table
-        Read with ``missing="keep"``.
-
-    Examples
-    --------
-    >>> from transvariation.tables import read_table
-    >>> filling(read_table(b"Na,Fe\\n1,<0.02\\n2,0.1\\n4,0.3\\n", missing="keep"))
-    {'Na': {'median': 2.0, 'limit': 1.0}, 'Fe': {'median': 0.2, 'limit': 0.02}}
-    """
-    below = np.full_like(control.X, np.nan) if control.below is None else control.below
-    result: dict[str, dict[str, float]] = {}
-    for name, values, limits in zip(control.features, control.X.T, below.T, strict=True):
-        measured, stated = values[np.isfinite(values)], limits[limits > 0]
-        supposed = stated if len(stated) else measured[measured > 0]
-        result[name] = {"median": float(np.median(measured))} if len(measured) else {}
-        result[name] |= {"limit": float(supposed.min())} if len(supposed) else {}
-    return result
-
-
-def apply_policy(
-    table: Table, missing: str, reference: Table | Filling | None = None, *, in_block: bool = False
-) -> Table:
+def apply_policy(table: Table, missing: str, reference: Table | None = None, *, in_block: bool = False) -> Table:
     """Deal with the NaN in a table that was read with ``missing="keep"``.
 
     Parameters
@@ -248,11 +210,18 @@ def apply_policy(
     missing : {"error", "drop", "impute", "keep"}
         ``"error"`` raises a :class:`TableError` that lists every such cell; ``"drop"`` leaves those objects out;
         ``"impute"`` puts half the detection limit below it and the reference's median elsewhere, and leaves out objects
-        of which nothing was measured.
-    reference : Table or mapping, default=None
-        The control table, or what :func:`filling` gave for it; None is the table itself.
+        of which nothing was measured. Where "not detected" comes without a number, the limit is the smallest one stated
+        in the reference's column, else its smallest positive value.
+    reference : Table, default=None
+        The control table, with the same features and read with ``missing="keep"``; None is the table itself.
     in_block : bool, default=False
         Whether the table is one block of several: nothing may remain of it, and it is nothing to impute from.
+
+    Examples
+    --------
+    >>> from transvariation.tables import read_table
+    >>> apply_policy(read_table(b"Na,Fe\\n1,<0.02\\n2,nd\\n,0.3\\n", missing="keep"), "impute").X.tolist()
+    [[1.0, 0.01], [2.0, 0.01], [1.5, 0.3]]
     """
     if missing not in POLICIES:
         raise ValueError(f"missing={missing!r} is unknown; choose one of {', '.join(POLICIES)}")
@@ -260,14 +229,13 @@ def apply_policy(
     if missing == "keep" or not holes.any():
         return table
     problems, headers = Problems(table.name), [table.headers[name] for name in table.features]
-    can_impute = reference is not None or not in_block  # only then is it worth advising
     lost = holes if table.below is None else holes & np.isnan(table.below)  # the others are below detection
     if missing == "error":
         empty = lost.all(axis=0) & (len(table) > 1 and not in_block)
         for j in np.flatnonzero(empty):
             problems.add("empty-column", None, headers[j])
         for i, j in np.argwhere(holes & ~empty):
-            remedy = "drop-or-impute" if can_impute else "drop"
+            remedy = "drop" if in_block else "drop-or-impute"
             problems.add("missing" if lost[i, j] else "below-detection", int(table.rows[i]), headers[j], remedy=remedy)
         problems.check()
     # An object without any measured value would be judged by nothing but the control's medians.
@@ -278,41 +246,33 @@ def apply_policy(
         problems.note("dropped", int(table.rows[i]), headers[j], value=table.ids[i], reason=reason)
     kept = replace(table.keep(~bad), dropped=(*table.dropped, *compress(table.ids, bad))) if bad.any() else table
     if missing == "impute":
-        source = table if reference is None else reference
-        fill = filling(source) if isinstance(source, Table) else source
-        kept = _imputed(kept, holes[~bad], lost[~bad], fill, problems)
-    if not in_block and not len(kept):
-        nothing_remains(problems, missing, can_impute)
+        kept = _imputed(kept, holes[~bad], lost[~bad], table if reference is None else reference, problems)
+    if not len(kept) and not in_block:
+        drop = missing == "drop"
+        problems.add("all-dropped" if drop else "nothing-measured", remedy="impute" if drop else "")
     problems.check()
     return replace(kept, notes=table.notes + tuple(problems.notes))
 
 
-def nothing_remains(problems: Problems, missing: str, can_impute: bool) -> None:
-    """Report that objects were left out until there was none."""
-    if missing == "impute":
-        problems.add("nothing-measured")
-    else:
-        problems.add("all-dropped", remedy="impute" if can_impute else "")
-
-
-def _imputed(table: Table, holes: np.ndarray, lost: np.ndarray, fill: Filling, problems: Problems) -> Table:
+def _imputed(table: Table, holes: np.ndarray, lost: np.ndarray, reference: Table, problems: Problems) -> Table:
     """Put half the detection limit in place of values below it, and the median in place of missing ones."""
     X = table.X.copy()
     for j in np.flatnonzero(holes.any(axis=0)):
-        header, entry = table.headers[table.features[j]], fill.get(table.features[j], {})
-        gone, low = lost[:, j], holes[:, j] & ~lost[:, j]
+        header, gone, low = table.headers[table.features[j]], lost[:, j], holes[:, j] & ~lost[:, j]
+        values = reference.X[:, j][np.isfinite(reference.X[:, j])]
         if low.any() and table.below is not None:
+            stated = np.empty(0) if reference.below is None else reference.below[:, j][reference.below[:, j] > 0]
+            known = stated if len(stated) else values[values > 0]
             limits = table.below[low, j]
-            if (limits == 0).any() and "limit" not in entry:
+            if (limits == 0).any() and not len(known):
                 problems.add("unknown-limit", None, header)
                 continue
-            X[low, j] = np.where(limits > 0, limits, entry.get("limit", np.nan)) / 2
+            X[low, j] = np.where(limits > 0, limits, known.min(initial=np.inf)) / 2
             problems.note("imputed-limit", None, header, n=int(low.sum()), rows=row_list(table.rows[low].tolist()))
-        if gone.any():
-            if "median" not in entry:
-                problems.add("no-median", None, header)
-                continue
-            X[gone, j] = entry["median"]
+        if gone.any() and not len(values):
+            problems.add("no-median", None, header)
+        elif gone.any():
+            X[gone, j] = median = float(np.median(values))
             rows = row_list(table.rows[gone].tolist())
-            problems.note("imputed-median", None, header, n=int(gone.sum()), median=entry["median"], rows=rows)
+            problems.note("imputed-median", None, header, n=int(gone.sum()), median=median, rows=rows)
     return replace(table, X=X, filled=lost)

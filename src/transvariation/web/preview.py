@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from transvariation.tables import Limits, Problem, Table, TableError, sheet_titles
+from transvariation.tables import Limits, Problem, Table, TableError
+from transvariation.tables.excel import sheet_titles
 from transvariation.tables.opening import opened
 
 FIRST = 8  # rows shown
