@@ -103,26 +103,24 @@ def split_unit(header: str) -> tuple[str, str]:
 
 
 def locate(
-    wanted: Sequence[str], names: Sequence[str], headers: Sequence[str], units: Mapping[str, str] = MappingProxyType({})
+    wanted: Sequence[str], headers: Sequence[str], units: Mapping[str, str] = MappingProxyType({})
 ) -> list[int | None]:
-    """Return the positions of variables, looked up with or without their units; None where one is not there.
+    """Return the positions of variables among the columns, None where one is not there.
 
-    The columns are called `names` without and `headers` with their units; `units` are those wanted where a variable
-    has columns in several.
+    A variable is named with its unit, which the column must then have or leave open, or without; `units` are those
+    wanted by variables named without. Of several columns it is the one in the very unit.
     """
-    parts = [(name, _unit_key(unit)) for name, unit in map(split_unit, headers)]
-    times = Counter(parts)
-    in_unit = {part: i for i, part in enumerate(parts) if part[1] and times[part] == 1}
-    places = {name: i for i, name in enumerate(names)} | {tidy(header): i for i, header in enumerate(headers)}
+    columns: dict[str, list[tuple[int, str]]] = {}
+    for i, (name, unit) in enumerate(map(split_unit, headers)):
+        columns.setdefault(name, []).append((i, _unit_key(unit)))
+    places = {tidy(header): i for i, header in enumerate(headers)}
 
-    def position(name: str) -> int | None:
-        at = in_unit.get((name, _unit_key(units.get(name, ""))), places.get(tidy(name)))
-        if at is None:
-            short, unit = split_unit(name)
-            at = places.get(short)
-            if at is not None and parts[at][1] not in ("", _unit_key(unit)):
-                return None
-        return at
+    def position(wanted: str) -> int | None:
+        name, own = split_unit(wanted)
+        unit = _unit_key(own or units.get(wanted, ""))
+        same = [i for i, other in columns.get(name, ()) if other == unit]
+        open_to = [i for i, other in columns.get(name, ()) if not own or other in ("", unit)]
+        return next((each[0] for each in (same, open_to) if len(each) == 1), places.get(tidy(wanted)))
 
     return [position(name) for name in wanted]
 
@@ -138,7 +136,7 @@ class TableColumn:
     """A column: its name and unit, what the cells of the first rows look like, and its role."""
 
     def __init__(self, number: int, header: str, cells: Column, decimal: str):
-        self.number, self.header, self._cells, self._decimal = number, header, cells, decimal
+        self.number, self.header, self.cells, self._decimal = number, header, cells, decimal
         self.name, self.unit = split_unit(header)
         self.key = key(self.name)
         self.role = ""  # of ROLES, "" until it is decided
@@ -153,19 +151,15 @@ class TableColumn:
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """The cells as text."""
-        return tuple(map(cell_text, self._cells.tolist()))
+        return tuple(map(cell_text, self.cells.tolist()))
 
     def may_name(self) -> bool:
         """Return whether the column holds words or whole numbers, all of them different."""
         return bool(self.whole or self.faults) and all(self.labels) and len(set(self.labels)) == len(self.labels)
 
-    def sortable(self) -> bool:
-        """Return whether the column can be the order of measurement."""
-        return bool(np.isfinite(order_values(self._cells, self._decimal)).all())
-
     def in_other_mark(self) -> int | None:
         """Return the first cell of a column that would be one of numbers if the decimal mark were the other."""
-        other = read_cells(self._cells, "," if self._decimal == "." else ".")
+        other = read_cells(self.cells, "," if self._decimal == "." else ".")
         return next((i for i in self.faults if i not in other.faults), None) if _mostly_numbers(other) else None
 
     def like_labels(self) -> bool:
@@ -214,7 +208,7 @@ def find_columns(
     for column in wanted:
         if column.role != "measurement":
             problems.add("feature-and-label", name=column.header, role=column.role)
-    _recognise_labels(columns, problems)
+    _recognise_labels(columns, grid.decimal, problems)
     unsure = []
     for column in columns:
         if not column.role and column.numeric and features is None:
@@ -258,7 +252,7 @@ def _find(
     """Look columns up by name, with or without the unit; report those that are not there, or named twice."""
     names = [column.name for column in columns]
     found: list[TableColumn] = []
-    for name, at in zip(wanted, locate(wanted, names, [column.header for column in columns], units), strict=True):
+    for name, at in zip(wanted, locate(wanted, [column.header for column in columns], units), strict=True):
         if at is not None:
             found.append(columns[at])
         elif role != "ignore":
@@ -284,7 +278,7 @@ def _give_roles(columns: list[TableColumn], roles: Mapping[str, str], problems: 
             problems.add("role-twice", columns=headers, role=role)
 
 
-def _recognise_labels(columns: list[TableColumn], problems: Problems) -> None:
+def _recognise_labels(columns: list[TableColumn], decimal: str, problems: Problems) -> None:
     """Recognise labels and order among the columns without a role, by name, then by content."""
     free = [column for column in columns if not column.role and not column.empty]
     taken = {column.role for column in columns}
@@ -303,7 +297,7 @@ def _recognise_labels(columns: list[TableColumn], problems: Problems) -> None:
         if outer:
             found["source"] = outer[0]  # sample and fragment
     for column in named["order"] if "order" not in taken else ():
-        if column.sortable():
+        if np.isfinite(order_values(column.cells, decimal)).all():
             found.setdefault("order", column)
     levels, source = {*found, *taken}, found.get("source")
     if source and source.key == "item" and source.may_name() and levels.isdisjoint(("id", "fragment", "replicate")):

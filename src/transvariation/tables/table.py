@@ -126,7 +126,7 @@ class Table:
         dict of str to str
             What this table calls each of them; those that are not there are left out.
         """
-        places = locate(wanted, self.features, [self.headers[name] for name in self.features], units)
+        places = locate(wanted, [self.headers[name] for name in self.features], units)
         return {name: self.features[i] for name, i in zip(wanted, places, strict=True) if i is not None}
 
     def select(self, features: Sequence[str] | Mapping[str, str], notes: Sequence[Problem] = ()) -> "Table":
@@ -246,7 +246,8 @@ def apply_policy(table: Table, missing: str, reference: Table | None = None, *, 
         problems.note("dropped", int(table.rows[i]), headers[j], value=table.ids[i], reason=reason)
     kept = replace(table.keep(~bad), dropped=(*table.dropped, *compress(table.ids, bad))) if bad.any() else table
     if missing == "impute":
-        kept = _imputed(kept, holes[~bad], lost[~bad], table if reference is None else reference, problems)
+        control = table if reference is None else reference.select(table.features)
+        kept = _imputed(kept, holes[~bad], lost[~bad], control, problems)
     if not len(kept) and not in_block:
         drop = missing == "drop"
         problems.add("all-dropped" if drop else "nothing-measured", remedy="impute" if drop else "")

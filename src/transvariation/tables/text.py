@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 
@@ -169,23 +169,23 @@ def find_delimiter(sample: str) -> str:
     >>> find_delimiter("id;Na, wt%;Mg, wt%\\nA;1,5;2,5\\n")
     ';'
     """
-    fitting, widths, below_titles = {}, {}, {}
-    for delimiter in DELIMITERS:
-        records = list(filter(is_filled, _split(sample, delimiter, SAMPLE_RECORDS, strict=False)[0]))
-        if not records:
-            continue
-        length, width = len(records[0]), max(i for i, cell in enumerate(records[0], 1) if cell.strip())
-        if length > 1:
-            share = sum(len(record) == length or fits(record, width) for record in records) / len(records)
-            widths[delimiter] = share, length
-            if 2 * share > 1:
-                cells = (cell.strip() for record in records[1:] for cell in record)
-                fitting[delimiter] = sum(map(bool, map(_EITHER.fullmatch, cells))), delimiter != ",", share, length
-        common, times = Counter(map(len, records)).most_common(1)[0]
-        if 2 * times > len(records) and are_names(next(record for record in records if len(record) == common)):
-            below_titles[delimiter] = times
-    best: dict[str, Any] = fitting or below_titles or widths or {"\t": 0}
-    return max(best, key=best.__getitem__)
+    return max(DELIMITERS, key=lambda delimiter: _suitability(delimiter, sample))
+
+
+def _suitability(delimiter: str, sample: str) -> tuple[float, ...]:
+    """Rate a delimiter: the first number tells the kind of evidence for it."""
+    records = list(filter(is_filled, _split(sample, delimiter, SAMPLE_RECORDS, strict=False)[0]))
+    if not records:
+        return (0, delimiter == "\t")
+    length, width = len(records[0]), max(i for i, cell in enumerate(records[0], 1) if cell.strip())
+    share = sum(len(record) == length or fits(record, width) for record in records) / len(records)
+    if length > 1 and 2 * share > 1:
+        cells = (cell.strip() for record in records[1:] for cell in record)
+        return (3, sum(map(bool, map(_EITHER.fullmatch, cells))), delimiter != ",", share, length)
+    common, times = Counter(map(len, records)).most_common(1)[0]
+    if 2 * times > len(records) and are_names(next(record for record in records if len(record) == common)):
+        return (2, times)
+    return (1, share, length) if length > 1 else (0, delimiter == "\t")
 
 
 def parse_regular(piece: str, width: int, numbers: Sequence[int], delimiter: str, decimal: str) -> list[Column] | None:
