@@ -140,23 +140,12 @@ class TypedGrid(Grid):
 
     def blocks(self) -> Iterator[Block]:
         """Read the rows in batches."""
-        start = 0
+        start = 2
         for frame in self._frames(self.block_rows):
-            stop = start + len(frame)
+            rows = np.arange(start, start + len(frame))
+            start += len(frame)
             if len(frame):
-                yield Block(
-                    np.arange(start, stop) + 2, [_cells(column) for _, column in frame.items()], stop / self.n_rows
-                )
-            start = stop
-
-    def with_fingerprint(self) -> "TypedGrid":
-        """Compute the SHA-256 of header and cells, for a table that is no file."""
-        digest = hashlib.sha256(repr(self.header).encode("utf-8", "backslashreplace"))
-        for column in (column for block in self.blocks() for column in block.columns):
-            numbers = None if column.dtype == object else column.astype("<f8").tobytes()
-            digest.update(numbers or repr(column.tolist()).encode("utf-8", "backslashreplace"))
-        self.sha256 = digest.hexdigest()
-        return self
+                yield Block(rows, [_cells(column) for _, column in frame.items()], (start - 2) / self.n_rows)
 
 
 def _cells(column: Any) -> Column:
@@ -164,19 +153,17 @@ def _cells(column: Any) -> Column:
     kind = column.dtype.kind
     if kind in "iu" and column.notna().any():
         kind = "f" if int(column.min()) >= -(2**53) and int(column.max()) <= 2**53 else "O"
-    if kind in "iuf":
-        return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
-    return np.asarray(column.to_numpy(dtype=object, na_value=None))
+    floats = kind in "iuf"
+    return np.asarray(column.to_numpy(np.float64 if floats else object, na_value=np.nan if floats else None))
 
 
 def open_frame(frame: Any, problems: Problems, decimal: str | None) -> TypedGrid:
     """Open a pandas DataFrame, or a table that offers Arrow's interface, such as a polars DataFrame.
 
-    An index other than 0, 1, 2, ... becomes the first column.
+    An index other than 0, 1, 2, ... becomes the first column. The fingerprint is that of header and cells.
     """
     if not hasattr(frame, "iloc"):
-        arrow = _pyarrow(problems, type(frame).__module__.split(".")[0]).table(frame)
-        return _open_arrow(arrow.schema, arrow.num_rows, arrow.to_batches, problems, decimal).with_fingerprint()
+        frame = _pandas(_pyarrow(problems, type(frame).__module__.split(".")[0]).table(frame))
     index, names = frame.index, list(map(str, frame.columns))
     if frame.columns.nlevels > 1 or index.nlevels > 1:
         raise problems.stop("header-levels")
@@ -190,18 +177,37 @@ def open_frame(frame: Any, problems: Problems, decimal: str | None) -> TypedGrid
     def frames(n: int) -> Iterator["pd.DataFrame"]:
         return (frame.iloc[start : start + n] for start in range(0, len(frame), n))
 
-    return TypedGrid(names, len(frame), frames, problems, decimal).with_fingerprint()
+    grid = TypedGrid(names, len(frame), frames, problems, decimal)
+    digest = hashlib.sha256(repr(grid.header).encode("utf-8", "backslashreplace"))
+    for column in map(_cells, (column for _, column in frame.items())):
+        numbers = None if column.dtype == object else column.astype("<f8").tobytes()
+        digest.update(numbers or repr(column.tolist()).encode("utf-8", "backslashreplace"))
+    grid.sha256 = digest.hexdigest()
+    return grid
 
 
 def open_parquet(stream: BinaryIO, problems: Problems, decimal: str | None) -> TypedGrid:
-    """Open a Parquet file, to be read a batch of rows at a time."""
+    """Open a Parquet file, to be read a batch of rows at a time; an index that pandas kept comes first."""
     parquet = _pyarrow(problems, "Parquet", "pyarrow.parquet")
     stream.seek(0)
     try:
         file = parquet.ParquetFile(stream)
-        return _open_arrow(file.schema_arrow, file.metadata.num_rows, file.iter_batches, problems, decimal)
+        index = (file.schema_arrow.pandas_metadata or {}).get("index_columns") or []
     except Exception as error:  # pyarrow raises OSError, ArrowInvalid, ...
         raise problems.stop("damaged", kind="Parquet", reason=str(error)) from None
+    names = sorted(file.schema_arrow.names, key=lambda name: name not in index)
+
+    def frames(n: int) -> Iterator["pd.DataFrame"]:
+        row = 2
+        try:
+            for batch in file.iter_batches(n):
+                yield _pandas(batch.select(names), ignore_metadata=True)
+                row += batch.num_rows
+        except Exception as error:  # pyarrow raises OSError, ArrowInvalid, ...
+            problems.add("damaged", row, kind="Parquet", reason=str(error))
+
+    header = [re.sub(r"^__index_level_\d+__$", "", name.strip()) for name in names]  # an index without a name
+    return TypedGrid(header, file.metadata.num_rows, frames, problems, decimal)
 
 
 def _pyarrow(problems: Problems, kind: str, module: str = "pyarrow") -> Any:
@@ -212,23 +218,8 @@ def _pyarrow(problems: Problems, kind: str, module: str = "pyarrow") -> Any:
         raise problems.stop("library", remedy="install", kind=kind, library="pyarrow", extra=extra) from None
 
 
-def _open_arrow(schema: Any, n_rows: int, batches: Any, problems: Problems, decimal: str | None) -> TypedGrid:
+def _pandas(arrow: Any, **options: Any) -> "pd.DataFrame":
+    """Convert a table of Arrow's; whole numbers with gaps are not converted to floats, which have fewer digits."""
     import pandas as pd
 
-    index = (schema.pandas_metadata or {}).get("index_columns") or []
-    order = sorted(range(len(schema.names)), key=lambda i: schema.names[i] not in index)  # the index first
-    names = [re.sub(r"^__index_level_\d+__$", "", schema.names[i].strip()) for i in order]  # an index without a name
-
-    def whole(kind: Any) -> Any:  # with gaps, floats would lose digits of long ids
-        return pd.ArrowDtype(kind) if "int" in str(kind) else None
-
-    def frames(n: int) -> Iterator["pd.DataFrame"]:
-        row = 2
-        try:
-            for batch in batches(n):
-                yield batch.to_pandas(types_mapper=whole, ignore_metadata=True).iloc[:, order]
-                row += batch.num_rows
-        except Exception as error:  # pyarrow raises OSError, ArrowInvalid, ...
-            problems.add("damaged", row, kind="Parquet", reason=str(error))
-
-    return TypedGrid(names, n_rows, frames, problems, decimal)
+    return arrow.to_pandas(types_mapper=lambda kind: pd.ArrowDtype(kind) if "int" in str(kind) else None, **options)
