@@ -46,6 +46,16 @@ class Cells(NamedTuple):
     below: dict[int, float]  # position -> detection limit, 0 where it is not stated
     faults: dict[int, object]  # position -> a cell that is not a number
 
+    @property
+    def n_numbers(self) -> int:
+        """How many cells are numbers or below detection."""
+        return int(np.isfinite(self.values).sum()) + len(self.below)
+
+    @property
+    def are_numbers(self) -> bool:
+        """Whether at least half of the filled cells are."""
+        return self.n_numbers >= max(len(self.faults), 1)
+
 
 def read_cells(cells: Column, decimal: str = ".") -> Cells:
     """Read a column.

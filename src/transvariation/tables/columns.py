@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from transvariation.tables.cells import Cells, Column, cell_text, explain, order_values, other_mark, read_cells
+from transvariation.tables.cells import Column, cell_text, explain, order_values, other_mark, read_cells
 from transvariation.tables.grid import Block, Grid
 from transvariation.tables.problems import Problems
 
@@ -143,9 +143,8 @@ class TableColumn:
         self.given = False  # whether the role was given rather than recognised
         self.read = read_cells(cells, decimal)
         self.faults = self.read.faults
-        self.numbers = int(np.isfinite(self.read.values).sum()) + len(self.read.below)
+        self.numbers, self.numeric = self.read.n_numbers, self.read.are_numbers
         self.empty = self.numbers == 0 and not self.faults
-        self.numeric = _mostly_numbers(self.read)
         self.whole = bool(self.numbers == len(cells) and (self.read.values == np.round(self.read.values)).all())
 
     @cached_property
@@ -160,7 +159,7 @@ class TableColumn:
     def in_other_mark(self) -> int | None:
         """Return the first cell of a column that would be one of numbers if the decimal mark were the other."""
         other = read_cells(self.cells, "," if self._decimal == "." else ".")
-        return next((i for i in self.faults if i not in other.faults), None) if _mostly_numbers(other) else None
+        return next((i for i in self.faults if i not in other.faults), None) if other.are_numbers else None
 
     def like_labels(self) -> bool:
         """Return whether the column numbers something: 1, 2, 3, ... or whole numbers that repeat as labels do."""
@@ -175,10 +174,6 @@ class TableColumn:
     def determines(self, other: "TableColumn") -> bool:
         """Return whether each label of this column belongs to one label of the other, as fragments do to sources."""
         return len(set(zip(self.labels, other.labels, strict=True))) == len(set(self.labels))
-
-
-def _mostly_numbers(read: Cells) -> bool:
-    return int(np.isfinite(read.values).sum()) + len(read.below) >= max(len(read.faults), 1)
 
 
 def find_columns(

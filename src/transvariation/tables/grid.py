@@ -195,18 +195,19 @@ def open_parquet(stream: BinaryIO, problems: Problems, decimal: str | None) -> T
         index = (file.schema_arrow.pandas_metadata or {}).get("index_columns") or []
     except Exception as error:  # pyarrow raises OSError, ArrowInvalid, ...
         raise problems.stop("damaged", kind="Parquet", reason=str(error)) from None
-    names = sorted(file.schema_arrow.names, key=lambda name: name not in index)
+    names = file.schema_arrow.names
+    order = sorted(range(len(names)), key=lambda i: names[i] not in index)
 
     def frames(n: int) -> Iterator["pd.DataFrame"]:
         row = 2
         try:
             for batch in file.iter_batches(n):
-                yield _pandas(batch.select(names), ignore_metadata=True)
+                yield _pandas(batch.select(order), ignore_metadata=True)
                 row += batch.num_rows
         except Exception as error:  # pyarrow raises OSError, ArrowInvalid, ...
             problems.add("damaged", row, kind="Parquet", reason=str(error))
 
-    header = [re.sub(r"^__index_level_\d+__$", "", name.strip()) for name in names]  # an index without a name
+    header = [re.sub(r"^__index_level_\d+__$", "", names[i].strip()) for i in order]  # an index without a name
     return TypedGrid(header, file.metadata.num_rows, frames, problems, decimal)
 
 

@@ -2,8 +2,8 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from transvariation.tables.columns import same_unit, similar
 from transvariation.tables.opening import Source
@@ -12,25 +12,22 @@ from transvariation.tables.reading import read_table
 from transvariation.tables.table import Table, apply_policy
 
 
-@dataclass(frozen=True)
-class Pair:
+class Pair(NamedTuple):
     """Control and recovered objects measured by the same variables in the same order.
 
     Attributes
     ----------
     control, recovered : Table
         The two tables with the common variables only.
-    features : tuple of str
-        The common variables, in the control table's order.
-    only_control, only_recovered : tuple of str
-        Variables that one table has and the other lacks: not used.
     """
 
     control: Table
     recovered: Table
-    features: tuple[str, ...]
-    only_control: tuple[str, ...]
-    only_recovered: tuple[str, ...]
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The common variables, in the control table's order or in the order wanted."""
+        return self.control.features
 
     @property
     def notes(self) -> tuple[Problem, ...]:
@@ -54,8 +51,8 @@ def align(control: Table, recovered: Table, *, features: Sequence[str] | None = 
     --------
     >>> control = read_table(b"Na,Mg,Fe\\n1,2,0\\n3,4,0\\n", name="control")
     >>> pair = align(control, read_table(b"Mg,Na\\n5,6\\n", name="recovered"))
-    >>> pair.features, pair.recovered.X.tolist(), pair.only_control
-    (('Na', 'Mg'), [[6.0, 5.0]], ('Fe',))
+    >>> pair.features, pair.recovered.X.tolist()
+    (('Na', 'Mg'), [[6.0, 5.0]])
     """
     problems: list[Problem] = []
     theirs = _matched(control, recovered)
@@ -71,18 +68,17 @@ def align(control: Table, recovered: Table, *, features: Sequence[str] | None = 
     elif not common:
         some = {"here": list(recovered.features[:8]), "there": list(control.features[:8]), "other": control.name}
         problems.append(Problem("nothing-in-common", recovered.name, params=some))
-    first, second = control.select(common), recovered.select({name: theirs[name] for name in common})
+    unused = [_absent(name, control, recovered) for name in control.features if name not in theirs]
+    first = control.select(common, unused)
+    unused = [_absent(name, recovered, control) for name in recovered.features if name not in theirs.values()]
+    second = recovered.select({name: theirs[name] for name in common}, unused)
     problems += unit_problems(control.units, control.name, second, common)
+    if not problems:
+        (known, problems), (new, found) = (_attempt(apply_policy, table, missing, first) for table in (first, second))
+        problems += found
     if problems:
         raise TableError(problems)
-    only_control = tuple(name for name in control.features if name not in theirs)
-    only_recovered = tuple(name for name in recovered.features if name not in theirs.values())
-    first = first.select(common, [_absent(name, control, recovered) for name in only_control])
-    second = second.select(common, [_absent(name, recovered, control) for name in only_recovered])
-    (known, found), (new, found_too) = (_attempt(apply_policy, table, missing, first) for table in (first, second))
-    if found or found_too:
-        raise TableError(found + found_too)
-    return Pair(known, new, tuple(common), only_control, only_recovered)
+    return Pair(known, new)
 
 
 def _matched(control: Table, recovered: Table) -> dict[str, str]:
