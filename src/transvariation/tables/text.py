@@ -89,7 +89,7 @@ class TextGrid(Grid):
         named = re.match(r'\ufeff?"?sep=(.)"?[\r\n]', sample)  # Excel reads the delimiter from such a line
         self._separator = delimiter or (named[1] if named else find_delimiter(sample))
         self.delimiter = f"the {DELIMITERS.get(self._separator) or quoted(self._separator)}"
-        records, error = _split(sample, self._separator, SAMPLE_RECORDS)
+        records, error, _ = _split(sample, self._separator, SAMPLE_RECORDS)
         self.read_header((row, record) for row, record in enumerate(records, 1) if row > bool(named))
         if not self.header and error:
             self._report(error, len(records) + 1)
@@ -115,28 +115,26 @@ class TextGrid(Grid):
 
     def blocks(self) -> Iterator[Block]:
         """Read the rows below the header, a piece of text at a time."""
-        row, rest = 0, ""  # the last row read, as a spreadsheet counts; a piece that ends within a quoted cell
+        row, rest = 0, ""  # the last row read, as a spreadsheet counts; the start of a row that the piece cuts
         size = max(self._stream.seek(0, 2), 1)
         for piece in chain(self._pieces(), [""]):
-            is_last, text, rest = not piece, rest + piece, ""
+            text = rest + piece
             if self.measured and row >= self.first_row:
                 columns = parse_regular(text, len(self.header), self.measured, self._separator, self.decimal)
                 if columns is not None:
                     yield Block(np.arange(len(columns[0])) + row + 1, columns, self._stream.tell() / size)
-                    row += len(columns[0])
+                    row, rest = row + len(columns[0]), ""
                     continue
-            records, error = _split(text, self._separator)
-            if "unexpected end" in error and not is_last:
-                rest = text
-                continue
+            records, error, rest = _split(text, self._separator)
             numbered = list(enumerate(records, row + 1))
             row += len(records)
-            if error:
+            is_cut = bool(piece) and "unexpected end" in error
+            if error and not is_cut:
                 self._report(error, row + 1)
             yield from self.block(
                 self._without_nul(numbered) if "\x00" in text else numbered, self._stream.tell() / size
             )
-            if error:
+            if error and not is_cut:
                 return
 
     def _without_nul(self, records: list[tuple[int, list[str]]]) -> list[tuple[int, list[str]]]:
@@ -148,15 +146,19 @@ class TextGrid(Grid):
         return [(row, record) for row, record in records if "\x00" not in "".join(record)]
 
 
-def _split(text: str, delimiter: str, most: int | None = None, *, strict: bool = True) -> tuple[list[list[str]], str]:
-    """Split text into records; return them and the error that they end in, "" if none."""
-    records: list[list[str]] = []
+def _split(
+    text: str, delimiter: str, most: int | None = None, *, strict: bool = True
+) -> tuple[list[list[str]], str, str]:
+    """Split text into records; return them, the error that they end in, "" if none, and the text from there on."""
+    lines, records, done = list(io.StringIO(text, newline="")), [], 0
+    reader = csv.reader(lines, delimiter=delimiter, strict=strict)
     try:
-        for record in islice(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=strict), most):
+        for record in islice(reader, most):
             records.append(record)
+            done = reader.line_num
     except csv.Error as error:
-        return records, str(error)
-    return records, ""
+        return records, str(error), "".join(lines[done:])
+    return records, "", ""
 
 
 def find_delimiter(sample: str) -> str:
