@@ -263,6 +263,16 @@ def test_numbers_are_the_nearest_doubles_whatever_the_pieces(monkeypatch):
     assert table.ids == tuple(f"F{i}" for i in range(2000))
 
 
+def test_cells_of_many_lines_are_read_whatever_the_pieces(monkeypatch):
+    monkeypatch.setattr("transvariation.tables.text.PIECE_CHARACTERS", 1000)
+    lines = "\n".join(["line"] * 50)
+    text = "id,Na,remark\n" + "".join(f'F{i},{i},"{lines}"\n' for i in range(2000))
+    start = time.process_time()
+    table = read_table(text.encode())
+    assert time.process_time() - start < 10  # each piece is split once, not again with every piece that follows
+    assert (table.X.ravel().tolist(), table.rows[-1]) == (list(range(2000)), 2001)
+
+
 def test_a_decimal_comma_far_down_is_refused_where_a_later_row_lacks_a_cell(monkeypatch):
     monkeypatch.setattr("transvariation.tables.text.PIECE_CHARACTERS", 1000)
     rows = ["id,K,Mg,remark"] + [f"F{i},0.5,3.5,ok" for i in range(500)]
@@ -342,12 +352,13 @@ class TestExcel:
         table = read_table(self.book([["id", "Na"], ["A", 1], [], ["B", 2], [None, " "]]))
         assert table.rows.tolist() == [2, 4]
 
-    def test_a_block_of_nothing_but_blank_rows_is_not_yielded(self):
-        content = self.book([["id", "Na"], ["A", 1], *[[]] * 20, ["B", 2]])
+    def test_a_block_of_nothing_but_blank_rows_is_not_yielded(self, monkeypatch):
+        monkeypatch.setattr("transvariation.tables.grid.BLOCK_CELLS", 1)  # 16 rows
+        content = self.book([["id", "Na"], ["A", 1], *[[]] * 40, ["B", 2]])
         blocks = list(read_chunks(content, ["Na"], rows=5))
-        assert [(block.ids, block.rows.tolist()) for block in blocks] == [(("A",), [2]), (("B",), [23])]
+        assert [(block.ids, block.rows.tolist()) for block in blocks] == [(("A",), [2]), (("B",), [43])]
         with opened(content, None, Limits()) as grid:
-            assert all(len(block.rows) for block in grid.blocks(5))
+            assert all(len(block.rows) for block in grid.blocks())
 
     def test_empty_workbook(self):
         assert problems(self.book([])) == ["f.csv: the sheet 'Sheet' is empty"]

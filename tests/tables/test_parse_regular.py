@@ -35,4 +35,4 @@ def test_faults_do_not_cancel_out(piece, taken):
     found = parse_regular(piece, 4, [1, 2], ",", ".")
     assert (found is not None) == taken
     if found is not None:
-        assert [found[1].tolist(), found[2].tolist(), found[0]] == [[1.5, 1.5], [2, 2], ["X", "Y"]]
+        assert [found[1].tolist(), found[2].tolist(), found[0].tolist()] == [[1.5, 1.5], [2, 2], ["X", "Y"]]

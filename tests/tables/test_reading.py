@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from transvariation import load_glass
-from transvariation.tables import Table, TableError, filling, read_chunks, read_table
+from transvariation.tables import Table, TableError, apply_policy, read_chunks, read_table
 
 PLAIN = "id,Na,Mg\nF1,13.64,4.49\nF2,13.89,3.6\nF3,13.53,3.55\n"
 VALUES = [[13.64, 4.49], [13.89, 3.6], [13.53, 3.55]]
@@ -233,9 +233,8 @@ class TestMissing:
 
     def test_impute_from_the_control(self):
         control = read_table(b"Na,Fe\n10,0.4\n20,0.5\n30,0.6\n")
-        table = read_table(self.FILE, missing="impute", reference=control)
+        table = apply_policy(read_table(self.FILE, missing="keep"), "impute", control)
         assert table.X.tolist() == [[1, 0.01], [20, 0.1], [3, 0.2], [5, 0.3]]
-        assert read_table(self.FILE, missing="impute", reference=filling(control)).X.tolist() == table.X.tolist()
 
     def test_an_object_without_any_measured_value_is_not_imputed(self):
         file = b"id,Na,Fe\nA,1,0.2\nB,,<0.1\nX,,\nC,3,0.4\nexported by LabSoft 3.2,,\n"
@@ -243,8 +242,8 @@ class TestMissing:
         assert (table.ids, table.dropped) == (("A", "B", "C"), ("X", "exported by LabSoft 3.2"))
         assert table.X.tolist() == [[1, 0.2], [2, 0.05], [3, 0.4]]
         assert "row 4, column 'Na': object 'X' left out: nothing was measured" in notes(table)
-        (found,) = problems(b"id,Na\nA,\n", missing="impute", expect=["Na"], reference=table)
-        assert "no object has a measured value" in found
+        with pytest.raises(TableError, match="no object has a measured value"):
+            apply_policy(read_table(b"id,Na\nA,\n", missing="keep", expect=["Na"]), "impute", table)
 
     def test_nothing_to_impute_from(self):
         file = b"id,Na,Fe\nA,1,\nB,2,n.d.\n"
@@ -283,15 +282,9 @@ class TestChunks:
             assert seen == sorted(seen)
             assert seen[-1] == 1.0
 
-    def test_impute_needs_a_reference(self):
-        with pytest.raises(ValueError, match="needs reference="):
+    def test_impute_needs_the_whole_table(self):
+        with pytest.raises(ValueError, match="needs the whole table"):
             next(read_chunks(b"Na\n1\n", ["Na"], missing="impute"))
-        control, lost = read_table(b"Na,K\n1,1\n3,1\n8,2\n"), []
-        how = {"missing": "impute", "reference": control, "left_out": lost.extend}
-        (block,) = read_chunks(b"id,Na,K\nA,,5\nB,,\n", ["Na", "K"], **how)
-        assert (block.X.tolist(), lost) == ([[3.0, 5.0]], ["B"])
-        with pytest.raises(TableError, match="no object has a measured value"):
-            list(read_chunks(b"id,Na,K\nA,,\n", ["Na", "K"], rows=1, **how))
 
     def test_a_block_may_drop_to_nothing_but_the_table_may_not(self):
         lost, file = [], b"id,a\nx,1\ny,\nz,\nw,3\nv,\n"
@@ -388,6 +381,13 @@ class TestPolars:
         table = read_table(frame, missing="impute")
         assert table.ids == (str(2**60), str(2**60 + 1))
         assert table.X.tolist() == [[1.5, 2.5], [1.5, 0.05]]
+
+    def test_text_with_gaps(self):
+        polars = pytest.importorskip("polars")
+        frame = polars.DataFrame({"id": ["A", "B"], "Na": [1.5, 2.5], "remark": ["x", None], "K": ["<0.1", None]})
+        table = read_table(frame, features=["Na", "K"], missing="keep")
+        np.testing.assert_array_equal(table.X, [[1.5, np.nan], [2.5, np.nan]])
+        assert table.below[0, 1] == 0.1
 
     def test_without_pyarrow_the_command_is_named(self, monkeypatch):
         polars = pytest.importorskip("polars")

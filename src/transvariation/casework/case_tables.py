@@ -302,8 +302,7 @@ def _read_further(source: Any, role: str, control: Table, **options: Any) -> Tab
     units = control.units
     source = _without_repeated_index(source)
     table = read_table(source, features=control.features, units=units, name=_name(source, role), **options)
-    found = table.found(control.features, units)
-    table = table.select(found).rename(dict(zip(found, control.features, strict=True)))
+    table = table.select(table.lookup(control.features, units))
     if problems := unit_problems(units, control.name, table, control.features):
         raise TableError(problems)
     return table

@@ -171,7 +171,7 @@ def with_ignored(roles: Any, without: Sequence[str]) -> Any:
 def check_without(without: Sequence[str], *tables: Table) -> None:
     """Refuse a variable to leave out that no table has."""
     for name in map(str, without):
-        if all(locate([name], [split_unit(h)[0] for h in t.roles], list(t.roles))[0] is None for t in tables):
+        if all(locate([name], list(t.roles))[0] is None for t in tables):
             some = [split_unit(h)[0] for h, role in tables[0].roles.items() if role in ("measurement", "ignore")]
             listed = ", ".join(some[:12]) + (" and others" if len(some) > 12 else "")
             raise CaseError(f"without: there is no variable {name!r}; there are {listed}", "without")

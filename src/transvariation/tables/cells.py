@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -12,20 +12,27 @@ from numpy.typing import NDArray
 
 from transvariation.tables.problems import MARKS, Problems
 
-Column = Sequence[object] | NDArray[np.float64]
+Column = NDArray[Any]  # of floats, or of objects: strings, and what spreadsheets and DataFrames hold
 
 MISSING = frozenset({"", "-", "--", "—", "–", ".", "?", "na", "n/a", "n.a.", "nan", "null", "none", "#n/a", "missing"})
-BELOW = frozenset(
-    {"nd", "n.d.", "bdl", "b.d.l.", "bd", "b.d.", "<lod", "<dl", "<mdl", "<loq", "<lq", "<ld", "<rl", "belowdetection"}
-)
+BELOW = {"nd", "n.d.", "bdl", "b.d.l.", "bd", "b.d.", "belowdetection"} | {
+    f"<{limit}" for limit in ("lod", "dl", "mdl", "loq", "lq", "ld", "rl")
+}
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}([.,' \u00a0\u2009\u202f\u2019]\d{3})+([.,]\d*)?", re.ASCII)
-_DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ]\d{1,2}:\d{2}.*)?|\d{1,2}:\d{2}(:\d{2})?", re.ASCII)
 _AMOUNT = re.compile(r"[+-]?\d[\d.,]*(e[+-]?\d+)?\s*[%°a-zµμ][\w%/°.µμ-]*", re.IGNORECASE)
 _COMMA = re.compile(r"[<≤]?\s*[+-]?(\d*),(\d+)([eE][+-]?\d+)?", re.ASCII)
 _POINT = re.compile(r"[<≤]?\s*[+-]?\d*\.\d+([eE][+-]?\d+)?", re.ASCII)
-_FIRST = {"=": "formula", "@": "formula", ">": "above-range", "≥": "above-range", "#": "spreadsheet-error"}
+_EXPLANATIONS = {
+    "detection-limit": re.compile(r"(?s)[<≤].*"),
+    "nul": re.compile(r"(?s).*\x00.*"),
+    "formula": re.compile(r"(?s)[=@].*"),
+    "above-range": re.compile(r"(?s)[>≥].*"),
+    "spreadsheet-error": re.compile(r"(?s)#.*"),
+    "infinite": re.compile(r"[+-]*(inf|infinity|∞)", re.IGNORECASE),
+    "date": re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ]\d{1,2}:\d{2}.*)?|\d{1,2}:\d{2}(:\d{2})?", re.ASCII),
+}
 
 
 class Limit(float):
@@ -39,24 +46,29 @@ class Cells(NamedTuple):
     below: dict[int, float]  # position -> detection limit, 0 where it is not stated
     faults: dict[int, object]  # position -> a cell that is not a number
 
+    @property
+    def n_numbers(self) -> int:
+        """How many cells are numbers or below detection."""
+        return int(np.isfinite(self.values).sum()) + len(self.below)
+
+    @property
+    def are_numbers(self) -> bool:
+        """Whether at least half of the filled cells are."""
+        return self.n_numbers >= max(len(self.faults), 1)
+
 
 def read_cells(cells: Column, decimal: str = ".") -> Cells:
     """Read a column.
 
-    Examples
-    --------
-    >>> values, below, faults = read_cells(["1.5", "<0.01", "", "abc"])
+    >>> values, below, faults = read_cells(np.array(["1.5", "<0.01", "", "abc"], dtype=object))
     >>> values.tolist(), below, faults
     ([1.5, nan, nan, nan], {1: 0.01}, {3: 'abc'})
     """
-    if isinstance(cells, np.ndarray):
+    if cells.dtype != object:
         infinite = np.isinf(cells)
         return Cells(np.where(infinite, np.nan, cells), {}, {int(i): math.inf for i in np.flatnonzero(infinite)})
-    plain = _plain_numbers(cells, decimal)
-    if plain is not None:
-        return Cells(plain, {}, {})
     result = Cells(np.full(len(cells), np.nan), {}, {})
-    for i, cell in enumerate(cells):
+    for i, cell in enumerate(cells.tolist()):
         number = read_cell(cell, decimal)
         if number is None:
             result.faults[i] = cell
@@ -67,49 +79,33 @@ def read_cells(cells: Column, decimal: str = ".") -> Cells:
     return result
 
 
-def _plain_numbers(cells: Sequence[Any], decimal: str) -> NDArray[np.float64] | None:
-    """Read plain numbers at the speed of C; None where a cell needs a closer look."""
-    try:
-        text = "".join(cells)  # anything but str raises, as intended
-        if decimal == "," and "." in text:
-            return None
-        pointed = cells if decimal == "." else [cell.replace(",", ".") for cell in cells]
-        values = np.array(list(map(float, pointed)))
-    except (TypeError, ValueError):
-        return None
-    # float() reads 1_000, digits of other scripts, nan and inf; and 1e-400 as 0: read_cell decides on those
-    plain = text.isascii() and "_" not in text and np.isfinite(values).all()
-    return values if plain and not ((values == 0).any() and "e" in text.lower()) else None
-
-
 def read_cell(cell: object, decimal: str = ".") -> float | None:
     """Read one cell: a number (NaN = missing), a :class:`Limit`, or None if it is neither.
 
-    Examples
-    --------
     >>> read_cell("0,25", ","), read_cell("1,234.5"), read_cell("n.d."), type(read_cell("<0.01")).__name__
     (0.25, None, 0.0, 'Limit')
     """
+    if isinstance(cell, str):
+        text = _plain(cell)
+        number = _number(text, decimal)
+        if number is not None or not text:
+            return math.nan if number is None else number
+        word = text.lower()
+        if word in MISSING:
+            return math.nan
+        if word.replace(" ", "") in BELOW:
+            return Limit(0.0)
+        limit = _number(text[1:].lstrip("= ").strip(), decimal) if text[0] in "<≤" else None
+        return Limit(limit) if limit is not None and limit > 0 else None
     if cell is None:
         return math.nan
-    if isinstance(cell, int | float | np.integer | np.floating | Decimal) and not isinstance(cell, bool):
-        try:
-            number = float(cell)
-        except OverflowError:  # Python's integers have no largest one
-            return None
-        return None if math.isinf(number) else number
-    if not isinstance(cell, str):
+    if isinstance(cell, bool) or not isinstance(cell, int | float | np.integer | np.floating | Decimal):
         return None
-    text = _plain(cell)
-    word = text.lower()
-    if word in MISSING:
-        return math.nan
-    if word.replace(" ", "") in BELOW:
-        return Limit(0.0)
-    if text[0] in "<≤":
-        limit = _number(text[1:].lstrip("= ").strip(), decimal)
-        return Limit(limit) if limit is not None and limit > 0 else None
-    return _number(text, decimal)
+    try:
+        number = float(cell)
+    except OverflowError:  # Python's integers have no largest one
+        return None
+    return None if math.isinf(number) else number
 
 
 def _plain(text: str) -> str:
@@ -133,17 +129,13 @@ def _number(text: str, decimal: str) -> float | None:
 def explain(cell: object, decimal: str = ".") -> tuple[str, dict[str, Any]]:
     """Explain why a cell is not a number: the code of a problem and its parameters.
 
-    Examples
-    --------
     >>> explain("1,234.5"), explain("12 ppm")
     (('thousands', {'value': '1,234.5'}), ('unit-in-cell', {'value': '12 ppm'}))
     """
     if isinstance(cell, str):
         text = _plain(cell)
         code = _explain_text(text, decimal)
-        if code.endswith("other-mark"):
-            return code, {"value": text, "remedy": "give-decimal"} | other_mark(decimal)
-        return code, {"value": text}
+        return code, {"value": text} | (other_mark(decimal) if code.endswith("other-mark") else {})
     if isinstance(cell, bool | np.bool_):
         return "true-or-false", {"value": str(cell)}
     if isinstance(cell, date | time | np.datetime64):
@@ -154,41 +146,34 @@ def explain(cell: object, decimal: str = ".") -> tuple[str, dict[str, Any]]:
 
 
 def other_mark(decimal: str) -> dict[str, str]:
-    """Name the decimal mark that a cell would need, and the one that its file has."""
-    return {"mark": MARKS["," if decimal == "." else "."], "own": MARKS[decimal]}
+    """Name the decimal mark that a cell would need, the one that its file has, and the remedy."""
+    return {"mark": MARKS["," if decimal == "." else "."], "own": MARKS[decimal], "remedy": "give-decimal"}
 
 
 def _explain_text(text: str, decimal: str) -> str:
-    if text[0] in "<≤":
-        return "detection-limit"
     if standard := _standard(text, decimal):
         return "too-large" if math.isinf(float(standard)) else "too-small"
-    if "\x00" in text:
-        return "nul"
-    if text[0] in _FIRST:
-        return _FIRST[text[0]]
-    if text.lower().lstrip("+-") in ("inf", "infinity", "∞"):
-        return "infinite"
-    if _DATE.fullmatch(text):
-        return "date"
+    for code, pattern in _EXPLANATIONS.items():
+        if pattern.fullmatch(text):
+            return code
     thousands, other = _THOUSANDS.fullmatch(text), "," if decimal == "." else "."
     if text.count(other) == 1 and decimal not in text and _number(text, other) is not None:
         return "thousands-or-other-mark" if thousands else "other-mark"
     return "thousands" if thousands else "unit-in-cell" if _AMOUNT.fullmatch(text) else "not-a-number"
 
 
-def find_decimal(cells: Sequence[str], problems: Problems) -> str:
+def find_decimal(cells: Iterable[object], problems: Problems) -> str:
     """Choose the decimal mark from the cells that look like numbers; report a problem if it is ambiguous.
 
     A comma before exactly three digits may separate thousands, so it is not evidence of a decimal comma.
     """
-    commas, unsure = 0, ""
-    for match in filter(None, map(_COMMA.fullmatch, cells)):
-        if len(match[2]) != 3 or match[1] in ("", "0") or len(match[1]) > 3 or match[3]:
-            commas += 1
-        else:
-            unsure = unsure or match[0]
-    points = sum(map(bool, map(_POINT.fullmatch, cells)))
+    commas, points, unsure = 0, 0, ""
+    for cell in (cell.strip() for cell in cells if isinstance(cell, str)):
+        if match := _COMMA.fullmatch(cell):
+            sure = len(match[2]) != 3 or match[1] in ("", "0") or len(match[1]) > 3 or match[3]
+            commas, unsure = commas + bool(sure), unsure or ("" if sure else cell)
+        elif _POINT.fullmatch(cell):
+            points += 1
     if unsure and not commas and not points:
         small, large = unsure.replace(",", "."), unsure.replace(",", "")
         problems.add("decimal-mark", remedy="give-decimal", value=unsure, small=small, large=large, mark="comma")
@@ -201,19 +186,11 @@ def cell_text(cell: object) -> str:
     >>> cell_text(12.0), cell_text(" F1 "), cell_text(None)
     ('12', 'F1', '')
     """
+    if isinstance(cell, str):
+        return cell.strip()
     if cell is None or (isinstance(cell, float) and cell != cell):
         return ""
-    if isinstance(cell, float) and cell.is_integer():
-        return str(int(cell))
-    return str(cell).strip()
-
-
-def cell_texts(cells: Column) -> tuple[str, ...]:
-    """Return a column of labels as text."""
-    try:
-        return tuple(map(str.strip, cells))  # anything but str raises, as intended
-    except TypeError:
-        return tuple(map(cell_text, cells))
+    return str(int(cell) if isinstance(cell, float) and cell.is_integer() else cell).strip()
 
 
 def order_values(cells: Column, decimal: str) -> NDArray[np.float64]:
@@ -223,8 +200,7 @@ def order_values(cells: Column, decimal: str) -> NDArray[np.float64]:
 
 
 def _seconds(cell: object) -> float:
-    if isinstance(cell, date) and not isinstance(cell, datetime):
-        cell = datetime(cell.year, cell.month, cell.day)
+    """Return a date or time in seconds, NaN if it is neither."""
     if isinstance(cell, str):
         text = cell.strip()
         german = re.sub(r"^(\d\d?)\.(\d\d?)\.(\d{4})", lambda m: f"{m[3]}-{m[2]:0>2}-{m[1]:0>2}", text)
@@ -232,8 +208,9 @@ def _seconds(cell: object) -> float:
             cell = time.fromisoformat(text) if ":" in text[:3] else datetime.fromisoformat(german)
         except ValueError:
             return np.nan
-    if isinstance(cell, datetime):
-        return (cell.replace(tzinfo=None) - datetime(1970, 1, 1)).total_seconds()
     if isinstance(cell, time):
         return cell.hour * 3600 + cell.minute * 60 + cell.second + cell.microsecond / 1e6
-    return np.nan
+    if not isinstance(cell, date):
+        return np.nan
+    moment = cell if isinstance(cell, datetime) else datetime(cell.year, cell.month, cell.day)
+    return (moment.replace(tzinfo=None) - datetime(1970, 1, 1)).total_seconds()

@@ -7,11 +7,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
-from transvariation.tables.cells import Column, cell_text, cell_texts, explain, order_values, other_mark, read_cells
+from transvariation.tables.cells import Column, cell_text, explain, order_values, other_mark, read_cells
 from transvariation.tables.grid import Block, Grid
 from transvariation.tables.problems import Problems
 
@@ -44,9 +43,11 @@ _KNOWN = frozenset().union(*NAMES.values())
 _CONTENT = {"%", "wt%", "mass%", "w%", "w/w%", "%w/w", "at%", "mol%", "vol%", "ppm", "ppb", "ppt", "ppmw"} | {
     f"{a}/{b}" for a in ("g", "mg", "ug", "ng", "pg") for b in ("kg", "g", "l", "ml", "m3", "cm3")
 }
-_LENGTH_TO_TIME = "km m cm mm um nm mm2 kg g mg ug ng s ms min h deg ° k c °c"
-_SIGNAL = "kev ev cps counts counts/s au a.u. j/m2 w v mv a ma hz pa kpa bar"
-_UNITS = _CONTENT.union(_LENGTH_TO_TIME.split(), _SIGNAL.split())
+_OTHER = (
+    "km m cm mm um nm mm2 kg g mg ug ng s ms min h deg ° k c °c kev ev cps counts counts/s au a.u. j/m2 w v mv a ma"
+)
+_UNITS = _CONTENT.union(f"{_OTHER} hz pa kpa bar".split())
+_UNIT_LETTERS = str.maketrans("µμ³²", "uu32", " ")
 _BRACKETED = re.compile(r"(.*\S)\s*[(\[]([^()\[\]]+)[)\]]")
 _TRAILING = re.compile(r"(.*[^\s_,;/])[\s_,;/]+(\S+(?: %)?)")
 
@@ -75,7 +76,7 @@ def key(header: str) -> str:
 
 
 def _unit_key(unit: str) -> str:
-    plain = unit.casefold().replace("µ", "u").replace("μ", "u").replace("³", "3").replace("²", "2").replace(" ", "")
+    plain = unit.casefold().translate(_UNIT_LETTERS)
     return re.sub(r"^(wt|at|mol|mass|vol)\.?-?(%|percent|pct)$", r"\1%", plain)
 
 
@@ -101,36 +102,25 @@ def split_unit(header: str) -> tuple[str, str]:
     return name, ""
 
 
-def by_unit(headers: Sequence[str]) -> dict[tuple[str, str], int]:
-    """Index the headers that have a unit, by name and unit; without variables that occur twice in one unit.
-
-    >>> by_unit(["K", "Na (ppm)", "Na (wt%)"])
-    {('Na', 'ppm'): 1, ('Na', 'wt%'): 2}
-    """
-    parts = [(name, _unit_key(unit)) for name, unit in map(split_unit, headers)]
-    count = Counter(parts)
-    return {part: i for i, part in enumerate(parts) if part[1] and count[part] == 1}
-
-
 def locate(
-    wanted: Sequence[str], names: Sequence[str], headers: Sequence[str], units: Mapping[str, str] = MappingProxyType({})
+    wanted: Sequence[str], headers: Sequence[str], units: Mapping[str, str] = MappingProxyType({})
 ) -> list[int | None]:
-    """Return the positions of variables, looked up with or without their units; None where one is not there.
+    """Return the positions of variables among the columns, None where one is not there.
 
-    The columns are called `names` without and `headers` with their units; `units` are those wanted where a variable
-    has columns in several.
+    A variable is named with its unit, which the column must then have or leave open, or without; `units` are those
+    wanted by variables named without. Of several columns it is the one in the very unit.
     """
-    in_unit = by_unit(headers)
-    places = {name: i for i, name in enumerate(names)} | {tidy(header): i for i, header in enumerate(headers)}
+    columns: dict[str, list[tuple[int, str]]] = {}
+    for i, (name, unit) in enumerate(map(split_unit, headers)):
+        columns.setdefault(name, []).append((i, _unit_key(unit)))
+    places = {tidy(header): i for i, header in enumerate(headers)}
 
-    def position(name: str) -> int | None:
-        plain, (short, own) = tidy(name), split_unit(name)
-        at = in_unit.get((name, _unit_key(units.get(name, ""))), places.get(plain))
-        if at is not None:
-            return at
-        at = places.get(short)
-        other = "" if at is None else split_unit(headers[at])[1]
-        return None if other and not same_unit(own, other) else at
+    def position(wanted: str) -> int | None:
+        name, own = split_unit(wanted)
+        unit = _unit_key(own or units.get(wanted, ""))
+        same = [i for i, other in columns.get(name, ()) if other == unit]
+        open_to = [i for i, other in columns.get(name, ()) if not own or other in ("", unit)]
+        return next((each[0] for each in (same, open_to) if len(each) == 1), places.get(tidy(wanted)))
 
     return [position(name) for name in wanted]
 
@@ -142,72 +132,51 @@ def similar(name: str, others: Sequence[str], cutoff: float = 0.6) -> str:
     return lower[close[0]] if close else ""
 
 
-class _Column:
-    """A column of the first rows of a file: its name and unit, what its cells look like, and its role."""
+class TableColumn:
+    """A column: its name and unit, what the cells of the first rows look like, and its role."""
 
     def __init__(self, number: int, header: str, cells: Column, decimal: str):
-        self.number, self.header, self._cells, self._decimal = number, header, cells, decimal
+        self.number, self.header, self.cells, self._decimal = number, header, cells, decimal
         self.name, self.unit = split_unit(header)
+        self.key = key(self.name)
         self.role = ""  # of ROLES, "" until it is decided
         self.given = False  # whether the role was given rather than recognised
-        self._values, below, self.faults = read_cells(cells, decimal)
-        self.numbers = int(np.isfinite(self._values).sum()) + len(below)
+        self.read = read_cells(cells, decimal)
+        self.faults = self.read.faults
+        self.numbers, self.numeric = self.read.n_numbers, self.read.are_numbers
         self.empty = self.numbers == 0 and not self.faults
-        self.numeric = self.numbers >= max(len(self.faults), 1)
-        self.whole = bool(self.numbers == len(cells) and (self._values == np.round(self._values)).all())
-
-    @cached_property
-    def key(self) -> str:
-        """What the name is compared by."""
-        return key(self.name)
+        self.whole = bool(self.numbers == len(cells) and (self.read.values == np.round(self.read.values)).all())
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """The cells as text."""
-        return cell_texts(self._cells)
+        return tuple(map(cell_text, self.cells.tolist()))
 
     def may_name(self) -> bool:
         """Return whether the column holds words or whole numbers, all of them different."""
         return bool(self.whole or self.faults) and all(self.labels) and len(set(self.labels)) == len(self.labels)
 
-    def sortable(self) -> bool:
-        """Return whether the column can be the order of measurement."""
-        return bool(np.isfinite(order_values(self._cells, self._decimal)).all())
-
     def in_other_mark(self) -> int | None:
         """Return the first cell of a column that would be one of numbers if the decimal mark were the other."""
-        other = _Column(self.number, self.header, self._cells, "," if self._decimal == "." else ".")
-        return next((i for i in self.faults if i not in other.faults), None) if other.numeric else None
+        other = read_cells(self.cells, "," if self._decimal == "." else ".")
+        return next((i for i in self.faults if i not in other.faults), None) if other.are_numbers else None
 
     def like_labels(self) -> bool:
         """Return whether the column numbers something: 1, 2, 3, ... or whole numbers that repeat as labels do."""
-        values = self._values
+        values = self.read.values
         if not self.whole or len(values) < 4 or not values.any():
             return False
         steps, distinct = np.diff(values), np.unique(values)
-        if (steps == 1).all():
-            return True
         gapless = distinct[0] in (0, 1) and distinct[-1] - distinct[0] == len(distinct) - 1
         in_blocks = int((steps != 0).sum()) == len(distinct) - 1
-        return bool(2 * len(distinct) <= len(values) and (gapless or in_blocks))
+        return bool((steps == 1).all() or (2 * len(distinct) <= len(values) and (gapless or in_blocks)))
 
-    def determines(self, other: "_Column") -> bool:
+    def determines(self, other: "TableColumn") -> bool:
         """Return whether each label of this column belongs to one label of the other, as fragments do to sources."""
         return len(set(zip(self.labels, other.labels, strict=True))) == len(set(self.labels))
 
 
-class Layout:
-    """What each column of a file was taken for."""
-
-    def __init__(self, columns: Sequence[_Column]):
-        self.header = [column.header for column in columns]
-        self.names = [column.name for column in columns]  # the header without its unit
-        self.units = [column.unit for column in columns]
-        self.roles = [column.role for column in columns]  # of ROLES
-        self.at = {role: [i for i, own in enumerate(self.roles) if own == role] for role in ROLES}
-
-
-def find_layout(
+def find_columns(
     grid: Grid,
     block: Block,
     *,
@@ -215,25 +184,15 @@ def find_layout(
     features: Sequence[str] | None = None,
     expect: Sequence[str] = (),
     units: Mapping[str, str] | None = None,
-) -> Layout:
-    """Decide what each column is.
+) -> list[TableColumn]:
+    """Decide what each column is, from its name and the cells of the first rows.
 
-    Parameters
-    ----------
-    block : Block
-        The first rows, whose content decides where names do not.
-    roles : mapping of str to str
-        Roles given rather than recognised, by column name.
-    features : sequence of str or None
-        The only columns to measure by.
-    expect : sequence of str
-        Names that are measurements if present, whatever their cells look like: what the other table measured.
-    units : mapping of str to str or None
-        The units that `features` are wanted in, where the table has a variable in several.
+    `roles` are given rather than recognised, `features` the only columns to measure by, and `units` those they are
+    wanted in. `expect` are measurements if present, whatever their cells look like: what the other table measured.
     """
     problems = grid.problems
     cells = enumerate(zip(grid.header, block.columns, strict=True), 1)
-    columns = [_Column(i, header, column, grid.decimal) for i, (header, column) in cells]
+    columns = [TableColumn(i, header, column, grid.decimal) for i, (header, column) in cells]
     _check_names(columns, grid)
     wanted = dict.fromkeys([] if features is None else _find(columns, features, "measurement", problems, units or {}))
     expected = set(expect)
@@ -244,7 +203,7 @@ def find_layout(
     for column in wanted:
         if column.role != "measurement":
             problems.add("feature-and-label", name=column.header, role=column.role)
-    _recognise_labels(columns, problems)
+    _recognise_labels(columns, grid.decimal, problems)
     unsure = []
     for column in columns:
         if not column.role and column.numeric and features is None:
@@ -259,13 +218,12 @@ def find_layout(
     if any(column.role == "measurement" and not column.whole for column in columns) and not expect:
         for column in unsure:
             problems.add("label-or-measurement", None, column.header, remedy="give-role")
-    if features is None and not grid.decimal_given and not any(p.code == "decimal-mark" for p in problems.problems):
-        _ask_about_marks(columns, grid, block)
-    _note_roles(columns, grid, block)
-    return Layout(columns)
+    sure = features is not None or grid.decimal_given or any(p.code == "decimal-mark" for p in problems.problems)
+    _note_columns(columns, grid, block, sure)
+    return columns
 
 
-def _check_names(columns: list[_Column], grid: Grid) -> None:
+def _check_names(columns: list[TableColumn], grid: Grid) -> None:
     """Tell columns of one name apart by their units, and report those of one header."""
     names = Counter(column.name for column in columns)
     headers: dict[str, list[str]] = {}
@@ -280,16 +238,16 @@ def _check_names(columns: list[_Column], grid: Grid) -> None:
 
 
 def _find(
-    columns: list[_Column],
+    columns: list[TableColumn],
     wanted: Sequence[str],
     role: str,
     problems: Problems,
     units: Mapping[str, str] = MappingProxyType({}),
-) -> list[_Column]:
+) -> list[TableColumn]:
     """Look columns up by name, with or without the unit; report those that are not there, or named twice."""
     names = [column.name for column in columns]
-    found: list[_Column] = []
-    for name, at in zip(wanted, locate(wanted, names, [column.header for column in columns], units), strict=True):
+    found: list[TableColumn] = []
+    for name, at in zip(wanted, locate(wanted, [column.header for column in columns], units), strict=True):
         if at is not None:
             found.append(columns[at])
         elif role != "ignore":
@@ -303,7 +261,7 @@ def _find(
     return found
 
 
-def _give_roles(columns: list[_Column], roles: Mapping[str, str], problems: Problems) -> None:
+def _give_roles(columns: list[TableColumn], roles: Mapping[str, str], problems: Problems) -> None:
     for name, role in roles.items():
         if role not in ROLES:
             raise ValueError(f"roles={{{name!r}: {role!r}}}: a role is one of {', '.join(ROLES)}")
@@ -315,13 +273,13 @@ def _give_roles(columns: list[_Column], roles: Mapping[str, str], problems: Prob
             problems.add("role-twice", columns=headers, role=role)
 
 
-def _recognise_labels(columns: list[_Column], problems: Problems) -> None:
+def _recognise_labels(columns: list[TableColumn], decimal: str, problems: Problems) -> None:
     """Recognise labels and order among the columns without a role, by name, then by content."""
     free = [column for column in columns if not column.role and not column.empty]
     taken = {column.role for column in columns}
     # what has a unit is measured: "Charge (mV)" is no batch
     named = {role: [column for column in free if column.key in NAMES[role] and not column.unit] for role in NAMES}
-    found: dict[str, _Column] = {}  # by role: a column has one, and each role one column
+    found: dict[str, TableColumn] = {}  # by role: a column has one, and each role one column
     for role in ("id", *LEVELS):
         alike = named[role]
         if alike and role not in taken:
@@ -334,7 +292,7 @@ def _recognise_labels(columns: list[_Column], problems: Problems) -> None:
         if outer:
             found["source"] = outer[0]  # sample and fragment
     for column in named["order"] if "order" not in taken else ():
-        if column.sortable():
+        if np.isfinite(order_values(column.cells, decimal)).all():
             found.setdefault("order", column)
     levels, source = {*found, *taken}, found.get("source")
     if source and source.key == "item" and source.may_name() and levels.isdisjoint(("id", "fragment", "replicate")):
@@ -354,20 +312,13 @@ def _recognise_labels(columns: list[_Column], problems: Problems) -> None:
         column.role = role
 
 
-def _ask_about_marks(columns: list[_Column], grid: Grid, block: Block) -> None:
-    """Report what may be measurements in another decimal mark than the file's: setting them aside would lose them."""
-    for column in columns:
-        unused = column.role == "ignore" and not column.given and not column.numeric
-        at = column.in_other_mark() if unused else None
-        if at is not None:
-            value = explain(column.faults[at], grid.decimal)[1]["value"]
-            params: dict[str, Any] = {"remedy": "give-decimal", "value": value} | other_mark(grid.decimal)
-            grid.problems.add("column-in-other-mark", int(block.rows[at]), column.header, **params)
+def _note_columns(columns: list[TableColumn], grid: Grid, block: Block, sure: bool) -> None:
+    """Note what was understood; report that no column holds numbers, and why the first ones hold none.
 
-
-def _note_roles(columns: list[_Column], grid: Grid, block: Block) -> None:
-    """Note what was understood; report that no column holds numbers, and why the first ones hold none."""
-    problems, reasons = grid.problems, []
+    Unless the decimal mark is sure, what may be measurements in the other one is a problem: setting them aside would
+    lose them.
+    """
+    problems = grid.problems
     for column in columns:
         if not column.header and column.role != "id" and not column.empty:
             problems.add("no-name", grid.first_row, number=column.number)
@@ -380,20 +331,20 @@ def _note_roles(columns: list[_Column], grid: Grid, block: Block) -> None:
         elif column.empty and column.header:
             problems.note("unused-empty", None, column.header)
         elif column.faults and not column.numeric:
-            at, cell = next(iter(column.faults.items()))
-            code, params = explain(cell, grid.decimal)
-            row, n = int(block.rows[at]), len(column.faults)
-            values = {"others": n, "n": n + column.numbers, "value": params["value"], "fault": code}
-            problems.note("unused-text", row, column.header, **values)
-            reasons.append((code, row, column.header, params))
+            code, params = explain(column.faults[at := min(column.faults)], grid.decimal)
+            n, row = len(column.faults), int(block.rows[at])
+            problems.note("unused-text", row, column.header, others=n, n=n + column.numbers, fault=code, **params)
+            if not sure and (other := column.in_other_mark()) is not None:
+                params = explain(column.faults[other], grid.decimal)[1] | other_mark(grid.decimal)
+                problems.add("column-in-other-mark", int(block.rows[other]), column.header, **params)
     if problems.problems or not len(block.rows) or any(column.role == "measurement" for column in columns):
         return
     why = f"the delimiter is {grid.delimiter}" if grid.delimiter else "no cell is a number"
     if grid.delimiter and len(columns) == 1:
         why = "no delimiter was found in the first row; columns must be separated by comma, semicolon, tab or bar"
     problems.add("no-measurement", why=why, header=" | ".join(grid.header)[:80])
-    for code, row, header, params in reasons[:5]:
-        problems.add(code, row, header, **params)
+    for note in [note for note in problems.notes if note.code == "unused-text"][:5]:
+        problems.add(note.params["fault"], note.row, note.column, **note.params)
 
 
 def take_units(grid: Grid, block: Block) -> Block:
@@ -413,4 +364,4 @@ def take_units(grid: Grid, block: Block) -> Block:
         elif unit not in ("", "-") and not same_unit(own, unit):
             grid.problems.add("unit-in-header", row, name, unit=unit, other=own)
     grid.problems.note("units-row", row)
-    return block.keep(range(1, len(block.rows)))
+    return block.keep(slice(1, None))

@@ -8,6 +8,7 @@ import posixpath
 import warnings
 import zipfile
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, BinaryIO
 
 from transvariation.tables.grid import Block, Grid, Limits
@@ -25,8 +26,8 @@ class ExcelGrid(Grid):
     ):
         super().__init__(problems, decimal)
         self._stream, self._book = stream, _open(stream, problems, limits)
-        titles, visible = [each.title for each in self._book.worksheets], _visible(self._book)
-        self._title = self._choose(sheet, titles, visible)
+        titles = [each.title for each in self._book.worksheets]
+        self._title = self._choose(sheet, titles)
         self.read_header(self._rows())
         if not self.header:
             problems.check()  # a sheet that cannot be read is not called empty
@@ -35,7 +36,8 @@ class ExcelGrid(Grid):
                 raise problems.stop("empty-first-sheet", remedy="name-sheet", sheet=self._title, sheets=others)
             raise problems.stop("empty-sheet", sheet=self._title)
 
-    def _choose(self, sheet: str | int | None, titles: list[str], visible: list[str]) -> str:
+    def _choose(self, sheet: str | int | None, titles: list[str]) -> str:
+        """Return the title of the sheet asked for, else of the first visible one."""
         if isinstance(sheet, int) and 1 <= sheet <= len(titles):
             sheet = titles[sheet - 1]
         if sheet in titles:
@@ -43,6 +45,7 @@ class ExcelGrid(Grid):
             return str(sheet)
         if sheet is not None:
             raise self.problems.stop("no-such-sheet", sheet=str(sheet), sheets=titles)
+        visible = _visible(self._book)
         if not visible:
             raise self.problems.stop("no-visible-sheet")
         if len(visible) > 1:
@@ -63,55 +66,68 @@ class ExcelGrid(Grid):
         except Exception as error:  # whatever openpyxl meets in a damaged sheet
             self.problems.add("unreadable-sheet", sheet=self._title, reason=str(error))
 
-    def blocks(self, block_rows: int) -> Iterator[Block]:
+    def blocks(self) -> Iterator[Block]:
         """Read the rows below the header."""
-        width, blanks = len(self.header), "" in self.header
-        records: list[tuple[int, tuple[Any, ...]]] = []
-        for row, cells in self._rows():
-            if row > self.first_row:
-                records.append((row, (*cells, *[None] * (width - len(cells)))))
-                blanks = blanks or None in records[-1][1]
-            if len(records) == block_rows:
-                block, records = self.block(records, min(row / EXCEL_ROWS, 1.0)), []
-                if len(block.rows):
-                    yield block
-        block = self.block(records)
-        if blanks:
-            self._explain_blanks()
-        if len(block.rows):
-            yield block
+        width, explained, rows = len(self.header), False, self._rows()
+        while records := list(islice(rows, self.block_rows)):
+            padded = [(row, (*cells, *[None] * (width - len(cells)))) for row, cells in records]
+            if not explained and any(None in cells[:width] for row, cells in padded if row >= self.first_row):
+                explained = True
+                self._explain_blanks()
+            yield from self.block(padded, records[-1][0] / EXCEL_ROWS)
 
     def _explain_blanks(self) -> None:
         """Report blank cells that are not empty: merged with others, or formulas whose value was not stored."""
+        from defusedxml.ElementTree import iterparse
         from openpyxl.utils.cell import coordinate_to_tuple
 
+        merged, row, width = [], 0, len(self.header)
         try:
-            formulas, merged = _formulas_and_merged(self._stream, self._title)
-            ranges = sorted((coordinate_to_tuple(text.partition(":")[0]), text) for text in merged)
+            with zipfile.ZipFile(self._stream) as archive, archive.open(_member(archive, self._title)) as file:
+                for _, element in iterparse(file):
+                    tag = element.tag.rpartition("}")[2]
+                    if tag == "row":
+                        row = int(element.get("r") or row + 1)
+                        for position, cell in enumerate(element, 1):
+                            formula, stored, place = cell.find("{*}f"), cell.find("{*}v"), cell.get("r")
+                            # a stored text of no characters has no value either: the formula found nothing to show
+                            if formula is None or (stored is not None and stored.text) or cell.get("t") == "str":
+                                continue
+                            at = coordinate_to_tuple(place)[1] if place else position
+                            if row > self.first_row and at <= width:
+                                value = f"={formula.text or ''}"
+                                self.problems.add("formula-without-value", row, self.header[at - 1], value=value)
+                        element.clear()
+                    elif tag == "mergeCell":
+                        cells = element.get("ref") or ""
+                        merged.append((coordinate_to_tuple(cells.partition(":")[0]), cells))
+        except TableError:
+            raise
         except Exception as error:  # a damaged sheet that openpyxl could read in part
             self.problems.add("unreadable-sheet", sheet=self._title, reason=str(error))
             return
-        width = len(self.header)
-        for row, column, formula in formulas:
-            if row > self.first_row and column <= width:
-                self.problems.add("formula-without-value", row, self.header[column - 1], value=formula)
-        ranges = [(at, text) for at, text in ranges if at[0] >= self.first_row and at[1] <= width]
-        if ranges:
-            (row, column), _ = ranges[0]
-            listed = ", ".join(text for _, text in ranges[:5]) + (f" and {len(ranges) - 5} more" if ranges[5:] else "")
+        merged = sorted((at, cells) for at, cells in merged if at[0] >= self.first_row and at[1] <= width)
+        if merged:
+            (row, column), _ = merged[0]
+            listed = ", ".join(cells for _, cells in merged[:5]) + (
+                f" and {len(merged) - 5} more" if merged[5:] else ""
+            )
             raise self.problems.stop("merged-cells", row, self.header[column - 1] or None, ranges=listed)
 
 
-def sheet_titles(stream: BinaryIO, limits: Limits) -> list[str]:
-    """List the visible sheets of a workbook; none where it cannot be opened, which reading it explains.
+def _member(archive: zipfile.ZipFile, title: str) -> str:
+    """Find the sheet of this title in the archive."""
+    from defusedxml.ElementTree import fromstring
 
-    Parameters
-    ----------
-    stream : binary file
-        The workbook.
-    limits : Limits
-        How large it may be.
-    """
+    sheets = fromstring(archive.read("xl/workbook.xml")).iter()
+    relation = next(sheet.get(_RELATION) for sheet in sheets if sheet.get("name") == title and sheet.get(_RELATION))
+    targets = fromstring(archive.read("xl/_rels/workbook.xml.rels"))
+    target = next(str(each.get("Target")) for each in targets if each.get("Id") == relation)
+    return posixpath.normpath(posixpath.join("/xl", target))[1:]
+
+
+def sheet_titles(stream: BinaryIO, limits: Limits) -> list[str]:
+    """List the visible sheets of a workbook; none where it cannot be opened, which reading it explains."""
     try:
         return _visible(_open(stream, Problems(""), limits))
     except TableError:
@@ -159,34 +175,3 @@ def _check_archive(stream: BinaryIO, problems: Problems, limits: Limits) -> None
                             problems.add("xml-entities", member=name)
     except Exception as error:  # BadZipFile, zlib.error, NotImplementedError, EOFError, ...
         problems.add("damaged", kind="Excel", reason=str(error))
-
-
-def _formulas_and_merged(stream: BinaryIO, title: str) -> tuple[list[tuple[int, int, str]], list[str]]:
-    """Find the formulas without a stored value (row, column, text) and the merged ranges of a sheet."""
-    from defusedxml.ElementTree import fromstring, iterparse
-    from openpyxl.utils.cell import coordinate_to_tuple
-
-    formulas: list[tuple[int, int, str]] = []
-    merged: list[str] = []
-    stream.seek(0)
-    with zipfile.ZipFile(stream) as archive:
-        sheets = fromstring(archive.read("xl/workbook.xml")).iter()
-        relation = next(sheet.get(_RELATION) for sheet in sheets if sheet.get("name") == title and sheet.get(_RELATION))
-        targets = fromstring(archive.read("xl/_rels/workbook.xml.rels"))
-        target = next(str(each.get("Target")) for each in targets if each.get("Id") == relation)
-        row = 0
-        with archive.open(posixpath.normpath(posixpath.join("/xl", target))[1:]) as file:
-            for _, element in iterparse(file):
-                tag = element.tag.rpartition("}")[2]
-                if tag == "row":
-                    row = int(element.get("r") or row + 1)
-                    for position, cell in enumerate(element, 1):
-                        formula, stored = cell.find("{*}f"), cell.find("{*}v")
-                        # a stored text of no characters has no value either: the formula found nothing to show
-                        if formula is not None and (stored is None or not stored.text) and cell.get("t") != "str":
-                            at = coordinate_to_tuple(cell.get("r"))[1] if cell.get("r") else position
-                            formulas.append((row, at, f"={formula.text or ''}"))
-                    element.clear()
-                elif tag == "mergeCell":
-                    merged.append(element.get("ref") or "")
-    return formulas, merged

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Union
 
 import numpy as np
-from numpy.typing import NDArray
 
 from transvariation.tables.cells import read_cells
 from transvariation.tables.excel import ExcelGrid
 from transvariation.tables.grid import Grid, Limits, open_frame, open_parquet
-from transvariation.tables.problems import MARKS, Problems, TableError
+from transvariation.tables.problems import MARKS, Problems
 from transvariation.tables.text import TextGrid
 from transvariation.validation import native_frame
 
@@ -65,9 +64,8 @@ def opened(
         is_excel = head.startswith(b"PK\x03\x04")
         if sheet is not None and not is_excel:
             problems.add("sheet-of-no-workbook", sheet=str(sheet))
-        for code, starts in _NO_TABLES.items():
-            if head.startswith(starts):
-                problems.add(code)
+        for code in [code for code, starts in _NO_TABLES.items() if head.startswith(starts)]:
+            problems.add(code)
         if not head:
             problems.add("empty-file")
         problems.check()
@@ -78,8 +76,7 @@ def opened(
             grid = open_parquet(stream, problems, decimal)
         else:
             grid = TextGrid(stream, problems, delimiter, decimal, encoding)
-            numbers = read_cells(grid.header).values
-            if grid.header and np.isfinite(numbers).all() and not _is_axis(numbers):
+            if grid.header and _are_data(grid.header):
                 problems.add("header-of-numbers", grid.first_row)
         grid.sha256 = sha256
         yield _checked(grid, limits)
@@ -88,10 +85,12 @@ def opened(
             stream.close()
 
 
-def _is_axis(numbers: NDArray[np.float64]) -> bool:
-    """Return whether numbers are the positions of a spectrum: many, at equal steps up to their rounding."""
+def _are_data(header: list[str]) -> bool:
+    """Return whether a header is a row of numbers that are no positions of a spectrum: many, at about equal steps."""
+    numbers = read_cells(np.array(header, dtype=object)).values
     steps = np.diff(numbers)
-    return len(numbers) >= 20 and bool((np.abs(steps - np.mean(steps)) <= 0.2 * abs(np.mean(steps))).all() and steps[0])
+    is_axis = len(numbers) >= 20 and (np.abs(steps - np.mean(steps)) <= 0.2 * abs(np.mean(steps))).all() and steps[0]
+    return bool(np.isfinite(numbers).all() and not is_axis)
 
 
 def _stream(source: Any, problems: Problems) -> BinaryIO:
@@ -100,13 +99,11 @@ def _stream(source: Any, problems: Problems) -> BinaryIO:
     if isinstance(source, str | os.PathLike):
         path = Path(source)
         try:
-            odd = path.exists() and not path.is_file()
-            stream = None if odd else path.open("rb")
+            if not path.exists() or path.is_file():
+                return path.open("rb")
         except (OSError, ValueError) as error:  # a NUL byte in a path is a ValueError
             raise problems.stop("cannot-open", reason=getattr(error, "strerror", None) or str(error)) from None
-        if stream is None:
-            raise problems.stop("no-file")
-        return stream
+        raise problems.stop("no-file")
     if not (hasattr(source, "read") and hasattr(source, "seek")) or isinstance(source, io.TextIOBase):
         raise TypeError(f"a table is a path, bytes, an open binary file or a DataFrame, not {type(source).__name__}")
     return source
@@ -126,8 +123,7 @@ def _check_options(problems: Problems, delimiter: str | None, decimal: str | Non
     if not known:
         expected = "is unknown; utf-8, cp1252 and utf-16 are the usual ones"
         problems.add("option", option="encoding", value=encoding, expected=expected)
-    if problems.problems:
-        raise TableError(problems.problems)
+    problems.check()
 
 
 def _checked(grid: Grid, limits: Limits) -> Grid:

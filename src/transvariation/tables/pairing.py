@@ -2,35 +2,32 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
-from transvariation.tables.columns import by_unit, same_unit, similar
+from transvariation.tables.columns import same_unit, similar
 from transvariation.tables.opening import Source
 from transvariation.tables.problems import Problem, TableError
 from transvariation.tables.reading import read_table
 from transvariation.tables.table import Table, apply_policy
 
 
-@dataclass(frozen=True)
-class Pair:
+class Pair(NamedTuple):
     """Control and recovered objects measured by the same variables in the same order.
 
     Attributes
     ----------
     control, recovered : Table
         The two tables with the common variables only.
-    features : tuple of str
-        The common variables, in the control table's order.
-    only_control, only_recovered : tuple of str
-        Variables that one table has and the other lacks: not used.
     """
 
     control: Table
     recovered: Table
-    features: tuple[str, ...]
-    only_control: tuple[str, ...]
-    only_recovered: tuple[str, ...]
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The common variables, in the control table's order or in the order wanted."""
+        return self.control.features
 
     @property
     def notes(self) -> tuple[Problem, ...]:
@@ -54,62 +51,46 @@ def align(control: Table, recovered: Table, *, features: Sequence[str] | None = 
     --------
     >>> control = read_table(b"Na,Mg,Fe\\n1,2,0\\n3,4,0\\n", name="control")
     >>> pair = align(control, read_table(b"Mg,Na\\n5,6\\n", name="recovered"))
-    >>> pair.features, pair.recovered.X.tolist(), pair.only_control
-    (('Na', 'Mg'), [[6.0, 5.0]], ('Fe',))
+    >>> pair.features, pair.recovered.X.tolist()
+    (('Na', 'Mg'), [[6.0, 5.0]])
     """
     problems: list[Problem] = []
-    recovered = _named_alike(recovered, control)
-    in_control, in_recovered = set(control.features), set(recovered.features)
-    common = [name for name in control.features if name in in_recovered]
-    only_control = tuple(name for name in control.features if name not in in_recovered)
-    only_recovered = tuple(name for name in recovered.features if name not in in_control)
+    theirs = _matched(control, recovered)
+    common = list(theirs)
     if features is not None:
-        for table in (control, recovered):
-            lacking = (name for name, found in zip(features, table.lookup(features), strict=True) if found is None)
-            problems += [Problem("no-such-variable", table.name, params={"name": name}) for name in lacking]
-        common = control.found(features)
-        twice = [control.headers[name] for name, times in Counter(common).items() if times > 1]
+        ours, there = control.lookup(features), recovered.lookup(features, control.units)
+        lacking = [(control, name) for name in features if name not in ours]
+        lacking += [(recovered, name) for name in features if name not in there and ours.get(name) not in theirs]
+        problems += [Problem("no-such-variable", table.name, params={"name": name}) for table, name in lacking]
+        twice = [control.headers[name] for name, n in Counter(ours.values()).items() if n > 1]
         problems += [Problem("column-twice", control.name, params={"name": name}) for name in twice]
+        common = [name for name in ours.values() if name in theirs]
     elif not common:
         some = {"here": list(recovered.features[:8]), "there": list(control.features[:8]), "other": control.name}
         problems.append(Problem("nothing-in-common", recovered.name, params=some))
-    problems += unit_problems(control.units, control.name, recovered, common)
+    unused = [_absent(name, control, recovered) for name in control.features if name not in theirs]
+    first = control.select(common, unused)
+    unused = [_absent(name, recovered, control) for name in recovered.features if name not in theirs.values()]
+    second = recovered.select({name: theirs[name] for name in common}, unused)
+    problems += unit_problems(control.units, control.name, second, common)
+    if not problems:
+        (known, problems), (new, found) = (_attempt(apply_policy, table, missing, first) for table in (first, second))
+        problems += found
     if problems:
         raise TableError(problems)
-    notes_control = tuple(_absent(name, control, recovered) for name in only_control)
-    notes_recovered = tuple(_absent(name, recovered, control) for name in only_recovered)
-    first, second = control.select(common, notes_control), recovered.select(common, notes_recovered)
-    (known, found), (new, found_too) = (_attempt(apply_policy, table, missing, first) for table in (first, second))
-    if found or found_too:
-        raise TableError(found + found_too)
-    return Pair(known, new, tuple(common), only_control, only_recovered)
+    return Pair(known, new)
 
 
-def _named_alike(table: Table, control: Table) -> Table:
-    """Rename features as in the control: "Na (ppm)" has its unit in the name only if "Na (wt%)" exists as well."""
-    theirs = by_unit([table.headers[name] for name in table.features])
-    ours = by_unit([control.headers[name] for name in control.features])
-    pairs = ((table.features[theirs[each]], control.features[i]) for each, i in ours.items() if each in theirs)
-    names = {own: name for own, name in pairs if own != name}
-    # a feature without a unit that already has this name is renamed
-    taken = {name: f"{name} (no unit)" for name in names.values() if name in table.features and name not in names}
-    return table.rename(taken | names) if names else table
+def _matched(control: Table, recovered: Table) -> dict[str, str]:
+    """Return what the recovered table calls the control's variables; of two for one column, the one in its unit."""
+    found = recovered.lookup(control.features, control.units)
+    times = Counter(found.values())
+    units = {name: (control.units.get(name, ""), recovered.units.get(own, "")) for name, own in found.items()}
+    return {name: own for name, own in found.items() if times[own] == 1 or same_unit(*units[name])}
 
 
 def unit_problems(units: Mapping[str, str], there: str, table: Table, features: Sequence[str]) -> list[Problem]:
-    """List the features of a table whose units differ from those stated elsewhere; missing units are not compared.
-
-    Parameters
-    ----------
-    units : mapping of str to str
-        The units stated elsewhere, by feature.
-    there : str
-        Where they are stated, for the message.
-    table : Table
-        The table to compare.
-    features : sequence of str
-        The features to compare.
-    """
+    """List the features of a table whose units differ from those stated elsewhere; missing units are not compared."""
     problems = []
     for name in features:
         one, other = units.get(name, ""), table.units.get(name, "")
@@ -158,14 +139,12 @@ def read_pair(
         common |= {"expect": (*first.features, *first.headers.values()), "units": first.units}
     second, found_too = _attempt(read_table, recovered, **own[1], **common)
     problems = _advised(found, found_too)
-    if not problems and first is not None and second is not None:
-        return align(first, second, features=features, missing=missing)
     if first is not None and second is not None:
-        second = _named_alike(second, first)
-        there = set(second.features)
-        used = [name for name in first.features if name in there]
-        for table in (first, second):
-            problems += _attempt(apply_policy, table.select(used), missing)[1]
+        if not problems:
+            return align(first, second, features=features, missing=missing)
+        theirs = _matched(first, second)
+        for table in (first.select(list(theirs)), second.select(theirs)):
+            problems += _attempt(apply_policy, table, missing)[1]
     raise TableError(problems)
 
 
@@ -185,26 +164,23 @@ def _advised(control: list[Problem], recovered: list[Problem]) -> list[Problem]:
     """
     combined = []
     for table, own, others in (("control", control, recovered), ("recovered", recovered, control)):
-        common = set(map(_request, others))
+        marks = {problem.params["mark"] for problem in others if problem.remedy == "give-decimal"}
+        labels = {problem.params["name"] for problem in others if _is_label(problem)}
         for problem in own:
-            request = _request(problem)
-            if request is None or request in common:
+            if problem.remedy == "give-decimal" and problem.params["mark"] not in marks:
+                combined.append(replace(problem, remedy=f"give-decimal-{table}"))
+            elif not _is_label(problem) or problem.params["name"] in labels:
                 combined.append(problem)
-            elif problem.remedy == "give-decimal":
-                combined.append(replace(problem, params={**problem.params, "of": table}))
     return combined
 
 
-def _request(problem: Problem) -> tuple[str, str] | None:
-    """Return what a problem asks for that may concern one table only: a decimal mark or a column of labels."""
-    if problem.remedy == "give-decimal":
-        return "mark", problem.params["mark"]
-    if problem.code in ("no-such-column", "similar-column") and problem.params["role"] != "measurement":
-        return "column", problem.params["name"]
-    return None
+def _is_label(problem: Problem) -> bool:
+    """Return whether a problem is that a column of labels is not there."""
+    return problem.code in ("no-such-column", "similar-column") and problem.params["role"] != "measurement"
 
 
 def _absent(name: str, here: Table, there: Table) -> Problem:
-    close = similar(name, there.features, 0.8) if len(here.features) <= 200 else ""
+    others = [other for other in there.features if other != name]  # of the same name, but in another unit
+    close = similar(name, others, 0.8) if len(here.features) <= 200 else ""
     params = {"other": there.name, "similar": close}
     return Problem("unused-similar" if close else "unused-absent", here.name, None, here.headers[name], params)

@@ -130,6 +130,8 @@ MESSAGES = {
 }  # fmt: skip
 
 # What can be done about it, in the terms of each front end.
+_IF_MARK = "if the {mark!s} is the decimal mark,"
+_CHOOSE_MARK = "if it is the decimal mark, choose the {mark!s} under “Decimal mark”"
 _REMEDIES = {
     "drop-or-impute": ('choose missing="drop" or missing="impute"', "choose --missing drop or --missing impute",
         "choose under “Missing values” to leave the row out or to fill in"),
@@ -143,9 +145,11 @@ _REMEDIES = {
     "give-role": ("give its role, such as roles={{{column}: 'fragment'}}, 'replicate', 'ignore' or 'measurement'",
         "give its role, such as --role {column}=fragment, =replicate, =ignore or =measurement",
         "choose its role under “Roles of the columns”"),
-    "give-decimal": ("if the {mark!s} is the decimal mark, give {python!s}",
-        "if the {mark!s} is the decimal mark, give {cli!s}",
-        "if it is the decimal mark, choose the {mark!s} under “Decimal mark”"),
+    "give-decimal": (f'{_IF_MARK} give decimal="{{sign!s}}"', f"{_IF_MARK} give --decimal {{mark!s}}", _CHOOSE_MARK),
+    "give-decimal-control": (f'{_IF_MARK} give decimals=("{{sign!s}}", None)',
+        f"{_IF_MARK} give --control-decimal {{mark!s}}", _CHOOSE_MARK),
+    "give-decimal-recovered": (f'{_IF_MARK} give decimals=(None, "{{sign!s}}")',
+        f"{_IF_MARK} give --recovered-decimal {{mark!s}}", _CHOOSE_MARK),
     "name-sheet": ("name the sheet to read (sheet=), or move it to the front",
         "name the sheet to read (--sheet, --control-sheet, --recovered-sheet, --background-sheet), or move it to"
         " the front", "choose one under “Sheet”"),
@@ -203,20 +207,22 @@ class Problem:
         return self.text("python")
 
     def text(self, front_end: str = "python") -> str:
-        """Phrase the problem and its remedy for a front end.
+        """Phrase the problem and its remedy.
 
         Parameters
         ----------
         front_end : {"python", "cli", "page"}, default="python"
             Whose names of options the remedy uses.
         """
-        said = _phrase(MESSAGES[self.code], self.params)
+        said = _FORMATTER.vformat(MESSAGES[self.code], (), self.params)
         if not self.remedy:
             return said
-        values: dict[str, Any] = {"column": self.column or "", **self.params}
-        if self.remedy == "give-decimal":
-            values |= _decimal_options(values["mark"], values.get("of"))
-        remedy = _phrase(REMEDIES[self.remedy][front_end], values)
+        values = {
+            "column": self.column or "",
+            "sign": "," if self.params.get("mark") == "comma" else ".",
+            **self.params,
+        }
+        remedy = _FORMATTER.vformat(REMEDIES[self.remedy][front_end], (), values)
         return f"{said}, or {remedy}" if ";" in said else f"{said}; {remedy}"
 
     def located(self, front_end: str = "python") -> str:
@@ -266,8 +272,7 @@ class TableError(ValueError):
     def __init__(self, problems: Sequence[Problem], stopped: bool = False, partial: Any = None):
         tables = list(dict.fromkeys(problem.table for problem in problems))
         self.problems = sorted(problems, key=lambda problem: (tables.index(problem.table), problem.row or 0))
-        self.stopped = stopped
-        self.partial = partial
+        self.stopped, self.partial = stopped, partial
         super().__init__(self.problems, stopped)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -277,21 +282,20 @@ class TableError(ValueError):
         return self.text("python")
 
     def text(self, front_end: str = "python") -> str:
-        """List the problems for a front end, the first twenty of them.
+        """List the problems, the first twenty of them.
 
         Parameters
         ----------
         front_end : {"python", "cli", "page"}, default="python"
             Whose names of options the remedy uses.
         """
-        lines = [problem.located(front_end) for problem in self.problems[:SHOWN]]
-        if len(self.problems) == 1 and not self.stopped:
+        lines, n = [problem.located(front_end) for problem in self.problems[:SHOWN]], len(self.problems)
+        if n == 1 and not self.stopped:
             return lines[0]
-        count = f"{'more than ' if self.stopped else ''}{len(self.problems)}"
         tables = "tables" if len({problem.table for problem in self.problems}) > 1 else "table"
-        more = [f"and {len(self.problems) - SHOWN} more"] if len(self.problems) > SHOWN else []
-        more += ["(reading stopped here)"] if self.stopped else []
-        return "\n  ".join([f"{count} problems in the {tables}:", *lines, *more])
+        lines.insert(0, f"{'more than ' if self.stopped else ''}{n} problems in the {tables}:")
+        lines += [f"and {n - SHOWN} more"] if n > SHOWN else []
+        return "\n  ".join(lines + (["(reading stopped here)"] if self.stopped else []))
 
 
 class Problems:
@@ -350,15 +354,6 @@ def printable_text(text: str) -> str:
 def quoted(cell: object, width: int = 40) -> str:
     """Show a cell as a person would quote it: one line, of bounded length.
 
-    Parameters
-    ----------
-    cell : object
-        What the cell holds.
-    width : int, default=40
-        The largest number of characters shown.
-
-    Examples
-    --------
     >>> print(quoted("a\\x00b" + 90 * "c"))
     'a\\x00bcccccccccccccccccccccccccccccccccccc…'
     """
@@ -369,8 +364,6 @@ def quoted(cell: object, width: int = 40) -> str:
 def row_list(rows: Sequence[int]) -> str:
     """List row numbers, the first five of them.
 
-    Examples
-    --------
     >>> row_list([4]), row_list([2, 3, 5, 6, 7, 8])
     ('row 4', 'rows 2, 3, 5, 6, 7 and 1 more')
     """
@@ -389,15 +382,4 @@ class _Formatter(string.Formatter):
         return value if isinstance(value, int | float) else quoted(value)
 
 
-def _phrase(template: str, values: Mapping[str, Any]) -> str:
-    return _Formatter().vformat(template, (), values)
-
-
-def _decimal_options(mark: str, of: str | None) -> dict[str, str]:
-    """Name the option for a decimal mark, of one table of a pair or of all."""
-    sign = {name: sign for sign, name in MARKS.items()}[mark]
-    pair = f'"{sign}", None' if of == "control" else f'None, "{sign}"'
-    return {
-        "python": f"decimals=({pair})" if of else f'decimal="{sign}"',
-        "cli": f"--{of}-decimal {mark}" if of else f"--decimal {mark}",
-    }
+_FORMATTER = _Formatter()

@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from transvariation.tables.cells import cell_text, cell_texts, explain, find_decimal, order_values, read_cells
-from transvariation.tables.columns import LEVELS, Layout, find_layout, take_units
+from transvariation.tables.cells import cell_text, explain, find_decimal, order_values, read_cells
+from transvariation.tables.columns import LEVELS, TableColumn, find_columns, take_units
 from transvariation.tables.grid import Block, Grid, Limits
 from transvariation.tables.opening import Source, opened
 from transvariation.tables.problems import Problems, TableError, row_list
-from transvariation.tables.table import Table, apply_policy, join, nothing_remains
-
-BLOCK_CELLS = 1_000_000  # a block of text cells this large takes about 100 MB
+from transvariation.tables.table import Table, apply_policy, join
 
 # As a whole cell; the long words also before or after a label with a number ("Mean F1", "F1 RSD").
 _STATISTICS = (
@@ -40,7 +38,6 @@ def read_table(
     roles: Mapping[str, str] | None = None,
     drop_summary_rows: bool = False,
     missing: str = "error",
-    reference: Table | Mapping[str, Mapping[str, float]] | None = None,
     name: str | None = None,
     sheet: str | int | None = None,
     delimiter: str | None = None,
@@ -68,9 +65,7 @@ def read_table(
         Leave out rows that hold a mean, a standard deviation or the like; otherwise they are reported.
     missing : {"error", "drop", "impute", "keep"}, default="error"
         What becomes of missing and below-detection values: reported; the object left out; half the detection limit
-        and the control's median put in their place, unless nothing of the object was measured; or NaN.
-    reference : Table or mapping, default=None
-        The control table (or its :func:`filling`) that values are imputed from; None is the table itself.
+        and the median put in their place, unless nothing of the object was measured; or NaN.
     name : str, default=None
         What messages call the file.
     sheet : str or int, default=None
@@ -101,27 +96,28 @@ def read_table(
     >>> table.X.tolist()
     [[13.64, 4.49], [13.89, 3.6]]
     """
-    named = {"id": id_column, "source": source_column, "fragment": fragment_column}
-    taken = {column: role for role, column in named.items() if column is not None} | dict(roles or {})
+    named = {id_column: "id", source_column: "source", fragment_column: "fragment"}
+    taken = {column: role for column, role in named.items() if column is not None} | dict(roles or {})
     given = {"roles": taken, "features": features, "expect": expect, "units": units}
     how: dict[str, Any] = {"sheet": sheet, "delimiter": delimiter, "decimal": decimal, "encoding": encoding}
+    parts: list[Table] = []
     with opened(source, name, limits, **how) as grid:
-        problems, parts = grid.problems, []
+        problems = grid.problems
         try:
             for part, _ in _read_parts(grid, limits, None, given, drop_summary_rows):
                 parts.append(part)
         except TableError as error:
             if error.stopped or not parts:
                 raise
-        table = join(parts, notes=problems.notes)
-        _report_duplicates(table, problems)
+    table = join(parts, notes=problems.notes)
+    _report_duplicates(table, problems)
     if problems.problems:
         try:
             apply_policy(table, missing)
         except TableError as error:
             problems.problems += error.problems
         raise TableError(problems.problems, partial=table)
-    return apply_policy(table, missing, reference)
+    return apply_policy(table, missing)
 
 
 def read_chunks(
@@ -133,7 +129,6 @@ def read_chunks(
     roles: Mapping[str, str] | None = None,
     drop_summary_rows: bool = False,
     missing: str = "error",
-    reference: Table | Mapping[str, Mapping[str, float]] | None = None,
     units: Mapping[str, str] | None = None,
     progress: Callable[[float], None] | None = None,
     left_out: Callable[[tuple[str, ...]], None] | None = None,
@@ -153,10 +148,10 @@ def read_chunks(
         The columns wanted, in the order wanted.
     rows : int, default=None
         Rows per block; None suits the number of columns.
-    id_column, roles, drop_summary_rows, missing, units, name : optional
+    id_column, roles, drop_summary_rows, units, name : optional
         As for :func:`read_table`.
-    reference : Table or mapping
-        Required by ``missing="impute"``: a block cannot know the control's median.
+    missing : {"error", "drop", "keep"}, default="error"
+        As for :func:`read_table`; a block has no median to impute.
     progress : callable, default=None
         Called after every block with the share of the file that was read.
     left_out : callable, default=None
@@ -177,18 +172,18 @@ def read_chunks(
     ('F1', 'F2') [[2.0, 1.0], [4.0, 3.0]]
     ('F3',) [[6.0, 5.0]]
     """
-    if missing == "impute" and reference is None:
-        raise ValueError('missing="impute" in blocks needs reference=: the control table or its filling()')
+    if missing == "impute":
+        raise ValueError('missing="impute" needs the whole table: use read_table, or fill in the NaN of missing="keep"')
     limits = Limits(rows=2**62, cells=2**62)
     taken = ({} if id_column is None else {id_column: "id"}) | dict(roles or {})
     given = {"roles": taken, "features": features, "units": units}
-    units, remaining = units or {}, False
+    remaining = False
     with opened(source, name, limits, **how) as grid:
         for part, done in _read_parts(grid, limits, rows, given, drop_summary_rows):
             grid.problems.check()
-            names = part.found(features, units)  # all are there, or there is a problem
-            own = {name: wanted for name, wanted in zip(names, features, strict=True) if wanted in units}
-            block = apply_policy(join([part]).select(names).rename(own), missing, reference, in_block=True)
+            found = part.lookup(features, units or {})  # all are there, or there is a problem
+            wanted = {name if name in (units or {}) else own: own for name, own in found.items()}
+            block = apply_policy(join([part]).select(wanted), missing, in_block=True)
             remaining = remaining or len(block) > 0
             if block.dropped and left_out is not None:
                 left_out(block.dropped)
@@ -197,113 +192,112 @@ def read_chunks(
             if progress is not None:
                 progress(done)
         if not remaining:
-            nothing_remains(grid.problems, missing, reference is not None)
+            grid.problems.add("all-dropped")
         grid.problems.check()
+    if progress is not None:
+        progress(1.0)
 
 
 def _read_parts(
     grid: Grid, limits: Limits, rows: int | None, given: dict[str, Any], drop_summary_rows: bool
 ) -> Iterator[tuple[Table, float]]:
     """Turn blocks of cells into tables of numbers, with NaN where a value is missing."""
-    layout: Layout | None = None
+    columns: list[TableColumn] | None = None
     n, most = 0, min(limits.rows, limits.cells // len(grid.header))
-    for block in grid.blocks(rows or max(16, BLOCK_CELLS // len(grid.header))):
+    for block in grid.blocks():
         n += len(block.rows)
         if max(n, grid.n_rows) > most:
             raise grid.problems.stop("too-many-rows", remedy="read-chunks", n=most)
-        if layout is None:
+        if columns is None:
             block = take_units(grid, block)
         if not grid.decimal:
-            words = chain.from_iterable(column for column in block.columns if not isinstance(column, np.ndarray))
-            grid.decimal = find_decimal([cell.strip() for cell in words if isinstance(cell, str)], grid.problems)
-        block = _without_summaries(block, layout, grid.problems, drop_summary_rows)
+            words = chain.from_iterable(column.tolist() for column in block.columns if column.dtype == object)
+            grid.decimal = find_decimal(words, grid.problems)
+        block = _without_summaries(block, columns, grid.problems, drop_summary_rows)
         if not len(block.rows):
             continue
-        if layout is None:
-            layout = find_layout(grid, block, **given)
-            grid.measured = layout.at["measurement"]
-        yield _numbers(grid, block, layout), block.progress
-    if layout is None:
+        if columns is None:
+            columns = find_columns(grid, block, **given)
+            grid.measured = [j for j, column in enumerate(columns) if column.role == "measurement"]
+        size = rows or len(block.rows)
+        for start in range(0, len(block.rows), size):
+            yield _numbers(grid, block.keep(slice(start, start + size)), columns), block.progress
+    if columns is None:
         grid.decimal = grid.decimal or "."
-        find_layout(grid, Block(np.empty(0, dtype=np.int64), [()] * len(grid.header)), **given)
+        nothing = np.empty(0, dtype=object)
+        find_columns(grid, Block(np.empty(0, dtype=np.int64), [nothing] * len(grid.header)), **given)
         if not grid.problems.problems:
             grid.problems.add("no-rows")
         grid.problems.check()
 
 
-def _without_summaries(block: Block, layout: Layout | None, problems: Problems, drop: bool) -> Block:
+def _without_summaries(block: Block, columns: list[TableColumn] | None, problems: Problems, drop: bool) -> Block:
     """Leave out rows that hold a mean or a standard deviation instead of a measurement, with a note or a problem."""
     found: dict[int, str] = {}
-    measured = set() if layout is None else set(layout.at["measurement"])
-    for column in (column for j, column in enumerate(block.columns) if j not in measured):
-        words = [] if isinstance(column, np.ndarray) else [cell for cell in column if isinstance(cell, str)]
-        if _HINT.search("\n".join(words).lower()):  # a quick look, before one at every cell
-            texts = [cell.strip() if isinstance(cell, str) and len(cell) < 60 else "" for cell in column]
+    for j, column in enumerate(block.columns):
+        if column.dtype != object or (columns is not None and columns[j].role == "measurement"):
+            continue
+        texts = [cell.strip() if isinstance(cell, str) and len(cell) < 60 else "" for cell in column.tolist()]
+        if _HINT.search("\n".join(texts).lower()):  # a quick look, before one at every cell
             found |= {i: text for i, text in enumerate(texts) if _SUMMARY.fullmatch(text.lower())}
-    if not found or (layout is None and len(found) == len(block.rows)):  # each row is the mean of one object
+    if not found or (columns is None and len(found) == len(block.rows)):  # each row is the mean of one object
         return block
     at = sorted(found)
-    rows = [int(block.rows[i]) for i in at]
+    rows = block.rows[at].tolist()
     values: dict[str, Any] = {"words": list(dict.fromkeys(found[i] for i in at))[:5], "rows": row_list(rows)}
     if drop:
         problems.note("summary-rows-dropped", **values)
     else:
         problems.add("summary-rows", rows[0], remedy="drop-summary-rows", **values)
-    return block.keep([i for i in range(len(block.rows)) if i not in found])
+    return block.keep(np.delete(np.arange(len(block.rows)), at))
 
 
-def _numbers(grid: Grid, block: Block, layout: Layout) -> Table:
-    at, problems = layout.at["measurement"], grid.problems
-    X = np.full((len(block.rows), len(at)), np.nan)
+def _numbers(grid: Grid, block: Block, columns: list[TableColumn]) -> Table:
+    """Read a block: measurements, labels and order."""
+    measured, problems = [columns[j] for j in grid.measured], grid.problems
+    X = np.full((len(block.rows), len(measured)), np.nan)
     below: np.ndarray | None = None
-    for k, j in enumerate(at):
-        X[:, k], limits, faults = read_cells(block.columns[j], grid.decimal)
+    for k, column in enumerate(measured):
+        X[:, k], limits, faults = read_cells(block.columns[column.number - 1], grid.decimal)
         if limits:
             below = np.full(X.shape, np.nan) if below is None else below
             below[list(limits), k] = list(limits.values())
         for i, cell in faults.items():
             code, params = explain(cell, grid.decimal)
-            problems.add(code, int(block.rows[i]), layout.header[j], **params)
+            problems.add(code, int(block.rows[i]), column.header, **params)
             X[i, k] = np.inf  # reported already, so not to be called missing as well
-    levels: dict[str, Any] = {role: _labels(block, layout, role, problems) for role in LEVELS}
-    ids = _labels(block, layout, "id", problems)
-    labels = [texts for texts in levels.values() if texts is not None]
+    labels: dict[str, Any] = {}
+    order = None
+    for column in columns:
+        cells = block.columns[column.number - 1]
+        if column.role in ("id", *LEVELS):
+            labels[column.role] = texts = tuple(map(cell_text, cells.tolist()))
+            if not all(texts):
+                rows = [row for row, text in zip(block.rows.tolist(), texts, strict=True) if not text]
+                problems.add("empty-label", rows[0], column.header, role=column.role, rows=row_list(rows))
+        elif column.role == "order":
+            order = order_values(cells, grid.decimal)
+            for i in np.flatnonzero(~np.isfinite(order))[:1]:
+                value = cell_text(cells[i])
+                problems.add("order", int(block.rows[i]), column.header, remedy="give-role", value=value)
+    ids = labels.pop("id", None)
     if ids is None:
-        ids = tuple(map(" / ".join, zip(*labels, strict=True)) if labels else map("row {}".format, block.rows.tolist()))
+        named = [labels[level] for level in LEVELS if level in labels]
+        ids = tuple(map(" / ".join, zip(*named, strict=True)) if named else map("row {}".format, block.rows.tolist()))
     return Table(
         name=problems.table,
         ids=ids,
-        features=tuple(layout.names[j] for j in at),
+        features=tuple(column.name for column in measured),
         X=X,
-        rows=block.rows.astype(np.int64),
-        **levels,
-        order=_order(grid, block, layout),
-        units={layout.names[j]: layout.units[j] for j in at if layout.units[j]},
-        headers={layout.names[j]: layout.header[j] for j in at},
-        roles=dict(zip(layout.header, layout.roles, strict=True)),
+        rows=block.rows,
+        **labels,
+        order=order,
+        units={column.name: column.unit for column in measured if column.unit},
+        headers={column.name: column.header for column in measured},
+        roles={column.header: column.role for column in columns},
         below=below,
         sha256=grid.sha256,
     )
-
-
-def _labels(block: Block, layout: Layout, role: str, problems: Problems) -> tuple[str, ...] | None:
-    for j in layout.at[role]:
-        texts = cell_texts(block.columns[j])
-        if not all(texts):
-            rows = [row for row, text in zip(block.rows.tolist(), texts, strict=True) if not text]
-            problems.add("empty-label", rows[0], layout.header[j], role=role, rows=row_list(rows))
-        return texts
-    return None
-
-
-def _order(grid: Grid, block: Block, layout: Layout) -> np.ndarray | None:
-    for j in layout.at["order"]:
-        values = order_values(block.columns[j], grid.decimal)
-        for i in np.flatnonzero(~np.isfinite(values))[:1]:
-            cell = cell_text(block.columns[j][i])
-            grid.problems.add("order", int(block.rows[i]), layout.header[j], remedy="give-role", value=cell)
-        return values
-    return None
 
 
 def _report_duplicates(table: Table, problems: Problems) -> None:

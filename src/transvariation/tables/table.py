@@ -1,8 +1,8 @@
 """A checked table: numbers, labels, where each came from in the file, and what becomes of missing values."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from itertools import compress
+from dataclasses import dataclass, field, replace
+from itertools import chain, compress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 POLICIES = ("error", "drop", "impute", "keep")
-
-Filling = Mapping[str, Mapping[str, float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,16 +77,10 @@ class Table:
     sha256: str = ""
 
     def __post_init__(self) -> None:
-        headers = {name: name for name in self.features} | dict(self.headers)
-        for name, value in (("units", self.units), ("headers", headers), ("roles", self.roles)):
-            object.__setattr__(self, name, MappingProxyType(dict(value)))
+        object.__setattr__(self, "headers", {name: name for name in self.features} | dict(self.headers))
         for array in (self.X, self.rows, self.order, self.below, self.filled):
             if array is not None:
                 array.flags.writeable = False
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        values = (getattr(self, each.name) for each in fields(self))
-        return Table, tuple(dict(value) if isinstance(value, MappingProxyType) else value for value in values)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -119,8 +111,8 @@ class Table:
         names = self.fragment_names
         return self.source if names is None or (self.source and len(set(names)) == len(names)) else names
 
-    def lookup(self, wanted: Sequence[str], units: Mapping[str, str] = MappingProxyType({})) -> list[str | None]:
-        """Find features by name, with or without their units; None for those that are not there.
+    def lookup(self, wanted: Sequence[str], units: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
+        """Find features by name, with or without their units.
 
         Parameters
         ----------
@@ -128,51 +120,33 @@ class Table:
             The names of the features.
         units : mapping of str to str, optional
             The units wanted, by name, where the table has a variable in several.
+
+        Returns
+        -------
+        dict of str to str
+            What this table calls each of them; those that are not there are left out.
         """
-        headers = [self.headers[name] for name in self.features]
-        return [None if i is None else self.features[i] for i in locate(wanted, self.features, headers, units)]
+        places = locate(wanted, [self.headers[name] for name in self.features], units)
+        return {name: self.features[i] for name, i in zip(wanted, places, strict=True) if i is not None}
 
-    def found(self, wanted: Sequence[str], units: Mapping[str, str] = MappingProxyType({})) -> list[str]:
-        """Find features that are known to be there.
-
-        Parameters
-        ----------
-        wanted : sequence of str
-            The names of the features.
-        units : mapping of str to str, optional
-            The units wanted, by name, where the table has a variable in several.
-        """
-        return [name for name in self.lookup(wanted, units) if name is not None]
-
-    def rename(self, names: Mapping[str, str]) -> "Table":
-        """Give features other names; what the file calls them stays known.
-
-        Parameters
-        ----------
-        names : mapping of str to str
-            The new names by the present ones; other features keep theirs.
-        """
-        return replace(
-            self,
-            features=tuple(names.get(name, name) for name in self.features),
-            units={names.get(name, name): unit for name, unit in self.units.items()},
-            headers={names.get(name, name): header for name, header in self.headers.items()},
-        )
-
-    def select(self, features: Sequence[str], notes: Sequence[Problem] = ()) -> "Table":
+    def select(self, features: Sequence[str] | Mapping[str, str], notes: Sequence[Problem] = ()) -> "Table":
         """Keep these features, in this order, and add notes.
 
         Parameters
         ----------
-        features : sequence of str
-            The features to keep.
+        features : sequence of str, or mapping of str to str
+            The features to keep; of a mapping, the keys are their new names.
         notes : sequence of Problem, optional
             The notes to add.
         """
+        names = features if isinstance(features, Mapping) else {name: name for name in features}
         places = {name: j for j, name in enumerate(self.features)}
-        at = [places[name] for name in features]
-        arrays = {name: array[:, at] for name in ("X", "below", "filled") if (array := getattr(self, name)) is not None}
-        return replace(self, features=tuple(features), notes=(*self.notes, *notes), **arrays)
+        at = [places[name] for name in names.values()]
+        parts = {name: array[:, at] for name in ("X", "below", "filled") if (array := getattr(self, name)) is not None}
+        units = {new: self.units[name] for new, name in names.items() if name in self.units}
+        headers = {new: self.headers[name] for new, name in names.items()}
+        notes = (*self.notes, *notes)
+        return replace(self, features=tuple(names), units=units, headers=headers, notes=notes, **parts)
 
     def keep(self, rows: NDArray[np.bool_]) -> "Table":
         """Keep the rows where the mask holds.
@@ -212,58 +186,21 @@ class Table:
 
 def join(tables: Sequence[Table], notes: Sequence[Problem] = ()) -> Table:
     """Concatenate the parts of one table; rows with the same labels are distinguished by their numbers."""
-    table = tables[0]
     parts: dict[str, Any] = {"notes": tuple(notes)}
-    if len(tables) > 1:
-        for name in ("ids", *LEVELS):
-            if getattr(table, name) is not None:
-                parts[name] = tuple(label for part in tables for label in getattr(part, name))
-        for name in ("X", "rows", "order", "below"):
-            arrays = [getattr(part, name) for part in tables]
-            if any(array is not None for array in arrays):
-                filled = [np.full(t.X.shape, np.nan) if a is None else a for t, a in zip(tables, arrays, strict=True)]
-                parts[name] = np.concatenate(filled)
-    ids = parts.get("ids", table.ids)
-    if "id" not in table.roles.values() and len(set(ids)) < len(ids):
-        rows = parts.get("rows", table.rows).tolist()
-        parts["ids"] = tuple(f"{name} (row {row})" for name, row in zip(ids, rows, strict=True))
-    return replace(table, **parts)
+    for name in ("ids", *LEVELS, "X", "rows", "order", "below"):
+        values = [getattr(table, name) for table in tables]
+        if isinstance(values[0], tuple):
+            parts[name] = tuple(chain.from_iterable(values))
+        elif any(value is not None for value in values):  # not every part has values below detection
+            full = (np.full(t.X.shape, np.nan) if v is None else v for t, v in zip(tables, values, strict=True))
+            parts[name] = np.concatenate(list(full)) if len(tables) > 1 else values[0]
+    ids = parts["ids"]
+    if "id" not in tables[0].roles.values() and len(set(ids)) < len(ids):
+        parts["ids"] = tuple(f"{name} (row {row})" for name, row in zip(ids, parts["rows"].tolist(), strict=True))
+    return replace(tables[0], **parts)
 
 
-def filling(control: Table) -> dict[str, dict[str, float]]:
-    """Compute what replaces values that are not there, from the control table.
-
-    For each feature: ``median``, the median of its measured values, and ``limit``, the detection limit to suppose where
-    a file has "not detected" without a number: the smallest limit stated in the column, else the smallest positive
-    measured value.
-
-    Parameters
-    ----------
-    control : Table
-        Read with ``missing="keep"``.
-
-    Examples
-    --------
-    >>> from transvariation.tables import read_table
-    >>> filling(read_table(b"Na,Fe\\n1,<0.02\\n2,0.1\\n4,0.3\\n", missing="keep"))
-    {'Na': {'median': 2.0, 'limit': 1.0}, 'Fe': {'median': 0.2, 'limit': 0.02}}
-    """
-    below = np.full_like(control.X, np.nan) if control.below is None else control.below
-    result: dict[str, dict[str, float]] = {}
-    for name, values, limits in zip(control.features, control.X.T, below.T, strict=True):
-        measured, stated = values[np.isfinite(values)], limits[limits > 0]
-        supposed = stated if len(stated) else measured[measured > 0]
-        entry = result[name] = {}
-        if len(measured):
-            entry["median"] = float(np.median(measured))
-        if len(supposed):
-            entry["limit"] = float(supposed.min())
-    return result
-
-
-def apply_policy(
-    table: Table, missing: str, reference: Table | Filling | None = None, *, in_block: bool = False
-) -> Table:
+def apply_policy(table: Table, missing: str, reference: Table | None = None, *, in_block: bool = False) -> Table:
     """Deal with the NaN in a table that was read with ``missing="keep"``.
 
     Parameters
@@ -273,85 +210,70 @@ def apply_policy(
     missing : {"error", "drop", "impute", "keep"}
         ``"error"`` raises a :class:`TableError` that lists every such cell; ``"drop"`` leaves those objects out;
         ``"impute"`` puts half the detection limit below it and the reference's median elsewhere, and leaves out objects
-        of which nothing was measured.
-    reference : Table or mapping, default=None
-        The control table, or what :func:`filling` gave for it; None is the table itself.
+        of which nothing was measured. Where "not detected" comes without a number, the limit is the smallest one stated
+        in the reference's column, else its smallest positive value.
+    reference : Table, default=None
+        The control table, with the same features and read with ``missing="keep"``; None is the table itself.
     in_block : bool, default=False
         Whether the table is one block of several: nothing may remain of it, and it is nothing to impute from.
+
+    Examples
+    --------
+    >>> from transvariation.tables import read_table
+    >>> apply_policy(read_table(b"Na,Fe\\n1,<0.02\\n2,nd\\n,0.3\\n", missing="keep"), "impute").X.tolist()
+    [[1.0, 0.01], [2.0, 0.01], [1.5, 0.3]]
     """
     if missing not in POLICIES:
         raise ValueError(f"missing={missing!r} is unknown; choose one of {', '.join(POLICIES)}")
     holes = np.isnan(table.X)
     if missing == "keep" or not holes.any():
         return table
-    problems = Problems(table.name)
-    can_impute = reference is not None or not in_block  # only then is it worth advising
+    problems, headers = Problems(table.name), [table.headers[name] for name in table.features]
     lost = holes if table.below is None else holes & np.isnan(table.below)  # the others are below detection
     if missing == "error":
-        _report_gaps(table, holes, lost, problems, in_block, "drop-or-impute" if can_impute else "drop")
+        empty = lost.all(axis=0) & (len(table) > 1 and not in_block)
+        for j in np.flatnonzero(empty):
+            problems.add("empty-column", None, headers[j])
+        for i, j in np.argwhere(holes & ~empty):
+            remedy = "drop" if in_block else "drop-or-impute"
+            problems.add("missing" if lost[i, j] else "below-detection", int(table.rows[i]), headers[j], remedy=remedy)
         problems.check()
     # An object without any measured value would be judged by nothing but the control's medians.
     bad = np.asarray(holes.any(axis=1) if missing == "drop" else lost.all(axis=1))
-    result = _without(table, bad, holes, lost, problems) if bad.any() else table
-    if missing == "impute":
-        source = table if reference is None else reference
-        fill = filling(source) if isinstance(source, Table) else source
-        result = _imputed(result, holes[~bad], lost[~bad], fill, problems)
-    if not in_block and not len(result):
-        nothing_remains(problems, missing, can_impute)
-    problems.check()
-    return replace(result, notes=table.notes + tuple(problems.notes))
-
-
-def nothing_remains(problems: Problems, missing: str, can_impute: bool) -> None:
-    """Report that objects were left out until there was none."""
-    if missing == "impute":
-        problems.add("nothing-measured")
-    else:
-        problems.add("all-dropped", remedy="impute" if can_impute else "")
-
-
-def _report_gaps(
-    table: Table, holes: np.ndarray, lost: np.ndarray, problems: Problems, in_block: bool, remedy: str
-) -> None:
-    headers = [table.headers[name] for name in table.features]
-    empty = lost.all(axis=0) & (len(table) > 1 and not in_block)
-    for j in np.flatnonzero(empty):
-        problems.add("empty-column", None, headers[j])
-    for i, j in np.argwhere(holes & ~empty):
-        code = "missing" if lost[i, j] else "below-detection"
-        problems.add(code, int(table.rows[i]), headers[j], remedy=remedy)
-
-
-def _without(table: Table, bad: np.ndarray, holes: np.ndarray, lost: np.ndarray, problems: Problems) -> Table:
-    """Leave objects out, and name each with the first value that it lacks."""
-    for i in np.flatnonzero(bad):
-        j = int(np.argmax(holes[i]))
+    for i in np.flatnonzero(bad):  # named with the first value that it lacks
+        j = np.argmax(holes[i])
         reason = "nothing was measured" if lost[i].all() else "missing" if lost[i, j] else "below detection"
-        problems.note(
-            "dropped", int(table.rows[i]), table.headers[table.features[j]], value=table.ids[i], reason=reason
-        )
-    return replace(table.keep(~bad), dropped=(*table.dropped, *compress(table.ids, bad)))
+        problems.note("dropped", int(table.rows[i]), headers[j], value=table.ids[i], reason=reason)
+    kept = replace(table.keep(~bad), dropped=(*table.dropped, *compress(table.ids, bad))) if bad.any() else table
+    if missing == "impute":
+        control = table if reference is None else reference.select(table.features)
+        kept = _imputed(kept, holes[~bad], lost[~bad], control, problems)
+    if not len(kept) and not in_block:
+        drop = missing == "drop"
+        problems.add("all-dropped" if drop else "nothing-measured", remedy="impute" if drop else "")
+    problems.check()
+    return replace(kept, notes=table.notes + tuple(problems.notes))
 
 
-def _imputed(table: Table, holes: np.ndarray, lost: np.ndarray, fill: Filling, problems: Problems) -> Table:
+def _imputed(table: Table, holes: np.ndarray, lost: np.ndarray, reference: Table, problems: Problems) -> Table:
     """Put half the detection limit in place of values below it, and the median in place of missing ones."""
     X = table.X.copy()
     for j in np.flatnonzero(holes.any(axis=0)):
-        name, header = table.features[j], table.headers[table.features[j]]
-        entry, gone, low = fill.get(name, {}), lost[:, j], holes[:, j] & ~lost[:, j]
+        header, gone, low = table.headers[table.features[j]], lost[:, j], holes[:, j] & ~lost[:, j]
+        values = reference.X[:, j][np.isfinite(reference.X[:, j])]
         if low.any() and table.below is not None:
+            stated = np.empty(0) if reference.below is None else reference.below[:, j][reference.below[:, j] > 0]
+            known = stated if len(stated) else values[values > 0]
             limits = table.below[low, j]
-            if (limits == 0).any() and "limit" not in entry:
+            if (limits == 0).any() and not len(known):
                 problems.add("unknown-limit", None, header)
                 continue
-            X[low, j] = np.where(limits > 0, limits, entry.get("limit", np.nan)) / 2
+            X[low, j] = np.where(limits > 0, limits, known.min(initial=np.inf)) / 2
             problems.note("imputed-limit", None, header, n=int(low.sum()), rows=row_list(table.rows[low].tolist()))
-        if gone.any():
-            if "median" not in entry:
-                problems.add("no-median", None, header)
-                continue
-            X[gone, j] = entry["median"]
+        if gone.any() and not len(values):
+            problems.add("no-median", None, header)
+        elif gone.any():
+            X[gone, j] = median = float(np.median(values))
             rows = row_list(table.rows[gone].tolist())
-            problems.note("imputed-median", None, header, n=int(gone.sum()), median=entry["median"], rows=rows)
+            problems.note("imputed-median", None, header, n=int(gone.sum()), median=median, rows=rows)
     return replace(table, X=X, filled=lost)

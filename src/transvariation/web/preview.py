@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from transvariation.tables import Limits, Problem, Table, TableError, sheet_titles
+from transvariation.tables import Limits, Problem, Table, TableError
+from transvariation.tables.excel import sheet_titles
 from transvariation.tables.opening import opened
 
 Floats = NDArray[np.float64]
@@ -76,7 +77,7 @@ def show_problems(
         with opened(content, name, limits, sheet=sheet, decimal=decimal) as grid:
             columns = header = [str(cell) for cell in grid.header]
             seen = [j for j in range(len(header)) if _shown(j, header, ours)][:COLUMNS]
-            for block in grid.blocks(1000) if wanted else ():
+            for block in grid.blocks() if wanted else ():
                 for i in np.flatnonzero(np.isin(block.rows, wanted)):
                     cells = [_text(block.columns[j][int(i)]) for j in seen]
                     rows.append(_row(int(block.rows[i]), cells, [header[j] for j in seen], ours))
