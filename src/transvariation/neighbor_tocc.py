@@ -154,7 +154,9 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         self.reference_ = np.sort(subsample(X, limit)) if limit < len(X) else np.arange(len(X))
         self._X = X[self.reference_]
         self._views = ScaledViews(self.scalings, self._X)
-        self._counts = [check_count("n_neighbors", k) for k in counts]
+        for k in counts:
+            check_count("n_neighbors", k)
+        self._counts = [int(k) for k in counts]
         self._measure_known(np.arange(len(self._X)))
 
     def _measure_known(self, groups: Indices) -> None:

@@ -7,7 +7,6 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
@@ -29,7 +28,6 @@ from transvariation.casework.variables import (
 from transvariation.datasets.glass import load_nfi_glass
 from transvariation.tables import Pair, Table, TableError, align, read_pair, read_table
 from transvariation.tables.pairing import unit_problems
-from transvariation.validation import native_frame
 
 NFI = "nfi"
 MOSTLY_FILLED = 0.5  # share of a variable's values: with more filled in, it is no evidence
@@ -176,7 +174,6 @@ def read_case(
         Options of :func:`transvariation.tables.read_pair`.
     """
     options.setdefault("names", tuple(_name(*given) for given in ((control, "control"), (recovered, "recovered"))))
-    control, recovered = _without_repeated_index(control), _without_repeated_index(recovered)
     if without:
         options["roles"] = with_ignored(options.get("roles"), without)
     policy = "keep" if ranges else missing  # a gap outside the ranges does not matter
@@ -184,15 +181,16 @@ def read_case(
     if without:
         check_without(without, pair.control, pair.recovered)
     if ranges:
-        chosen = select_ranges(pair.features, ranges)
+        chosen = select_ranges(pair.control.features, ranges)
         pair = align(pair.control, pair.recovered, features=chosen, missing=missing)
+    features = pair.control.features
     is_nfi = isinstance(background, str) and background == NFI
     scale = {"log": log, "logged": logged or (is_nfi and not log)}
-    axis = spectral_axis(pair.features)
+    axis = spectral_axis(features)
     if axis is None and preprocess is not None:
-        axis = np.arange(1.0, len(pair.features) + 1)
+        axis = np.arange(1.0, len(features) + 1)
     case = CaseTables(
-        features=pair.features,
+        features=features,
         control_table=pair.control,
         recovered_table=pair.recovered,
         control=fragments_of(pair.control, "control", **scale),
@@ -215,9 +213,12 @@ def read_case(
         return case
     if is_nfi:
         table = read_table(
-            _nfi_frame(pair.features, log), name="NFI float glass", source_column="source", fragment_column="piece"
+            _nfi_frame(features, log),
+            name="NFI float glass",
+            source_column="source",
+            fragment_column="piece",
         )
-        table = table.select(pair.features)
+        table = table.select(features)
     else:
         table = _read_further(background, "background", pair.control, missing=missing, sheet=background_sheet, **given)
     return _with_background(case, table, fragments_of(table, "background", **scale))
@@ -234,17 +235,9 @@ def _read_pair(control: Any, recovered: Any, has_background: bool, **options: An
     return read_pair(control, recovered, **options | {"source_column": None})
 
 
-def _without_repeated_index(source: Any) -> Any:
-    """Drop a nameless index that repeats, as concatenated DataFrames have; it names nothing."""
-    source = native_frame(source)
-    if isinstance(source, pd.DataFrame) and source.index.name is None and source.index.has_duplicates:
-        return source.reset_index(drop=True)
-    return source
-
-
 def _with_background(case: CaseTables, table: Table, fragments: Fragments) -> CaseTables:
     cautions = []
-    if fragments.sources is None:
+    if None in fragments.sources:
         raise CaseError(f"{table.name} has no column that names the source of each row", "source-column")
     by_source = fragments.by_source()
     steps = [] if case.preprocess is None else preprocessing_for(case.preprocess, len(case.features)).steps
@@ -300,7 +293,6 @@ def _name(source: Any, role: str) -> str | None:
 def _read_further(source: Any, role: str, control: Table, **options: Any) -> Table:
     """Read a table with the variables of the control."""
     units = control.units
-    source = _without_repeated_index(source)
     table = read_table(source, features=control.features, units=units, name=_name(source, role), **options)
     table = table.select(table.lookup(control.features, units))
     if problems := unit_problems(units, control.name, table, control.features):

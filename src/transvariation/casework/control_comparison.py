@@ -282,7 +282,7 @@ def compare_with_control(tables: CaseTables, recipe: Recipe) -> Evidence:
     coverage = classifier.coverage_report()
     evidence = Evidence(
         Calibration(
-            int(min(coverage.n_per_stratum)), float(coverage.attainable_p_value), recipe.description, GUARANTEE
+            int(min(coverage.n_per_stratum)), min(coverage.smallest_per_stratum), recipe.description, GUARANTEE
         ),
         classifier.p_values(new),
         univariate_p_values(*tables.shown),
@@ -295,7 +295,7 @@ def compare_with_control(tables: CaseTables, recipe: Recipe) -> Evidence:
     if (foreign := tables.foreign) is not None:
         evidence.foreign = Foreign(
             foreign.names,
-            foreign.sources or ("foreign",) * len(foreign.names),
+            tuple(source or "foreign" for source in foreign.sources),
             tuple(classifier.p_values(pd.DataFrame(foreign.means, columns=features)).tolist()),
             tuple(classifier.ranks().tolist()),
         )

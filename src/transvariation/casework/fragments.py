@@ -24,7 +24,7 @@ class Fragments:
     ----------
     names : tuple of str
     sources : tuple of str or None
-        The source of each fragment, where the table names it.
+        The source of each fragment; None where the table does not name it.
     rows : tuple of ndarray of int
         The rows of each fragment: its replicates.
     X : ndarray of shape (n, p)
@@ -36,7 +36,7 @@ class Fragments:
     """
 
     names: tuple[str, ...]
-    sources: tuple[str, ...] | None
+    sources: tuple[str | None, ...]
     rows: tuple[NDArray[np.intp], ...]
     X: Floats
     replicates: list[Floats]
@@ -50,8 +50,8 @@ class Fragments:
     def by_source(self) -> list[Source]:
         """List the fragments of each source; if every source has a single fragment, its replicates."""
         sources: dict[str, list[Floats]] = {}
-        for name, x in zip(self.sources or self.names, self.replicates, strict=True):
-            sources.setdefault(name, []).append(x)
+        for source, name, x in zip(self.sources, self.names, self.replicates, strict=True):
+            sources.setdefault(source or name, []).append(x)
         if all(len(fragments) == 1 for fragments in sources.values()):
             return [list(fragments[0][:, None, :]) for fragments in sources.values()]
         return list(sources.values())
@@ -71,7 +71,7 @@ def gather_fragments(X: Floats, keys: Sequence[str], sources: Sequence[str] | No
     found: dict[str, list[int]] = {}
     for i, key in enumerate(keys):
         found.setdefault(key, []).append(i)
-    owners = None if sources is None else tuple(sources[at[0]] for at in found.values())
+    owners = tuple(None if sources is None else sources[at[0]] for at in found.values())
     rows = tuple(np.array(at, dtype=np.intp) for at in found.values())
     replicates = [X[at] for at in rows]
     return Fragments(tuple(found), owners, rows, X, replicates, np.array([x.mean(axis=0) for x in replicates]))

@@ -176,6 +176,7 @@ def judge(
 
 def _inputs(tables: CaseTables, case: Mapping[str, str], log: bool, logged: bool, checks: tuple[Check, ...]) -> Inputs:
     control = tables.control
+    measured = [_measurements(tables.control_table, rows) for rows in control.rows]
     return Inputs(
         case=dict(case),
         control=_summary(tables.control_table, len(control.names)),
@@ -186,10 +187,7 @@ def _inputs(tables: CaseTables, case: Mapping[str, str], log: bool, logged: bool
         features=tables.features,
         units=dict(tables.control_table.units),
         log=log,
-        known=tuple(
-            Measured(name, _source(control, i), _measurements(tables.control_table, control.rows[i]))
-            for i, name in enumerate(control.names)
-        ),
+        known=tuple(map(Measured, control.names, control.sources, measured)),
         checks=checks,
         logged=logged,
         foreign=None
@@ -200,10 +198,6 @@ def _inputs(tables: CaseTables, case: Mapping[str, str], log: bool, logged: bool
 
 def _summary(table: Table, n_fragments: int) -> dict[str, Any]:
     return table.summary() | {"rows": len(table.X), "fragments": n_fragments}
-
-
-def _source(fragments: Fragments, i: int) -> str | None:
-    return None if fragments.sources is None else fragments.sources[i]
 
 
 def _measurements(table: Table, rows: Any) -> dict[str, tuple[float, ...]]:
@@ -267,7 +261,7 @@ def _conclusions(
     return tuple(
         Conclusion(
             fragment=name,
-            source=_source(recovered, i),
+            source=recovered.sources[i],
             log10_lr={system: value for system, (value, _) in ratios[i].items()},
             bound={system: bound for system, (_, bound) in ratios[i].items() if bound},
             match=matches[i][0],
