@@ -5,9 +5,12 @@ be imported twice under different names when its doctests are collected, and its
 """
 
 import os
+from importlib.util import find_spec
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import transvariation.baselines
 import transvariation.projection_ensemble  # noqa: F401
+
+collect_ignore = [] if find_spec("dask") else ["docs/howto/scale.md"]  # all of it needs Dask

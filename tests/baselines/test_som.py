@@ -25,7 +25,9 @@ def test_quantisation_errors_of_kohonen(reference, name, setting, rate):
 
 
 def test_compiled_and_plain_give_the_same_bits():
-    numba_som = pytest.importorskip("transvariation.baselines._som_numba")
+    pytest.importorskip("numba")
+    from transvariation.baselines import _som_numba as numba_som
+
     rng = np.random.default_rng(0)
     for p in (1, 2, 9):
         X = np.round(rng.normal(size=(40, p)), 1)

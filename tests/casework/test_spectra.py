@@ -349,8 +349,9 @@ def test_the_report_of_a_wide_table_is_short(wide):
     assert "Left, acceptance plot" in page
     assert "Which positions make fragments foreign" in page
     assert re.search(r"over the band of the control, after snv\.", page)
+    pytest.importorskip("typst")
     pages = len(re.findall(rb"/Type\s*/Page\b", case_pdf(found)))
-    assert 4 <= pages <= 6
+    assert 3 <= pages <= 5
 
 
 def test_memory_of_a_wide_table_grows_with_the_number_of_variables_not_its_square():

@@ -72,7 +72,6 @@ def problems(source, **options) -> list[str]:
         ),
         (b"id,colour\nA,red\nB,blue\n", "no column holds numbers to measure by (the delimiter is the comma)"),
         (b"PK\x03\x04garbage", "the Excel file is damaged"),
-        (b"PAR1garbagePAR1", "the Parquet file is damaged, truncated or encrypted"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old or encrypted Excel file"),
         (b"\x1f\x8b\x08\x00", "compressed; unpack it first"),
         (b"%PDF-1.7", "not a table"),
@@ -82,6 +81,11 @@ def test_each_fault_has_its_message(content, message):
     found = problems(content)
     assert any(message in text for text in found), found
     assert all(text.startswith("f.csv") for text in found)
+
+
+def test_damaged_parquet():
+    pytest.importorskip("pyarrow")
+    assert "the Parquet file is damaged, truncated or encrypted" in problems(b"PAR1garbagePAR1")[0]
 
 
 def test_all_problems_at_once_and_in_the_order_of_the_file():

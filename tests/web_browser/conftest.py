@@ -30,6 +30,7 @@ def address():
         assert server.stdout is not None
         yield server.stdout.readline().strip()
         server.terminate()
+        server.communicate(timeout=60)
 
 
 @pytest.fixture(scope="session")

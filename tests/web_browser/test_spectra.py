@@ -1,6 +1,7 @@
 """Spectra on the page: ranges and preprocessing instead of boxes, bands and regions instead of variables."""
 
 import io
+import re
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,7 @@ import pytest
 from tests.web_browser.actions import is_too_wide, press_judge, read, show_reasons, shown, slide
 
 from transvariation.casework import judge
+from transvariation.report.case import write_report
 from transvariation.report.case_text import verdict
 
 pytestmark = pytest.mark.browser
@@ -135,6 +137,32 @@ def test_acceptance_and_extremes_plots_are_shown_and_saved(page, spectra):
         with page.expect_download() as download:
             page.locator(f"#{kind} a").click()
         assert download.value.suggested_filename == f"transvariation-{kind}.svg"
+
+
+@pytest.mark.parametrize("width", ["phone", "wide"])
+def test_known_foreign_samples_show_error_rates(open_page, spectra, screenshot, width):
+    page = open_page("light", width)
+    page.select_option("[name=background-kind]", "foreign")
+    foreign = {"name": "foreign.csv", "mimeType": "", "buffer": spectra[1]}
+    page.set_input_files("input[name=background]", foreign)
+    read(page, *spectra)
+    press_judge(page)
+    page.get_by_text("Acceptance, extremes and error plots").click()
+    page.locator("#foreign img").wait_for()
+    assert "Sensitivity and specificity" in page.locator("#foreign img").get_attribute("alt")
+    assert not is_too_wide(page)
+    screenshot(page, f"foreign-{width}")
+
+
+def test_the_report_prints_on_five_pages(chromium, spectra, tmp_path):
+    result = judge(*spectra, preprocess="snv,sg1")
+    write_report(result, tmp_path / "report.html")
+    page = chromium.new_page()
+    page.goto((tmp_path / "report.html").as_uri())
+    printed = page.pdf(format="A4")
+    page.close()
+    assert 3 <= len(re.findall(rb"/Type /Page\b", printed)) <= 5
+    assert (tmp_path / "report.html").stat().st_size < 2_000_000
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", "phone"), ("dark", "phone"), ("dark", "wide")])
