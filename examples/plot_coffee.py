@@ -42,7 +42,7 @@ known, fresh = ethiopia[:15], ethiopia[15:]
 # standard normal variate (SNV) removes that, and the first derivative of a Savitzky-Golay filter removes what is left
 # of the baseline.
 preprocessing = make_preprocessing("snv,sg1").fit(known)
-figure, (before, after) = plt.subplots(2, figsize=(7, 4.4), sharex=True, layout="constrained")
+figure, (before, after) = plt.subplots(2, figsize=(4.8, 4.8), sharex=True, layout="constrained")
 for country, color in (("Ethiopia", "C0"), ("Brasil", "C1"), ("Vietnam", "C2")):
     own = spectra[origin == country]
     before.plot(own.T, color=color, linewidth=0.4)
@@ -50,7 +50,7 @@ for country, color in (("Ethiopia", "C0"), ("Brasil", "C1"), ("Vietnam", "C2")):
     before.plot([], color=color, label=country)
 before.set(title="as measured", ylabel="absorbance")
 after.set(title="after SNV and first derivative", xlabel="position", ylabel="derivative", ylim=(-0.08, 0.08))
-before.legend(frameon=False)
+before.legend()
 
 # %%
 # Classification
@@ -86,7 +86,9 @@ groups = {
 snv = make_preprocessing("snv").fit(known)
 band = spectral_band(snv.transform(known))
 examples = {name: snv.transform(group[:1])[0] for name, group in groups.items() if name != "Ethiopia, known"}
-spectrum_figure(band, examples, gap=10, figure=plt.figure())
+figure = spectrum_figure(band, examples, gap=10, figure=plt.figure())
+figure.set_size_inches(4.8, 6)
+figure.axes[0].legend(loc="upper left")
 
 # %%
 # How much adulteration is noticed?
@@ -100,7 +102,9 @@ levels = np.repeat(100 * shares, len(fresh) * len(foreign))
 table = type_ii_error(classifier.p_values(blends), levels)
 print(table.round(2).to_string(index=False))
 print(f"All blends with {table.loc[table['beta'] == 0, 'level'].min():g}% or more are noticed.")
-type_ii_figure(table, figure=plt.figure()).gca().set(xlabel="Vietnamese coffee in the blend (%)")
+figure = type_ii_figure(table, figure=plt.figure())
+figure.set_size_inches(4.8, 3.6)
+figure.gca().set(xlabel="Vietnamese coffee in the blend (%)")
 
 # %%
 # Which preprocessing, and how many components?
@@ -121,7 +125,10 @@ print(compare_classifiers(components, known, n_repeats=1, n_reference=300).table
 # Five Ethiopian coffees that the classifier has not seen are accepted, and all coffees from elsewhere are rejected.
 # Those lie beyond all known coffees: their p-value is 1/16, the smallest that 15 known coffees allow.
 p_values = {name: classifier.p_values(group) for name, group in groups.items()}
-acceptance_figure(p_values, n_calibration=classifier.coverage_report().n, figure=plt.figure())
+short = {name.removeprefix("Ethiopia, "): values for name, values in p_values.items()}
+figure = acceptance_figure(short, n_calibration=classifier.coverage_report().n, figure=plt.figure())
+figure.set_size_inches(4.8, 4)
+figure.gca().legend(loc="lower left")
 plt.show()
 
 # %%

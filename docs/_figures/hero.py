@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from transvariation import NeighborTOCC, load_glass
-from transvariation.report.figure_style import FOREIGN, FOREIGN_ACCEPTED, KNOWN, NEW, OUTLINE, SETTINGS
+from transvariation.report.figure_style import FOREIGN, FOREIGN_ACCEPTED, KNOWN, NEW, OUTLINE, PHONE_WIDTH, SETTINGS
 
 STATIC = Path(__file__).parents[1] / "_static"
 FEATURES = ["Al", "Mg"]
@@ -32,7 +32,7 @@ def draw() -> plt.Figure:
     """Shade the p-value over the plane, and mark what is accepted and rejected."""
     known, windows, others = split()
     classifier = fit(known)
-    fig, ax = plt.subplots(figsize=(5.6, 4.4))
+    fig, ax = plt.subplots(figsize=(PHONE_WIDTH, 4.4))
     x, y = np.linspace(-0.05, 3.65, 300), np.linspace(-0.35, 5.2, 300)
     grid = np.column_stack([axis.ravel() for axis in np.meshgrid(x, y)])
     p = classifier.p_values(pd.DataFrame(grid, columns=FEATURES)).reshape(len(y), len(x))
@@ -47,7 +47,7 @@ def draw() -> plt.Figure:
         label = f"other glass: {mask.sum()} of {len(others)} {word}"
         ax.scatter(*others[mask].to_numpy().T, label=label, **mark)
     ax.set(xlabel="aluminium oxide (weight %)", ylabel="magnesium oxide (weight %)")
-    ax.legend(loc="upper right", bbox_to_anchor=(1.02, 1.02), handletextpad=0.2)
+    fig.legend(loc="outside lower center", handletextpad=0.2)
     return fig
 
 
