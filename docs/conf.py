@@ -55,6 +55,7 @@ study_results.write(HERE / "_generated")
 import_graph.draw(HERE / "_generated" / "import_graph.svg")
 
 autosummary_generate = True
+autodoc_preserve_defaults = True  # as written in the code, not their representations
 autodoc_typehints = "none"  # numpydoc's Parameters describe them
 toc_object_entries_show_parents = "hide"  # "fit" rather than "NeighborTOCC.fit" in the margin
 autodoc_default_options = {"member-order": "bysource"}

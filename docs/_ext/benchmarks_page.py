@@ -11,6 +11,14 @@ import chart_style
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 FROM_PAGE = "../../benchmarks/results"  # the results, seen from docs/reference
 INTERNAL = {"target", "target s", "reached"}  # columns for the authors of the benchmarks
+HEADINGS = {  # of columns, as a page shows them
+    "n": "samples",
+    "p": "features",
+    "CPU s": "CPU seconds",
+    "wall s": "wall-clock seconds",
+    "peak MB": "peak memory (MB)",
+    "data MB": "data (MB)",
+}
 REMOVED = "KernelTOCC"  # a classifier of earlier runs that no longer exists
 
 # Tables to download, by topic.
@@ -75,7 +83,7 @@ def shown(name: str) -> list[list[str]]:
     """Lay out a kept table for a page: whole numbers in groups of three digits, no columns for authors."""
     rows = [{key: cell for key, cell in row.items() if key not in INTERNAL} for row in read(name)]
     cells = [[f"{int(cell):,}" if cell.isdigit() else cell for cell in row.values()] for row in rows]
-    return [list(rows[0]), *cells] if rows else []
+    return [[HEADINGS.get(name, name) for name in rows[0]], *cells] if rows else []
 
 
 def ranking(folder: Path) -> list[str]:
@@ -231,8 +239,8 @@ def casework_conclusion() -> str:
     return (
         f"On Zadora's glass, with three known fragments of three replicates, "
         f"{shares['tp of same-source differences (used)']} of the fragments of other panes are not excluded by tp, "
-        f"{shares['calibrated Mahalanobis']} by calibrated Mahalanobis distances and {shares['ASTM E2927']} by the ASTM "
-        f"criterion."
+        f"{shares['calibrated Mahalanobis']} by calibrated Mahalanobis distances and {shares['ASTM E2927']} by the "
+        f"ASTM criterion."
     )
 
 

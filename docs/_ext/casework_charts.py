@@ -102,11 +102,12 @@ def transfer(folder: Path) -> str:
         for name, group in (("training", training), ("validation", validation))
     }
     triplo, _, duplo = (float(training[compared]["mean square"]) for compared in cases)
+    within, between, apart = (f"{rate:.2f}" for rate in rates["training"])
     return (
-        f"At a nominal 0.10 and with the training data as the background, {rates['training'][0]:.2f} of the comparisons "
-        f"within a triplo are false exclusions, {rates['training'][1]:.2f} of those of a triplo with one measurement of "
-        f"the duplo, and {rates['training'][2]:.2f} of those within a duplo. With the other validation data as the "
-        f"background the rates are {listed(f'{rate:.2f}' for rate in rates['validation'])}. The two measurements of a "
+        f"At a nominal 0.10 and with the training data as the background, {within} of the comparisons within a triplo "
+        f"are false exclusions, {between} of those of a triplo with one measurement of the duplo, and {apart} of those "
+        f"within a duplo. With the other validation data as the background the rates are "
+        f"{listed(f'{rate:.2f}' for rate in rates['validation'])}. The two measurements of a "
         f"duplo lie farther apart than two of a triplo: the mean square of their whitened differences is {duplo:.2f} "
         f"instead of {triplo:.2f}."
     )
@@ -114,8 +115,8 @@ def transfer(folder: Path) -> str:
 
 def ratios(folder: Path) -> str:
     """Compare the ratio in use with one from tp, where most is known about a pane of Zadora's."""
-    rows = read("casework_ratios")
-    first = {row["system"]: row for row in rows if (row["glass"], row["known"], row["replicates"]) == ("Zadora", "3", "3")}
+    case = {"glass": "Zadora", "known": "3", "replicates": "3"}
+    first = {row["system"]: row for row in read("casework_ratios") if case.items() <= row.items()}
     used, from_tp = first["three-level (used)"], first["from tp"]
     below = "same source, LR < 1"
     return (

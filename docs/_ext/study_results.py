@@ -59,16 +59,16 @@ def found_days() -> str:
     for row in _rows(RESULTS / "water" / "classifiers.csv"):
         count, total = row["faulty days found"].split(" of ")
         found[row["classifier"]] = int(count), int(total)
-    whole = [name.replace(", all sensors", "").replace(", random", " over random") for name, (count, total) in found.items() if count == total]
+    whole = [name for name, (count, total) in found.items() if count == total]
     rest = {name: count for name, (count, total) in found.items() if count < total}
     total = next(iter(found.values()))[1]
     if set(rest) != {name for name in found if "2 last components" in name}:
         raise ValueError(f"the conclusion of the plant tutorial no longer holds: {found}")
-    *first, last = whole
+    *first, last = (name.replace(", all sensors", "").replace(", random", " over random") for name in whole)
     return (
-        f"With all sensors, every classifier finds all {total} faulty days: {', '.join(first)} and {last}. On the last two "
-        f"components, {min(rest.values())} to {max(rest.values())} are found, because these components leave out the "
-        f"sensors in which some of the faults show."
+        f"With all sensors, every classifier finds all {total} faulty days: {', '.join(first)} and {last}. On the last "
+        f"two components, {min(rest.values())} to {max(rest.values())} are found, because these components leave out "
+        f"the sensors in which some of the faults show."
     )
 
 
@@ -76,7 +76,8 @@ def write(folder: Path) -> None:
     """Write the tables as CSV and the conclusions as Markdown, to be shown by the pages."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "found_days.md").write_text(found_days() + "\n", encoding="utf-8")
-    tables = {"cells": cells(), "held_out": held_out(), "faulty_days": faulty_days()} | {summary: medians(summary) for summary in SUMMARIES}
+    tables = {"cells": cells(), "held_out": held_out(), "faulty_days": faulty_days()}
+    tables |= {summary: medians(summary) for summary in SUMMARIES}
     for name, lines in tables.items():
         with (folder / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows(lines)

@@ -25,7 +25,7 @@ def split() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
 
 def fit(known: pd.DataFrame) -> NeighborTOCC:
     """Learn the known windows."""
-    return NeighborTOCC(n_neighbors=(3, 10), sensitivity=0.95).fit(known)
+    return NeighborTOCC(sensitivity=0.95).fit(known)
 
 
 def draw() -> plt.Figure:

@@ -256,7 +256,7 @@ class Conclusion:
     reasons : tuple of Reason
         The strongest evidence first; of more than 100 variables, the ten most telling variables only.
     spectrum : tuple of float
-        The fragment as in `CaseResult.spectra`; empty if the variables are no spectrum.
+        The fragment as in `CaseResult.spectra`; empty if the variables are not a spectrum.
     regions : tuple of Region or None
         Where its spectrum leaves the band of the control at this sensitivity, the largest deviation first; None if
         there is no band.
@@ -412,7 +412,7 @@ class CaseResult:
         return {"schema": SCHEMA} | asdict(self)
 
     def to_json(self) -> str:
-        """Write `to_dict` as JSON; of tables with many variables in one line, which is half as long."""
+        """Write `to_dict` as JSON, on one line if there are many variables, which halves its length."""
         indent = 1 if len(self.inputs.features) <= MANY else None
         return json.dumps(self.to_dict(), indent=indent) + "\n"
 
