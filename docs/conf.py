@@ -72,7 +72,7 @@ sphinx_gallery_conf = {
     "backreferences_dir": "api/backreferences",
     "doc_module": ("transvariation",),
     "within_subsection_order": "gallery.ByTopic",
-    "thumbnail_size": (480, 340),
+    "thumbnail_size": (440, 480),
     "remove_config_comments": True,
     "show_memory": False,
     "show_signature": False,

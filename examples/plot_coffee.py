@@ -7,7 +7,7 @@ coffees are known well; coffee from elsewhere may be anything. That is one-class
 infrared spectra (ATR-FTIR) of 60 coffees from three countries, 1,841 wavenumbers each.
 
 The classifier accepts the Ethiopian coffees that it has not seen and rejects all coffees from elsewhere. Blends are
-noticed only if they hold a large share of other coffee.
+noticed only if they contain a large share of other coffee.
 
 The spectra come with the package `chemotools <https://paucablop.github.io/chemotools/>`_ (MIT licence).
 """
@@ -75,8 +75,8 @@ print({f"DD-SIMCA, {calibration}": round(float(np.mean(shares)), 3) for calibrat
 # %%
 # Which wavenumbers?
 # ------------------
-# Single coffees against the band of the known ones. The band holds 90% of Ethiopian spectra over their whole length;
-# where a spectrum leaves it, the coffee is atypical.
+# The figure compares single coffees with the band of the known ones. The band contains 90% of Ethiopian spectra over
+# their whole length; where a spectrum leaves it, the coffee is atypical.
 groups = {
     "Ethiopia, known": known,
     "Ethiopia, fresh": fresh,
@@ -93,8 +93,8 @@ figure.axes[0].legend(loc="upper left")
 # %%
 # How much adulteration is noticed?
 # ---------------------------------
-# Blends of fresh Ethiopian coffee with a rising share of Vietnamese coffee, made from the spectra. The type II error is
-# the share of blends that are accepted as Ethiopian; the bars are 95% confidence intervals.
+# Blends of fresh Ethiopian coffee with a rising share of Vietnamese coffee are computed from the spectra. The type II
+# error is the share of blends that are accepted as Ethiopian; the bars are 95% confidence intervals.
 shares = np.array([0.02, 0.05, 0.1, 0.2, 0.4, 1.0])
 foreign = spectra[origin == "Vietnam"][:4]
 blends = np.array([(1 - share) * own + share * other for share in shares for own in fresh for other in foreign])
@@ -109,15 +109,15 @@ figure.gca().set(xlabel="Vietnamese coffee in the blend (%)")
 # %%
 # Which preprocessing, and how many components?
 # ---------------------------------------------
-# Without coffee from elsewhere, candidates can be compared by the known coffees: at the same sensitivity, which
-# accepts least of blends of the known spectra that go three times as far as these do? Derivatives come first, and
-# three components for DD-SIMCA.
+# Without coffee from elsewhere, candidates can be compared by the known coffees. At the same sensitivity, the best
+# candidate accepts the smallest share of artificial blends of the known spectra that deviate three times as far as the
+# known spectra themselves. Derivatives come first, and three components for DD-SIMCA.
 candidates = {
     steps: make_pipeline(make_preprocessing(steps), NeighborTOCC()) for steps in ("snv", "msc", "snv,sg1", "snv,sg2")
 }
-print(compare_classifiers(candidates, known, n_repeats=1, n_reference=300).table["accepted"].round(3))
+print(compare_classifiers(candidates, known, n_repeats=1, n_reference=300).table["accepted"].round(3).to_string())
 components = {f"{k} components": make_pipeline(make_preprocessing("snv,sg1"), DDSIMCA(k)) for k in (1, 2, 3, 5)}
-print(compare_classifiers(components, known, n_repeats=1, n_reference=300).table["accepted"].round(3))
+print(compare_classifiers(components, known, n_repeats=1, n_reference=300).table["accepted"].round(3).to_string())
 
 # %%
 # The acceptance plot

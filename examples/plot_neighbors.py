@@ -4,7 +4,7 @@ From one centre to every sample: TOCC, PAM-TOCC, NeighborTOCC
 
 TOCC compares a sample with one centre, PAM-TOCC with the closest of a few medoids. In the limit every known sample is a
 medoid: a sample is compared with its nearest known samples, and its transvariation probability (tp) is the share of
-known samples that lie at least as far from theirs. Shown is the region that each classifier accepts by default. The
+known samples that lie at least as far from theirs. The figure shows the region that each classifier accepts. The
 thresholds of TOCC and PAM-TOCC are those of the paper; that of NeighborTOCC holds for new target samples.
 """
 

@@ -29,7 +29,7 @@ for axes, (title, classifier) in zip(panels, classifiers.items(), strict=True):
     shades = draw_plane(axes, classifier.fit(control), control, recovered, zoom=True)
     rejected = (classifier.predict(recovered) == -1).sum()
     axes.set_title(f"{title}:\n{rejected} of {len(recovered)} others rejected")
-figure.colorbar(shades, ax=panels, label="tp", pad=0.01)
+figure.colorbar(shades, ax=panels, label="tp", pad=0.01, aspect=40)
 handles, labels = panels[0].get_legend_handles_labels()
 labels = [label.split(":")[0] for label in labels]
 figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)

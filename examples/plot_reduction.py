@@ -29,7 +29,7 @@ for axes, (name, (control, recovered)) in zip(panels, planes.items(), strict=Tru
     axes.set_title(f"{name}: {accepted} of {len(recovered)} accepted")
     unit = "" if name.startswith("last") else " (weight %)"
     axes.set(xlabel=f"{control.columns[0]}{unit}", ylabel=f"{control.columns[1]}{unit}")
-figure.colorbar(shades, ax=panels, label="tp", pad=0.01)
+figure.colorbar(shades, ax=panels, label="tp", pad=0.01, aspect=60)
 handles, _ = panels[0].get_legend_handles_labels()
 names = [label.split(":")[0] for label in panels[0].get_legend_handles_labels()[1]]
 figure.legend(handles, names, loc="outside lower center", ncols=2, frameon=False)

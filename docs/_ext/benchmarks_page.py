@@ -213,10 +213,11 @@ def casework(folder: Path) -> list[str]:
         return []
     found: dict[str, dict[str, float]] = {}
     for row in rows:
-        case = f"{row['glass']}: {row['known']} known, replicates: {row['replicates']}"
+        replicates = "one replicate" if row["replicates"] == "1" else f"{row['replicates']} replicates"
+        case = f"{row['glass']}: {row['known']} known,\n{replicates}"
         criterion = row["criterion"].split(" with ")[0]  # the multiplier of ASTM differs from row to row
         found.setdefault(criterion, {})[case] = float(row["false inclusion"])
-    label = "share of other panes that are not excluded"
+    label = "false inclusions (share of other panes)"
     chart_style.groups(folder / "casework_rates.svg", found, label=label, ours="(used)")
     return [
         "### Casework",

@@ -45,7 +45,7 @@ def groups(path: Path, found: Mapping[str, Mapping[str, float]], *, label: str, 
     cases = list(dict.fromkeys(case for values in found.values() for case in values))
     smallest = min(value for values in found.values() for value in values.values() if value > 0)
     with plt.rc_context(SETTINGS):
-        figure, axes = plt.subplots(figsize=(PHONE_WIDTH, 0.4 * len(cases) + 1.6))
+        figure, axes = plt.subplots(figsize=(PHONE_WIDTH, 0.45 * len(cases) + 2))
         colours = iter((WARM, GREEN, SKY, GREY, RED))
         for (name, values), mark in zip(found.items(), "oD^sPv"[: len(found)], strict=True):
             x, y = [max(value, smallest) for value in values.values()], [cases.index(case) for case in values]
@@ -56,7 +56,7 @@ def groups(path: Path, found: Mapping[str, Mapping[str, float]], *, label: str, 
         axes.grid(axis="y", color="0.92")
         axes.set_axisbelow(True)
         axes.set(xscale="log", xlabel=label, ylim=(len(cases) - 0.5, -0.5))
-        figure.legend(loc="outside lower center", ncols=2)
+        figure.legend(loc="outside lower center")
         save(figure, path)
 
 
