@@ -1,6 +1,7 @@
 """Sphinx configuration of the manual: `make docs`. The build needs no network."""
 
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,6 @@ study_results.write(HERE / "_generated")
 import_graph.draw(HERE / "_generated" / "import_graph.svg")
 
 autosummary_generate = True
-autodoc_preserve_defaults = True  # as written in the code, not their representations
 autodoc_typehints = "none"  # numpydoc's Parameters describe them
 toc_object_entries_show_parents = "hide"  # "fit" rather than "NeighborTOCC.fit" in the margin
 autodoc_default_options = {"member-order": "bysource"}
@@ -124,6 +124,13 @@ def strip_versions_of_scikit_learn(app: Sphinx, what: str, name: str, obj: Any, 
         lines[:] = [line for line in lines if ".. version" not in line]
 
 
+def shorten_functions(app: Sphinx, *args: Any) -> tuple[str, str] | None:
+    """Write a default that is a function without a name as three dots."""
+    signature, returns = args[-2:]
+    return signature and (re.sub("<function <lambda>>", "...", signature), returns)
+
+
 def setup(app: Sphinx) -> None:
+    app.connect("autodoc-process-signature", shorten_functions)
     app.connect("doctree-read", strip_last_line)
     app.connect("autodoc-process-docstring", strip_versions_of_scikit_learn, priority=400)  # before numpydoc

@@ -30,7 +30,7 @@ for step in apart.itertuples():
 upper.axhline(np.sqrt(own * larger), color="0.4", linestyle=":", label="below: nearer to its own variance")
 upper.axhline(chosen.explained_variance_[0], color="C3", linestyle="--", linewidth=1.2, label="chosen: six variables")
 upper.set(ylabel="variance of the component", ylim=(0.0013, 0.0062))
-upper.legend(frameon=False)
+upper.legend(frameon=False, loc="upper left")
 
 areas = []
 for penalty in (shares := np.linspace(0, 1, 41)):

@@ -121,8 +121,8 @@ def ratios(folder: Path) -> str:
     below = "same source, LR < 1"
     return (
         f"On Zadora's glass, with three known fragments of three replicates, the three-level model has a Cllr of "
-        f"{float(used['Cllr']):.2f} and gives {used[below]} of the fragments of the same pane a ratio below 1. A ratio "
-        f"from tp has {float(from_tp['Cllr']):.2f} and {from_tp[below]}."
+        f"{float(used['Cllr']):.2f} and gives {used[below]} of the fragments of the same pane a ratio below 1. For "
+        f"a ratio from tp these values are {float(from_tp['Cllr']):.2f} and {from_tp[below]}."
     )
 
 
