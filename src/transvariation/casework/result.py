@@ -87,7 +87,7 @@ class Inputs:
 
 @dataclass(frozen=True)
 class Calibration:
-    """What one kind of evidence is calibrated by.
+    """How one kind of evidence is calibrated.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class Calibration:
     description : str
         What is computed, in plain words.
     guarantee : str
-        What the error rate rests on.
+        What the error rate is based on.
     rates : dict
         Measured on a background, as lists: ``sensitivity``, ``false_exclusion`` (share of same-source comparisons that
         are excluded) and ``false_inclusion`` (share of different-source comparisons that are not). Empty without one.
@@ -211,7 +211,7 @@ class Reason:
         The mean of the fragment, and the mean of the control fragments, as given; of spectra after preprocessing
         without derivatives.
     side : {"below", "at", "above"}
-        Of the control.
+        Where the value lies, relative to the control mean.
     deviation : float
         From the control mean, in standard deviations of the control fragments; at most a million.
     p_values : dict
