@@ -29,7 +29,7 @@ for step in apart.itertuples():
     upper.annotate(str(step.variables), (step.penalty, step.variance), xytext=(6, -11), textcoords="offset points")
 upper.axhline(np.sqrt(own * larger), color="0.4", linestyle=":", label="below: nearer to its own variance")
 upper.axhline(chosen.explained_variance_[0], color="C3", linestyle="--", linewidth=1.2, label="chosen: six variables")
-upper.set(ylabel="variance of the component", ylim=(0.0013, 0.0062))
+upper.set(ylabel="variance of the component", ylim=(0.0013, 0.0075))
 upper.legend(frameon=False, loc="upper left")
 
 areas = []
