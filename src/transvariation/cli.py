@@ -59,7 +59,7 @@ def _jobs(context: click.Context, option: click.Option, given: int | str) -> int
     return given
 
 
-_folder = click.option("--out", type=FOLDER, required=True, help="The folder to fill.")
+_folder = click.option("--out", type=FOLDER, required=True, help="Folder for the results.")
 
 
 @main.group()
@@ -73,7 +73,7 @@ def study() -> None:
 @click.option("--sizes", default="100,200,500", help="Numbers of target objects.")
 @click.option("--shifts", default="1,2", help="Shifts of the non-targets in scenarios a to d.")
 @click.option("--repeats", type=COUNT, default=100, help="Data sets per setting.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="The same seed, the same results.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed; equal seeds give equal results.")
 @click.option(
     "--jobs",
     default="1",
@@ -103,8 +103,8 @@ def simulation(out: Path, scenarios: str, sizes: str, shifts: str, repeats: int,
 
 @study.command()
 @_folder
-@click.option("--seeds", type=COUNT, default=20, help="Seeds for random projections.")
-@click.option("--repeats", type=COUNT, default=3, help="Ten-fold splits.")
+@click.option("--seeds", type=COUNT, default=20, help="Number of seeds for random projections.")
+@click.option("--repeats", type=COUNT, default=3, help="Number of ten-fold splits.")
 @click.option("--jobs", type=int, default=-1, callback=_jobs, help="Processes; -1 for all cores.")
 def glass(out: Path, seeds: int, repeats: int, jobs: int) -> None:
     """Reproduce the analysis of the glass fragments, then repeat it on unseen fragments.
@@ -246,7 +246,9 @@ def _judging(command: Any) -> Any:
             "and second derivative), such as snv,sg1; sg1:15:2 has a window of 15 positions and degree 2.",
         ),
         click.option("--reduce", help=f"Reduce the variables first: {_in_words(REDUCTIONS)}."),
-        click.option("--reduce-to", type=int, default=2, help="How many variables or combinations --reduce leaves."),
+        click.option(
+            "--reduce-to", type=int, default=2, help="Number of variables or combinations that --reduce leaves."
+        ),
         click.option(
             "--sensitivity",
             type=float,
@@ -279,7 +281,7 @@ def _judging(command: Any) -> Any:
             default="error",
             help="Missing and below-detection values: report them, leave the row out, or fill them in.",
         ),
-        click.option("--seed", type=click.IntRange(min=0), default=0, help="For everything drawn at random."),
+        click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all random numbers."),
     ]
     for option in reversed(options):
         command = option(command)
@@ -358,8 +360,8 @@ def _case_options(command: Any) -> Any:
 )
 @click.option("--log", is_flag=True, help="Take logarithms of the measurements first.")
 @click.option("--logged", is_flag=True, help="The tables already hold logarithms (base 10).")
-@click.option("--multiplier", type=float, default=4.0, help="Of the ASTM E2927 criterion.")
-@click.option("--min-rsd", type=float, default=0.03, help="Minimum relative sd of the ASTM E2927 criterion.")
+@click.option("--multiplier", type=float, default=4.0, help="Multiplier of ASTM E2927.")
+@click.option("--min-rsd", type=float, default=0.03, help="Minimum relative SD of ASTM E2927.")
 @click.option("--control-sheet", help="The sheet of CONTROL, if it is an Excel workbook; by default the first.")
 @click.option("--recovered-sheet", help="The sheet of RECOVERED; both tables may be in one workbook.")
 @click.option("--background-sheet", help="The sheet of the background table.")
@@ -455,7 +457,7 @@ def score(model: Path, table: Path, out: Path | None, **options: Any) -> None:
 
 
 @main.command()
-@click.option("--port", type=click.IntRange(0, 65535), default=8377, help="0 takes any free one.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8377, help="Port; 0: any free one.")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 def serve(port: int, no_browser: bool) -> None:
     """Serve the local page: the same work in a browser, on this computer only."""

@@ -19,7 +19,7 @@ ENOUGH = 30  # control fragments; with fewer, a background includes fewer fragme
 
 @dataclass(frozen=True)
 class Calibration:
-    """What one kind of evidence is calibrated by.
+    """How one kind of evidence is calibrated.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Calibration:
     description : str
         What is computed, in plain words.
     guarantee : str
-        What the error rate rests on.
+        What the error rate is based on.
     rates : dict
         Measured on a background, as lists: ``sensitivity``, ``false_exclusion`` (share of same-source comparisons that
         are excluded) and ``false_inclusion`` (share of different-source comparisons that are not). Empty without one.
@@ -192,7 +192,7 @@ class Reason:
         The mean of the fragment, and the mean of the control fragments, as given; of spectra after preprocessing
         without derivatives.
     side : {"below", "at", "above"}
-        Of the control.
+        Where the value lies, relative to the control mean.
     deviation : float
         From the control mean, in standard deviations of the control fragments; at most a million.
     p_values : dict
@@ -237,7 +237,7 @@ class Conclusion:
     reasons : tuple of Reason
         The strongest evidence first; of more than 100 variables, the ten most telling variables only.
     spectrum : tuple of float
-        The fragment as in `CaseResult.spectra`; empty if the variables are no spectrum.
+        The fragment as in `CaseResult.spectra`; empty if the variables are not a spectrum.
     regions : tuple of Region or None
         Where its spectrum leaves the band of the control at this sensitivity, the largest deviation first; None if
         there is no band.

@@ -154,7 +154,7 @@ class CaseResult:
         return {"schema": SCHEMA} | asdict(self)
 
     def to_json(self) -> str:
-        """Write `to_dict` as JSON; of tables with many variables in one line, which is half as long."""
+        """Write `to_dict` as JSON, on one line if there are many variables, which halves its length."""
         indent = 1 if len(self.inputs.features) <= MANY else None
         return json.dumps(self.to_dict(), indent=indent) + "\n"
 
