@@ -129,6 +129,11 @@ class Model:
         )
 
     @property
+    def unit(self) -> str:
+        """What calibrates the conclusions, in the singular."""
+        return {"control": "control fragment", "background": "background source"}[self.basis]
+
+    @property
     def need(self) -> float:
         """How many calibrating units the sensitivity needs."""
         return required_n(self.sensitivity)
@@ -141,13 +146,13 @@ class Model:
     def warnings(self) -> list[str]:
         """List what limits the conclusions at this sensitivity."""
         need, calibration, found = self.need, self.calibrations[self.basis], []
-        unit = "control fragments" if self.basis == "control" else "background sources"
         if calibration.n < need:
             remedy = "Give a background" if self.basis == "control" else "Give a background with more sources"
             there = f"there {'is' if calibration.n == 1 else 'are'} {calibration.n}."
-            words = f"A sensitivity of {self.sensitivity:g} needs at least {need:.0f} {unit}; {there}"
+            words = f"A sensitivity of {self.sensitivity:g} needs at least {need:.0f} {self.unit}s; {there}"
             if not math.isfinite(need):
-                words, remedy = f"No number of {unit} supports a sensitivity of 1; {there}", "Use a lower sensitivity"
+                words = f"No number of {self.unit}s supports a sensitivity of 1; {there}"
+                remedy = "Use a lower sensitivity"
             if calibration.n > 1:
                 words += (
                     f" {self.sensitivity_used:.3g} is used instead, so that {1 - self.sensitivity_used:.0%} of "
@@ -274,7 +279,15 @@ class Conclusion:
     disagreement: str = ""
 
     def at(self, model: Model, spectra: Spectra | None) -> "Conclusion":
-        """Decide whether the fragment is excluded, and by which evidence, at the sensitivity of a model."""
+        """Decide whether the fragment is excluded, and by which evidence, at the sensitivity of a model.
+
+        Parameters
+        ----------
+        model : Model
+            At that sensitivity.
+        spectra : Spectra or None
+            The control spectra.
+        """
         p = self.p_values[model.basis]
         reasons = (replace(r, evidence=r.p_values[model.basis] <= model.alpha) for r in self.reasons)
         decided = replace(

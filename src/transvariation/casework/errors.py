@@ -1,66 +1,37 @@
 """Failures of a case, with remedies in the terms of each front end."""
 
-# What to do, by remedy and front end. Every front end has its own name for the same choice.
-REMEDIES = {
-    "other-method": {
-        "python": 'use method="neighbor", fewer variables (features=) or no reduction (reduce=None)',
-        "cli": "use --method neighbor, fewer variables (--features) or no --reduce",
-        "page": "choose the method neighbor, untick variables, or choose no reduction",
-    },
-    "background": {
-        "python": 'use method="neighbor" without a reduction, and give a background (background=) to conclude anything '
-        "from so few control fragments",
-        "cli": "use --method neighbor without --reduce, and give a --background to conclude anything from so few "
-        "control fragments",
-        "page": "choose the method neighbor without a reduction, and give a background to conclude anything from so "
-        "few control fragments",
-    },
-    "no-log": {
-        "python": "leave the variable out (without=), or judge without log=True",
-        "cli": "leave the variable out (--without), or judge without --log",
-        "page": "untick the variable, or judge without logarithms",
-    },
-    "log": {
-        "python": "if they are contents, take logarithms (log=True without logged)",
-        "cli": "if they are contents, take logarithms (--log without --logged)",
-        "page": "if they are contents, take logarithms",
-    },
-    "source-column": {
-        "python": "name the column of the sources (source_column=)",
-        "cli": "name the column of the sources (--source-column)",
-        "page": "set the role of the column that names the sources",
-    },
-    "features": {
-        "python": "name the variables to use (features=)",
-        "cli": "name the variables to use (--features)",
-        "page": "untick the variables that the background lacks",
-    },
-    "preprocess": {
-        "python": 'use steps such as preprocess="snv,sg1", or preprocess=None',
-        "cli": "use steps such as --preprocess snv,sg1, or leave it out",
-        "page": "choose other steps of preprocessing, or none",
-    },
-    "ranges": {
-        "python": "give pairs of numbers such as ranges=[(800, 1200)]",
-        "cli": "give two numbers such as --range 800-1200",
-        "page": "give two numbers such as 800-1200",
-    },
-    "without": {
-        "python": 'name variables of the tables, such as without=["Ba", "Fe"]',
-        "cli": 'name variables of the tables, such as --without "Ba,Fe"',
-        "page": "name variables of the tables, separated by commas",
-    },
-    "reduce-to": {
-        "python": "use another reduce_to=, or no reduction (reduce=None)",
-        "cli": "use another --reduce-to, or no --reduce",
-        "page": "choose another number of variables, or no reduction",
-    },
-    "more-sources": {
-        "python": "give a background with more sources, or none (background=None)",
-        "cli": "give a background with more sources, or leave out --background",
-        "page": "give a background with more sources, or none",
-    },
-}
+# What to do, by remedy, in the terms of each front end: Python, the command line, the page.
+_REMEDIES = {
+    "other-method": ('use method="neighbor", fewer variables (features=) or no reduction (reduce=None)',
+        "use --method neighbor, fewer variables (--features) or no --reduce",
+        "choose the method neighbor, untick variables, or choose no reduction"),
+    "background": (
+        'use method="neighbor" without a reduction, and give a background (background=): control fragments are few',
+        "use --method neighbor without --reduce, and give a --background: control fragments are few",
+        "choose the method neighbor without a reduction, and give a background: control fragments are few"),
+    "no-log": ("leave the variable out (without=), or judge without log=True",
+        "leave the variable out (--without), or judge without --log",
+        "untick the variable, or judge without logarithms"),
+    "log": ("if they are contents, take logarithms (log=True without logged)",
+        "if they are contents, take logarithms (--log without --logged)", "if they are contents, take logarithms"),
+    "source-column": ("name the column of the sources (source_column=)",
+        "name the column of the sources (--source-column)", "set the role of the column that names the sources"),
+    "features": ("name the variables to use (features=)", "name the variables to use (--features)",
+        "untick the variables that the background lacks"),
+    "preprocess": ('use steps such as preprocess="snv,sg1", or preprocess=None',
+        "use steps such as --preprocess snv,sg1, or leave it out", "choose other steps of preprocessing, or none"),
+    "ranges": ("give pairs of numbers such as ranges=[(800, 1200)]", "give two numbers such as --range 800-1200",
+        "give two numbers such as 800-1200"),
+    "without": ('name variables of the tables, such as without=["Ba", "Fe"]',
+        'name variables of the tables, such as --without "Ba,Fe"',
+        "name variables of the tables, separated by commas"),
+    "reduce-to": ("use another reduce_to=, or no reduction (reduce=None)", "use another --reduce-to, or no --reduce",
+        "choose another number of variables, or no reduction"),
+    "more-sources": ("give a background with more sources, or none (background=None)",
+        "give a background with more sources, or leave out --background",
+        "give a background with more sources, or none"),
+}  # fmt: skip
+REMEDIES = {name: dict(zip(("python", "cli", "page"), texts, strict=True)) for name, texts in _REMEDIES.items()}
 
 
 class CaseError(ValueError):

@@ -21,7 +21,15 @@ from transvariation.conformal import check_sensitivity
 from transvariation.provenance import provenance
 from transvariation.tables import Table
 
-CASE_FIELDS = ("case_number", "items", "laboratory", "examiner", "reviewer", "received", "examined")
+CASE_FIELDS = {
+    "case_number": "Case number",
+    "items": "Items",
+    "laboratory": "Laboratory",
+    "received": "Items received",
+    "examined": "Examined",
+    "examiner": "Examiner",
+    "reviewer": "Reviewer",
+}
 Progress = Callable[[str, float | None], None]
 FARTHEST = 1e6  # standard deviations; JSON has no infinity
 TELLING = 10  # of many variables, those that the reasons name

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from transvariation.atomic_write import replacing
-from transvariation.casework import CaseResult, Conclusion
+from transvariation.casework import CASE_FIELDS, CaseResult, Conclusion
 from transvariation.casework.checks import format_p
 from transvariation.casework.conclusions import ENOUGH
 from transvariation.casework.likelihood_ratio import SCALE, SCALE_NAME
@@ -61,15 +61,6 @@ STRIPS = 10  # variables of a fragment that are drawn
 REGIONS = 5  # regions of a spectrum that are listed
 SEVERAL = 10  # recovered fragments from which an acceptance plot is drawn
 BLANK = "______________________________"
-FIELDS = {
-    "case_number": "Case number",
-    "items": "Items",
-    "laboratory": "Laboratory",
-    "received": "Items received",
-    "examined": "Examined",
-    "examiner": "Examiner",
-    "reviewer": "Reviewer",
-}
 
 
 def case_sections(result: CaseResult, today: date | None = None) -> list[Section]:
@@ -93,7 +84,7 @@ def case_html(result: CaseResult, today: date | None = None) -> str:
 
 def _case(result: CaseResult, today: date | None) -> Section:
     details = result.inputs.case
-    rows = [{"": label, " ": details.get(key) or BLANK} for key, label in FIELDS.items()]
+    rows = [{"": label, " ": details.get(key) or BLANK} for key, label in CASE_FIELDS.items()]
     rows.append({"": "Date of report", " ": (today or date.today()).isoformat()})
     section = Section("Case and request").table(pd.DataFrame(rows), "", kind="fields")
     return section.text("Propositions:").items(PROPOSITIONS)
@@ -189,11 +180,10 @@ def _mean_sd(values: Any) -> str:
 def _error_rates(result: CaseResult) -> Section:
     model, section = result.model, Section("Error rates")
     calibration = model.calibrations[model.basis]
-    unit = "control fragments" if model.basis == "control" else "background sources"
     if calibration.n > 1:
         section.text(
             f"Nominal: {format_share(1 - model.sensitivity_used)} of fragments of the control's own source are "
-            f"excluded. The p-values are calibrated by {calibration.n} {unit}; none can be below "
+            f"excluded. The p-values are calibrated by {calibration.n} {model.unit}s; none can be below "
             f"{format_p(calibration.smallest_p_value)}."
         )
     section.text(calibration.guarantee)

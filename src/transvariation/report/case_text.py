@@ -71,10 +71,15 @@ def format_ratio(log10_lr: float, bound: str = "") -> str:
     >>> format_ratio(1.23), format_ratio(-1.63, "at most"), format_ratio(0.01)
     ('17', 'at most 1/43', '1')
     """
-    times = float(f"{10 ** abs(log10_lr):.2g}")
-    figure = f"{times:,.3g}" if times < 1000 else f"{times:,.0f}"
-    value = figure if log10_lr >= 0 or times == 1 else f"1/{figure}"
+    figure = _times(log10_lr)
+    value = figure if log10_lr >= 0 or figure == "1" else f"1/{figure}"
     return f"{bound} {value}".strip()
+
+
+def _times(log10_lr: float) -> str:
+    """Write how many times more probable the measurements are under one of the propositions."""
+    times = float(f"{10 ** abs(log10_lr):.2g}")
+    return f"{times:,.3g}" if times < 1000 else f"{times:,.0f}"
 
 
 def ratio_sentence(log10_lr: float, bound: str = "") -> str:
@@ -86,11 +91,10 @@ def ratio_sentence(log10_lr: float, bound: str = "") -> str:
     The measurements are about 17 times more probable if the fragment comes from the control's source than if it comes
     from another source (likelihood ratio 17): moderate support for a common source.
     """
-    times = float(f"{10 ** abs(log10_lr):.2g}")
-    if times == 1:
+    figure = _times(log10_lr)
+    if figure == "1":
         return "The measurements are about equally probable under both propositions (likelihood ratio 1)."
     sources = ["the control's source", "another source"] if log10_lr > 0 else ["another source", "the control's source"]
-    figure = f"{times:,.3g}" if times < 1000 else f"{times:,.0f}"
     return (
         f"The measurements are {'at least' if bound else 'about'} {figure} times more probable if the fragment comes "
         f"from {sources[0]} than if it comes from {sources[1]} (likelihood ratio {format_ratio(log10_lr, bound)}): "
@@ -157,7 +161,6 @@ def summary_lines(result: CaseResult) -> list[str]:
     """Summarise a case in a few sentences, the conclusion first."""
     inputs, model = result.inputs, result.model
     calibration = model.calibrations[model.basis]
-    unit = "control fragment" if model.basis == "control" else "background source"
     rows = {name: getattr(inputs, name) for name in ("control", "recovered")}
     counted = "; ".join(
         f"{plural(t['fragments'], f'{name} fragment')} ({plural(t['rows'], 'row')})" for name, t in rows.items()
@@ -167,8 +170,8 @@ def summary_lines(result: CaseResult) -> list[str]:
     lines.append(f"{counted}; {_variables(result)}.")
     if calibration.n > 1:
         lines.append(
-            f"Sensitivity {model.sensitivity_used:.3g}, calibrated by {plural(calibration.n, unit)}; no p-value can be "
-            f"below {format_p(calibration.smallest_p_value)}."
+            f"Sensitivity {model.sensitivity_used:.3g}, calibrated by {plural(calibration.n, model.unit)}; no p-value "
+            f"can be below {format_p(calibration.smallest_p_value)}."
         )
     if model.false_exclusion is not None:
         lines.append(

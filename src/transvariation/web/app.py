@@ -27,19 +27,8 @@ KINDS = {
     "csv": "text/csv; charset=utf-8",
     "zip": "application/zip",
 }
-SCRIPTS = (
-    "app.js",
-    "axes.js",
-    "base.js",
-    "case.js",
-    "figures.js",
-    "plane.js",
-    "reasons.js",
-    "spectra.js",
-    "tables.js",
-    "variables.js",
-)
-STATIC = dict.fromkeys(SCRIPTS, "text/javascript; charset=utf-8") | {"app.css": "text/css; charset=utf-8"}
+SCRIPTS = ("app", "axes", "base", "case", "figures", "plane", "reasons", "spectra", "tables", "variables")
+STATIC = {f"{name}.js": "text/javascript; charset=utf-8" for name in SCRIPTS} | {"app.css": "text/css; charset=utf-8"}
 JOBS = "transvariation.web.work"
 # Parameters of what the page asks of a judged case, besides the sensitivity.
 VIEWS = {"view": (), "points": ("x", "y"), "evidence": ("fragment",), "spectra": (), "figure": ("kind",)}
