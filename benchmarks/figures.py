@@ -9,7 +9,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 from benchmarks.table import RESULTS
-from transvariation.report.figure_style import DARK, GREEN, GREY, SETTINGS, WARM, WIDTH
+from transvariation.report.figure_style import DARK, GREEN, GREY, PHONE_WIDTH, SETTINGS, WARM
 
 IMAGES = Path(__file__).parent.parent / "docs" / "_static"
 
@@ -18,7 +18,7 @@ def growth() -> Path:
     """Draw time against n on log axes."""
     with (RESULTS / "core_growth.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    figure, axes = plt.subplots(figsize=(WIDTH, 4.6))
+    figure, axes = plt.subplots(figsize=(PHONE_WIDTH, 5))
     styles = {"compiled": "-", "plain": "--", "np.sort": ":"}
     colours = {"2": DARK, "3": WARM, "5": GREEN}
     marks = {"2": "o", "3": "^", "5": "s"}
@@ -36,7 +36,7 @@ def growth() -> Path:
         )
     axes.set(xlabel="target samples", ylabel="CPU seconds, fit")
     axes.grid(True, which="major", color="0.9")
-    axes.legend()
+    figure.legend(loc="outside lower center")
     IMAGES.mkdir(parents=True, exist_ok=True)
     path = IMAGES / "benchmark_growth.png"
     figure.savefig(path)

@@ -15,6 +15,7 @@ from typing import Any
 import matplotlib
 import numpy as np
 import pandas as pd
+from matplotlib.dates import AutoDateLocator
 from matplotlib.figure import Figure
 from rich.progress import track
 from sklearn.base import clone
@@ -36,7 +37,7 @@ from transvariation import (
     transvariation_probability,
 )
 from transvariation.baselines import DDSIMCA, GaussianOCC, KMeansOCC
-from transvariation.report.figure_style import DARK, RED, SETTINGS, THRESHOLD, WIDTH
+from transvariation.report.figure_style import DARK, PHONE_WIDTH, RED, SETTINGS, THRESHOLD
 
 ROOT = Path(__file__).parents[1]
 OUT = ROOT / "docs" / "results" / "water"
@@ -123,15 +124,14 @@ def drift(normal: pd.DataFrame, n_first: int = 150) -> tuple[DriftAlarm, pd.Inde
 
 def p_value_figure(p_values: pd.DataFrame, state: pd.Series) -> Figure:
     """Draw the p-value of each faulty day by each classifier; a dot means found."""
-    figure = Figure(figsize=(WIDTH, 5.6))
+    figure = Figure(figsize=(PHONE_WIDTH, 6))
     ax = figure.subplots()
     shades = ax.imshow(np.log10(p_values), cmap="Blues_r", vmin=-3, vmax=0, aspect="auto")
     days, methods = np.nonzero((p_values <= LEVEL).to_numpy())
     ax.plot(methods, days, "o", color="white", markersize=5)
-    names = [name.replace(", ", ",\n") for name in p_values.columns]
-    ax.set_xticks(range(len(names)), names, rotation=60, ha="right")
+    ax.set_xticks(range(p_values.shape[1]), p_values.columns, rotation=90)
     ax.set_yticks(range(len(p_values)), [f"{day}  {what}" for day, what in state.items()])
-    bar = figure.colorbar(shades, ax=ax, label="p-value")
+    bar = figure.colorbar(shades, ax=ax, label="p-value", aspect=40)
     bar.set_ticks([-3, -2, -1, 0], labels=["0.001", "0.01", "0.1", "1"])
     return figure
 
@@ -139,9 +139,10 @@ def p_value_figure(p_values: pd.DataFrame, state: pd.Series) -> Figure:
 def drift_figure(alarm: DriftAlarm, days: pd.Index) -> Figure:
     """Draw the evidence of a change over the days."""
     date = pd.to_datetime(days, format="%d/%m/%y")
-    figure = Figure(figsize=(WIDTH, 3.4))
+    figure = Figure(figsize=(PHONE_WIDTH, 3.6))
     ax = figure.subplots()
     ax.plot(date, alarm.log10_evidence_, color=DARK)
+    ax.xaxis.set_major_locator(AutoDateLocator(maxticks=5))
     ax.axhline(-np.log10(alarm.false_alarm), label="alarm level", **THRESHOLD)
     if alarm.alarm_at_ is not None:
         ax.axvline(date[alarm.alarm_at_], color=RED, linewidth=1, label=f"alarm on {days[alarm.alarm_at_]}")

@@ -1,6 +1,7 @@
 """Sphinx configuration of the manual: `make docs`. The build needs no network."""
 
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -71,7 +72,7 @@ sphinx_gallery_conf = {
     "backreferences_dir": "api/backreferences",
     "doc_module": ("transvariation",),
     "within_subsection_order": "gallery.ByTopic",
-    "thumbnail_size": (480, 340),
+    "thumbnail_size": (440, 480),
     "remove_config_comments": True,
     "show_memory": False,
     "show_signature": False,
@@ -123,6 +124,13 @@ def strip_versions_of_scikit_learn(app: Sphinx, what: str, name: str, obj: Any, 
         lines[:] = [line for line in lines if ".. version" not in line]
 
 
+def shorten_functions(app: Sphinx, *args: Any) -> tuple[str, str] | None:
+    """Write a default that is a function without a name as three dots."""
+    signature, returns = args[-2:]
+    return signature and (re.sub("<function <lambda>>", "...", signature), returns)
+
+
 def setup(app: Sphinx) -> None:
+    app.connect("autodoc-process-signature", shorten_functions)
     app.connect("doctree-read", strip_last_line)
     app.connect("autodoc-process-docstring", strip_versions_of_scikit_learn, priority=400)  # before numpydoc

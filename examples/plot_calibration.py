@@ -47,18 +47,18 @@ print(classifiers["NeighborTOCC,\nsplit"].coverage_report())
 # %%
 # Each dot is a classifier trained on 100 samples; the bar is the mean.
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(7.2, 4.2), sharey=True, layout="constrained")
+figure, (above, below) = plt.subplots(2, 1, figsize=(4.8, 6.6), layout="constrained")
 for panel, shares, label in (
-    (left, accepted, "new targets accepted"),
-    (right, rejected, "other samples rejected"),
+    (above, accepted, "share of new target samples accepted"),
+    (below, rejected, "share of other samples rejected"),
 ):
     for level, values in enumerate(shares.values()):
         panel.plot(values, np.full(len(values), -level), "o", color="C0", alpha=0.3, mew=0)
         panel.plot([np.mean(values)], [-level], "|", color="C0", ms=20, mew=3)
     panel.set_xlabel(label)
     panel.xaxis.set_major_formatter("{x:.0%}")
-left.axvline(0.9, color="C3", ls="--", lw=1.2)
-left.set_yticks([-k for k in range(len(classifiers))], list(classifiers))
-left.set_ylim(0.5 - len(classifiers), 0.5)
-left.text(0.9, 0.55, "nominal", ha="center", va="bottom", color="C3")
+    panel.set_yticks([-k for k in range(len(classifiers))], list(classifiers))
+    panel.set_ylim(0.5 - len(classifiers), 0.5)
+above.axvline(0.9, color="C3", ls="--", lw=1.2)
+above.text(0.9, 0.55, "nominal", ha="center", va="bottom", color="C3")
 plt.show()

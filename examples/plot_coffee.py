@@ -7,7 +7,7 @@ coffees are known well; coffee from elsewhere may be anything. That is one-class
 infrared spectra (ATR-FTIR) of 60 coffees from three countries, 1,841 wavenumbers each.
 
 The classifier accepts the Ethiopian coffees that it has not seen and rejects all coffees from elsewhere. Blends are
-noticed only if they hold a large share of other coffee.
+noticed only if they contain a large share of other coffee.
 
 The spectra come with the package `chemotools <https://paucablop.github.io/chemotools/>`_ (MIT licence).
 """
@@ -42,7 +42,7 @@ known, fresh = ethiopia[:15], ethiopia[15:]
 # standard normal variate (SNV) removes that, and the first derivative of a Savitzky-Golay filter removes what is left
 # of the baseline.
 preprocessing = make_preprocessing("snv,sg1").fit(known)
-figure, (before, after) = plt.subplots(2, figsize=(7, 4.4), sharex=True, layout="constrained")
+figure, (before, after) = plt.subplots(2, figsize=(4.8, 4.8), sharex=True, layout="constrained")
 for country, color in (("Ethiopia", "C0"), ("Brasil", "C1"), ("Vietnam", "C2")):
     own = spectra[origin == country]
     before.plot(own.T, color=color, linewidth=0.4)
@@ -50,7 +50,7 @@ for country, color in (("Ethiopia", "C0"), ("Brasil", "C1"), ("Vietnam", "C2")):
     before.plot([], color=color, label=country)
 before.set(title="as measured", ylabel="absorbance")
 after.set(title="after SNV and first derivative", xlabel="position", ylabel="derivative", ylim=(-0.08, 0.08))
-before.legend(frameon=False)
+before.legend()
 
 # %%
 # Classification
@@ -75,8 +75,8 @@ print({f"DD-SIMCA, {calibration}": round(float(np.mean(shares)), 3) for calibrat
 # %%
 # Which wavenumbers?
 # ------------------
-# Single coffees against the band of the known ones. The band holds 90% of Ethiopian spectra over their whole length;
-# where a spectrum leaves it, the coffee is atypical.
+# The figure compares single coffees with the band of the known ones. The band contains 90% of Ethiopian spectra over
+# their whole length; where a spectrum leaves it, the coffee is atypical.
 groups = {
     "Ethiopia, known": known,
     "Ethiopia, fresh": fresh,
@@ -86,13 +86,15 @@ groups = {
 snv = make_preprocessing("snv").fit(known)
 band = spectral_band(snv.transform(known))
 examples = {name: snv.transform(group[:1])[0] for name, group in groups.items() if name != "Ethiopia, known"}
-spectrum_figure(band, examples, gap=10, figure=plt.figure())
+figure = spectrum_figure(band, examples, gap=10, figure=plt.figure())
+figure.set_size_inches(4.8, 6)
+figure.axes[0].legend(loc="upper left")
 
 # %%
 # How much adulteration is noticed?
 # ---------------------------------
-# Blends of fresh Ethiopian coffee with a rising share of Vietnamese coffee, made from the spectra. The type II error is
-# the share of blends that are accepted as Ethiopian; the bars are 95% confidence intervals.
+# Blends of fresh Ethiopian coffee with a rising share of Vietnamese coffee are computed from the spectra. The type II
+# error is the share of blends that are accepted as Ethiopian; the bars are 95% confidence intervals.
 shares = np.array([0.02, 0.05, 0.1, 0.2, 0.4, 1.0])
 foreign = spectra[origin == "Vietnam"][:4]
 blends = np.array([(1 - share) * own + share * other for share in shares for own in fresh for other in foreign])
@@ -100,20 +102,22 @@ levels = np.repeat(100 * shares, len(fresh) * len(foreign))
 table = type_ii_error(classifier.p_values(blends), levels)
 print(table.round(2).to_string(index=False))
 print(f"All blends with {table.loc[table['beta'] == 0, 'level'].min():g}% or more are noticed.")
-type_ii_figure(table, figure=plt.figure()).gca().set(xlabel="Vietnamese coffee in the blend (%)")
+figure = type_ii_figure(table, figure=plt.figure())
+figure.set_size_inches(4.8, 3.6)
+figure.gca().set(xlabel="Vietnamese coffee in the blend (%)")
 
 # %%
 # Which preprocessing, and how many components?
 # ---------------------------------------------
-# Without coffee from elsewhere, candidates can be compared by the known coffees: at the same sensitivity, which
-# accepts least of blends of the known spectra that go three times as far as these do? Derivatives come first, and
-# three components for DD-SIMCA.
+# Without coffee from elsewhere, candidates can be compared by the known coffees. At the same sensitivity, the best
+# candidate accepts the smallest share of artificial blends of the known spectra that deviate three times as far as the
+# known spectra themselves. Derivatives come first, and three components for DD-SIMCA.
 candidates = {
     steps: make_pipeline(make_preprocessing(steps), NeighborTOCC()) for steps in ("snv", "msc", "snv,sg1", "snv,sg2")
 }
-print(compare_classifiers(candidates, known, n_repeats=1, n_reference=300).table["accepted"].round(3))
+print(compare_classifiers(candidates, known, n_repeats=1, n_reference=300).table["accepted"].round(3).to_string())
 components = {f"{k} components": make_pipeline(make_preprocessing("snv,sg1"), DDSIMCA(k)) for k in (1, 2, 3, 5)}
-print(compare_classifiers(components, known, n_repeats=1, n_reference=300).table["accepted"].round(3))
+print(compare_classifiers(components, known, n_repeats=1, n_reference=300).table["accepted"].round(3).to_string())
 
 # %%
 # The acceptance plot
@@ -121,7 +125,10 @@ print(compare_classifiers(components, known, n_repeats=1, n_reference=300).table
 # Five Ethiopian coffees that the classifier has not seen are accepted, and all coffees from elsewhere are rejected.
 # Those lie beyond all known coffees: their p-value is 1/16, the smallest that 15 known coffees allow.
 p_values = {name: classifier.p_values(group) for name, group in groups.items()}
-acceptance_figure(p_values, n_calibration=classifier.coverage_report().n, figure=plt.figure())
+short = {name.removeprefix("Ethiopia, "): values for name, values in p_values.items()}
+figure = acceptance_figure(short, n_calibration=classifier.coverage_report().n, figure=plt.figure())
+figure.set_size_inches(4.8, 4)
+figure.gca().legend(loc="lower left")
 plt.show()
 
 # %%

@@ -55,21 +55,21 @@ targets = shapes(150, np.random.default_rng(7))
 
 def draw(classifiers):
     """Draw the accepted region of each classifier for each target class."""
-    size = {"figsize": (7.2, 1.3 * len(targets)), "layout": "constrained"}
+    size = {"figsize": (4.8, 5.2), "layout": "constrained"}
     _, panels = plt.subplots(len(targets), len(classifiers), **size)
     for row, (shape, X) in zip(panels, targets.items(), strict=True):
         middle, reach = (X.max(axis=0) + X.min(axis=0)) / 2, 0.75 * np.ptp(X, axis=0)
         x, y = np.meshgrid(*(np.linspace(m - r, m + r, 80) for m, r in zip(middle, reach, strict=True)))
-        row[0].set_ylabel(shape)
+        row[0].set_ylabel(shape, fontsize=10)
         for axes, (name, classifier) in zip(row, classifiers.items(), strict=True):
             classifier.fit(X)
             accepted = classifier.predict(np.column_stack([x.ravel(), y.ravel()])).reshape(x.shape) == 1
             axes.contourf(x, y, accepted, levels=[0.5, 1.5], colors=["C4"], alpha=0.4)
             axes.contour(x, y, accepted, levels=[0.5], colors="C0", linewidths=1)
-            axes.scatter(*X.T, s=3, color="C0", linewidths=0)
+            axes.scatter(*X.T, s=2, color="C0", linewidths=0)
             axes.set(xticks=[], yticks=[])
             if shape == "ellipse":
-                axes.set_title(name)
+                axes.set_title(name, fontsize=9)
 
 
 draw(OURS)
@@ -104,7 +104,7 @@ classifiers = OURS | OTHERS
 fits = [cpu_milliseconds(classifier.fit, known) for classifier in classifiers.values()]
 scores = [cpu_milliseconds(classifier.score_samples, new) for classifier in classifiers.values()]
 places = -np.arange(len(classifiers))
-figure, axes = plt.subplots(figsize=(7.2, 4), layout="constrained")
+figure, axes = plt.subplots(figsize=(4.8, 4), layout="constrained")
 axes.hlines(places, fits, scores, color="0.85", linewidth=1.5, zorder=0)
 axes.scatter(fits, places, s=50, color="C0", label="fit 500 samples")
 axes.scatter(scores, places, s=50, marker="D", color="C4", label="score 1,000 samples")

@@ -21,8 +21,8 @@ mixture, centre = classifier.density_, classifier.center_
 print(f"{mixture.model_name_} with {mixture.n_components_} components; threshold tp = {classifier.offset_:.3f}")
 
 # %%
-# Left: the mixture. An ellipse contains about 86% of its component. Each orthant is labelled with its probability, the
-# denominator of tp. The box beyond one fragment, as seen from the median, is the numerator. Right: the resulting levels
+# Above: the mixture. An ellipse contains about 86% of its component. Each orthant is labelled with its probability, the
+# denominator of tp. The box beyond one fragment, as seen from the median, is the numerator. Below: the resulting levels
 # of tp, and the region in which objects are accepted; most of the other glass lies far outside the panel.
 
 low, high = control.min(axis=0), control.max(axis=0)
@@ -31,26 +31,26 @@ x, y = (np.linspace(a, b, 250) for a, b in zip(low, high, strict=True))
 grid = np.stack(np.meshgrid(x, y), axis=-1)
 level = classifier.transvariation_probability(grid.reshape(-1, 2)).reshape(grid.shape[:2])
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(7.2, 4.8), layout="constrained", sharex=True, sharey=True)
-for axes in (left, right):
+figure, (above, below) = plt.subplots(2, 1, figsize=(4.8, 8.4), layout="constrained", sharex=True, sharey=True)
+for axes in (above, below):
     axes.axvline(centre[0], color="0.5", linewidth=0.8)
     axes.axhline(centre[1], color="0.5", linewidth=0.8)
     axes.scatter(*control.T, s=16, color="white", edgecolor="C0", linewidth=0.8, zorder=2, label="window fragments")
     axes.scatter(*centre, marker="+", s=160, color="black", linewidth=2, zorder=3, label="spatial median")
-    axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel="potassium (weight %)")
-left.set(ylabel="magnesium (weight %)")
+    axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), ylabel="magnesium (weight %)")
+below.set(xlabel="potassium (weight %)")
 
 for mean, cov in zip(mixture.means_, mixture.covariances_, strict=True):
     values, vectors = np.linalg.eigh(cov)
     angle = np.degrees(np.arctan2(*vectors[::-1, 1]))
     width, height = 4 * np.sqrt(values[::-1])
-    left.add_patch(Ellipse(mean, width, height, angle=angle, facecolor="C4", alpha=0.3, edgecolor="C0"))
+    above.add_patch(Ellipse(mean, width, height, angle=angle, facecolor="C4", alpha=0.3, edgecolor="C0"))
 
 for right_side in (False, True):
     for upper_side in (False, True):
         sides = np.array([right_side, upper_side])
         share = mixture.box_probability(np.where(sides, centre, -np.inf), np.where(sides, np.inf, centre))[0]
-        left.annotate(
+        above.annotate(
             f"{share:.2f}",
             (centre[0], high[1] if upper_side else low[1]),
             xytext=(8 if right_side else -8, -8 if upper_side else 8),
@@ -64,18 +64,18 @@ tp = classifier.transvariation_probability(control)
 chosen = np.flatnonzero((control > centre).all(axis=1))
 chosen = chosen[np.argmin(np.abs(tp[chosen] - 0.3))]
 corner = control[chosen]
-left.add_patch(Rectangle(corner, *(high - corner), facecolor="C1", alpha=0.3))
-left.plot(*corner, "^", color="C3", markersize=9, label=f"a fragment with tp = {tp[chosen]:.2f}")
-left.set_title("the mixture and its orthants")
-below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16), "frameon": False}
-left.legend(**below)
+above.add_patch(Rectangle(corner, *(high - corner), facecolor="C1", alpha=0.3))
+above.plot(*corner, "^", color="C3", markersize=9, label=f"a fragment with tp = {tp[chosen]:.2f}")
+above.set_title("the mixture and its orthants")
 
-shades = right.pcolormesh(x, y, level, cmap="Blues", norm=PowerNorm(0.4, vmin=0, vmax=1), shading="nearest")
-right.contour(x, y, level, levels=[classifier.offset_], colors="C0", linewidths=1.3)
-right.plot([], [], color="C0", label=f"accepted inside, tp ≥ {classifier.offset_:.3f}")
-right.scatter(*recovered.T, marker="X", s=40, color="C3", edgecolor="white", linewidth=0.5, label="other glass")
+shades = below.pcolormesh(x, y, level, cmap="Blues", norm=PowerNorm(0.4, vmin=0, vmax=1), shading="nearest")
+below.contour(x, y, level, levels=[classifier.offset_], colors="C0", linewidths=1.3)
+below.plot([], [], color="C0", label=f"accepted inside: tp ≥ {classifier.offset_:.3f}")
+below.scatter(*recovered.T, marker="X", s=40, color="C3", edgecolor="white", linewidth=0.5, label="other glass")
 rejected = int((classifier.predict(recovered) == -1).sum())
-right.set_title(f"levels of tp: rejects {rejected} of {len(recovered)}")
-right.legend(*(entries[2:] for entries in right.get_legend_handles_labels()), **below)
-figure.colorbar(shades, ax=right, label="tp", ticks=[0, 0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 1])
+below.set_title(f"levels of tp: {rejected} of {len(recovered)} other fragments rejected")
+entries = [axes.get_legend_handles_labels() for axes in (above, below)]
+handles, labels = (first + second[2:] for first, second in zip(*entries, strict=True))
+figure.legend(handles, labels, loc="outside lower center", frameon=False)
+figure.colorbar(shades, ax=below, label="tp", ticks=[0, 0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 1])
 plt.show()

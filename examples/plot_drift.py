@@ -32,7 +32,7 @@ alarm.update(classifier.score_samples(X[150:]))
 # In a real plant consecutive days are similar, so a wet month counts as a change. Whether the change matters is for the
 # operator to decide; the alarm tells when to look.
 day = np.arange(150, len(X))
-figure, (above, below) = plt.subplots(2, sharex=True, figsize=(7.2, 4.6), layout="constrained")
+figure, (above, below) = plt.subplots(2, sharex=True, figsize=(4.8, 4.8), layout="constrained")
 above.plot(day, alarm.p_values_, ".", color="0.5")
 above.set(ylabel="rank of the day's tp\n(low = unlike before)", title="Each day among those before it")
 below.plot(day, alarm.log10_evidence_, color="C0")

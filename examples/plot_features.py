@@ -17,11 +17,10 @@ kinds = glass.all.loc[glass.recovered.index, "Type"].map(glass.type_names)
 groups = {"window": glass.control}
 groups |= {kind: glass.recovered[kinds == kind] for kind in kinds.unique()}
 
-figure, panels = plt.subplots(3, 3, figsize=(7.2, 7.6), layout="constrained")
+figure, panels = plt.subplots(5, 2, figsize=(4.8, 10), layout="constrained")
 draw_features(panels, groups)
 for axes in panels.ravel():
     axes.tick_params(axis="x", labelsize=9)
     if axes.get_title() != "RI":
         axes.set_ylabel("weight %", fontsize=9)
-figure.suptitle("Glass fragments: refractive index and oxides by kind")
 plt.show()

@@ -4,7 +4,7 @@ From one centre to every sample: TOCC, PAM-TOCC, NeighborTOCC
 
 TOCC compares a sample with one centre, PAM-TOCC with the closest of a few medoids. In the limit every known sample is a
 medoid: a sample is compared with its nearest known samples, and its transvariation probability (tp) is the share of
-known samples that lie at least as far from theirs. Shown is the region that each classifier accepts by default. The
+known samples that lie at least as far from theirs. The figure shows the region that each classifier accepts. The
 thresholds of TOCC and PAM-TOCC are those of the paper; that of NeighborTOCC holds for new target samples.
 """
 
@@ -24,12 +24,12 @@ classifiers = {
 x, y = np.meshgrid(np.linspace(-5, 5, 160), np.linspace(-5, 5, 160))
 plane = np.column_stack([x.ravel(), y.ravel()])
 
-figure, panels = plt.subplots(1, 3, figsize=(7.2, 3.2), sharey=True, layout="constrained")
+figure, panels = plt.subplots(1, 3, figsize=(4.8, 2.7), sharey=True, layout="constrained")
 for axes, (title, classifier) in zip(panels, classifiers.items(), strict=True):
     accepted = classifier.fit(known).predict(plane) == 1
     axes.contourf(x, y, accepted.reshape(x.shape), levels=[0.5, 1.5], colors=["C4"], alpha=0.4)
     axes.contour(x, y, accepted.reshape(x.shape), levels=[0.5], colors="C0", linewidths=1)
-    axes.scatter(*known.T, s=10, color="white", edgecolor="C0", linewidth=0.6)
+    axes.scatter(*known.T, s=6, color="white", edgecolor="C0", linewidth=0.6)
     axes.set_title(title)
     axes.set_xlabel(f"accepts {accepted.mean():.0%}\nof the square")
     axes.set(aspect="equal", xticks=[], yticks=[])
@@ -45,7 +45,7 @@ from transvariation import tail_transvariation_probability
 
 view = np.log(KDTree(known).query(known, k=2)[0][:, 1])
 place = np.linspace(view.min(), view.max() + 1.5, 200)
-figure, axes = plt.subplots(figsize=(7.2, 4), layout="constrained")
+figure, axes = plt.subplots(figsize=(4.8, 4), layout="constrained")
 axes.step(
     np.sort(view), 1 - np.arange(len(view)) / len(view), color="0.5", label="share of known samples at least as far out"
 )
@@ -57,5 +57,5 @@ axes.set(
     yscale="log",
     ylim=(1e-5, 1.5),
 )
-axes.legend(frameon=False)
+figure.legend(loc="outside lower center", frameon=False)
 plt.show()

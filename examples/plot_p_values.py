@@ -26,17 +26,17 @@ print({name: float(value) for name, value in p.items()})
 # A lies in the middle of the class, and most calibration samples score lower. B lies at the edge: few score as low. No
 # calibration sample scores as low as C; its p-value is the smallest that 99 calibration samples allow, 1/100.
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(7.2, 3.6), layout="constrained")
-left.scatter(*known.T, s=20, color="white", edgecolor="C0", linewidth=0.8)
-left.set(xlabel="first feature", ylabel="second feature", title="known samples, three new ones")
-right.hist(scores, bins=25, color="C4")
-right.set(xlabel="score (high = typical)", ylabel="calibration samples", title="scores", xlim=(own["C"] - 5, 3))
+figure, (above, below) = plt.subplots(2, 1, figsize=(4.8, 6.4), layout="constrained")
+above.scatter(*known.T, s=20, color="white", edgecolor="C0", linewidth=0.8)
+above.set(xlabel="first feature", ylabel="second feature", title="known samples and three new ones")
+below.hist(scores, bins=25, color="C4")
+below.set(xlabel="score (high = typical)", ylabel="calibration samples", title="their scores", xlim=(own["C"] - 3, 4))
 for color, (name, place) in zip(("C0", "C1", "C3"), new.items(), strict=True):
-    left.scatter(*place, s=70, marker="^", color=color)
-    left.annotate(name, place, (6, 4), textcoords="offset points", fontsize=12)
-    right.axvline(own[name], color=color, linewidth=2)
+    above.scatter(*place, s=70, marker="^", color=color)
+    above.annotate(name, place, (6, 4), textcoords="offset points", fontsize=12)
+    below.axvline(own[name], color=color, linewidth=2)
     where = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points", "rotation": 90, "va": "top"}
-    right.annotate(f"{name}: p = {p[name]:.2f}", (own[name], 1), (4, -4), **where)
+    below.annotate(f"{name}: p = {p[name]:.2f}", (own[name], 1), (4, -4), **where)
 plt.show()
 
 # %%
@@ -47,11 +47,11 @@ plt.show()
 classifier = NeighborTOCC(calibration="split", sensitivity=0.9).fit(np.concatenate([known, calibration]))
 own, foreign = rng.normal(size=(2000, 2)), rng.normal(2.5, 1, (2000, 2))
 groups = {"new samples of the class": own, "samples from elsewhere": foreign}
-figure, axes = plt.subplots(figsize=(7.2, 4), layout="constrained")
+figure, axes = plt.subplots(figsize=(4.8, 4.4), layout="constrained")
 for color, (name, group) in zip(("C0", "C3"), groups.items(), strict=True):
     axes.ecdf(classifier.p_values(group), color=color, linewidth=2, label=name)
 axes.plot([0, 1], [0, 1], color="0.6", linestyle=":", label="guarantee: at or below this line")
 axes.axvline(0.1, color="C3", linestyle="--", linewidth=1.2, label="rejected at a sensitivity of 0.9")
 axes.set(xlabel="p-value", ylabel="share of samples with\na p-value as small", xlim=(0, 1), ylim=(0, 1.02))
-figure.legend(loc="outside lower center", ncols=2, frameon=False)
+figure.legend(loc="outside lower center", frameon=False)
 plt.show()

@@ -23,14 +23,14 @@ control, recovered = (
     for fragments in (glass.control, glass.recovered)
 )
 
-figure, panels = plt.subplots(1, 2, figsize=(7.2, 4.6), sharey=True, layout="constrained")
+figure, panels = plt.subplots(2, 1, figsize=(4.8, 7.6), sharex=True, layout="constrained")
 classifiers = {"TOCC, one centre": TOCC(), "PAM-TOCC, four medoids": PAMTOCC(n_clusters=4)}
 for axes, (title, classifier) in zip(panels, classifiers.items(), strict=True):
     shades = draw_plane(axes, classifier.fit(control), control, recovered, zoom=True)
     rejected = (classifier.predict(recovered) == -1).sum()
     axes.set_title(f"{title}:\n{rejected} of {len(recovered)} others rejected")
-figure.colorbar(shades, ax=panels, label="tp", pad=0.01)
+figure.colorbar(shades, ax=panels, label="tp", pad=0.01, aspect=40)
 handles, labels = panels[0].get_legend_handles_labels()
 labels = [label.split(":")[0] for label in labels]
-figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
 plt.show()

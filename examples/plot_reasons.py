@@ -21,7 +21,7 @@ print(describe_rejections(reasons).replace("; ", ";\n"))
 # Each panel shows one variable: the window fragments (ticks and grey shape), and the value of the fragment in question.
 # A red triangle marks a variable that suffices for the rejection. The fragment would be accepted if it had the values
 # to which the arrows lead. Barium alone is enough: the glass of headlamps contains it, and window glass hardly does.
-figure, panels = plt.subplots(len(reasons), 1, figsize=(7.2, 6), layout="constrained")
+figure, panels = plt.subplots(len(reasons), 1, figsize=(4.8, 6), layout="constrained")
 for axes, row in zip(panels, reasons.itertuples(), strict=True):
     values = control[row.feature]
     axes.violinplot(values, orientation="horizontal", positions=[0], widths=1.2, showextrema=False)

@@ -22,15 +22,15 @@ chosen = SparseMinorComponents().fit(glass.control)
 path = chosen.path_table().query("component == 'SPC8'")
 larger, own = MinorComponents(3).fit(glass.control).explained_variance_[:2]
 
-figure, (upper, lower) = plt.subplots(2, 1, figsize=(7.2, 6.2), sharex=True, layout="constrained")
-upper.plot(path["penalty"], path["variance"], "o-", color="C0", label="component with its number of variables")
+figure, (upper, lower) = plt.subplots(2, 1, figsize=(4.8, 6.4), sharex=True, layout="constrained")
+upper.plot(path["penalty"], path["variance"], "o-", color="C0", label="component, with its number of variables")
 apart = path[path["penalty"].diff(-1).fillna(1) > 1e-3]  # the last two steps coincide
 for step in apart.itertuples():
     upper.annotate(str(step.variables), (step.penalty, step.variance), xytext=(6, -11), textcoords="offset points")
-upper.axhline(np.sqrt(own * larger), color="0.4", linestyle=":", label="nearer to its own variance below this line")
+upper.axhline(np.sqrt(own * larger), color="0.4", linestyle=":", label="below: nearer to its own variance")
 upper.axhline(chosen.explained_variance_[0], color="C3", linestyle="--", linewidth=1.2, label="chosen: six variables")
-upper.set(ylabel="variance of the component", ylim=(0.0013, 0.0062))
-upper.legend(frameon=False)
+upper.set(ylabel="variance of the component", ylim=(0.0013, 0.0075))
+upper.legend(frameon=False, loc="upper left")
 
 areas = []
 for penalty in (shares := np.linspace(0, 1, 41)):

@@ -18,7 +18,7 @@ units = np.array([1.0, 1.8, 2.3, 3.1, 3.6, 4.0, 4.7, 5.2, 6.1, 6.6, 7.4])
 median = np.median(units)
 objects = {"left of the group": 0.2, "right of the group": 8.3, "within the group": 5.7}
 
-figure, rows = plt.subplots(3, 1, figsize=(7.2, 4.6), sharex=True, layout="constrained")
+figure, rows = plt.subplots(3, 1, figsize=(4.8, 4.2), sharex=True, layout="constrained")
 for axes, (where, c) in zip(rows, objects.items(), strict=True):
     beyond = (units - c) * (median - c) < 0
     tp = transvariation_probability(units, [c])[0]
@@ -28,10 +28,10 @@ for axes, (where, c) in zip(rows, objects.items(), strict=True):
     axes.scatter(units[beyond], 0 * units[beyond], s=45, **far)
     axes.scatter(median, 0, marker="s", s=130, facecolor="none", edgecolor="black", label="median")
     axes.scatter(c, 0, marker="^", s=110, color="C3", label="object c")
-    axes.set_title(f"object {where}: {beyond.sum()} of {len(units)} units beyond it, tp = {tp:.2f}", loc="left")
+    axes.set_title(f"{where}: {beyond.sum()} of {len(units)} units beyond, tp = {tp:.2f}", loc="left")
     axes.set(ylim=(-1, 1), yticks=[])
     axes.spines[["left", "right", "top"]].set_visible(False)
 rows[-1].set_xlabel("value of the variable")
 handles, labels = rows[-1].get_legend_handles_labels()
-figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, columnspacing=1, handletextpad=0.2)
+figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
 plt.show()

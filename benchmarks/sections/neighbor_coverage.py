@@ -140,22 +140,22 @@ def figure(rows: list[dict[str, Any]]) -> Any:
     import matplotlib
     from matplotlib.figure import Figure
 
-    from transvariation.report.figure_style import CYCLE, SETTINGS, THRESHOLD, WIDTH
+    from transvariation.report.figure_style import CYCLE, PHONE_WIDTH, SETTINGS, THRESHOLD
 
     kinds = list(dict.fromkeys(r["data"] for r in rows))
     features = {5: "5", 18: "18", 50: "50"}
     groups = {p: [r for r in rows if r["p"] == p] for p in features}
     groups[0] = [r for r in rows if r["p"] not in features]  # more features than samples by far
     with matplotlib.rc_context(SETTINGS):
-        drawing = Figure(figsize=(WIDTH, 0.5 * len(kinds) + 1.5))
+        drawing = Figure(figsize=(PHONE_WIDTH, 0.5 * len(kinds) + 1.8))
         axes = drawing.subplots()
         axes.axvline(1 - NOMINAL[0], label=f"nominal, {1 - NOMINAL[0]:.2f}", **THRESHOLD)
         for level, (p, group) in enumerate(groups.items()):
             x, y = [r["at 0.90"] for r in group], [0.18 * (level - 1.5) + kinds.index(r["data"]) for r in group]
             label = f"{features[p]} features" if p else "200 to 1,841 features"
-            axes.scatter(x, y, s=30, marker="os^D"[level], color=CYCLE[level], alpha=0.8, linewidth=0, label=label)
-        axes.set_yticks(range(len(kinds)), kinds)
+            axes.scatter(x, y, s=18, marker="os^D"[level], color=CYCLE[level], alpha=0.8, linewidth=0, label=label)
+        axes.set_yticks(range(len(kinds)), [kind.replace(", ", ",\n") for kind in kinds])
         axes.tick_params(axis="y", length=0)
         axes.set(ylim=(len(kinds) - 0.5, -0.5), xlabel="share of new target samples rejected")
-        drawing.legend(loc="outside lower center", ncols=3)
+        drawing.legend(loc="outside lower center", ncols=2)
     return drawing

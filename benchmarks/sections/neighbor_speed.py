@@ -106,10 +106,10 @@ def figure(rows: list[dict[str, Any]]) -> Any:
     import matplotlib
     from matplotlib.figure import Figure
 
-    from transvariation.report.figure_style import SETTINGS
+    from transvariation.report.figure_style import PHONE_WIDTH, SETTINGS
 
     with matplotlib.rc_context(SETTINGS):
-        drawing = Figure(figsize=(6.4, 4.2))
+        drawing = Figure(figsize=(PHONE_WIDTH, 4))
         axes = drawing.subplots()
         for name, mark in zip(METHODS, "osD^", strict=True):
             points = [(row["n"], row["CPU s"]) for row in rows if row["method"] == name]

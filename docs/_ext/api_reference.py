@@ -39,8 +39,11 @@ MODULES = {
     "transvariation.spectral_bands": ("Spectral bands", "Intervals in which a spectrum leaves the band of the class."),
     "transvariation.baselines": ("Baselines", "The paper's six competitors and DD-SIMCA, on the same base class."),
     "transvariation.dask": ("Dask", "The same classifiers on Dask collections, memory maps and blocks of rows."),
-    "transvariation.metrics": ("Error rates", "Type II error and extreme samples."),
-    "transvariation.persistence": ("Model files", "Metadata and errors of model files."),
+    "transvariation.metrics": ("Error rates", "The type II error and extreme samples."),
+    "transvariation.persistence": (
+        "Metadata of model files",
+        "Read metadata; the error of a refused file.",
+    ),
     "transvariation.report.acceptance_figures": ("Figures", "Acceptance, extremes, error rates and spectra."),
 }
 
@@ -59,9 +62,16 @@ def sections() -> list[tuple[str, str, str, list[str]]]:
             kept = [n for n, each in public.items() if callable(each) and each is not getattr(transvariation, n, None)]
             names = sorted(kept, key=str.lower)
             if names:
-                found.append((f"{heading} ({module})", sentence, module, names))
+                found.append((heading, f"``{module}``: {sentence[0].lower()}{sentence[1:]}", module, names))
     base = ["OneClassClassifier"]
-    found.append(("Your own classifier", "Implement two methods; inherit the rest.", "transvariation.base", base))
+    found.append(
+        (
+            "Your own classifier",
+            "``transvariation.base``: implement two methods; inherit the rest.",
+            "transvariation.base",
+            base,
+        )
+    )
     return found
 
 
@@ -71,7 +81,7 @@ def text() -> str:
         "Python API",
         "==========",
         "",
-        "Import names from ``transvariation`` unless a heading names a module.",
+        "Import names from ``transvariation`` unless a section names another module.",
         "",
     ]
     for heading, sentence, module, names in sections():

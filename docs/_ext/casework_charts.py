@@ -5,9 +5,9 @@ from pathlib import Path
 
 import chart_style
 import matplotlib.pyplot as plt
-from benchmarks_page import read
+from benchmarks_page import casework_conclusion, read
 
-from transvariation.report.figure_style import DARK, GREEN, GREY, SETTINGS, SKY, WARM
+from transvariation.report.figure_style import DARK, GREEN, GREY, PHONE_WIDTH, SETTINGS, SKY, THRESHOLD, WARM
 
 SCORES = ("tp", "Mahalanobis")
 MARKS = {"5": ("o", WARM), "10": ("D", GREEN), "18": ("^", SKY)}  # by number of elements
@@ -18,18 +18,18 @@ def simulation(folder: Path) -> str:
     rows = read("casework_simulation")
     levels = ("0.10", "0.05")
     with plt.rc_context(SETTINGS):
-        figure, panels = plt.subplots(1, 2, figsize=(chart_style.WIDTH, 3.6), sharey=True)
+        figure, panels = plt.subplots(1, 2, figsize=(PHONE_WIDTH, 3.4), sharey=True)
         for axes, level in zip(panels, levels, strict=True):
             for elements, (mark, colour) in MARKS.items():
                 some = [row for row in rows if row["elements"] == elements]
                 x, y = ([float(row[f"{score}: false inclusion, {level}"]) for row in some] for score in SCORES[::-1])
                 axes.loglog(x, y, mark, color=colour, ms=5, label=f"{elements} elements")
             axes.axline((0.01, 0.01), (0.5, 0.5), color=GREY, lw=1)
-            axes.set(title=f"{float(level):.0%} false exclusions", xlabel="Mahalanobis distance")
+            axes.set(title=f"{float(level):.0%} false exclusions", xlabel="Mahalanobis")
             for axis in (axes.xaxis, axes.yaxis):
                 axis.set_major_formatter("{x:g}")
         panels[0].set(ylabel="transvariation probability")
-        panels[0].legend()
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, columnspacing=1)
         chart_style.save(figure, folder / "casework_simulation.svg")
     shares = {level: [float(row[f"tp: false exclusion, {level}"]) for row in rows] for level in levels}
     lower = {
@@ -44,9 +44,9 @@ def simulation(folder: Path) -> str:
     }
     at, below = (f"{min(values):.2f} to {max(values):.2f}" for values in shares.values())
     return (
-        f"In {len(rows)} settings, false exclusion is {at} at a nominal 0.10 and {below} at 0.05. False inclusion "
-        f"is that of the Mahalanobis distance or lower in {listed(f'{share:.0%}' for share in lower.values())} of the "
-        f"comparisons with {listed(lower)} elements."
+        f"In {len(rows)} settings, false exclusion is {at} at a nominal 0.10 and {below} at 0.05. tp has no more false "
+        f"inclusions than the Mahalanobis distance in "
+        f"{listed(f'{share:.0%} of the comparisons with {elements} elements' for elements, share in lower.items())}."
     )
 
 
@@ -54,13 +54,13 @@ def basis(folder: Path) -> str:
     """Compare calibration by the control and by a background, by the number of control fragments."""
     rows = read("casework_basis")
     with plt.rc_context(SETTINGS):
-        figure, panels = plt.subplots(1, 2, figsize=(chart_style.WIDTH, 3.2), sharey=True)
+        figure, panels = plt.subplots(1, 2, figsize=(PHONE_WIDTH, 3.4), sharey=True)
         for axes, elements in zip(panels, ("5", "18"), strict=True):
             some = [row for row in rows if row["elements"] == elements]
             known = [int(row["known"]) for row in some]
             for how, style, colour in (("control", "o-", DARK), ("background", "s--", WARM)):
                 values = [float(row[f"{how}: false inclusion"]) for row in some]
-                axes.plot(known, values, style, color=colour, label=f"calibrated by the {how}")
+                axes.plot(known, values, style, color=colour, label=f"by the {how}")
             axes.set(title=f"{elements} elements", xlabel="control fragments", ylim=(0, None))
             axes.set_xticks(known)
         panels[0].set(ylabel="share of other panes\nnot excluded")
@@ -73,7 +73,62 @@ def basis(folder: Path) -> str:
         for elements, row in first.items()
     ]
     few = next(iter(first.values()))["known"]
-    return f"With {few} control fragments, calibration by the control leaves more other panes in: {listed(said)}."
+    return f"With {few} control fragments, calibration by the control includes more other panes: {listed(said)}."
+
+
+def transfer(folder: Path) -> str:
+    """Show false exclusions with a background of the same and of another measurement series."""
+    rows = read("casework_transfer")
+    found: dict[str, dict[str, dict[str, str]]] = {}
+    for row in rows:
+        found.setdefault(row["background"], {})[row["compared"]] = row
+    training, validation = found["training"], found["triplo and duplo"]
+    shown = list(validation)
+    with plt.rc_context(SETTINGS):
+        figure, axes = plt.subplots(figsize=(PHONE_WIDTH, 0.45 * len(shown) + 1.6))
+        axes.axvline(0.1, label="nominal, 0.10", **THRESHOLD)
+        series = (("training data", training, "s", WARM), ("other validation data", validation, "o", DARK))
+        for name, group, mark, colour in series:
+            values = [float(group[compared]["false exclusion at .10"]) for compared in shown]
+            axes.plot(values, range(len(shown)), mark, ms=8, color=colour, label=f"background: {name}")
+        axes.set_yticks(range(len(shown)), [compared.replace(" against ", "\nagainst ") for compared in shown])
+        axes.set(xlabel="false exclusions", xlim=(0, None), ylim=(len(shown) - 0.5, -0.5))
+        axes.tick_params(axis="y", length=0)
+        figure.legend(loc="outside lower center")
+        chart_style.save(figure, folder / "casework_transfer.svg")
+    cases = "triplo: two against the third", "triplo against one of duplo", "duplo: one against the other"
+    rates = {
+        name: [float(group[compared]["false exclusion at .10"]) for compared in cases]
+        for name, group in (("training", training), ("validation", validation))
+    }
+    triplo, _, duplo = (float(training[compared]["mean square"]) for compared in cases)
+    within, between, apart = (f"{rate:.2f}" for rate in rates["training"])
+    return (
+        f"At a nominal 0.10 and with the training data as the background, {within} of the comparisons within a triplo "
+        f"are false exclusions, {between} of those of a triplo with one measurement of the duplo, and {apart} of those "
+        f"within a duplo. With the other validation data as the background the rates are "
+        f"{listed(f'{rate:.2f}' for rate in rates['validation'])}. The two measurements of a "
+        f"duplo lie farther apart than two of a triplo: the mean square of their whitened differences is {duplo:.2f} "
+        f"instead of {triplo:.2f}."
+    )
+
+
+def ratios(folder: Path) -> str:
+    """Compare the ratio in use with one from tp, where most is known about a pane of Zadora's."""
+    case = {"glass": "Zadora", "known": "3", "replicates": "3"}
+    first = {row["system"]: row for row in read("casework_ratios") if case.items() <= row.items()}
+    used, from_tp = first["three-level (used)"], first["from tp"]
+    below = "same source, LR < 1"
+    return (
+        f"On Zadora's glass, with three known fragments of three replicates, the three-level model has a Cllr of "
+        f"{float(used['Cllr']):.2f} and gives {used[below]} of the fragments of the same pane a ratio below 1. For "
+        f"a ratio from tp these values are {float(from_tp['Cllr']):.2f} and {from_tp[below]}."
+    )
+
+
+def rates(folder: Path) -> str:
+    """Compare the criteria on the data of the chart."""
+    return casework_conclusion()
 
 
 def listed(words: Iterable[str]) -> str:
@@ -85,5 +140,5 @@ def listed(words: Iterable[str]) -> str:
 def write(folder: Path) -> None:
     """Draw the charts and write one conclusion for each."""
     folder.mkdir(parents=True, exist_ok=True)
-    for draw in (simulation, basis):
+    for draw in (rates, simulation, basis, transfer, ratios):
         (folder / f"casework_{draw.__name__}.md").write_text(draw(folder) + "\n", encoding="utf-8")

@@ -5,15 +5,13 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-from transvariation.report.figure_style import DARK, GREEN, GREY, RED, SETTINGS, SKY, THRESHOLD, WARM
-
-WIDTH = 5.6  # inches: narrower than other figures, so that the text is legible on a phone
+from transvariation.report.figure_style import DARK, GREEN, GREY, PHONE_WIDTH, RED, SETTINGS, SKY, THRESHOLD, WARM
 
 
 def dots(path: Path, names: Sequence[str], values: Sequence[float], *, label: str, ours: str, digits: int = 3) -> None:
     """Draw one dot per name, the first on top, with its value; names that contain `ours` are dark blue."""
     with plt.rc_context(SETTINGS):
-        figure, axes = plt.subplots(figsize=(WIDTH, 0.32 * len(names) + 0.8))
+        figure, axes = plt.subplots(figsize=(PHONE_WIDTH, 0.32 * len(names) + 0.8))
         places = range(len(names))[::-1]
         axes.hlines(places, min(values), values, color="#e6e9ed", lw=1.2)
         for place, name, value in zip(places, names, values, strict=True):
@@ -29,7 +27,7 @@ def dots(path: Path, names: Sequence[str], values: Sequence[float], *, label: st
 def ranges(path: Path, rows: Sequence[tuple[str, float, float, float]], *, label: str, nominal: float) -> None:
     """Draw one dot per row at its mean, with a line from lowest to highest, beside the nominal value."""
     with plt.rc_context(SETTINGS):
-        figure, axes = plt.subplots(figsize=(WIDTH, 0.32 * len(rows) + 0.8))
+        figure, axes = plt.subplots(figsize=(PHONE_WIDTH, 0.32 * len(rows) + 0.8))
         axes.axvline(nominal, label=f"nominal, {nominal:g}", **THRESHOLD)
         for place, (name, mean, low, high) in zip(range(len(rows))[::-1], rows, strict=True):
             colour = GREY if "resubstitution" in name else DARK
@@ -47,7 +45,7 @@ def groups(path: Path, found: Mapping[str, Mapping[str, float]], *, label: str, 
     cases = list(dict.fromkeys(case for values in found.values() for case in values))
     smallest = min(value for values in found.values() for value in values.values() if value > 0)
     with plt.rc_context(SETTINGS):
-        figure, axes = plt.subplots(figsize=(WIDTH, 0.4 * len(cases) + 1.6))
+        figure, axes = plt.subplots(figsize=(PHONE_WIDTH, 0.45 * len(cases) + 2))
         colours = iter((WARM, GREEN, SKY, GREY, RED))
         for (name, values), mark in zip(found.items(), "oD^sPv"[: len(found)], strict=True):
             x, y = [max(value, smallest) for value in values.values()], [cases.index(case) for case in values]
@@ -58,7 +56,7 @@ def groups(path: Path, found: Mapping[str, Mapping[str, float]], *, label: str, 
         axes.grid(axis="y", color="0.92")
         axes.set_axisbelow(True)
         axes.set(xscale="log", xlabel=label, ylim=(len(cases) - 0.5, -0.5))
-        figure.legend(loc="outside lower center", ncols=2)
+        figure.legend(loc="outside lower center")
         save(figure, path)
 
 

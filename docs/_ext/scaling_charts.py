@@ -6,7 +6,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
-from transvariation.report.figure_style import DARK, SETTINGS, SKY, WIDTH
+from transvariation.report.figure_style import DARK, PHONE_WIDTH, SETTINGS, SKY
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 
@@ -17,44 +17,44 @@ def rows(name: str, results: Path = RESULTS) -> list[dict[str, str]]:
 
 
 def size_chart() -> Figure:
-    figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.2))
+    figure, (above, below) = plt.subplots(2, 1, figsize=(PHONE_WIDTH, 6), sharex=True)
     for how, style in (("in memory", "o--"), ("out of core", "s-")):
         some = [row for row in rows("size") if row["fit"] == how]
         n = [float(row["n"]) for row in some]
-        left.loglog(n, [float(row["CPU s"]) for row in some], style, label=how)
-        right.loglog(n, [float(row["peak MB"]) for row in some], style, label=how)
+        above.loglog(n, [float(row["CPU s"]) for row in some], style, label=how)
+        below.loglog(n, [float(row["peak MB"]) for row in some], style, label=how)
     some = [row for row in rows("size") if row["fit"] == "out of core"]
-    right.loglog(
+    below.loglog(
         *zip(*((float(r["n"]), float(r["data MB"])) for r in some), strict=True), ":", color="0.5", label="the data"
     )
-    left.set(xlabel="rows", ylabel="CPU seconds", title="Time to fit")
-    right.set(xlabel="rows", ylabel="megabytes", title="Peak memory of the process")
-    right.legend()
+    above.set(ylabel="CPU seconds", title="Time to fit")
+    below.set(xlabel="rows", ylabel="megabytes", title="Peak memory of the process")
+    below.legend()
     return figure
 
 
 def work_chart() -> Figure:
-    figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.2))
+    figure, (above, below) = plt.subplots(2, 1, figsize=(PHONE_WIDTH, 5.4))
     some = rows("partitions")
     count = [int(row["partitions"]) for row in some]
     work = [float(row["CPU us per row"]) for row in some]
-    left.plot(count, work, "s-")
-    left.set_xticks(count)
-    left.set(
+    above.plot(count, work, "s-")
+    above.set_xticks(count)
+    above.set(
         xlabel="partitions of one size",
-        ylabel="CPU microseconds per row",
+        ylabel="CPU µs per row",
         title="More partitions, more rows",
         ylim=(0, 1.15 * max(work)),
     )
     some = rows("processes")
-    right.bar([row["processes"] for row in some], [float(row["wall s"]) for row in some], width=0.5)
-    right.set(xlabel="worker processes", ylabel="wall-clock seconds", title="The same rows, more processes")
+    below.barh([row["processes"] for row in some], [float(row["wall s"]) for row in some], height=0.5)
+    below.set(xlabel="wall-clock seconds", ylabel="worker processes", title="The same rows, more processes")
     return figure
 
 
 def peers_chart() -> Figure:
     some = rows("peers")[::-1]
-    figure, axes = plt.subplots(figsize=(WIDTH, 4.0))
+    figure, axes = plt.subplots(figsize=(PHONE_WIDTH, 4.8))
     places = range(len(some))
     axes.barh([p + 0.2 for p in places], [float(r["fit CPU s"]) for r in some], height=0.4, color=DARK, label="fit")
     axes.barh(
@@ -65,9 +65,15 @@ def peers_chart() -> Figure:
         label="score as many new rows",
     )
     axes.set(xscale="log", xlabel="CPU seconds", title=f"{int(some[-1]['n']):,} rows of two features")
-    axes.set_yticks(list(places), [r["rule"].replace(", fitted", ",\nfitted") for r in some])
+    axes.set_yticks(list(places), [peer(r["rule"]) for r in some])
     figure.legend(loc="outside lower center", ncols=2)
     return figure
+
+
+def peer(name: str) -> str:
+    """Break a long name into lines; `distributed` is the name of `dask` in results of earlier versions."""
+    short = name.replace("distributed.TOCC", "dask.TOCC").replace("scikit-learn ", "")
+    return short.replace(", ", ",\n").replace("ParallelPostFit(", "ParallelPostFit\n(")
 
 
 def write(folder: Path) -> None:

@@ -12,14 +12,14 @@ from sklearn.ensemble import IsolationForest
 from sklearn.svm import OneClassSVM
 
 from transvariation import PAMTOCC, TOCC, CalibratedOCC, NeighborTOCC, make_scenario
-from transvariation.report.figure_style import DARK, GREY, RED, SETTINGS, THRESHOLD
+from transvariation.report.figure_style import DARK, GREY, PHONE_WIDTH, RED, SETTINGS, THRESHOLD
 
 STATIC = Path(__file__).parents[1] / "_static"
 REPEATS = 20
 DETECTORS = {
-    "PAM-TOCC, as published": PAMTOCC(),
-    "TOCC, as published": TOCC(),
-    "one-class SVM, nu = 0.1": OneClassSVM(nu=0.1),
+    "PAM-TOCC,\nas published": PAMTOCC(),
+    "TOCC,\nas published": TOCC(),
+    "one-class SVM,\nnu = 0.1": OneClassSVM(nu=0.1),
     "isolation forest,\ncontamination = 0.1": IsolationForest(contamination=0.1, random_state=0),
     "isolation forest\nin CalibratedOCC": CalibratedOCC(IsolationForest(random_state=0), sensitivity=0.9),
     "NeighborTOCC": NeighborTOCC(sensitivity=0.9),
@@ -39,7 +39,7 @@ def false_alarms() -> dict[str, list[float]]:
 
 def draw() -> plt.Figure:
     """Draw one dot per training sample and a bar at the mean."""
-    fig, ax = plt.subplots(figsize=(5.6, 3.7))
+    fig, ax = plt.subplots(figsize=(PHONE_WIDTH, 4))
     for place, (name, values) in enumerate(reversed(false_alarms().items())):
         colour = DARK if name.endswith("TOCC") or "Calibrated" in name else GREY
         ax.plot(values, np.full(len(values), place), "o", ms=6, color=colour, alpha=0.35, mew=0)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from transvariation import NeighborTOCC, load_glass
-from transvariation.report.figure_style import FOREIGN, FOREIGN_ACCEPTED, KNOWN, NEW, OUTLINE, SETTINGS
+from transvariation.report.figure_style import FOREIGN, FOREIGN_ACCEPTED, KNOWN, NEW, OUTLINE, PHONE_WIDTH, SETTINGS
 
 STATIC = Path(__file__).parents[1] / "_static"
 FEATURES = ["Al", "Mg"]
@@ -25,15 +25,15 @@ def split() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
 
 def fit(known: pd.DataFrame) -> NeighborTOCC:
     """Learn the known windows."""
-    return NeighborTOCC(n_neighbors=(3, 10), sensitivity=0.95).fit(known)
+    return NeighborTOCC(sensitivity=0.95).fit(known)
 
 
 def draw() -> plt.Figure:
     """Shade the p-value over the plane, and mark what is accepted and rejected."""
     known, windows, others = split()
     classifier = fit(known)
-    fig, ax = plt.subplots(figsize=(5.6, 4.4))
-    x, y = np.linspace(-0.05, 3.65, 300), np.linspace(-0.35, 5.2, 300)
+    fig, ax = plt.subplots(figsize=(PHONE_WIDTH, 3.7))
+    x, y = np.linspace(-0.05, 3.65, 300), np.linspace(-0.35, 6.1, 300)
     grid = np.column_stack([axis.ravel() for axis in np.meshgrid(x, y)])
     p = classifier.p_values(pd.DataFrame(grid, columns=FEATURES)).reshape(len(y), len(x))
     ax.contourf(x, y, p, levels=[0.05, 0.2, 0.4, 0.6, 0.8, 1.01], cmap="Blues", alpha=0.55, antialiased=True)
@@ -47,7 +47,7 @@ def draw() -> plt.Figure:
         label = f"other glass: {mask.sum()} of {len(others)} {word}"
         ax.scatter(*others[mask].to_numpy().T, label=label, **mark)
     ax.set(xlabel="aluminium oxide (weight %)", ylabel="magnesium oxide (weight %)")
-    ax.legend(loc="upper right", bbox_to_anchor=(1.02, 1.02), handletextpad=0.2)
+    ax.legend(loc="upper right", handletextpad=0.2, borderpad=0)
     return fig
 
 

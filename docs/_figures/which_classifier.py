@@ -7,53 +7,47 @@ import matplotlib
 matplotlib.use("agg")
 import matplotlib.pyplot as plt
 
-from transvariation.report.figure_style import DARK, GREY, REGION, SETTINGS
+from transvariation.report.figure_style import DARK, GREY, PHONE_WIDTH, REGION, SETTINGS
 
 STATIC = Path(__file__).parents[1] / "_static"
 QUESTIONS = [
-    ("Do you reproduce the paper?", "TOCC, DensityTOCC, PAMTOCC", 'with calibration="resubstitution"'),
-    (
-        "Do you have a detector\nthat you want to keep?",
-        "CalibratedOCC(detector)",
-        "any scikit-learn or PyOD detector or pipeline",
-    ),
-    ("Is the distribution known?", "DensityTOCC(density=...)", "a SciPy distribution or any density"),
-    ("Are the data spectra?", "SNV, derivative, NeighborTOCC", "in a pipeline inside CalibratedOCC"),
-    ("Do the data exceed memory?", "transvariation.dask.NeighborTOCC", "Dask collections, memory maps, blocks"),
+    ("Reproduce\nthe paper?", "TOCC, DensityTOCC,\nPAMTOCC"),
+    ("Keep a detector\nyou trust?", "CalibratedOCC\n(detector)"),
+    ("Distribution\nknown?", "DensityTOCC\n(density=...)"),
+    ("Spectra?", "preprocessing, then\nNeighborTOCC"),
+    ("Data exceed\nmemory?", "dask.NeighborTOCC"),
 ]
 
 
-def box(ax: plt.Axes, x: float, y: float, text: str, *, width: float, fill: str, edge: str, bold: bool = False) -> None:
+def box(ax: plt.Axes, x: float, y: float, text: str, *, width: float, fill: str, edge: str, ink: str = "black") -> None:
     """Draw a rounded box with centered text."""
     style = matplotlib.patches.FancyBboxPatch(
-        (x - width / 2, y - 0.3), width, 0.6, boxstyle="round,pad=0.02,rounding_size=0.12", fc=fill, ec=edge, lw=1.3
+        (x - width / 2, y - 0.32), width, 0.64, boxstyle="round,pad=0.02,rounding_size=0.12", fc=fill, ec=edge, lw=1.3
     )
     ax.add_patch(style)
-    ax.text(x, y, text, ha="center", va="center", fontsize=10, weight="bold" if bold else "normal", color="black")
+    ax.text(x, y, text, ha="center", va="center", fontsize=11, color=ink)
 
 
 def draw() -> plt.Figure:
     """Draw one question per row: yes leads right, no leads down."""
-    fig, ax = plt.subplots(figsize=(8.4, 6.4))
-    ax.set(xlim=(0, 8.8), ylim=(-0.55, 6.6))
+    fig, ax = plt.subplots(figsize=(PHONE_WIDTH, 6.2))
+    ax.set(xlim=(0, PHONE_WIDTH), ylim=(-0.1, 6.1))
     ax.axis("off")
-    fig.patch.set_facecolor("white")
+    fig.subplots_adjust(0, 0, 1, 1)
     arrow = {"arrowstyle": "-|>", "color": GREY, "lw": 1.3, "shrinkA": 0, "shrinkB": 0}
-    for k, (question, answer, note) in enumerate(QUESTIONS):
-        y = 6.1 - 1.2 * k
-        box(ax, 1.75, y, question, width=3.1, fill="white", edge=GREY)
-        box(ax, 6.6, y, answer, width=4.0, fill=REGION, edge=DARK, bold=True)
-        ax.text(6.6, y - 0.46, note, ha="center", va="center", fontsize=9, color=GREY)
-        ax.annotate("", (4.55, y), (3.35, y), arrowprops=arrow)
-        ax.text(3.95, y + 0.14, "yes", ha="center", fontsize=9.5, color=GREY)
-        ax.annotate("", (1.75, y - 0.88), (1.75, y - 0.34), arrowprops=arrow)
-        ax.text(1.87, y - 0.66, "no", fontsize=9.5, color=GREY)
-    box(ax, 1.75, 0.1, "NeighborTOCC()", width=3.1, fill=DARK, edge=DARK, bold=True)
-    ax.texts[-1].set_color("white")
-    ax.text(3.6, 0.1, "the recommended classifier", va="center", fontsize=9.5, color=GREY)
+    for k, (question, answer) in enumerate(QUESTIONS):
+        y = 5.7 - 1.06 * k
+        box(ax, 0.9, y, question, width=1.6, fill="white", edge=GREY)
+        box(ax, 3.65, y, answer, width=2.1, fill=REGION, edge=DARK)
+        ax.annotate("", (2.56, y), (1.74, y), arrowprops=arrow)
+        ax.text(2.13, y + 0.1, "yes", ha="center", fontsize=11, color=GREY)
+        ax.annotate("", (0.9, y - 0.72), (0.9, y - 0.34), arrowprops=arrow)
+        ax.text(1.0, y - 0.59, "no", fontsize=11, color=GREY)
+    box(ax, 0.9, 0.4, "NeighborTOCC", width=1.6, fill=DARK, edge=DARK, ink="white")
+    ax.text(1.95, 0.4, "the recommended classifier", va="center", fontsize=11, color=GREY)
     return fig
 
 
 if __name__ == "__main__":
     with plt.rc_context(SETTINGS | {"figure.constrained_layout.use": False}):
-        draw().savefig(STATIC / "which_classifier.svg", bbox_inches="tight", metadata={"Date": None})
+        draw().savefig(STATIC / "which_classifier.svg", metadata={"Date": None})

@@ -70,13 +70,13 @@ def study() -> None:
 
 
 @study.command()
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="The folder to fill.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the results.")
 @click.option("--scenarios", default="a-i", show_default=True, help="Letters and ranges, such as a-d,i.")
 @click.option("--sizes", default="100,200,500", show_default=True, help="Numbers of target objects.")
 @click.option("--shifts", default="1,2", show_default=True, help="Shifts of the non-targets in scenarios a to d.")
 @click.option("--repeats", type=click.IntRange(min=1), default=100, show_default=True, help="Data sets per setting.")
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed, the same results."
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed; equal seeds give equal results."
 )
 @click.option(
     "--jobs",
@@ -107,11 +107,11 @@ def simulation(out: Path, scenarios: str, sizes: str, shifts: str, repeats: int,
 
 
 @study.command()
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="The folder to fill.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the results.")
 @click.option(
-    "--seeds", type=click.IntRange(min=1), default=20, show_default=True, help="Seeds for random projections."
+    "--seeds", type=click.IntRange(min=1), default=20, show_default=True, help="Number of seeds for random projections."
 )
-@click.option("--repeats", type=click.IntRange(min=1), default=3, show_default=True, help="Ten-fold splits.")
+@click.option("--repeats", type=click.IntRange(min=1), default=3, show_default=True, help="Number of ten-fold splits.")
 @click.option("--jobs", type=int, default=-1, show_default=True, callback=_jobs, help="Processes; -1 for all cores.")
 def glass(out: Path, seeds: int, repeats: int, jobs: int) -> None:
     """Reproduce the analysis of the glass fragments, then repeat it on unseen fragments.
@@ -263,7 +263,7 @@ def _judging(command: Any) -> Any:
             type=int,
             default=2,
             show_default=True,
-            help="How many variables or combinations --reduce leaves.",
+            help="Number of variables or combinations that --reduce leaves.",
         ),
         click.option(
             "--sensitivity",
@@ -300,7 +300,7 @@ def _judging(command: Any) -> Any:
             help="Missing and below-detection values: report them, leave the row out, or fill them in.",
         ),
         click.option(
-            "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For everything drawn at random."
+            "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all random numbers."
         ),
     ]
     for option in reversed(options):
@@ -374,10 +374,8 @@ def _case_options(command: Any) -> Any:
 )
 @click.option("--log", is_flag=True, help="Take logarithms of the measurements first.")
 @click.option("--logged", is_flag=True, help="The tables already hold logarithms (base 10).")
-@click.option("--multiplier", type=float, default=4.0, show_default=True, help="Of the ASTM E2927 criterion.")
-@click.option(
-    "--min-rsd", type=float, default=0.03, show_default=True, help="Minimum relative sd of the ASTM E2927 criterion."
-)
+@click.option("--multiplier", type=float, default=4.0, show_default=True, help="Multiplier of ASTM E2927.")
+@click.option("--min-rsd", type=float, default=0.03, show_default=True, help="Minimum relative SD of ASTM E2927.")
 @click.option("--control-sheet", help="The sheet of CONTROL, if it is an Excel workbook; by default the first.")
 @click.option("--recovered-sheet", help="The sheet of RECOVERED; both tables may be in one workbook.")
 @click.option("--background-sheet", help="The sheet of the background table.")
@@ -476,7 +474,7 @@ def score(model: Path, table: Path, out: Path | None, **options: Any) -> None:
 
 
 @main.command()
-@click.option("--port", type=click.IntRange(0, 65535), default=8377, show_default=True, help="0 takes any free one.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8377, show_default=True, help="Port; 0: any free one.")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 def serve(port: int, no_browser: bool) -> None:
     """Serve the local page: the same work in a browser, on this computer only."""

@@ -56,7 +56,7 @@ _TRUSTED = _TYPES["DTypeNode"] | _TYPES["ConstructorFromReduceNode"]
 
 
 class ModelFileError(ValueError):
-    """A file is not a model file, is damaged or incomplete, or holds what is not trusted."""
+    """A file is not a model file, is damaged or incomplete, or contains types that are not trusted."""
 
 
 def save(model: Any, path: PathOrFile, *, about: Mapping[str, Any] | None = None) -> None:

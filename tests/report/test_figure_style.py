@@ -37,4 +37,4 @@ def test_matplotlib_knows_the_settings():
 @pytest.mark.parametrize("file", sorted((ROOT / "examples").glob("*.py")), ids=lambda file: file.stem)
 def test_figures_of_examples_fit_a_phone(file):
     widths = re.findall(r"figsize\W+([\d.]+)", file.read_text(encoding="utf-8"))
-    assert all(float(width) <= style.WIDTH for width in widths)
+    assert all(float(width) <= style.PHONE_WIDTH for width in widths)

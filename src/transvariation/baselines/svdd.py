@@ -130,7 +130,7 @@ class SVDD(OneClassClassifier):
         ``"linear"`` describes the class by a ball in the space of the variables themselves.
     gamma : "variance" or float, default="variance"
         Of the RBF kernel ``exp(-gamma |x - y|^2)``. ``"variance"`` is one over the sum of the variables' variances;
-        other than scikit-learn's ``"scale"`` it does not change when the data are shifted.
+        unlike scikit-learn's ``"scale"`` it does not change when the data are shifted.
     n_jobs : int, optional
         The number of threads that score many samples, and of processes for the refits of the calibration. The result
         is the same for every number.

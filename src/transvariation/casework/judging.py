@@ -80,8 +80,8 @@ def judge(
     """Judge which recovered fragments could come from the source of the control fragments.
 
     With fewer than 30 control fragments, the same-source differences of the background calibrate the conclusions.
-    Without a background, or with more, the control fragments do, if they are enough for the sensitivity (9 for 0.9, 19
-    for 0.95). With neither, nothing can be concluded.
+    With 30 or more, or without a background, the control fragments do, if there are enough for the sensitivity (9 for
+    0.9, 19 for 0.95). Otherwise no conclusion is drawn.
 
     Parameters
     ----------
@@ -115,11 +115,11 @@ def judge(
     without : sequence of str, optional
         Variables to leave out.
     missing : {"error", "drop", "impute"}, default="error"
-        What becomes of missing and below-detection values.
+        How missing and below-detection values are handled.
     seed : int, default=0
-        For everything that is drawn at random.
+        Seed of everything that is drawn at random.
     multiplier, min_rsd : float
-        Of the ASTM E2927 criterion.
+        The multiplier and the minimum relative standard deviation of the ASTM E2927 criterion.
     case : mapping, optional
         Case details for the report: keys of `CASE_FIELDS`.
     command : str

@@ -87,7 +87,7 @@ class Inputs:
 
 @dataclass(frozen=True)
 class Calibration:
-    """What one kind of evidence is calibrated by.
+    """How one kind of evidence is calibrated.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class Calibration:
     description : str
         What is computed, in plain words.
     guarantee : str
-        What the error rate rests on.
+        What the error rate is based on.
     rates : dict
         Measured on a background, as lists: ``sensitivity``, ``false_exclusion`` (share of same-source comparisons that
         are excluded) and ``false_inclusion`` (share of different-source comparisons that are not). Empty without one.
@@ -211,7 +211,7 @@ class Reason:
         The mean of the fragment, and the mean of the control fragments, as given; of spectra after preprocessing
         without derivatives.
     side : {"below", "at", "above"}
-        Of the control.
+        Where the value lies, relative to the control mean.
     deviation : float
         From the control mean, in standard deviations of the control fragments; at most a million.
     p_values : dict
@@ -256,7 +256,7 @@ class Conclusion:
     reasons : tuple of Reason
         The strongest evidence first; of more than 100 variables, the ten most telling variables only.
     spectrum : tuple of float
-        The fragment as in `CaseResult.spectra`; empty if the variables are no spectrum.
+        The fragment as in `CaseResult.spectra`; empty if the variables are not a spectrum.
     regions : tuple of Region or None
         Where its spectrum leaves the band of the control at this sensitivity, the largest deviation first; None if
         there is no band.
@@ -412,7 +412,7 @@ class CaseResult:
         return {"schema": SCHEMA} | asdict(self)
 
     def to_json(self) -> str:
-        """Write `to_dict` as JSON; of tables with many variables in one line, which is half as long."""
+        """Write `to_dict` as JSON, on one line if there are many variables, which halves its length."""
         indent = 1 if len(self.inputs.features) <= MANY else None
         return json.dumps(self.to_dict(), indent=indent) + "\n"
 

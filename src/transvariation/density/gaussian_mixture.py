@@ -62,8 +62,8 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
         The number of threads that share the fits where there are many samples. The result is the same for every number.
     engine : {"auto", "compiled", "numpy"}, default="auto"
         Whether compiled code (numba, the extra ``fast``) or NumPy searches and computes box probabilities. ``"auto"``
-        takes compiled code for large fits, where it saves more than a first compilation takes; ``"compiled"`` also for
-        small ones, for users who fit many; without numba both take NumPy. The results are the same.
+        uses compiled code for large fits, where it saves more than a first compilation takes; ``"compiled"`` uses it
+        for small ones as well, which pays if there are many; without numba both use NumPy. The results are the same.
 
     Attributes
     ----------

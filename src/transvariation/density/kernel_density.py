@@ -177,7 +177,7 @@ class GaussianKernelDensity(DensityMixin, BaseEstimator):
         Whether a rule uses the variances only.
     engine : {"auto", "compiled", "numpy"}, default="auto"
         Whether compiled code (numba) or NumPy computes box probabilities of two and three correlated variables;
-        ``"auto"`` takes compiled code after a fit to more than some hundred samples.
+        ``"auto"`` takes compiled code after a fit to more than a few hundred samples.
 
     Attributes
     ----------

@@ -59,9 +59,9 @@ def selection_stability(
     n_repeats : int
         Number of selections.
     resample : {"seeds", "bootstrap"}
-        ``"seeds"``: the same samples, another `random_state` each time; how far does chance decide? ``"bootstrap"``: as
-        many samples drawn with replacement, with another `random_state` as well; would other samples of
-        the same kind have led elsewhere?
+        ``"seeds"``: the same samples with another `random_state` each time, to see how much depends on chance.
+        ``"bootstrap"``: as many samples drawn with replacement, and another `random_state`, to see how much depends on
+        the samples.
     rng : Generator, int or None
         A generator, or the seed of one.
     n_jobs : int or None

@@ -28,8 +28,11 @@ FOREIGN_ACCEPTED: dict[str, Any] = {"marker": "s", "s": 38, "facecolor": WARM, "
 THRESHOLD: dict[str, Any] = {"color": RED, "linestyle": "--", "linewidth": 1.2}
 OUTLINE: dict[str, Any] = {"colors": DARK, "linewidths": 1.3}
 
-# Settings for `matplotlib.rc_context`. A figure is at most WIDTH inches wide, so that 11 points are legible on a phone.
-WIDTH = 7.2
+# Widths in inches. Figures of the manual are at most PHONE_WIDTH wide, so that 11 points are 11 pixels on a phone;
+# figures with several columns of panels have the WIDTH of a printed page.
+PHONE_WIDTH, WIDTH = 4.8, 7.2
+
+# Settings for `matplotlib.rc_context`.
 SETTINGS: dict[Any, Any] = {
     "axes.prop_cycle": cycler(color=CYCLE),
     "font.size": 11,

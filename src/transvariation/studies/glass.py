@@ -44,8 +44,8 @@ PRINTED = {
 READINGS = {
     ("TOCC_df", "PCA"): "last two components of the covariance matrix; no reading found gives .946",
     ("TOCC_df", "kappa-VIP"): (
-        "{Si, Mg}; the exact spatial median is a data point, a median a hair beside it gives .986 to .987, depending "
-        "on the side"
+        "{Si, Mg}; the exact spatial median is a data point; a median that is slightly off gives .986 or .987, "
+        "depending on the side"
     ),
     ("TOCC_df", "varSel"): "{K, Mg}",
     ("TOCC_db", "PCA"): "mixture by BIC over 14 models; median of the data",

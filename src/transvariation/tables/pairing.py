@@ -45,7 +45,7 @@ def align(control: Table, recovered: Table, *, features: Sequence[str] | None = 
     features : sequence of str, default=None
         The variables to use; both tables must have them. None uses all that both have.
     missing : {"error", "drop", "impute", "keep"}, default="keep"
-        What becomes of missing values in the common columns. Both tables are filled from the control table.
+        How missing values in the common columns are handled. Both tables are filled from the control table.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def read_pair(
     features : sequence of str, default=None
         The variables to use; None uses every column of numbers that both tables have.
     missing : {"error", "drop", "impute"}, default="error"
-        What becomes of missing and below-detection values.
+        How missing and below-detection values are handled.
     **options
         Further options of :func:`read_table`, for both tables. ``names``, ``sheets`` and ``decimals`` are pairs with
         one value for each table: names for messages, Excel sheets, decimal marks. ``roles`` may be such a pair, too.

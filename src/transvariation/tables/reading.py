@@ -64,7 +64,7 @@ def read_table(
     drop_summary_rows : bool, default=False
         Leave out rows that hold a mean, a standard deviation or the like; otherwise they are reported.
     missing : {"error", "drop", "impute", "keep"}, default="error"
-        What becomes of missing and below-detection values: reported; the object left out; half the detection limit
+        How missing and below-detection values are handled: reported; the object left out; half the detection limit
         and the median put in their place, unless nothing of the object was measured; or NaN.
     name : str, default=None
         What messages call the file.
