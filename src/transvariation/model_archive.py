@@ -39,7 +39,7 @@ TRUSTED = _TYPES["DTypeNode"] | _TYPES["ConstructorFromReduceNode"]
 
 
 class ModelFileError(ValueError):
-    """A file is not a model file, is damaged or incomplete, or holds what is not trusted."""
+    """A file is not a model file, is damaged or incomplete, or contains types that are not trusted."""
 
 
 def read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
