@@ -376,6 +376,15 @@ def test_many_variables_without_an_axis_are_reported_briefly():
     assert case_html(found).count("<tr") < 60
 
 
+def test_one_unusual_known_spectrum_does_not_cost_the_power_of_msc():
+    """With fewer than 19 known spectra, the lowest calibration score is the threshold."""
+    rng = np.random.default_rng(3)
+    known = pd.concat([spectra(14, rng, prefix="k"), spectra(1, rng, -2.0, prefix="odd")])
+    foreign = spectra(40, rng, 5.0, prefix="f")
+    for steps in ("snv", "msc"):
+        assert len(judge(known, foreign, preprocess=steps).excluded) >= 36
+
+
 class TestForeign:
     """Known foreign samples show how often such samples are noticed, and change nothing else."""
 
