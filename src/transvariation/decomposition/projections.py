@@ -46,10 +46,10 @@ def project(X: Floats, A: Floats) -> Floats:
     A matrix product by BLAS may round a row differently among other rows. A sample would then no longer equal
     itself, and tp counts units that equal it.
     """
-    image = np.zeros((len(X), A.shape[1]))
-    for column, weights in zip(X.T, A, strict=True):
-        image += column[:, None] * weights
-    return image
+    image = np.zeros((A.shape[1], len(X)))
+    for column, weights in zip(np.ascontiguousarray(X.T), A, strict=True):
+        image += weights[:, None] * column
+    return np.ascontiguousarray(image.T)
 
 
 def _orthonormal(G: Floats) -> Floats:
