@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from transvariation.acceleration import resolve_engine
 from transvariation.density.box_probability import mixture_box_error, mixture_box_probability
 from transvariation.density.covariance_models import MODELS, MODELS_1D, Array, n_parameters
-from transvariation.density.em import bic_table, fit_mixtures, log_density, search
+from transvariation.density.em import fit_mixtures, log_density, search
 from transvariation.density.hierarchical import merge_clusters, starting_partitions
 from transvariation.validation import check_count, check_magnitude
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 STARTS = ("variables", "svd")
-VVE_AXES = ("mclust", "likelihood")
 # Components x samples x variables to fit that take NumPy as long as one row of other computations, about 1 us. With it,
 # compiled code is used where NumPy would take five seconds or more.
 _WORK_PER_ROW = 60
@@ -50,9 +49,6 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
         EM stops when the log likelihood l changes by less than ``tol * (1 + |l|)``.
     max_iter : int, default=1000
         The largest number of EM iterations.
-    vve_axes : {"mclust", "likelihood"}, default="mclust"
-        How VVE finds its common axes. mclust takes the axes that would be best if all volumes were equal;
-        ``"likelihood"`` takes those that maximise the likelihood of the model.
     max_start : int, default=1000
         The largest number of samples, drawn at random, for the hierarchical partition. Its time grows with the square
         of their number, its memory with their number times the square of the number of variables.
@@ -109,7 +105,6 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
         start: str = "variables",
         tol: float = 1e-5,
         max_iter: int = 1000,
-        vve_axes: str = "mclust",
         max_start: int = 1000,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -120,7 +115,6 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
         self.start = start
         self.tol = tol
         self.max_iter = max_iter
-        self.vve_axes = vve_axes
         self.max_start = max_start
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -151,31 +145,20 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
 
             merge, fit_many = merging.merge_clusters, mixture.fit_mixtures
         starts = starting_partitions(rows, sizes, self.start, used, merge)
-        fits = search(
-            rows,
-            models,
-            starts,
-            fit_many,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            vve_axes=self.vve_axes,
-            n_jobs=self.n_jobs,
-        )
-        self._tried = sizes, models
-        self._bic = bic_table(fits, sizes, models, rows)
+        found = search(rows, models, sizes, starts, fit_many, tol=self.tol, max_iter=self.max_iter, n_jobs=self.n_jobs)
+        self._tried, self._bic = (sizes, models), found.bic
         self.__dict__.pop("bic_", None)  # the table of an earlier fit
-        if not fits:
+        if np.isnan(found.bic).all():
             raise ValueError(
                 f"no mixture could be fitted to {n} samples of {p} variables: in every one a component collapsed onto "
                 "a point or a line. Remove constant variables and multiples of others, reduce the number of variables, "
                 "or allow n_components=1 and the models EII and VII, which need least."
             )
         # Of equal values (one component is the same in several models) the first: the simplest model.
-        column, row = divmod(int(np.nanargmax(self._bic.T)), len(models))
+        column, row = divmod(int(np.nanargmax(found.bic.T)), len(models))
         self.model_name_, self.n_components_ = models[row], sizes[column]
-        best = fits[self.model_name_, self.n_components_]
-        self.weights_, self.means_, self.covariances_ = best.weights, best.means, best.covariances
-        self.loglik_, self.n_iter_, self.converged_ = best.loglik, best.n_iter, best.converged
+        self.weights_, self.means_, self.covariances_, self.loglik_, self.n_iter_ = found.pick(row, column)
+        self.converged_ = self.n_iter_ < self.max_iter
         self.n_parameters_ = n_parameters(self.model_name_, self.n_components_, p)
         return self
 
@@ -193,8 +176,6 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
             raise ValueError("models is empty; name at least one, for example 'VVV'")
         if self.start not in STARTS:
             raise ValueError(f"start={self.start!r} is unknown; choose one of {', '.join(STARTS)}")
-        if self.vve_axes not in VVE_AXES:
-            raise ValueError(f"vve_axes={self.vve_axes!r} is unknown; choose one of {', '.join(VVE_AXES)}")
         if self.max_start < sizes[-1]:
             raise ValueError(f"max_start={self.max_start} must not be below the largest n_components, {sizes[-1]}")
         if not self.tol > 0 or self.max_iter < 1:

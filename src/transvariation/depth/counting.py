@@ -89,8 +89,8 @@ def _by_open_coordinates(Z: Floats, m: Floats, rows: Counts) -> Iterator[tuple[C
 def _compare_all(X: Floats, m: Floats, Z: Floats) -> Transvariations:
     """Compare every object with every unit, in blocks."""
     counts = np.empty((5, len(Z)), dtype=np.int64)
-    columns, on_side, at_m = np.ascontiguousarray(X.T), np.concatenate([X > m, X < m], axis=1).T, (X == m).T
-    up, down = Z > m, Z < m
+    columns, on_side, at_m = np.ascontiguousarray(X.T), np.concatenate([m < X, m > X], axis=1).T, (m == X).T
+    up, down = m < Z, m > Z
     open_ = up | down
     counts[4] = np.count_nonzero(open_, axis=1)
     n_open = counts[4, :, None].astype(np.float32)
