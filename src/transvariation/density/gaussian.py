@@ -1,4 +1,4 @@
-"""One Gaussian as a density."""
+"""One Gaussian as a density, and what it shares with other mixtures of Gaussians."""
 
 from typing import Any, Self
 
@@ -8,28 +8,71 @@ from scipy.linalg import solve_triangular
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from transvariation.acceleration import resolve_engine
-from transvariation.density.box_probability import mixture_box_error, normal_box_probability
+from transvariation.density.box_probability import log_mixture_boxes
 from transvariation.density.covariance import check_full_spread
 
 Floats = NDArray[np.float64]
 
 
-class GaussianDensity(DensityMixin, BaseEstimator):
-    """Estimate a density by the normal distribution with the mean and covariance (divisor n) of the samples.
+Mixture = tuple[Floats, Floats, Floats]
 
-    Parameters
-    ----------
-    engine : {"auto", "compiled", "numpy"}, default="auto"
-        Whether compiled code (numba) or NumPy computes box probabilities in two and three variables; ``"auto"`` takes
-        compiled code after a fit to many samples.
+
+class GaussianMixtureMixin(DensityMixin):
+    """Box probabilities of densities that are mixtures of Gaussians."""
+
+    def _mixture(self) -> Mixture:
+        """Return weights (G,), means (G, p) and covariances (G, p, p), or (p, p) if the components share one."""
+        raise NotImplementedError
+
+    def score(self: Any, X: ArrayLike, y: Any = None) -> float:
+        """Compute the mean log density of the rows of `X`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples to score.
+        y : None
+            Ignored; present by convention.
+        """
+        return float(self.score_samples(X).mean())
+
+    def box_probability(self, lower: ArrayLike, upper: ArrayLike, *, log: bool = False) -> Floats:
+        """Compute the probability of each box; see :func:`transvariation.density.mixture_box_probability`.
+
+        Parameters
+        ----------
+        lower : array-like of shape (n_boxes, n_features)
+            Lower corners of the boxes; -inf where a box is open.
+        upper : array-like of shape (n_boxes, n_features)
+            Upper corners of the boxes; inf where a box is open.
+        log : bool, default=False
+            Return logarithms, which do not underflow.
+        """
+        check_is_fitted(self)
+        log_p, _ = log_mixture_boxes(*self._mixture(), lower, upper, engine=getattr(self, "engine_", "auto"))
+        return log_p if log else np.exp(log_p)
+
+    def box_error(self, lower: ArrayLike, upper: ArrayLike) -> Floats:
+        """Compute the relative error of `box_probability`, which four and more correlated variables have.
+
+        Parameters
+        ----------
+        lower : array-like of shape (n_boxes, n_features)
+            Lower corners of the boxes; -inf where a box is open.
+        upper : array-like of shape (n_boxes, n_features)
+            Upper corners of the boxes; inf where a box is open.
+        """
+        check_is_fitted(self)
+        return log_mixture_boxes(*self._mixture(), lower, upper, tolerance=1e-3)[1]
+
+
+class GaussianDensity(GaussianMixtureMixin, BaseEstimator):
+    """Estimate a density by the normal distribution with the mean and covariance (divisor n) of the samples.
 
     Attributes
     ----------
     mean_ : ndarray of shape (p,)
     covariance_ : ndarray of shape (p, p)
-    engine_ : {"compiled", "numpy"}
-        The engine in use.
 
     Examples
     --------
@@ -37,9 +80,6 @@ class GaussianDensity(DensityMixin, BaseEstimator):
     >>> density.box_probability([[1.0]], [[np.inf]])
     array([0.5])
     """
-
-    def __init__(self, *, engine: str = "auto"):
-        self.engine = engine
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Estimate mean and covariance from the rows of `X`.
@@ -53,7 +93,6 @@ class GaussianDensity(DensityMixin, BaseEstimator):
         """
         rows: Floats = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         check_full_spread(rows)
-        self.engine_ = resolve_engine(self.engine, len(rows) / 2)
         self.mean_ = rows.mean(axis=0)
         self.covariance_ = np.atleast_2d(np.cov(rows, rowvar=False, bias=True))
         scale = np.sqrt(np.diag(self.covariance_))
@@ -79,43 +118,5 @@ class GaussianDensity(DensityMixin, BaseEstimator):
         constant = np.log(np.diag(self._chol)).sum() + len(self.mean_) / 2 * np.log(2 * np.pi)
         return -0.5 * (z * z).sum(axis=0) - constant
 
-    def score(self, X: ArrayLike, y: Any = None) -> float:
-        """Compute the total log density of the rows of `X`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples to score.
-        y : None
-            Ignored; present by convention.
-        """
-        return float(self.score_samples(X).sum())
-
-    def box_probability(self, lower: ArrayLike, upper: ArrayLike, *, log: bool = False) -> Floats:
-        """Compute the probability of each box; see :func:`transvariation.density.normal_box_probability`.
-
-        Parameters
-        ----------
-        lower : array-like of shape (n_boxes, n_features)
-            Lower corners of the boxes; -inf where a box is open.
-        upper : array-like of shape (n_boxes, n_features)
-            Upper corners of the boxes; inf where a box is open.
-        log : bool, default=False
-            Return logarithms.
-        """
-        check_is_fitted(self)
-        normal = self.mean_, self.covariance_
-        return normal_box_probability(*normal, lower, upper, log=log, tolerance=None, engine=self.engine_)
-
-    def box_error(self, lower: ArrayLike, upper: ArrayLike) -> Floats:
-        """Compute the relative error of `box_probability`; see :func:`transvariation.density.mixture_box_error`.
-
-        Parameters
-        ----------
-        lower : array-like of shape (n_boxes, n_features)
-            Lower corners of the boxes; -inf where a box is open.
-        upper : array-like of shape (n_boxes, n_features)
-            Upper corners of the boxes; inf where a box is open.
-        """
-        check_is_fitted(self)
-        return mixture_box_error([1.0], self.mean_[None], self.covariance_, lower, upper)
+    def _mixture(self) -> Mixture:
+        return np.ones(1), self.mean_[None], self.covariance_

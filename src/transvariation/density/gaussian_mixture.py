@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from transvariation.acceleration import resolve_engine
-from transvariation.density.box_probability import mixture_box_error, mixture_box_probability
 from transvariation.density.covariance_models import MODELS, MODELS_1D, Array, n_parameters
 from transvariation.density.em import fit_mixtures, log_density, search
+from transvariation.density.gaussian import GaussianMixtureMixin, Mixture
 from transvariation.density.hierarchical import merge_clusters, starting_partitions
 from transvariation.validation import check_count, check_magnitude
 
@@ -27,7 +27,7 @@ _WORK_PER_ROW = 60
 _MOST_BYTES = 2**30
 
 
-class GaussianMixtureBIC(DensityMixin, BaseEstimator):
+class GaussianMixtureBIC(GaussianMixtureMixin, BaseEstimator):
     """Fit a Gaussian mixture whose covariance model and number of components are chosen by BIC, as R's mclust does.
 
     The components' covariances may share volume, shape and orientation or not: fourteen models (see
@@ -207,18 +207,6 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
         """
         return self._evaluate(X)[0]
 
-    def score(self, X: ArrayLike, y: Any = None) -> float:
-        """Compute the mean log density.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples to score.
-        y : None
-            Ignored; present by convention.
-        """
-        return float(self.score_samples(X).mean())
-
     def predict_proba(self, X: ArrayLike) -> Array:
         """Compute the probability that each sample comes from each component, (n, G).
 
@@ -239,32 +227,8 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
         """
         return self.predict_proba(X).argmax(axis=1)
 
-    def box_probability(self, lower: ArrayLike, upper: ArrayLike, *, log: bool = False) -> Array:
-        """Compute the probability of boxes; sides may be infinite.
-
-        Parameters
-        ----------
-        lower, upper : array-like of shape (q, p)
-            Lower corners of the boxes; -inf where a box is open.
-        log : bool, default=False
-            Return the logarithm, which does not underflow.
-        """
-        check_is_fitted(self, "means_")
-        mixture = self.weights_, self.means_, self.covariances_
-        return mixture_box_probability(*mixture, lower, upper, log=log, tolerance=None, engine=self.engine_)
-
-    def box_error(self, lower: ArrayLike, upper: ArrayLike) -> Array:
-        """Compute the relative error of `box_probability`; see `transvariation.density.mixture_box_error`.
-
-        Parameters
-        ----------
-        lower : array-like of shape (n_boxes, n_features)
-            Lower corners of the boxes; -inf where a box is open.
-        upper : array-like of shape (n_boxes, n_features)
-            Upper corners of the boxes; inf where a box is open.
-        """
-        check_is_fitted(self, "means_")
-        return mixture_box_error(self.weights_, self.means_, self.covariances_, lower, upper)
+    def _mixture(self) -> Mixture:
+        return self.weights_, self.means_, self.covariances_
 
     def sample(self, n_samples: int = 1) -> tuple[Array, NDArray[np.intp]]:
         """Draw samples from the mixture.
