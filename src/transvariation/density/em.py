@@ -44,15 +44,9 @@ class Mixtures(NamedTuple):
     n_iter: NDArray[np.int64]
 
     def pick(self, i: int) -> Mixture:
-        """Return one of them."""
-        own = slice(self.first[i], self.first[i + 1])
-        return Mixture(
-            self.weights[own],
-            self.means[own],
-            self.covariances[own],
-            float(self.loglik[i]),
-            int(self.n_iter[i]),
-        )
+        """Return a copy of one of them."""
+        weights, means, covariances = (a[self.first[i] : self.first[i + 1]].copy() for a in self[1:4])
+        return Mixture(weights, means, covariances, float(self.loglik[i]), int(self.n_iter[i]))
 
 
 def variance_floor(X: Array) -> Array:

@@ -130,8 +130,12 @@ class GaussianMixtureBIC(GaussianMixtureMixin, BaseEstimator):
         y : ignored
             Present for scikit-learn's conventions.
         """
-        rows = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        return self._fit_rows(validate_data(self, X, dtype=np.float64, ensure_min_samples=2))
+
+    def _fit_rows(self, rows: Array) -> Self:
+        """Fit to validated samples."""
         n, p = rows.shape
+        self.n_features_in_ = p
         sizes, models = self._checked(p)
         check_magnitude(rows)
         used = np.arange(n)

@@ -215,14 +215,23 @@ def _move_means(p, N, shift, W, means, least_scatter):
 
 
 @inlined
-def _fit(p, blocks, labels, model, tol, max_iter, floor, least_scatter, weights, means, S):
+def _work_arrays(p, G, m):
+    """Allocate what fits of up to G components need, once for all of them."""
+    N, shift, W, V, T = np.empty(G), np.empty((G, p)), np.empty((G, p, p)), np.empty((G, p, p)), np.empty((G, p, p))
+    w, v, volume, constant, z = np.empty((G, p)), np.empty((G, p)), np.empty(G), np.empty(G), np.empty((G, m))
+    C, L, D = np.empty((1, p, p)), np.empty((p, p)), np.empty((1, p, p))
+    deviation, part, share = np.empty((p, m)), np.empty(m), np.empty(m)
+    return N, shift, W, V, T, w, v, volume, constant, z, C, L, D, deviation, part, share, _EXP2.copy()
+
+
+@inlined
+def _fit(p, blocks, labels, model, tol, max_iter, floor, least_scatter, weights, means, S, work):
     """Fit one mixture; return its log likelihood, NaN if a component collapses, and the number of iterations."""
     G, n, m = len(weights), len(labels), blocks.shape[2]
-    N, shift, W = np.zeros(G), np.zeros((G, p)), np.zeros((G, p, p))
-    V, T, w, v = np.zeros((G, p, p)), np.zeros((G, p, p)), np.ones((G, p)), np.ones((G, p))
-    C, L, D = np.zeros((1, p, p)), np.zeros((p, p)), np.zeros((1, p, p))
-    z, deviation, part, share = np.zeros((G, m)), np.empty((p, m)), np.empty(m), np.empty(m)
-    volume, constant, coefficients = np.ones(G), np.empty(G), _EXP2.copy()
+    N, shift, W, V, T, w, v, volume, constant, z, C, L, D, deviation, part, share, coefficients = work
+    N, shift, W, V, T, w, v = N[:G], shift[:G], W[:G], V[:G], T[:G], w[:G], v[:G]
+    volume, constant, z = volume[:G], constant[:G], z[:G]
+    N[:], shift[:], W[:], volume[:] = 0.0, 0.0, 0.0, 1.0
     means[:] = 0.0
     _start(blocks, labels, means, z, share, deviation, part, N, shift, W)
     loglik, iteration, count = nan, 0, 1 if COMMON[model] else G
@@ -275,10 +284,11 @@ def _fit(p, blocks, labels, model, tol, max_iter, floor, least_scatter, weights,
 
 @inlined
 def _fit_each(p, blocks, labels, starts, models, first, tol, max_iter, floor, least, weights, means, S, loglik, n_iter):
+    work = _work_arrays(p, np.max(np.diff(first)), blocks.shape[2])
     for i in range(len(models)):
         a, b = first[i], first[i + 1]
         loglik[i], n_iter[i] = _fit(
-            p, blocks, labels[starts[i]], models[i], tol, max_iter, floor, least, weights[a:b], means[a:b], S[a:b]
+            p, blocks, labels[starts[i]], models[i], tol, max_iter, floor, least, weights[a:b], means[a:b], S[a:b], work
         )
 
 
