@@ -13,13 +13,12 @@ from transvariation.density.bandwidth import MAX_DIMENSION
 from transvariation.density.box_probability import least_eigenvalue
 from transvariation.density.covariance import solve_rows, varying
 from transvariation.density.gaussian import GaussianMixtureMixin, Mixture
-from transvariation.validation import check_magnitude
+from transvariation.validation import blocks, check_magnitude
 
 Floats = NDArray[np.float64]
 
 RULES = ("normal", "scott")
 _BLOCK = 1 << 16  # distances held at a time: they stay in the cache
-_FAR = 1e-280  # below this sum, subnormal numbers would cost digits
 
 
 def rule_bandwidth(X: Floats, rule: str = "normal", *, diagonal: bool = False) -> Floats:
@@ -101,8 +100,8 @@ def _is_positive_definite(H: Floats) -> bool:
 def log_kernel_density(X: Floats, H: Floats, Z: Floats) -> Floats:
     r"""Compute :math:`\log \frac1n \sum_i \phi_H(z - x_i)` at each row of `Z`.
 
-    Whitened by H the kernels are spherical. Where all of them underflow, the largest is factored out, so that
-    far points keep their order. Where even the squared distances overflow, the logarithm is minus infinity.
+    Whitened by H the kernels are spherical. The largest is factored out, so that far points keep their order. Where
+    even the squared distances overflow, the logarithm is minus infinity.
 
     Parameters
     ----------
@@ -131,22 +130,13 @@ def log_kernel_density(X: Floats, H: Floats, Z: Floats) -> Floats:
 
 
 def _log_sums(kernels: Floats, points: Floats) -> Floats:
-    m, n = points.shape[1], kernels.shape[1]
-    result = np.empty(m)
-    step = max(1, _BLOCK // n)
-    for start in range(0, m, step):
-        block = slice(start, start + step)
-        distances = _distance2(points[:, block], kernels)
-        result[block] = np.exp(np.negative(distances, out=distances), out=distances).sum(axis=1)
-    far = np.flatnonzero(~(result >= _FAR))  # differences of infinite numbers are NaN: far as well
-    with np.errstate(divide="ignore"):
-        result = np.log(result)
-    for start in range(0, len(far), step):
-        rows = far[start : start + step]
-        exponents = -_distance2(points[:, rows], kernels)
+    result = np.empty(points.shape[1])
+    for block in blocks(len(result), _BLOCK // kernels.shape[1]):
+        exponents = -_distance2(points[:, block], kernels)
         top = exponents.max(axis=1)
-        sums = top + np.log(np.exp(exponents - top[:, None]).sum(axis=1))
-        result[rows] = np.where(np.isfinite(top), sums, -np.inf)
+        exponents -= top[:, None]
+        sums = top + np.log(np.exp(exponents, out=exponents).sum(axis=1))
+        result[block] = np.where(np.isfinite(top), sums, -np.inf)  # differences of infinite numbers are NaN: far away
     return result
 
 

@@ -4,12 +4,11 @@ Functions take the number of variables p as their first argument: a constant let
 symmetric matrices they use the lower triangles.
 """
 
-from functools import partial
 from math import atan2, cos, exp, log, nan, sin, sqrt
 
 import numpy as np
 
-from transvariation.acceleration import compiled as _compiled
+from transvariation.acceleration import compiled
 from transvariation.density.covariance_models import (
     AXES_ROUNDS,
     AXES_ROUNDS_PLANE,
@@ -21,8 +20,6 @@ from transvariation.density.covariance_models import (
 )
 from transvariation.density.em import COLLAPSED
 
-# Division by zero gives inf, as in NumPy: a check of each divisor would keep loops from being vectorised.
-compiled = partial(_compiled, error_model="numpy")
 inlined = compiled(forceinline=True)
 
 CODES = {name: code for code, name in enumerate(MODELS)} | {"E": 0, "V": 1}

@@ -9,15 +9,8 @@ from math import log, nan
 import numpy as np
 from numpy.typing import NDArray
 
-from transvariation.density.compiled.m_steps import (
-    CODES,
-    COMMON,
-    compiled,
-    inlined,
-    log_root_determinant,
-    m_step,
-    whiten,
-)
+from transvariation.acceleration import compiled
+from transvariation.density.compiled.m_steps import CODES, COMMON, inlined, log_root_determinant, m_step, whiten
 from transvariation.density.covariance_models import Array
 from transvariation.density.em import SMALLEST_SIZE, Mixtures, least_scatter, variance_floor
 
