@@ -12,15 +12,13 @@ from transvariation.density.box_probability import log_mixture_boxes
 from transvariation.density.covariance import check_full_spread
 
 Floats = NDArray[np.float64]
-
-
-Mixture = tuple[Floats, Floats, Floats]
+Components = tuple[Floats, Floats, Floats]  # weights, means, covariances
 
 
 class GaussianMixtureMixin(DensityMixin):
     """Box probabilities of densities that are mixtures of Gaussians."""
 
-    def _mixture(self) -> Mixture:
+    def _components(self) -> Components:
         """Return weights (G,), means (G, p) and covariances (G, p, p), or (p, p) if the components share one."""
         raise NotImplementedError
 
@@ -49,7 +47,7 @@ class GaussianMixtureMixin(DensityMixin):
             Return logarithms, which do not underflow.
         """
         check_is_fitted(self)
-        log_p, _ = log_mixture_boxes(*self._mixture(), lower, upper, engine=getattr(self, "engine_", "auto"))
+        log_p, _ = log_mixture_boxes(*self._components(), lower, upper, engine=getattr(self, "engine_", "auto"))
         return log_p if log else np.exp(log_p)
 
     def box_error(self, lower: ArrayLike, upper: ArrayLike) -> Floats:
@@ -63,7 +61,7 @@ class GaussianMixtureMixin(DensityMixin):
             Upper corners of the boxes; inf where a box is open.
         """
         check_is_fitted(self)
-        return log_mixture_boxes(*self._mixture(), lower, upper, tolerance=1e-3)[1]
+        return log_mixture_boxes(*self._components(), lower, upper, tolerance=1e-3)[1]
 
 
 class GaussianDensity(GaussianMixtureMixin, BaseEstimator):
@@ -118,5 +116,5 @@ class GaussianDensity(GaussianMixtureMixin, BaseEstimator):
         constant = np.log(np.diag(self._chol)).sum() + len(self.mean_) / 2 * np.log(2 * np.pi)
         return -0.5 * (z * z).sum(axis=0) - constant
 
-    def _mixture(self) -> Mixture:
+    def _components(self) -> Components:
         return np.ones(1), self.mean_[None], self.covariance_

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from transvariation.acceleration import resolve_engine
 from transvariation.density.covariance_models import MODELS, MODELS_1D, Array, n_parameters
 from transvariation.density.em import fit_mixtures, log_density, search
-from transvariation.density.gaussian import GaussianMixtureMixin, Mixture
+from transvariation.density.gaussian import Components, GaussianMixtureMixin
 from transvariation.density.hierarchical import merge_clusters, starting_partitions
 from transvariation.validation import check_count, check_magnitude
 
@@ -231,7 +231,7 @@ class GaussianMixtureBIC(GaussianMixtureMixin, BaseEstimator):
         """
         return self.predict_proba(X).argmax(axis=1)
 
-    def _mixture(self) -> Mixture:
+    def _components(self) -> Components:
         return self.weights_, self.means_, self.covariances_
 
     def sample(self, n_samples: int = 1) -> tuple[Array, NDArray[np.intp]]:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from transvariation.density.bandwidth import MAX_DIMENSION
 from transvariation.density.box_probability import least_eigenvalue
 from transvariation.density.covariance import solve_rows, varying
-from transvariation.density.gaussian import GaussianMixtureMixin, Mixture
+from transvariation.density.gaussian import Components, GaussianMixtureMixin
 from transvariation.validation import blocks, check_magnitude
 
 Floats = NDArray[np.float64]
@@ -225,7 +225,7 @@ class GaussianKernelDensity(GaussianMixtureMixin, BaseEstimator):
         rows: Floats = validate_data(self, X, dtype=np.float64, reset=False)
         return log_kernel_density(self.means_, self.bandwidth_, rows)
 
-    def _mixture(self) -> Mixture:
+    def _components(self) -> Components:
         return np.full(len(self.means_), 1 / len(self.means_)), self.means_, self.bandwidth_
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Floats:
