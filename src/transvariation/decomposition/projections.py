@@ -68,7 +68,8 @@ def _middle(values: Floats) -> Floats:
 
 
 def _mad(T: Floats) -> Floats:
-    return _middle(np.abs(T - _middle(T)[..., None])).sum(axis=-1)
+    deviations = T - _middle(T)[..., None]
+    return _middle(np.abs(deviations, out=deviations)).sum(axis=-1)
 
 
 def _iqr(T: Floats) -> Floats:
