@@ -39,16 +39,19 @@ def use_compiled(rows: int) -> bool:
 
 
 def compiled(function: Any = None, **options: Any) -> Any:
-    """Compile a function on its first call and keep the machine code on disk where a folder is writable."""
+    """Compile a function on its first call and keep the machine code on disk where a folder is writable.
+
+    Division by zero gives inf, as in NumPy: a check of each divisor would keep loops from being vectorised.
+    """
     from numba import njit
 
     _announce_compilation()
 
     def decorate(function: Any) -> Any:
         try:
-            return njit(cache=True, nogil=True, **options)(function)
+            return njit(cache=True, nogil=True, error_model="numpy", **options)(function)
         except RuntimeError:  # no writable folder: every process compiles for itself
-            return njit(nogil=True, **options)(function)
+            return njit(nogil=True, error_model="numpy", **options)(function)
 
     return decorate if function is None else decorate(function)
 

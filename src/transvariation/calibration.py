@@ -327,7 +327,7 @@ class Calibration:
         """Compute the share of each stratum that scores at or below each score."""
         result = np.empty(len(scores))
         own = np.zeros(len(scores), dtype=np.intp) if strata is None else strata
-        for stratum in np.unique(own):
+        for stratum in range(self.n_strata):
             inside, reference = own == stratum, self.occupied(np.array([stratum]))
             result[inside] = self.count_at_or_below(reference, scores[inside]) / self.sizes[reference].sum()
         return result

@@ -121,7 +121,7 @@ def conformal_threshold(
         rank = min(int(below), len(values) - 1)
         return float(np.partition(values, rank)[rank])
     ordered, cumulated = _cumulated(values, weights)
-    return float(ordered[min(int(np.searchsorted(cumulated, below, side="right")), len(ordered) - 1)])
+    return float(ordered[min(int(np.searchsorted(cumulated[1:], below, side="right")), len(ordered) - 1)])
 
 
 def margin(scores: ArrayLike, thresholds: ArrayLike) -> Floats:
@@ -170,16 +170,16 @@ def count_at_or_below(calibration: ArrayLike, scores: ArrayLike, weights: ArrayL
     ordered, cumulated = _cumulated(np.asarray(calibration, dtype=float), weights)
     scores = np.asarray(scores, dtype=float)
     ranks = np.searchsorted(ordered, np.where(np.isnan(scores), -np.inf, scores), side="right")
-    return np.append(0.0, cumulated)[ranks]
+    return cumulated[ranks]
 
 
 def _cumulated(scores: Floats, weights: ArrayLike | None) -> tuple[Floats, Floats]:
-    """Sort the scores and cumulate their weights."""
+    """Sort the scores and cumulate their weights, from zero on."""
     if weights is None:
-        return np.sort(scores), np.arange(1.0, len(scores) + 1)
+        return np.sort(scores), np.arange(len(scores) + 1.0)
     order = np.argsort(scores, kind="stable")
     # Thirds and sevenths do not add up to whole groups exactly.
-    return scores[order], np.round(np.cumsum(np.asarray(weights, dtype=float)[order]), 10)
+    return scores[order], np.round(np.cumsum(np.append(0.0, np.asarray(weights, dtype=float)[order])), 10)
 
 
 def group_weights(groups: ArrayLike) -> Floats:

@@ -16,7 +16,7 @@ from transvariation.density.transvariation import (
     density_transvariation_probability,
     log_box_probability,
 )
-from transvariation.depth.median import spatial_median
+from transvariation.depth.median import spatial_median_of_rows
 from transvariation.parallel import map_row_chunks
 
 DENSITIES = ("mixture", "gaussian", "kde")
@@ -119,7 +119,7 @@ class DensityTOCC(TransvariationClassifier):
                     'together; use center="sample", their spatial median'
                 )
             return density_median(self.density_, X)
-        return np.median(X, axis=0) if self.tau_max == "product" else spatial_median(X)
+        return np.median(X, axis=0) if self.tau_max == "product" else spatial_median_of_rows(X)
 
     def _log_tp(self, X: Floats) -> Floats:
         def log_tp(rows: Floats) -> Floats:
@@ -158,12 +158,12 @@ def fit_density(density: Any, X: Floats, n_jobs: int | None = None, engine: str 
     """Fit the named or given density to the target samples, or return a density that cannot be fitted."""
     if not isinstance(density, str):
         return clone(density).fit(X, None) if hasattr(density, "fit") and hasattr(density, "get_params") else density
-    if density == "gaussian":
-        return GaussianDensity(engine=engine).fit(X)
-    if density == "kde":
-        return GaussianKernelDensity(engine=engine).fit(X)
+    if density in ("gaussian", "kde"):
+        fitted = (GaussianDensity() if density == "gaussian" else GaussianKernelDensity()).fit(X)
+        fitted.engine_ = engine
+        return fitted
     if density == "mixture":
-        return GaussianMixtureBIC(random_state=0, n_jobs=n_jobs, engine=engine).fit(X)
+        return GaussianMixtureBIC(random_state=0, n_jobs=n_jobs, engine=engine)._fit_rows(X)
     raise ValueError(f"density={density!r} is unknown; choose one of {', '.join(DENSITIES)}, or give a density object")
 
 

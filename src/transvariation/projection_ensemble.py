@@ -144,7 +144,7 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
         """Return an unfitted member."""
         member = TOCC() if self.estimator is None else clone(self.estimator)
         if isinstance(member, OneClassClassifier):
-            return member.set_params(calibration=calibration, sensitivity=0.9)
+            return member.set_params(calibration=calibration, sensitivity=_share(self.sensitivity))
         return CalibratedOCC(member, calibration=calibration)
 
     def _each(self, method: str, X: Floats) -> Floats:
@@ -183,9 +183,10 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
 
     def _set_threshold(self, sensitivity: float | ArrayLike) -> None:
         super()._set_threshold(sensitivity)
-        share = float(np.ravel(sensitivity)[0])
+        share = _share(sensitivity)
         for member in self.estimators_:
-            member.set_sensitivity(share)
+            if member._sensitivity != share:
+                member.set_sensitivity(share)
         if not self._calibration.held_out:
             # The vote is rank > 1 - s; 1e-12 is far below the difference of two ranks and far above rounding errors.
             self.offset_ = 1 - share + 1e-12
@@ -221,6 +222,11 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
 
     def _univariate(self, column: Floats) -> OneClassClassifier:
         return self._member(self.calibration)
+
+
+def _share(sensitivity: float | ArrayLike) -> float:
+    """Return the sensitivity of every member, which has one threshold whatever the ensemble is given."""
+    return float(np.ravel(sensitivity)[0])
 
 
 def _fit_member(member: OneClassClassifier, matrix: Floats, X: Floats) -> OneClassClassifier:

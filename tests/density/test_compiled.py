@@ -14,6 +14,15 @@ pytest.importorskip("numba")
 from transvariation.density.compiled import merging, mixture
 
 
+def fits(X, models, starts, *engine):
+    """Every fit of a search by model and number of components, without those that collapsed."""
+    sizes = list(starts)
+    found = search(X, models, sizes, starts, *engine)
+    return {
+        (models[row], sizes[column]): found.pick(row, column) for row, column in np.argwhere(np.isfinite(found.bic))
+    }
+
+
 @pytest.mark.parametrize("name", ["glass_k_mg", "glass_pc89", "skew2", "blobs3", "glass9", "ties3"])
 def test_same_partitions(reference, name):
     X = reference.table(name)
@@ -32,13 +41,11 @@ def test_same_partitions_of_data_with_many_equal_distances(rng, p):
 
 
 @pytest.mark.parametrize("name", ["glass_k_mg", "glass_si_mg", "glass_pc89", "skew2", "blobs3", "mix1", "glass9"])
-@pytest.mark.parametrize("vve_axes", ["mclust", "likelihood"])
-def test_same_fits(reference, name, vve_axes):
+def test_same_fits(reference, name):
     X = reference.table(name)
-    models = MODELS_1D if X.shape[1] == 1 else MODELS if vve_axes == "mclust" else ("VVE",)
+    models = MODELS_1D if X.shape[1] == 1 else MODELS
     starts = starting_partitions(X, [1, 2, 3, 4], "svd", np.arange(len(X)))
-    slow = search(X, models, starts, vve_axes=vve_axes)
-    fast = search(X, models, starts, mixture.fit_mixtures, vve_axes=vve_axes)
+    slow, fast = fits(X, models, starts), fits(X, models, starts, mixture.fit_mixtures)
     assert set(slow) == set(fast)
     for problem, fit in slow.items():
         assert fast[problem].n_iter == fit.n_iter, problem
@@ -68,7 +75,7 @@ def test_same_fits_of_random_samples(seed):
     starts = starting_partitions(X, sizes, "variables", rows)
     same = starting_partitions(X, sizes, "variables", rows, merging.merge_clusters)
     assert all(np.array_equal(starts[size], same[size]) for size in starts)
-    slow, fast = search(X, MODELS, starts), search(X, MODELS, starts, mixture.fit_mixtures)
+    slow, fast = fits(X, MODELS, starts), fits(X, MODELS, starts, mixture.fit_mixtures)
     assert set(slow) == set(fast)
     for problem, fit in slow.items():
         assert fast[problem].n_iter == fit.n_iter, problem
@@ -98,21 +105,21 @@ def test_a_component_on_a_line_has_collapsed_whatever_the_axes(engine, model):
 def test_log_likelihood_of_many_samples(p):
     X = np.random.default_rng(0).normal(size=(3000, p)) ** 2
     starts = starting_partitions(X, [4], "variables", np.arange(0, 3000, 10), merging.merge_clusters)
-    for fit in search(X, ("EEE", "VVV"), starts, mixture.fit_mixtures).values():
+    for fit in fits(X, ("EEE", "VVV"), starts, mixture.fit_mixtures).values():
         by_density = log_density(X, fit.weights, fit.means, fit.covariances)[0].sum()
         assert fit.loglik == pytest.approx(by_density, rel=1e-12)
 
 
 def test_powers_of_two():
-    x = np.concatenate([[0.0, 1e-300, 1e-10, 0.5, -0.5], np.linspace(-577, 1000, 9973)])
+    x = np.concatenate([[0.0, 1e-300, 1e-10, 0.5, -0.5], np.linspace(-1000, 1000, 9973)])
     ours = x[None].copy()
     total = np.ones(len(x))
-    mixture.exp2_below(ours, np.zeros(len(x)), total, mixture._EXP2)
+    mixture.exp2(ours, len(x), total, mixture._EXP2)
     np.testing.assert_allclose(ours[0], np.exp2(x), rtol=1e-15)
     np.testing.assert_array_equal(total, 1 + ours[0])
     beyond = np.array([[-1e308, -np.inf]])
-    mixture.exp2_below(beyond, np.zeros(2), np.zeros(2), mixture._EXP2)
-    np.testing.assert_array_equal(beyond[0], 2.0**-577)
+    mixture.exp2(beyond, 2, np.zeros(2), mixture._EXP2)
+    np.testing.assert_array_equal(beyond[0], 2.0**-1000)
 
 
 @pytest.mark.parametrize("unit", [1e-60, 1.0, 1e60])
@@ -120,8 +127,7 @@ def test_samples_too_far_for_densities_as_numbers(unit):
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(40, 2)), [[1e4, -1e4], [1e4, 2e4], [2e4, 0.0]]]) * unit
     starts = starting_partitions(X, [1, 2], "variables", np.arange(40))  # no component starts at the far samples
-    slow = search(X, MODELS, starts)
-    fast = search(X, MODELS, starts, mixture.fit_mixtures)
+    slow, fast = fits(X, MODELS, starts), fits(X, MODELS, starts, mixture.fit_mixtures)
     assert set(slow) == set(fast)
     for problem, fit in slow.items():
         assert fast[problem].loglik == pytest.approx(fit.loglik, rel=1e-10), problem
@@ -133,8 +139,8 @@ def test_a_component_of_two_samples_nearly_along_a_variable_has_collapsed():
     folds = list(RepeatedKFold(n_splits=10, n_repeats=3, random_state=0).split(control))
     X = MinorComponents(2).fit_transform(control.iloc[folds[26][0]].to_numpy())
     starts = starting_partitions(X, [3], "variables", np.arange(len(X)))
-    assert not search(X, ("VVE",), starts)
-    assert not search(X, ("VVE",), starts, mixture.fit_mixtures)
+    assert not fits(X, ("VVE",), starts)
+    assert not fits(X, ("VVE",), starts, mixture.fit_mixtures)
 
 
 def test_small_fits_do_not_compile(monkeypatch, reference):

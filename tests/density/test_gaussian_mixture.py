@@ -87,14 +87,6 @@ def test_no_fit_wins_by_collapse():
     assert np.linalg.eigvalsh(fit.covariances_).min() > 1e-3
 
 
-def test_likelihood_axes_of_vve_are_never_behind_those_of_equal_orientation_models(reference):
-    # VVE holds VEE: from the same start, with the axes of largest likelihood, it should not fit worse here.
-    X = reference.table("blobs2")
-    fit = GaussianMixtureBIC(3, ("VEE", "VVE"), vve_axes="likelihood").fit(X)
-    loglik = (fit.bic_[3] + [n * np.log(len(X)) for n in (8 + 3 + 1 + 1, 8 + 6 + 1)]) / 2
-    assert loglik["VVE"] >= loglik["VEE"]
-
-
 def test_one_component_models_agree(reference):
     fit = GaussianMixtureBIC(1).fit(reference.table("blobs3"))
     bic = fit.bic_[1]
@@ -180,7 +172,6 @@ def test_one_dimension_has_two_models(reference):
         ({"models": ()}, "models is empty"),
         ({"models": "E"}, "'E' is not one of"),
         ({"start": "random"}, "start='random' is unknown"),
-        ({"vve_axes": "best"}, "vve_axes='best' is unknown"),
         ({"max_start": 3}, "max_start=3"),
         ({"tol": 0.0}, "tol=0.0"),
         ({"max_iter": 0}, "max_iter=0"),

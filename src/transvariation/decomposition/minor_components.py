@@ -120,6 +120,8 @@ class MinorComponents(TransformerMixin, BaseEstimator):
     ((51, 2), ['PC8', 'PC9'])
     """
 
+    _prefix = "PC"
+
     def __init__(self, n_components: int = 2, *, scale: bool = False, leave_out: float = 0.0):
         self.n_components = n_components
         self.scale = scale
@@ -162,7 +164,7 @@ class MinorComponents(TransformerMixin, BaseEstimator):
         return project((rows - self.mean_) / self.scale_, self.components_.T)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
-        """Return the names of the components by their number, PC8, PC9.
+        """Return the names of the components by their number: PC8, PC9; of sparse ones SPC8, SPC9.
 
         Parameters
         ----------
@@ -170,7 +172,7 @@ class MinorComponents(TransformerMixin, BaseEstimator):
             Ignored; present by convention.
         """
         check_is_fitted(self)
-        return np.array([f"PC{number}" for number in self.numbers_], dtype=object)
+        return np.array([f"{self._prefix}{number}" for number in self.numbers_], dtype=object)
 
     def loadings(self) -> "pd.DataFrame":
         """Show the loadings as a table: one row per variable, one column per component."""

@@ -46,10 +46,10 @@ def project(X: Floats, A: Floats) -> Floats:
     A matrix product by BLAS may round a row differently among other rows. A sample would then no longer equal
     itself, and tp counts units that equal it.
     """
-    image = np.zeros((len(X), A.shape[1]))
-    for column, weights in zip(X.T, A, strict=True):
-        image += column[:, None] * weights
-    return image
+    image = np.zeros((A.shape[1], len(X)))
+    for column, weights in zip(np.ascontiguousarray(X.T), A, strict=True):
+        image += weights[:, None] * column
+    return np.ascontiguousarray(image.T)
 
 
 def _orthonormal(G: Floats) -> Floats:
@@ -68,7 +68,8 @@ def _middle(values: Floats) -> Floats:
 
 
 def _mad(T: Floats) -> Floats:
-    return _middle(np.abs(T - _middle(T)[..., None])).sum(axis=-1)
+    deviations = T - _middle(T)[..., None]
+    return _middle(np.abs(deviations, out=deviations)).sum(axis=-1)
 
 
 def _iqr(T: Floats) -> Floats:

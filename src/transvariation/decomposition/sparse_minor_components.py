@@ -5,17 +5,16 @@ elastic-net regression of Zou, Hastie and Tibshirani is applied here to the last
 """
 
 import warnings
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.linalg import null_space
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lars_path_gram
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from transvariation.decomposition.minor_components import MinorComponents, Spectrum, last_components, principal_spectrum
-from transvariation.validation import check_count, check_magnitude, native_frame
+from transvariation.decomposition.minor_components import MinorComponents, Spectrum, last_components
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -151,6 +150,8 @@ class SparseMinorComponents(MinorComponents):
     Fe        0.00   0.0
     """
 
+    _prefix = "SPC"
+
     def __init__(
         self,
         n_components: int = 2,
@@ -164,27 +165,11 @@ class SparseMinorComponents(MinorComponents):
         self.penalty = penalty
         self.ridge = ridge
 
-    def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Compute sparse versions of the last components of the target samples.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The target samples.
-        y : None
-            Ignored; present by convention.
-        """
-        rows: Floats = validate_data(self, native_frame(X), dtype=np.float64, ensure_min_samples=2)
-        check_magnitude(rows, largest=1e150)  # only squares are summed
-        check_count("n_components", self.n_components, rows.shape[1])
+    def _learn(self, spectrum: Spectrum) -> None:
         if self.penalty != "nearer" and not (isinstance(self.penalty, int | float) and 0 <= self.penalty <= 1):
             raise ValueError(f"penalty={self.penalty!r} must be 'nearer' or a share of the largest penalty in [0, 1]")
         if not self.ridge > 0:
             raise ValueError(f"ridge={self.ridge} must be positive, for instance 1e-3; it keeps the path unique")
-        self._learn(principal_spectrum(rows, scale=self.scale))
-        return self
-
-    def _learn(self, spectrum: Spectrum) -> None:
         chosen = last_components(spectrum.variance, self.n_components, self.leave_out)
         self.mean_, self.scale_, self.numbers_ = spectrum.mean, spectrum.scale, np.array(chosen) + 1
         S = (spectrum.loadings.T * spectrum.variance) @ spectrum.loadings
@@ -207,17 +192,6 @@ class SparseMinorComponents(MinorComponents):
         # The path is linear between its steps; np.interp needs ascending arguments.
         columns = [np.interp(share, path.penalty[::-1], column[::-1]) for column in path.coefficients.T]
         return np.array(columns) / np.linalg.norm(columns)
-
-    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
-        """Return the names of the components, by the number of those they replace: SPC8, SPC9.
-
-        Parameters
-        ----------
-        input_features : None
-            Ignored; present by convention.
-        """
-        check_is_fitted(self)
-        return np.array([f"SPC{number}" for number in self.numbers_], dtype=object)
 
     def path_table(self) -> "pd.DataFrame":
         """Show every step of every path: component, penalty, number of variables, variance, and all loadings."""

@@ -67,7 +67,6 @@ def normal_box_probability(
         The relative error (three standard errors) to aim at with four and more correlated variables. Raises
         `TooManyVariables` where the error exceeds ten times this. None aims at 1e-3, except for probabilities below
         1e-21, and accepts any error.
-        :func:`mixture_box_error` computes the error reached.
     seed : int
         Shifts the lattice of the quasi Monte Carlo; the same seed gives the same numbers.
     engine : {"auto", "compiled", "numpy"}
@@ -122,7 +121,8 @@ def mixture_box_probability(
     >>> mixture_box_probability([0.5, 0.5], [[0], [4]], [[[1]], [[1]]], [[4], [40]], [[np.inf], [np.inf]])
     array([2.50015836e-001, 2.09131203e-284])
     """
-    log_p, error = _log_mixture_boxes(weights, means, covs, lower, upper, tolerance, seed, engine)
+    _check_components(weights, means, covs)
+    log_p, error = log_mixture_boxes(weights, means, covs, lower, upper, tolerance=tolerance, seed=seed, engine=engine)
     if tolerance is not None and (error > 10 * tolerance).any():
         raise TooManyVariables(
             f"{np.shape(means)[-1]} correlated variables are too many for the relative precision {tolerance}: the "
@@ -132,61 +132,42 @@ def mixture_box_probability(
     return log_p if log else np.exp(log_p)
 
 
-def mixture_box_error(
+def log_mixture_boxes(
     weights: ArrayLike,
     means: ArrayLike,
     covs: ArrayLike,
     lower: ArrayLike,
     upper: ArrayLike,
     *,
-    tolerance: float = 1e-3,
+    tolerance: float | None = None,
     seed: int = 0,
-) -> Floats:
-    """Compute the relative error of :func:`mixture_box_probability`: three standard errors of the quasi Monte Carlo.
+    engine: str = "auto",
+) -> tuple[Floats, Floats]:
+    """Compute log P(lower < X < upper) for X from a valid Gaussian mixture, and the relative errors of P.
 
-    It is zero for boxes that need no quasi Monte Carlo and have eight digits or more. Where variables repeat each other
-    almost exactly (correlations beyond 0.9999) the error is not reliable: all points of the lattice may miss a narrow
-    edge of the box under every shift, and errors up to 1e-3 were seen where almost none was reported.
+    The errors are three standard errors of the quasi Monte Carlo. They are zero for boxes that need none and have eight
+    digits or more. Where variables repeat each other almost exactly (correlations beyond 0.9999) they are not reliable:
+    all points of the lattice may miss a narrow edge of the box under every shift, and errors up to 1e-3 were seen where
+    almost none was reported.
 
     Examples
     --------
-    >>> mixture_box_error([1.0], np.zeros((1, 4)), np.full((4, 4), 0.5) + np.eye(4) / 2, np.zeros(4), np.ones(4)) < 1e-3
+    >>> corr = np.full((4, 4), 0.5) + np.eye(4) / 2
+    >>> log_mixture_boxes([1.0], np.zeros((1, 4)), corr, np.zeros(4), np.ones(4))[1] < 1e-3
     array([ True])
     """
-    return _log_mixture_boxes(weights, means, covs, lower, upper, tolerance, seed, "auto")[1]
-
-
-def _log_mixture_boxes(
-    weights: ArrayLike,
-    means: ArrayLike,
-    covs: ArrayLike,
-    lower: ArrayLike,
-    upper: ArrayLike,
-    tolerance: float | None,
-    seed: int,
-    engine: str,
-) -> tuple[Floats, Floats]:
-    weights = np.asarray(weights, dtype=float)
-    means, covs = np.atleast_2d(np.asarray(means, dtype=float)), np.asarray(covs, dtype=float)
+    weights, means, covs = (np.asarray(values, dtype=float) for values in (weights, means, covs))
     lower, upper = _sides(lower, upper, means.shape[1])
-    _check_components(weights, means, covs)
     compiled = resolve_engine(engine, len(lower) * len(means) / 2) == "compiled"
     with np.errstate(divide="ignore"):
         log_weights = np.log(weights)
     log_p, error = np.empty(len(lower)), np.empty(len(lower))
     for columns, rows in _by_bounded_columns(lower, upper):
+        mixture = log_weights, means[:, columns], covs[..., columns[:, None], columns]
         for block in blocks(len(rows), _BLOCK // len(means)):
             part = rows[block]
-            log_p[part], error[part] = _log_mixture(
-                log_weights,
-                means[:, columns],
-                covs[..., columns[:, None], columns],
-                lower[np.ix_(part, columns)],
-                upper[np.ix_(part, columns)],
-                tolerance,
-                seed,
-                compiled,
-            )
+            low, high = lower[part][:, columns], upper[part][:, columns]
+            log_p[part], error[part] = _log_mixture(*mixture, low, high, tolerance, seed, compiled)
     return log_p, error
 
 
@@ -201,7 +182,10 @@ def _sides(lower: ArrayLike, upper: ArrayLike, p: int) -> tuple[Floats, Floats]:
     return lower, upper
 
 
-def _check_components(weights: Floats, means: Floats, covs: Floats) -> None:
+def _check_components(weights: ArrayLike, means: ArrayLike, covs: ArrayLike) -> None:
+    weights, means, covs = (np.asarray(values, dtype=float) for values in (weights, means, covs))
+    if means.ndim != 2:
+        raise ValueError(f"means has shape {means.shape}; give (G, p), one row per component")
     n_components, p = means.shape
     if weights.shape != (n_components,) or covs.shape not in ((p, p), (n_components, p, p)):
         raise ValueError(

@@ -17,24 +17,20 @@ def _several(columns: list[int]) -> str:
     return ("column " if len(columns) == 1 else "columns ") + ", ".join(map(str, columns))
 
 
-def differing(X: Floats, value: Floats) -> NDArray[np.bool_]:
-    """Return a mask of the entries that differ from their column's value by more than rounding."""
-    return np.abs(X - value) > 8 * np.finfo(float).eps * np.maximum(np.abs(X), np.abs(value))
-
-
 def varying(X: Floats) -> NDArray[np.bool_]:
-    """Return a mask of the columns that are not constant.
+    """Return a mask of the columns that are not constant but for rounding.
 
     Examples
     --------
     >>> varying(np.array([[0.1, 1.0], [0.1, 2.0]]))
     array([False,  True])
     """
-    return np.asarray(differing(X, X[0]).any(axis=0))
+    rounding = 8 * np.finfo(float).eps * np.maximum(np.abs(X), np.abs(X[0]))
+    return np.asarray((np.abs(X - X[0]) > rounding).any(axis=0))
 
 
-def tied(X: Floats, tolerance: float = 0.0) -> list[int]:
-    """List the columns, none of them constant, that determine each other but for rounding or a share `tolerance`.
+def tied(X: Floats) -> list[int]:
+    """List the columns, none of them constant, that determine each other but for rounding.
 
     Examples
     --------
@@ -43,7 +39,7 @@ def tied(X: Floats, tolerance: float = 0.0) -> list[int]:
     """
     centred = X - X.mean(axis=0)
     directions, sizes, _ = np.linalg.svd((centred / np.linalg.norm(centred, axis=0)).T, full_matrices=False)
-    if sizes[-1] > max(tolerance, 4 * max(X.shape) * np.finfo(float).eps):
+    if sizes[-1] > 4 * max(X.shape) * np.finfo(float).eps:
         return []
     return np.flatnonzero(np.abs(directions[:, -1]) > 1e-6).tolist()
 

@@ -14,7 +14,6 @@ References
    definite symmetric matrices to nearly diagonal form. SIAM J. Sci. Stat. Comput. 7, 169-184.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
@@ -26,7 +25,6 @@ Indices = NDArray[np.intp]
 
 MODELS = ("EII", "VII", "EEI", "VEI", "EVI", "VVI", "EEE", "VEE", "EVE", "VVE", "EEV", "VEV", "EVV", "VVV")
 MODELS_1D = ("E", "V")
-VVE_BY_LIKELIHOOD = "VVE by likelihood"
 
 # Inner loops start where the last EM iteration left them, so that one or two rounds are usual.
 INNER_TOL = 1e-7
@@ -86,10 +84,6 @@ class Fits:
         return np.where(moving, new, last), np.logical_or.reduceat(far, self.starts)[self.owner]
 
 
-def _diagonal(values: Array) -> Array:
-    return values[:, :, None] * np.eye(values.shape[1])
-
-
 def _diagonals_of(W: Array) -> Array:
     return np.diagonal(W, axis1=1, axis2=2)
 
@@ -138,8 +132,43 @@ def _complete_axes(vectors: Array, rank: int) -> None:
                 break
 
 
-def _compose(vectors: Array, values: Array) -> Array:
-    return (vectors * values[:, None, :]) @ vectors.transpose(0, 2, 1)
+def _rotate(V: Array, D: Array, i: int, j: int, angle: Array, fits: Fits) -> None:
+    """Turn axes i and j of every fit by its angle, in place: the axes D and the scatter V seen from them."""
+    c, s = np.cos(angle), np.sin(angle)
+    for M, c_, s_ in ((D, c[:, None], s[:, None]), (V, fits.share(c)[:, None], fits.share(s)[:, None])):
+        M[:, :, i], M[:, :, j] = c_ * M[:, :, i] + s_ * M[:, :, j], c_ * M[:, :, j] - s_ * M[:, :, i]
+    V[:, i], V[:, j] = c_ * V[:, i] + s_ * V[:, j], c_ * V[:, j] - s_ * V[:, i]
+
+
+def _common_axes(W: Array, fits: Fits) -> tuple[Array, Array]:
+    """Compute the axes D that minimise the sum of tr(W_k D B_k^-1 D'), B_k the shape of the scatter along D.
+
+    These are the axes of EVE. mclust takes them for VVE as well, where they are best only if the volumes are equal.
+    """
+    p = W.shape[1]
+    new = ~fits.axes.any(axis=(1, 2))
+    D = fits.axes.copy()
+    if new.any():
+        D[new] = eigen(fits.pool(W))[1][new]
+    shared = fits.share(D)
+    V = shared.transpose(0, 2, 1) @ W @ shared
+    turning = np.ones(len(D), dtype=bool)
+    for _ in range(AXES_ROUNDS_PLANE if p == 2 else AXES_ROUNDS):
+        largest = np.zeros(len(D))
+        for i in range(p):
+            for j in range(i + 1, p):
+                B = _unit(_diagonals_of(V))[1]
+                weight = 1 / B[:, i] - 1 / B[:, j]
+                a, d, o = fits.pool(weight * V[:, i, i]), fits.pool(weight * V[:, j, j]), fits.pool(weight * V[:, i, j])
+                angle = np.where(turning, 0.5 * np.arctan2(-2 * o, d - a), 0.0)
+                _rotate(V, D, i, j, angle, fits)
+                # A turn by a right angle only swaps names.
+                largest = np.maximum(largest, np.abs(np.sin(2 * angle)))
+        turning &= largest >= AXES_TOL
+        if not turning.any():
+            break
+    fits.axes = D
+    return _diagonals_of(V), fits.share(D)
 
 
 def _volumes_and_shape(w: Array, N: Array, fits: Fits) -> Array:
@@ -155,92 +184,18 @@ def _volumes_and_shape(w: Array, N: Array, fits: Fits) -> Array:
     return volume[:, None] * shape
 
 
-def _rotate(V: Array, D: Array, i: int, j: int, angle: Array, fits: Fits) -> None:
-    """Turn axes i and j of every fit by its angle, in place: the axes D and the scatter V seen from them."""
-    c, s = np.cos(angle), np.sin(angle)
-    for M, c_, s_ in ((D, c[:, None], s[:, None]), (V, fits.share(c)[:, None], fits.share(s)[:, None])):
-        M[:, :, i], M[:, :, j] = c_ * M[:, :, i] + s_ * M[:, :, j], c_ * M[:, :, j] - s_ * M[:, :, i]
-    V[:, i], V[:, j] = c_ * V[:, i] + s_ * V[:, j], c_ * V[:, j] - s_ * V[:, i]
-
-
-def _common_axes(W: Array, N: Array, fits: Fits, variances: Callable[[Array, Array], Array]) -> tuple[Array, Array]:
-    """Compute the axes D that minimise the sum of tr(W_k D B_k^-1 D'), where B_k = variances(scatter along D)."""
-    p = W.shape[1]
-    new = ~fits.axes.any(axis=(1, 2))
-    D = fits.axes.copy()
-    if new.any():
-        D[new] = eigen(fits.pool(W))[1][new]
-    shared = fits.share(D)
-    V = shared.transpose(0, 2, 1) @ W @ shared
-    turning = np.ones(len(D), dtype=bool)
-    for _ in range(AXES_ROUNDS_PLANE if p == 2 else AXES_ROUNDS):
-        largest = np.zeros(len(D))
-        for i in range(p):
-            for j in range(i + 1, p):
-                B = variances(_diagonals_of(V), N)
-                weight = 1 / B[:, i] - 1 / B[:, j]
-                a, d, o = fits.pool(weight * V[:, i, i]), fits.pool(weight * V[:, j, j]), fits.pool(weight * V[:, i, j])
-                angle = np.where(turning, 0.5 * np.arctan2(-2 * o, d - a), 0.0)
-                _rotate(V, D, i, j, angle, fits)
-                # A turn by a right angle only swaps names.
-                largest = np.maximum(largest, np.abs(np.sin(2 * angle)))
-        turning &= largest >= AXES_TOL
-        if not turning.any():
-            break
-    fits.axes = D
-    return D, _diagonals_of(V)
-
-
-def _eii(W: Array, N: Array, fits: Fits) -> Array:
-    p = W.shape[1]
-    trace = fits.pool(_diagonals_of(W).sum(axis=1)) / (p * fits.pool(N))
-    return fits.share(trace)[:, None, None] * np.eye(p)
-
-
-def _vii(W: Array, N: Array, fits: Fits) -> Array:
-    p = W.shape[1]
-    return (_diagonals_of(W).sum(axis=1) / (p * N))[:, None, None] * np.eye(p)
-
-
-def _eei(W: Array, N: Array, fits: Fits) -> Array:
-    return _diagonal(fits.share(fits.pool(_diagonals_of(W)) / fits.pool(N)[:, None]))
-
-
-def _vei(W: Array, N: Array, fits: Fits) -> Array:
-    return _diagonal(_volumes_and_shape(_diagonals_of(W), N, fits))
-
-
-def _equal_volume(w: Array, N: Array, fits: Fits) -> Array:
-    """Variances of components that share a volume but not a shape, from their scatter along the axes."""
-    size, shape = _unit(w)
-    return fits.share(fits.pool(size) / fits.pool(N))[:, None] * shape
-
-
-def _evi(W: Array, N: Array, fits: Fits) -> Array:
-    return _diagonal(_equal_volume(_diagonals_of(W), N, fits))
-
-
-def _vvi(W: Array, N: Array, fits: Fits) -> Array:
-    return _diagonal(_diagonals_of(W) / N[:, None])
-
-
-def _eee(W: Array, N: Array, fits: Fits) -> Array:
-    return fits.share(fits.pool(W) / fits.pool(N)[:, None, None])
-
-
-def _vee(W: Array, N: Array, fits: Fits) -> Array:
+def _proportional(W: Array, N: Array, fits: Fits) -> Array:
+    """VEE: one matrix, with a volume for each component."""
     p = W.shape[1]
     volume, matrix, moving = fits.scale, np.ones_like(W), np.ones(len(N), dtype=bool)
     for _ in range(INNER_ROUNDS):
         C = fits.pool(W / volume[:, None, None])
         C /= (determinant(C) ** (1 / p))[:, None, None]
         good = np.asarray(np.isfinite(C).all(axis=(1, 2)))
+        # Singular where components with fewer samples than variables have collapsed.
+        good[good] = np.linalg.slogdet(C[good])[0] != 0
         inverse = np.full_like(C, np.nan)
-        try:
-            inverse[good] = np.linalg.inv(C[good])
-        except np.linalg.LinAlgError:  # components with fewer samples than variables have collapsed
-            good[good] = np.linalg.slogdet(C[good])[0] != 0
-            inverse[good] = np.linalg.inv(C[good])
+        inverse[good] = np.linalg.inv(C[good])
         matrix = np.where(moving[:, None, None], fits.share(C), matrix)
         volume, moving = fits.move(volume, np.einsum("kij,kji->k", W, fits.share(inverse)) / (p * N), moving)
         if not moving.any():
@@ -249,57 +204,31 @@ def _vee(W: Array, N: Array, fits: Fits) -> Array:
     return volume[:, None, None] * matrix
 
 
-def _eve(W: Array, N: Array, fits: Fits) -> Array:
-    D, w = _common_axes(W, N, fits, lambda w, N: _unit(w)[1])
-    return _compose(fits.share(D), _equal_volume(w, N, fits))
+def _variances(volume: str, shape: str, w: Array, N: Array, fits: Fits) -> Array:
+    """Turn scatter along the axes into variances along them, by what the components share."""
+    if volume == "E" and shape != "V":
+        return fits.share(fits.pool(w) / fits.pool(N)[:, None])
+    if volume == "E":
+        size, own = _unit(w)
+        return fits.share(fits.pool(size) / fits.pool(N))[:, None] * own
+    return _volumes_and_shape(w, N, fits) if shape == "E" else w / N[:, None]
 
 
-def _vve(W: Array, N: Array, fits: Fits) -> Array:
-    # The axes that mclust takes are those of EVE: best if the volumes were equal, which here they are not.
-    D, w = _common_axes(W, N, fits, lambda w, N: _unit(w)[1])
-    return _compose(fits.share(D), w / N[:, None])
+def m_step(model: str, W: Array, N: Array, fits: Fits) -> Array:
+    """Compute the covariances of components with scatter matrices W and sizes N, (k, p, p).
 
-
-def _vve_by_likelihood(W: Array, N: Array, fits: Fits) -> Array:
-    D, w = _common_axes(W, N, fits, lambda w, N: w / N[:, None])
-    return _compose(fits.share(D), w / N[:, None])
-
-
-def _eev(W: Array, N: Array, fits: Fits) -> Array:
-    values, vectors = eigen(W)
-    return _compose(vectors, fits.share(fits.pool(values) / fits.pool(N)[:, None]))
-
-
-def _vev(W: Array, N: Array, fits: Fits) -> Array:
-    values, vectors = eigen(W)
-    return _compose(vectors, _volumes_and_shape(values, N, fits))
-
-
-def _evv(W: Array, N: Array, fits: Fits) -> Array:
-    size = determinant(W) ** (1 / W.shape[1])
-    return (fits.share(fits.pool(size) / fits.pool(N)) / size)[:, None, None] * W
-
-
-def _vvv(W: Array, N: Array, fits: Fits) -> Array:
-    return W / N[:, None, None]
-
-
-M_STEPS: dict[str, Callable[[Array, Array, Fits], Array]] = {
-    "E": _eii,
-    "V": _vii,
-    "EII": _eii,
-    "VII": _vii,
-    "EEI": _eei,
-    "VEI": _vei,
-    "EVI": _evi,
-    "VVI": _vvi,
-    "EEE": _eee,
-    "VEE": _vee,
-    "EVE": _eve,
-    "VVE": _vve,
-    VVE_BY_LIKELIHOOD: _vve_by_likelihood,
-    "EEV": _eev,
-    "VEV": _vev,
-    "EVV": _evv,
-    "VVV": _vvv,
-}
+    `fits.scale` and `fits.axes` are where inner loops begin, and are set to where they end.
+    """
+    volume, shape, orientation = list(model + "II")[:3]
+    if model == "EEE":
+        return fits.share(fits.pool(W) / fits.pool(N)[:, None, None])
+    if model == "VEE":
+        return _proportional(W, N, fits)
+    if model == "VVV":
+        return W / N[:, None, None]
+    if orientation == "I":
+        w = _diagonals_of(W)
+        w = np.broadcast_to(w.mean(axis=1, keepdims=True), w.shape) if shape == "I" else w
+        return _variances(volume, shape, w, N, fits)[:, :, None] * np.eye(W.shape[1])
+    w, axes = _common_axes(W, fits) if orientation == "E" else eigen(W)
+    return (axes * _variances(volume, shape, w, N, fits)[:, None, :]) @ axes.transpose(0, 2, 1)

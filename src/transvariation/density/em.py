@@ -5,13 +5,14 @@ so that each NumPy call serves all of them; one fit after the other would spend 
 """
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from functools import cache, partial
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from transvariation.density.covariance_models import M_STEPS, VVE_BY_LIKELIHOOD, Array, Fits, n_parameters
+from transvariation.density.covariance_models import Array, Fits, m_step, n_parameters
 from transvariation.parallel import run_in_threads
 
 _EPS = float(np.finfo(float).eps)
@@ -30,7 +31,22 @@ class Mixture(NamedTuple):
     covariances: Array
     loglik: float
     n_iter: int
-    converged: bool
+
+
+class Mixtures(NamedTuple):
+    """Several mixtures fitted to the same data, one after the other in the same arrays."""
+
+    first: NDArray[np.intp]  # where the components of each begin, and where those of the last end
+    weights: Array
+    means: Array
+    covariances: Array
+    loglik: Array  # NaN where a component has collapsed
+    n_iter: NDArray[np.int64]
+
+    def pick(self, i: int) -> Mixture:
+        """Return a copy of one of them."""
+        weights, means, covariances = (a[self.first[i] : self.first[i + 1]].copy() for a in self[1:4])
+        return Mixture(weights, means, covariances, float(self.loglik[i]), int(self.n_iter[i]))
 
 
 def variance_floor(X: Array) -> Array:
@@ -153,16 +169,13 @@ class _Batch:
             own = sizes[fits]
             self.by_model.append((model, fits, rows, np.cumsum(own) - own, np.repeat(np.arange(len(fits)), own)))
 
-    def rows(self, fit: int) -> slice:
-        return slice(self.first[fit], self.first[fit + 1])
-
 
 def _covariances(W: Array, N: Array, floor: Array, batch: _Batch, scale: Array, axes: Array) -> Array:
     """Compute the M-step of every fit by its model; `scale` and `axes` keep the state of inner loops."""
     out = np.empty_like(W)
     for model, which, rows, starts, owner in batch.by_model:
         fits = Fits(starts, owner, scale[rows], axes[which])
-        out[rows] = M_STEPS[model](W[rows], N[rows], fits)
+        out[rows] = m_step(model, W[rows], N[rows], fits)
         if model[1:3] == "VE":  # on a line, a component with its own shape has no common axes but by rounding errors
             out[rows[~whitening(W[rows] / N[rows, None, None], floor)[2]]] = np.nan
         scale[rows], axes[which] = fits.scale, fits.axes
@@ -176,7 +189,7 @@ def fit_mixtures(
     *,
     tol: float = 1e-5,
     max_iter: int = 1000,
-) -> list[Mixture | None]:
+) -> Mixtures:
     """Fit several mixtures to the same data by EM.
 
     Parameters
@@ -192,14 +205,24 @@ def fit_mixtures(
 
     Returns
     -------
-    list
-        A `Mixture` for each problem; None where a component has collapsed onto a point, a line, a plane.
+    Mixtures
+        The mixtures in the order of the problems. In collapsed ones a component has shrunk onto a point, a line, a
+        plane.
     """
     p = X.shape[1]
     centre = X.mean(axis=0)
     X = X - centre
     floor, least = variance_floor(X), least_scatter(X)
-    results: list[Mixture | None] = [None] * len(problems)
+    first = np.concatenate([[0], np.cumsum([size for _, size in problems])])
+    k = int(first[-1])
+    results = Mixtures(
+        first,
+        np.empty(k),
+        np.empty((k, p)),
+        np.empty((k, p, p)),
+        np.full(len(problems), np.nan),
+        np.zeros(len(problems), dtype=np.int64),
+    )
     order = sorted(range(len(problems)), key=lambda i: problems[i][1])
     place = np.array(order, dtype=np.intp)
     batch = _Batch([problems[i][0] for i in order], np.array([problems[i][1] for i in order], dtype=np.intp))
@@ -232,10 +255,11 @@ def fit_mixtures(
         loglik = _memberships(z, batch)
         finished = (np.abs(loglik - last) < tol * (1 + np.abs(loglik))) | (iteration == max_iter)
         for f in np.flatnonzero(finished).tolist():
-            r = batch.rows(f)
-            results[place[f]] = Mixture(
-                weights[r], means[r] + centre, covariances[r], float(loglik[f]), iteration, iteration < max_iter
-            )
+            own, fit = slice(batch.first[f], batch.first[f + 1]), place[f]
+            to = slice(first[fit], first[fit + 1])
+            results.weights[to], results.means[to] = weights[own], means[own] + centre
+            results.covariances[to] = covariances[own]
+            results.loglik[fit], results.n_iter[fit] = loglik[f], iteration
     return results
 
 
@@ -268,58 +292,76 @@ def _memberships(joint: Array, batch: _Batch) -> Array:
     return loglik
 
 
-FitMixtures = Callable[..., list[Mixture | None]]
+class Search(NamedTuple):
+    """The fits of several models with several numbers of components."""
+
+    bic: Array  # (models, sizes): 2 loglik - parameters x log n; NaN where there is no fit
+    place: NDArray[np.intp]  # (models, sizes): which fit it is; one component is the same in several models
+    batches: list[Mixtures]
+
+    def pick(self, row: int, column: int) -> Mixture:
+        """Return the fit of a row and a column of `bic`."""
+        i = int(self.place[row, column])
+        for batch in self.batches:
+            if i < len(batch.loglik):
+                break
+            i -= len(batch.loglik)
+        return batch.pick(i)
 
 
 def search(
     X: Array,
     models: Sequence[str],
+    sizes: Sequence[int],
     starts: dict[int, NDArray[np.intp]],
-    fit_mixtures: FitMixtures = fit_mixtures,
+    fit_mixtures: Callable[..., Mixtures] = fit_mixtures,
     *,
     tol: float = 1e-5,
     max_iter: int = 1000,
-    vve_axes: str = "mclust",
     n_jobs: int | None = None,
-) -> dict[tuple[str, int], Mixture]:
+) -> Search:
     """Fit every model with every number of components that has a start.
 
     Parameters
     ----------
     X : ndarray of shape (n, p)
     models : sequence of str
+    sizes : sequence of int
+        Numbers of components.
     starts : dict
         Labels to start from, by number of components; see `hierarchical.starting_partitions`.
     fit_mixtures : function, default=fit_mixtures
         This module's or its compiled replacement.
     tol, max_iter
         When EM stops; see `fit_mixtures`.
-    vve_axes : {"mclust", "likelihood"}
     n_jobs : int, optional
         The number of threads that share the batches of fits; the batches do not depend on it.
-
-    Returns
-    -------
-    dict
-        The fits by (model, number of components), without those in which a component has collapsed.
     """
-    wanted = {(m, G): (_single_component(m) if G == 1 else m, G) for m in models for G in starts}
-    todo = list(dict.fromkeys(wanted.values()))
-    batches = []
-    while todo:
-        total = np.cumsum([G for _, G in todo]) * max(len(X), X.shape[1] ** 2)
-        count = max(1, int(np.searchsorted(total, _BATCH, side="right")))
-        batches.append(todo[:count])
-        todo = todo[count:]
+    n, p = X.shape
+    problems, place, df = _plan(tuple(models), tuple(sizes), tuple(starts), p)
+    total = np.cumsum([G for _, G in problems]) * max(n, p * p)
+    batches: list[tuple[list[tuple[str, int]]]] = []
+    done = 0
+    while done < len(problems):
+        limit = _BATCH + (total[done - 1] if done else 0)
+        stop = max(done + 1, int(np.searchsorted(total, limit, side="right")))
+        batches.append((problems[done:stop],))
+        done = stop
+    fits = run_in_threads(partial(fit_mixtures, X, starts=starts, tol=tol, max_iter=max_iter), batches, n_jobs)
+    loglik = np.concatenate([batch.loglik for batch in fits] + [[np.nan]])[place]
+    return Search(2 * loglik - df * np.log(n), place, fits)
 
-    def fit(batch: list[tuple[str, int]]) -> list[Mixture | None]:
-        names = [(VVE_BY_LIKELIHOOD if m == "VVE" and vve_axes == "likelihood" else m, G) for m, G in batch]
-        return fit_mixtures(X, names, starts, tol=tol, max_iter=max_iter)
 
-    fits: dict[tuple[str, int], Mixture] = {}
-    for batch, done in zip(batches, run_in_threads(fit, [(batch,) for batch in batches], n_jobs), strict=True):
-        fits |= {problem: mixture for problem, mixture in zip(batch, done, strict=True) if mixture is not None}
-    return {problem: fits[same] for problem, same in wanted.items() if same in fits}
+@cache
+def _plan(
+    models: tuple[str, ...], sizes: tuple[int, ...], started: tuple[int, ...], p: int
+) -> tuple[list[tuple[str, int]], NDArray[np.intp], Array]:
+    """List the problems to solve, the place of each model and size among them (-1: no start), and their parameters."""
+    wanted = [[(_single_component(m) if G == 1 else m, G) for G in sizes] for m in models]
+    problems = [problem for problem in dict.fromkeys(chain(*wanted)) if problem[1] in started]
+    number = {problem: i for i, problem in enumerate(problems)}
+    place = np.array([[number.get(problem, -1) for problem in row] for row in wanted])
+    return problems, place, np.array([[n_parameters(m, G, p) for G in sizes] for m in models], dtype=float)
 
 
 def _single_component(model: str) -> str:
@@ -327,15 +369,3 @@ def _single_component(model: str) -> str:
     if len(model) == 1:
         return "E"
     return "EII" if model.endswith("II") else "EEI" if model.endswith("I") else "EEE"
-
-
-def bic_table(fits: dict[tuple[str, int], Mixture], sizes: list[int], models: list[str], X: Array) -> Array:
-    """Compute the BIC of every fit, (models, sizes); NaN where there is none."""
-    n, p = X.shape
-    log_n = float(np.log(n))
-    return np.array(
-        [
-            [2 * fits[m, G].loglik - n_parameters(m, G, p) * log_n if (m, G) in fits else np.nan for G in sizes]
-            for m in models
-        ]
-    )

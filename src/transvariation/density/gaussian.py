@@ -1,4 +1,4 @@
-"""One Gaussian as a density."""
+"""One Gaussian as a density, and what it shares with other mixtures of Gaussians."""
 
 from typing import Any, Self
 
@@ -8,29 +8,72 @@ from scipy.linalg import solve_triangular
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from transvariation.acceleration import resolve_engine
-from transvariation.density.box_probability import mixture_box_error, normal_box_probability
+from transvariation.density.box_probability import log_mixture_boxes
 from transvariation.density.covariance import check_full_spread
 from transvariation.validation import native_frame
 
 Floats = NDArray[np.float64]
+Components = tuple[Floats, Floats, Floats]  # weights, means, covariances
 
 
-class GaussianDensity(DensityMixin, BaseEstimator):
+class GaussianMixtureMixin(DensityMixin):
+    """Box probabilities of densities that are mixtures of Gaussians."""
+
+    engine_ = "auto"  # which code computes them; DensityTOCC sets it for many small fits
+
+    def _components(self) -> Components:
+        """Return weights (G,), means (G, p) and covariances (G, p, p), or (p, p) if the components share one."""
+        raise NotImplementedError
+
+    def score(self: Any, X: ArrayLike, y: Any = None) -> float:
+        """Compute the mean log density of the rows of `X`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples to score.
+        y : None
+            Ignored; present by convention.
+        """
+        return float(self.score_samples(X).mean())
+
+    def box_probability(self, lower: ArrayLike, upper: ArrayLike, *, log: bool = False) -> Floats:
+        """Compute the probability of each box; see :func:`transvariation.density.mixture_box_probability`.
+
+        Parameters
+        ----------
+        lower : array-like of shape (n_boxes, n_features)
+            Lower corners of the boxes; -inf where a box is open.
+        upper : array-like of shape (n_boxes, n_features)
+            Upper corners of the boxes; inf where a box is open.
+        log : bool, default=False
+            Return logarithms, which do not underflow.
+        """
+        check_is_fitted(self)
+        log_p, _ = log_mixture_boxes(*self._components(), lower, upper, engine=self.engine_)
+        return log_p if log else np.exp(log_p)
+
+    def box_error(self, lower: ArrayLike, upper: ArrayLike) -> Floats:
+        """Compute the relative error of `box_probability`, which four and more correlated variables have.
+
+        Parameters
+        ----------
+        lower : array-like of shape (n_boxes, n_features)
+            Lower corners of the boxes; -inf where a box is open.
+        upper : array-like of shape (n_boxes, n_features)
+            Upper corners of the boxes; inf where a box is open.
+        """
+        check_is_fitted(self)
+        return log_mixture_boxes(*self._components(), lower, upper, tolerance=1e-3)[1]
+
+
+class GaussianDensity(GaussianMixtureMixin, BaseEstimator):
     """Estimate a density by the normal distribution with the mean and covariance (divisor n) of the samples.
-
-    Parameters
-    ----------
-    engine : {"auto", "compiled", "numpy"}, default="auto"
-        Whether compiled code (numba) or NumPy computes box probabilities in two and three variables; ``"auto"`` takes
-        compiled code after a fit to many samples.
 
     Attributes
     ----------
     mean_ : ndarray of shape (p,)
     covariance_ : ndarray of shape (p, p)
-    engine_ : {"compiled", "numpy"}
-        The engine in use.
 
     Examples
     --------
@@ -38,9 +81,6 @@ class GaussianDensity(DensityMixin, BaseEstimator):
     >>> density.box_probability([[1.0]], [[np.inf]])
     array([0.5])
     """
-
-    def __init__(self, *, engine: str = "auto"):
-        self.engine = engine
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Estimate mean and covariance from the rows of `X`.
@@ -54,7 +94,6 @@ class GaussianDensity(DensityMixin, BaseEstimator):
         """
         rows: Floats = validate_data(self, native_frame(X), dtype=np.float64, ensure_min_samples=2)
         check_full_spread(rows)
-        self.engine_ = resolve_engine(self.engine, len(rows) / 2)
         self.mean_ = rows.mean(axis=0)
         self.covariance_ = np.atleast_2d(np.cov(rows, rowvar=False, bias=True))
         scale = np.sqrt(np.diag(self.covariance_))
@@ -80,43 +119,5 @@ class GaussianDensity(DensityMixin, BaseEstimator):
         constant = np.log(np.diag(self._chol)).sum() + len(self.mean_) / 2 * np.log(2 * np.pi)
         return -0.5 * (z * z).sum(axis=0) - constant
 
-    def score(self, X: ArrayLike, y: Any = None) -> float:
-        """Compute the total log density of the rows of `X`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples to score.
-        y : None
-            Ignored; present by convention.
-        """
-        return float(self.score_samples(X).sum())
-
-    def box_probability(self, lower: ArrayLike, upper: ArrayLike, *, log: bool = False) -> Floats:
-        """Compute the probability of each box; see :func:`transvariation.density.normal_box_probability`.
-
-        Parameters
-        ----------
-        lower : array-like of shape (n_boxes, n_features)
-            Lower corners of the boxes; -inf where a box is open.
-        upper : array-like of shape (n_boxes, n_features)
-            Upper corners of the boxes; inf where a box is open.
-        log : bool, default=False
-            Return logarithms.
-        """
-        check_is_fitted(self)
-        normal = self.mean_, self.covariance_
-        return normal_box_probability(*normal, lower, upper, log=log, tolerance=None, engine=self.engine_)
-
-    def box_error(self, lower: ArrayLike, upper: ArrayLike) -> Floats:
-        """Compute the relative error of `box_probability`; see :func:`transvariation.density.mixture_box_error`.
-
-        Parameters
-        ----------
-        lower : array-like of shape (n_boxes, n_features)
-            Lower corners of the boxes; -inf where a box is open.
-        upper : array-like of shape (n_boxes, n_features)
-            Upper corners of the boxes; inf where a box is open.
-        """
-        check_is_fitted(self)
-        return mixture_box_error([1.0], self.mean_[None], self.covariance_, lower, upper)
+    def _components(self) -> Components:
+        return np.ones(1), self.mean_[None], self.covariance_

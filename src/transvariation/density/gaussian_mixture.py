@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from transvariation.acceleration import resolve_engine
-from transvariation.density.box_probability import mixture_box_error, mixture_box_probability
 from transvariation.density.covariance_models import MODELS, MODELS_1D, Array, n_parameters
-from transvariation.density.em import bic_table, fit_mixtures, log_density, search
+from transvariation.density.em import fit_mixtures, log_density, search
+from transvariation.density.gaussian import Components, GaussianMixtureMixin
 from transvariation.density.hierarchical import merge_clusters, starting_partitions
 from transvariation.validation import check_count, check_magnitude, native_frame
 
@@ -21,14 +21,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 STARTS = ("variables", "svd")
-VVE_AXES = ("mclust", "likelihood")
 # Components x samples x variables to fit that take NumPy as long as one row of other computations, about 1 us. With it,
 # compiled code is used where NumPy would take five seconds or more.
 _WORK_PER_ROW = 60
 _MOST_BYTES = 2**30
 
 
-class GaussianMixtureBIC(DensityMixin, BaseEstimator):
+class GaussianMixtureBIC(GaussianMixtureMixin, BaseEstimator):
     """Fit a Gaussian mixture whose covariance model and number of components are chosen by BIC, as R's mclust does.
 
     The components' covariances may share volume, shape and orientation or not: fourteen models (see
@@ -50,9 +49,6 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
         EM stops when the log likelihood l changes by less than ``tol * (1 + |l|)``.
     max_iter : int, default=1000
         The largest number of EM iterations.
-    vve_axes : {"mclust", "likelihood"}, default="mclust"
-        How VVE finds its common axes. mclust takes the axes that would be best if all volumes were equal;
-        ``"likelihood"`` takes those that maximise the likelihood of the model.
     max_start : int, default=1000
         The largest number of samples, drawn at random, for the hierarchical partition. Its time grows with the square
         of their number, its memory with their number times the square of the number of variables.
@@ -109,7 +105,6 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
         start: str = "variables",
         tol: float = 1e-5,
         max_iter: int = 1000,
-        vve_axes: str = "mclust",
         max_start: int = 1000,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -120,7 +115,6 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
         self.start = start
         self.tol = tol
         self.max_iter = max_iter
-        self.vve_axes = vve_axes
         self.max_start = max_start
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -136,8 +130,12 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
         y : ignored
             Present for scikit-learn's conventions.
         """
-        rows = validate_data(self, native_frame(X), dtype=np.float64, ensure_min_samples=2)
+        return self._fit_rows(validate_data(self, native_frame(X), dtype=np.float64, ensure_min_samples=2))
+
+    def _fit_rows(self, rows: Array) -> Self:
+        """Fit to validated samples."""
         n, p = rows.shape
+        self.n_features_in_ = p
         sizes, models = self._checked(p)
         check_magnitude(rows)
         used = np.arange(n)
@@ -151,31 +149,20 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
 
             merge, fit_many = merging.merge_clusters, mixture.fit_mixtures
         starts = starting_partitions(rows, sizes, self.start, used, merge)
-        fits = search(
-            rows,
-            models,
-            starts,
-            fit_many,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            vve_axes=self.vve_axes,
-            n_jobs=self.n_jobs,
-        )
-        self._tried = sizes, models
-        self._bic = bic_table(fits, sizes, models, rows)
+        found = search(rows, models, sizes, starts, fit_many, tol=self.tol, max_iter=self.max_iter, n_jobs=self.n_jobs)
+        self._tried, self._bic = (sizes, models), found.bic
         self.__dict__.pop("bic_", None)  # the table of an earlier fit
-        if not fits:
+        if np.isnan(found.bic).all():
             raise ValueError(
                 f"no mixture could be fitted to {n} samples of {p} variables: in every one a component collapsed onto "
                 "a point or a line. Remove constant variables and multiples of others, reduce the number of variables, "
                 "or allow n_components=1 and the models EII and VII, which need least."
             )
         # Of equal values (one component is the same in several models) the first: the simplest model.
-        column, row = divmod(int(np.nanargmax(self._bic.T)), len(models))
+        column, row = divmod(int(np.nanargmax(found.bic.T)), len(models))
         self.model_name_, self.n_components_ = models[row], sizes[column]
-        best = fits[self.model_name_, self.n_components_]
-        self.weights_, self.means_, self.covariances_ = best.weights, best.means, best.covariances
-        self.loglik_, self.n_iter_, self.converged_ = best.loglik, best.n_iter, best.converged
+        self.weights_, self.means_, self.covariances_, self.loglik_, self.n_iter_ = found.pick(row, column)
+        self.converged_ = self.n_iter_ < self.max_iter
         self.n_parameters_ = n_parameters(self.model_name_, self.n_components_, p)
         return self
 
@@ -193,8 +180,6 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
             raise ValueError("models is empty; name at least one, for example 'VVV'")
         if self.start not in STARTS:
             raise ValueError(f"start={self.start!r} is unknown; choose one of {', '.join(STARTS)}")
-        if self.vve_axes not in VVE_AXES:
-            raise ValueError(f"vve_axes={self.vve_axes!r} is unknown; choose one of {', '.join(VVE_AXES)}")
         if self.max_start < sizes[-1]:
             raise ValueError(f"max_start={self.max_start} must not be below the largest n_components, {sizes[-1]}")
         if not self.tol > 0 or self.max_iter < 1:
@@ -226,18 +211,6 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
         """
         return self._evaluate(X)[0]
 
-    def score(self, X: ArrayLike, y: Any = None) -> float:
-        """Compute the mean log density.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples to score.
-        y : None
-            Ignored; present by convention.
-        """
-        return float(self.score_samples(X).mean())
-
     def predict_proba(self, X: ArrayLike) -> Array:
         """Compute the probability that each sample comes from each component, (n, G).
 
@@ -258,32 +231,8 @@ class GaussianMixtureBIC(DensityMixin, BaseEstimator):
         """
         return self.predict_proba(X).argmax(axis=1)
 
-    def box_probability(self, lower: ArrayLike, upper: ArrayLike, *, log: bool = False) -> Array:
-        """Compute the probability of boxes; sides may be infinite.
-
-        Parameters
-        ----------
-        lower, upper : array-like of shape (q, p)
-            Lower corners of the boxes; -inf where a box is open.
-        log : bool, default=False
-            Return the logarithm, which does not underflow.
-        """
-        check_is_fitted(self, "means_")
-        mixture = self.weights_, self.means_, self.covariances_
-        return mixture_box_probability(*mixture, lower, upper, log=log, tolerance=None, engine=self.engine_)
-
-    def box_error(self, lower: ArrayLike, upper: ArrayLike) -> Array:
-        """Compute the relative error of `box_probability`; see `transvariation.density.mixture_box_error`.
-
-        Parameters
-        ----------
-        lower : array-like of shape (n_boxes, n_features)
-            Lower corners of the boxes; -inf where a box is open.
-        upper : array-like of shape (n_boxes, n_features)
-            Upper corners of the boxes; inf where a box is open.
-        """
-        check_is_fitted(self, "means_")
-        return mixture_box_error(self.weights_, self.means_, self.covariances_, lower, upper)
+    def _components(self) -> Components:
+        return self.weights_, self.means_, self.covariances_
 
     def sample(self, n_samples: int = 1) -> tuple[Array, NDArray[np.intp]]:
         """Draw samples from the mixture.

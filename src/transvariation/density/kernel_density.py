@@ -4,22 +4,21 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.base import BaseEstimator
 from sklearn.covariance import ledoit_wolf
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from transvariation.acceleration import resolve_engine
 from transvariation.density.bandwidth import MAX_DIMENSION
-from transvariation.density.box_probability import least_eigenvalue, mixture_box_error, mixture_box_probability
+from transvariation.density.box_probability import least_eigenvalue
 from transvariation.density.covariance import solve_rows, varying
-from transvariation.validation import check_magnitude, native_frame
+from transvariation.density.gaussian import Components, GaussianMixtureMixin
+from transvariation.validation import blocks, check_magnitude, native_frame
 
 Floats = NDArray[np.float64]
 
 RULES = ("normal", "scott")
 _BLOCK = 1 << 16  # distances held at a time: they stay in the cache
-_FAR = 1e-280  # below this sum, subnormal numbers would cost digits
 
 
 def rule_bandwidth(X: Floats, rule: str = "normal", *, diagonal: bool = False) -> Floats:
@@ -101,8 +100,8 @@ def _is_positive_definite(H: Floats) -> bool:
 def log_kernel_density(X: Floats, H: Floats, Z: Floats) -> Floats:
     r"""Compute :math:`\log \frac1n \sum_i \phi_H(z - x_i)` at each row of `Z`.
 
-    Whitened by H the kernels are spherical. Where all of them underflow, the largest is factored out, so that
-    far points keep their order. Where even the squared distances overflow, the logarithm is minus infinity.
+    Whitened by H the kernels are spherical. The largest is factored out, so that far points keep their order. Where
+    even the squared distances overflow, the logarithm is minus infinity.
 
     Parameters
     ----------
@@ -131,22 +130,13 @@ def log_kernel_density(X: Floats, H: Floats, Z: Floats) -> Floats:
 
 
 def _log_sums(kernels: Floats, points: Floats) -> Floats:
-    m, n = points.shape[1], kernels.shape[1]
-    result = np.empty(m)
-    step = max(1, _BLOCK // n)
-    for start in range(0, m, step):
-        block = slice(start, start + step)
-        distances = _distance2(points[:, block], kernels)
-        result[block] = np.exp(np.negative(distances, out=distances), out=distances).sum(axis=1)
-    far = np.flatnonzero(~(result >= _FAR))  # differences of infinite numbers are NaN: far as well
-    with np.errstate(divide="ignore"):
-        result = np.log(result)
-    for start in range(0, len(far), step):
-        rows = far[start : start + step]
-        exponents = -_distance2(points[:, rows], kernels)
+    result = np.empty(points.shape[1])
+    for block in blocks(len(result), _BLOCK // kernels.shape[1]):
+        exponents = -_distance2(points[:, block], kernels)
         top = exponents.max(axis=1)
-        sums = top + np.log(np.exp(exponents - top[:, None]).sum(axis=1))
-        result[rows] = np.where(np.isfinite(top), sums, -np.inf)
+        exponents -= top[:, None]
+        sums = top + np.log(np.exp(exponents, out=exponents).sum(axis=1))
+        result[block] = np.where(np.isfinite(top), sums, -np.inf)  # differences of infinite numbers are NaN: far away
     return result
 
 
@@ -160,7 +150,7 @@ def _distance2(points: Floats, kernels: Floats) -> Floats:
     return total
 
 
-class GaussianKernelDensity(DensityMixin, BaseEstimator):
+class GaussianKernelDensity(GaussianMixtureMixin, BaseEstimator):
     r"""Estimate a density by the mean of Gaussian kernels about the samples.
 
     .. math:: f(x) = \frac{1}{n} \sum_i \phi_H(x - x_i)
@@ -175,9 +165,6 @@ class GaussianKernelDensity(DensityMixin, BaseEstimator):
         the kernels' covariance matrix H, symmetric with positive eigenvalues.
     diagonal : bool, default=True
         Whether a rule uses the variances only.
-    engine : {"auto", "compiled", "numpy"}, default="auto"
-        Whether compiled code (numba) or NumPy computes box probabilities of two and three correlated variables;
-        ``"auto"`` takes compiled code after a fit to more than a few hundred samples.
 
     Attributes
     ----------
@@ -185,8 +172,6 @@ class GaussianKernelDensity(DensityMixin, BaseEstimator):
         The kernels' covariance H.
     means_ : ndarray of shape (n, p)
         The kernels' centres: the samples.
-    engine_ : {"compiled", "numpy"}
-        The engine in use.
 
     Examples
     --------
@@ -195,10 +180,9 @@ class GaussianKernelDensity(DensityMixin, BaseEstimator):
     array([5.00000000e-01, 3.05449678e-17])
     """
 
-    def __init__(self, *, bandwidth: Any = "normal", diagonal: bool = True, engine: str = "auto"):
+    def __init__(self, *, bandwidth: Any = "normal", diagonal: bool = True):
         self.bandwidth = bandwidth
         self.diagonal = diagonal
-        self.engine = engine
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Center a kernel on each row of `X`.
@@ -213,7 +197,6 @@ class GaussianKernelDensity(DensityMixin, BaseEstimator):
         # A copy: later changes of the caller's array must not move the kernels.
         rows: Floats = validate_data(self, native_frame(X), dtype=np.float64, copy=True)
         check_magnitude(rows)
-        self.engine_ = resolve_engine(self.engine, len(rows) ** 2 / 2)
         self.bandwidth_ = self._bandwidth(rows)
         self._chol = np.linalg.cholesky(self.bandwidth_)
         self.means_ = rows
@@ -242,48 +225,8 @@ class GaussianKernelDensity(DensityMixin, BaseEstimator):
         rows: Floats = validate_data(self, native_frame(X), dtype=np.float64, reset=False)
         return log_kernel_density(self.means_, self.bandwidth_, rows)
 
-    def score(self, X: ArrayLike, y: Any = None) -> float:
-        """Compute the total log density of the rows of `X`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples to score.
-        y : None
-            Ignored; present by convention.
-        """
-        return float(self.score_samples(X).sum())
-
-    def box_probability(self, lower: ArrayLike, upper: ArrayLike, *, log: bool = False) -> Floats:
-        """Compute the probability of each box; see :func:`transvariation.density.mixture_box_probability`.
-
-        Parameters
-        ----------
-        lower : array-like of shape (n_boxes, n_features)
-            Lower corners of the boxes; -inf where a box is open.
-        upper : array-like of shape (n_boxes, n_features)
-            Upper corners of the boxes; inf where a box is open.
-        log : bool, default=False
-            Return logarithms.
-        """
-        check_is_fitted(self)
-        mixture = np.full(len(self.means_), 1 / len(self.means_)), self.means_, self.bandwidth_
-        return mixture_box_probability(*mixture, lower, upper, log=log, tolerance=None, engine=self.engine_)
-
-    def box_error(self, lower: ArrayLike, upper: ArrayLike) -> Floats:
-        """Compute the relative error of `box_probability`; see :func:`transvariation.density.mixture_box_error`.
-
-        Parameters
-        ----------
-        lower : array-like of shape (n_boxes, n_features)
-            Lower corners of the boxes; -inf where a box is open.
-        upper : array-like of shape (n_boxes, n_features)
-            Upper corners of the boxes; inf where a box is open.
-        """
-        check_is_fitted(self)
-        return mixture_box_error(
-            np.full(len(self.means_), 1 / len(self.means_)), self.means_, self.bandwidth_, lower, upper
-        )
+    def _components(self) -> Components:
+        return np.full(len(self.means_), 1 / len(self.means_)), self.means_, self.bandwidth_
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Floats:
         """Draw samples from the density.

@@ -88,21 +88,28 @@ def _by_open_coordinates(Z: Floats, m: Floats, rows: Counts) -> Iterator[tuple[C
 
 def _compare_all(X: Floats, m: Floats, Z: Floats) -> Transvariations:
     """Compare every object with every unit, in blocks."""
-    (n, p), q = X.shape, len(Z)
-    counts = Transvariations(*np.empty((5, q), dtype=np.int64))
-    columns = np.ascontiguousarray(X.T)
-    for some in blocks(q, _CELLS // n):
-        beyond, at, side, centre = np.ones((4, len(Z[some]), n), dtype=bool)
-        for u in range(p):
-            c = Z[some, u][:, None]
-            up, closed = c > m[u], c == m[u]
-            beyond &= np.where(up, columns[u] > c, columns[u] < c) | closed
-            side &= np.where(up, columns[u] > m[u], columns[u] < m[u]) | closed
-            at &= (columns[u] == c) | closed
-            centre &= (columns[u] == m[u]) | closed
-        for column, mask in zip(counts, (beyond, at, side, centre, Z[some] != m), strict=True):
-            column[some] = np.count_nonzero(mask, axis=1)
-    return counts
+    counts = np.empty((5, len(Z)), dtype=np.int64)
+    columns, on_side, at_m = np.ascontiguousarray(X.T), np.concatenate([m < X, m > X], axis=1).T, (m == X).T
+    up, down = m < Z, m > Z
+    open_ = up | down
+    counts[4] = np.count_nonzero(open_, axis=1)
+    n_open = counts[4, :, None].astype(np.float32)
+    # On the lower side a unit lies beyond c unless it is at least c, that is, greater than the number before c.
+    least = np.where(up, Z, np.where(down, np.nextafter(Z, -np.inf), -np.inf))
+    for some in blocks(len(Z), _CELLS // len(X)):
+        masks = np.ones((4, len(Z[some]), len(X)), dtype=bool)
+        for u in range(len(m)):
+            masks[0] &= (columns[u] > least[some, u, None]) ^ down[some, u, None]
+            masks[1] &= (columns[u] == Z[some, u, None]) | ~open_[some, u, None]
+        masks[2] = _common(np.concatenate([up[some], down[some]], axis=1), on_side) == n_open[some]
+        masks[3] = _common(open_[some], at_m) == n_open[some]
+        counts[:4, some] = masks.astype(float) @ np.ones(len(X))  # faster than np.count_nonzero
+    return Transvariations(*counts)
+
+
+def _common(A: NDArray[np.bool_], B: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """Count what each row of A and each column of B have in common, by a matrix product."""
+    return A.astype(np.float32) @ B.astype(np.float32)
 
 
 def _count_by_sorting(X: Floats, m: Floats, Z: Floats) -> tuple[Counts, Counts, Counts]:

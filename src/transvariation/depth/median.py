@@ -105,7 +105,7 @@ def spatial_median_of_rows(X: Floats | PartitionedRows) -> Floats:
     compiled = use_compiled(len(X))
     X = np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X
     sub = np.ascontiguousarray(X[:: max(1, len(X) // _SUBSAMPLE)])
-    start = np.median(sub, axis=0)
+    start = np.sort(sub, axis=0)[len(sub) // 2]
     if len(X) > _LARGE:
         start = _newton(sub, start, compiled, exact=False)
     return _newton(X, start, compiled)
@@ -142,13 +142,13 @@ def _pass(X: Floats | PartitionedRows, y: Floats, compiled: bool = False) -> _Pa
     blocks = sums_of_blocks(X, y, compiled) if isinstance(X, np.ndarray) else X.block_sums(y, compiled)
     # One after the other: NumPy's own sums would take an order that depends on how many there are.
     sums = reduce(np.add, blocks[:, :-3])
-    position, square, ties = blocks[:, -3:].T
-    k = int(square.argmin())
-    nearest, least = k * BLOCK + int(position[k]), float(square[k])
+    position, square, ties = zip(*blocks[:, -3:].tolist(), strict=True)
+    least = min(square)
+    k = square.index(least)
     resultant, hessian = sums[4 : 4 + p], sums[4 + p :].reshape(p, p)
     root, step, failed = dposv(hessian, resultant)
-    pivots = root.diagonal()
-    if failed or pivots.min() <= 1e-6 * pivots.max():
+    pivots = root.diagonal().tolist()
+    if failed or min(pivots) <= 1e-6 * max(pivots):
         step = None
     return _Pass(
         objective=float(sums[0]),
@@ -157,8 +157,8 @@ def _pass(X: Floats | PartitionedRows, y: Floats, compiled: bool = False) -> _Pa
         step=step,
         weight=float(sums[1]),
         weight2=float(sums[2]),
-        nearest=nearest,
-        pull=float(ties[square == least].sum()) / math.sqrt(least),
+        nearest=k * BLOCK + int(position[k]),
+        pull=sum(tie for tie, s in zip(ties, square, strict=True) if s == least) / math.sqrt(least),
         at=int(sums[3]),
     )
 

@@ -4,18 +4,18 @@ The paper selects by an algorithm named varSel whose description we could not fi
 selection in the manner of Raftery and Dean, which chooses the same two variables on the glass data.
 """
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import check_is_fitted, validate_data
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
 from transvariation.density.covariance import varying
 from transvariation.density.gaussian_mixture import GaussianMixtureBIC
-from transvariation.feature_selection.vip import FrameSelectorMixin
+from transvariation.feature_selection.base import TargetSelector
 from transvariation.parallel import run_in_processes
-from transvariation.validation import check_count, check_magnitude, native_frame
+from transvariation.validation import check_count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,7 +57,7 @@ def regression_bic(y: Floats, X: Floats) -> float:
     return float(-n * (np.log(2 * np.pi * residual / n) + 1) - (rank + 2) * np.log(n))
 
 
-class VarSel(FrameSelectorMixin, BaseEstimator):
+class VarSel(TargetSelector):
     r"""Select variables one by one by what they add to a Gaussian mixture of the target.
 
     With S the variables selected so far, a candidate u has the BIC difference
@@ -123,28 +123,17 @@ class VarSel(FrameSelectorMixin, BaseEstimator):
         self.mixture = mixture
         self.n_jobs = n_jobs
 
-    def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Select variables of the target samples.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The target samples.
-        y : None
-            Ignored; present by convention.
-        """
-        rows: Floats = validate_data(self, native_frame(X), dtype=np.float64, ensure_min_samples=2)
-        check_magnitude(rows)
+    def _select(self, X: Floats) -> None:
         if not 0 < self.max_repeated <= 1:
             raise ValueError(f"max_repeated={self.max_repeated} must be a share in (0, 1], for instance 0.5")
-        p = rows.shape[1]
+        p = X.shape[1]
         wanted = (
             p
             if self.n_features_to_select is None
             else check_count("n_features_to_select", self.n_features_to_select, p)
         )
         names = np.array(getattr(self, "feature_names_in_", [f"x{u}" for u in range(p)]), dtype=object)
-        self.repeated_share_ = repeated_share(rows)
+        self.repeated_share_ = repeated_share(X)
         candidates = np.flatnonzero(self.repeated_share_ <= self.max_repeated).tolist()
         self.set_aside_ = np.delete(names, candidates)
         if self.n_features_to_select is not None and wanted > len(candidates):
@@ -153,8 +142,7 @@ class VarSel(FrameSelectorMixin, BaseEstimator):
                 f"set aside; in {', '.join(self.set_aside_)} more than max_repeated={self.max_repeated} of the samples "
                 "share one value: select fewer variables or raise max_repeated"
             )
-        self._steps, self._names = np.array(self._forward(rows, candidates, wanted)), names
-        return self
+        self._steps, self._names = np.array(self._forward(X, candidates, wanted)), names
 
     @property
     def bic_differences_(self) -> "pd.DataFrame":
@@ -200,9 +188,3 @@ class VarSel(FrameSelectorMixin, BaseEstimator):
         except ValueError:  # no mixture could be fitted to these variables; others may do
             return -np.inf, -np.inf
         return joint, joint - current - regression
-
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self)
-        mask = np.zeros(len(self.repeated_share_), dtype=bool)
-        mask[self.selected_] = True
-        return mask

@@ -1,15 +1,13 @@
 """Variable importance in projection (VIP): how much compact projections use each variable, and selection by it."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from transvariation.decomposition.projections import generator, random_projections
-from transvariation.validation import check_count, check_magnitude, native_frame
+from transvariation.feature_selection.base import TargetSelector
+from transvariation.validation import check_count
 
 Floats = NDArray[np.float64]
 
@@ -82,21 +80,7 @@ def unit_columns(X: Floats) -> Floats:
     return np.divide(centred, norm, out=np.zeros_like(centred), where=varies & (norm > 0))
 
 
-class FrameSelectorMixin(SelectorMixin):
-    """Select columns of every kind of table that `fit` takes."""
-
-    def transform(self, X: ArrayLike) -> NDArray:
-        """Keep the selected features.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples.
-        """
-        return super().transform(native_frame(X))
-
-
-class VIPSelector(FrameSelectorMixin, BaseEstimator):
+class VIPSelector(TargetSelector):
     """Select the variables that compact random projections of the target use most.
 
     VIP is the median over projections of the Importance Coefficient. Highly correlated variables have about the same
@@ -164,23 +148,12 @@ class VIPSelector(FrameSelectorMixin, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Rank the variables of the target samples and select.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The target samples.
-        y : None
-            Ignored; present by convention.
-        """
-        rows: Floats = validate_data(self, native_frame(X), dtype=np.float64, ensure_min_samples=2)
-        check_magnitude(rows)
-        wanted = check_count("n_features_to_select", self.n_features_to_select, rows.shape[1])
+    def _select(self, X: Floats) -> None:
+        wanted = check_count("n_features_to_select", self.n_features_to_select, X.shape[1])
         if self.kappa is not None and not 0 <= self.kappa <= 1:
             raise ValueError(f"kappa={self.kappa} must be a correlation in [0, 1], for instance 0.5, or None")
         found = random_projections(
-            rows,
+            X,
             self.n_projections,
             self.n_candidates,
             self.n_components,
@@ -188,21 +161,14 @@ class VIPSelector(FrameSelectorMixin, BaseEstimator):
             rng=generator(self.random_state),
             n_jobs=self.n_jobs,
         )
-        self.ci_ = importance_coefficients(found.matrices, rows.std(axis=0, ddof=1))
+        self.ci_ = importance_coefficients(found.matrices, X.std(axis=0, ddof=1))
         self.vip_ = np.median(self.ci_, axis=0)
-        self.ranking_ = np.empty(rows.shape[1], dtype=np.int64)
-        self.ranking_[np.argsort(-self.vip_, kind="stable")] = np.arange(1, rows.shape[1] + 1)
-        taken = rank_variables(self.vip_, rows, self.kappa, wanted)
+        self.ranking_ = np.empty(X.shape[1], dtype=np.int64)
+        self.ranking_[np.argsort(-self.vip_, kind="stable")] = np.arange(1, X.shape[1] + 1)
+        taken = rank_variables(self.vip_, X, self.kappa, wanted)
         if len(taken) < wanted:
             raise ValueError(
                 f"kappa={self.kappa} leaves only {len(taken)} of the n_features_to_select={wanted} variables: the "
                 "others correlate more strongly with those or do not vary; raise kappa or select fewer variables"
             )
         self.selected_ = np.array(taken)
-        return self
-
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self)
-        mask = np.zeros(len(self.vip_), dtype=bool)
-        mask[self.selected_] = True
-        return mask

@@ -1,14 +1,14 @@
 """M-steps of the covariance models, compiled by numba; see `covariance_models` for the method.
 
-Functions take the number of variables p as their first argument: a constant lets the compiler unroll the loops.
+Functions take the number of variables p as their first argument: a constant lets the compiler unroll the loops. Of
+symmetric matrices they use the lower triangles.
 """
 
-from functools import partial
 from math import atan2, cos, exp, log, nan, sin, sqrt
 
 import numpy as np
 
-from transvariation.acceleration import compiled as _compiled
+from transvariation.acceleration import compiled
 from transvariation.density.covariance_models import (
     AXES_ROUNDS,
     AXES_ROUNDS_PLANE,
@@ -17,75 +17,78 @@ from transvariation.density.covariance_models import (
     INNER_TOL,
     MODELS,
     NULL,
-    VVE_BY_LIKELIHOOD,
 )
 from transvariation.density.em import COLLAPSED
 
-# Division by zero gives inf, as in NumPy: a check of each divisor would keep loops from being vectorised.
-compiled = partial(_compiled, error_model="numpy")
 inlined = compiled(forceinline=True)
 
-CODES = {name: code for code, name in enumerate((*MODELS, VVE_BY_LIKELIHOOD))} | {"E": 0, "V": 1}
-_VVE_BY_LIKELIHOOD = CODES[VVE_BY_LIKELIHOOD]
+CODES = {name: code for code, name in enumerate(MODELS)} | {"E": 0, "V": 1}
 # The letters of each model: volume and shape equal or not; shape spherical; axes given (0), common (1), free (2).
-_NAMES = (*MODELS, "VVE")
-_EQUAL_VOLUME = np.array([name[0] == "E" for name in _NAMES])
-_EQUAL_SHAPE = np.array([name[1] == "E" for name in _NAMES])
-_SPHERICAL = np.array([name[1] == "I" for name in _NAMES])
-_AXES = np.array([{"I": 0, "E": 1, "V": 2}[name[2]] for name in _NAMES])
-# Models whose components have the same covariance.
+_EQUAL_VOLUME = np.array([name[0] == "E" for name in MODELS])
+_EQUAL_SHAPE = np.array([name[1] == "E" for name in MODELS])
+_SPHERICAL = np.array([name[1] == "I" for name in MODELS])
+_AXES = np.array([{"I": 0, "E": 1, "V": 2}[name[2]] for name in MODELS])
+# Models whose components have the same covariance, of which only the first is computed.
 COMMON = (_AXES < 2) & _EQUAL_VOLUME & (_EQUAL_SHAPE | _SPHERICAL)
 
 
 @inlined
-def whiten(p, S, weights, floor, common, L, T, constant):
-    """Invert the Cholesky factors of S into T; False if a component has collapsed.
+def whiten(p, S, count, floor, L, T):
+    """Invert the factors of ``S = L D L'``, L with a unit diagonal; False if a component has collapsed.
 
-    `constant` becomes the log of each weight times the determinant of T.
+    Below its diagonal T becomes the inverse of L, on it the inverse of D.
     """
-    for k in range(len(S)):
-        if k > 0 and common:
-            constant[k] = constant[0] + log(weights[k] / weights[0])
-            for i in range(p):
-                for j in range(i + 1):
-                    T[k, i, j] = T[0, i, j]
-            continue
-        constant[k], product = 0.0, weights[k]
+    for k in range(count):
         for i in range(p):
+            left = S[k, i, i]
             for j in range(i):
                 x = S[k, i, j]
                 for h in range(j):
-                    x -= L[i, h] * L[j, h]
-                L[i, j] = x * T[k, j, j]
-            left = S[k, i, i]
-            for h in range(i):
-                left -= L[i, h] * L[i, h]
+                    x -= L[h, i] * L[j, h]
+                L[j, i], L[i, j] = x, x * T[k, j, j]
+                left -= x * L[i, j]
             if not left > max(COLLAPSED * S[k, i, i], floor[i]):
                 return False
-            root = sqrt(left)
-            L[i, i] = root
-            T[k, i, i] = 1 / root
-            product *= T[k, i, i]
-            if i % 2 == 1 or i == p - 1:  # of more factors the product might overflow
-                constant[k] += log(product)
-                product = 1.0
+            T[k, i, i] = 1 / left
             for j in range(i):
-                x = 0.0
-                for h in range(j, i):
+                x = -L[i, j]
+                for h in range(j + 1, i):
                     x -= L[i, h] * T[k, h, j]
-                T[k, i, j] = x * T[k, i, i]
+                T[k, i, j] = x
     return True
+
+
+@inlined
+def log_root_determinant(p, T, k, factor):
+    """Compute the log of `factor` times the root of the determinant of the inverse covariance."""
+    total, product = 0.0, factor
+    for i in range(p):
+        product *= sqrt(T[k, i, i])
+        if i % 2 == 1 or i == p - 1:  # of more factors the product might overflow
+            total += log(product)
+            product = 1.0
+    return total
+
+
+@inlined
+def _scale(p, A, k, factor, out):
+    """Set a matrix of `out` to a multiple of that of A."""
+    for i in range(p):
+        for j in range(i + 1):
+            out[k, i, j] = factor * A[k, i, j]
 
 
 @inlined
 def _pool(p, W, volume, out):
     """Sum the matrices, each divided by its volume, into the first matrix of `out`."""
     for i in range(p):
-        for j in range(p):
-            total = 0.0
-            for k in range(len(W)):
-                total += W[k, i, j] / volume[k]
-            out[0, i, j] = total
+        for j in range(i + 1):
+            out[0, i, j] = 0.0
+    for k in range(len(W)):
+        inverse = 1 / volume[k]
+        for i in range(p):
+            for j in range(i + 1):
+                out[0, i, j] += W[k, i, j] * inverse
 
 
 @inlined
@@ -126,6 +129,7 @@ def _eigen(p, A, values, vectors):
         for i in range(p):
             for j in range(p):
                 vectors[k, i, j] = 1.0 if i == j else 0.0
+                A[k, i, j] = A[k, max(i, j), min(i, j)]
         for _ in range(50 if p > 2 else 1):  # two variables need one rotation
             done = True
             for i in range(p - 1):
@@ -170,16 +174,17 @@ def _geometric_mean(p, values, k):
 
 
 @inlined
-def _common_axes(p, W, N, D, by_likelihood, V, w):
+def _common_axes(p, W, D, V, w):
     """Rotate the common axes D, from where they are, towards those of the criterion; w is the scatter along them."""
     G = len(W)
     for k in range(G):
         for a in range(p):
-            for b in range(p):
-                V[k, a, b] = 0.0
+            for b in range(a + 1):
+                x = 0.0
                 for i in range(p):
                     for j in range(p):
-                        V[k, a, b] += D[0, i, a] * W[k, i, j] * D[0, j, b]
+                        x += D[0, i, a] * W[k, max(i, j), min(i, j)] * D[0, j, b]
+                V[k, a, b] = V[k, b, a] = x
             w[k, a] = V[k, a, a]
     for _ in range(AXES_ROUNDS_PLANE if p == 2 else AXES_ROUNDS):
         largest = 0.0
@@ -187,8 +192,7 @@ def _common_axes(p, W, N, D, by_likelihood, V, w):
             for j in range(i + 1, p):
                 a, d, o = 0.0, 0.0, 0.0
                 for k in range(G):
-                    size = N[k] if by_likelihood else _geometric_mean(p, w, k)
-                    weight = size * (1 / w[k, i] - 1 / w[k, j])
+                    weight = _geometric_mean(p, w, k) * (1 / w[k, i] - 1 / w[k, j])
                     a += weight * w[k, i]
                     d += weight * w[k, j]
                     o += weight * V[k, i, j]
@@ -220,52 +224,58 @@ def _variances(p, w, N, n, equal_volume, equal_shape, volume, v):
             volume[k] = _geometric_mean(p, w, k)
             total += volume[k]
         for k in range(G):
+            factor = total / (n * volume[k])
             for j in range(p):
-                v[k, j] = w[k, j] / volume[k] * (total / n)
+                v[k, j] = w[k, j] * factor
     elif equal_shape:
-        shape = np.empty((1, p))
+        shape, inverse = np.empty((1, p)), np.empty(p)
         for _ in range(INNER_ROUNDS):
             for j in range(p):
                 shape[0, j] = 0.0
-                for k in range(G):
-                    shape[0, j] += w[k, j] / volume[k]
+            for k in range(G):
+                factor = 1 / volume[k]
+                for j in range(p):
+                    shape[0, j] += w[k, j] * factor
             size = _geometric_mean(p, shape, 0)
+            for j in range(p):
+                inverse[j] = size / shape[0, j]
             moved = False
             for k in range(G):
                 new = 0.0
                 for j in range(p):
-                    new += w[k, j] * size / shape[0, j]
+                    new += w[k, j] * inverse[j]
                 new /= p * N[k]
                 moved |= abs(new - volume[k]) > INNER_TOL * new
                 volume[k] = new
             if not moved:
                 break
-        for k in range(G):
-            for j in range(p):
-                v[k, j] = volume[k] * shape[0, j] / size
+        for j in range(p):
+            for k in range(G):
+                v[k, j] = volume[k] / inverse[j]
     else:
         for k in range(G):
+            factor = 1 / N[k]
             for j in range(p):
-                v[k, j] = w[k, j] / N[k]
+                v[k, j] = w[k, j] * factor
 
 
 @inlined
 def _proportional(p, W, N, volume, C, L, T, S):
     """VEE: one matrix, with a volume for each component."""
     G = len(W)
-    floor, weight, log_determinant = np.zeros(p), np.ones(1), np.full(1, nan)
-    size = 1.0
+    floor, size = np.zeros(p), nan
     for _ in range(INNER_ROUNDS):
         _pool(p, W, volume, C)
-        regular = whiten(p, C, weight, floor, False, L, T, log_determinant)
-        size = exp(-2 * log_determinant[0] / p) if regular else nan
+        regular = whiten(p, C, 1, floor, L, T)
+        size = exp(-2 * log_root_determinant(p, T, 0, 1.0) / p) if regular else nan
         moved = False
         for k in range(G):
             new = 0.0
             for a in range(p):
                 for i in range(a + 1):
+                    x = T[0, a, i] if i < a else 1.0
                     for j in range(a + 1):
-                        new += T[0, a, i] * T[0, a, j] * W[k, i, j]
+                        new += T[0, a, a] * x * (T[0, a, j] if j < a else 1.0) * W[k, max(i, j), min(i, j)]
             new *= size / (p * N[k])
             moved |= abs(new - volume[k]) > INNER_TOL * new
             volume[k] = new
@@ -273,12 +283,12 @@ def _proportional(p, W, N, volume, C, L, T, S):
             break
     for k in range(G):
         for i in range(p):
-            for j in range(p):
+            for j in range(i + 1):
                 S[k, i, j] = volume[k] * (C[0, i, j] / size)
 
 
 @inlined
-def m_step(p, model, W, N, n, floor, S, volume, D, first, C, L, T, V, w, v, constant):
+def m_step(p, model, W, N, n, floor, S, volume, D, first, C, L, T, V, w, v):
     """Set the covariances S from the scatter matrices W; `volume` and `D` are kept between iterations.
 
     False if a component has no scatter in some direction, where this leaves the common axes to rounding errors.
@@ -290,16 +300,11 @@ def m_step(p, model, W, N, n, floor, S, volume, D, first, C, L, T, V, w, v, cons
         return True
     if axes == 1 and equal_shape:  # EEE
         _pool(p, W, volume, C)  # volumes are one
-        for k in range(G):
-            for i in range(p):
-                for j in range(p):
-                    S[k, i, j] = C[0, i, j] / n
+        _scale(p, C, 0, 1 / n, S)
         return True
     if axes == 2 and not equal_volume and not equal_shape:  # VVV
         for k in range(G):
-            for i in range(p):
-                for j in range(p):
-                    S[k, i, j] = W[k, i, j] / N[k]
+            _scale(p, W, k, 1 / N[k], S)
         return True
     if axes == 0:
         for k in range(G):
@@ -313,20 +318,16 @@ def m_step(p, model, W, N, n, floor, S, volume, D, first, C, L, T, V, w, v, cons
         equal_shape |= _SPHERICAL[model] and equal_volume
     elif axes == 1:
         for k in range(G):
-            for i in range(p):
-                for j in range(p):
-                    S[k, i, j] = W[k, i, j] / N[k]
-        if not whiten(p, S, N, floor, False, L, T, constant):
+            _scale(p, W, k, 1 / N[k], S)
+        if not whiten(p, S, G, floor, L, T):
             return False
         if first:
             _pool(p, W, volume, C)
             _eigen(p, C, v, D)
-        _common_axes(p, W, N, D, model == _VVE_BY_LIKELIHOOD, V, w)
+        _common_axes(p, W, D, V, w)
     else:
         for k in range(G):
-            for i in range(p):
-                for j in range(p):
-                    S[k, i, j] = W[k, i, j]
+            _scale(p, W, k, 1.0, S)
         _eigen(p, S, w, V)
     _variances(p, w, N, n, equal_volume, equal_shape, volume, v)
     for k in range(G):
@@ -339,5 +340,5 @@ def m_step(p, model, W, N, n, floor, S, volume, D, first, C, L, T, V, w, v, cons
                 elif axes == 2:
                     for h in range(p):
                         x += V[k, i, h] * V[k, j, h] * v[k, h]
-                S[k, i, j] = S[k, j, i] = x
+                S[k, i, j] = x
     return True

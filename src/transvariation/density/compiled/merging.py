@@ -1,14 +1,12 @@
 """Hierarchical merging, compiled by numba; see `hierarchical.merge_clusters`."""
 
-from functools import partial
 from math import inf, log
 
 import numpy as np
 
-from transvariation.acceleration import compiled as _compiled
+from transvariation.acceleration import compiled
 from transvariation.density.hierarchical import LOSS_DECIMALS
 
-compiled = partial(_compiled, error_model="numpy")
 inlined = compiled(forceinline=True)
 
 _UNIT = 10.0**LOSS_DECIMALS

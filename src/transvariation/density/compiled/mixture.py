@@ -4,22 +4,22 @@ The algorithm is that of `em` and `covariance_models`, whose docstrings explain 
 """
 
 from collections.abc import Sequence
-from math import inf, log, nan, sqrt
+from math import log, nan
 
 import numpy as np
 from numpy.typing import NDArray
 
-from transvariation.density.compiled.m_steps import CODES, COMMON, compiled, inlined, m_step, whiten
+from transvariation.acceleration import compiled
+from transvariation.density.compiled.m_steps import CODES, COMMON, inlined, log_root_determinant, m_step, whiten
 from transvariation.density.covariance_models import Array
-from transvariation.density.em import SMALLEST_SIZE, Mixture, least_scatter, variance_floor
+from transvariation.density.em import SMALLEST_SIZE, Mixtures, least_scatter, variance_floor
 
 _BLOCK = 128  # samples
-_LOG_2PI = log(2 * np.pi)
 _LOG2_E = 1 / log(2)
-_ROOT = sqrt(0.5 * _LOG2_E)  # exp(-d^2 / 2) is 2^-(_ROOT d)^2
+_LOG2_2PI = log(2 * np.pi) / log(2)
 
 # Sums may be taken in any order, so that several terms are added at once.
-_vectorised = compiled(fastmath={"reassoc", "contract", "nsz", "arcp"})
+_vectorised = compiled(forceinline=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
 
 # 2^r for |r| <= 1/2: the polynomial of this degree with the least relative error, 2e-16.
 _EXP2 = np.array(
@@ -28,42 +28,58 @@ _EXP2 = np.array(
     + [7.037278846726901e-09]
 )
 _ROUNDER = 6755399441055744.0  # 1.5 x 2^52
+_LOWEST = -1000.0
+# The bits of 2^-400: where a sample's density is smaller, those of single components might be below 2^_LOWEST.
+_FAR = (1023 - 400) << 52
 
 
 @_vectorised
-def _log2_densities(x, means, T, constant, deviation, part, z, top):
-    """Set ``z[k, i] = constant[k] - |T[k] d|^2`` for the deviation d of sample i from mean k; top: its maximum."""
-    p, m = x.shape
-    top[:] = -inf
+def _log2_densities(x, m, means, T, constant, deviation, part, z):
+    """Set ``z[k, i]`` to `constant[k]` minus the squared distance of sample i from mean k, for the first m samples.
+
+    The matrices T are those of `whiten`.
+    """
+    p = len(x)
     for k in range(len(means)):
         if p == 2:  # the most frequent case, in one loop
             u, v, r, s, t, c = means[k, 0], means[k, 1], T[k, 0, 0], T[k, 1, 0], T[k, 1, 1], constant[k]
             for i in range(m):
                 dx, dy = x[0, i] - u, x[1, i] - v
-                value = c - (r * dx) ** 2 - (s * dx + t * dy) ** 2
-                z[k, i] = value
-                top[i] = max(top[i], value)
+                z[k, i] = c - r * dx**2 - t * (s * dx + dy) ** 2
             continue
         for i in range(m):
             z[k, i] = constant[k]
         for j in range(p):
-            centre, t = means[k, j], T[k, j, j]
+            centre = means[k, j]
             for i in range(m):
                 deviation[j, i] = x[j, i] - centre
-                part[i] = t * deviation[j, i]
+                part[i] = deviation[j, i]
             for h in range(j):
                 t = T[k, j, h]
                 for i in range(m):
                     part[i] += t * deviation[h, i]
+            t = T[k, j, j]
             for i in range(m):
-                z[k, i] -= part[i] * part[i]
-        for i in range(m):
-            top[i] = max(top[i], z[k, i])
+                z[k, i] -= t * part[i] * part[i]
 
 
-@compiled(fastmath={"contract", "nsz"})
-def exp2_below(z, top, total, c):
-    """Replace z by 2^(z - top), with relative error 1e-15, and add up its rows; differences below -577 count as -577.
+@_vectorised
+def _subtract_largest(z, m, n_samples):
+    """Subtract from the log2 densities of each sample the largest; return the sum of these."""
+    total = 0.0
+    for i in range(m):
+        top = z[0, i]
+        for k in range(1, len(z)):
+            top = max(top, z[k, i])
+        for k in range(len(z)):
+            z[k, i] -= top
+        total += top if i < n_samples else 0.0
+    return total
+
+
+@compiled(forceinline=True, fastmath={"contract", "nsz"})
+def exp2(z, m, total, c):
+    """Replace z by 2^z, with relative error 1e-15, and add up its rows; exponents below -1000 count as -1000.
 
     There are no branches and no calls, so that the loop is vectorised. Added to 1.5 x 2^52 a number is rounded to an
     integer, whose last bits are then shifted into the exponent. The coefficients c are `_EXP2`: in registers, where
@@ -71,8 +87,8 @@ def exp2_below(z, top, total, c):
     """
     c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10 = c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8], c[9], c[10]
     for k in range(len(z)):
-        for i in range(z.shape[1]):
-            x = max(z[k, i] - top[i], -577.0)
+        for i in range(m):
+            x = max(z[k, i], _LOWEST)
             shifted = x + _ROUNDER
             r = x - (shifted - _ROUNDER)
             r2 = r * r
@@ -86,24 +102,24 @@ def exp2_below(z, top, total, c):
 
 
 @_vectorised
-def _log_likelihood(z, top, share, coefficients, n_samples):
-    """Turn log2 densities into densities and the factors that make them memberships; return the log likelihood.
+def _log2_likelihood(z, m, share, coefficients, n_samples):
+    """Turn log2 densities into densities and the factors that make them memberships.
 
-    Columns from n_samples on are padding.
+    Return the log2 likelihood, and the number of samples whose density is too small.
     """
-    m = z.shape[1]
     share[:] = 0.0
-    exp2_below(z, top, share, coefficients)
-    for i in range(n_samples, m):
-        top[i], share[i] = 0.0, 1.0
-    total, product = 0.0, 1.0  # sums lie between 1 and G: the log of their product replaces a sum of logs
+    exp2(z, m, share, coefficients)
+    share[n_samples:] = 1.0
+    # The log of a product replaces the sum of logs; the exponents are added, so that the product does not overflow.
+    exponents, product, n_far = np.int64(0), 1.0, np.int64(0)
     for i in range(m):
-        total += top[i]
-        product *= share[i]
+        bits = np.float64(share[i]).view(np.int64)
+        exponents += (bits >> 52) - 1023
+        product *= np.int64((bits & 0xFFFFFFFFFFFFF) | 0x3FF0000000000000).view(np.float64)
+        n_far += bits < _FAR
         share[i] = 1 / share[i]
-    for i in range(n_samples, m):
-        share[i] = 0.0
-    return total / _LOG2_E + log(product)
+    share[n_samples:] = 0.0
+    return exponents + log(product) * _LOG2_E, n_far
 
 
 @_vectorised
@@ -177,67 +193,95 @@ def _move_means(p, N, shift, W, means, least_scatter):
     for k in range(len(N)):
         if not N[k] > SMALLEST_SIZE:
             return False
-        trace = 0.0
+        inverse, trace = 1 / N[k], 0.0
         for a in range(p):
-            shift[k, a] /= N[k]
-            means[k, a] += shift[k, a]
+            step = shift[k, a] * inverse
+            means[k, a] += step
             for b in range(a + 1):
-                W[k, a, b] -= N[k] * shift[k, a] * shift[k, b]
-                W[k, b, a] = W[k, a, b]
+                W[k, a, b] -= step * shift[k, b]
             trace += W[k, a, a]
         if trace <= N[k] * least_scatter:
             for a in range(p):
-                for b in range(p):
+                for b in range(a + 1):
                     W[k, a, b] = 0.0
     return True
 
 
 @inlined
-def _fit(p, blocks, labels, model, tol, max_iter, floor, least_scatter, weights, means, S):
+def _work_arrays(p, G, m):
+    """Allocate what fits of up to G components need, once for all of them."""
+    N, shift, W, V, T = np.empty(G), np.empty((G, p)), np.empty((G, p, p)), np.empty((G, p, p)), np.empty((G, p, p))
+    w, v, volume, constant, z = np.empty((G, p)), np.empty((G, p)), np.empty(G), np.empty(G), np.empty((G, m))
+    C, L, D = np.empty((1, p, p)), np.empty((p, p)), np.empty((1, p, p))
+    deviation, part, share = np.empty((p, m)), np.empty(m), np.empty(m)
+    return N, shift, W, V, T, w, v, volume, constant, z, C, L, D, deviation, part, share, _EXP2.copy()
+
+
+@inlined
+def _fit(p, blocks, labels, model, tol, max_iter, floor, least_scatter, weights, means, S, work):
     """Fit one mixture; return its log likelihood, NaN if a component collapses, and the number of iterations."""
     G, n, m = len(weights), len(labels), blocks.shape[2]
-    N, shift, W = np.zeros(G), np.zeros((G, p)), np.zeros((G, p, p))
-    V, T, w, v = np.zeros((G, p, p)), np.zeros((G, p, p)), np.ones((G, p)), np.ones((G, p))
-    C, L, D = np.zeros((1, p, p)), np.zeros((p, p)), np.zeros((1, p, p))
-    z, deviation, part, top, share = np.empty((G, m)), np.empty((p, m)), np.empty(m), np.empty(m), np.empty(m)
-    volume, constant, coefficients = np.ones(G), np.empty(G), _EXP2.copy()
+    N, shift, W, V, T, w, v, volume, constant, z, C, L, D, deviation, part, share, coefficients = work
+    N, shift, W, V, T, w, v = N[:G], shift[:G], W[:G], V[:G], T[:G], w[:G], v[:G]
+    volume, constant, z = volume[:G], constant[:G], z[:G]
+    N[:], shift[:], W[:], volume[:] = 0.0, 0.0, 0.0, 1.0
     means[:] = 0.0
     _start(blocks, labels, means, z, share, deviation, part, N, shift, W)
-    loglik, iteration = nan, 0
+    loglik, iteration, count = nan, 0, 1 if COMMON[model] else G
     for iteration in range(1, max_iter + 1):
         if not _move_means(p, N, shift, W, means, least_scatter):
             return nan, iteration
         size = np.sum(N)
+        if not m_step(p, model, W, N, size, floor, S, volume, D, iteration == 1, C, L, T, V, w, v):
+            return nan, iteration
+        if not whiten(p, S, count, floor, L, T):
+            return nan, iteration
         for k in range(G):
             weights[k] = N[k] / size
-        if not m_step(p, model, W, N, size, floor, S, volume, D, iteration == 1, C, L, T, V, w, v, constant):
-            return nan, iteration
-        if not whiten(p, S, weights, floor, COMMON[model], L, T, constant):
-            return nan, iteration
-        for k in range(G):
-            constant[k] = (constant[k] - 0.5 * p * _LOG_2PI) * _LOG2_E
+            if k < count:
+                constant[k] = log_root_determinant(p, T, k, weights[k]) * _LOG2_E - 0.5 * p * _LOG2_2PI
+            else:
+                constant[k] = constant[0] + log(weights[k] / weights[0]) * _LOG2_E
             N[k] = 0.0
             for i in range(p):
                 shift[k, i] = 0.0
-                for j in range(p):
-                    T[k, i, j] *= _ROOT
+                for j in range(i + 1):
                     W[k, i, j] = 0.0
-        last, loglik = loglik, 0.0
+                    if k >= count:
+                        T[k, i, j] = T[0, i, j]
+                if k < count:
+                    T[k, i, i] *= 0.5 * _LOG2_E  # exp(-d / 2) is 2^(-0.5 log2(e) d)
+        highest = np.max(constant)
+        constant -= highest
+        last, loglik = loglik, n * highest
         for i in range(len(blocks)):
-            _log2_densities(blocks[i], means, T, constant, deviation, part, z, top)
-            loglik += _log_likelihood(z, top, share, coefficients, min(m, n - i * m))
+            n_samples = min(m, n - i * m)
+            used = -(-n_samples // 8) * 8
+            _log2_densities(blocks[i], used, means, T, constant, deviation, part, z)
+            value, n_far = _log2_likelihood(z, used, share, coefficients, n_samples)
+            if n_far:
+                _log2_densities(blocks[i], used, means, T, constant, deviation, part, z)
+                loglik += _subtract_largest(z, used, n_samples)
+                value, n_far = _log2_likelihood(z, used, share, coefficients, n_samples)
+            loglik += value
             _add_moments(blocks[i], means, z, share, deviation, part, N, shift, W)
+        loglik /= _LOG2_E
         if abs(loglik - last) < tol * (1 + abs(loglik)):
             break
+    for k in range(G):
+        for i in range(p):
+            for j in range(p):
+                S[k, i, j] = S[min(k, count - 1), max(i, j), min(i, j)]
     return loglik, iteration
 
 
 @inlined
 def _fit_each(p, blocks, labels, starts, models, first, tol, max_iter, floor, least, weights, means, S, loglik, n_iter):
+    work = _work_arrays(p, np.max(np.diff(first)), blocks.shape[2])
     for i in range(len(models)):
         a, b = first[i], first[i + 1]
         loglik[i], n_iter[i] = _fit(
-            p, blocks, labels[starts[i]], models[i], tol, max_iter, floor, least, weights[a:b], means[a:b], S[a:b]
+            p, blocks, labels[starts[i]], models[i], tol, max_iter, floor, least, weights[a:b], means[a:b], S[a:b], work
         )
 
 
@@ -260,15 +304,13 @@ def fit_mixtures(
     *,
     tol: float = 1e-5,
     max_iter: int = 1000,
-) -> list[Mixture | None]:
+) -> Mixtures:
     """Fit several mixtures to the same data by EM; the compiled replacement of `em.fit_mixtures`."""
     n, p = X.shape
     models, sizes = zip(*problems, strict=True)
     centre = X.mean(axis=0)
     X = X - centre
-    # The product of the sums of G densities, each at most one, over a block must be a number.
-    most = int(700 / log(max(sizes) + 1)) // 8 * 8
-    size = min(_BLOCK, most, -(-n // 32) * 32)
+    size = min(_BLOCK, -(-n // 16) * 16)
     blocks = np.zeros((-(-n // size), size, p))
     blocks.reshape(-1, p)[:n] = X
     row_of = {G: row for row, G in enumerate(starts)}
@@ -293,8 +335,4 @@ def fit_mixtures(
         n_iter,
     )
     means += centre
-    ends = first.tolist()
-    return [
-        None if value != value else Mixture(weights[a:b], means[a:b], covariances[a:b], value, n, n < max_iter)
-        for a, b, value, n in zip(ends[:-1], ends[1:], loglik.tolist(), n_iter.tolist(), strict=True)
-    ]  # NaN: collapsed
+    return Mixtures(first, weights, means, covariances, loglik, n_iter)

@@ -1,6 +1,5 @@
 """Bivariate orthant probabilities, compiled by numba; see `normal_boxes` for the method."""
 
-from functools import partial
 from math import erfc, exp, log, log1p, nan, sqrt
 
 import numpy as np
@@ -11,10 +10,6 @@ _ROOT_HALF = sqrt(0.5)
 _BEYOND = 1e-260  # bounds tails beyond 36 standard deviations and densities below e^-600
 _NEGLIGIBLE = 1e-14
 _BLOCK = 256
-
-
-# Division by zero gives inf, as in NumPy: a check of each divisor would keep loops from being vectorised.
-_arithmetic = partial(compiled, error_model="numpy")
 
 
 @inlined
@@ -42,7 +37,7 @@ def _exp(y):
     return s * s
 
 
-@_arithmetic(fastmath=True)  # the sum in any order; every number here is finite
+@compiled(fastmath=True)  # the sum in any order; every number here is finite
 def _mobius(A, B, w2, down, gain, t, weight, start, stop):
     # With x = N / D, and one division for the three of the formula.
     total = 0.0
@@ -58,7 +53,7 @@ def _mobius(A, B, w2, down, gain, t, weight, start, stop):
     return total * gain
 
 
-@_arithmetic()
+@compiled()
 def _logarithmic(A, B, w2, length, reach, t, weight, start, stop):
     log_end = min(log1p(length), reach)
     total = 0.0
@@ -69,7 +64,7 @@ def _logarithmic(A, B, w2, length, reach, t, weight, start, stop):
     return total * log_end
 
 
-@_arithmetic()
+@compiled()
 def _class_of(A, least):
     c = 0
     while least[c] > A:
@@ -77,7 +72,7 @@ def _class_of(A, least):
     return c
 
 
-@_arithmetic()
+@compiled()
 def _prepare(h, k, w2, across, along, reach, A, B, W, length, down, gain, exponent):
     """Compute the parameters of the integral for a block of points, without branches: the loop is vectorised."""
     for i in range(len(h)):
@@ -115,7 +110,7 @@ def _combine(h, k, w2, W, exponent, integral):
     return 1 - 0.5 * (erfc(-h * _ROOT_HALF) + erfc(-k * _ROOT_HALF)) + part
 
 
-@_arithmetic()
+@compiled()
 def _orthants(h, k, w2, across, along, least, first, nodes, weights, reach, logarithmic_from, work, p, missing):
     """Set p to P(X > h, Y > k) and `missing` to a bound on its error, for a block of points.
 
@@ -147,7 +142,7 @@ def _orthants(h, k, w2, across, along, least, first, nodes, weights, reach, loga
             missing[i] = 0.0
 
 
-@_arithmetic()
+@compiled()
 def log_orthants(h, k, rho, least, first, nodes, weights, reach, logarithmic_from, out):
     """Set `out` to log P(X > h, Y > k); NaN where the probability is too small for this method."""
     work, w2, across, along = np.empty((7, _BLOCK)), np.empty(_BLOCK), np.empty(_BLOCK), np.empty(_BLOCK)

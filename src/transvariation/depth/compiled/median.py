@@ -38,7 +38,7 @@ def fused_pass(X, y, size):
     return out
 
 
-@compiled(fastmath=_LOOSE, error_model="numpy")
+@compiled(fastmath=_LOOSE)
 def _add_rows(X, y, squares, difference, inverse, sums, moment):
     n, p = X.shape
     squares[:n] = 0.0

@@ -1,0 +1,53 @@
+"""What the selectors share."""
+
+from abc import ABCMeta, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from transvariation.validation import check_magnitude, native_frame
+
+
+class TargetSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
+    """Select variables of the target samples; a subclass implements `_select`, which sets `selected_`."""
+
+    selected_: NDArray[np.intp]
+
+    @abstractmethod
+    def _select(self, X: NDArray[np.float64]) -> None:
+        """Select variables of validated samples."""
+
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Select variables of the target samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The target samples.
+        y : None
+            Ignored; present by convention.
+        """
+        rows: NDArray[np.float64] = validate_data(self, native_frame(X), dtype=np.float64, ensure_min_samples=2)
+        check_magnitude(rows)
+        self._select(rows)
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray:
+        """Keep the selected features.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        """
+        return super().transform(native_frame(X))
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.selected_] = True
+        return mask
