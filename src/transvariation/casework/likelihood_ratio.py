@@ -8,6 +8,7 @@ bound them (Vergeer et al., 2016).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -259,7 +260,12 @@ def _bounds(log10_lr: Floats, same: NDArray[np.bool_]) -> tuple[float, float]:
         from lir.algorithms.bayeserror import elub
     except ImportError as error:
         raise ImportError("likelihood ratios need lir: pip install 'transvariation[lr]'") from error
-    low, high = elub(log10_lr.copy(), same.astype(int))
+    given: tuple[Any, ...] = log10_lr.copy(), same.astype(int)
+    if "llrdata" in signature(elub).parameters:  # the releases of lir for Python 3.12 and later
+        from lir.data.models import LLRData
+
+        given = (LLRData(features=given[0][:, None], hypothesis=given[1]),)
+    low, high = elub(*given)
     return float(low), float(high)
 
 
