@@ -42,7 +42,8 @@ from transvariation import (
     load_glass,
     save,
 )
-from transvariation.persistence import HEADER, SCHEMA, ModelFileError, _nodes, read_about
+from transvariation.model_archive import HEADER, SCHEMA, ModelFileError, schema_nodes
+from transvariation.persistence import read_about
 
 pytestmark = pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")
 
@@ -281,7 +282,7 @@ def changed(content: bytes, change, member: str = SCHEMA) -> io.BytesIO:
     value = json.loads(members[member])
     change(value)
     members[member] = json.dumps(value).encode()
-    used = {node.get("file") for node in _nodes(json.loads(members[SCHEMA]))} | {SCHEMA, HEADER}
+    used = {node.get("file") for node in schema_nodes(json.loads(members[SCHEMA]))} | {SCHEMA, HEADER}
     return packed({name: data for name, data in members.items() if name in used})
 
 
@@ -483,7 +484,7 @@ class TestStrangersFiles:
             load(file)
 
         def twice(schema):
-            arrays = [node for node in _nodes(schema) if "file" in node]
+            arrays = [node for node in schema_nodes(schema) if "file" in node]
             arrays[1]["file"] = arrays[0]["file"]
 
         with pytest.raises(ModelFileError, match="used twice"):
@@ -591,7 +592,7 @@ class TestFuzz:
     def test_crafted_schemas_load_or_are_refused(self, content, data):
         schema = json.loads(unpacked(content)[SCHEMA])
         for _ in range(data.draw(st.integers(1, 3))):
-            nodes = [node for node in _nodes(schema) if node]
+            nodes = [node for node in schema_nodes(schema) if node]
             node, other = (nodes[data.draw(st.integers(0, len(nodes) - 1))] for _ in range(2))
             key = data.draw(st.sampled_from(sorted(node)))
             change = data.draw(st.sampled_from(["remove", "graft", "replace", "insert"]))

@@ -33,7 +33,7 @@ _FINE = 1e-4  # standard deviations to which the edge of the accepted region is 
 def explain_rejections(classifier: Any, Z: ArrayLike, X: ArrayLike | None = None) -> "pd.DataFrame":
     """Extend `classifier.explain(Z)` by the features that suffice for each rejection and by values that are accepted.
 
-    The classifier makes about 50 decisions per rejected sample, also in many features.
+    The classifier makes about 50 decisions per rejected sample, however many features there are.
 
     Parameters
     ----------
@@ -50,11 +50,11 @@ def explain_rejections(classifier: Any, Z: ArrayLike, X: ArrayLike | None = None
     DataFrame
         The table of `explain`, one row per sample and feature, with three more columns. ``accepted``: the decision.
         ``needed``: for a rejected sample, whether the feature belongs to a small set that leads to rejection even if
-        all other features had the center's values. Up to six features it is the smallest set; beyond, no feature of it
-        was found superfluous. ``accepted_at``: for a rejected sample, values at which it would be accepted, with few
-        features changed; NaN if none were found with at most ten changes. In 20 and more features classifiers that
-        count samples (:class:`TOCC`, :class:`PAMTOCC`) accept nothing that differs from a rejected sample in a few
-        features, because nearly all orthants are empty.
+        all other features had the center's values. With up to six features it is the smallest such set; with more, no
+        feature of it can be left out. ``accepted_at``: for a rejected sample, values at which it would be accepted,
+        with few features changed; NaN if none were found with at most ten changes. In 20 and more features,
+        classifiers that count samples (:class:`TOCC`, :class:`PAMTOCC`) accept nothing that differs from a rejected
+        sample in a few features, because nearly all orthants are empty.
 
     Examples
     --------

@@ -296,7 +296,8 @@ def nearest(known: Floats, new: Floats, k: int, n_jobs: int | None = None) -> tu
 
     def search(block: slice) -> None:
         rows = new[block]
-        values = rows.astype(np.float32) @ short
+        with np.errstate(invalid="ignore"):  # OpenBLAS may set this flag for finite numbers
+            values = rows.astype(np.float32) @ short
         values += short_squares
         indices = _smallest(values, k)
         exact = _distances(known, rows, indices)

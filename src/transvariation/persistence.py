@@ -1,62 +1,44 @@
 """Save estimators to files and load them again, without pickle.
 
 A model file is a ZIP archive as skops writes it (``schema.json`` and one ``.npy`` file per array) with one further
-member, ``transvariation.json``, that identifies the file. skops refuses to build types that are not trusted. This
-module checks the archive before skops sees it, because the numbers in a small file can require any amount of memory or
-time, and checks the model afterwards, because a file can lack what the model needs.
+member, ``transvariation.json``, that identifies the file. skops refuses to build types that are not trusted. The
+archive is checked before skops sees it (:mod:`transvariation.model_archive`), and the model afterwards, because a file
+can lack what the model needs.
 """
 
 import copy
 import io
 import json
-import math
 import os
-import re
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO, Union
 
 import numpy as np
 
 from transvariation.atomic_write import replacing
+from transvariation.model_archive import (
+    FORMAT,
+    HEADER,
+    SCHEMA,
+    TRUSTED,
+    VERSION,
+    ModelFileError,
+    check_schema,
+    our_class,
+    read_header,
+    schema_nodes,
+)
 from transvariation.tables.problems import printable
 
 __all__ = ["ModelFileError", "load", "read_about", "save"]
 
-FORMAT, VERSION = "transvariation model", 3
-HEADER, SCHEMA, OLD_HEADER = "transvariation.json", "schema.json", "manifest.json"
-MAX_DEPTH = 200  # levels of JSON; each estimator inside another takes about six
-MAX_RANGE = 10_000
-MAX_INTEGER = 10**7  # of learned numbers, unless the file is larger
-PROTOCOL = 2  # of skops, at least
 
 PathOrFile = Union[str, "os.PathLike[str]", BinaryIO]
-
-_SCALARS = {f"numpy.{np.dtype(code).type.__name__}" for code in "?bBhHiIlLqQefdFDU"}
-# The types that each kind of skops node may name. skops by itself also lets a file call numpy.void or map.
-_TYPES = {
-    "JsonNode": {"builtins.str"},
-    "DictNode": {"builtins.dict", "collections.OrderedDict"},
-    "ListNode": {"builtins.list"},
-    "SetNode": {"builtins.set"},
-    "SliceNode": {"builtins.slice"},
-    "NdArrayNode": {"numpy.ndarray", *_SCALARS},
-    "DTypeNode": {"numpy.dtype"},
-    "TypeNode": {f"builtins.{name}" for name in ("bool", "int", "float", "str")} | _SCALARS,
-    "ConstructorFromReduceNode": {"builtins.range", "builtins.frozenset", "pathlib.PosixPath", "pathlib.WindowsPath"},
-}
-# Their types are left to skops: scikit-learn's estimators, NumPy's functions, and those trusted below or by the caller.
-_OPEN = {"ObjectNode", "TupleNode", "FunctionNode", "TreeNode", "LossNode"}
-_TRUSTED = _TYPES["DTypeNode"] | _TYPES["ConstructorFromReduceNode"]
-
-
-class ModelFileError(ValueError):
-    """A file is not a model file, is damaged or incomplete, or holds what is not trusted."""
 
 
 def save(model: Any, path: PathOrFile, *, about: Mapping[str, Any] | None = None) -> None:
@@ -177,7 +159,7 @@ def read_about(path: PathOrFile) -> dict[str, Any]:
     ('transvariation.tocc.TOCC', {'features': ['Na', 'Mg']})
     """
     with _opened(path) as file, _errors_explained(path, file), zipfile.ZipFile(file) as archive:
-        header = _read_header(archive)
+        header = read_header(archive)
         return {key: header[key] for key in ("class", "version", "written_by", "about")}
 
 
@@ -190,7 +172,7 @@ def _packed(header: dict[str, Any], model: Any) -> bytes:
     with zipfile.ZipFile(written) as source, zipfile.ZipFile(content, "w") as target:
         schema = json.loads(source.read(SCHEMA))
         number = 0
-        for node in _nodes(schema):
+        for node in schema_nodes(schema):
             node.pop("__id__", None)
             if "file" in node:
                 name, number = f"{number}.npy", number + 1
@@ -257,15 +239,15 @@ def _load(file: BinaryIO, trusted: set[str] | None) -> Any:
     from skops.io.exceptions import UntrustedTypesFoundException
 
     with zipfile.ZipFile(file) as archive:
-        header = _read_header(archive)
-        named = _check_schema(archive, trusted)
+        header = read_header(archive)
+        named = check_schema(archive, trusted)
     known = named if trusted is None else trusted
-    ours = {name for name in named if name.startswith("transvariation.") and _our_class(name)}
+    ours = {name for name in named if name.startswith("transvariation.") and our_class(name)}
     file.seek(0)
     try:
-        model = skops.io.load(file, trusted=sorted(_TRUSTED | ours | known))
+        model = skops.io.load(file, trusted=sorted(TRUSTED | ours | known))
     except UntrustedTypesFoundException:
-        unknown = sorted(set(skops.io.get_untrusted_types(file=file)) - _TRUSTED - ours - known)
+        unknown = sorted(set(skops.io.get_untrusted_types(file=file)) - TRUSTED - ours - known)
         raise ModelFileError(
             f"it holds types that are not trusted: {unknown}; if you trust the origin of the file, name them: "
             f"load(..., trusted={unknown})"
@@ -301,151 +283,6 @@ def _errors_explained(path: PathOrFile, file: BinaryIO) -> Iterator[None]:
                 text = f"the file is damaged or was changed ({type(error).__name__}: {text})"
         name = f"'{os.fspath(path)}': " if isinstance(path, str | os.PathLike) else ""
         raise ModelFileError(printable(name + text)) from None
-
-
-def _read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
-    """Check that no member unpacks to more than the file holds, and read what the file is."""
-    members = archive.infolist()
-    if sum(member.compress_size for member in members) > archive.start_dir:
-        raise ModelFileError("members of the archive overlap; no model file is written so")
-    names = [member.filename for member in members]
-    for member in members:
-        if member.compress_type != zipfile.ZIP_STORED or member.compress_size != member.file_size:
-            raise ModelFileError(f"the member {member.filename!r} is compressed; no model file is written so")
-    if len(set(names)) < len(names):
-        raise ModelFileError("a member of the archive occurs twice; no model file is written so")
-    if HEADER not in names:
-        raise ModelFileError(_what_else(archive, names))
-    header = json.loads(archive.read(HEADER))
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise ModelFileError(f"{HEADER} is not that of a model file")
-    if header.get("version") != VERSION:
-        raise ModelFileError(
-            f"format version {header.get('version')!r} is unknown; this version of transvariation reads {VERSION}, a "
-            "newer one may read it"
-        )
-    kinds = {"class": str, "written_by": str, "about": dict, "attributes": list, "scores_zeros": bool}
-    for key, kind in kinds.items():
-        if not isinstance(header.get(key), kind):
-            raise ModelFileError(f"{HEADER} lacks {key!r}: the file is damaged or was changed")
-    return header
-
-
-def _what_else(archive: zipfile.ZipFile, names: list[str]) -> str:
-    """Describe an archive that is not a model file of this format."""
-    if OLD_HEADER in names:
-        old = json.loads(archive.read(OLD_HEADER))
-        return (
-            f"it is of format {old.get('version')!r}, written by {old.get('written_by', 'an early version')}, and "
-            f"holds a {old['model']['object']}; this version reads format {VERSION}: fit the model again and save it"
-        )
-    if SCHEMA in names:
-        return "it was written by skops, not by transvariation.save; load it with skops.io.load"
-    return "it is a ZIP archive, but not a model file"
-
-
-def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
-    """Iterate over the nodes of a skops schema, parents first."""
-    stack = [(schema, 0)]
-    while stack:
-        value, depth = stack.pop()
-        if depth > MAX_DEPTH:
-            raise ModelFileError(f"the model nests more than {MAX_DEPTH} levels deep")
-        if isinstance(value, dict):
-            if "__loader__" in value:
-                yield value
-            stack += [(child, depth + 1) for child in value.values()]
-        elif isinstance(value, list):
-            stack += [(child, depth + 1) for child in value]
-
-
-def _check_schema(archive: zipfile.ZipFile, trusted: set[str] | None) -> set[str]:
-    """Check that building the model takes no more than the file holds; return the names of the types in it."""
-    named = set()
-    unused = set(archive.namelist()) - {HEADER, SCHEMA}
-    schema = json.loads(archive.read(SCHEMA))
-    if schema["protocol"] < PROTOCOL:  # earlier ones name types in other places
-        raise ModelFileError(f"protocol {schema['protocol']!r} of skops is not used in model files")
-    for node in _nodes(schema):
-        loader, name = node["__loader__"], f"{node['__module__']}.{node['__class__']}"
-        if not _is_allowed(loader, name, trusted):
-            raise ModelFileError(f"{name!r} cannot be kept in a model file (as {loader!r})")
-        if "__id__" in node:  # skops would take an earlier node instead, and visit it once for each such reference
-            raise ModelFileError("it refers to one object from several places; save writes no such file")
-        if loader == "NdArrayNode" and node["type"] == "numpy":
-            if node["file"] not in unused:
-                raise ModelFileError(f"the array {node['file']!r} is missing, or is used twice")
-            unused.remove(node["file"])
-            _check_array(archive, node["file"])
-        elif loader == "NdArrayNode" and len(node["shape"]["content"]) != 1:
-            raise ModelFileError("an array of objects has more than one dimension")
-        if name == "builtins.range" and len(range(*map(_plain, node["content"]["content"]))) > MAX_RANGE:
-            raise ModelFileError(f"a range has more than {MAX_RANGE} values")
-        if loader == "ObjectNode" and name.startswith("transvariation."):
-            _check_attributes(node, name, archive.start_dir)
-        named.add(name)
-    if unused:
-        raise ModelFileError(f"the member {min(unused)!r} belongs to nothing in the model")
-    return named
-
-
-def _is_allowed(loader: str, name: str, trusted: set[str] | None) -> bool:
-    """Return whether skops may build a type from a node of this kind, as far as it is not for skops to decide."""
-    if name.startswith("transvariation."):
-        return loader in ("ObjectNode", "TupleNode")  # attributes are set; nothing is called
-    if loader in _TYPES:
-        return name in _TYPES[loader] or trusted is None or name in trusted
-    if loader == "LossNode":
-        return name.startswith("sklearn.")
-    return loader in _OPEN and not any(name in types for types in _TYPES.values())
-
-
-def _plain(node: dict[str, Any]) -> Any:
-    """Read a number or a string; raise KeyError for anything else."""
-    return json.loads(node["content"]) if node["__loader__"] == "JsonNode" else node["not plain"]
-
-
-def _check_attributes(node: dict[str, Any], name: str, size: int) -> None:
-    """Check that an object has its parameters, and no learned number that is larger than what the file can hold.
-
-    Such a number may be the size of an array.
-    """
-    state = node["content"]
-    parameters: list[str] = getattr(_our_class(name), "_get_param_names", list)()
-    nothing = state["__loader__"] == "JsonNode" and _plain(state) is None  # an object without attributes
-    attributes = {} if nothing else state["content"]
-    if missing := set(parameters) - attributes.keys():
-        raise ModelFileError(f"{name} lacks its parameter {min(missing)!r}")
-    for key, value in attributes.items():
-        if value["__loader__"] == "JsonNode" and key not in parameters:
-            number = _plain(value)
-            if isinstance(number, int) and abs(number) > max(size, MAX_INTEGER):
-                raise ModelFileError(f"{key}={number} is not possible in a file of {size} bytes")
-
-
-def _check_array(archive: zipfile.ZipFile, name: str) -> None:
-    """Check that an array has the size in its header: NumPy allocates the memory first."""
-    size = archive.getinfo(name).file_size
-    with archive.open(name) as file:
-        version = np.lib.format.read_magic(file)
-        readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-        if version not in readers:
-            raise ModelFileError(f"the array {name!r} has the unknown format {version}")
-        shape, _, dtype = readers[version](file)
-        plain = not dtype.hasobject and dtype.itemsize and all(type(n) is int and 0 <= n <= size for n in shape)
-        if not plain or math.prod(shape) * dtype.itemsize != size - file.tell():
-            raise ModelFileError(f"the array {name!r} is not what its header says: {dtype}, {shape}")
-
-
-def _our_class(name: str) -> type | None:
-    module, _, attribute = name.rpartition(".")
-    if not re.fullmatch(r"transvariation(\.[a-z]\w*)+", module):  # no __main__, which would run
-        return None
-    try:
-        found = getattr(import_module(module), attribute, None)
-    except ImportError:
-        return None
-    return found if isinstance(found, type) and found.__module__ == module else None
 
 
 def _check_complete(header: dict[str, Any], model: Any, size: int) -> None:

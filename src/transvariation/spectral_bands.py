@@ -88,7 +88,7 @@ class SpectralBand:
         spectrum : array-like of shape (n_features,)
             One spectrum, preprocessed as the spectra of the band.
         gap : int, default=0
-            Intervals separated by up to so many positions are joined.
+            Intervals separated by at most this many positions are joined.
         """
         deviation = self.deviation(spectrum)
         outside = np.flatnonzero(np.abs(deviation) > self.width)

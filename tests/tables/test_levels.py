@@ -162,6 +162,12 @@ def test_whole_numbers_of_elements_and_in_units_are_measurements(name):
     assert len(read_table(file).features) == 2
 
 
+def test_whole_numbers_may_be_of_any_size():
+    cells = ["0", "0", "1.7976931348623155e+308", "-2.9937604643020797e+292"]
+    text = "Kennung,K\n" + "".join(f"{cell},1.5\n" for cell in cells)
+    assert read_table(text.encode()).X[:, 0].tolist() == list(map(float, cells))
+
+
 def test_tables_of_whole_numbers_are_not_asked_about():
     assert read_table(b"a,b\n1,0\n1,1\n2,0\n2,1\n").features == ("a", "b")
 

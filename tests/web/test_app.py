@@ -215,7 +215,7 @@ def test_background_roles_logarithms_and_case_details_reach_the_result(client):
 def test_background_file_must_be_there_if_chosen(client, tables):
     answer = _upload(client, *tables, **{"background-kind": "file"})
     assert answer.status_code == 422
-    assert "Choose the third table" in answer.json()["problems"][0]["message"]
+    assert "Choose the background table" in answer.json()["problems"][0]["message"]
 
 
 @pytest.mark.parametrize("roles", ["no json", "[]", '{"K": "magic"}'])

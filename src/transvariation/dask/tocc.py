@@ -125,7 +125,7 @@ class TOCC(CountingClassifier):
     """Accept samples that lie deep enough among more target samples than fit in memory, or on one machine.
 
     Center, tp and threshold equal those of :class:`transvariation.TOCC` to the last bit, for every partitioning. With
-    ``calibration="split"`` they equal those of the same halves, which are not the halves that it would draw.
+    ``calibration="split"`` they equal those for the same halves; on one machine other halves are drawn.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ def load_nfi_glass() -> Bunch:
 
     The values are common logarithms of contents relative to silicon.
 
-    Three pieces of 657 panes and five of 320 were measured. As a background, ``judge(..., background="nfi")`` uses it.
+    Three pieces of 657 panes and five of 320 were measured. ``judge(..., background="nfi")`` uses them as a background.
 
     Returns
     -------

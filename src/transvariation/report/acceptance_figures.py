@@ -226,7 +226,7 @@ def spectrum_figure(
     axis : array-like of shape (n_features,), optional
         Wavelengths or wavenumbers; by default the positions 0, 1, ...
     gap : int, default=0
-        Intervals separated by up to so many positions are joined.
+        Intervals separated by at most this many positions are joined.
     figure : Figure or SubFigure, optional
         The figure to draw in, such as ``plt.figure()``; by default a new one, not managed by pyplot.
 

@@ -166,8 +166,9 @@ class TableColumn:
         values = self.read.values
         if not self.whole or len(values) < 4 or not values.any():
             return False
-        steps, distinct = np.diff(values), np.unique(values)
-        gapless = distinct[0] in (0, 1) and distinct[-1] - distinct[0] == len(distinct) - 1
+        with np.errstate(over="ignore"):
+            steps, distinct = np.diff(values), np.unique(values)
+        gapless = distinct[0] in (0, 1) and distinct[-1] == distinct[0] + len(distinct) - 1
         in_blocks = int((steps != 0).sum()) == len(distinct) - 1
         return bool((steps == 1).all() or (2 * len(distinct) <= len(values) and (gapless or in_blocks)))
 

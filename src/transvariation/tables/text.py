@@ -119,7 +119,8 @@ class TextGrid(Grid):
         size = max(self._stream.seek(0, 2), 1)
         for piece in chain(self._pieces(), [""]):
             text = rest + piece
-            if self.measured and row >= self.first_row:
+            # pandas takes longer for a column than for a row
+            if self.measured and row >= self.first_row and text.count("\n") > len(self.header):
                 columns = parse_regular(text, len(self.header), self.measured, self._separator, self.decimal)
                 if columns is not None:
                     yield Block(np.arange(len(columns[0])) + row + 1, columns, self._stream.tell() / size)
@@ -215,7 +216,7 @@ def parse_regular(piece: str, width: int, numbers: Sequence[int], delimiter: str
             header=None,
             names=range(width),
             index_col=False,
-            dtype={j: np.float64 if j in numbers else object for j in range(width)},
+            dtype=dict.fromkeys(range(width), object) | dict.fromkeys(numbers, np.float64),
             na_filter=False,  # an empty cell must not pass for a number
             skip_blank_lines=False,
             **exact,  # type: ignore[call-overload]
@@ -227,7 +228,7 @@ def parse_regular(piece: str, width: int, numbers: Sequence[int], delimiter: str
         return None
     if ((X == 0).any() or (X == 1).all(axis=0).any()) and "e" in piece.lower():
         return None  # 1e-400 and false read as 0; a column of nothing but true as 1
-    return [frame[j].to_numpy() for j in range(width)]
+    return [column.to_numpy() for _, column in frame.items()]
 
 
 def _is_regular(piece: str, n: int, width: int, delimiter: str) -> bool:
