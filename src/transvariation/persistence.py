@@ -126,7 +126,7 @@ def load(path: PathOrFile, trusted: Sequence[str | type] = ()) -> Any:
     >>> import io
     >>> load(io.BytesIO(b"anything"))
     Traceback (most recent call last):
-    transvariation.persistence.ModelFileError: not a model file, or truncated: File is not a zip file
+    transvariation.model_archive.ModelFileError: not a model file, or truncated: File is not a zip file
     """
     if isinstance(trusted, str) or not all(isinstance(each, str | type) for each in trusted):
         raise TypeError(f"trusted={trusted!r} must be a list of types or of their full names")

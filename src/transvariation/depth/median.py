@@ -105,7 +105,7 @@ def spatial_median_of_rows(X: Floats | PartitionedRows) -> Floats:
     compiled = use_compiled(len(X))
     X = np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X
     sub = np.ascontiguousarray(X[:: max(1, len(X) // _SUBSAMPLE)])
-    start = np.sort(sub, axis=0)[len(sub) // 2]
+    start = np.sort(sub, axis=0)[[(len(sub) - 1) // 2, len(sub) // 2]].mean(axis=0)  # np.median takes longer
     if len(X) > _LARGE:
         start = _newton(sub, start, compiled, exact=False)
     return _newton(X, start, compiled)
