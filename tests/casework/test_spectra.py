@@ -436,6 +436,17 @@ class TestForeign:
         assert set(nameless.foreign.levels) == {"foreign"}
         assert "foreign" in case_html(nameless)
 
+    def test_foreign_samples_that_are_control_samples_are_reported(self, tables):
+        same = judge(*tables, preprocess="snv", foreign=tables[0])
+        assert any("control and the foreign table are the same" in words for words in same.warnings)
+        some = judge(*tables, preprocess="snv", foreign=pd.concat([tables[0][:5], tables[1]]))
+        assert any(words.startswith(f"5 of {5 + len(tables[1])} foreign rows equal") for words in some.warnings)
+
+    def test_one_control_sample_excludes_no_foreign_one(self, tables, foreign):
+        found = judge(tables[0][:1], tables[1], preprocess="snv", foreign=foreign)
+        assert set(found.foreign.p_values) == {1.0}
+        assert "Of 30 known foreign fragments, 30 would not be excluded." in case_html(found)
+
     def test_a_background_does_the_same(self, tables, foreign):
         with pytest.raises(CaseError, match="leave out the foreign table"):
             judge(*tables, foreign=foreign, background=foreign)
