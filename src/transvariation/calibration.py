@@ -300,7 +300,8 @@ class Calibration:
 
         With one sensitivity per stratum, and without held-out scores, each stratum is a pool.
         """
-        if not self.held_out or np.ndim(sensitivity):
+        check_sensitivities(sensitivity, self.n_strata)
+        if self.n_strata == 1 or not self.held_out or np.ndim(sensitivity):
             return [np.array([k]) for k in range(self.n_strata)]
         pools = pool_strata(self.sizes, sensitivity)  # type: ignore[arg-type]
         return [np.flatnonzero(pools == pool) for pool in range(pools.max() + 1)]
