@@ -102,7 +102,7 @@ def take_rows(X: Any, rows: NDArray | None) -> Any:
     """Select rows of an array, a DataFrame or an Arrow table; None selects all."""
     if rows is None:
         return X
-    if hasattr(X, "column_names"):
+    if hasattr(type(X), "column_names"):
         return X.take(rows)
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
