@@ -1,5 +1,6 @@
 """Careless use: reused buffers, misspelt names, parameters set after the fit, labels that are not unique."""
 
+from functools import partial
 from inspect import isabstract
 
 import numpy as np
@@ -123,6 +124,14 @@ def test_a_wrong_sensitivity_does_not_change_a_fitted_classifier(control, classi
     with pytest.raises(ValueError, match="sensitivity="):
         classifier.set_sensitivity(wrong)
     assert classifier.sensitivity == 0.9
+
+
+@pytest.mark.parametrize("calibration", ["resubstitution", "loo"])
+def test_reports_at_a_wrong_sensitivity_are_refused(control, calibration):
+    classifier = NeighborTOCC(calibration=calibration).fit(control)
+    for report in (classifier.coverage_report, partial(classifier.p_values, control)):
+        with pytest.raises(ValueError, match=r"sensitivity=5 must lie in \(0, 1\]"):
+            report(sensitivity=5)
 
 
 def test_a_list_of_one_sensitivity_is_that_sensitivity(control):

@@ -341,12 +341,12 @@ def test_citation_names_the_version():
     assert f"version: {transvariation.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
 
-def test_every_room_stands_in_the_architecture():
+def test_every_module_is_in_the_architecture():
     package = Path(transvariation.__file__).parent
-    rooms = {path.stem for path in package.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
-    rooms = {room for room in rooms if not room.startswith("_")}
+    modules = {path.stem for path in package.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    modules = {module for module in modules if not module.startswith("_")}
     described = set(re.findall(r"^\| `(\w+)` \|", (DOCS / "architecture.md").read_text(encoding="utf-8"), re.M))
-    assert described == rooms, "the table in docs/architecture.md has one row for each room of the package"
+    assert described == modules, "the table in docs/architecture.md has one row for each module and package"
 
 
 def test_import_graph_is_drawn_from_the_code(tmp_path):

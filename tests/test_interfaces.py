@@ -206,6 +206,18 @@ class TestFrames:
         assert (report.n, report.unit) == (29, "groups")
 
 
+@pytest.mark.parametrize("name", ["collect", "to_native", "column_names", "dask", "to_frame"])
+def test_a_column_is_not_taken_for_a_method(name):
+    """What frames of other libraries are recognised by may be the name of a column."""
+    control, recovered = (frame.rename(columns={"K": name}) for frame in (CONTROL, RECOVERED))
+    np.testing.assert_array_equal(TOCC().fit(control).predict(recovered), TOCC().fit(CONTROL).predict(RECOVERED))
+    assert judge(control, recovered).headline == judge(CONTROL, RECOVERED).headline
+    calibrated = CalibratedOCC(NeighborTOCC(), calibration="split").fit(control)
+    assert set(calibrated.explain(recovered[:1])["feature"]) == {"Na", "Mg", name}
+    found = compare_classifiers([TOCC()], control, n_folds=2, n_repeats=1, n_reference=20)
+    assert len(found.table) == 1
+
+
 def test_frames_that_are_not_computed_yet_are_refused_in_words():
     polars = pytest.importorskip("polars")
     frame = pytest.importorskip("dask.dataframe")

@@ -91,11 +91,10 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         return self
 
     def _keep_sample(self, X: Floats, groups: Indices | None) -> None:
-        kept = None
         if len(X) > MAX_SAMPLE:
             kept = np.sort(np.random.default_rng(0).choice(len(X), MAX_SAMPLE, replace=False))
-        self.sample_ = take_rows(X, kept)
-        self._sample_groups = None if groups is None else take_rows(groups, kept)
+            X, groups = take_rows(X, kept), None if groups is None else groups[kept]
+        self.sample_, self._sample_groups = X, groups
 
     def _warn_if_nearly_all_are_rejected(self, X: Floats) -> None:
         """Hold out fifths of the samples: if 90% have the lowest score, hardly a new sample is accepted."""

@@ -102,7 +102,7 @@ def take_rows(X: Any, rows: NDArray | None) -> Any:
     """Select rows of an array, a DataFrame or an Arrow table; None selects all."""
     if rows is None:
         return X
-    if hasattr(X, "column_names"):
+    if hasattr(type(X), "column_names"):
         return X.take(rows)
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
@@ -300,7 +300,8 @@ class Calibration:
 
         With one sensitivity per stratum, and without held-out scores, each stratum is a pool.
         """
-        if not self.held_out or np.ndim(sensitivity):
+        check_sensitivities(sensitivity, self.n_strata)
+        if self.n_strata == 1 or not self.held_out or np.ndim(sensitivity):
             return [np.array([k]) for k in range(self.n_strata)]
         pools = pool_strata(self.sizes, sensitivity)  # type: ignore[arg-type]
         return [np.flatnonzero(pools == pool) for pool in range(pools.max() + 1)]

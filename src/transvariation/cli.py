@@ -354,7 +354,7 @@ def _case_options(command: Any) -> Any:
 )
 @click.option(
     "--foreign",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=INPUT,
     help="A table of samples that are known not to come from the control's source: shows how often such samples are "
     "noticed. Not with --background.",
 )

@@ -23,14 +23,16 @@ def native_frame(X: Any) -> Any:
     TypeError
         If the frame is lazy.
     """
-    if hasattr(X, "collect"):
-        raise TypeError(f"a {type(X).__name__} has not computed its rows yet; call its collect() and pass the result")
-    return X.to_native() if hasattr(X, "to_native") else X
+    kind = type(X)  # an attribute of a DataFrame itself may be a column
+    if hasattr(kind, "collect"):
+        raise TypeError(f"a {kind.__name__} has not computed its rows yet; call its collect() and pass the result")
+    return X.to_native() if hasattr(kind, "to_native") else X
 
 
 def column_names(X: Any) -> list | None:
     """Return the column names of a pandas, polars or Arrow table, and None for other input."""
-    names = getattr(X, "column_names", getattr(X, "columns", None))  # the columns of an Arrow table are its data
+    is_arrow = hasattr(type(X), "column_names")  # its columns are the data
+    names = X.column_names if is_arrow else getattr(X, "columns", None)
     return None if names is None else list(names)
 
 

@@ -26,6 +26,7 @@ from transvariation.cli import main
 from transvariation.persistence import read_about
 from transvariation.preprocessing import MSC, make_preprocessing
 from transvariation.report.case import case_html, case_pdf
+from transvariation.tables import TableError
 
 AXIS = np.arange(1000.0, 1600.0, 5.0)  # 120 positions
 
@@ -435,6 +436,38 @@ class TestForeign:
         nameless = judge(*tables, preprocess="snv", foreign=foreign.drop(columns="source"))
         assert set(nameless.foreign.levels) == {"foreign"}
         assert "foreign" in case_html(nameless)
+
+    def test_columns_of_labels_may_be_in_one_table_only(self, tables, foreign):
+        known, new = tables
+        renamed = foreign.rename(columns={"source": "blend"})
+        found = judge(known, new, preprocess="snv", foreign=renamed, source_column="blend")
+        assert set(found.foreign.levels) == {"0%", "2%", "12%"}
+        nameless = foreign.drop(columns="source")
+        found = judge(known.assign(lot="L1"), new, preprocess="snv", foreign=nameless, source_column="lot")
+        assert set(found.foreign.levels) == {"foreign"}
+        with pytest.raises(TableError, match="there is no column 'farm'"):
+            judge(known, new, preprocess="snv", foreign=nameless, source_column="farm")
+
+    def test_gaps_are_filled_in_from_the_control(self, tables, foreign):
+        name = foreign.columns[7]
+        filled, gap = foreign.copy(), foreign.copy()
+        filled.loc[filled.index[0], name] = tables[0][name].median()
+        gap.loc[gap.index[0], name] = np.nan
+        with pytest.raises(TableError, match="the value is missing"):
+            judge(*tables, foreign=gap)
+        found = judge(*tables, foreign=gap, missing="impute").foreign
+        assert found.p_values == judge(*tables, foreign=filled).foreign.p_values
+
+    def test_foreign_samples_that_are_control_samples_are_reported(self, tables):
+        same = judge(*tables, preprocess="snv", foreign=tables[0])
+        assert any("control and the foreign table are the same" in words for words in same.warnings)
+        some = judge(*tables, preprocess="snv", foreign=pd.concat([tables[0][:5], tables[1]]))
+        assert any(words.startswith(f"5 of {5 + len(tables[1])} foreign rows equal") for words in some.warnings)
+
+    def test_one_control_sample_excludes_no_foreign_one(self, tables, foreign):
+        found = judge(tables[0][:1], tables[1], preprocess="snv", foreign=foreign)
+        assert set(found.foreign.p_values) == {1.0}
+        assert "Of 30 known foreign fragments, 30 would not be excluded." in case_html(found)
 
     def test_a_background_does_the_same(self, tables, foreign):
         with pytest.raises(CaseError, match="leave out the foreign table"):

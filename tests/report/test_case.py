@@ -212,11 +212,17 @@ def test_the_tippett_curves_start_at_one_and_end_at_zero():
 
 
 def test_labels_of_each_table_are_one_line():
-    control = CONTROL.rename_axis("fragment").reset_index().assign(pane="P1", n=range(len(CONTROL)))
-    recovered = RECOVERED.rename_axis("bit of glass").reset_index()
-    roles = ({"n": "order"}, {"bit of glass": "id"})
-    result = judge(control, recovered, roles=roles)
+    control = CONTROL.rename_axis("fragment").reset_index().assign(pane="P1", time=range(len(CONTROL)))
+    recovered = RECOVERED.set_axis([f"B{i}" for i in range(len(RECOVERED))]).rename_axis("bit of glass").reset_index()
+    result = judge(control, recovered)
     assert note_lines(result)[:2] == [
-        "control: 'pane' taken for the source, 'n' for the order",
+        "control: 'pane' taken for the source, 'time' for the order",
         "recovered: 'bit of glass' taken for the id",
     ]
+
+
+def test_labels_that_were_given_are_not_noted():
+    control = CONTROL.rename_axis("bit of glass").reset_index().assign(n=range(len(CONTROL)))
+    result = judge(control, RECOVERED, roles=({"n": "order", "bit of glass": "id"}, None))
+    assert result.inputs.control["roles"]["n"] == "order"
+    assert not any(line.startswith("control: ") for line in note_lines(result))

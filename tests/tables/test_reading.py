@@ -282,6 +282,11 @@ class TestChunks:
             assert seen == sorted(seen)
             assert seen[-1] == 1.0
 
+    @pytest.mark.parametrize("rows", [0, -1, 1.5])
+    def test_a_block_has_a_positive_number_of_rows(self, rows):
+        with pytest.raises(ValueError, match=f"rows={rows} must be a positive whole number"):
+            next(read_chunks(b"Na\n1\n", ["Na"], rows=rows))
+
     def test_impute_needs_the_whole_table(self):
         with pytest.raises(ValueError, match="needs the whole table"):
             next(read_chunks(b"Na\n1\n", ["Na"], missing="impute"))
@@ -366,6 +371,11 @@ def test_fingerprints_of_frames_depend_on_their_contents():
     assert read_table(frame).sha256 == read_table(frame.copy()).sha256
     others = [frame.assign(Na=[1.0, 3.0]), frame.assign(id=["A", "C"]), frame.rename(columns={"Na": "Mg"})]
     assert len({read_table(other).sha256 for other in [frame, *others]}) == 4
+
+
+def test_a_single_column_is_refused_in_words():
+    with pytest.raises(TypeError, match="a DataFrame, not Series"):
+        read_table(pd.Series([1.5, 2.5], name="Na"))
 
 
 class TestPolars:

@@ -1,4 +1,4 @@
-"""The page as a stranger meets it: every door is closed but the one that was meant."""
+"""The page refuses every request but those of the browser that it opened."""
 
 import pytest
 

@@ -26,7 +26,7 @@ from transvariation.casework.variables import (
     without_derivatives,
 )
 from transvariation.datasets.glass import load_nfi_glass
-from transvariation.tables import Pair, Table, TableError, align, read_pair, read_table
+from transvariation.tables import Pair, Table, TableError, align, apply_policy, read_pair, read_table
 from transvariation.tables.pairing import unit_problems
 
 NFI = "nfi"
@@ -177,7 +177,8 @@ def read_case(
     if without:
         options["roles"] = with_ignored(options.get("roles"), without)
     policy = "keep" if ranges else missing  # a gap outside the ranges does not matter
-    pair = _read_pair(control, recovered, background is not None, missing=policy, **options)
+    has_third = background is not None or foreign is not None
+    pair = _read_pair(control, recovered, has_third, missing=policy, **options)
     if without:
         check_without(without, pair.control, pair.recovered)
     if ranges:
@@ -205,7 +206,7 @@ def read_case(
     if foreign is not None:
         if background is not None:
             raise CaseError("a background shows how often other sources are not excluded; leave out the foreign table")
-        table = _read_further(foreign, "foreign", pair.control, missing=missing, **given)
+        table = apply_policy(_read_foreign(foreign, pair, **given), missing, pair.control)
         case = replace(case, foreign_table=table, foreign=fragments_of(table, "foreign", **scale))
     if background is None:
         if background_sheet is not None:
@@ -224,13 +225,13 @@ def read_case(
     return _with_background(case, table, fragments_of(table, "background", **scale))
 
 
-def _read_pair(control: Any, recovered: Any, has_background: bool, **options: Any) -> Pair:
-    """Read both tables; the column of sources may be in the background only."""
+def _read_pair(control: Any, recovered: Any, has_third: bool, **options: Any) -> Pair:
+    """Read both tables; the column of sources may be in the third table only, the background or the foreign one."""
     try:
         return read_pair(control, recovered, **options)
     except TableError as error:
         absent = any(problem.params.get("role") == "source" for problem in error.problems)
-        if not (has_background and absent and options.get("source_column")):
+        if not (has_third and absent and options.get("source_column")):
             raise
     return read_pair(control, recovered, **options | {"source_column": None})
 
@@ -298,6 +299,20 @@ def _read_further(source: Any, role: str, control: Table, **options: Any) -> Tab
     if problems := unit_problems(units, control.name, table, control.features):
         raise TableError(problems)
     return table
+
+
+def _read_foreign(source: Any, pair: Pair, **options: Any) -> Table:
+    """Read known foreign samples with their gaps; a column of labels may be in one of the other tables only."""
+    try:
+        return _read_further(source, "foreign", pair.control, missing="keep", **options)
+    except TableError as error:
+        absent = {f"{problem.params.get('role')}_column" for problem in error.problems}
+        elsewhere = {*pair.control.roles, *pair.recovered.roles}
+        dropped = {option for option in absent if options.get(option) in elsewhere}
+        if not dropped:
+            raise
+    kept = {option: value for option, value in options.items() if option not in dropped}
+    return _read_further(source, "foreign", pair.control, missing="keep", **kept)
 
 
 def _nfi_frame(features: Sequence[str], log: bool) -> Any:

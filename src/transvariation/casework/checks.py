@@ -57,6 +57,8 @@ def check_case(
     checks = tuple(check for check in found if check is not None)
     cautions = [check.statement for check in checks if check.significant]
     cautions += duplicate_warnings(table, tables.recovered_table)
+    if tables.foreign_table is not None:
+        cautions += duplicate_warnings(table, tables.foreign_table, "foreign")
     cautions += [*_replicate_cautions(tables.control, "control"), *_replicate_cautions(tables.recovered, "recovered")]
     cautions += [*_filling_cautions(table), *_filling_cautions(tables.recovered_table), *_gap_cautions(tables)]
     return checks, [*cautions, *tables.cautions]
@@ -309,20 +311,20 @@ def _gap_cautions(tables: CaseTables) -> list[str]:
     ]
 
 
-def duplicate_warnings(control: Table, recovered: Table) -> list[str]:
-    """Warn of recovered rows that are also control rows, and so are compared with themselves."""
-    if control.ids == recovered.ids and np.array_equal(control.X, recovered.X):
+def duplicate_warnings(control: Table, other: Table, role: str = "recovered") -> list[str]:
+    """Warn of recovered or foreign rows that are also control rows, and so are compared with themselves."""
+    if control.ids == other.ids and np.array_equal(control.X, other.X):
         return [
-            "The control and the recovered table are the same: the control is compared with itself. Of a workbook with "
+            f"The control and the {role} table are the same: the control is compared with itself. Of a workbook with "
             "several sheets, choose one for each table."
         ]
-    equal, q = _equal_rows(control, recovered), len(recovered.X)
+    equal, q = _equal_rows(control, other), len(other.X)
     if not equal:
         return []
     listed = ", ".join(f"{printable(new)} = {printable(own)}" for new, own in equal[:SHOWN])
     more = f" and {len(equal) - SHOWN} more" if len(equal) > SHOWN else ""
     return [
-        f"{len(equal)} of {q} recovered rows equal a control row in every variable (recovered = control: {listed}"
+        f"{len(equal)} of {q} {role} rows equal a control row in every variable ({role} = control: {listed}"
         f"{more}). If they are the same measurements, remove them from the control: not excluding them has no meaning."
     ]
 

@@ -22,7 +22,7 @@ from transvariation.casework.checks import Check
 from transvariation.casework.conclusions import ENOUGH, Calibration, Variables
 from transvariation.casework.errors import CaseError
 from transvariation.casework.foreign import Foreign
-from transvariation.casework.fragments import Floats
+from transvariation.casework.fragments import Floats, Fragments
 from transvariation.casework.likelihood_ratio import Performance
 from transvariation.casework.variables import check_preprocess, preprocessing_for
 from transvariation.conformal import RejectsNothing, TooFewSamples, p_values, required_n
@@ -41,6 +41,7 @@ Ratios = dict[str, tuple[float, str]]  # log10 likelihood ratio and bound by sys
 
 DEFAULT = "neighbor"
 GROUPING = 0.9  # the sensitivity at which recovered fragments are grouped
+MIN_KNOWN = required_n(GROUPING)  # control fragments; by fewer, no groups are formed
 MAX_GROUPED = 60  # recovered fragments; of more, no groups are formed
 PREPROCESSING = {
     "snv": "each spectrum was centred and divided by its standard deviation (SNV)",
@@ -293,8 +294,13 @@ def compare_with_control(tables: CaseTables, recipe: Recipe) -> Evidence:
     if len(control) < 2:
         make_classifier(recipe, GROUPING, len(features))  # wrong parameters are refused, used or not
         calibration = Calibration(1, 1.0, recipe.description, "None: one fragment does not show how fragments differ.")
+        foreign = tables.foreign
         return Evidence(
-            calibration, np.ones(len(recovered)), np.ones(recovered.shape), variables=Variables(tables.features)
+            calibration,
+            np.ones(len(recovered)),
+            np.ones(recovered.shape),
+            variables=Variables(tables.features),
+            foreign=None if foreign is None else _foreign(foreign, np.ones(len(foreign.names)), np.ones(1)),
         )
     known, new = (pd.DataFrame(means, columns=features) for means in (control, recovered))
     try:
@@ -314,17 +320,19 @@ def compare_with_control(tables: CaseTables, recipe: Recipe) -> Evidence:
         # The result itself warns of these, at every sensitivity.
         cautions=[message for message, kind in warned.items() if not issubclass(kind, TooFewSamples | RejectsNothing)],
     )
-    if (foreign := tables.foreign) is not None:
-        evidence.foreign = Foreign(
-            foreign.names,
-            tuple(source or "foreign" for source in foreign.sources),
-            tuple(classifier.p_values(pd.DataFrame(foreign.means, columns=features)).tolist()),
-            tuple(classifier.ranks().tolist()),
-        )
-    if len(control) >= required_n(GROUPING) and 2 <= len(recovered) <= MAX_GROUPED:
+    if tables.foreign is not None:
+        others = pd.DataFrame(tables.foreign.means, columns=features)
+        evidence.foreign = _foreign(tables.foreign, classifier.p_values(others), classifier.ranks())
+    if len(control) >= MIN_KNOWN and 2 <= len(recovered) <= MAX_GROUPED:
         for group in group_fragments(_control_pair_p_values(*tables.means_after(recipe.preprocess))):
             evidence.groups.append((group, evidence.joint_p_value(group), {}))
     return evidence
+
+
+def _foreign(fragments: Fragments, p_values: Floats, control_p_values: Floats) -> Foreign:
+    """Collect the evidence on known foreign fragments, whose sources are their classes."""
+    levels = tuple(source or "foreign" for source in fragments.sources)
+    return Foreign(fragments.names, levels, tuple(p_values.tolist()), tuple(control_p_values.tolist()))
 
 
 def _without_classifier(tables: CaseTables, recipe: Recipe, error: CaseError) -> Evidence:
@@ -338,7 +346,7 @@ def _without_classifier(tables: CaseTables, recipe: Recipe, error: CaseError) ->
         np.ones(len(tables.recovered.names)),
         univariate_p_values(*tables.shown),
         variables=Variables(tables.features),
-        cautions=[f"T{error.problem[1:]}. The conclusions rest on the background alone."],
+        cautions=[f"The conclusions rest on the background alone, because {error.problem}."],
     )
 
 
@@ -366,8 +374,6 @@ def _medians_of_others(X: Floats) -> Floats:
 
 def _control_pair_p_values(control: Floats, recovered: Floats) -> Floats:
     """Compute p-values of pairs of recovered fragments, by the distances between control fragments."""
-    if len(recovered) < 2:
-        return np.ones((1, 1))
     views = ScaledViews(["whitened"], control)
     own, theirs = (pdist(scaled) for scaled in (*views.known, *views.transform(recovered)))
     return squareform(p_values(-own, -theirs, np.full(len(own), len(control) / len(own))))

@@ -323,11 +323,11 @@ def _note_columns(columns: list[TableColumn], grid: Grid, block: Block, sure: bo
     for column in columns:
         if not column.header and column.role != "id" and not column.empty:
             problems.add("no-name", grid.first_row, number=column.number)
-        if column.role not in ("measurement", "ignore"):
+        if column.role not in ("measurement", "ignore") and not column.given:
             problems.note("role", None, column.header, role=column.role)
         elif column.role == "measurement" and column.unit:
             problems.note("unit", None, column.header, unit=column.unit)
-        elif column.role == "measurement" or column.given:
+        elif column.role != "ignore" or column.given:
             continue
         elif column.empty and column.header:
             problems.note("unused-empty", None, column.header)
@@ -353,6 +353,8 @@ def take_units(grid: Grid, block: Block) -> Block:
 
     "A" may be the ampere or an object: a row of units needs units of composition in most columns. "-" is not a unit.
     """
+    if all(column.dtype != object for column in block.columns):  # numbers only
+        return block
     units = [cell_text(column[0]) for column in block.columns]
     filled = [_unit_key(unit) for unit in units if unit not in ("", "-")]
     if 2 * len(filled) < len(units) - 1 or _CONTENT.isdisjoint(filled) or not _UNITS.issuperset(filled):

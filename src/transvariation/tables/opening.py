@@ -50,9 +50,10 @@ def opened(
         name = own if isinstance(own := getattr(source, "name", None), str) else "table"
     problems = Problems(name)
     _check_options(problems, delimiter, decimal, encoding)
-    if hasattr(source, "dask"):
+    if hasattr(type(source), "dask"):
         raise TypeError("a table is held in memory, which a Dask collection is not; give table.compute()")
-    if hasattr(source, "iloc") or hasattr(source, "__arrow_c_stream__"):
+    in_columns = hasattr(source, "iloc") or hasattr(source, "__arrow_c_stream__")
+    if in_columns and not hasattr(type(source), "to_frame"):  # which a single column has
         yield _checked(open_frame(source, problems, decimal), limits)
         return
     stream = _stream(source, problems)

@@ -13,6 +13,7 @@ from transvariation.tables.grid import Block, Grid, Limits
 from transvariation.tables.opening import Source, opened
 from transvariation.tables.problems import Problems, TableError, row_list
 from transvariation.tables.table import Table, apply_policy, join
+from transvariation.validation import blocks, check_count
 
 # As a whole cell; the long words also before or after a label with a number ("Mean F1", "F1 RSD").
 _STATISTICS = (
@@ -174,6 +175,8 @@ def read_chunks(
     """
     if missing == "impute":
         raise ValueError('missing="impute" needs the whole table: use read_table, or fill in the NaN of missing="keep"')
+    if rows is not None:
+        check_count("rows", rows)
     limits = Limits(rows=2**62, cells=2**62)
     taken = ({} if id_column is None else {id_column: "id"}) | dict(roles or {})
     given = {"roles": taken, "features": features, "units": units}
@@ -219,9 +222,8 @@ def _read_parts(
         if columns is None:
             columns = find_columns(grid, block, **given)
             grid.measured = [j for j, column in enumerate(columns) if column.role == "measurement"]
-        size = rows or len(block.rows)
-        for start in range(0, len(block.rows), size):
-            yield _numbers(grid, block.keep(slice(start, start + size)), columns), block.progress
+        for part in [block] if rows is None else map(block.keep, blocks(len(block.rows), rows)):
+            yield _numbers(grid, part, columns), block.progress
     if columns is None:
         grid.decimal = grid.decimal or "."
         nothing = np.empty(0, dtype=object)
