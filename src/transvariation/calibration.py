@@ -395,8 +395,9 @@ def check_sensitivities(sensitivity: float | ArrayLike, n_strata: int | None = N
     """Return one sensitivity per stratum; without their number, only check what is given."""
     shares = np.asarray(sensitivity, dtype=object)
     if n_strata is not None and shares.ndim and shares.size != n_strata:
+        strata = "stratum" if n_strata == 1 else "strata"
         raise ValueError(
-            f"sensitivity={sensitivity!r} has {shares.size} values for {n_strata} strata of the class; give one "
+            f"sensitivity={sensitivity!r} has {shares.size} values for {n_strata} {strata} of the class; give one "
             "number, or one per stratum"
         )
     repeats = 1 if shares.ndim or n_strata is None else n_strata

@@ -50,7 +50,7 @@ MESSAGES = {
     "merged-cells": "cells are merged ({ranges!s}): which rows their label holds for is not certain; unmerge them and"
     " fill in every cell",
     # header and rows
-    "no-header": "there is no header: the file holds blank lines only",
+    "no-header": "there is no header: the table is empty, or holds blank lines only",
     "no-rows": "there is a header but no row below it",
     "nul-in-header": "the header contains a NUL byte: the file is damaged; export it again",
     "header-of-numbers": "the first row holds numbers, not names; add a row of names above it",
