@@ -118,19 +118,30 @@ def strip_last_line(app: Sphinx, doctree: nodes.document) -> None:
         block[:] = [nodes.Text(block.rawsource)]
 
 
+def mark_options(app: Sphinx, doctree: nodes.document) -> None:
+    """Mark options of the command line, so that no line ends between the hyphens and the name."""
+    for literal in doctree.findall(nodes.literal):
+        if "--" in literal.astext():
+            literal["classes"].append("option")
+
+
 def strip_versions_of_scikit_learn(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """Drop "Added in version" from methods that are inherited from scikit-learn: they mean its versions."""
     if str(getattr(obj, "__module__", "")).startswith("sklearn."):
         lines[:] = [line for line in lines if ".. version" not in line]
 
 
-def shorten_functions(app: Sphinx, *args: Any) -> tuple[str, str] | None:
-    """Write a default that is a function without a name as three dots."""
+def tidy_defaults(app: Sphinx, *args: Any) -> tuple[str, str] | None:
+    """Write a default that is a function without a name as three dots, and 10000 as 10_000."""
     signature, returns = args[-2:]
-    return signature and (re.sub("<function <lambda>>", "...", signature), returns)
+    if not signature:
+        return None
+    signature = re.sub("<function <lambda>>", "...", signature)
+    return re.sub(r"(?<![\d.])\d{5,}", lambda number: f"{int(number[0]):_}", signature), returns
 
 
 def setup(app: Sphinx) -> None:
-    app.connect("autodoc-process-signature", shorten_functions)
+    app.connect("autodoc-process-signature", tidy_defaults)
     app.connect("doctree-read", strip_last_line)
+    app.connect("doctree-read", mark_options)
     app.connect("autodoc-process-docstring", strip_versions_of_scikit_learn, priority=400)  # before numpydoc

@@ -36,9 +36,9 @@ for axes, (title, classifier) in zip(panels, classifiers.items(), strict=True):
 plt.show()
 
 # %%
-# How one view becomes a tp. The view is the logarithm of the distance to the nearest known sample. Known samples are
-# measured without themselves; beyond their 90% quantile an exponential tail continues the share of samples that lie at
-# least as far out.
+# The next figure shows how one view becomes a tp. The view is the logarithm of the distance to the nearest known
+# sample. Known samples are measured without themselves; beyond their 90% quantile an exponential tail continues the
+# share of samples that lie at least as far out.
 from scipy.spatial import KDTree
 
 from transvariation import tail_transvariation_probability
@@ -50,7 +50,7 @@ axes.step(
     np.sort(view), 1 - np.arange(len(view)) / len(view), color="0.5", label="share of known samples at least as far out"
 )
 axes.plot(place, tail_transvariation_probability(view, place), color="C0", label="tp with a fitted tail")
-axes.axvline(np.quantile(view, 0.9), color="0.7", lw=1, ls=":", label="90% quantile")
+axes.axvline(np.quantile(view, 0.9), color="0.4", lw=1, ls=":", label="90% quantile")
 axes.set(
     xlabel="log distance to the nearest known sample",
     ylabel="transvariation probability (tp)",

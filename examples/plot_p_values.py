@@ -50,7 +50,7 @@ groups = {"new samples of the class": own, "samples from elsewhere": foreign}
 figure, axes = plt.subplots(figsize=(4.8, 4.4), layout="constrained")
 for color, (name, group) in zip(("C0", "C3"), groups.items(), strict=True):
     axes.ecdf(classifier.p_values(group), color=color, linewidth=2, label=name)
-axes.plot([0, 1], [0, 1], color="0.6", linestyle=":", label="guarantee: at or below this line")
+axes.plot([0, 1], [0, 1], color="0.4", linestyle=":", label="guarantee: at or below this line")
 axes.axvline(0.1, color="C3", linestyle="--", linewidth=1.2, label="rejected at a sensitivity of 0.9")
 axes.set(xlabel="p-value", ylabel="share of samples with\na p-value as small", xlim=(0, 1), ylim=(0, 1.02))
 figure.legend(loc="outside lower center", frameon=False)

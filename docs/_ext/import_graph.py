@@ -13,7 +13,7 @@ from transvariation.report.figure_style import DARK, REGION
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 PACKAGE = "transvariation"
 PAPER, BAND = "#ffffff", "#f3f6f9"
-WIDTH, ROW, BOX = 11.0, 0.62, 0.34  # inches
+WIDTH, ROW, BOX = 9.0, 0.62, 0.34  # inches
 
 
 def layers() -> list[list[str]]:
@@ -34,6 +34,11 @@ def imports() -> dict[str, set[str]]:
     return found
 
 
+def width(name: str) -> float:
+    """Return the width of a box in inches."""
+    return 0.09 * len(name) + 0.2
+
+
 def draw(path: Path) -> None:
     """Draw one band per layer; a thin line connects each module with what it imports."""
     found = imports()
@@ -47,18 +52,20 @@ def draw(path: Path) -> None:
         y = -ROW * (i + 0.5)
         if i % 2 == 0:
             axes.axhspan(y - ROW / 2, y + ROW / 2, color=BAND, zorder=0)
-        place |= {name: (WIDTH * (j + 0.5) / len(row), y) for j, name in enumerate(row)}
+        gap = (WIDTH - sum(map(width, row))) / len(row)
+        place |= {
+            name: (sum(width(left) + gap for left in row[:j]) + (gap + width(name)) / 2, y)
+            for j, name in enumerate(row)
+        }
     for name, targets in found.items():
         for target in targets & place.keys():
             (x0, y0), (x1, y1) = place[name], place[target]
             axes.plot([x0, x1], [y0, y1], color=DARK, linewidth=0.6, alpha=0.35, zorder=1)
     for name, (x, y) in place.items():
-        half = 0.045 * len(name) + 0.1
-        shape = FancyBboxPatch(
-            (x - half, y - BOX / 2), 2 * half, BOX, boxstyle="round,pad=0.02", fc=REGION, ec=DARK, lw=0.8
-        )
+        corner = (x - width(name) / 2, y - BOX / 2)
+        shape = FancyBboxPatch(corner, width(name), BOX, boxstyle="round,pad=0.02", fc=REGION, ec=DARK, lw=0.8)
         shape.set_zorder(2)
         axes.add_patch(shape)
-        axes.text(x, y, name, ha="center", va="center", color=DARK, fontsize=9.5, zorder=3)
+        axes.text(x, y, name, ha="center", va="center", color=DARK, fontsize=11, zorder=3)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, facecolor=PAPER)

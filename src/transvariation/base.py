@@ -380,8 +380,10 @@ class SlidingWindowMixin:
         >>> rng = np.random.default_rng(0)
         >>> classifier = TOCC().fit(rng.normal(size=(500, 2)))
         >>> for _ in range(20):
-        ...     classifier = classifier.partial_fit(rng.normal(size=(10, 2)), window=500)
-        >>> round(float(np.mean(classifier.predict(rng.normal(size=(1000, 2))) == 1)), 1)
+        ...     new = rng.normal(size=(10, 2))
+        ...     classifier = classifier.partial_fit(new, window=500)
+        >>> labels = classifier.predict(rng.normal(size=(1000, 2)))
+        >>> round(float(np.mean(labels == 1)), 1)
         0.9
         """
         if window is not None and check_count("window", window) < self._min_samples:

@@ -187,7 +187,8 @@ class CalibratedOCC(OneClassClassifier):
     >>> from sklearn.pipeline import make_pipeline
     >>> from transvariation import CalibratedOCC, NeighborTOCC, load_glass
     >>> glass = load_glass()
-    >>> classifier = CalibratedOCC(make_pipeline(PCA(2), NeighborTOCC())).fit(glass.control)
+    >>> pipeline = make_pipeline(PCA(2), NeighborTOCC())
+    >>> classifier = CalibratedOCC(pipeline).fit(glass.control)
     >>> bool((classifier.predict(glass.control) == 1).mean() >= 0.9)
     True
     """

@@ -185,7 +185,8 @@ class CoverageReport:
     Examples
     --------
     >>> from transvariation import TOCC, load_glass
-    >>> classifier = TOCC(sensitivity=0.8, calibration="loo").fit(load_glass().control[["K", "Mg"]])
+    >>> control = load_glass().control[["K", "Mg"]]
+    >>> classifier = TOCC(sensitivity=0.8, calibration="loo").fit(control)
     >>> report = classifier.coverage_report()
     >>> report.n, report.unit, round(report.smallest_p_value, 4)
     (87, 'samples', 0.0114)

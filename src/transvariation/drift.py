@@ -71,9 +71,12 @@ class DriftAlarm:
     >>> from transvariation import TOCC, DriftAlarm
     >>> rng = np.random.default_rng(1)
     >>> classifier = TOCC().fit(rng.normal(size=(300, 2)))
-    >>> alarm = DriftAlarm(classifier.score_samples(rng.normal(size=(300, 2))), random_state=0)
-    >>> alarm.update(classifier.score_samples(rng.normal(size=(100, 2)))).alarm_at_  # the normal state
-    >>> alarm.update(classifier.score_samples(rng.normal(1.5, 1, size=(100, 2)))).alarm_at_  # a shift
+    >>> reference = classifier.score_samples(rng.normal(size=(300, 2)))
+    >>> alarm = DriftAlarm(reference, random_state=0)
+    >>> normal = classifier.score_samples(rng.normal(size=(100, 2)))
+    >>> alarm.update(normal).alarm_at_
+    >>> shifted = classifier.score_samples(rng.normal(1.5, 1, size=(100, 2)))
+    >>> alarm.update(shifted).alarm_at_
     108
     """
 

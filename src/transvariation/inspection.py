@@ -61,9 +61,12 @@ def explain_rejections(classifier: Any, Z: ArrayLike, X: ArrayLike | None = None
     >>> from transvariation import TOCC, load_glass, explain_rejections
     >>> glass = load_glass()
     >>> classifier = TOCC().fit(glass.control[["K", "Mg"]])
-    >>> table = explain_rejections(classifier, glass.recovered[["K", "Mg"]].iloc[:1])
-    >>> table[["feature", "value", "needed", "accepted_at"]].round(2).to_dict("list")
-    {'feature': ['K', 'Mg'], 'value': [1.68, 2.68], 'needed': [True, False], 'accepted_at': [0.56, 2.8]}
+    >>> fragment = glass.recovered[["K", "Mg"]].iloc[:1]
+    >>> table = explain_rejections(classifier, fragment)
+    >>> table[["feature", "value", "needed", "accepted_at"]].round(2)
+      feature  value  needed  accepted_at
+    0       K   1.68    True         0.56
+    1      Mg   2.68   False         2.80
     """
     check_is_fitted(classifier)
     X = native_frame(X)
@@ -266,7 +269,8 @@ def describe_rejections(table: "pd.DataFrame") -> str:
     >>> from transvariation import TOCC, load_glass, explain_rejections
     >>> glass = load_glass()
     >>> classifier = TOCC().fit(glass.control[["K", "Mg"]])
-    >>> print(describe_rejections(explain_rejections(classifier, glass.recovered[["K", "Mg"]].iloc[:1])))
+    >>> fragment = glass.recovered[["K", "Mg"]].iloc[:1]
+    >>> print(describe_rejections(explain_rejections(classifier, fragment)))
     164 rejected: K = 1.68 (typical 0.56) suffices; accepted with K = 0.56, Mg = 2.804
     """
     return "\n".join(_sentences(table))

@@ -151,7 +151,8 @@ def type_ii_error(
     Examples
     --------
     >>> from transvariation.metrics import type_ii_error
-    >>> type_ii_error([0.5, 0.02, 0.02, 0.02], levels=[5, 5, 10, 10])[["level", "n", "beta"]]
+    >>> table = type_ii_error([0.5, 0.02, 0.02, 0.02], levels=[5, 5, 10, 10])
+    >>> table[["level", "n", "beta"]]
        level  n  beta
     0      5  2   0.5
     1     10  2   0.0

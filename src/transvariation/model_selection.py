@@ -114,10 +114,11 @@ def compare_classifiers(
 
     Examples
     --------
-    >>> from transvariation import CalibratedOCC, PAMTOCC, TOCC, compare_classifiers, make_scenario
+    >>> from transvariation import TOCC, compare_classifiers, make_scenario
     >>> from sklearn.covariance import EllipticEnvelope
     >>> target, _ = make_scenario("i", random_state=0)
-    >>> compare_classifiers({"ellipse": EllipticEnvelope(), "counting": TOCC()}, target, n_repeats=1).best
+    >>> candidates = {"ellipse": EllipticEnvelope(), "counting": TOCC()}
+    >>> compare_classifiers(candidates, target, n_repeats=1).best
     'ellipse'
     """
     import pandas as pd

@@ -51,7 +51,8 @@ class PAMTOCC(TransvariationClassifier):
     >>> from transvariation import PAMTOCC, load_glass
     >>> glass = load_glass()
     >>> classifier = PAMTOCC(n_clusters=4).fit(glass.control[["Si", "Mg"]])
-    >>> classifier.centers_.shape, int((classifier.predict(glass.recovered[["Si", "Mg"]]) == -1).sum())
+    >>> labels = classifier.predict(glass.recovered[["Si", "Mg"]])
+    >>> classifier.centers_.shape, int((labels == -1).sum())
     ((4, 2), 50)
     """
 

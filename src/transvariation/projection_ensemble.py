@@ -86,7 +86,8 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
     --------
     >>> from transvariation import TOCC, ProjectionEnsemble, load_glass
     >>> glass = load_glass()
-    >>> classifier = ProjectionEnsemble(TOCC(), n_projections=25, random_state=0).fit(glass.control)
+    >>> classifier = ProjectionEnsemble(TOCC(), n_projections=25, random_state=0)
+    >>> classifier = classifier.fit(glass.control)
     >>> int((classifier.predict(glass.recovered) == -1).sum())
     50
     """

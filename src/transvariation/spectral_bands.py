@@ -131,7 +131,8 @@ def spectral_band(control: ArrayLike, *, sensitivity: float = 0.9, smooth: int =
     >>> control = np.random.default_rng(0).normal(size=(30, 100))
     >>> foreign = np.zeros(100)
     >>> foreign[40:45] = 9.0
-    >>> [(interval.first, interval.last) for interval in spectral_band(control).intervals(foreign)]
+    >>> band = spectral_band(control)
+    >>> [(interval.first, interval.last) for interval in band.intervals(foreign)]
     [(40, 44)]
     """
     X = as_rows(control, "control")

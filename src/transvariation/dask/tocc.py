@@ -224,7 +224,8 @@ class PAMTOCC(CountingClassifier):
     --------
     >>> import numpy as np
     >>> from transvariation import dask
-    >>> X = np.random.default_rng(0).normal(size=(1000, 2)) + np.repeat([[0.0], [9.0]], 500, axis=0)
+    >>> centers = np.repeat([[0.0], [9.0]], 500, axis=0)
+    >>> X = centers + np.random.default_rng(0).normal(size=(1000, 2))
     >>> classifier = dask.PAMTOCC(n_clusters=2).fit(X)
     >>> classifier.predict(np.array([[0.1, 0.2], [4.5, 4.5], [9.0, 8.8]]))
     array([ 1, -1,  1])

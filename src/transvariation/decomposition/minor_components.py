@@ -116,8 +116,10 @@ class MinorComponents(TransformerMixin, BaseEstimator):
     >>> from transvariation import MinorComponents, load_glass
     >>> glass = load_glass()
     >>> components = MinorComponents().fit(glass.control)
-    >>> components.transform(glass.recovered).shape, components.get_feature_names_out().tolist()
-    ((51, 2), ['PC8', 'PC9'])
+    >>> components.transform(glass.recovered).shape
+    (51, 2)
+    >>> components.get_feature_names_out().tolist()
+    ['PC8', 'PC9']
     """
 
     _prefix = "PC"

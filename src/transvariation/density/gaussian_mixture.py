@@ -89,7 +89,9 @@ class GaussianMixtureBIC(GaussianMixtureMixin, BaseEstimator):
     --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> X = np.concatenate([rng.normal(size=(60, 2)), rng.normal(loc=[6, 0], scale=0.3, size=(40, 2))])
+    >>> wide = rng.normal(size=(60, 2))
+    >>> narrow = rng.normal(loc=[6, 0], scale=0.3, size=(40, 2))
+    >>> X = np.concatenate([wide, narrow])
     >>> mixture = GaussianMixtureBIC().fit(X)
     >>> mixture.model_name_, mixture.n_components_
     ('VII', 2)

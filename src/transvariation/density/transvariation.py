@@ -56,9 +56,10 @@ def density_transvariation_probability(
     Examples
     --------
     >>> from scipy.stats import norm
-    >>> density_transvariation_probability(norm(), [0.0, 1.0, -1.0, 3.0], center=[0.0]).round(4)
+    >>> from transvariation import density_transvariation_probability as tp
+    >>> tp(norm(), [0.0, 1.0, -1.0, 3.0], center=[0.0]).round(4)
     array([1.    , 0.3173, 0.3173, 0.0027])
-    >>> density_transvariation_probability(norm(), [50.0, 60.0], center=[0.0], log=True).round(1)
+    >>> tp(norm(), [50.0, 60.0], center=[0.0], log=True).round(1)
     array([-1254.1, -1804.3])
     """
     if tau_max not in TAU_MAX:

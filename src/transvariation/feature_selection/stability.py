@@ -74,7 +74,8 @@ def selection_stability(
     Examples
     --------
     >>> from transvariation import VIPSelector, load_glass, selection_stability
-    >>> result = selection_stability(VIPSelector(2, kappa=0.5), load_glass().control, 20, rng=0)
+    >>> selector = VIPSelector(2, kappa=0.5)
+    >>> result = selection_stability(selector, load_glass().control, 20, rng=0)
     >>> result.sets.head(1)
       variables  chosen  share
     0    Mg, Si      18    0.9

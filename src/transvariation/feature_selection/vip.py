@@ -122,7 +122,7 @@ class VIPSelector(TargetSelector):
     --------
     >>> from transvariation import VIPSelector, load_glass
     >>> X = load_glass().control
-    >>> selector = VIPSelector(n_features_to_select=2, kappa=0.5, random_state=0).fit(X)
+    >>> selector = VIPSelector(2, kappa=0.5, random_state=0).fit(X)
     >>> [str(X.columns[u]) for u in selector.selected_]
     ['Si', 'Mg']
     """

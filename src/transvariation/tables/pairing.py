@@ -119,7 +119,8 @@ def read_pair(
 
     Examples
     --------
-    >>> read_pair(b"Na,Mg\\n1,2\\n3,x\\n4,5\\n", b"Mg,Na\\n5,\\n", names=("control.csv", "recovered.csv"))
+    >>> control, recovered = b"Na,Mg\\n1,2\\n3,x\\n4,5\\n", b"Mg,Na\\n5,\\n"
+    >>> read_pair(control, recovered, names=("control.csv", "recovered.csv"))
     Traceback (most recent call last):
     transvariation.tables.problems.TableError: 2 problems in the tables:
       control.csv, row 3, column 'Mg': 'x' is not a number

@@ -262,8 +262,9 @@ class TableError(ValueError):
 
     Examples
     --------
-    >>> print(TableError([Problem("not-a-number", "control.csv", 4, "Na", {"value": "abc"}),
-    ...                   Problem("missing", "control.csv", 9, "Mg")]))
+    >>> word = Problem("not-a-number", "control.csv", 4, "Na", {"value": "abc"})
+    >>> gap = Problem("missing", "control.csv", 9, "Mg")
+    >>> print(TableError([word, gap]))
     2 problems in the table:
       control.csv, row 4, column 'Na': 'abc' is not a number
       control.csv, row 9, column 'Mg': the value is missing; fill it in

@@ -220,7 +220,8 @@ def apply_policy(table: Table, missing: str, reference: Table | None = None, *, 
     Examples
     --------
     >>> from transvariation.tables import read_table
-    >>> apply_policy(read_table(b"Na,Fe\\n1,<0.02\\n2,nd\\n,0.3\\n", missing="keep"), "impute").X.tolist()
+    >>> table = read_table(b"Na,Fe\\n1,<0.02\\n2,nd\\n,0.3\\n", missing="keep")
+    >>> apply_policy(table, "impute").X.tolist()
     [[1.0, 0.01], [2.0, 0.01], [1.5, 0.3]]
     """
     if missing not in POLICIES:
