@@ -77,6 +77,7 @@ def test_outliers_in_one_batch_do_not_hide_each_other():
     assert not table["accepted"].any()
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # PyOD calls what SciPy 1.18 deprecates
 def test_detectors_that_need_a_batch_are_refused():
     pyod_detectors()
     from pyod.models.cof import COF

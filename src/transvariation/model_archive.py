@@ -31,7 +31,11 @@ _TYPES = {
     "NdArrayNode": {"numpy.ndarray", *_SCALARS},
     "DTypeNode": {"numpy.dtype"},
     "TypeNode": {f"builtins.{name}" for name in ("bool", "int", "float", "str")} | _SCALARS,
-    "ConstructorFromReduceNode": {"builtins.range", "builtins.frozenset", "pathlib.PosixPath", "pathlib.WindowsPath"},
+    "ConstructorFromReduceNode": {
+        "builtins.range",
+        "builtins.frozenset",
+        *(f"{module}.{kind}Path" for module in ("pathlib", "pathlib._local") for kind in ("Posix", "Windows")),
+    },
 }
 # Their types are left to skops: scikit-learn's estimators, NumPy's functions, and those trusted below or by the caller.
 _OPEN = {"ObjectNode", "TupleNode", "FunctionNode", "TreeNode", "LossNode"}
