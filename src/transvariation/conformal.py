@@ -115,7 +115,7 @@ def conformal_threshold(
     0.1
     """
     values = np.asarray(scores, dtype=float)
-    n = float(len(values) if weights is None else np.sum(weights))
+    n = float(len(values) if weights is None else np.asarray(weights, dtype=float).sum())
     below = rejection_count(n, sensitivity, held_out=held_out)
     if weights is None:
         rank = min(int(below), len(values) - 1)
@@ -155,7 +155,7 @@ def p_values(calibration: ArrayLike, scores: ArrayLike, weights: ArrayLike | Non
     >>> p_values([0.1, 0.2, 0.3, 0.4], [0.05, 0.2, 0.9])
     array([0.2, 0.6, 1. ])
     """
-    n = float(np.size(calibration) if weights is None else round(np.sum(weights), 10))
+    n = float(np.size(calibration) if weights is None else round(np.asarray(weights, dtype=float).sum(), 10))
     return (1 + count_at_or_below(calibration, scores, weights)) / (n + 1)
 
 
@@ -325,8 +325,8 @@ def rank_sum_p_value(u: int, n: int, k: int) -> float:
     probability[0] = 1.0
     for i in range(1, few + 1):
         rounds = -(-len(probability) // i)
-        sums = np.pad(probability, (0, rounds * i - len(probability))).reshape(rounds, i).cumsum(axis=0)
-        sums = sums.ravel()[: u + 1]
+        padded = np.pad(probability, (0, rounds * i - len(probability)))
+        sums = padded.reshape(rounds, i).cumsum(axis=0).ravel()[: u + 1]
         probability = sums.copy()
         probability[many + i :] -= sums[: max(u + 1 - many - i, 0)]
         probability *= i / (many + i)

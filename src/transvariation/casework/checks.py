@@ -268,10 +268,10 @@ def _named_groups(control: Fragments) -> str:
 
 def _filling_cautions(table: Table) -> list[str]:
     """Warn of variables that were filled in to a large part."""
-    shares = [] if table.filled is None else table.filled.mean(axis=0)
-    listed = ", ".join(
-        f"{name} ({share:.0%})" for name, share in zip(table.features, shares, strict=False) if share > MUCH_FILLED
-    )
+    if table.filled is None:
+        return []
+    shares = zip(table.features, table.filled.mean(axis=0), strict=True)
+    listed = ", ".join(f"{name} ({share:.0%})" for name, share in shares if share > MUCH_FILLED)
     if not listed:
         return []
     return [
