@@ -190,6 +190,13 @@ def test_parameters_are_checked(parameters, words):
         NeighborTOCC(**parameters).fit(np.random.default_rng(0).normal(size=(20, 2)))
 
 
+@pytest.mark.filterwarnings("ignore::transvariation.conformal.TooFewSamples")
+def test_only_other_sample_counts_although_it_is_equal():
+    X = np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0]])
+    first, other, last = NeighborTOCC().fit(X, groups=[0, 0, 1]).score_samples(X)
+    assert first == last > other
+
+
 def test_replicates_are_not_neighbors_of_each_other():
     rng = np.random.default_rng(0)
     items = np.repeat(rng.normal(size=(30, 4)), 4, axis=0)

@@ -194,22 +194,23 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         """Find the nearest known samples of scaled rows `new`, whose unscaled values are `X`.
 
         If the new samples are known samples, `inside` are their rows and those of the same group are left out. So is
-        one known sample that equals the new one in every feature, up to rounding: it is taken to be the same sample.
+        one known sample that equals the new one in every feature, up to rounding: it is taken to be the same sample if
+        enough others remain.
         """
         k = max(self._counts)
         n_left_out = 1 if groups is None else 1 + int(np.bincount(groups).max())
         distances, found = nearest(known, new, k + n_left_out, self.n_jobs)
         left_out = np.zeros(found.shape, dtype=bool) if groups is None else groups[found] == groups[inside][:, None]
         # The steps of a pipeline and whitening may round the same values differently.
-        row, column = np.nonzero((distances < _SAME) & ~left_out)
+        spare = (~left_out).sum(axis=1, keepdims=True) > k
+        row, column = np.nonzero((distances < _SAME) & ~left_out & spare)
         difference = np.abs(self._X[found[row, column]] - X[row])
         equal = (difference <= _SAME * self._views.standard.scale_).all(axis=1)
         row, first = np.unique(row[equal], return_index=True)
         left_out[row, column[equal][first]] = True
-        if not left_out.any():
-            return distances[:, :k], found[:, :k]
-        order = np.argsort(left_out, axis=1, kind="stable")[:, :k]  # those left out come last
-        return np.take_along_axis(distances, order, axis=1), np.take_along_axis(found, order, axis=1)
+        kept = ~left_out
+        kept &= kept.cumsum(axis=1) <= k
+        return distances[kept].reshape(-1, k), found[kept].reshape(-1, k)
 
     def _means(self, distances: Floats) -> Floats:
         """Average the distances to the k nearest for each k."""

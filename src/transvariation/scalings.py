@@ -102,7 +102,7 @@ class NormalScoreScaling(StandardScaling):
         columns = np.ascontiguousarray(rows.T)
         order = np.argsort(columns, axis=1)
         ordered = np.take_along_axis(columns, order, axis=1)
-        self.lowest_, self.highest_ = ordered[:, 0].copy(), ordered[:, -1].copy()
+        self.lowest_, self.highest_ = ordered[:, :1].copy(), ordered[:, -1:].copy()
         tied = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
         self.knots_ = [
             _tied_scores(values) if ties else (values, scores) for values, ties in zip(ordered, tied, strict=True)
@@ -117,11 +117,10 @@ class NormalScoreScaling(StandardScaling):
         """Replace values by normal scores."""
         columns = np.ascontiguousarray(rows.T)
         order = np.argsort(columns, axis=1)  # sorted values are found faster among the knots
-        ordered = np.take_along_axis(columns, order, axis=1)
-        scores = [np.interp(column, *knots) for column, knots in zip(ordered, self.knots_, strict=True)]
-        result = np.empty_like(columns)
-        np.put_along_axis(result, order, np.array(scores), axis=1)
-        return result.T + np.minimum(rows - self.lowest_, 0) + np.maximum(rows - self.highest_, 0)
+        result = np.minimum(columns - self.lowest_, 0) + np.maximum(columns - self.highest_, 0)
+        for scores, values, rank, knots in zip(result, columns, order, self.knots_, strict=True):
+            scores[rank] += np.interp(values[rank], *knots)
+        return np.ascontiguousarray(result.T)
 
 
 class WhiteningScaling(StandardScaling):
