@@ -293,13 +293,12 @@ def nearest(known: Floats, new: Floats, k: int, n_jobs: int | None = None) -> tu
         return distances.reshape(len(new), k), found.reshape(len(new), k)
     found, distances = np.empty((len(new), k), dtype=np.intp), np.empty((len(new), k))
     squares = np.einsum("ij,ij->i", known, known)
-    short, short_squares = -2 * known.T.astype(np.float32), squares.astype(np.float32)
+    short = np.vstack([-2 * known.T, squares], dtype=np.float32, casting="same_kind")
 
     def search(block: slice) -> None:
         rows = new[block]
         with np.errstate(invalid="ignore"):  # OpenBLAS may set this flag for finite numbers
-            values = rows.astype(np.float32) @ short
-        values += short_squares
+            values = np.column_stack([rows, np.ones(len(rows))]).astype(np.float32) @ short
         indices = _smallest(values, k)
         exact = _distances(known, rows, indices)
         # Single precision loses distances that are small beside the rows' own lengths.
@@ -326,7 +325,8 @@ def _smallest(values: NDArray[Any], k: int) -> Indices:
 
 
 def _distances(known: Floats, new: Floats, found: Indices) -> Floats:
-    return np.column_stack([np.linalg.norm(new - known[column], axis=1) for column in found.T])
+    differences = (new - known[column] for column in found.T)
+    return np.sqrt(np.column_stack([np.einsum("ij,ij->i", rows, rows) for rows in differences]))
 
 
 def _folds(X: Floats, groups: Indices, n_folds: int) -> Indices:

@@ -18,7 +18,7 @@ EXACT_UP_TO = 3  # correlated variables; more need quasi Monte Carlo
 _TOLERANCE = 1e-3
 _NEGLIGIBLE = -50.0  # log probabilities below which no digits are needed if any precision is accepted
 _FARTHEST = 1e6  # standard deviations, for three and more correlated variables
-_BLOCK = 1 << 18  # boxes times components held at a time
+_BLOCK = 1 << 15  # boxes times components at a time, so that the working arrays stay in the cache
 
 
 class TooManyVariables(ValueError):
@@ -246,19 +246,21 @@ def _log_mixture(
     shape = (len(lower), n_components)
     scale = np.sqrt(np.diagonal(covs, axis1=-2, axis2=-1))
     corr = covs / (scale[..., :, None] * scale[..., None, :])
+    center, unit = means.T[:, None], np.broadcast_to(scale, means.shape).T[:, None]
     with np.errstate(over="ignore"):  # a side too far for a number is infinitely far
-        low, high = ((side[:, None] - means) / scale for side in (lower, upper))
+        low, high = ((side.T[:, :, None] - center) / unit for side in (lower, upper))  # variables come first
     if not (corr * (1 - np.eye(p))).any():  # independent variables
-        log_p = np.sum([log_interval(low[..., u], high[..., u]) for u in range(p)], axis=0)
+        log_p = np.sum([log_interval(low[u], high[u]) for u in range(p)], axis=0)
         return _add(log_weights + log_p, np.zeros(shape))
     if p == 2:
         rho = np.broadcast_to(corr[..., 0, 1], shape).reshape(-1)
-        log_p = log_box2(low.reshape(-1, 2), high.reshape(-1, 2), rho, compiled=compiled)
+        log_p = log_box2(low.reshape(2, -1).T, high.reshape(2, -1).T, rho, compiled=compiled)
         return _add(log_weights + log_p.reshape(shape), np.zeros(shape))
     if covs.ndim == 2:
-        log_p, error = _log_standard(low.reshape(-1, p), high.reshape(-1, p), corr, tolerance, seed, compiled)
+        log_p, error = _log_standard(low.reshape(p, -1).T, high.reshape(p, -1).T, corr, tolerance, seed, compiled)
         return _add(log_weights + log_p.reshape(shape), error.reshape(shape))
-    parts = [_log_standard(low[:, g], high[:, g], corr[g], tolerance, seed, compiled) for g in range(n_components)]
+    components = zip(low.T, high.T, corr, strict=True)
+    parts = [_log_standard(*component, tolerance, seed, compiled) for component in components]
     log_p, error = (np.column_stack(columns) for columns in zip(*parts, strict=True))
     return _add(log_weights + log_p, error)
 

@@ -236,6 +236,8 @@ def _reflect(lower: Floats, upper: Floats) -> tuple[Floats, Floats, NDArray[np.b
     """Reflect intervals that lie to the left of zero."""
     with np.errstate(invalid="ignore"):  # -inf + inf: the whole axis, the same from either side
         reflected = lower + upper < 0
+    if not reflected.any():
+        return lower, upper, reflected
     return np.where(reflected, -upper, lower), np.where(reflected, -lower, upper), reflected
 
 
