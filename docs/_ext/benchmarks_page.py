@@ -119,12 +119,8 @@ def coverage(folder: Path) -> list[str]:
     rows = read("coverage_summary")
     if not rows:
         return []
-    words = {"paper": "resubstitution"}
     table = [
-        (
-            f"{row['rule']}, {words.get(row['calibration'], row['calibration'])}",
-            *(float(row[key]) for key in ("mean", "lowest", "highest")),
-        )
+        (f"{row['rule']}, {row['calibration']}", *(float(row[key]) for key in ("mean", "lowest", "highest")))
         for row in rows
     ]
     chart_style.ranges(folder / "coverage.svg", table, label="share of new target samples accepted", nominal=0.9)
