@@ -70,11 +70,11 @@ for seed in range(40):
     for calibration, shares in accepted.items():
         simca = DDSIMCA(calibration=calibration).fit(prepared.transform(ethiopia[order[:15]]))
         shares.append(np.mean(simca.predict(prepared.transform(ethiopia[order[15:]])) == 1))
-print({f"DD-SIMCA, {calibration}": round(float(np.mean(shares)), 3) for calibration, shares in accepted.items()})
+print({f"DD-SIMCA, {calibration}": round(float(np.mean(shares)), 2) for calibration, shares in accepted.items()})
 
 # %%
-# Which wavenumbers?
-# ------------------
+# Where do spectra differ?
+# ------------------------
 # The figure compares single coffees with the band of the known ones. The band contains 90% of Ethiopian spectra over
 # their whole length; where a spectrum leaves it, the coffee is atypical.
 groups = {

@@ -46,6 +46,7 @@ def feature_boxes(control: pd.DataFrame, recovered: pd.DataFrame) -> Figure:
     """Draw the distribution of every variable in both classes."""
     figure = Figure(figsize=(PHONE_WIDTH, 6), layout="constrained")
     draw_features(figure.subplots(3, 3), {"window": control, "other": recovered})
+    figure.supylabel("refractive index (RI), weight % of the oxides", fontsize=11)
     return figure
 
 
