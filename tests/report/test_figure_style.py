@@ -40,7 +40,10 @@ def test_figures_of_examples_fit_a_phone(file):
     assert all(float(width) <= style.PHONE_WIDTH for width in widths)
 
 
-@pytest.mark.parametrize("file", sorted((ROOT / "docs" / "results").glob("*/*.png")), ids=lambda file: file.stem)
-def test_figures_of_the_kept_studies_fit_a_phone(file):
+KEPT = sorted([*(ROOT / "docs" / "results").glob("*/*.png"), *(ROOT / "benchmarks" / "results").glob("*.png")])
+
+
+@pytest.mark.parametrize("file", KEPT, ids=lambda file: file.stem)
+def test_figures_of_kept_results_fit_a_phone(file):
     width = int.from_bytes(file.read_bytes()[16:20])  # of the header of a PNG file
     assert width == style.PHONE_WIDTH * style.SETTINGS["savefig.dpi"]
