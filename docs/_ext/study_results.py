@@ -42,9 +42,10 @@ def held_out() -> list[list[str]]:
     found: dict[tuple[str, str], dict[str, str]] = {}
     for row in rows:
         pair = f"{float(row['sensitivity']):.2f} / {float(row['specificity']):.2f}"
-        found.setdefault((row["classifier"], row["calibration"]), {})[row["reduction"]] = pair
+        threshold = "calibrated" if row["calibration"] == "cv" else "paper's"
+        found.setdefault((row["classifier"], threshold), {})[row["reduction"]] = pair
     lines = [[*names, *(pairs[reduction] for reduction in reductions)] for names, pairs in found.items()]
-    return [["classifier", "calibration", *reductions], *lines]
+    return [["classifier", "threshold", *reductions], *lines]
 
 
 def faulty_days() -> list[list[str]]:

@@ -53,6 +53,8 @@ def box_plots(table: pd.DataFrame, scenario: str, value: str = "specificity") ->
                 medianprops={"color": "black"},
                 flierprops={"markersize": 2.5},
             )
+            if panel[value].nunique() == 1:  # boxes that are only lines
+                ax.text(0.5, 0.5, f"all {panel[value].iloc[0]:g}", ha="center", transform=ax.transAxes)
             for box, method in zip(boxes["boxes"], methods, strict=True):
                 box.set_facecolor(SKY if "TOCC" in method else "#e9ecef")
             ax.set_title((f"shift {shift:g}\n" if shift else "") + f"n = {size}")
