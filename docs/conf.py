@@ -12,6 +12,7 @@ sys.path.insert(0, str(HERE / "_ext"))
 import api_reference
 import benchmarks_page
 import casework_charts
+import gallery
 import import_graph
 import matplotlib
 import scaling_charts
@@ -125,6 +126,13 @@ def mark_options(app: Sphinx, doctree: nodes.document) -> None:
             literal["classes"].append("option")
 
 
+def show_addresses_as_code(app: Sphinx, doctree: nodes.document) -> None:
+    """Show addresses of Dask schedulers as code: no browser opens them."""
+    for link in list(doctree.findall(nodes.reference)):
+        if link.get("refuri", "").startswith("tcp://"):
+            link.replace_self(nodes.literal(text=link.astext()))
+
+
 def strip_versions_of_scikit_learn(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """Drop "Added in version" from methods that are inherited from scikit-learn: they mean its versions."""
     if str(getattr(obj, "__module__", "")).startswith("sklearn."):
@@ -141,7 +149,9 @@ def tidy_defaults(app: Sphinx, *args: Any) -> tuple[str, str] | None:
 
 
 def setup(app: Sphinx) -> None:
+    app.connect("builder-inited", gallery.crop_thumbnails, priority=900)  # after the gallery was built
     app.connect("autodoc-process-signature", tidy_defaults)
     app.connect("doctree-read", strip_last_line)
     app.connect("doctree-read", mark_options)
+    app.connect("doctree-read", show_addresses_as_code)
     app.connect("autodoc-process-docstring", strip_versions_of_scikit_learn, priority=400)  # before numpydoc

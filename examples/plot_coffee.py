@@ -70,11 +70,11 @@ for seed in range(40):
     for calibration, shares in accepted.items():
         simca = DDSIMCA(calibration=calibration).fit(prepared.transform(ethiopia[order[:15]]))
         shares.append(np.mean(simca.predict(prepared.transform(ethiopia[order[15:]])) == 1))
-print({f"DD-SIMCA, {calibration}": round(float(np.mean(shares)), 3) for calibration, shares in accepted.items()})
+print({f"DD-SIMCA, {calibration}": round(float(np.mean(shares)), 2) for calibration, shares in accepted.items()})
 
 # %%
-# Which wavenumbers?
-# ------------------
+# Where do spectra differ?
+# ------------------------
 # The figure compares single coffees with the band of the known ones. The band contains 90% of Ethiopian spectra over
 # their whole length; where a spectrum leaves it, the coffee is atypical.
 groups = {
@@ -86,9 +86,7 @@ groups = {
 snv = make_preprocessing("snv").fit(known)
 band = spectral_band(snv.transform(known))
 examples = {name: snv.transform(group[:1])[0] for name, group in groups.items() if name != "Ethiopia, known"}
-figure = spectrum_figure(band, examples, gap=10, figure=plt.figure())
-figure.set_size_inches(4.8, 6)
-figure.axes[0].legend(loc="upper left")
+spectrum_figure(band, examples, gap=10, figure=plt.figure())
 
 # %%
 # How much adulteration is noticed?
@@ -103,7 +101,6 @@ table = type_ii_error(classifier.p_values(blends), levels)
 print(table.round(2).to_string(index=False))
 print(f"All blends with {table.loc[table['beta'] == 0, 'level'].min():g}% or more are noticed.")
 figure = type_ii_figure(table, figure=plt.figure())
-figure.set_size_inches(4.8, 3.6)
 figure.gca().set(xlabel="Vietnamese coffee in the blend (%)")
 
 # %%
@@ -126,9 +123,7 @@ print(compare_classifiers(components, known, n_repeats=1, n_reference=300).table
 # Those lie beyond all known coffees: their p-value is 1/16, the smallest that 15 known coffees allow.
 p_values = {name: classifier.p_values(group) for name, group in groups.items()}
 short = {name.removeprefix("Ethiopia, "): values for name, values in p_values.items()}
-figure = acceptance_figure(short, n_calibration=classifier.coverage_report().n, figure=plt.figure())
-figure.set_size_inches(4.8, 4)
-figure.gca().legend(loc="lower left")
+acceptance_figure(short, n_calibration=classifier.coverage_report().n, figure=plt.figure())
 plt.show()
 
 # %%

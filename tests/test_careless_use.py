@@ -31,7 +31,6 @@ from transvariation import (
     make_scenario,
 )
 from transvariation.base import OneClassClassifier
-from transvariation.report.reasons import draw_reasons
 
 pytestmark = pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")  # few objects, counted
 
@@ -68,15 +67,12 @@ def test_samples_of_the_same_name_are_explained_separately(control, recovered):
     accepted, rejected = describe_rejections(explain_rejections(classifier, both)).split("\n")
     assert accepted == "0 accepted"
     assert rejected == describe_rejections(explain_rejections(classifier, recovered.iloc[:1])).replace("164", "0")
-    assert len(draw_reasons(control, explain_rejections(classifier, both), 0).axes) == 2
 
 
 @pytest.mark.parametrize("labels", [[np.nan, np.nan, 1.0], [None, "a", None], [pd.NA, pd.NA, "b"]])
 def test_samples_without_a_name_are_explained_separately(control, recovered, labels):
     table = explain_rejections(TOCC().fit(control), recovered.iloc[:3].set_axis(pd.Index(labels), axis=0))
     assert len(describe_rejections(table).splitlines()) == 3
-    for label in labels:
-        assert len(draw_reasons(control, table, label).axes) == 2
 
 
 def test_grid_search_may_replace_a_step_of_a_calibrated_pipeline_by_passthrough(control, recovered):

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import matplotlib
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
@@ -30,7 +31,8 @@ from transvariation.casework.pairs import (
 from transvariation.casework.same_source import SameSourceDifferences, VarianceStabilizer, source_p_values
 from transvariation.datasets import load_nfi_glass
 from transvariation.neighbor_tocc import NeighborTOCC
-from transvariation.report.case_figures import draw_performance
+from transvariation.report.case_figures import draw_ece, draw_tippett
+from transvariation.report.figure_style import PHONE_WIDTH, SETTINGS
 
 Floats = NDArray[np.float64]
 N_FOLDS = 10
@@ -77,7 +79,7 @@ def run(short: bool) -> Iterator[Table]:
         )
     yield Table("casework_ratios", "Likelihood ratios, calibrated and bounded by the background", ratios)
     if not short:
-        _figure(next(iter(glasses.values()))).savefig(RESULTS / "casework_ratios.png", dpi=130)
+        _figure(next(iter(glasses.values()))).savefig(RESULTS / "casework_ratios.png", dpi=150)
 
 
 def _zadora(table: pd.DataFrame) -> list[Source]:
@@ -323,4 +325,10 @@ def _performance(sources: list[Source], design: Design, model: Any, stabilized: 
 
 def _figure(glass: tuple[list[Source], tuple[Design, ...]]) -> Figure:
     sources, designs = glass
-    return draw_performance(_performance(sources, designs[0], ThreeLevelModel, stabilized=True))
+    found = _performance(sources, designs[0], ThreeLevelModel, stabilized=True)
+    with matplotlib.rc_context(SETTINGS):
+        figure = Figure(figsize=(PHONE_WIDTH, 6.6))
+        above, below = figure.subplots(2, 1)
+        draw_tippett(above, found.tippett_same, found.tippett_different)
+        draw_ece(below, found.ece)
+    return figure

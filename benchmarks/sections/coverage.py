@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.data import DATA
-from benchmarks.table import RESULTS, Table
+from benchmarks.table import Table
 from transvariation import PAMTOCC, TOCC, CalibratedOCC, NeighborTOCC, baselines, load_glass
 from transvariation.conformal import RejectsNothing
 
@@ -88,28 +88,3 @@ def run(short: bool) -> Iterator[Table]:
             summary[-1] |= {"highest": se.max(), "specificity": sp}
     note = f"{N_TRAIN} training targets, {len({r['data'] for r in rows})} data sets"
     yield Table("coverage_summary", f"Over all data sets, nominal {NOMINAL}", summary, note)
-    if not short:
-        figure(rows).savefig(RESULTS / "coverage.png", dpi=150)
-
-
-def figure(rows: list[dict[str, Any]]) -> Any:
-    """Draw one panel per classifier, one line per calibration, one dot per data set."""
-    from matplotlib.figure import Figure
-
-    colours = dict(zip(CALIBRATIONS, ["#c44e52", "#4c72b0", "#55a868", "#8172b3"], strict=True))
-    drawing = Figure(figsize=(8, 1.3 * len(CLASSIFIERS) + 0.9), layout="constrained")
-    panels = drawing.subplots(len(CLASSIFIERS), 1, sharex=True, squeeze=False)[:, 0]
-    for panel, classifier in zip(panels, CLASSIFIERS, strict=True):
-        for level, calibration in enumerate(CALIBRATIONS):
-            found = [r["sensitivity"] for r in rows if r["rule"] == classifier and r["calibration"] == calibration]
-            panel.plot(found, np.full(len(found), -level), "o", color=colours[calibration], alpha=0.5, ms=5, mew=0)
-            panel.plot([np.mean(found)], [-level], "|", color=colours[calibration], ms=18, mew=2.5)
-        panel.axvline(NOMINAL, color="0.3", lw=1)
-        panel.set_yticks([-k for k in range(len(CALIBRATIONS))], CALIBRATIONS)
-        panel.set_ylim(-len(CALIBRATIONS) + 0.4, 0.6)
-        panel.set_title(classifier, loc="left", fontsize=10)
-        panel.spines[["top", "right"]].set_visible(False)
-    panels[-1].set_xlabel(
-        "share of fresh target objects accepted; the line is the nominal sensitivity, the bars are means"
-    )
-    return drawing

@@ -1,8 +1,13 @@
-"""The gallery: its order (recommended classifier, applications, the measure, reduction) and its style."""
+"""The gallery: its order (recommended classifier, applications, the measure, reduction), style and thumbnails."""
 
+from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import matplotlib
+import numpy as np
+from PIL import Image
+from sphinx.application import Sphinx
 
 from transvariation.report.figure_style import SETTINGS
 
@@ -40,3 +45,23 @@ class ByTopic:
 def use_style(gallery_conf: dict[str, Any], filename: str) -> None:
     """Draw the figures of the next example in the style of the manual."""
     matplotlib.rcParams.update(SETTINGS)
+
+
+def crop_thumbnails(app: Sphinx) -> None:
+    """Show the upper panels of a tall figure in its thumbnail, where the whole figure would be too small."""
+    images = Path(app.srcdir) / "auto_examples" / "images"
+    width, height = app.config.sphinx_gallery_conf["thumbnail_size"]
+    for thumbnail in (images / "thumb").glob("sphx_glr_plot_*_thumb.png"):
+        figure = Image.open(images / thumbnail.name.replace("thumb", "001")).convert("RGB")
+        most = figure.width * height // width
+        if figure.height > most:
+            figure.crop((0, 0, figure.width, _widest_gap(figure, most // 2, most))).save(thumbnail)
+
+
+def _widest_gap(figure: Image.Image, first: int, last: int) -> int:
+    """Find where the longest run of rows begins that are white but for a colour bar on the right."""
+    white = (np.asarray(figure)[first:last, : figure.width * 3 // 4] == 255).all(axis=(1, 2))
+    runs = [(len(list(rows)), is_white) for is_white, rows in groupby(white)]
+    starts = np.cumsum([0, *(length for length, _ in runs)])
+    gaps = [(length, start) for (length, is_white), start in zip(runs, starts[:-1], strict=True) if is_white]
+    return first + int(max(gaps)[1]) if gaps else last

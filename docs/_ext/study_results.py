@@ -42,15 +42,23 @@ def held_out() -> list[list[str]]:
     found: dict[tuple[str, str], dict[str, str]] = {}
     for row in rows:
         pair = f"{float(row['sensitivity']):.2f} / {float(row['specificity']):.2f}"
-        found.setdefault((row["classifier"], row["calibration"]), {})[row["reduction"]] = pair
+        threshold = "calibrated" if row["calibration"] == "cv" else "paper's"
+        found.setdefault((row["classifier"], threshold), {})[row["reduction"]] = pair
     lines = [[*names, *(pairs[reduction] for reduction in reductions)] for names, pairs in found.items()]
-    return [["classifier", "calibration", *reductions], *lines]
+    return [["classifier", "threshold", *reductions], *lines]
 
 
 def faulty_days() -> list[list[str]]:
     """Shorten the table of the faulty days of the water treatment plant: what went wrong and which sensors show it."""
     rows = _rows(RESULTS / "water" / "days.csv")
     return [["day", "what went wrong", "sensors"], *([*row.values()][:2] + [*row.values()][-1:] for row in rows)]
+
+
+def shares(table: str) -> list[list[str]]:
+    """Write the shares in a table of the water treatment plant as percentages."""
+    rows = _rows(RESULTS / "water" / f"{table}.csv")
+    lines = [[f"{float(cell):.0%}" if "." in cell else cell for cell in row.values()] for row in rows]
+    return [list(rows[0]), *lines]
 
 
 def found_days() -> str:
@@ -77,6 +85,7 @@ def write(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "found_days.md").write_text(found_days() + "\n", encoding="utf-8")
     tables = {"cells": cells(), "held_out": held_out(), "faulty_days": faulty_days()}
+    tables |= {name: shares(name) for name in ("classifiers", "failed_sensors")}
     tables |= {summary: medians(summary) for summary in SUMMARIES}
     for name, lines in tables.items():
         with (folder / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:

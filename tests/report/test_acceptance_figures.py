@@ -17,6 +17,7 @@ from transvariation.report.acceptance_figures import (
     spectrum_figure,
     type_ii_figure,
 )
+from transvariation.report.figure_style import PHONE_WIDTH
 from transvariation.spectral_bands import spectral_band
 
 
@@ -89,6 +90,14 @@ def test_importance_figure_draws_shares_above_and_below_the_band():
     assert above[above[:, 1].argmax(), 0] == 40.0
     assert below[:, 1].min() == -0.25
     assert ax.get_xlim() == (50.0, 1.0)
+
+
+def test_figures_fit_a_phone_for_any_number_of_groups():
+    many = {f"a source with a long name {i}": [0.5, 0.01] for i in range(6)}
+    figure = acceptance_figure(many, n_calibration=99)
+    assert figure.get_size_inches()[0] == PHONE_WIDTH
+    figure.draw_without_rendering()
+    assert figure.get_tightbbox().width <= PHONE_WIDTH
 
 
 def test_figures_can_be_drawn_in_a_part_of_a_figure():

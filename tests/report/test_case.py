@@ -187,7 +187,7 @@ def test_characters_without_a_font_are_drawn_without_a_warning():
 
 def test_every_image_has_an_alternative_text(case):
     images = re.findall(r'<img alt="([^"]*)" src="data:image/svg', case_html(case))
-    assert len(images) == 1 + 1 + 4 * 5
+    assert len(images) == 1 + 2 + 4 * 5
     assert all(images)
 
 

@@ -38,3 +38,12 @@ def test_matplotlib_knows_the_settings():
 def test_figures_of_examples_fit_a_phone(file):
     widths = re.findall(r"figsize\W+([\d.]+)", file.read_text(encoding="utf-8"))
     assert all(float(width) <= style.PHONE_WIDTH for width in widths)
+
+
+KEPT = sorted([*(ROOT / "docs" / "results").glob("*/*.png"), *(ROOT / "benchmarks" / "results").glob("*.png")])
+
+
+@pytest.mark.parametrize("file", KEPT, ids=lambda file: file.stem)
+def test_figures_of_kept_results_fit_a_phone(file):
+    width = int.from_bytes(file.read_bytes()[16:20])  # of the header of a PNG file
+    assert width == style.PHONE_WIDTH * style.SETTINGS["savefig.dpi"]

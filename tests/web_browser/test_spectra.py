@@ -148,7 +148,7 @@ def test_known_foreign_samples_show_error_rates(open_page, spectra, screenshot, 
     read(page, *spectra)
     press_judge(page)
     page.get_by_text("Acceptance, extremes and error plots").click()
-    page.locator("#foreign img").wait_for()
+    page.locator("#type_ii img").wait_for()
     assert "Sensitivity and specificity" in page.locator("#foreign img").get_attribute("alt")
     assert not is_too_wide(page)
     screenshot(page, f"foreign-{width}")

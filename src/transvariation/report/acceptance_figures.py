@@ -1,6 +1,7 @@
 """Figures that chemometricians expect: acceptance, extremes, sensitivity and specificity, type II error, spectra."""
 
 from collections.abc import Mapping
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,8 +10,8 @@ from numpy.typing import ArrayLike
 from pandas.api.types import is_numeric_dtype
 
 from transvariation.metrics import count_extremes, roc
-from transvariation.report.figure_style import DARK, RED, REGION, WARM
-from transvariation.report.names import PLAIN, wrapped
+from transvariation.report.figure_style import CYCLE, DARK, PHONE_WIDTH, RED, REGION, WARM
+from transvariation.report.names import PLAIN, label_ticks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,7 +67,7 @@ def acceptance_figure(
     Figure
     """
     smallest = 1 / (n_calibration + 1)
-    drawing, ax = _axes(figure, max(4.5, 1.6 + 1.5 * len(p_values)), 4)
+    drawing, ax = _axes(figure, 3.2)
     shift = np.random.default_rng(0)
     for position, group in enumerate(p_values.values()):
         values = np.maximum(np.asarray(group, dtype=float), smallest)
@@ -77,9 +78,9 @@ def acceptance_figure(
     ax.axhspan(1 - sensitivity, 1, color=REGION, zorder=0)
     ax.set_yscale("log")
     ax.set(ylim=(smallest / 1.6, 1.15), ylabel="p-value", xlim=(-0.6, len(p_values) - 0.4))
-    ax.set_xticks(range(len(p_values)), [wrapped(name, 18) for name in p_values], **PLAIN)
-    ax.set_title(f"accepted above the line (nominal sensitivity {sensitivity:.0%})", fontsize=10)
-    ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    label_ticks(ax, range(len(p_values)), p_values)
+    ax.set_title(f"accepted above the line (sensitivity {sensitivity:.0%})", fontsize=10)
+    _legend_below(drawing, ax)
     return drawing
 
 
@@ -100,7 +101,7 @@ def distance_figure(model: "DDSIMCA", samples: Mapping[str, Any], *, figure: Fig
     Figure
     """
     n_h, n_v = model.degrees_of_freedom_
-    drawing, axes = _axes(figure, 3.6 * len(samples), 3.8, len(samples))
+    drawing, axes = _axes(figure, 0.8 + 2.4 * len(samples), len(samples), sharey=True)
     limits = dict(zip(("acceptance", "outlier limit"), model.critical_distances(), strict=True))
     for ax, (name, X) in zip(axes, samples.items(), strict=True):
         h, v = np.log1p(model.distances(X)).T
@@ -108,9 +109,9 @@ def distance_figure(model: "DDSIMCA", samples: Mapping[str, Any], *, figure: Fig
         for (label, full), style in zip(limits.items(), ("-", ":"), strict=True):
             h = np.linspace(0, full / n_h, 200) if n_h else np.zeros(2)
             ax.plot(np.log1p(h), np.log1p((full - n_h * h) / n_v), style, color="black", linewidth=1, label=label)
-        ax.set(title=name, xlabel="score distance, log(1 + h/h0)")
-    axes[0].set_ylabel("orthogonal distance, log(1 + v/v0)")
-    axes[-1].legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+        ax.set(title=name, ylabel="orthogonal distance,\nlog(1 + v/v0)")
+    axes[-1].set_xlabel("score distance, log(1 + h/h0)")
+    _legend_below(drawing, axes[-1])
     return drawing
 
 
@@ -129,7 +130,7 @@ def extremes_figure(p_values: ArrayLike, *, figure: FigureBase | None = None) ->
     Figure
     """
     table = count_extremes(p_values)
-    drawing, ax = _axes(figure, 4.5, 4)
+    drawing, ax = _axes(figure, 3.2)
     ax.fill_between(table["expected"], table["low"], table["high"], color=REGION, label="95% tolerance")
     ax.plot([0, len(table)], [0, len(table)], color="0.5", linestyle="--", linewidth=1)
     ax.plot(table["expected"], table["observed"], "o", color=DARK, markersize=4, label="observed")
@@ -162,7 +163,7 @@ def sensitivity_specificity_figure(
     """
     curve = roc(scores_target, scores_foreign)
     finite = np.isfinite(curve.thresholds)
-    drawing, ax = _axes(figure, 5, 3.6)
+    drawing, ax = _axes(figure, 3.2)
     ax.step(curve.thresholds[finite], curve.sensitivity[finite], where="post", color=DARK, label="sensitivity")
     ax.step(
         *(curve.thresholds[finite], curve.specificity[finite]),
@@ -190,13 +191,14 @@ def type_ii_figure(table: "pd.DataFrame", *, figure: FigureBase | None = None) -
     Figure
     """
     numeric = is_numeric_dtype(table["level"])
-    drawing, ax = _axes(figure, 5, 3.6)
-    for mark, (sensitivity, rows) in zip("os^Dv" * len(table), table.groupby("sensitivity"), strict=False):
+    drawing, ax = _axes(figure, 3.2)
+    looks = cycle(zip("os^Dv", CYCLE, strict=False))
+    for (mark, color), (sensitivity, rows) in zip(looks, table.groupby("sensitivity"), strict=False):
         x = rows["level"].to_numpy() if numeric else np.arange(len(rows))
         errors = np.maximum([rows["beta"] - rows["low"], rows["high"] - rows["beta"]], 0)
         ax.errorbar(
             *(x, rows["beta"], errors),
-            **{"marker": mark, "capsize": 3, "linestyle": "-" if numeric else "none"},
+            **{"marker": mark, "color": color, "capsize": 3, "linestyle": "-" if numeric else "none"},
             label=f"sensitivity {sensitivity:.2g}",
         )
         if not numeric:
@@ -235,7 +237,7 @@ def spectrum_figure(
     Figure
     """
     x = np.arange(len(band.center)) if axis is None else np.asarray(axis, dtype=float)
-    drawing, axes = _axes(figure, 7, 0.8 + 1.9 * len(spectra), len(spectra), stacked=True)
+    drawing, axes = _axes(figure, 0.9 + 1.4 * len(spectra), len(spectra))
     lower, upper, drawn = band.lower, band.upper, _drawn(x)
     for ax, (name, spectrum) in zip(axes, spectra.items(), strict=True):
         intervals = band.intervals(spectrum, gap=gap)
@@ -245,7 +247,7 @@ def spectrum_figure(
         ax.plot(x[drawn], np.asarray(spectrum, dtype=float)[drawn], color=DARK, linewidth=0.9, label="sample")
         words = f"{name}: {len(intervals)} foreign interval{'' if len(intervals) == 1 else 's'}"
         ax.set_title(words, fontsize=10, **PLAIN)
-    axes[0].legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    _legend_below(drawing, axes[0])
     _label_positions(axes[-1], x, axis is None)
     return drawing
 
@@ -280,13 +282,13 @@ def importance_figure(
         "below the band": (-(deviation < -band.width).mean(axis=0), DARK),
     }
     x = np.arange(len(band.center)) if axis is None else np.asarray(axis, dtype=float)
-    drawing, ax = _axes(figure, 7, 2.4)
+    drawing, ax = _axes(figure, 2.2)
     for label, (share, color) in shares.items():
         ax.fill_between(x[_drawn(x)], share[_drawn(x)], color=color, linewidth=0.5, label=label)
     ax.axhline(0, color="0.5", linewidth=0.8)
     ax.set(ylabel="share of samples", ylim=(-1.02, 1.02))
     ax.set_yticks([-1, 0, 1], ["1", "0", "1"])
-    ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    _legend_below(drawing, ax)
     _label_positions(ax, x, axis is None)
     return drawing
 
@@ -302,19 +304,20 @@ def _label_positions(ax: "Axes", x: ArrayLike, plain: bool) -> None:
     ax.set_xlim(first, last)  # wavenumbers fall from left to right if the table's do
 
 
-def _axes(
-    figure: FigureBase | None, width: float, height: float, n: int | None = None, *, stacked: bool = False
-) -> tuple[Any, Any]:
-    """Give a figure one pair of axes, or n of them that share their scales."""
+def _axes(figure: FigureBase | None, height: float, n: int | None = None, *, sharey: bool = False) -> tuple[Any, Any]:
+    """Give a figure one pair of axes, or n of them, one below the other."""
     drawn: Any = figure or Figure()
     if isinstance(drawn, Figure):  # a part of a figure has the size and the layout of the whole
-        drawn.set_size_inches(width, height)
+        drawn.set_size_inches(PHONE_WIDTH, height)
         drawn.set_layout_engine("constrained")
-    shape = (n or 1, 1) if stacked else (1, n or 1)
-    axes = drawn.subplots(*shape, sharex=True, sharey=not stacked, squeeze=False).ravel()
+    axes = drawn.subplots(n or 1, 1, sharex=True, sharey=sharey, squeeze=False).ravel()
     for ax in axes:
         ax.spines[["top", "right"]].set_visible(False)
     return drawn, axes if n else axes[0]
+
+
+def _legend_below(drawing: FigureBase, ax: "Axes") -> None:
+    drawing.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
 
 
 def _draw_roles(ax: "Axes", x: ArrayLike, y: ArrayLike, roles: ArrayLike) -> None:

@@ -21,11 +21,13 @@ from transvariation.casework.result import LIMITATIONS, PROPOSITIONS, QUESTION
 from transvariation.casework.variables import MANY
 from transvariation.report.case_figures import (
     draw_acceptance,
+    draw_extremes,
     draw_foreign,
     draw_fragments,
     draw_importance,
     draw_performance,
     draw_spectra,
+    draw_type_ii,
     foreign_of,
     has_band,
     known_values,
@@ -37,6 +39,7 @@ from transvariation.report.case_figures import (
 from transvariation.report.case_text import (
     FOREIGN_WORDS,
     SYSTEMS,
+    TYPE_II_WORDS,
     conclusion_frame,
     foreign_sentence,
     format_mean_sd,
@@ -108,9 +111,9 @@ def _conclusions(result: CaseResult) -> Section:
         section.text(group_sentence(result, group))
     if result.model.conclusive and len(result.conclusions) >= SEVERAL:
         section.figure(
-            draw_acceptance(result),
-            "Left, acceptance plot: regular fragments are not excluded; extreme ones are, but one or more of the units "
-            "that calibrate are as extreme; outliers are farther out than all of these. Right, extremes plot: how many "
+            {"acceptance plot": draw_acceptance(result), "extremes plot": draw_extremes(result)},
+            "Acceptance plot of p-values: regular fragments are not excluded; extreme ones are, but one or more of the "
+            "units that calibrate are as extreme; outliers are farther out than all of these. Extremes plot: how many "
             "recovered fragments have a p-value of at most each level, against how many would if all came from the "
             "control's source.",
         )
@@ -174,7 +177,8 @@ def _mean_frame(result: CaseResult, conclusions: Any) -> pd.DataFrame:
 
 
 def _mean_sd(values: Any) -> str:
-    return format_mean_sd(mean(values), stdev(values) if len(values) > 1 else 0.0)
+    text = format_mean_sd(mean(values), stdev(values) if len(values) > 1 else 0.0)
+    return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def _error_rates(result: CaseResult) -> Section:
@@ -203,7 +207,8 @@ def _error_rates(result: CaseResult) -> Section:
     else:
         section.text(foreign_sentence(result, result.foreign))
         section.table(_foreign_frame(result), "Type II error, measured on known foreign fragments")
-        section.figure(draw_foreign(result), FOREIGN_WORDS)
+        figures = {"sensitivity and specificity": draw_foreign(result), "type II error": draw_type_ii(result)}
+        section.figure(figures, f"{FOREIGN_WORDS} {TYPE_II_WORDS}")
     return section
 
 

@@ -9,7 +9,7 @@ from transvariation.casework import CaseResult
 from transvariation.casework.foreign import Foreign
 from transvariation.casework.likelihood_ratio import Performance
 from transvariation.casework.spectra import Spectra
-from transvariation.report.figure_style import DARK, RED, WARM
+from transvariation.report.figure_style import DARK, PHONE_WIDTH, RED, WARM
 from transvariation.report.names import PLAIN, label_axes, wrapped
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def draw_fragments(result: CaseResult) -> "Figure":
     from matplotlib.figure import Figure
 
     names = strongest_variables(result)
-    figure = Figure(figsize=(6.6, 4.2), layout="constrained")
+    figure = Figure(figsize=(PHONE_WIDTH, 3.6), layout="constrained")
     ax = figure.add_subplot()
     sets = [("control", [(k.fragment, k.measurements) for k in result.inputs.known])]
     for label, accepted in (("recovered, not excluded", True), ("recovered, excluded", False)):
@@ -66,13 +66,15 @@ def draw_fragments(result: CaseResult) -> "Figure":
         }
         ax.scatter(means[:, 0], means[:, 1], label=label, **look)
         if label != "control" and len(result.conclusions) <= LABELLED:
-            for (name, _), (x, y) in zip(fragments, means, strict=True):
-                ax.annotate(name, (x, y), (5, 5), textcoords="offset points", fontsize=8, **PLAIN)
+            for place, ((name, _), at) in enumerate(zip(fragments, means, strict=True)):
+                above = 5 if place % 2 else -11  # names of neighbours should not lie on each other
+                ax.annotate(name, at, (5, above), textcoords="offset points", fontsize=8, **PLAIN)
     label_axes(ax, *[with_unit(result, name) for name in names])
     if len(names) == 1:
         ax.set_yticks([0, 1], ["control", "recovered"])
         ax.set_ylim(-1, 2)
-    figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+    ax.spines[["top", "right"]].set_visible(False)
+    figure.legend(loc="outside lower center", ncols=2 if result.model.conclusive else 1, frameon=False, fontsize=9)
     return figure
 
 
@@ -118,36 +120,36 @@ def p_values_by_source(result: CaseResult) -> dict[str, list[float]]:
 
 
 def draw_acceptance(result: CaseResult) -> "Figure":
-    """Draw the acceptance plot, by source where there are a few, and the extremes plot of the recovered fragments."""
-    from matplotlib.figure import Figure
+    """Draw the acceptance plot of the recovered fragments, by source where there are a few."""
+    from transvariation.report.acceptance_figures import acceptance_figure
 
-    from transvariation.report.acceptance_figures import acceptance_figure, extremes_figure
+    model, groups = result.model, p_values_by_source(result)
+    n = model.calibrations[model.basis].n
+    return acceptance_figure(groups, n_calibration=n, sensitivity=model.sensitivity_used)
 
-    figure = Figure(figsize=(9, 3.6), layout="constrained")
-    left, right = figure.subfigures(1, 2, squeeze=False)[0]
-    n = result.model.calibrations[result.model.basis].n
-    groups = p_values_by_source(result)
-    acceptance_figure(groups, n_calibration=n, sensitivity=result.model.sensitivity_used, figure=left)
-    extremes_figure([c.p_value for c in result.conclusions], figure=right)
-    return figure
+
+def draw_extremes(result: CaseResult) -> "Figure":
+    """Draw the extremes plot of the recovered fragments."""
+    from transvariation.report.acceptance_figures import extremes_figure
+
+    return extremes_figure([c.p_value for c in result.conclusions])
 
 
 def draw_foreign(result: CaseResult) -> "Figure":
-    """Draw sensitivity and specificity over the threshold, and the type II error of several foreign classes."""
-    from matplotlib.figure import Figure
+    """Draw sensitivity and specificity over the threshold of the p-value."""
+    from transvariation.report.acceptance_figures import sensitivity_specificity_figure
 
-    from transvariation.report.acceptance_figures import sensitivity_specificity_figure, type_ii_figure
-
-    foreign, model = foreign_of(result), result.model
-    several = len(set(foreign.levels)) > 1
-    figure = Figure(figsize=(9 if several else 4.8, 3.6), layout="constrained")
-    parts = figure.subfigures(1, 1 + several, squeeze=False)[0]
-    threshold = 1 - model.sensitivity_used
-    sensitivity_specificity_figure(foreign.control_p_values, foreign.p_values, threshold, figure=parts[0])
-    parts[0].axes[0].set(xlabel="threshold of the p-value", xlim=(0, 1))
-    if several:
-        type_ii_figure(foreign.type_ii_error(model.sensitivity_used), figure=parts[1])
+    foreign, threshold = foreign_of(result), 1 - result.model.sensitivity_used
+    figure = sensitivity_specificity_figure(foreign.control_p_values, foreign.p_values, threshold)
+    figure.axes[0].set(xlabel="threshold of the p-value", xlim=(0, 1))
     return figure
+
+
+def draw_type_ii(result: CaseResult) -> "Figure":
+    """Draw the type II error of each foreign class or degree of adulteration."""
+    from transvariation.report.acceptance_figures import type_ii_figure
+
+    return type_ii_figure(foreign_of(result).type_ii_error(result.model.sensitivity_used))
 
 
 def foreign_of(result: CaseResult) -> Foreign:
@@ -215,7 +217,7 @@ def draw_tippett(ax: "Axes", same: ArrayLike, different: ArrayLike) -> None:
         ax.step(np.append(ordered[:1], ordered), larger, where="post", color=ink, linestyle=dashes, label=label)
     ax.axvline(0, color="0.7", linewidth=0.8)
     ax.set(xlabel="log10 likelihood ratio", ylabel="share of pairs with a larger ratio", ylim=(-0.02, 1.02))
-    ax.legend(fontsize=8)
+    ax.legend(fontsize=9, frameon=False)
 
 
 def draw_ece(ax: "Axes", ece: dict[str, tuple[float, ...]]) -> None:
@@ -227,18 +229,20 @@ def draw_ece(ax: "Axes", ece: dict[str, tuple[float, ...]]) -> None:
     )
     for key, dashes, ink, label in lines:
         ax.plot(ece["log10_prior_odds"], ece[key], linestyle=dashes, color=ink, label=label)
-    ax.set(xlabel="log10 prior odds", ylabel="empirical cross-entropy", ylim=(0, 1.05))
-    ax.legend(fontsize=8)
+    # The curve without information rises to 1; above it is room for the legend.
+    ax.set(xlabel="log10 prior odds", ylabel="empirical cross-entropy", ylim=(0, 1.45), yticks=[0, 0.5, 1])
+    ax.legend(fontsize=9, frameon=False, loc="upper left")
 
 
-def draw_performance(performance: Performance) -> "Figure":
+def draw_performance(performance: Performance) -> dict[str, "Figure"]:
     """Draw the Tippett and the ECE plot of a likelihood-ratio system."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(8, 3.2), layout="constrained")
-    left, right = figure.subplots(1, 2)
+    titles = ("Tippett plot", "Empirical cross-entropy (ECE)")
+    figures = {title: Figure(figsize=(PHONE_WIDTH, 3.3), layout="constrained") for title in titles}
+    left, right = (figure.add_subplot(title=title) for title, figure in figures.items())
     draw_tippett(left, performance.tippett_same, performance.tippett_different)
     draw_ece(right, performance.ece)
-    left.set_title("Tippett plot", fontsize=10)
-    right.set_title("Empirical cross-entropy (ECE)", fontsize=10)
-    return figure
+    for ax in (left, right):
+        ax.spines[["top", "right"]].set_visible(False)
+    return figures

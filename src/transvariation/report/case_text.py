@@ -14,8 +14,11 @@ from transvariation.tables.problems import Problem, printable
 LISTED = 20  # names in a sentence
 FOREIGN_WORDS = (
     "Sensitivity and specificity over the threshold: the share of control fragments, each compared with the others, "
-    "that are not excluded, and the share of known foreign fragments that are. Of several classes or degrees of "
-    "adulteration, the type II error of each: the share that is not excluded, with a 95% interval."
+    "that are not excluded, and the share of known foreign fragments that are."
+)
+TYPE_II_WORDS = (
+    "Type II error of each foreign class or degree of adulteration: the share that is not excluded, with a 95% "
+    "interval."
 )
 SYSTEMS = {"three_level": "three-level model"}
 

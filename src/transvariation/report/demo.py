@@ -12,6 +12,7 @@ from transvariation.casework.checks import format_p
 from transvariation.datasets import load_glass, load_nfi_glass
 from transvariation.report.case import write_report
 from transvariation.report.console import print_line
+from transvariation.report.figure_style import PHONE_WIDTH
 from transvariation.report.scatter_figure import draw_plane
 from transvariation.tocc import TOCC
 
@@ -86,12 +87,12 @@ def _figure(control: pd.DataFrame, recovered: pd.DataFrame, path: Path) -> None:
     from matplotlib.figure import Figure
 
     classifier = TOCC().fit(control)
-    figure = Figure(figsize=(11, 5.4), layout="constrained")
-    whole, near = figure.subplots(1, 2)
+    figure = Figure(figsize=(PHONE_WIDTH, 9), layout="constrained")
+    whole, near = figure.subplots(2, 1)
     draw_plane(whole, classifier, control, recovered)
     shades = draw_plane(near, classifier, control, recovered, zoom=True)
     for ax, title in ((whole, "All fragments, by TOCC on two variables"), (near, "Around the windows")):
         ax.set(title=title, xlabel="potassium oxide K (weight %)", ylabel="magnesium oxide Mg (weight %)")
-    figure.colorbar(shades, ax=near, label="transvariation probability (tp)", pad=0.02)
-    figure.legend(*whole.get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
+    figure.colorbar(shades, ax=near, location="bottom", label="transvariation probability (tp)", aspect=30)
+    figure.legend(*whole.get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
     figure.savefig(path, dpi=150)

@@ -28,9 +28,8 @@ FOREIGN_ACCEPTED: dict[str, Any] = {"marker": "s", "s": 38, "facecolor": WARM, "
 THRESHOLD: dict[str, Any] = {"color": RED, "linestyle": "--", "linewidth": 1.2}
 OUTLINE: dict[str, Any] = {"colors": DARK, "linewidths": 1.3}
 
-# Widths in inches. Figures of the manual are at most PHONE_WIDTH wide, so that 11 points are 11 pixels on a phone;
-# figures with several columns of panels have the WIDTH of a printed page.
-PHONE_WIDTH, WIDTH = 4.8, 7.2
+# Inches. Figures of the manual are at most this wide, so that 11 points are 11 pixels on a phone.
+PHONE_WIDTH = 4.8
 
 # Settings for `matplotlib.rc_context`.
 SETTINGS: dict[Any, Any] = {

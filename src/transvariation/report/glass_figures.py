@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from transvariation.depth.probability import transvariation_probability
-from transvariation.report.figure_style import DARK, FOREIGN, GREEN, KNOWN, RED, SKY, WARM, WIDTH
+from transvariation.report.figure_style import DARK, FOREIGN, GREEN, KNOWN, PHONE_WIDTH, RED, SKY, WARM
 from transvariation.report.scatter_figure import draw_plane
 from transvariation.report.selection_figure import draw_features
 
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 WINDOW, OTHER = "window (target)", "not window (non-target)"
-STYLES = {
+CLOSE: dict[str, Any] = {"frameon": False, "handletextpad": 0.3, "columnspacing": 1.0}  # of legends
+STYLES: dict[str, dict[str, Any]] = {
     "TOCC_df": {"color": DARK, "linestyle": "-"},
     "TOCC_db": {"color": WARM, "linestyle": "--"},
     "PAM-TOCC_df": {"color": GREEN, "linestyle": "-."},
@@ -30,94 +32,99 @@ def _scatter(ax: "Axes", control: pd.DataFrame, recovered: pd.DataFrame) -> None
 
 
 def view(planes: dict[str, tuple[pd.DataFrame, pd.DataFrame]]) -> Figure:
-    """Draw both classes in one or several planes, side by side."""
-    figure = Figure(figsize=(WIDTH, 5.4 if len(planes) == 1 else 4.0), layout="constrained")
-    axes = figure.subplots(1, len(planes), squeeze=False)[0]
+    """Draw both classes in one or several planes, one below the other."""
+    figure = Figure(figsize=(PHONE_WIDTH, 0.8 + 3.2 * len(planes)), layout="constrained")
+    axes = figure.subplots(len(planes), 1, squeeze=False)[:, 0]
     for ax, (title, (control, recovered)) in zip(axes, planes.items(), strict=True):
         _scatter(ax, control, recovered)
         ax.set_title(title)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, **CLOSE)
     return figure
 
 
 def feature_boxes(control: pd.DataFrame, recovered: pd.DataFrame) -> Figure:
     """Draw the distribution of every variable in both classes."""
-    figure = Figure(figsize=(WIDTH, 6.4), layout="constrained")
+    figure = Figure(figsize=(PHONE_WIDTH, 6), layout="constrained")
     draw_features(figure.subplots(3, 3), {"window": control, "other": recovered})
+    figure.supylabel("refractive index (RI), weight % of the oxides", fontsize=11)
     return figure
 
 
 def levels(classifier: Any, control: pd.DataFrame) -> Figure:
     """Draw the level of tp in the target's plane and the targets that the classifier rejects."""
-    figure = Figure(figsize=(WIDTH, 5.8), layout="constrained")
+    figure = Figure(figsize=(PHONE_WIDTH, 4.8), layout="constrained")
     ax = figure.add_subplot()
     shades = draw_plane(ax, classifier, control)
-    figure.colorbar(shades, ax=ax, label="transvariation probability (tp)")
-    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
+    ax.locator_params(axis="x", nbins=6)
+    figure.colorbar(shades, ax=ax, location="top", label="transvariation probability (tp)")
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2, **CLOSE)
     return figure
 
 
 def membership(classifiers: dict[str, Any], control: pd.DataFrame, recovered: pd.DataFrame) -> Figure:
     """Draw, one panel per classifier, which objects of either class are accepted."""
-    figure = Figure(figsize=(WIDTH, 4.6), layout="constrained")
-    axes = figure.subplots(1, len(classifiers), sharex=True, sharey=True)
+    figure = Figure(figsize=(PHONE_WIDTH, 1 + 3 * len(classifiers)), layout="constrained")
+    axes = figure.subplots(len(classifiers), 1, sharex=True, sharey=True)
     for ax, (name, classifier) in zip(axes, classifiers.items(), strict=True):
         draw_plane(ax, classifier, control, recovered)
         ax.set_title(name)
+        ax.label_outer()
     handles, labels = axes[0].get_legend_handles_labels()
     labels = [label.split(":")[0] for label in labels]  # the counts differ from panel to panel
-    figure.legend(handles, labels, loc="outside lower center", ncols=3)
+    figure.legend(handles, labels, loc="outside lower center", ncols=2, **CLOSE)
     return figure
 
 
 def roc_panels(scored: list[dict[str, Any]]) -> Figure:
     """Draw the ROC curves of the three classifiers, one panel per reduction; of several seeds the first is drawn."""
-    figure = Figure(figsize=(WIDTH, 7.2), layout="constrained")
-    names = {"PCA": "last two principal components", "RP": "random projections"}
-    names |= {"varSel": "varSel: {K, Mg}", "kappa-VIP": "kappa-VIP: {Si, Mg}"}
-    for ax, (reduction, title) in zip(figure.subplots(2, 2).ravel(), names.items(), strict=True):
+    figure = Figure(figsize=(PHONE_WIDTH, 5.4), layout="constrained")
+    names = {"PCA": "last two components", "RP": "random projections"}
+    names |= {"varSel": "varSel: K, Mg", "kappa-VIP": "kappa-VIP: Si, Mg"}
+    axes = figure.subplots(2, 2, sharex=True, sharey=True).ravel()
+    for ax, (reduction, title) in zip(axes, names.items(), strict=True):
         for entry in scored:
             if entry["reduction"] == reduction and entry["seed"] == 0:
-                curve = entry["roc"]
-                ax.plot(
-                    1 - curve.specificity,
-                    curve.sensitivity,
-                    label=f"{entry['classifier']}: {entry['auc']:.3f}",
-                    **STYLES[entry["classifier"]],
-                )
+                curve, look = entry["roc"], STYLES[entry["classifier"]]
+                ax.plot(1 - curve.specificity, curve.sensitivity, label=f"{entry['auc']:.3f}", **look)
         ax.plot([0, 1], [0, 1], color="0.7", linestyle=":", linewidth=1)
-        ax.set(title=title, xlabel="1 - specificity", ylabel="sensitivity", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-        ax.legend(loc="lower right", title="AUC", fontsize=9)
+        ax.set(title=title, xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xticks=[0, 0.5, 1], yticks=[0, 0.5, 1])
+        ax.legend(loc="lower right", title="AUC")
+    figure.supxlabel("1 - specificity", fontsize=11)
+    figure.supylabel("sensitivity", fontsize=11)
+    lines = [Line2D([], [], label=name, **look) for name, look in STYLES.items()]
+    figure.legend(handles=lines, loc="outside upper center", ncols=3, **CLOSE)
     return figure
 
 
 def regions(control: pd.DataFrame, center: np.ndarray, c: np.ndarray) -> Figure:
     """Draw the four regions about the median, and for one object the part beyond it and its whole quadrant."""
-    figure = Figure(figsize=(WIDTH, 5.0), layout="constrained")
-    left, right = figure.subplots(1, 2, sharex=True, sharey=True)
+    figure = Figure(figsize=(PHONE_WIDTH, 7.6), layout="constrained")
+    above, below = figure.subplots(2, 1, sharex=True, sharey=True)
     X = control.to_numpy()
     side = np.sign(c - center)
     quadrant = ((X - center) * side > 0).all(axis=1)
     beyond = ((X - c) * side > 0).all(axis=1)
-    for ax in (left, right):
+    for ax in (above, below):
         ax.axvline(center[0], color="0.4", linewidth=0.8)
         ax.axhline(center[1], color="0.4", linewidth=0.8)
     codes = np.greater(X, center) @ np.array([1, 2])
     for code, (ink, mark) in enumerate(zip((DARK, WARM, GREEN, RED), "osD^", strict=True)):
-        left.scatter(*X[codes == code].T, marker=mark, s=24, color=ink, label=f"{(codes == code).sum()} objects")
-    left.set_title("the median divides\nthe plane into 2² regions")
-    left.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=2, columnspacing=1, handletextpad=0.2)
+        above.scatter(*X[codes == code].T, marker=mark, s=24, color=ink, label=f"{(codes == code).sum()} objects")
+    above.set_title("the median divides the plane into 2² regions")
+    above.legend(loc="lower left", **CLOSE)
     same = {"marker": "s", "color": SKY, "edgecolor": "black", "linewidth": 0.6}
-    right.scatter(*X[~quadrant].T, marker=".", s=40, color="0.7", label="other regions")
-    right.scatter(*X[quadrant & ~beyond].T, s=28, **same, label=f"same region: {quadrant.sum()} in all")
-    right.scatter(*X[beyond].T, s=28, color=DARK, label=f"beyond the object: {beyond.sum()}")
-    right.scatter(*c, marker="^", s=90, color=RED, label="object c")
+    below.scatter(*X[~quadrant].T, marker=".", s=40, color="0.7", label="other regions")
+    below.scatter(*X[quadrant & ~beyond].T, s=28, **same, label=f"same region: {quadrant.sum()} in all")
+    below.scatter(*X[beyond].T, s=28, color=DARK, label=f"beyond the object: {beyond.sum()}")
+    below.scatter(*c, marker="^", s=90, color=RED, label="object c")
     tp = transvariation_probability(X, c[None], center)[0]
-    right.set_title(f"tp of one object: {tp:.2f}")
-    right.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), handletextpad=0.2)
-    for ax in (left, right):
+    below.set_title(f"tp of one object: {tp:.2f}")
+    below.legend(loc="lower left", **CLOSE)
+    for ax in (above, below):
         ax.scatter(*center, marker="+", s=180, color="black", linewidth=2)
-        ax.set(xlabel=str(control.columns[0]), ylabel=str(control.columns[1]))
+        ax.set_ylabel(str(control.columns[1]))
+    below.set_xlabel(str(control.columns[0]))
+    below.locator_params(axis="x", nbins=6)
     return figure
 
 
@@ -125,7 +132,7 @@ def three_rows() -> Figure:
     """Draw transvariation between an object and a group on one variable: two cases without it, one with."""
     units = np.array([1.0, 1.8, 2.3, 3.1, 3.6, 4.0, 4.7, 5.2, 6.1, 6.6, 7.4])
     m = float(np.median(units))
-    figure = Figure(figsize=(WIDTH, 4.2), layout="constrained")
+    figure = Figure(figsize=(PHONE_WIDTH, 4.2), layout="constrained")
     rows = figure.subplots(3, 1, sharex=True)
     for ax, (where, c) in zip(rows, {"left of": 0.2, "right of": 8.3, "within": 5.7}.items(), strict=True):
         beyond = (units - c) * (m - c) < 0
@@ -147,5 +154,5 @@ def three_rows() -> Figure:
         )
         ax.set(ylim=(-1, 1), yticks=[])
         ax.spines[["left", "right", "top"]].set_visible(False)
-    figure.legend(*rows[-1].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
+    figure.legend(*rows[-1].get_legend_handles_labels(), loc="outside lower center", ncols=2, **CLOSE)
     return figure

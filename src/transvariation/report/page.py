@@ -15,7 +15,6 @@ from transvariation.tables.problems import printable_text
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-DEFAULT_WIDTH, PAGE_WIDTH = 6.6, 10.6  # inches, of a figure and of the widest one on a page
 # Fonts for characters that the default font lacks, where they are installed.
 FURTHER = (
     "Noto Sans CJK JP",
@@ -73,12 +72,12 @@ class Section:
         self.parts.append({"kind": kind, "columns": columns, "rows": rows, "caption": caption})
         return self
 
-    def figure(self, figure: "Figure | bytes", caption: str) -> "Section":
-        """Add a figure, or its SVG."""
-        drawn = figure if isinstance(figure, bytes) else render(figure, "svg")
-        inches = DEFAULT_WIDTH if isinstance(figure, bytes) else figure.get_size_inches()[0]
-        width = min(100.0, round(100 * inches / PAGE_WIDTH, 1))
-        self.parts.append({"kind": "figure", "svg": drawn.decode(), "caption": caption, "width": width})
+    def figure(self, figure: "Figure | bytes | dict[str, Figure]", caption: str) -> "Section":
+        """Add a figure, its SVG, or two figures by their alternative texts, side by side where there is room."""
+        figures = figure if isinstance(figure, dict) else {caption: figure}
+        drawn = {alt: each if isinstance(each, bytes) else render(each, "svg") for alt, each in figures.items()}
+        images = [{"alt": alt, "svg": svg.decode()} for alt, svg in drawn.items()]
+        self.parts.append({"kind": "figure", "images": images, "caption": caption})
         return self
 
 

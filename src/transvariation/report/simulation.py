@@ -1,13 +1,14 @@
 """The page of the simulation study: box plots as in the paper, an assessment of each claim, tables."""
 
 import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import matplotlib
 import pandas as pd
 
-from transvariation.report.figure_style import RED, SETTINGS, SKY, WIDTH
+from transvariation.report.figure_style import PHONE_WIDTH, RED, SETTINGS, SKY
 from transvariation.report.page import Section, page, save_figure
 from transvariation.studies.claims import check_claims, listed
 from transvariation.studies.simulation import N_FRESH
@@ -36,8 +37,9 @@ def box_plots(table: pd.DataFrame, scenario: str, value: str = "specificity") ->
     found = table[table["scenario"] == scenario]
     shifts, sizes = sorted(found["shift"].unique()), sorted(found["size"].unique())
     methods = list(dict.fromkeys(found["method"]))
-    figure = Figure(figsize=(WIDTH, 0.9 + 2.5 * len(shifts)), layout="constrained")
-    axes = figure.subplots(len(shifts), len(sizes), squeeze=False, sharex=True, sharey=True)
+    figure = Figure(figsize=(PHONE_WIDTH, 0.9 + 2.6 * len(shifts)), layout="constrained")
+    grid = {"wspace": 0.12}  # room for the labels at the ends of neighbouring axes
+    axes = figure.subplots(len(shifts), len(sizes), squeeze=False, sharex=True, sharey=True, gridspec_kw=grid)
     for row, shift in zip(axes, shifts, strict=True):
         for ax, size in zip(row, sizes, strict=True):
             panel = found[(found["shift"] == shift) & (found["size"] == size)]
@@ -51,14 +53,18 @@ def box_plots(table: pd.DataFrame, scenario: str, value: str = "specificity") ->
                 medianprops={"color": "black"},
                 flierprops={"markersize": 2.5},
             )
+            if panel[value].nunique() == 1:  # boxes that are only lines
+                ax.text(0.5, 0.5, f"all {panel[value].iloc[0]:g}", ha="center", transform=ax.transAxes)
             for box, method in zip(boxes["boxes"], methods, strict=True):
                 box.set_facecolor(SKY if "TOCC" in method else "#e9ecef")
-            ax.set_title(f"n = {size}" + (f", shift {shift:g}" if shift else ""))
-            ax.set_xlim(-0.03, 1.03)
+            ax.set_title((f"shift {shift:g}\n" if shift else "") + f"n = {size}")
+    low = math.floor(10 * found[value].min()) / 10
+    axes[0, 0].set(xlim=(low - 0.04 * (1 - low), 1 + 0.04 * (1 - low)), xticks=[low, (1 + low) / 2, 1])
+    axes[0, 0].xaxis.set_major_formatter("{x:g}")
     axes[0, 0].set_yticks(range(1, len(methods) + 1), methods)
     axes[0, 0].invert_yaxis()
     figure.supxlabel(value.replace("_", " "), fontsize=11)
-    figure.suptitle(f"Scenario ({scenario}): {LAWS[scenario]}", fontsize=12)
+    figure.suptitle(f"Scenario ({scenario}):\n{LAWS[scenario]}", fontsize=11)
     return figure
 
 

@@ -68,4 +68,5 @@ def _took(missing: int, seconds: float, what: str) -> str:
 
 
 def _duration(seconds: float) -> str:
-    return f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s"

@@ -26,22 +26,24 @@ from transvariation.casework.variables import (
     spectral_axis,
 )
 from transvariation.datasets import load_glass
-from transvariation.report.acceptance_figures import acceptance_figure, extremes_figure
 from transvariation.report.case import case_html, case_pdf
 from transvariation.report.case_figures import (
+    draw_acceptance,
+    draw_extremes,
     draw_foreign,
     draw_fragments,
     draw_importance,
     draw_spectra,
+    draw_type_ii,
     has_band,
     known_values,
-    p_values_by_source,
     spectra_of,
     strongest_variables,
     with_unit,
 )
 from transvariation.report.case_text import (
     FOREIGN_WORDS,
+    TYPE_II_WORDS,
     conclusion_frame,
     format_number,
     format_ratio,
@@ -307,31 +309,27 @@ def figure(content: dict[str, Any], kind: str, sensitivity: float) -> dict[str, 
     result = CaseResult.from_dict(content).at(sensitivity)
     if kind not in FIGURES:
         raise ValueError(f"There is no figure {kind!r}; there are {', '.join(FIGURES)}.")
-    if kind == "foreign" and result.foreign is None:
+    if kind in OF_FOREIGN and result.foreign is None:
         raise ValueError("There are no known foreign samples.")
     draw, words = FIGURES[kind]
     return {"svg": _svg(draw(result)), "words": words}
 
 
-def _acceptance(result: CaseResult) -> Figure:
-    model = result.model
-    n = model.calibrations[model.basis].n
-    return acceptance_figure(p_values_by_source(result), n_calibration=n, sensitivity=model.sensitivity_used)
-
-
 FIGURES: dict[str, tuple[Callable[[CaseResult], Figure], str]] = {
     "acceptance": (
-        _acceptance,
+        draw_acceptance,
         "Acceptance plot: p-values of the recovered fragments. Those above the line are not excluded. Extreme ones are "
         "excluded, but some calibrating units score as low; outliers score lower than all of them.",
     ),
     "extremes": (
-        lambda result: extremes_figure([c.p_value for c in result.conclusions]),
+        draw_extremes,
         "Extremes plot: the number of recovered fragments with a p-value up to each level, against the number expected "
         "if all came from the source of the control. Points above the band: more differ than chance explains.",
     ),
     "foreign": (draw_foreign, FOREIGN_WORDS),
+    "type_ii": (draw_type_ii, TYPE_II_WORDS),
 }
+OF_FOREIGN = ("foreign", "type_ii")
 
 
 def _svg(figure: Figure) -> str:
@@ -356,7 +354,7 @@ def render(content: dict[str, Any], kind: str, sensitivity: float) -> str:
 
 def _figures(result: CaseResult) -> bytes:
     """Write the figures of a case as SVG files in an archive."""
-    drawn = {name: draw(result) for name, (draw, _) in FIGURES.items() if name != "foreign" or result.foreign}
+    drawn = {name: draw(result) for name, (draw, _) in FIGURES.items() if name not in OF_FOREIGN or result.foreign}
     if has_band(result):
         drawn |= {"spectra": draw_spectra(result)} | (
             {"importance": draw_importance(result)} if result.excluded else {}

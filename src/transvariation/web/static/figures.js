@@ -3,7 +3,7 @@
 import { $, ask, make, open, sensitivity, showProblems } from "./base.js";
 import { drawSpectra } from "./spectra.js";
 
-const KINDS = ["acceptance", "extremes", "foreign"];
+const KINDS = ["acceptance", "extremes", "foreign", "type_ii"];
 const FEW = 10; // recovered fragments; of fewer, the number of extremes says nothing
 
 // Ask for a view at the present sensitivity; null if it is no longer wanted when it comes.
@@ -30,7 +30,7 @@ export async function drawFigures() {
   if (!$("figures").open || !open.view.conclusive) return;
   for (const kind of KINDS) {
     const box = $(kind);
-    box.hidden = { extremes: open.view.conclusions.length < FEW, foreign: !open.view.foreign }[kind] || false;
+    box.hidden = { extremes: open.view.conclusions.length < FEW, foreign: !open.view.foreign, type_ii: !open.view.foreign }[kind] || false;
     const found = box.hidden ? null : await view("figure", { kind });
     if (!found) continue;
     const source = `data:image/svg+xml,${encodeURIComponent(found.svg)}`;
