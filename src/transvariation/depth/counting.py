@@ -78,11 +78,12 @@ def _count_plain(X: Floats, m: Floats, Z: Floats, same: bool) -> Transvariations
     np.copyto(beyond[0], not_greater, where=up)
     np.copyto(beyond[1], less, where=down)
     np.copyto(at, ranks, where=is_open)
-    # An object of the sample that shares no value with another one in some variable is at no other one.
-    alone = (same & (at[1] - at[0] == 1).any(axis=0))[:q]
-    at[:, :, :q][:, :, alone] = 0
+    if same:  # an object whose value is unique in some variable is the only unit at itself
+        alone = (at[1, :, :q] - at[0, :, :q] == 1).any(axis=0)
+        at[:, :, :q] *= ~alone
     counts = count_in_boxes(order, bounds.reshape(2, p, -1)).reshape(2, -1)
-    counts[1, :q] += alone
+    if same:
+        counts[1, :q] += alone
     side, centre = counts[:, q:].take(combination, axis=1)
     return Transvariations(counts[0, :q], counts[1, :q], side, centre, is_open[:, :q].sum(axis=0))
 
@@ -91,7 +92,7 @@ def _directions(up: Mask, down: Mask) -> tuple[Counts, Counts]:
     """List one object for each combination of directions, and the place of each object's combination in this list."""
     p, q = up.shape
     if q <= _MANY or p >= 40:  # few objects, or no 64-bit number for a combination: each is listed
-        return np.arange(q), np.arange(q)
+        return (every := np.arange(q)), every
     codes = 3 ** np.arange(p) @ (up.astype(np.int8) - down)
     _, first, place = np.unique(codes, return_index=True, return_inverse=True)
     return first, place
@@ -122,7 +123,7 @@ def count_in_boxes(order: Counts, bounds: Counts, depth: int = 0) -> Counts:
     p, n = order.shape
     inside = bounds[1] - bounds[0]
     counts = inside.min(axis=0)
-    undecided = np.flatnonzero((counts > 0) & (inside.sum(axis=0) < counts + n * (p - 1)))
+    undecided = ((counts > 0) & (inside.sum(axis=0) < counts + n * (p - 1))).nonzero()[0]
     if not len(undecided):
         return counts
     bounds = bounds.take(undecided, axis=2)
