@@ -20,10 +20,11 @@ from transvariation.validation import blocks
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
+Places = NDArray[np.int32]
 Mask = NDArray[np.bool_]
 
 _MAX_COMPILED = 12  # variables: the compiled kernel has a table of all 2^p orthants
-_MANY = 500  # objects from which those with the same directions are counted together
+_MANY = 500  # more rows than this are worth preparations that take longer than counting few
 _BITS = 1 << 23  # in the bit sets of all variables
 _WORDS = 1 << 13  # in the sets that are intersected at once, which stay in the cache
 
@@ -63,7 +64,7 @@ def _count_plain(X: Floats, m: Floats, Z: Floats, same: bool) -> Transvariations
     columns = np.concatenate([np.arange(q), moved])
     up, down = up.take(columns, axis=1), down.take(columns, axis=1)
     is_open = up | down
-    less, not_greater = ranks = np.empty((2, p, len(columns)), dtype=np.int64)
+    less, not_greater = ranks = np.empty((2, p, len(columns)), dtype=np.int32)
     for u in range(p):
         values = units[u].take(order[u])
         rising = order[u] if same else np.argsort(objects[u])
@@ -72,33 +73,33 @@ def _count_plain(X: Floats, m: Floats, Z: Floats, same: bool) -> Transvariations
         not_greater[u, rising] = np.searchsorted(values, sought, side="right")
     ranks[:, :, q:] = np.array([units < m, units <= m]).sum(axis=2, keepdims=True)
 
-    bounds = np.zeros((2, p, 2, len(columns)), dtype=np.int64)
+    bounds = np.zeros((2, p, 2, len(columns)), dtype=np.int32)
     bounds[1] = n
     beyond, at = bounds[:, :, 0], bounds[:, :, 1]
     np.copyto(beyond[0], not_greater, where=up)
     np.copyto(beyond[1], less, where=down)
     np.copyto(at, ranks, where=is_open)
     if same:  # an object whose value is unique in some variable is the only unit at itself
-        alone = (at[1, :, :q] - at[0, :, :q] == 1).any(axis=0)
-        at[:, :, :q] *= ~alone
+        single = (at[1, :, :q] - at[0, :, :q] == 1).any(axis=0)
+        at[:, :, :q] *= ~single
     counts = count_in_boxes(order, bounds.reshape(2, p, -1)).reshape(2, -1)
     if same:
-        counts[1, :q] += alone
+        counts[1, :q] += single
     side, centre = counts[:, q:].take(combination, axis=1)
     return Transvariations(counts[0, :q], counts[1, :q], side, centre, is_open[:, :q].sum(axis=0))
 
 
 def _directions(up: Mask, down: Mask) -> tuple[Counts, Counts]:
-    """List one object for each combination of directions, and the place of each object's combination in this list."""
+    """List an object for each combination of directions, or every object, and the place of each in this list."""
     p, q = up.shape
-    if q <= _MANY or p >= 40:  # few objects, or no 64-bit number for a combination: each is listed
+    if q <= _MANY or p >= 40:  # 3^40 is no 64-bit number
         return (every := np.arange(q)), every
     codes = 3 ** np.arange(p) @ (up.astype(np.int8) - down)
     _, first, place = np.unique(codes, return_index=True, return_inverse=True)
     return first, place
 
 
-def count_in_boxes(order: Counts, bounds: Counts, depth: int = 0) -> Counts:
+def count_in_boxes(order: Counts, bounds: Places, depth: int = 0) -> Counts:
     """Count the units whose places, in the orders of all variables, lie within the bounds of each box.
 
     If at most one variable excludes any units, the number that it leaves is the count. For the other boxes many units
@@ -117,12 +118,12 @@ def count_in_boxes(order: Counts, bounds: Counts, depth: int = 0) -> Counts:
     Examples
     --------
     >>> order = np.array([[0, 1, 2, 3], [2, 1, 3, 0]])
-    >>> count_in_boxes(order, np.array([[[0, 1], [0, 1]], [[4, 4], [4, 3]]]))
+    >>> count_in_boxes(order, np.array([[[0, 1], [0, 1]], [[4, 4], [4, 3]]], dtype=np.int32))
     array([4, 2])
     """
     p, n = order.shape
     inside = bounds[1] - bounds[0]
-    counts = inside.min(axis=0)
+    counts = inside.min(axis=0).astype(np.int64)
     undecided = ((counts > 0) & (inside.sum(axis=0) < counts + n * (p - 1))).nonzero()[0]
     if not len(undecided):
         return counts
@@ -134,7 +135,7 @@ def count_in_boxes(order: Counts, bounds: Counts, depth: int = 0) -> Counts:
     in_first = np.zeros(order[0].max() + 1, dtype=bool)
     in_first[order[depth % p, : n // 2]] = True
     mask = in_first.take(order)
-    places = np.zeros((p, n + 1), dtype=np.int64)
+    places = np.zeros((p, n + 1), dtype=np.int32)
     np.cumsum(mask, axis=1, out=places[:, 1:])
     first_bounds = np.empty_like(bounds)
     for u in range(p):
@@ -145,7 +146,7 @@ def count_in_boxes(order: Counts, bounds: Counts, depth: int = 0) -> Counts:
     return counts
 
 
-def _count_with_sets(order: Counts, bounds: Counts) -> Counts:
+def _count_with_sets(order: Counts, bounds: Places) -> Counts:
     """Count with bit sets: the units at the first k places of a variable, for each k.
 
     The units within two bounds are the difference of two sets, those in a box the intersection over all variables.
