@@ -57,7 +57,7 @@ def count_transvariations(X: Floats, m: Floats, Z: Floats) -> Transvariations:
 def _count_plain(X: Floats, m: Floats, Z: Floats, same: bool) -> Transvariations:
     units, objects = np.ascontiguousarray(X.T), np.ascontiguousarray(Z.T)
     (p, n), q, m = units.shape, len(Z), m[:, None]
-    order = np.argsort(units, axis=1)
+    order = units.argsort(axis=1)
     up, down = objects > m, objects < m
     # The last columns are objects moved to the centre, one for each combination of directions.
     moved, combination = _directions(up, down)
@@ -67,10 +67,10 @@ def _count_plain(X: Floats, m: Floats, Z: Floats, same: bool) -> Transvariations
     less, not_greater = ranks = np.empty((2, p, len(columns)), dtype=np.int32)
     for u in range(p):
         values = units[u].take(order[u])
-        rising = order[u] if same else np.argsort(objects[u])
+        rising = order[u] if same else objects[u].argsort()
         sought = values if same else objects[u].take(rising)  # searching in rising order is faster than in any other
-        less[u, rising] = np.searchsorted(values, sought)
-        not_greater[u, rising] = np.searchsorted(values, sought, side="right")
+        less[u, rising] = values.searchsorted(sought)
+        not_greater[u, rising] = values.searchsorted(sought, side="right")
     ranks[:, :, q:] = np.array([units < m, units <= m]).sum(axis=2, keepdims=True)
 
     bounds = np.zeros((2, p, 2, len(columns)), dtype=np.int32)
