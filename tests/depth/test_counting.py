@@ -1,4 +1,4 @@
-"""Every kernel against the definition, on data that would catch an inexact one."""
+"""Both kernels against the definition, on data that would catch an inexact one, and their parts."""
 
 import subprocess
 import sys
@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from transvariation import acceleration
-from transvariation.depth import counting, dominance
-from transvariation.depth.counting import count_transvariations
+from transvariation.depth import counting
+from transvariation.depth.counting import count_in_boxes, count_transvariations
 
 KINDS = {
     "normal": lambda r, n, p: r.normal(size=(n, p)),
@@ -42,17 +42,16 @@ def by_definition(X, m, Z):
     return np.array([count_one(X, m, c) for c in Z], dtype=np.int64).reshape(-1, 5).T
 
 
-@pytest.fixture(params=["plain", "compiled", "by size"])
+@pytest.fixture(params=["plain", "plain, divided", "compiled"])
 def kernels(request, monkeypatch):
-    """Force the large-problem kernels on small problems."""
+    """Run either kernel on small problems; let the plain one divide the units as if they were many."""
     if request.param == "compiled":
         pytest.importorskip("numba")
-    if request.param != "by size":
-        monkeypatch.setattr(acceleration, "COMPILE_FROM", 0 if request.param == "compiled" else sys.maxsize)
-        monkeypatch.setattr(counting, "_FEW_OBJECTS", 0)
-        monkeypatch.setattr(counting, "_FEW_PAIRS", 0)
-        monkeypatch.setattr(dominance, "_FEW_PAIRS", 0)
-        monkeypatch.setattr(dominance, "_BLOCK", 64)
+    monkeypatch.setattr(acceleration, "COMPILE_FROM", 0 if request.param == "compiled" else sys.maxsize)
+    if request.param == "plain, divided":
+        monkeypatch.setattr(counting, "_BITS", 1000)
+        monkeypatch.setattr(counting, "_WORDS", 40)
+        monkeypatch.setattr(counting, "_MANY", 0)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -96,12 +95,8 @@ def test_any_small_lattice(data):
     X = data.draw(arrays(float, (data.draw(st.integers(1, 12)), p), elements=lattice))
     Z = data.draw(arrays(float, (data.draw(st.integers(0, 8)), p), elements=lattice))
     m = data.draw(arrays(float, p, elements=lattice))
-    for limit in (1 << 12, 0):
-        with (
-            patch.object(counting, "_FEW_OBJECTS", limit),
-            patch.object(counting, "_FEW_PAIRS", limit),
-            patch.object(dominance, "_FEW_PAIRS", limit),
-        ):
+    for bits, many in ((1 << 20, 500), (p, 0)):
+        with patch.object(counting, "_BITS", bits), patch.object(counting, "_MANY", many):
             np.testing.assert_array_equal(count_transvariations(X, m, Z), by_definition(X, m, Z))
             np.testing.assert_array_equal(count_transvariations(X, m, X), by_definition(X, m, X))
 
@@ -126,6 +121,20 @@ def test_fortran_order_and_strides_do_not_matter(kernels):
     for view in (np.asfortranarray(X), X[::2], X[:, ::2]):
         centre = m if view.shape[1] == 4 else m[::2]
         np.testing.assert_array_equal(count_transvariations(view, centre, view), by_definition(view, centre, view))
+
+
+@pytest.mark.parametrize("p", [1, 2, 3, 5])
+@pytest.mark.parametrize("bits", [10, 5000, 1 << 23])
+def test_boxes_of_any_bounds(p, bits, monkeypatch):
+    monkeypatch.setattr(counting, "_BITS", bits)
+    rng = np.random.default_rng(p)
+    n = 130
+    order = np.array([rng.permutation(n) for _ in range(p)])
+    bounds = np.sort(rng.integers(0, n + 1, size=(2, p, 200)), axis=0)
+    bounds[:, 0, :50] = [[0], [n]]  # one variable excludes no unit
+    places = np.argsort(order, axis=1)[:, :, None]
+    expected = ((places >= bounds[0][:, None]) & (places < bounds[1][:, None])).all(axis=0).sum(axis=0)
+    np.testing.assert_array_equal(count_in_boxes(order, bounds), expected)
 
 
 def test_no_objects():

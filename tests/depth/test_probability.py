@@ -7,7 +7,6 @@ import pytest
 
 from transvariation import acceleration
 from transvariation import transvariation_probability as tp
-from transvariation.depth import counting
 from transvariation.depth.counting import count_transvariations
 from transvariation.depth.probability import TAU_MAX
 
@@ -130,8 +129,6 @@ def test_compiled_and_plain_tp_agree(p, ties, monkeypatch):
     results = []
     for size in (0, sys.maxsize):
         monkeypatch.setattr(acceleration, "COMPILE_FROM", size)
-        monkeypatch.setattr(counting, "_FEW_OBJECTS", 0)
-        monkeypatch.setattr(counting, "_FEW_PAIRS", 0)
         results.append([tp(X, objects, m, ties=ties) for objects in (X, Z)])
     for compiled, plain in zip(*results, strict=True):
         np.testing.assert_array_equal(compiled, plain)

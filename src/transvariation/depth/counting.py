@@ -5,28 +5,28 @@ open coordinate, x is strictly farther from m than c on c's side; it lies at c w
 The denominator of tp counts the same with c moved to m: strictly on c's side of m, or at m. All four counts compare the
 original values: forming X - (m - c) in floating point would lose exact ties.
 
-Objects with the same open coordinates are counted together, and the other coordinates dropped. Only units in c's own
-orthant about m can lie beyond c: this leaves 2^p separate counts of "greater in every variable", for which `dominance`
-has plain and `compiled.counting` compiled kernels.
+Each count is the number of units in a box. Along each variable, a box is an interval of places in the order of the
+units, and it holds all of them if the coordinate is not open. `count_in_boxes` counts in any boxes with plain NumPy;
+`compiled.counting` is faster for many units and counts those beyond objects with open coordinates only.
 """
 
-from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from transvariation.acceleration import use_compiled
-from transvariation.depth.dominance import count_equal, count_greater
 from transvariation.validation import blocks
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
+Places = NDArray[np.int32]
+Mask = NDArray[np.bool_]
 
-_FEW_OBJECTS = 50  # so many are compared with every unit: sorting the units would take longer
-_FEW_PAIRS = 1 << 17  # the same for units times objects
 _MAX_COMPILED = 12  # variables: the compiled kernel has a table of all 2^p orthants
-_CELLS = 1 << 18  # comparisons held at once
+_MANY = 500  # more rows than this are worth preparations that take longer than counting few
+_BITS = 1 << 23  # in the bit sets of all variables
+_WORDS = 1 << 13  # in the sets that are intersected at once, which stay in the cache
 
 
 class Transvariations(NamedTuple):
@@ -44,122 +44,156 @@ def count_transvariations(X: Floats, m: Floats, Z: Floats) -> Transvariations:
 
     Where `X` and `Z` hold the same rows, as when the training samples are scored, one sort serves both.
     """
-    Z = X if np.array_equal(X, Z) else Z
-    if len(Z) <= _FEW_OBJECTS or len(X) * len(Z) <= _FEW_PAIRS:
-        return _compare_all(X, m, Z)
-    counts = Transvariations(*_count_by_sorting(X, m, Z), *_repeat((count_at(X, m), len(m)), len(Z)))
-    closed = np.flatnonzero(_shares_coordinate(Z, m))
-    if len(closed):
-        counts = Transvariations(*(np.array(column) for column in counts))
-        for rows, columns in _by_open_coordinates(Z, m, closed):
-            part = count_transvariations(X[:, columns], m[columns], Z[np.ix_(rows, columns)])
-            for column, values in zip(counts, part, strict=True):
-                column[rows] = values
-    return counts
-
-
-def count_at(X: Floats, m: Floats) -> int:
-    """Count the units at m."""
-    at = np.arange(len(X))
-    for u in range(len(m)):  # the first variable usually decides
-        at = at[X[at, u] == m[u]]
-    return len(at)
-
-
-def _repeat(values: Sequence[int], n: int) -> list[Counts]:
-    """Make columns of n equal values, which take no memory."""
-    return [np.broadcast_to(np.int64(value), n) for value in values]
-
-
-def _shares_coordinate(Z: Floats, m: Floats) -> NDArray[np.bool_]:
-    closed = np.zeros(len(Z), dtype=bool)
-    for u in range(Z.shape[1]):
-        closed |= Z[:, u] == m[u]
-    return closed
-
-
-def _by_open_coordinates(Z: Floats, m: Floats, rows: Counts) -> Iterator[tuple[Counts, Counts]]:
-    """Group rows of Z by their open coordinates."""
-    open_ = Z[rows] != m
-    _, first, group = np.unique(np.packbits(open_, axis=1), axis=0, return_index=True, return_inverse=True)
-    for k, i in enumerate(first):
-        yield rows[group.ravel() == k], np.flatnonzero(open_[i])
-
-
-def _compare_all(X: Floats, m: Floats, Z: Floats) -> Transvariations:
-    """Compare every object with every unit, in blocks."""
-    counts = np.empty((5, len(Z)), dtype=np.int64)
-    columns, on_side, at_m = np.ascontiguousarray(X.T), np.concatenate([m < X, m > X], axis=1).T, (m == X).T
-    up, down = m < Z, m > Z
-    open_ = up | down
-    counts[4] = np.count_nonzero(open_, axis=1)
-    n_open = counts[4, :, None].astype(np.float32)
-    # On the lower side a unit lies beyond c unless it is at least c, that is, greater than the number before c.
-    least = np.where(up, Z, np.where(down, np.nextafter(Z, -np.inf), -np.inf))
-    for some in blocks(len(Z), _CELLS // len(X)):
-        masks = np.ones((4, len(Z[some]), len(X)), dtype=bool)
-        for u in range(len(m)):
-            masks[0] &= (columns[u] > least[some, u, None]) ^ down[some, u, None]
-            masks[1] &= (columns[u] == Z[some, u, None]) | ~open_[some, u, None]
-        masks[2] = _common(np.concatenate([up[some], down[some]], axis=1), on_side) == n_open[some]
-        masks[3] = _common(open_[some], at_m) == n_open[some]
-        counts[:4, some] = masks.astype(float) @ np.ones(len(X))  # faster than np.count_nonzero
-    return Transvariations(*counts)
-
-
-def _common(A: NDArray[np.bool_], B: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """Count what each row of A and each column of B have in common, by a matrix product."""
-    return A.astype(np.float32) @ B.astype(np.float32)
-
-
-def _count_by_sorting(X: Floats, m: Floats, Z: Floats) -> tuple[Counts, Counts, Counts]:
-    """Count units beyond, at, and on the side of objects; one that shares a coordinate with m gets any number."""
-    n, q, p, same = len(X), len(Z), X.shape[1], Z is X
-    if p == 0:
-        return tuple(_repeat((n, n, n), q))  # type: ignore[return-value]
-    if 1 < p <= _MAX_COMPILED and use_compiled(n if same else n + q):
-        from transvariation.depth.compiled.counting import count_beyond
-
+    same = np.array_equal(X, Z)
+    if max(len(X), len(Z)) > _MANY:
         # Freeing a large block makes the C library keep freed memory; otherwise every array is fetched page by page,
         # which takes as long as the counting itself.
         np.empty(1 << 21)
-        units = np.ascontiguousarray(X)
-        beyond, side, ties = count_beyond(units, m, units if same else np.ascontiguousarray(Z), same)
-    else:
-        beyond, side, ties = _count_by_orthant(X, m, Z)
-    return beyond, count_equal(X, Z) if ties else _repeat([int(same)], q)[0], side
+    if 1 < len(m) <= _MAX_COMPILED and use_compiled(len(X) if same else len(X) + len(Z)):
+        return _count_compiled(X, m, Z, same)
+    return _count_plain(X, m, Z, same)
 
 
-def _count_by_orthant(X: Floats, m: Floats, Z: Floats) -> tuple[Counts, Counts, bool]:
-    """Count units beyond and on the side of objects; whether units may be at objects other than themselves."""
-    beyond, side = np.zeros((2, len(Z)), dtype=np.int64)
-    ties = False
-    units_in, objects_in = _orthants(X, m, Z)
-    for label, objects in objects_in.items():
-        if label in units_in:
-            sign = np.where(Z[objects[0]] > m, 1.0, -1.0)
-            A = X[units_in[label]] * sign
-            beyond[objects], repeated = count_greater(A, A if Z is X else Z[objects] * sign)
-            side[objects] = len(A)
-            ties |= repeated
-    return beyond, side, ties
+def _count_plain(X: Floats, m: Floats, Z: Floats, same: bool) -> Transvariations:
+    units, objects = np.ascontiguousarray(X.T), np.ascontiguousarray(Z.T)
+    (p, n), q, m = units.shape, len(Z), m[:, None]
+    order = units.argsort(axis=1)
+    up, down = objects > m, objects < m
+    # The last columns are objects moved to the centre, one for each combination of directions.
+    moved, combination = _directions(up, down)
+    columns = np.concatenate([np.arange(q), moved])
+    up, down = up.take(columns, axis=1), down.take(columns, axis=1)
+    is_open = up | down
+    less, not_greater = ranks = np.empty((2, p, len(columns)), dtype=np.int32)
+    for u in range(p):
+        values = units[u].take(order[u])
+        rising = order[u] if same else objects[u].argsort()
+        sought = values if same else objects[u].take(rising)  # searching in rising order is faster than in any other
+        less[u, rising] = values.searchsorted(sought)
+        not_greater[u, rising] = values.searchsorted(sought, side="right")
+    ranks[:, :, q:] = np.array([units < m, units <= m]).sum(axis=2, keepdims=True)
+
+    bounds = np.zeros((2, p, 2, len(columns)), dtype=np.int32)
+    bounds[1] = n
+    beyond, at = bounds[:, :, 0], bounds[:, :, 1]
+    np.copyto(beyond[0], not_greater, where=up)
+    np.copyto(beyond[1], less, where=down)
+    np.copyto(at, ranks, where=is_open)
+    if same:  # an object whose value is unique in some variable is the only unit at itself
+        single = (at[1, :, :q] - at[0, :, :q] == 1).any(axis=0)
+        at[:, :, :q] *= ~single
+    counts = count_in_boxes(order, bounds.reshape(2, p, -1)).reshape(2, -1)
+    if same:
+        counts[1, :q] += single
+    side, centre = counts[:, q:].take(combination, axis=1)
+    return Transvariations(counts[0, :q], counts[1, :q], side, centre, is_open[:, :q].sum(axis=0))
 
 
-def _orthants(X: Floats, m: Floats, Z: Floats) -> tuple[dict[int, Counts], dict[int, Counts]]:
-    """List the units and the objects in each orthant about m; rows that share a coordinate with m are in none."""
-    V = X if Z is X else np.concatenate([X, Z])
-    labels: NDArray[np.integer]
-    if len(m) <= 16:
-        # NumPy sorts short integers in linear time.
-        labels = (m < V).astype(np.uint16) @ (1 << np.arange(len(m))).astype(np.uint16)
-    else:
-        labels = np.unique(np.packbits(m < V, axis=1), axis=0, return_inverse=True)[1].ravel()
-    units_in = _rows_by_label(labels[: len(X)], ~_shares_coordinate(X, m))
-    return units_in, units_in if Z is X else _rows_by_label(labels[len(X) :], ~_shares_coordinate(Z, m))
+def _directions(up: Mask, down: Mask) -> tuple[Counts, Counts]:
+    """List an object for each combination of directions, or every object, and the place of each in this list."""
+    p, q = up.shape
+    if q <= _MANY or p >= 40:  # 3^40 is no 64-bit number
+        return (every := np.arange(q)), every
+    codes = 3 ** np.arange(p) @ (up.astype(np.int8) - down)
+    _, first, place = np.unique(codes, return_index=True, return_inverse=True)
+    return first, place
 
 
-def _rows_by_label(labels: NDArray[np.integer], inside: NDArray[np.bool_]) -> dict[int, Counts]:
-    rows = np.flatnonzero(inside)
-    rows = rows[np.argsort(labels[rows], kind="stable")]
-    starts = np.flatnonzero(np.diff(labels[rows].astype(np.int64))) + 1
-    return {int(labels[group[0]]): group for group in np.split(rows, starts) if len(group)}
+def count_in_boxes(order: Counts, bounds: Places, depth: int = 0) -> Counts:
+    """Count the units whose places, in the orders of all variables, lie within the bounds of each box.
+
+    If at most one variable excludes any units, the number that it leaves is the count. For the other boxes many units
+    are divided into halves by one variable after the other, few are counted with bit sets. A half usually lies outside
+    the box or leaves it fewer variables: in two variables, n units and as many boxes take n log n steps.
+
+    Parameters
+    ----------
+    order : ndarray of shape (p, n)
+        The units in the order of each variable.
+    bounds : ndarray of shape (2, p, q)
+        The first place in each box, and the first place after it.
+    depth : int
+        How often the units were divided.
+
+    Examples
+    --------
+    >>> order = np.array([[0, 1, 2, 3], [2, 1, 3, 0]])
+    >>> count_in_boxes(order, np.array([[[0, 1], [0, 1]], [[4, 4], [4, 3]]], dtype=np.int32))
+    array([4, 2])
+    """
+    p, n = order.shape
+    inside = bounds[1] - bounds[0]
+    counts = inside.min(axis=0).astype(np.int64)
+    undecided = ((counts > 0) & (inside.sum(axis=0) < counts + n * (p - 1))).nonzero()[0]
+    if not len(undecided):
+        return counts
+    bounds = bounds.take(undecided, axis=2)
+    if n * n * p <= _BITS:
+        counts[undecided] = _count_with_sets(order, bounds)
+        return counts
+    counts[undecided] = 0
+    in_first = np.zeros(order[0].max() + 1, dtype=bool)
+    in_first[order[depth % p, : n // 2]] = True
+    mask = in_first.take(order)
+    places = np.zeros((p, n + 1), dtype=np.int32)
+    np.cumsum(mask, axis=1, out=places[:, 1:])
+    first_bounds = np.empty_like(bounds)
+    for u in range(p):
+        first_bounds[:, u] = places[u].take(bounds[:, u])
+    for half, its_bounds in ((mask, first_bounds), (~mask, bounds - first_bounds)):
+        half_order = order.ravel().take(np.flatnonzero(half)).reshape(p, -1)
+        counts[undecided] += count_in_boxes(half_order, its_bounds, depth + 1)
+    return counts
+
+
+def _count_with_sets(order: Counts, bounds: Places) -> Counts:
+    """Count with bit sets: the units at the first k places of a variable, for each k.
+
+    The units within two bounds are the difference of two sets, those in a box the intersection over all variables.
+    """
+    p, n = order.shape
+    number = np.empty(order[0].max() + 1, dtype=np.int64)
+    number[order[0]] = np.arange(n)
+    bit = number.take(order)
+    sets = np.zeros((p, n + 1, -(-n // 64)), dtype=np.uint64)
+    sets[np.arange(p)[:, None], np.arange(1, n + 1), bit >> 6] = np.uint64(1) << (bit & 63).astype(np.uint64)
+    np.bitwise_or.accumulate(sets, axis=1, out=sets)
+    counts = np.empty(bounds.shape[2], dtype=np.int64)
+    for some in blocks(len(counts), _WORDS // sets.shape[2]):
+        common = np.bitwise_xor(*sets[0].take(bounds[:, 0, some], axis=0))
+        for u in range(1, p):
+            common &= np.bitwise_xor(*sets[u].take(bounds[:, u, some], axis=0))
+        counts[some] = np.bitwise_count(common).sum(axis=1)
+    return counts
+
+
+def _count_compiled(X: Floats, m: Floats, Z: Floats, same: bool) -> Transvariations:
+    from transvariation.depth.compiled.counting import count_beyond
+
+    X = np.ascontiguousarray(X)
+    Z = X if same else np.ascontiguousarray(Z)
+    beyond, side, ties = count_beyond(X, m, Z, same)
+    at = _count_equal(X, Z, same) if ties else np.broadcast_to(np.int64(same), len(Z))
+    at_m = np.count_nonzero(_equal_coordinates(X, m).all(axis=0))
+    centre, n_open = (np.broadcast_to(np.int64(number), len(Z)) for number in (at_m, len(m)))
+    counts = Transvariations(beyond, at, side, centre, n_open)
+    if len(closed := np.flatnonzero(_equal_coordinates(Z, m).any(axis=0))):
+        counts = Transvariations(*(np.array(column) for column in counts))
+        for column, values in zip(counts, _count_plain(X, m, Z[closed], False), strict=True):
+            column[closed] = values
+    return counts
+
+
+def _equal_coordinates(V: Floats, m: Floats) -> Mask:
+    """Compare rows with m: shape (p, n), which NumPy reduces much faster than (n, p)."""
+    return np.array([V[:, u] == m[u] for u in range(len(m))])
+
+
+def _count_equal(X: Floats, Z: Floats, same: bool) -> Counts:
+    """Count the rows of X equal to each row of Z."""
+    V = X if same else np.concatenate([X, Z])
+    order = np.lexsort(V.T)
+    group = np.zeros(len(V), dtype=np.int64)
+    group[order[1:]] = np.cumsum((V[order[1:]] != V[order[:-1]]).any(axis=1))
+    sizes = np.bincount(group[: len(X)], minlength=len(V))
+    return sizes[group if same else group[len(X) :]]
