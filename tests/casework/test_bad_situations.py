@@ -301,3 +301,24 @@ def test_without_a_conclusion_no_error_rate_is_stated(glass, sensitivity):
     assert "is used instead" not in words
     supported = float(words.rstrip(".").split()[-1])
     assert found.at(supported).model.conclusive
+
+
+def test_copied_control_rows_are_reported():
+    rng = np.random.default_rng(2)
+    columns = ["Na", "Mg", "Ca"]
+    control, recovered = (pd.DataFrame(rng.normal(10, 1, size=(n, 3)).round(2), columns=columns) for n in (20, 3))
+    copied = pd.concat([control[:4]] * 5)
+    for table, words in ((copied, "16 of 20"), (pd.concat([control, control[:3]]), "3 of 23")):
+        found = judge(table, recovered)
+        assert any(f"{words} control fragments equal another one" in w for w in found.warnings)
+    for table in (control, pd.concat([control, control[:1]])):
+        assert not any("equal another one" in w for w in judge(table, recovered).warnings)
+
+
+def test_equal_control_rows_by_rounding_are_not_reported():
+    rng = np.random.default_rng(3)
+    control, recovered = (
+        pd.DataFrame(rng.normal(0.3, 0.1, size=(n, 2)).round(1), columns=["Ba", "Fe"]) for n in (40, 3)
+    )
+    assert control.duplicated().sum() > 10
+    assert not any("equal another one" in w for w in judge(control, recovered).warnings)
