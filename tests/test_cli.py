@@ -565,3 +565,15 @@ def test_names_from_files_cannot_write_to_the_terminal_or_the_report(case, monke
     assert not set(page) & set("\x1b\x07\x9b\u202e")
     assert "<script>[bold]" not in page
     assert "\x1b" not in Path("case.json").read_text(encoding="utf-8")
+
+
+def test_ctrl_c_stops_a_command_with_its_own_status(case, monkeypatch):
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("transvariation.report.console.judge_case", interrupted)
+    before = _files(case)
+    done = _run("judge", case / "control.csv", case / "recovered.csv", "--json", case / "case.json")
+    assert done.exit_code == 130
+    assert "Stopped." in done.stderr
+    assert _files(case) == before

@@ -113,6 +113,20 @@ def test_false_rejections_stay_nominal_for_few_samples_of_many_features(draw, sh
     assert np.mean(rejected) <= 0.13 + 2 * np.std(rejected) / np.sqrt(8)
 
 
+@pytest.mark.parametrize("scalings", [("whitened",), ("range", "normal", "whitened")])
+@pytest.mark.parametrize(("n", "noise"), [(30, 0.1), (80, 0.1), (80, 1.0)])
+def test_p_values_hold_for_strongly_correlated_features_in_many_dimensions(scalings, n, noise):
+    # All distances of new samples are alike here: a few percent between the folds and the whole would decide.
+    rng = np.random.default_rng(7)
+    shares = []
+    for _ in range(10):
+        X, Z = (rng.normal(size=(m, 1)) + noise * rng.normal(size=(m, 300)) for m in (n, 100))
+        p = NeighborTOCC(scalings=scalings).fit(X).p_values(Z)
+        shares.append([np.mean(p <= level) for level in (0.1, 0.2, 0.3)])
+    error = np.std(shares, axis=0) / np.sqrt(len(shares))
+    assert (np.mean(shares, axis=0) <= np.array([0.13, 0.23, 0.33]) + 2 * error).all()
+
+
 def test_duplicates_constant_columns_and_extreme_values():
     rng = np.random.default_rng(0)
     X = np.column_stack([np.repeat(rng.normal(size=20), 3), np.full(60, 0.3), 1e-300 * rng.normal(size=60)])

@@ -171,7 +171,7 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         for fold in range(n_folds):
             within, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
             inside = np.intersect1d(self._measured, within, assume_unique=True)
-            views = ScaledViews(self.scalings, self._X[outside])
+            views = ScaledViews(self.scalings, self._X[outside], self._views)
             scaled, means = np.empty_like(self._X), []
             for known, new in zip(views.known, views.transform(self._X[within]), strict=True):
                 scaled[outside], scaled[within] = known, new

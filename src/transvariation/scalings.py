@@ -52,6 +52,10 @@ class StandardScaling:
 
     name = "standard"
 
+    def of_part(self) -> "StandardScaling":
+        """Return a scaling to be learned from a part of the samples, which scales alike."""
+        return type(self)()
+
     def fit(self, rows: Floats) -> Self:
         """Learn from standardised rows."""
         return self
@@ -128,14 +132,32 @@ class WhiteningScaling(StandardScaling):
 
     The whitening matrix is the symmetric inverse square root, so that each whitened feature still belongs to one
     original feature. It is applied through at most ``min(n, p)`` eigenvectors; no p x p matrix is formed for p > n.
+
+    Parameters
+    ----------
+    shrinkage : float in (0, 1], optional
+        The weight of the shrinkage target; by default that of Ledoit and Wolf.
     """
 
     name = "whitened"
+
+    def __init__(self, shrinkage: float | None = None):
+        self.shrinkage = shrinkage
+
+    def of_part(self) -> "WhiteningScaling":
+        """Return a scaling with the shrinkage of this one.
+
+        Fewer samples are shrunk more, which shortens all distances. With more features than samples these differ so
+        little among target samples that each of them would seem nearer than new ones.
+        """
+        return WhiteningScaling(self.shrinkage_)
 
     def fit(self, rows: Floats) -> Self:
         """Learn the eigenvectors and shrunk eigenvalues of the covariance."""
         values, self.vectors_ = _eigen(rows)
         mean, shrinkage = _ledoit_wolf(rows, values)
+        if self.shrinkage is not None:
+            shrinkage = self.shrinkage
         self.shrinkage_ = shrinkage
         # In directions outside the span of the eigenvectors only the shrinkage target remains.
         self.outside_ = 1 / np.sqrt(shrinkage * mean)
@@ -159,6 +181,8 @@ class ScaledViews:
     names : sequence of str
     X : ndarray of shape (n, p)
         The known samples, from which the scalings are learned.
+    whole : ScaledViews, optional
+        The views of all known samples, if `X` is a part of them.
 
     Attributes
     ----------
@@ -166,9 +190,11 @@ class ScaledViews:
         The known samples in each scaling.
     """
 
-    def __init__(self, names: Sequence[str], X: Floats):
+    def __init__(self, names: Sequence[str], X: Floats, whole: "ScaledViews | None" = None):
         self.standard = Standardization().fit(X)
-        self.scalings = [SCALINGS[name]() for name in names]
+        self.scalings: list[StandardScaling] = (
+            [SCALINGS[name]() for name in names] if whole is None else [scaling.of_part() for scaling in whole.scalings]
+        )
         rows = self.standard.transform(X)
         self.known = [scaling.fit_transform(rows) for scaling in self.scalings]
 

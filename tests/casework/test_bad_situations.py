@@ -29,7 +29,7 @@ def test_one_control_fragment_measured_several_times(glass):
     found = judge(one, questioned, log=True)
     assert found.inputs.control["fragments"] == 1
     assert any("one fragment" in w and "measured 3 times" in w for w in found.warnings)
-    assert any("there is 1. Give a background." in w for w in found.warnings)
+    assert any("there is 1, and no conclusion is drawn: give a background." in w for w in found.warnings)
     assert not found.model.conclusive
     assert all(c.accepted and c.p_value == 1 and c.n == 1 for c in found.conclusions)
     with_background = judge(one, questioned, background=background, log=True)
@@ -285,3 +285,40 @@ def test_a_number_that_is_a_code_for_a_missing_value(glass):
         judge(known.assign(Na=1e300), questioned)
     with pytest.raises(CaseError, match="which is no measurement"):
         judge(known, questioned, background=background.assign(Na=1e300))
+
+
+@pytest.mark.parametrize("sensitivity", [0.9, 1.0])
+def test_without_a_conclusion_no_error_rate_is_stated(glass, sensitivity):
+    known, questioned, background = glass
+    found = judge(
+        known, questioned, background=background if sensitivity == 1 else None, sensitivity=sensitivity, log=True
+    )
+    assert not found.model.conclusive
+    assert found.model.false_exclusion is None
+    assert ("no background" in found.headline) == (sensitivity < 1)
+    words = found.warnings[0]
+    assert "no conclusion is drawn" in words
+    assert "is used instead" not in words
+    supported = float(words.rstrip(".").split()[-1])
+    assert found.at(supported).model.conclusive
+
+
+def test_copied_control_rows_are_reported():
+    rng = np.random.default_rng(2)
+    columns = ["Na", "Mg", "Ca"]
+    control, recovered = (pd.DataFrame(rng.normal(10, 1, size=(n, 3)).round(2), columns=columns) for n in (20, 3))
+    copied = pd.concat([control[:4]] * 5)
+    for table, words in ((copied, "16 of 20"), (pd.concat([control, control[:3]]), "3 of 23")):
+        found = judge(table, recovered)
+        assert any(f"{words} control fragments equal another one" in w for w in found.warnings)
+    for table in (control, pd.concat([control, control[:1]])):
+        assert not any("equal another one" in w for w in judge(table, recovered).warnings)
+
+
+def test_equal_control_rows_by_rounding_are_not_reported():
+    rng = np.random.default_rng(3)
+    control, recovered = (
+        pd.DataFrame(rng.normal(0.3, 0.1, size=(n, 2)).round(1), columns=["Ba", "Fe"]) for n in (40, 3)
+    )
+    assert control.duplicated().sum() > 10
+    assert not any("equal another one" in w for w in judge(control, recovered).warnings)

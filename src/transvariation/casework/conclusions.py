@@ -118,7 +118,7 @@ class Model:
         basis, conclusive = _choose_basis(self.calibrations, asked.need)
         calibration = self.calibrations[basis]
         used = min(sensitivity, calibration.n / (calibration.n + 1))
-        exclusion, inclusion = calibration.error_rates(used)
+        exclusion, inclusion = calibration.error_rates(used) if conclusive else (None, None)
         return replace(
             asked,
             sensitivity_used=used,
@@ -146,20 +146,25 @@ class Model:
     def warnings(self) -> list[str]:
         """List what limits the conclusions at this sensitivity."""
         need, calibration, found = self.need, self.calibrations[self.basis], []
-        if calibration.n < need:
-            remedy = "Give a background" if self.basis == "control" else "Give a background with more sources"
-            there = f"there {'is' if calibration.n == 1 else 'are'} {calibration.n}."
+        n = calibration.n
+        if n < need:
+            there = f"there {'is' if n == 1 else 'are'} {n}"
             words = f"A sensitivity of {self.sensitivity:g} needs at least {need:.0f} {self.unit}s; {there}"
+            remedies = ["give a background" if self.basis == "control" else "give a background with more sources"]
             if not math.isfinite(need):
-                words = f"No number of {self.unit}s supports a sensitivity of 1; {there}"
-                remedy = "Use a lower sensitivity"
-            if calibration.n > 1:
+                words, remedies = f"No number of {self.unit}s supports a sensitivity of 1; {there}", []
+            if self.conclusive:
                 words += (
-                    f" {self.sensitivity_used:.3g} is used instead, so that {1 - self.sensitivity_used:.0%} of "
-                    "fragments of the same source would be excluded."
+                    f". {self.sensitivity_used:.3g} is used instead, so that {1 - self.sensitivity_used:.0%} of "
+                    "fragments of the same source would be excluded"
                 )
-                remedy += ", or use a lower sensitivity" if math.isfinite(need) else ""
-            found.append(f"{words} {remedy}.")
+            else:
+                words += ", and no conclusion is drawn"
+            if n > 1:
+                remedies.append(
+                    f"use a sensitivity of at most {math.floor(1000 * self.sensitivity_used + 1e-9) / 1000:g}"
+                )
+            found.append(f"{words}: {', or '.join(remedies)}.")
         elif calibration.smallest_p_value > 1 - self.sensitivity + ROUNDING:
             found.append(
                 f"The method {self.method} can exclude nothing here: no p-value is below "
@@ -321,7 +326,7 @@ def _statement(conclusion: Conclusion, model: Model) -> str:
     if not model.conclusive:
         where = "within the differences" if conclusion.accepted else "beyond all differences"
         return (
-            f"No conclusion: {conclusion.n} control fragments do not support a sensitivity of {model.sensitivity:g}. "
+            f"No conclusion: {conclusion.n} {model.unit}s do not support a sensitivity of {model.sensitivity:g}. "
             f"The fragment lies {where} between them ({p})."
         )
     if conclusion.accepted:

@@ -1,6 +1,7 @@
 """The result of a case: inputs, model, conclusions and provenance, frozen and serialisable as JSON."""
 
 import json
+import math
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
@@ -129,7 +130,9 @@ class CaseResult:
         n, excluded = len(self.conclusions), len(self.excluded)
         noun = "fragment" if n == 1 else "fragments"
         if not self.model.conclusive:
-            return f"No conclusion: too few control fragments and no background ({n} recovered {noun})."
+            few = math.isfinite(self.model.need)
+            why = "too few control fragments and no background" if few else "nothing supports a sensitivity of 1"
+            return f"No conclusion: {why} ({n} recovered {noun})."
         return f"{excluded} of {n} recovered {noun} excluded."
 
     def at(self, sensitivity: float) -> "CaseResult":

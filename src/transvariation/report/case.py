@@ -185,9 +185,11 @@ def _error_rates(result: CaseResult) -> Section:
     model, section = result.model, Section("Error rates")
     calibration = model.calibrations[model.basis]
     if calibration.n > 1:
+        if model.conclusive:
+            share = format_share(1 - model.sensitivity_used)
+            section.text(f"Nominal: {share} of fragments of the control's own source are excluded.")
         section.text(
-            f"Nominal: {format_share(1 - model.sensitivity_used)} of fragments of the control's own source are "
-            f"excluded. The p-values are calibrated by {calibration.n} {model.unit}s; none can be below "
+            f"The p-values are calibrated by {calibration.n} {model.unit}s; none can be below "
             f"{format_p(calibration.smallest_p_value)}."
         )
     section.text(calibration.guarantee)
@@ -237,9 +239,10 @@ def _rates(name: str, exclusion: float | None, inclusion: float | None) -> dict[
 
 def _method(result: CaseResult) -> Section:
     model = result.model
+    used = model.sensitivity_used if model.conclusive else model.sensitivity
     section = Section("Method").text(model.calibrations[model.basis].description)
     section.text(
-        f"A fragment is excluded if its p-value is at most {1 - model.sensitivity_used:.3g}. The conclusion rests on "
+        f"A fragment is excluded if its p-value is at most {1 - used:.3g}. The conclusion rests on "
         f"the background if there is one and the control has fewer than {ENOUGH} fragments, otherwise on the control "
         "fragments; other evidence is shown beneath it and does not change it."
     )

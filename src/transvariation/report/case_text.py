@@ -172,10 +172,9 @@ def summary_lines(result: CaseResult) -> list[str]:
     lines += [f"Warning: {words}" for words in result.warnings]
     lines.append(f"{counted}; {_variables(result)}.")
     if calibration.n > 1:
-        lines.append(
-            f"Sensitivity {model.sensitivity_used:.3g}, calibrated by {plural(calibration.n, model.unit)}; no p-value "
-            f"can be below {format_p(calibration.smallest_p_value)}."
-        )
+        calibrated = f"calibrated by {plural(calibration.n, model.unit)}; no p-value can be below"
+        what = f"Sensitivity {model.sensitivity_used:.3g}," if model.conclusive else "The p-values are"
+        lines.append(f"{what} {calibrated} {format_p(calibration.smallest_p_value)}.")
     if model.false_exclusion is not None:
         lines.append(
             f"Measured on the background: {format_share(model.false_exclusion)} of same-source comparisons are "

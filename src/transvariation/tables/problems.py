@@ -82,7 +82,7 @@ MESSAGES = {
     "not-a-number": "{value} is not a number",
     "true-or-false": "{value} is true or false, not a number",
     "date": "{value} is a date or time, not a number",
-    "infinite": "{value} is not a value",
+    "infinite": "{value} is not a value; correct the cell, or leave it empty if nothing was measured",
     "too-large": "{value} is too large for a computer's number; change the unit",
     "too-small": "{value} is too small for a computer's number; write 0 or change the unit",
     "formula": "{value} is a formula, which is never evaluated; save the values instead",
