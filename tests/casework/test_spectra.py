@@ -347,7 +347,7 @@ def test_the_report_of_a_wide_table_is_short(wide):
     assert len(page) < 1e6
     assert page.count("<tr") < 200
     assert len(found.to_json()) < 8e6
-    assert "Left, acceptance plot" in page
+    assert "Acceptance plot of p-values" in page
     assert "Which positions make fragments foreign" in page
     assert re.search(r"over the band of the control, after snv\.", page)
     pytest.importorskip("typst")
