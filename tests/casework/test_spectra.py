@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from sklearn.covariance import LedoitWolf
 
 from transvariation import NeighborTOCC, load
 from transvariation.casework import CaseError, CaseResult, judge
@@ -294,19 +293,21 @@ def test_univariate_p_values_are_those_of_a_loop(n):
         assert univariate_p_values(control, new)[:, j].tolist() == pytest.approx(expected)
 
 
-def test_pairs_of_fragments_are_compared_by_mahalanobis_distances_of_a_shrunk_covariance():
+@pytest.mark.parametrize(("n", "p"), [(10, 5), (20, 18), (60, 18), (30, 50), (20, 200)])
+def test_pairs_of_one_source_are_separated_rarely_and_those_of_two_sources_often(n, p):
     rng = np.random.default_rng(3)
-    control, new = rng.normal(size=(12, 3)).cumsum(axis=1), rng.normal(size=(3, 3)).cumsum(axis=1)
-    precision = LedoitWolf().fit((control - control.mean(axis=0)) / control.std(axis=0)).precision_
 
-    def distances(X):
-        pairs = [(X[i] - X[j]) / control.std(axis=0) for i in range(len(X)) for j in range(i)]
-        return np.array([pair @ precision @ pair for pair in pairs])
+    def fragments(n):
+        return rng.normal(size=(n, p)) + rng.normal(size=(n, 1))
 
-    own = distances(control)
-    expected = [(1 + 12 * np.mean(own >= d - 1e-9)) / 13 for d in distances(new)]
-    p = _control_pair_p_values(control, new)
-    assert [p[1, 0], p[2, 0], p[2, 1]] == pytest.approx(expected)
+    same, other = [], []
+    for _ in range(60):
+        recovered = np.concatenate([fragments(3), fragments(3) + 4 * rng.normal(size=p)])
+        separated = _control_pair_p_values(fragments(n), recovered) <= 0.1
+        same += [separated[i, j] for i, j in ((0, 1), (0, 2), (1, 2), (3, 4), (3, 5), (4, 5))]
+        other += separated[:3, 3:].ravel().tolist()
+    assert np.mean(same) <= 0.13
+    assert np.mean(other) >= (0.4 if n == 10 else 0.9)
 
 
 def test_two_groups_are_found_with_more_variables_than_fragments_and_normal_ones_are_not():

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,6 +44,7 @@ DEFAULT = "neighbor"
 GROUPING = 0.9  # the sensitivity at which recovered fragments are grouped
 MIN_KNOWN = required_n(GROUPING)  # control fragments; by fewer, no groups are formed
 MAX_GROUPED = 60  # recovered fragments; of more, no groups are formed
+_FOLDS = 10  # of control fragments; two at a time are measured in a scaling learned from the others
 PREPROCESSING = {
     "snv": "each spectrum was centred and divided by its standard deviation (SNV)",
     "msc": "the offset and slope of each spectrum against the mean spectrum were removed (MSC)",
@@ -373,10 +375,25 @@ def _medians_of_others(X: Floats) -> Floats:
 
 
 def _control_pair_p_values(control: Floats, recovered: Floats) -> Floats:
-    """Compute p-values of pairs of recovered fragments, by the distances between control fragments."""
-    views = ScaledViews(["whitened"], control)
-    own, theirs = (pdist(scaled) for scaled in (*views.known, *views.transform(recovered)))
-    return squareform(p_values(-own, -theirs, np.full(len(own), len(control) / len(own))))
+    """Compute p-values of pairs of recovered fragments, by the distances between control fragments.
+
+    Pairs of control fragments are measured in scalings that were learned without them, as recovered ones are: in a
+    scaling that was learned from few fragments, these lie too near to each other.
+    """
+    views, n = ScaledViews(["whitened"], control), len(control)
+    folds = np.arange(n) % min(n, _FOLDS)
+    own = np.zeros((n, n))
+    for pair in combinations(np.unique(folds), 2):
+        within = np.isin(folds, pair)
+        part = ScaledViews(["whitened"], control[~within], views)
+        own[np.ix_(within, within)] = _distances(part, control[within])
+    known = squareform(own, checks=False)
+    new = squareform(_distances(views, recovered), checks=False)
+    return squareform(p_values(-known, -new, np.full(len(known), n / len(known))))
+
+
+def _distances(views: ScaledViews, rows: Floats) -> Floats:
+    return squareform(pdist(*views.transform(rows)))
 
 
 def group_fragments(pair_p_values: Floats) -> list[list[int]]:
