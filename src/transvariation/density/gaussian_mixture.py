@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 STARTS = ("variables", "svd")
 # Components x samples x variables to fit that take NumPy as long as one row of other computations, about 1 us. With it,
-# compiled code is used where NumPy would take five seconds or more.
-_WORK_PER_ROW = 60
+# compiled code is used where NumPy would take some two seconds or more.
+_WORK_PER_ROW = 30
 _MOST_BYTES = 2**30
 
 
@@ -58,8 +58,9 @@ class GaussianMixtureBIC(GaussianMixtureMixin, BaseEstimator):
         The number of threads that share the fits where there are many samples. The result is the same for every number.
     engine : {"auto", "compiled", "numpy"}, default="auto"
         Whether compiled code (numba, the extra ``fast``) or NumPy searches and computes box probabilities. ``"auto"``
-        uses compiled code for large fits, where it saves more than a first compilation takes; ``"compiled"`` uses it
-        for small ones as well, which pays if there are many; without numba both use NumPy. The results are the same.
+        uses compiled code for fits that take NumPy some two seconds or more; ``"compiled"`` uses it for all, which pays
+        if there are many small ones; without numba both use NumPy. The first compiled fit of an installation takes half
+        a minute longer. The results are the same.
 
     Attributes
     ----------
