@@ -9,7 +9,6 @@ import numpy as np
 from benchmarks.measure import wall_seconds
 from benchmarks.table import Table
 from transvariation import (
-    TOCC,
     DensityTOCC,
     GaussianMixtureBIC,
     NeighborTOCC,
@@ -26,8 +25,6 @@ def cases(short: bool) -> Iterator[tuple[str, Factory, np.ndarray, np.ndarray | 
     rng = np.random.default_rng(0)
     n = 100_000 if short else 2_000_000
     plane, others = rng.normal(size=(n, 2)), rng.normal(size=(n, 2))
-    five = rng.normal(size=(n // 4, 5))
-    yield "TOCC, five variables, fit", lambda jobs: TOCC(n_jobs=jobs), five, None
     yield "DensityTOCC, one Gaussian, score", lambda jobs: DensityTOCC(density="gaussian", n_jobs=jobs), plane, others
     kernels = plane[: n // 1_000]
     ten = rng.normal(size=(n // 100, 10))
