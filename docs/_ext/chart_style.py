@@ -35,7 +35,7 @@ def ranges(path: Path, rows: Sequence[tuple[str, float, float, float]], *, label
             axes.plot(mean, place, "o", color=colour, ms=6)
         axes.set_yticks(list(range(len(rows))[::-1]), [row[0] for row in rows])
         axes.tick_params(axis="y", length=0)
-        axes.set(xlabel=label)
+        axes.set_xlabel(label, loc="right")  # beside long names a centred label would be cut off
         axes.legend(loc="lower left")
         save(figure, path)
 
