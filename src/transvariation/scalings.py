@@ -132,17 +132,10 @@ class WhiteningScaling(StandardScaling):
 
     The whitening matrix is the symmetric inverse square root, so that each whitened feature still belongs to one
     original feature. It is applied through at most ``min(n, p)`` eigenvectors; no p x p matrix is formed for p > n.
-
-    Parameters
-    ----------
-    shrinkage : float in (0, 1], optional
-        The weight of the shrinkage target; by default that of Ledoit and Wolf.
     """
 
     name = "whitened"
-
-    def __init__(self, shrinkage: float | None = None):
-        self.shrinkage = shrinkage
+    shrinkage: float | None = None  # None: that of Ledoit and Wolf
 
     def of_part(self) -> "WhiteningScaling":
         """Return a scaling with the shrinkage of this one.
@@ -150,7 +143,9 @@ class WhiteningScaling(StandardScaling):
         Fewer samples are shrunk more, which shortens all distances. With more features than samples these differ so
         little among target samples that each of them would seem nearer than new ones.
         """
-        return WhiteningScaling(self.shrinkage_)
+        part = WhiteningScaling()
+        part.shrinkage = self.shrinkage_
+        return part
 
     def fit(self, rows: Floats) -> Self:
         """Learn the eigenvectors and shrunk eigenvalues of the covariance."""
