@@ -19,8 +19,7 @@ N_FRESH = 200
 N_REPEATS = {5: 40, 18: 30, 50: 12, 200: 12, 400: 12, 1_000: 10, 1_841: 10}  # fewer for more features
 REPEAT = 4  # a cell beyond the margin is measured again, with so many times the repetitions and other seeds
 SEED = 20_261_118  # not used before the classifier was final
-# Gaussian data: from 10 to 3p samples, every number for p = 5 and 18, every fifth and those around p for p = 50.
-N_GRID = {5: (*range(10, 16),), 18: (*range(10, 55),), 50: (*sorted({*range(10, 151, 5), 49, 51, 52}),)}
+N_GRID = {p: (*range(10, 3 * p + 1),) for p in (5, 18, 50)}  # of Gaussian data: every number from 10 to 3p
 N_COARSE = {5: (10, 11, 12, 13, 14, 15), 18: (*range(10, 55, 4), 17, 19), 50: (10, 20, 30, 40, 49, 51, 75, 100, 150)}
 WIDE = ((20, 200), (100, 400), (20, 1_000), (45, 1_841))
 
