@@ -310,6 +310,14 @@ def test_pairs_of_one_source_are_separated_rarely_and_those_of_two_sources_often
     assert np.mean(other) >= (0.4 if n == 10 else 0.9)
 
 
+def test_pairs_are_compared_with_a_bounded_number_of_control_fragments_in_any_order():
+    rng = np.random.default_rng(5)
+    control, recovered = rng.normal(size=(50_000, 3)), rng.normal(size=(4, 3))
+    p = _control_pair_p_values(control, recovered)  # all pairs would take 10 GB
+    assert p[~np.eye(4, dtype=bool)].min() >= 1 / 501
+    np.testing.assert_allclose(_control_pair_p_values(control[::-1], recovered), p)
+
+
 def test_two_groups_are_found_with_more_variables_than_fragments_and_normal_ones_are_not():
     rng = np.random.default_rng(4)
     smooth = np.cumsum(rng.normal(size=(300, 8)), axis=0).T

@@ -36,6 +36,7 @@ from transvariation.pam_tocc import PAMTOCC
 from transvariation.preprocessing import MSC
 from transvariation.projection_ensemble import ProjectionEnsemble
 from transvariation.scalings import ScaledViews
+from transvariation.subsample import subsample
 from transvariation.tocc import TOCC
 
 Ratios = dict[str, tuple[float, str]]  # log10 likelihood ratio and bound by system
@@ -44,6 +45,7 @@ DEFAULT = "neighbor"
 GROUPING = 0.9  # the sensitivity at which recovered fragments are grouped
 MIN_KNOWN = required_n(GROUPING)  # control fragments; by fewer, no groups are formed
 MAX_GROUPED = 60  # recovered fragments; of more, no groups are formed
+_MEASURED = 500  # control fragments whose pairs are measured, of more a random subsample
 _FOLDS = 10  # of control fragments; two at a time are measured in a scaling learned from the others
 PREPROCESSING = {
     "snv": "each spectrum was centred and divided by its standard deviation (SNV)",
@@ -380,6 +382,7 @@ def _control_pair_p_values(control: Floats, recovered: Floats) -> Floats:
     Pairs of control fragments are measured in scalings that were learned without them, as recovered ones are: in a
     scaling that was learned from few fragments, these lie too near to each other.
     """
+    control = control[subsample(control, _MEASURED)]  # in an order that does not depend on that of the rows
     views, n = ScaledViews(["whitened"], control), len(control)
     folds = np.arange(n) % min(n, _FOLDS)
     own = np.zeros((n, n))
