@@ -1,15 +1,23 @@
-# make demo: judge the packaged glass. make test: every check. Both set up .venv themselves.
+# make demo: judge the packaged glass. make check: the quick checks. make test: every check. All set up .venv themselves.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test coverage test-page test-core test-oldest package constraints fuzz lint bench docs results picture picture-page clean
+.PHONY: demo check test test-long coverage test-page test-core test-oldest package constraints fuzz lint bench docs results picture picture-page clean
 
 demo: $(VENV)/.core
 	$(BIN)/transvariation demo
 
+# While you work: style, types, imports and the quick unit tests.
+check: lint
+	$(BIN)/python -m pytest -n auto tests -m 'not slow and not long and not browser'
+
 test: lint
 	$(BIN)/python -m pytest -n auto
+
+# Whether error rates hold, by simulation over many data sets (the better part of an hour); make test runs short forms.
+test-long: $(VENV)/.dev
+	$(BIN)/python -m pytest -n auto tests/long -m long
 
 # The same tests, slower by half: which lines they pass through.
 coverage: $(VENV)/.dev
@@ -61,7 +69,7 @@ test-core:
 test-oldest: $(UV)
 	test -d build/oldest || $(UV) venv --quiet --python $(PYTHON) build/oldest
 	$(UV) pip install --quiet --python build/oldest --resolution lowest-direct --editable '.[all,test]'
-	build/oldest/bin/python -m pytest -n auto -W default -p no:randomly tests -m 'not browser'
+	build/oldest/bin/python -m pytest -n auto -W default -p no:randomly tests -m 'not browser and not long'
 
 # One set of versions for every Python and system; make test CONSTRAINTS=packaging/constraints.txt installs them.
 constraints: $(UV)
