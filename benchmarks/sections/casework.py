@@ -19,8 +19,13 @@ from benchmarks.data import DATA
 from benchmarks.panes import make_panes
 from benchmarks.table import RESULTS, Table
 from transvariation.casework.astm import MIN_FRAGMENTS, match_interval
-from transvariation.casework.likelihood_ratio import LikelihoodSystem, Performance, ThreeLevelModel, performance
-from transvariation.casework.pairs import (
+from transvariation.casework.background.likelihood_ratio import (
+    LikelihoodSystem,
+    Performance,
+    ThreeLevelModel,
+    performance,
+)
+from transvariation.casework.background.pairs import (
     Design,
     Pairs,
     Source,
@@ -28,7 +33,7 @@ from transvariation.casework.pairs import (
     same_source_pairs,
     scaled_differences,
 )
-from transvariation.casework.same_source import SameSourceDifferences, VarianceStabilizer, source_p_values
+from transvariation.casework.background.same_source import SameSourceDifferences, VarianceStabilizer, source_p_values
 from transvariation.datasets import load_nfi_glass
 from transvariation.neighbor_tocc import NeighborTOCC
 from transvariation.report.case_figures import draw_ece, draw_tippett

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from transvariation.casework.background.pairs import Source
+from transvariation.casework.background.same_source import MIN_SOURCES
 from transvariation.casework.errors import CaseError
 from transvariation.casework.fragments import Floats, Fragments, fragments_of
-from transvariation.casework.pairs import Source
-from transvariation.casework.same_source import MIN_SOURCES
 from transvariation.casework.variables import (
     MANY,
     Components,

@@ -8,8 +8,8 @@ import math
 from dataclasses import dataclass, field, replace
 
 from transvariation.casework.astm import Criterion, MatchInterval
+from transvariation.casework.background.likelihood_ratio import Performance, in_words
 from transvariation.casework.checks import format_p, p_equals
-from transvariation.casework.likelihood_ratio import Performance, in_words
 from transvariation.casework.spectra import Region, Spectra
 from transvariation.conformal import required_n
 

@@ -18,13 +18,13 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from transvariation import calibration
 from transvariation.base import OneClassClassifier
 from transvariation.calibrated import CalibratedOCC
+from transvariation.casework.background.likelihood_ratio import Performance
 from transvariation.casework.case_tables import CaseTables
 from transvariation.casework.checks import Check
 from transvariation.casework.conclusions import ENOUGH, Calibration, Variables
 from transvariation.casework.errors import CaseError
 from transvariation.casework.foreign import Foreign
 from transvariation.casework.fragments import Floats, Fragments
-from transvariation.casework.likelihood_ratio import Performance
 from transvariation.casework.variables import check_preprocess, preprocessing_for
 from transvariation.conformal import RejectsNothing, TooFewSamples, p_values, required_n
 from transvariation.decomposition.minor_components import MinorComponents

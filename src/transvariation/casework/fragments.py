@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from transvariation.casework.background.pairs import Source
 from transvariation.casework.errors import CaseError
-from transvariation.casework.pairs import Source
 from transvariation.tables import Table
 
 Floats = NDArray[np.float64]

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.signal import find_peaks
 
 from transvariation.casework.astm import MIN_RSD, MULTIPLIER, compare_by_astm
-from transvariation.casework.background_comparison import compare_with_background
+from transvariation.casework.background.basis import compare_with_background
 from transvariation.casework.case_tables import CaseTables, read_case
 from transvariation.casework.checks import Check, check_case
 from transvariation.casework.conclusions import Conclusion, Group, Model, Reason

@@ -14,9 +14,9 @@ import pandas as pd
 
 from transvariation.atomic_write import replacing
 from transvariation.casework import CASE_FIELDS, CaseResult, Conclusion
+from transvariation.casework.background.likelihood_ratio import SCALE, SCALE_NAME
 from transvariation.casework.checks import format_p
 from transvariation.casework.conclusions import ENOUGH
-from transvariation.casework.likelihood_ratio import SCALE, SCALE_NAME
 from transvariation.casework.result import LIMITATIONS, PROPOSITIONS, QUESTION
 from transvariation.casework.variables import MANY
 from transvariation.report.case_figures import (

@@ -6,9 +6,9 @@ from typing import Any
 import pandas as pd
 
 from transvariation.casework import CaseResult, Conclusion
+from transvariation.casework.background.likelihood_ratio import in_words
 from transvariation.casework.checks import format_p
 from transvariation.casework.foreign import Foreign
-from transvariation.casework.likelihood_ratio import in_words
 from transvariation.tables.problems import Problem, printable
 
 LISTED = 20  # names in a sentence

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.covariance import ledoit_wolf_shrinkage
 
-from transvariation.casework.pairs import (
+from transvariation.casework.background.pairs import (
     Design,
     Floats,
     Pairs,

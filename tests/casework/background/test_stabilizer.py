@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from transvariation.casework.pairs import Design, same_source_pairs, scaled_differences
-from transvariation.casework.same_source import SameSourceDifferences, VarianceStabilizer
+from transvariation.casework.background.pairs import Design, same_source_pairs, scaled_differences
+from transvariation.casework.background.same_source import SameSourceDifferences, VarianceStabilizer
 
 
 def _sources(n, rng):

@@ -7,14 +7,14 @@ import pytest
 from benchmarks.sections.casework import simulated_rates
 from tests.casework.conftest import make_glass, sources_of
 
-from transvariation.casework.pairs import (
+from transvariation.casework.background.pairs import (
     Design,
     different_source_pairs,
     one_pair,
     same_source_pairs,
     scaled_differences,
 )
-from transvariation.casework.same_source import SameSourceDifferences, source_p_values
+from transvariation.casework.background.same_source import SameSourceDifferences, source_p_values
 
 
 def test_every_fragment_is_questioned_once_against_the_others():

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import multivariate_normal as normal
 from tests.casework.conftest import make_glass, sources_of
 
-from transvariation.casework.likelihood_ratio import (
+from transvariation.casework.background.likelihood_ratio import (
     SCALE,
     LikelihoodSystem,
     ThreeLevelModel,
@@ -15,7 +15,7 @@ from transvariation.casework.likelihood_ratio import (
     performance,
     recalibrated,
 )
-from transvariation.casework.pairs import Design, different_source_pairs, one_pair, same_source_pairs
+from transvariation.casework.background.pairs import Design, different_source_pairs, one_pair, same_source_pairs
 
 pytest.importorskip("lir")
 

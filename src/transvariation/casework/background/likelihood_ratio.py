@@ -18,7 +18,7 @@ from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
-from transvariation.casework.pairs import Design, Pairs, Source, different_source_pairs, same_source_pairs
+from transvariation.casework.background.pairs import Design, Pairs, Source, different_source_pairs, same_source_pairs
 
 Floats = NDArray[np.float64]
 

@@ -5,14 +5,21 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy.spatial import KDTree
 
+from transvariation.casework.background.likelihood_ratio import MIN_SOURCES, SYSTEM, CalibratedRatio, LikelihoodSystem
+from transvariation.casework.background.pairs import (
+    Design,
+    Pairs,
+    Source,
+    different_source_pairs,
+    one_pair,
+    scaled_differences,
+)
+from transvariation.casework.background.same_source import SameSourceDifferences, VarianceStabilizer, source_p_values
 from transvariation.casework.case_tables import CaseTables
 from transvariation.casework.checks import homogeneity_check, replicate_check
 from transvariation.casework.conclusions import Calibration
 from transvariation.casework.control_comparison import MAX_GROUPED, Evidence, Ratios, group_fragments
 from transvariation.casework.fragments import Floats
-from transvariation.casework.likelihood_ratio import MIN_SOURCES, SYSTEM, CalibratedRatio, LikelihoodSystem
-from transvariation.casework.pairs import Design, Pairs, Source, different_source_pairs, one_pair, scaled_differences
-from transvariation.casework.same_source import SameSourceDifferences, VarianceStabilizer, source_p_values
 from transvariation.conformal import group_weights
 from transvariation.scalings import Standardization
 
