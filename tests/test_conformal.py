@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control, mannwhitneyu
 
-from transvariation import TOCC
+from transvariation import TOCC, ConformalCalibration
 from transvariation.conformal import (
     benjamini_hochberg,
     combine_p_values,
@@ -143,3 +143,13 @@ def test_strata_too_small_even_together_join_the_next_larger():
     assert pool_strata([3, 2, 50, 60], 0.9).tolist() == [0, 0, 0, 1]
     assert pool_strata([3, 2], 0.9).tolist() == [0, 0]
     assert pool_strata([12, 9], 0.9).tolist() == [0, 1]
+
+
+def test_public_calibration_object_counts_scores_in_strata_with_weights():
+    calibration = ConformalCalibration([1.0, 2.0, 3.0, 4.0], strata=[0, 0, 1, 1])
+    np.testing.assert_allclose(calibration.p_values([2.5, 2.5], [0, 1], 0.5), [1.0, 1 / 3])
+    grouped = ConformalCalibration([1.0, 2.0, 3.0], weights=group_weights(["a", "a", "b"]))
+    np.testing.assert_allclose(grouped.p_values([1.5]), [1.5 / 3])
+    assert grouped.coverage_report(0.5).unit == "groups"
+    with pytest.raises(ValueError, match="equal length"):
+        ConformalCalibration([1.0, 2.0], strata=[0])

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from transvariation.calibrated import CalibratedOCC as CalibratedOCC
-    from transvariation.calibration import CoverageReport as CoverageReport
+    from transvariation.conformal import ConformalCalibration as ConformalCalibration
+    from transvariation.conformal import CoverageReport as CoverageReport
     from transvariation.conformal import benjamini_hochberg as benjamini_hochberg
     from transvariation.datasets import load_glass as load_glass
     from transvariation.datasets import load_nfi_glass as load_nfi_glass
@@ -43,7 +44,8 @@ __version__ = "0.1.0"
 # Where each public name lives. Loaded on first use: `transvariation --help` need not wait for scikit-learn.
 _HOME = {
     "CalibratedOCC": "calibrated",
-    "CoverageReport": "calibration",
+    "ConformalCalibration": "conformal",
+    "CoverageReport": "conformal",
     "DensityTOCC": "density_tocc",
     "DriftAlarm": "drift",
     "GaussianDensity": "density",

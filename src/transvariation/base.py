@@ -10,8 +10,15 @@ from sklearn.base import BaseEstimator, OutlierMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from transvariation.calibration import Calibration, CalibrationPlan, CoverageReport, plan_calibration, take_rows
-from transvariation.conformal import RejectsNearlyAll, RejectsNothing, margin, warn_user
+from transvariation.calibration import CalibrationPlan, plan_calibration, take_rows
+from transvariation.conformal import (
+    ConformalCalibration,
+    CoverageReport,
+    RejectsNearlyAll,
+    RejectsNothing,
+    margin,
+    warn_user,
+)
 from transvariation.explanation import ExplanationMixin
 from transvariation.parallel import run_in_processes
 from transvariation.validation import check_count, native_frame, without_sample_weight
@@ -39,7 +46,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
 
     _min_samples = 2
     _counts_samples = False  # whether scores are counts, which are 0 for most samples in many features
-    _calibration: Calibration
+    _calibration: ConformalCalibration
     _sensitivity: Any  # in force: the parameter may have been set since
 
     @abstractmethod
@@ -153,7 +160,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
                 self, native_frame(X), reset=reset, dtype=np.float64, copy=reset, ensure_min_samples=at_least
             )
 
-    def _calibrate(self, X: Floats, plan: CalibrationPlan) -> Calibration:
+    def _calibrate(self, X: Floats, plan: CalibrationPlan) -> ConformalCalibration:
         """Score the calibration samples."""
         scored = np.arange(len(X))
         scores = self._loo_scores(X, plan.groups) if plan.mode == "loo" else None

@@ -10,7 +10,8 @@ from scipy.spatial import KDTree
 from sklearn.utils.metaestimators import available_if
 
 from transvariation.base import Floats, SlidingWindowMixin, TransvariationClassifier, keeps_all_samples
-from transvariation.calibration import Calibration, CalibrationPlan
+from transvariation.calibration import CalibrationPlan
+from transvariation.conformal import ConformalCalibration
 from transvariation.depth.tail import tail_transvariation_probability
 from transvariation.parallel import run_in_threads
 from transvariation.scalings import SCALINGS, ScaledViews
@@ -229,7 +230,7 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         views = [self._means(self._nearest(known, new, X)[0]) for known, new in pairs]
         return self._log_tp(self._log(np.hstack(views)))
 
-    def _calibrate(self, X: Floats, plan: CalibrationPlan) -> Calibration:
+    def _calibrate(self, X: Floats, plan: CalibrationPlan) -> ConformalCalibration:
         if len(plan.folds) == 1:  # a part of the rows was described
             self.reference_ = np.asarray(plan.folds[0][0])[self.reference_]
         if plan.mode != "loo":

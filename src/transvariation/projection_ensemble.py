@@ -12,7 +12,8 @@ from sklearn.utils.metaestimators import available_if
 from transvariation.acceleration import resolve_engine
 from transvariation.base import OneClassClassifier
 from transvariation.calibrated import CalibratedOCC
-from transvariation.calibration import Calibration, CalibrationPlan
+from transvariation.calibration import CalibrationPlan
+from transvariation.conformal import ConformalCalibration
 from transvariation.decomposition.projections import generator, project, random_projections
 from transvariation.feature_selection.vip import importance_coefficients
 from transvariation.parallel import run_in_processes, run_in_threads
@@ -174,7 +175,7 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
     def _lowest(self) -> float:
         return 0.0
 
-    def _calibrate(self, X: Floats, plan: CalibrationPlan) -> Calibration:
+    def _calibrate(self, X: Floats, plan: CalibrationPlan) -> ConformalCalibration:
         calibration = super()._calibrate(X, plan)
         if len(plan.folds) < 2:
             return calibration

@@ -15,9 +15,9 @@ from sklearn.base import clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from transvariation import calibration
 from transvariation.base import OneClassClassifier
 from transvariation.calibrated import CalibratedOCC
+from transvariation.calibration import CalibrationPlan, calibration_folds, take_rows
 from transvariation.casework.background.likelihood_ratio import Performance
 from transvariation.casework.case_tables import CaseTables
 from transvariation.casework.checks import Check
@@ -26,7 +26,7 @@ from transvariation.casework.errors import CaseError
 from transvariation.casework.foreign import Foreign
 from transvariation.casework.fragments import Floats, Fragments
 from transvariation.casework.variables import check_preprocess, preprocessing_for
-from transvariation.conformal import RejectsNothing, TooFewSamples, p_values, required_n
+from transvariation.conformal import ConformalCalibration, RejectsNothing, TooFewSamples, p_values, required_n
 from transvariation.decomposition.minor_components import MinorComponents
 from transvariation.density_tocc import DensityTOCC
 from transvariation.feature_selection.varsel import VarSel
@@ -173,20 +173,18 @@ class PreprocessedNeighborTOCC(CalibratedOCC):
     known, 18 splits) they reject fewer coffees from elsewhere.
     """
 
-    def _calibrate(self, X: Any, plan: calibration.CalibrationPlan) -> calibration.Calibration:
+    def _calibrate(self, X: Any, plan: CalibrationPlan) -> ConformalCalibration:
         steps, classifier = self.estimator_[:-1], self.estimator_[-1]
         if not any(isinstance(step, MSC) for step in steps):
             return classifier._calibrate(steps.transform(X), plan)
-        found = [
-            self._scores_without(X, plan, *fold) for fold in calibration.calibration_folds("cv", len(X), plan.groups)
-        ]
+        found = [self._scores_without(X, plan, *fold) for fold in calibration_folds("cv", len(X), plan.groups)]
         scored, scores = map(np.concatenate, zip(*found, strict=True))
         order = np.argsort(scored)
         return plan.calibration(scores[order], scored[order], self._lowest())
 
-    def _scores_without(self, X: Any, plan: calibration.CalibrationPlan, train: Any, test: Any) -> tuple[Any, Any]:
+    def _scores_without(self, X: Any, plan: CalibrationPlan, train: Any, test: Any) -> tuple[Any, Any]:
         """Score the rows of a fold by their leave-one-out distances after steps that were learned without them."""
-        rows = clone(self.estimator_[:-1]).fit(calibration.take_rows(X, train)).transform(X)
+        rows = clone(self.estimator_[:-1]).fit(take_rows(X, train)).transform(X)
         classifier = clone(self.estimator_[-1])
         classifier._describe(rows)
         scores = classifier._calibrate(rows, plan).scores

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from transvariation.base import MAX_SAMPLE, OneClassClassifier
-from transvariation.calibration import check_sensitivities
-from transvariation.conformal import count_at_or_below
+from transvariation.conformal import check_sensitivities, count_at_or_below
 from transvariation.dask.calibration import PartitionedCalibration, check_calibration, half
 from transvariation.dask.partitions import (
     BLOCK_ROWS,
@@ -79,7 +78,12 @@ class PartitionedClassifier(OneClassClassifier):
             self._describe(self._describing_half(rows) if held_out else rows)
             scores, counts = zip(*self._calibration_scores(rows, held_out), strict=True)
             self._calibration = PartitionedCalibration(
-                mode, int(held_out), list(scores), n_strata=len(counts), lowest=self._lowest(), counts=counts
+                list(scores),
+                mode=mode,
+                n_folds=int(held_out),
+                n_strata=len(counts),
+                lowest=self._lowest(),
+                counts=counts,
             )
             self._set_threshold(self.sensitivity)
             self._keep_sample(rows.sample(MAX_SAMPLE), None)
@@ -269,7 +273,7 @@ def _total(scores: Floats, counts: Floats) -> Floats:
 def _p_values(
     rows: Floats, counts: Floats, classifier: PartitionedClassifier, pools: list[NDArray[np.intp]], sizes: Floats
 ) -> Floats:
-    """Compute what `Calibration.p_values` does, from the counts in all pools."""
+    """Compute what `ConformalCalibration.p_values` does, from the counts in all pools."""
     strata = classifier._stratum(rows)
     pool = np.zeros(len(rows), dtype=np.intp)
     for k, own in enumerate(pools):

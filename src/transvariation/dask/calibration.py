@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from transvariation.calibration import Calibration
-from transvariation.conformal import count_at_or_below, rejection_count
+from transvariation.conformal import ConformalCalibration, count_at_or_below, rejection_count
 from transvariation.dask.partitions import Floats, Integers, Partitions
 from transvariation.subsample import SPLITMIX_STEP, splitmix64
 
@@ -27,7 +26,7 @@ def check_calibration(calibration: Any) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class PartitionedCalibration(Calibration):
+class PartitionedCalibration(ConformalCalibration):
     """Calibration scores in partitions; `scores` holds those of each stratum, `counts` how many there are."""
 
     scores: Any = ()  # a list of Partitions with one column
