@@ -9,8 +9,10 @@ from scipy.stats import chi2
 from sklearn.decomposition import PCA
 
 from transvariation.baselines import DDSIMCA
+from transvariation.baselines.procrustes import procrustes_validation
 
-FOLDER = Path(__file__).parent.parent / "reference" / "mdatools"
+REFERENCE = Path(__file__).parent.parent / "reference"
+FOLDER = REFERENCE / "mdatools"
 CASES = json.loads((FOLDER / "ddsimca.json").read_text())["cases"]
 BAROLO = np.loadtxt(FOLDER / "wines_barolo.csv", delimiter=",")
 GRIGNOLINO = np.loadtxt(FOLDER / "wines_grignolino.csv", delimiter=",")
@@ -110,3 +112,37 @@ def test_unusable_parameters_are_refused():
         DDSIMCA(limits="other").fit(X)
     with pytest.raises(ValueError, match="all samples are equal"):
         DDSIMCA().fit(np.ones((5, 3)))
+
+
+@pytest.mark.parametrize("case", json.loads((REFERENCE / "prcv" / "procrustes.json").read_text())["cases"])
+def test_procrustes_validation_equals_that_of_prcv_and_ddsimca(case):
+    X = BAROLO[: case["n_samples"]]
+    X = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    validation = procrustes_validation(X, max_components=8)
+    np.testing.assert_allclose(validation.sensitivities(0.9, case["limits"]), case["sensitivities"])
+    np.testing.assert_allclose(validation.held_out_score[:3], case["H"], rtol=1e-9)
+    np.testing.assert_allclose(validation.held_out_orthogonal[:3], case["Q"], rtol=1e-9)
+
+
+def test_procrustes_choice_stops_where_the_limits_fail():
+    X = (BAROLO - BAROLO.mean(axis=0)) / BAROLO.std(axis=0, ddof=1)
+    # prcv and ddsimca: 53, 53, 53, 51, 51, 52, 39 and 38 of 59 accepted; 49 or fewer have probability below 5%.
+    assert DDSIMCA("procrustes").fit(X).n_components_ == 6
+    assert DDSIMCA("procrustes", limits="robust").fit(X).n_components_ == 2
+    assert DDSIMCA("procrustes").fit(X[:, :1]).n_components_ == 0
+
+
+def test_outlier_limit_moves_with_a_calibrated_acceptance_limit():
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(15, 3)) @ rng.normal(size=(3, 300)) + 0.3 * rng.normal(size=(15, 300))
+    published, calibrated = DDSIMCA(3).fit(X), DDSIMCA(3, calibration="cv").fit(X)
+    ratio = chi2.ppf(0.99 ** (1 / 15), sum(published.degrees_of_freedom_)) / chi2.ppf(
+        0.9, sum(published.degrees_of_freedom_)
+    )
+    for model in (published, calibrated):
+        extreme, outlier = model.critical_distances()
+        assert outlier / extreme == pytest.approx(ratio)
+    assert calibrated.critical_distances()[0] > published.critical_distances()[1]
+    assert "extreme" in calibrated.roles(X.mean(axis=0) + np.linspace(1, 3, 50)[:, None] * (X[0] - X.mean(axis=0)))
+    everything, beyond = DDSIMCA(3, sensitivity=1.0).fit(X).critical_distances()
+    assert everything == beyond == np.inf

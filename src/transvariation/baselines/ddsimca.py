@@ -1,5 +1,6 @@
 """DD-SIMCA: data-driven soft independent modelling of class analogy."""
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -7,56 +8,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import chi2
 
 from transvariation.base import OneClassClassifier
+from transvariation.baselines.principal_distances import principal_components, scaled_chi2
+from transvariation.baselines.procrustes import procrustes_validation
 from transvariation.validation import check_magnitude
 
 Floats = NDArray[np.float64]
 
-_MAX_DOF = 250
 _EXPLAINED = 0.95  # share of the variance that the components explain if n_components=None
-
-
-def scaled_chi2(distances: ArrayLike, limits: str = "classic") -> tuple[float, int]:
-    """Fit a scaled chi-square distribution to squared distances: N d / d0 has N degrees of freedom.
-
-    Parameters
-    ----------
-    distances : array-like of shape (n,)
-    limits : {"classic", "robust"}, default="classic"
-        Match the mean and the variance, or the median and the interquartile range.
-
-    Returns
-    -------
-    d0 : float
-        The scale, which is the expected distance.
-    N : int
-        The degrees of freedom.
-
-    Examples
-    --------
-    >>> scaled_chi2([1.0, 2.0, 3.0])
-    (2.0, 8)
-    """
-    distances = np.asarray(distances, dtype=float)
-    if not distances.any():  # no components, no score distance: it adds nothing to the full distance
-        return 1.0, 0
-    if limits == "classic":
-        scale, spread = distances.mean(), distances.std(ddof=1)
-        dof = 2 * (scale / spread) ** 2 if spread > 0 else _MAX_DOF
-        return float(scale), int(np.clip(np.round(dof), 1, _MAX_DOF))
-    lower, median, upper = np.quantile(distances, [0.25, 0.5, 0.75])
-    dof = _robust_dof((upper - lower) / median) if median > 0 else 1
-    quartiles = chi2.ppf([0.25, 0.5, 0.75], dof)
-    scale = 0.5 * dof * (median / quartiles[1] + (upper - lower) / (quartiles[2] - quartiles[0]))
-    return float(scale) or float(distances.mean()), dof
-
-
-def _robust_dof(ratio: float) -> int:
-    """Invert IQR / median of the chi-square distribution by the formula of Pomerantsev and Rodionova (2014)."""
-    if ratio > 2.685592117:
-        return 1
-    if ratio < 0.194565995:
-        return 100
-    return int(np.round(np.exp((1.380948 * np.log(2.68631 / ratio)) ** 1.185785)))
 
 
 class DDSIMCA(OneClassClassifier):
@@ -72,9 +30,11 @@ class DDSIMCA(OneClassClassifier):
 
     Parameters
     ----------
-    n_components : int, optional
+    n_components : int or "procrustes", optional
         Number of principal components, at least 0 and less than the rank of the centered samples. By default the
-        smallest number that explains 95% of the variance of the target samples.
+        smallest number that explains 95% of the variance of the target samples; ``"procrustes"`` chooses the largest
+        number for which the published limits hold by Procrustes cross-validation
+        (:func:`transvariation.baselines.procrustes.procrustes_validation`).
     limits : {"classic", "robust"}, default="classic"
         Estimation of the scales and degrees of freedom: by moments, or by the median and the interquartile range.
     sensitivity : float in (0, 1], default=0.9
@@ -129,7 +89,7 @@ class DDSIMCA(OneClassClassifier):
 
     def __init__(
         self,
-        n_components: int | None = None,
+        n_components: int | str | None = None,
         *,
         limits: str = "classic",
         sensitivity: float = 0.9,
@@ -181,6 +141,8 @@ class DDSIMCA(OneClassClassifier):
     def critical_distances(self, outlier_level: float = 0.01) -> tuple[float, float]:
         """Compute the full distances beyond which samples are extreme, and beyond which they are outliers.
 
+        Held-out samples move the first distance away from its chi-square quantile; the second moves in proportion.
+
         Parameters
         ----------
         outlier_level : float in (0, 1), default=0.01
@@ -191,8 +153,10 @@ class DDSIMCA(OneClassClassifier):
         extreme, outlier : float
         """
         dof = self.degrees_of_freedom_.sum()
-        outlier = chi2.ppf((1 - outlier_level) ** (1 / self._n_samples), dof)
-        return -self.offset_ * dof, float(outlier)
+        extreme = float(-self.offset_ * dof)
+        quantile = chi2.ppf((1 - outlier_level) ** (1 / self._n_samples), dof)
+        # A sensitivity near 1 exceeds the outlier level: then there is no room between the two.
+        return extreme, extreme * max(float(quantile / chi2.ppf(self._sensitivity, dof)), 1.0)
 
     def roles(self, X: ArrayLike, outlier_level: float = 0.01) -> NDArray[np.str_]:
         """Name the role of each sample: ``"regular"``, ``"extreme"`` or ``"outlier"``.
@@ -212,17 +176,19 @@ class DDSIMCA(OneClassClassifier):
         check_magnitude(X)
         if self.limits not in ("classic", "robust"):
             raise ValueError(f'limits={self.limits!r} must be "classic" or "robust"')
-        center, variances, loadings = _principal_components(X)
+        center, variances, loadings = principal_components(X)
         most = len(variances) - 1
         if most < 0:
             raise ValueError("all samples are equal; DD-SIMCA needs samples that differ")
         k = self.n_components
-        if k is None:
+        if k == "procrustes":
+            k = procrustes_validation(X).choose(self.sensitivity, self.limits) if most else 0
+        elif k is None:
             k = min(int(np.searchsorted(np.cumsum(variances), _EXPLAINED * variances.sum())) + 1, most)
-        if not 0 <= k <= most:
+        if not isinstance(k, Integral) or not 0 <= k <= most:
             raise ValueError(
-                f"n_components={k} must lie between 0 and {most}, one less than the rank of the centered samples "
-                f"(n_samples={X.shape[0]}, n_features={X.shape[1]})"
+                f"n_components={k!r} must lie between 0 and {most}, one less than the rank of the centered samples, or "
+                f'be "procrustes" or None (n_samples={X.shape[0]}, n_features={X.shape[1]})'
             )
         self._n_samples, self.n_components_, self.center_ = len(X), k, center
         self.components_, self.explained_variance_ = loadings[:k], variances[:k]
@@ -239,11 +205,3 @@ class DDSIMCA(OneClassClassifier):
     def _score(self, X: Floats) -> Floats:
         full = self._distances(X) / self.scales_ @ self.degrees_of_freedom_
         return -full / self.degrees_of_freedom_.sum()
-
-
-def _principal_components(X: Floats) -> tuple[Floats, Floats, Floats]:
-    """Compute the mean, the variances of the components and the loadings, as many as the rank."""
-    center = X.mean(axis=0)
-    _, singular, loadings = np.linalg.svd(X - center, full_matrices=False)
-    rank = int((singular > singular[0] * max(X.shape) * np.finfo(float).eps).sum())
-    return center, singular[:rank] ** 2 / (len(X) - 1), loadings[:rank]
