@@ -1,9 +1,12 @@
 """The page's command: it ends as it says."""
 
+import contextlib
 import os
 import signal
+import socket
 import subprocess
 import sys
+import time
 from http.client import HTTPConnection
 from urllib.parse import urlsplit
 
@@ -35,6 +38,52 @@ def test_a_termination_ends_the_page_and_its_workers(tmp_path):
     assert page.returncode == 0
     assert said.strip().endswith("The page is closed.")
     assert erred == ""
+
+
+@pytest.fixture
+def served(tmp_path):
+    """A page in a session of its own, whose temporary files go to a folder of their own."""
+    command = [sys.executable, "-m", "transvariation", "serve", "--port", "0", "--no-browser"]
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "start_new_session": True, "text": True}
+    with subprocess.Popen(command, env=os.environ | {"TMPDIR": str(tmp_path)}, **options) as page:
+        yield page, urlsplit(page.stdout.readline().strip()).netloc
+        page.kill()
+
+
+def _helpers(page):
+    """List the processes that a page has started and that still run."""
+    found = subprocess.run(["ps", "-o", "pid=,stat=", "--sid", str(page.pid)], capture_output=True, text=True).stdout
+    return [line for line in found.splitlines() if int(line.split()[0]) != page.pid and "Z" not in line.split()[1]]
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="there are no signals and no ps here")
+@pytest.mark.parametrize("ending", ["SIGTERM", "SIGHUP"])
+def test_nothing_remains_of_a_page_that_was_ended(served, tmp_path, ending):
+    page, where = served
+    _ask(where)
+    deadline = time.monotonic() + 60
+    while not _helpers(page) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    page.send_signal(getattr(signal, ending))
+    page.communicate(timeout=60)
+    while _helpers(page) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert _helpers(page) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_idle_connections_do_not_keep_others_from_being_answered(served):
+    _, where = served
+    _ask(where)
+    host, port = where.split(":")
+    with contextlib.ExitStack() as stack:
+        idle = [stack.enter_context(socket.create_connection((host, int(port)))) for _ in range(100)]
+        idle[-1].send(b"GET / HT")  # nor do requests that never end
+        time.sleep(0.5)
+        connection = stack.enter_context(contextlib.closing(HTTPConnection(where, timeout=60)))
+        connection.request("GET", "/")
+        with connection.getresponse() as answer:
+            assert answer.status == 403
 
 
 @pytest.mark.parametrize("answered", [False, True])

@@ -32,7 +32,17 @@ STATIC = {f"{name}.js": "text/javascript; charset=utf-8" for name in SCRIPTS} | 
 JOBS = "transvariation.web.work"
 # Parameters of what the page asks of a judged case, besides the sensitivity.
 VIEWS = {"view": (), "points": ("x", "y"), "evidence": ("fragment",), "spectra": (), "figure": ("kind",)}
-OPTIONS = ("method", "reduce", "reduce_to", "preprocess", "features", "ranges", "sensitivity", "case")
+# What the page asks when it has tables judged, and of which kind each value is, in words.
+OPTIONS = {
+    "method": "a name",
+    "reduce": "a name",
+    "reduce_to": "a whole number",
+    "preprocess": "a text",
+    "features": "a list of names",
+    "ranges": "a list of pairs of numbers",
+    "sensitivity": "a number",
+    "case": "texts by their names",
+}
 MISSING = ("error", "drop", "impute")
 TABLES = ("control", "recovered")
 BACKGROUNDS = (None, "file", "nfi", "foreign")  # foreign: the third table holds known foreign samples
@@ -165,11 +175,7 @@ class Page:
     async def judge(self, request: Request) -> Response:
         """Start judging a case; the page then polls its state."""
         case = self._case(request)
-        try:
-            asked = await request.json()
-            options = {name: asked[name] for name in OPTIONS if asked.get(name) not in (None, "")}
-        except (ValueError, AttributeError, TypeError):
-            raise failure(UNREADABLE) from None
+        options = await _options(request)
         await self._stop(case)
         case.stopped, case.result, case.problems = False, None, []
         case.step, case.started = STARTING, time.monotonic()
@@ -226,10 +232,7 @@ class Page:
     async def preview(self, request: Request) -> Response:
         """Return the spectra before and after a choice of ranges and preprocessing."""
         case = self._case(request)
-        try:
-            asked = dict(await request.json())
-        except (ValueError, TypeError):
-            raise failure(UNREADABLE) from None
+        asked = await _options(request)
         how = {name: asked.get(name) for name in ("features", "ranges", "preprocess")}
         return JSONResponse(await self._quick("preview_spectra", case.files, case.reading, how))
 
@@ -268,6 +271,46 @@ class Page:
 async def _failed(request: Request, error: Exception) -> Response:
     """Return the reasons for which a request could not be fulfilled."""
     return JSONResponse({"problems": error.problems}, error.status)  # type: ignore[attr-defined]
+
+
+async def _options(request: Request) -> dict[str, Any]:
+    """Read the options of a case; a value of the wrong kind is refused before any worker sees it."""
+    try:
+        asked = await request.json()
+    except ValueError:
+        asked = None
+    if not isinstance(asked, dict):
+        raise failure(UNREADABLE, 400)
+    given = {name: asked[name] for name in OPTIONS if asked.get(name) not in (None, "")}
+    wrong = [name for name, value in given.items() if not _is(value, OPTIONS[name])]
+    if wrong:
+        problems = ({"message": f"{name}={given[name]!r:.60} is not {OPTIONS[name]}."} for name in wrong)
+        raise WorkError(*problems, status=400)
+    return given
+
+
+def _is(value: Any, kind: str) -> bool:
+    def number(each: Any) -> bool:
+        return isinstance(each, int | float) and not isinstance(each, bool)
+
+    def pair(each: Any) -> bool:
+        return isinstance(each, list) and len(each) == 2 and all(map(number, each))
+
+    def text(each: Any) -> bool:
+        return isinstance(each, str)
+
+    match kind:
+        case "a number":
+            return number(value)
+        case "a whole number":
+            return number(value) and isinstance(value, int)
+        case "a list of names":
+            return isinstance(value, list) and all(map(text, value))
+        case "a list of pairs of numbers":
+            return isinstance(value, list) and all(map(pair, value))
+        case "texts by their names":
+            return isinstance(value, dict) and all(map(text, value.values()))
+    return text(value)
 
 
 def _reading(form: FormData) -> dict[str, Any]:

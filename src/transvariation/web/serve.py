@@ -13,6 +13,7 @@ def serve(port: int, open_browser: bool) -> None:
         import uvicorn
 
         from transvariation.web.app import make_app
+        from transvariation.web.connection import MAX_IDLE, Connection
     except ImportError as error:
         raise ValueError("the page needs a web server: pip install 'transvariation[app]'") from error
     from transvariation.web.workers import warm_up
@@ -29,8 +30,10 @@ def serve(port: int, open_browser: bool) -> None:
     port = listener.getsockname()[1]
     token = secrets.token_urlsafe(24)
     address = f"http://127.0.0.1:{port}/?token={token}"
-    # A termination ends the page as Ctrl-C does, and its workers with it.
+    # A termination or a closed terminal ends the page as Ctrl-C does, and its workers with it.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if hasattr(signal, "SIGHUP"):  # Windows has none
+        signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
     try:
         print(address, flush=True)
         print("Open this address in a browser on this computer. Ctrl-C ends the page.", flush=True)
@@ -40,7 +43,12 @@ def serve(port: int, open_browser: bool) -> None:
         if open_browser:
             webbrowser.open(address)
         config = uvicorn.Config(
-            make_app(token, port), log_level="warning", server_header=False, timeout_keep_alive=10, limit_concurrency=64
+            make_app(token, port),
+            http=Connection,
+            log_level="warning",
+            server_header=False,
+            timeout_keep_alive=10,
+            limit_concurrency=2 * MAX_IDLE,
         )
         uvicorn.Server(config).run(sockets=[listener])
     except KeyboardInterrupt:  # which uvicorn passes on when it has closed its connections

@@ -1,7 +1,9 @@
 """Run jobs on uploaded files in processes of their own, with limits on time and memory."""
 
 import json
+import math
 import multiprocessing
+import os
 import pkgutil
 import time
 from collections.abc import Callable
@@ -61,8 +63,14 @@ def _child(connection: Connection, job: str, arguments: tuple, memory: int, repo
     function = pkgutil.resolve_name(job)
     _limit_memory(memory)
 
+    def send(message: dict[str, Any]) -> None:
+        try:
+            connection.send_bytes(json.dumps(_finite(message), allow_nan=False).encode())
+        except BrokenPipeError:  # nobody waits for the answer any more
+            os._exit(0)
+
     def report(step: str, share: float | None) -> None:
-        connection.send_bytes(json.dumps({"step": step, "share": share}).encode())
+        send({"step": step, "share": share})
 
     options = {"progress": report} if reports else {}
     try:
@@ -78,7 +86,16 @@ def _child(connection: Connection, job: str, arguments: tuple, memory: int, repo
         outcome = {"problems": [{"message": TOO_MUCH if error.path else str(error)}]}
     except ValueError as error:
         outcome = {"problems": [{"message": str(error)}]}
-    connection.send_bytes(json.dumps(outcome).encode())
+    send(outcome)
+
+
+def _finite(value: Any) -> Any:
+    """Replace infinite numbers and NaN, which JSON does not have, by null."""
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 async def work(
