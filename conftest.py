@@ -5,7 +5,10 @@ be imported twice under different names when its doctests are collected, and its
 """
 
 import os
+from importlib import import_module
 from importlib.util import find_spec
+
+import pytest
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -14,3 +17,19 @@ import transvariation.baselines
 import transvariation.projection_ensemble  # noqa: F401
 
 collect_ignore = [] if find_spec("dask") else ["docs/howto/scale.md"]  # all of it needs Dask
+
+PUBLIC = {
+    name
+    for module in ("", ".baselines", ".casework", ".dask", ".metrics", ".persistence", ".preprocessing", ".tables")
+    if module != ".dask" or find_spec("dask")
+    for name in import_module(f"transvariation{module}").__all__
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the examples of public names in an empty namespace, as they run when pasted into an interpreter."""
+    for item in items:
+        if isinstance(item, pytest.DoctestItem) and item.path.suffix == ".py" and item.dtest is not None:
+            name = item.dtest.name.removeprefix(item.dtest.globs["__name__"]).lstrip(".")
+            if name.split(".")[0] in PUBLIC:
+                item.dtest.globs.clear()

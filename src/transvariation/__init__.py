@@ -1,6 +1,13 @@
-"""One-class classification by Gini's transvariation probability."""
+"""One-class classification by Gini's transvariation probability.
 
+Start with :class:`NeighborTOCC`, which learns a class from its own samples and accepts a chosen share of new ones;
+:class:`CalibratedOCC` calibrates a detector of scikit-learn or PyOD; :func:`transvariation.casework.judge` compares
+recovered fragments with control fragments.
+"""
+
+from difflib import get_close_matches
 from importlib import import_module
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -78,19 +85,23 @@ _HOME = {
     "tail_transvariation_probability": "depth",
     "transvariation_probability": "depth",
 }
-# Subpackages reachable as attributes after `import transvariation`.
-_SUBPACKAGES = ("baselines", "casework", "dask", "datasets", "preprocessing")
-
 __all__ = sorted(_HOME)
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(import_module(f"transvariation.{_HOME[name]}"), name)
-    if name in _SUBPACKAGES:
+    if name in _modules():
         return import_module(f"transvariation.{name}")
-    raise AttributeError(f"module 'transvariation' has no attribute {name!r}")
+    close = get_close_matches(name, [*_HOME, *_modules()], n=1)
+    hint = f"; did you mean {close[0]}?" if close else ""
+    raise AttributeError(f"module 'transvariation' has no attribute {name!r}{hint}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*_HOME, *_SUBPACKAGES])
+    return sorted([*_HOME, *_modules()])
+
+
+def _modules() -> list[str]:
+    """List the modules that `import transvariation` makes reachable as attributes."""
+    return [module.name for module in iter_modules(__path__) if not module.name.startswith("_")]

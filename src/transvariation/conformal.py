@@ -257,6 +257,7 @@ def benjamini_hochberg(p_values: ArrayLike, level: float = 0.1) -> NDArray[np.bo
 
     Examples
     --------
+    >>> from transvariation import benjamini_hochberg
     >>> benjamini_hochberg([0.01, 0.04, 0.03, 0.50], level=0.1)
     array([ True,  True,  True, False])
     """

@@ -266,6 +266,7 @@ def describe_rejections(table: "pd.DataFrame") -> str:
 
     Examples
     --------
+    >>> from transvariation import describe_rejections
     >>> from transvariation import TOCC, load_glass, explain_rejections
     >>> glass = load_glass()
     >>> classifier = TOCC().fit(glass.control[["K", "Mg"]])

@@ -64,6 +64,7 @@ def roc(scores_target: ArrayLike, scores_nontarget: ArrayLike) -> ROC:
 
     Examples
     --------
+    >>> from transvariation import roc
     >>> roc([0.9, 0.4], [0.4, 0.1]).sensitivity
     array([0. , 0.5, 1. , 1. ])
     """
@@ -90,6 +91,7 @@ def auc(scores_target: ArrayLike, scores_nontarget: ArrayLike) -> float:
 
     Examples
     --------
+    >>> from transvariation import auc
     >>> auc([0.9, 0.4], [0.4, 0.1])
     0.875
     """
@@ -114,6 +116,7 @@ def specificity_at_sensitivity(
 
     Examples
     --------
+    >>> from transvariation import specificity_at_sensitivity
     >>> specificity_at_sensitivity([0.9, 0.8, 0.7, 0.2], [0.5, 0.1], sensitivity=0.75)
     1.0
     """

@@ -61,6 +61,7 @@ def save(model: Any, path: PathOrFile, *, about: Mapping[str, Any] | None = None
 
     Examples
     --------
+    >>> from transvariation import load, save
     >>> import io
     >>> from transvariation import TOCC, load_glass
     >>> control = load_glass().control[["K", "Mg"]]
@@ -123,6 +124,7 @@ def load(path: PathOrFile, trusted: Sequence[str | type] = ()) -> Any:
 
     Examples
     --------
+    >>> from transvariation import load
     >>> import io
     >>> load(io.BytesIO(b"anything"))
     Traceback (most recent call last):
@@ -151,6 +153,8 @@ def read_about(path: PathOrFile) -> dict[str, Any]:
 
     Examples
     --------
+    >>> from transvariation.persistence import read_about
+    >>> from transvariation import save
     >>> import io
     >>> from transvariation import TOCC
     >>> file = io.BytesIO()

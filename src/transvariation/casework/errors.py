@@ -46,6 +46,7 @@ class CaseError(ValueError):
 
     Examples
     --------
+    >>> from transvariation.casework import CaseError
     >>> print(CaseError("Fe is 0 in row 3", "no-log").text("cli"))
     Fe is 0 in row 3; leave the variable out (--without), or judge without --log
     """

@@ -124,6 +124,7 @@ def judge(
 
     Examples
     --------
+    >>> from transvariation.casework import judge
     >>> from transvariation import load_glass
     >>> glass = load_glass()
     >>> result = judge(glass.control[["K", "Mg"]], glass.recovered[["K", "Mg"]])

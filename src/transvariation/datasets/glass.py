@@ -30,6 +30,7 @@ def load_glass() -> Bunch:
 
     Examples
     --------
+    >>> from transvariation import load_glass
     >>> glass = load_glass()
     >>> glass.control.shape, glass.recovered.shape, glass.all.shape
     ((87, 9), (51, 9), (214, 10))
@@ -63,6 +64,7 @@ def load_nfi_glass() -> Bunch:
 
     Examples
     --------
+    >>> from transvariation import load_nfi_glass
     >>> glass = load_nfi_glass()
     >>> glass.frame.shape, glass.frame["source"].nunique(), glass.elements[:3]
     ((3571, 12), 977, ['K39', 'Ti49', 'Mn55'])

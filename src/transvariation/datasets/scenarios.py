@@ -52,6 +52,7 @@ def make_scenario(
 
     Examples
     --------
+    >>> from transvariation import make_scenario
     >>> target, other = make_scenario("b", n_target=200, shift=2.0, random_state=0)
     >>> target.shape, other.shape, bool((target >= 0).all()), bool((other >= 2).all())
     ((200, 2), (100, 2), True, True)

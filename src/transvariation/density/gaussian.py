@@ -77,6 +77,8 @@ class GaussianDensity(GaussianMixtureMixin, BaseEstimator):
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from transvariation import GaussianDensity
     >>> density = GaussianDensity().fit([[0.0], [1.0], [2.0]])
     >>> density.box_probability([[1.0]], [[np.inf]])
     array([0.5])

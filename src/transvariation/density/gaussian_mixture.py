@@ -88,6 +88,7 @@ class GaussianMixtureBIC(GaussianMixtureMixin, BaseEstimator):
 
     Examples
     --------
+    >>> from transvariation import GaussianMixtureBIC
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> wide = rng.normal(size=(60, 2))

@@ -175,6 +175,8 @@ class GaussianKernelDensity(GaussianMixtureMixin, BaseEstimator):
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from transvariation import GaussianKernelDensity
     >>> density = GaussianKernelDensity().fit([[0.0], [1.0], [2.0]])
     >>> density.box_probability([[1.0], [9.0]], [[np.inf], [np.inf]])
     array([5.00000000e-01, 3.05449678e-17])

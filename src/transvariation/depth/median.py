@@ -48,6 +48,7 @@ def spatial_median(X: ArrayLike) -> Floats:
 
     Examples
     --------
+    >>> from transvariation import spatial_median
     >>> spatial_median([[0, 0], [4, 0], [0, 4], [1, 1]])
     array([1., 1.])
     """

@@ -61,6 +61,7 @@ def transvariation_probability(
 
     Examples
     --------
+    >>> from transvariation import transvariation_probability
     >>> transvariation_probability([1, 2, 3, 4, 5], [3, 4, 4.5, 6])
     array([1. , 0.6, 0.4, 0. ])
     """

@@ -45,6 +45,8 @@ def tail_transvariation_probability(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from transvariation import tail_transvariation_probability
     >>> x = np.arange(1.0, 20.0)
     >>> tail_transvariation_probability(x, [0.0, 10.0, 19.0, 30.0]).round(4)
     array([1.    , 0.55  , 0.0497, 0.0013])

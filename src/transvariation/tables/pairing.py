@@ -49,6 +49,7 @@ def align(control: Table, recovered: Table, *, features: Sequence[str] | None = 
 
     Examples
     --------
+    >>> from transvariation.tables import align, read_table
     >>> control = read_table(b"Na,Mg,Fe\\n1,2,0\\n3,4,0\\n", name="control")
     >>> pair = align(control, read_table(b"Mg,Na\\n5,6\\n", name="recovered"))
     >>> pair.features, pair.recovered.X.tolist()
@@ -119,6 +120,7 @@ def read_pair(
 
     Examples
     --------
+    >>> from transvariation.tables import read_pair
     >>> control, recovered = b"Na,Mg\\n1,2\\n3,x\\n4,5\\n", b"Mg,Na\\n5,\\n"
     >>> read_pair(control, recovered, names=("control.csv", "recovered.csv"))
     Traceback (most recent call last):

@@ -184,6 +184,7 @@ class Problem:
 
     Examples
     --------
+    >>> from transvariation.tables import Problem
     >>> problem = Problem("missing", "control.csv", 4, "Na", remedy="drop")
     >>> print(problem)
     control.csv, row 4, column 'Na': the value is missing; fill it in, or choose missing="drop"
@@ -262,6 +263,7 @@ class TableError(ValueError):
 
     Examples
     --------
+    >>> from transvariation.tables import Problem, TableError
     >>> word = Problem("not-a-number", "control.csv", 4, "Na", {"value": "abc"})
     >>> gap = Problem("missing", "control.csv", 9, "Mg")
     >>> print(TableError([word, gap]))
@@ -341,6 +343,7 @@ def printable(text: str) -> str:
 
     Examples
     --------
+    >>> from transvariation.tables import printable
     >>> print(printable("a\\x1b[2Jb\\u202ec\\nd\\x9be"))
     a\\x1b[2Jb\\u202ec\\nd\\x9be
     """

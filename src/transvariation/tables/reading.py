@@ -91,6 +91,7 @@ def read_table(
 
     Examples
     --------
+    >>> from transvariation.tables import read_table
     >>> table = read_table(b"id;Na (wt%);Mg (wt%)\\nF1;13,64;4,49\\nF2;13,89;3,6\\n")
     >>> table.ids, table.features, dict(table.units)
     (('F1', 'F2'), ('Na', 'Mg'), {'Na': 'wt%', 'Mg': 'wt%'})
@@ -167,6 +168,7 @@ def read_chunks(
 
     Examples
     --------
+    >>> from transvariation.tables import read_chunks
     >>> file = b"id,Mg,Na\\nF1,1,2\\nF2,3,4\\nF3,5,6\\n"
     >>> for block in read_chunks(file, ["Na", "Mg"], rows=2):
     ...     print(block.ids, block.X.tolist())

@@ -219,6 +219,7 @@ def apply_policy(table: Table, missing: str, reference: Table | None = None, *, 
 
     Examples
     --------
+    >>> from transvariation.tables import apply_policy
     >>> from transvariation.tables import read_table
     >>> table = read_table(b"Na,Fe\\n1,<0.02\\n2,nd\\n,0.3\\n", missing="keep")
     >>> apply_policy(table, "impute").X.tolist()

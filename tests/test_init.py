@@ -1,0 +1,29 @@
+"""What `import transvariation` offers."""
+
+import subprocess
+import sys
+
+import pytest
+
+import transvariation
+
+
+@pytest.mark.parametrize("module", ["conformal", "tables", "metrics", "persistence", "report", "base", "casework"])
+def test_modules_that_the_manual_names_are_attributes(module):
+    code = f"import transvariation; print(transvariation.{module}.__name__)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == f"transvariation.{module}\n"
+
+
+def test_a_misspelt_name_is_answered_with_the_nearest_one():
+    with pytest.raises(AttributeError, match=r"no attribute 'NeighbourTOCC'; did you mean NeighborTOCC\?$"):
+        _ = transvariation.NeighbourTOCC
+
+
+def test_an_unknown_name_is_refused_without_a_guess():
+    with pytest.raises(AttributeError, match="no attribute 'qqqqqq'$"):
+        _ = transvariation.qqqqqq
+
+
+def test_every_public_name_and_module_is_listed():
+    assert {*transvariation.__all__, "casework", "baselines", "metrics"} <= set(dir(transvariation))
