@@ -21,7 +21,7 @@ def test_a_misspelt_name_is_answered_with_the_nearest_one():
 
 
 def test_an_unknown_name_is_refused_without_a_guess():
-    with pytest.raises(AttributeError, match="no attribute 'qqqqqq'$"):
+    with pytest.raises(AttributeError, match=r"no attribute 'qqqqqq'$"):
         _ = transvariation.qqqqqq
 
 
