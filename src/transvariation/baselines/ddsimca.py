@@ -1,6 +1,5 @@
 """DD-SIMCA: data-driven soft independent modelling of class analogy."""
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -180,12 +179,12 @@ class DDSIMCA(OneClassClassifier):
         most = len(variances) - 1
         if most < 0:
             raise ValueError("all samples are equal; DD-SIMCA needs samples that differ")
-        k = self.n_components
+        k: Any = self.n_components
         if k == "procrustes":
             k = procrustes_validation(X).choose(self.sensitivity, self.limits) if most else 0
         elif k is None:
             k = min(int(np.searchsorted(np.cumsum(variances), _EXPLAINED * variances.sum())) + 1, most)
-        if not isinstance(k, Integral) or not 0 <= k <= most:
+        if not isinstance(k, int | np.integer) or not 0 <= k <= most:
             raise ValueError(
                 f"n_components={k!r} must lie between 0 and {most}, one less than the rank of the centered samples, or "
                 f'be "procrustes" or None (n_samples={X.shape[0]}, n_features={X.shape[1]})'
