@@ -253,8 +253,9 @@ def _judging(command: Any) -> Any:
         click.option(
             "--preprocess",
             metavar="STEPS",
-            help="Preprocess spectra first, by steps separated by commas: snv, msc, sg (smoothing), sg1 and sg2 (first "
-            "and second derivative), such as snv,sg1; sg1:15:2 has a window of 15 positions and degree 2.",
+            help="Preprocess spectra first, by steps separated by commas, such as snv,sg1: snv, msc, emsc (scatter "
+            "correction), detrend, als (baseline), area, peak, length (normalisation), regions (scaling), sg, sg1, sg2 "
+            "(smoothing, first and second derivative; sg1:15:2 has a window of 15 positions and degree 2).",
         ),
         click.option("--reduce", help=f"Reduce the variables first: {_in_words(REDUCTIONS)}."),
         click.option(

@@ -227,7 +227,7 @@ def test_a_reduction_leaves_as_many_as_asked(tables):
 @pytest.mark.parametrize(
     ("options", "python", "cli"),
     [
-        ({"preprocess": "snx"}, "'snx'; the steps are snv, msc, sg, sg1 and sg2", "--preprocess snv,sg1"),
+        ({"preprocess": "snx"}, "'snx'; the steps are snv, msc, emsc", "--preprocess snv,sg1"),
         ({"preprocess": "sg1:10"}, "window_length=10 must be odd", "--preprocess"),
         ({"preprocess": "sg:301"}, "needs at least 301 variables; there are 120", "--preprocess"),
         ({"ranges": [(1, 2)]}, "no variable lies in 1 to 2; the names .* go from 1000 to 1595", "--range"),
@@ -490,3 +490,13 @@ class TestForeign:
         said = CliRunner().invoke(main, command)
         assert said.exit_code == 0, said.output
         assert "Of 30 known foreign fragments," in said.output
+
+
+@pytest.mark.parametrize(
+    "steps", ["detrend:1,area", "als:1e4:0.01,length", "emsc", "peak:1110-1130,regions", "snv,sg1"]
+)
+def test_judge_takes_every_step(tables, steps):
+    control, recovered = tables
+    result = judge(control[:12], recovered[3:5], preprocess=steps)
+    assert result.model.preprocess == steps
+    assert [c.accepted for c in result.conclusions][1] is False

@@ -33,7 +33,8 @@ from transvariation.feature_selection.varsel import VarSel
 from transvariation.feature_selection.vip import VIPSelector
 from transvariation.neighbor_tocc import NeighborTOCC
 from transvariation.pam_tocc import PAMTOCC
-from transvariation.preprocessing import MSC
+from transvariation.preprocessing import make_preprocessing
+from transvariation.preprocessing.steps import STEPS
 from transvariation.projection_ensemble import ProjectionEnsemble
 from transvariation.scalings import ScaledViews
 from transvariation.subsample import subsample
@@ -47,14 +48,6 @@ MIN_KNOWN = required_n(GROUPING)  # control fragments; by fewer, no groups are f
 MAX_GROUPED = 60  # recovered fragments; of more, no groups are formed
 _MEASURED = 500  # control fragments whose pairs are measured, of more a random subsample
 _FOLDS = 10  # of control fragments; two at a time are measured in a scaling learned from the others
-PREPROCESSING = {
-    "snv": "each spectrum was centred and divided by its standard deviation (SNV)",
-    "msc": "the offset and slope of each spectrum against the mean spectrum were removed (MSC)",
-    "sg": "spectra were smoothed (Savitzky-Golay)",
-    "sg0": "spectra were smoothed (Savitzky-Golay)",
-    "sg1": "first derivatives were taken (Savitzky-Golay)",
-    "sg2": "second derivatives were taken (Savitzky-Golay)",
-}
 GUARANTEE = (
     "Approximate: every control fragment was scored without itself; a further fragment of the control's source is not "
     "excluded about as often as the sensitivity states. This was measured on data of many kinds; it is not proved for "
@@ -147,7 +140,7 @@ class Recipe:
     @property
     def learns(self) -> bool:
         """Whether the preprocessing learns from other spectra, as MSC does, or treats each one by itself."""
-        return "msc" in (self.preprocess or "").split(",")
+        return self.preprocess is not None and any(s.learns for _, s in make_preprocessing(self.preprocess).steps)
 
     @property
     def description(self) -> str:
@@ -158,7 +151,7 @@ class Recipe:
             done = f"The variables were reduced to {self.reduce_to}, {what}"
             words = f"{done}, in every fold of the calibration. {words}"
         if self.preprocess is not None:
-            steps = [PREPROCESSING[step.split(":")[0]] for step in self.preprocess.split(",")]
+            steps = [STEPS[step.split(":")[0]].words for step in self.preprocess.split(",")]
             how = "learned again in every fold of the calibration" if self.learns else "spectrum by spectrum"
             words = f"The measurements were preprocessed ({self.preprocess}), {how}: {', then '.join(steps)}. {words}"
         return words
@@ -175,7 +168,7 @@ class PreprocessedNeighborTOCC(CalibratedOCC):
 
     def _calibrate(self, X: Any, plan: CalibrationPlan) -> ConformalCalibration:
         steps, classifier = self.estimator_[:-1], self.estimator_[-1]
-        if not any(isinstance(step, MSC) for step in steps):
+        if not any(step.learns for step in steps):
             return classifier._calibrate(steps.transform(X), plan)
         found = [self._scores_without(X, plan, *fold) for fold in calibration_folds("cv", len(X), plan.groups)]
         scored, scores = map(np.concatenate, zip(*found, strict=True))

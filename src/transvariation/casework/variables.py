@@ -12,6 +12,7 @@ from sklearn.pipeline import Pipeline
 
 from transvariation.casework.errors import CaseError
 from transvariation.preprocessing import SavitzkyGolay, make_preprocessing
+from transvariation.preprocessing.steps import STEPS
 from transvariation.tables import Table
 from transvariation.tables.columns import locate, split_unit
 
@@ -66,7 +67,9 @@ def check_preprocess(preprocess: str | Sequence[str]) -> str | None:
         return None
     try:
         preprocessing = make_preprocessing(steps)
-        preprocessing.fit(np.zeros((1, _fewest_positions(preprocessing))))
+        for _, step in preprocessing.steps:
+            if isinstance(step, SavitzkyGolay):
+                step.fit(np.zeros((1, step.window_length)))
     except ValueError as error:
         raise CaseError(f"preprocess={steps!r}: {error}", "preprocess") from error
     return ",".join(preprocessing.named_steps)
@@ -81,8 +84,8 @@ def preprocessing_for(steps: str, n_features: int) -> Pipeline:
 
 
 def _fewest_positions(preprocessing: Pipeline) -> int:
-    widths = [step.window_length for _, step in preprocessing.steps if isinstance(step, SavitzkyGolay)]
-    return max(3, *widths) if widths else 3
+    widths = [getattr(step, "window_length", 1 + getattr(step, "degree", 0)) for _, step in preprocessing.steps]
+    return max(3, *widths)
 
 
 class Components(TransformerMixin, BaseEstimator):
@@ -130,7 +133,7 @@ def without_derivatives(preprocess: str) -> str | None:
     >>> without_derivatives("snv,sg1")
     'snv'
     """
-    kept = [step for step in preprocess.split(",") if not step.startswith(("sg1", "sg2"))]
+    kept = [step for step in preprocess.split(",") if STEPS[step.split(":")[0]].readable]
     return ",".join(kept) or None
 
 
