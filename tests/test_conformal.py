@@ -8,16 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control, mannwhitneyu
 
-from transvariation import TOCC, ConformalCalibration
+from transvariation import TOCC, ConformalCalibration, benjamini_hochberg, required_n
 from transvariation.conformal import (
-    benjamini_hochberg,
     combine_p_values,
     combine_ranks,
     conformal_threshold,
     group_weights,
     p_values,
     pool_strata,
-    required_n,
 )
 
 SCORES = st.lists(st.integers(0, 6).map(float), min_size=1, max_size=25)

@@ -12,14 +12,21 @@ import transvariation
 # Topic -> its modules and its first sentence, in the order of the page.
 TOPICS = {
     "Classifiers": (
-        ("neighbor_tocc", "tocc", "density_tocc", "pam_tocc", "projection_ensemble", "calibrated", "calibration"),
+        ("neighbor_tocc", "tocc", "density_tocc", "pam_tocc", "projection_ensemble", "calibrated"),
         "One-class classifiers: scikit-learn estimators that accept (+1) or reject (-1).",
     ),
     "Comparison and explanation": (
         ("model_selection", "inspection", "metrics"),
         "Compare classifiers, explain rejections, measure how well scores separate.",
     ),
-    "Many samples and streams": (("conformal", "drift"), "Control false discoveries; detect a change over time."),
+    "Calibration": (
+        ("conformal", "certificate", "shift", "exchangeability"),
+        "Thresholds, p-values and certificates from calibration scores; tests of what they assume.",
+    ),
+    "Many samples and streams": (
+        ("false_discoveries", "drift"),
+        "Bound false discoveries, count anomalies, detect a change over time.",
+    ),
     "The measure": (("depth",), "Transvariation probability and spatial median, as functions of arrays."),
     "Densities": (("density",), "Gaussian mixtures chosen by BIC and kernel densities, with box probabilities."),
     "Components and projections": (

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from transvariation.calibrated import CalibratedOCC as CalibratedOCC
+    from transvariation.certificate import required_n as required_n
     from transvariation.conformal import ConformalCalibration as ConformalCalibration
     from transvariation.conformal import CoverageReport as CoverageReport
-    from transvariation.conformal import benjamini_hochberg as benjamini_hochberg
     from transvariation.datasets import load_glass as load_glass
     from transvariation.datasets import load_nfi_glass as load_nfi_glass
     from transvariation.datasets import make_scenario as make_scenario
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from transvariation.depth import tail_transvariation_probability as tail_transvariation_probability
     from transvariation.depth import transvariation_probability as transvariation_probability
     from transvariation.drift import DriftAlarm as DriftAlarm
+    from transvariation.false_discoveries import AnomalyCount as AnomalyCount
+    from transvariation.false_discoveries import benjamini_hochberg as benjamini_hochberg
+    from transvariation.false_discoveries import count_anomalies as count_anomalies
+    from transvariation.false_discoveries import false_discovery_bound as false_discovery_bound
     from transvariation.feature_selection import VarSel as VarSel
     from transvariation.feature_selection import VIPSelector as VIPSelector
     from transvariation.feature_selection import selection_stability as selection_stability
@@ -50,6 +54,7 @@ __version__ = "0.1.0"
 
 # Where each public name lives. Loaded on first use: `transvariation --help` need not wait for scikit-learn.
 _HOME = {
+    "AnomalyCount": "false_discoveries",
     "CalibratedOCC": "calibrated",
     "ConformalCalibration": "conformal",
     "CoverageReport": "conformal",
@@ -67,16 +72,19 @@ _HOME = {
     "VIPSelector": "feature_selection",
     "VarSel": "feature_selection",
     "auc": "metrics",
-    "benjamini_hochberg": "conformal",
+    "benjamini_hochberg": "false_discoveries",
     "compare_classifiers": "model_selection",
+    "count_anomalies": "false_discoveries",
     "density_transvariation_probability": "density",
     "describe_rejections": "inspection",
     "explain_rejections": "inspection",
+    "false_discovery_bound": "false_discoveries",
     "load": "persistence",
     "load_glass": "datasets",
     "load_nfi_glass": "datasets",
     "make_scenario": "datasets",
     "random_projections": "decomposition",
+    "required_n": "certificate",
     "roc": "metrics",
     "save": "persistence",
     "selection_stability": "feature_selection",

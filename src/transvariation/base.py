@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from transvariation.calibration import CalibrationPlan, plan_calibration, take_rows
+from transvariation.certificate import check_sensitivity
 from transvariation.conformal import (
     ConformalCalibration,
     CoverageReport,
@@ -206,20 +207,28 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
             RejectsNothing,
         )
 
-    def set_sensitivity(self, sensitivity: float | ArrayLike) -> Self:
+    def set_sensitivity(self, sensitivity: float | ArrayLike, *, confidence: float | None = None) -> Self:
         """Set the parameter `sensitivity` and move the threshold, without refitting.
 
         Parameters
         ----------
         sensitivity : float in (0, 1]
             The share of target samples to accept. A classifier with several thresholds also takes one per stratum.
+        confidence : float in (0, 1), optional
+            With it, the threshold is chosen such that with this probability the classifier accepts at least the share
+            `sensitivity` of new target samples: the parameter becomes the higher nominal sensitivity that this needs.
+            By default the share is accepted on average over calibrations.
 
         Warns
         -----
         RejectsNothing
             If the threshold is the lowest attainable score.
+        TooFewSamples
+            If the calibration samples are too few to guarantee the sensitivity, see :func:`transvariation.required_n`.
         """
         check_is_fitted(self)
+        if confidence is not None:
+            sensitivity = self._calibration.guaranteed_sensitivity(check_sensitivity(sensitivity), confidence)  # type: ignore[arg-type]
         self._set_threshold(sensitivity)
         self.sensitivity = sensitivity
         return self
@@ -321,16 +330,21 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         level = self._sensitivity if sensitivity is None else sensitivity
         return self._calibration.combined_p_value(self._score(rows), self._stratum(rows), level)
 
-    def coverage_report(self, *, sensitivity: float | ArrayLike | None = None) -> CoverageReport:
+    def coverage_report(
+        self, confidence: float = 0.95, *, sensitivity: float | ArrayLike | None = None
+    ) -> CoverageReport:
         """Report the share of new target samples that is accepted, and under which assumptions.
 
         Parameters
         ----------
+        confidence : float in (0, 1), default=0.95
+            The probability that the report's lower bound of the true sensitivity of this classifier holds.
         sensitivity : float in (0, 1], optional
             By default that of the classifier.
         """
         check_is_fitted(self)
-        return self._calibration.coverage_report(self._sensitivity if sensitivity is None else sensitivity)
+        level = self._sensitivity if sensitivity is None else sensitivity
+        return self._calibration.coverage_report(level, confidence)
 
 
 class TransvariationClassifier(OneClassClassifier):

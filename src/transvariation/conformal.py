@@ -1,4 +1,4 @@
-"""Thresholds and p-values from calibration scores; combined p-values; false discovery rate.
+"""Thresholds and p-values from calibration scores; combined p-values.
 
 Scores are high for typical samples. They are counted with weights, so that replicates of one item count as one item:
 with :func:`group_weights` every group weighs 1, however many samples it has.
@@ -11,11 +11,19 @@ import textwrap
 import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
-from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import beta, false_discovery_control, norm
+from scipy.stats import norm
+
+from transvariation.certificate import (
+    check_confidence,
+    check_sensitivity,
+    guaranteed_sensitivity,
+    required_n,
+    sensitivity_band,
+    sensitivity_bound,
+)
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -44,27 +52,6 @@ def warn_user(message: str, category: type[Warning]) -> None:
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
-
-
-def check_sensitivity(sensitivity: float) -> float:
-    """Return the sensitivity as a float, or raise ValueError."""
-    if not isinstance(sensitivity, Real):
-        raise ValueError(f"sensitivity={sensitivity!r} is not a number; 0.9 accepts 90% of the target samples")
-    if not 0 < sensitivity <= 1:
-        raise ValueError(f"sensitivity={sensitivity} must lie in (0, 1]; 0.9 accepts 90% of the target samples")
-    return float(sensitivity)
-
-
-def required_n(sensitivity: float) -> float:
-    """Compute how many held-out samples (or groups) a sensitivity needs; infinity for 1.
-
-    Examples
-    --------
-    >>> required_n(0.9), required_n(0.95), required_n(0.99)
-    (9.0, 19.0, 99.0)
-    """
-    alpha = 1 - check_sensitivity(sensitivity)
-    return float(math.ceil(1 / alpha - _ROUNDING) - 1) if alpha > 0 else math.inf
 
 
 def rejection_count(n: float, sensitivity: float, *, held_out: bool) -> float:
@@ -227,45 +214,6 @@ def pool_strata(sizes: ArrayLike, sensitivity: float) -> NDArray[np.intp]:
     return np.unique(pools, return_inverse=True)[1]
 
 
-def benjamini_hochberg(p_values: ArrayLike, level: float = 0.1) -> NDArray[np.bool_]:
-    """Select samples such that the expected share of targets among those selected is at most `level`.
-
-    A single target is rejected with probability 1 - sensitivity, so that among a hundred targets ten are rejected.
-    This procedure controls the share of false rejections among all rejections instead. Conformal p-values from one
-    calibration depend on one another in a way that the procedure allows (Bates et al., 2023).
-
-    Parameters
-    ----------
-    p_values : array-like of shape (q,)
-        The p-values of all samples that are judged.
-    level : float in (0, 1), default=0.1
-        The false discovery rate.
-
-    Returns
-    -------
-    ndarray of bool
-        True where the sample is selected as foreign to the target class.
-
-    See Also
-    --------
-    scipy.stats.false_discovery_control : The adjusted p-values.
-
-    References
-    ----------
-    Benjamini, Y. and Hochberg, Y. (1995). Controlling the false discovery rate. JRSS B 57, 289-300.
-    Bates, S. et al. (2023). Testing for outliers with conformal p-values. Annals of Statistics 51, 149-178.
-
-    Examples
-    --------
-    >>> from transvariation import benjamini_hochberg
-    >>> benjamini_hochberg([0.01, 0.04, 0.03, 0.50], level=0.1)
-    array([ True,  True,  True, False])
-    """
-    if not 0 < level < 1:
-        raise ValueError(f"level={level} must lie in (0, 1); 0.1 allows one false rejection in ten rejections")
-    return false_discovery_control(_check_p_values(p_values)) <= level + 1e-12
-
-
 def combine_ranks(calibration: ArrayLike, scores: ArrayLike) -> float:
     """Compute one p-value for a set of scores: are they lower than the calibration scores?
 
@@ -297,10 +245,11 @@ def combine_p_values(p_values: ArrayLike) -> float:
     >>> round(combine_p_values([0.01, 0.05]), 4)
     0.06
     """
-    return float(min(1.0, 2 * _check_p_values(p_values).mean()))
+    return float(min(1.0, 2 * check_p_values(p_values).mean()))
 
 
-def _check_p_values(p_values: ArrayLike) -> Floats:
+def check_p_values(p_values: ArrayLike) -> Floats:
+    """Return p-values as an array, or raise ValueError."""
     p = np.asarray(p_values, dtype=float)
     if p.ndim != 1 or not len(p):
         raise ValueError(f"p-values have shape {p.shape}; give a non-empty list of numbers")
@@ -359,12 +308,14 @@ class CoverageReport:
         in several strata counts in each by its share.
     smallest_p_value : float
         1 / (n + 1), the smallest p-value that this number of samples or groups allows.
-    likely_sensitivity : tuple of float, or None
-        The central 90% range of the true sensitivity of a classifier calibrated with this number of samples. Known for
-        the split mode without groups and with one threshold.
     smallest_per_stratum : tuple of float
         For each entry of `n_per_stratum` the p-value of a sample with the lowest attainable score. It is larger than
         1 / (n + 1) where calibration samples share that score: counting gives tp = 0 to all samples beyond the edge.
+    confidence : float
+        The probability that `sensitivity_bound` holds.
+    sensitivity_bound : float or None
+        A lower bound of the true sensitivity of this classifier: the share of new target samples that it accepts. With
+        several thresholds, all have it together. None for ``"resubstitution"``.
 
     Examples
     --------
@@ -385,8 +336,9 @@ class CoverageReport:
     unit: str
     n_per_stratum: tuple[float, ...]
     smallest_p_value: float
-    likely_sensitivity: tuple[float, float] | None
     smallest_per_stratum: tuple[float, ...] = ()
+    confidence: float = 0.95
+    sensitivity_bound: float | None = None
 
     @property
     def attainable_p_value(self) -> float:
@@ -405,8 +357,9 @@ class CoverageReport:
         if len(self.n_per_stratum) > 1:
             sizes = ", ".join(map(str, self.n_per_stratum))
             lines.insert(2, f"thresholds           {len(self.n_per_stratum)}, from {sizes}")
-        if self.likely_sensitivity:
-            lines.append("true sensitivity     {:.2f} to {:.2f} in 90% of fits".format(*self.likely_sensitivity))
+        if self.sensitivity_bound is not None:
+            share = math.floor(1000 * self.sensitivity_bound + _ROUNDING) / 10
+            lines.append(f"this classifier      accepts at least {share:g}% with {100 * self.confidence:g}% confidence")
         guarantee = textwrap.fill(f"guarantee            {self.guarantee}", 90, subsequent_indent=21 * " ")
         return "\n".join([*lines, guarantee])
 
@@ -557,17 +510,19 @@ class ConformalCalibration:
         """Count the samples or groups that have the lowest attainable score."""
         return _number(self.count_at_or_below(np.arange(self.n_strata), [self.lowest])[0])
 
-    def coverage_report(self, sensitivity: float | ArrayLike) -> CoverageReport:
-        """Report what holds for new target samples."""
-        pools = self.pools(sensitivity)
+    def coverage_report(self, sensitivity: float | ArrayLike, confidence: float = 0.95) -> CoverageReport:
+        """Report what holds for new target samples on average, and for this calibration with a confidence."""
+        pools, shares = self.pools(sensitivity), check_sensitivities(sensitivity, self.n_strata)
         sizes = [_number(self.sizes[strata].sum()) for strata in pools]
-        smallest = []
+        smallest, bounds = [], []
         for strata in pools:
             reference = self.occupied(strata)
+            n = float(self.sizes[reference].sum())
             count = self.count_at_or_below(reference, [self.lowest])[0]
-            smallest.append(float((1 + count) / (1 + self.sizes[reference].sum())))
+            smallest.append(float((1 + count) / (1 + n)))
+            each = 1 - (1 - check_confidence(confidence)) / len(pools)  # Bonferroni
+            bounds.append(sensitivity_bound(n, shares[strata[0]], each, grouped=self.unit != "samples"))
         several = np.ndim(sensitivity) > 0
-        exact = self.n_folds == 1 and self.unit == "samples" and len(pools) == 1 and not several
         return CoverageReport(
             calibration=self.mode,
             sensitivity=tuple(map(float, np.ravel(sensitivity))) if several else float(sensitivity),  # type: ignore[arg-type]
@@ -576,31 +531,46 @@ class ConformalCalibration:
             unit=self.unit,
             n_per_stratum=tuple(sizes),
             smallest_p_value=1 / (max(sizes) + 1),
-            likely_sensitivity=self._likely_sensitivity(float(sensitivity)) if exact else None,  # type: ignore[arg-type]
             smallest_per_stratum=tuple(smallest),
+            confidence=float(confidence),
+            sensitivity_bound=min(bounds) if self.held_out else None,
         )
+
+    def guaranteed_sensitivity(self, sensitivity: float, confidence: float) -> float:
+        """Compute the nominal sensitivity at which the true one is at least `sensitivity` with this confidence.
+
+        With several strata, that of the stratum that needs the highest; the confidence is shared among them.
+        """
+        n, grouped = self.sizes[self.sizes > 0], self.unit != "samples"
+        each = 1 - (1 - check_confidence(confidence)) / len(n)
+        level = max(guaranteed_sensitivity(float(size), sensitivity, each, grouped=grouped) for size in n)
+        if level == 1:
+            need = required_n(sensitivity, each)
+            remedy = f"calibrate with at least {need:.0f}" if math.isfinite(need) else "no number of samples supports 1"
+            warn_user(
+                f"sensitivity={sensitivity} cannot be guaranteed with confidence={confidence} by {n.min():.0f} "
+                f"held-out {self.unit}, so that every sample is accepted: {remedy}",
+                TooFewSamples,
+            )
+        return level
+
+    def sensitivity_band(self, confidence: float = 0.95) -> tuple[Floats, Floats, Floats, Floats]:
+        """Compute bounds of the true sensitivity that hold for all thresholds at once, with one threshold only.
+
+        Returns
+        -------
+        thresholds, nominal, lower, upper : ndarrays of shape (k,)
+            See :func:`transvariation.certificate.sensitivity_band`.
+        """
+        if self.n_strata > 1 or not self.held_out:
+            raise ValueError("a band needs held-out scores and one threshold; this calibration has not")
+        nominal, lower, upper = sensitivity_band(float(self.sizes.sum()), confidence, grouped=self.unit != "samples")
+        every = np.arange(1)
+        return np.array([self.threshold_of(every, level) for level in nominal]), nominal, lower, upper
 
     def occupied(self, strata: Indices) -> Indices:
         """Replace strata without calibration samples by all strata."""
         return strata if self.sizes[strata].sum() > 0 else np.arange(self.n_strata)
-
-    def _likely_sensitivity(self, sensitivity: float) -> tuple[float, float]:
-        """Compute the central 90% range of the true sensitivity, a Beta variable over repeated calibrations.
-
-        Several calibration samples at the threshold raise the upper end: only lower scores are rejected. At the
-        lowest attainable score everything is accepted.
-        """
-        every, n = np.arange(self.n_strata), int(self.sizes.sum())
-        threshold = float(self.thresholds(sensitivity)[0])
-        most = max(int((1 - sensitivity) * (n + 1) + 1e-9), 1)
-        below = 0
-        if threshold > -np.inf:
-            below = int(self.count_at_or_below(every, [np.nextafter(threshold, -np.inf)])[0])
-        at = int(self.count_at_or_below(every, [threshold])[0]) - below
-        fewest = below if at > 1 or threshold <= self.lowest else most
-        low = beta.ppf(0.05, n + 1 - most, most)
-        high = beta.ppf(0.95, n + 1 - fewest, fewest) if fewest else 1.0
-        return float(low), float(high)
 
 
 def check_sensitivities(sensitivity: float | ArrayLike, n_strata: int | None = None) -> list[float]:

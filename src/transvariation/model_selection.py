@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_array
 
 from transvariation.calibrated import detector_scores, fit_detector, rows_at_once, score_sign
 from transvariation.calibration import Indices, check_groups, take_rows
-from transvariation.conformal import check_sensitivity, conformal_threshold
+from transvariation.certificate import check_sensitivity
+from transvariation.conformal import conformal_threshold
 from transvariation.validation import column_names, native_frame
 
 if TYPE_CHECKING:

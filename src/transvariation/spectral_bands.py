@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.ndimage import uniform_filter1d
 
-from transvariation.conformal import check_sensitivity, conformal_threshold
+from transvariation.certificate import check_sensitivity
+from transvariation.conformal import conformal_threshold
 from transvariation.validation import as_rows
 
 __all__ = ["Interval", "SpectralBand", "spectral_band"]

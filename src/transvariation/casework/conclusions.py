@@ -11,7 +11,7 @@ from transvariation.casework.astm import Criterion, MatchInterval
 from transvariation.casework.background.likelihood_ratio import Performance, in_words
 from transvariation.casework.checks import format_p, p_equals
 from transvariation.casework.spectra import Region, Spectra
-from transvariation.conformal import required_n
+from transvariation.certificate import required_n
 
 ROUNDING = 1e-9
 ENOUGH = 30  # control fragments; with fewer, a background includes fewer fragments of other sources

@@ -26,7 +26,8 @@ from transvariation.casework.errors import CaseError
 from transvariation.casework.foreign import Foreign
 from transvariation.casework.fragments import Floats, Fragments
 from transvariation.casework.variables import check_preprocess, preprocessing_for
-from transvariation.conformal import ConformalCalibration, RejectsNothing, TooFewSamples, p_values, required_n
+from transvariation.certificate import required_n
+from transvariation.conformal import ConformalCalibration, RejectsNothing, TooFewSamples, p_values
 from transvariation.decomposition.minor_components import MinorComponents
 from transvariation.density_tocc import DensityTOCC
 from transvariation.feature_selection.varsel import VarSel

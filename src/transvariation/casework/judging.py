@@ -17,7 +17,7 @@ from transvariation.casework.fragments import Fragments
 from transvariation.casework.result import CaseResult, Inputs, Measured
 from transvariation.casework.spectra import Spectra
 from transvariation.casework.variables import MANY, Ranges
-from transvariation.conformal import check_sensitivity
+from transvariation.certificate import check_sensitivity
 from transvariation.provenance import provenance
 from transvariation.tables import Table
 

@@ -1,0 +1,265 @@
+"""Many samples at once: false discoveries, and the number of anomalies in a batch.
+
+A *discovery* is a sample declared foreign to the target class; it is false if the sample is a target after all.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import false_discovery_control
+
+from transvariation.conformal import check_confidence, check_p_values, rank_sum_p_value, warn_user
+
+Floats = NDArray[np.float64]
+
+_ROUNDING = 1e-12
+_DISTINCT = 5  # p-values that are whole multiples of the smallest show the number of calibration samples
+
+
+class TooFewToDiscover(UserWarning):
+    """No sample can be declared: the calibration samples are too few for so many samples at this level."""
+
+
+def benjamini_hochberg(
+    p_values: ArrayLike, level: float = 0.1, *, n_calibration: int | None = None
+) -> NDArray[np.bool_]:
+    """Select samples such that the expected share of targets among those selected is at most `level`.
+
+    A single target is rejected with probability 1 - sensitivity, so that among a hundred targets ten are rejected.
+    This procedure controls the share of false rejections among all rejections instead, the false discovery rate.
+    Conformal p-values from one calibration depend on one another in a way that the procedure allows (Bates et al.,
+    2023).
+    The rate is an average over batches; :func:`false_discovery_bound` holds for this batch.
+
+    Parameters
+    ----------
+    p_values : array-like of shape (q,)
+        The p-values of all samples that are judged.
+    level : float in (0, 1), default=0.1
+        The false discovery rate.
+    n_calibration : int, optional
+        The number of calibration samples behind the p-values (``coverage_report().n``), for the warning. By default it
+        is read off the p-values where these show it.
+
+    Returns
+    -------
+    ndarray of bool
+        True where the sample is selected as foreign to the target class.
+
+    Warns
+    -----
+    TooFewToDiscover
+        If nothing is selected and no single sample could have been: n calibration samples give no p-value below
+        ``1 / (n + 1)``, and one sample of q is selected from ``level / q`` on.
+
+    See Also
+    --------
+    scipy.stats.false_discovery_control : The adjusted p-values.
+
+    References
+    ----------
+    Benjamini, Y. and Hochberg, Y. (1995). Controlling the false discovery rate. JRSS B 57, 289-300.
+    Bates, S. et al. (2023). Testing for outliers with conformal p-values. Annals of Statistics 51, 149-178.
+
+    Examples
+    --------
+    >>> from transvariation import benjamini_hochberg
+    >>> benjamini_hochberg([0.01, 0.04, 0.03, 0.50], level=0.1)
+    array([ True,  True,  True, False])
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"level={level} must lie in (0, 1); 0.1 allows one false rejection in ten rejections")
+    p = check_p_values(p_values)
+    selected = false_discovery_control(p) <= level + _ROUNDING
+    if not selected.any():
+        _warn_if_none_can_be_selected(p, level, n_calibration)
+    return selected
+
+
+def _warn_if_none_can_be_selected(p: Floats, level: float, n_calibration: int | None) -> None:
+    m, n = len(p), n_calibration
+    if n is None:
+        multiples = p / p.min() if p.min() > 0 else p
+        shown = len(np.unique(multiples)) >= _DISTINCT and np.allclose(multiples, np.round(multiples), atol=1e-6)
+        n = round(1 / p.min()) - 1 if shown and math.isclose(1 / p.min(), round(1 / p.min()), rel_tol=1e-6) else None
+    if n is None or 1 / (n + 1) <= level / m + _ROUNDING:
+        return
+    at_once = math.ceil(m / (level * (n + 1)) - 1e-9)
+    warn_user(
+        f"no sample is declared, and with {n:,} calibration samples no single one of {m:,} could be: the smallest "
+        f"p-value is 1 / {n + 1:,}, and one discovery at level {level:g} needs {level:g} / {m:,}. It takes "
+        f'{math.ceil(m / level) - 1:,} calibration samples (calibration="split" uses half of all known samples), or at '
+        f"least {at_once:,} samples with the smallest p-value, a higher level or a smaller batch",
+        TooFewToDiscover,
+    )
+
+
+def false_discovery_bound(p_values: ArrayLike, selected: ArrayLike | None = None, confidence: float = 0.95) -> int:
+    """Bound the number of targets among selected samples, however they were selected.
+
+    Closed testing with Simes' test: with the stated confidence the bound holds for all selections at once, so that
+    samples may be selected after looking at the p-values or at the samples themselves (Goeman and Solari, 2011). Simes'
+    test is valid for conformal p-values of one calibration without replicates (Bates et al., 2023); it is as exact as
+    these are.
+
+    Parameters
+    ----------
+    p_values : array-like of shape (q,)
+        The p-values of all samples that were judged, selected or not.
+    selected : array-like of bool of shape (q,), or of indices, optional
+        The selected samples; by default all.
+    confidence : float in (0, 1), default=0.95
+        The probability that the bound holds.
+
+    Returns
+    -------
+    int
+        At most so many of the selected samples are targets.
+
+    References
+    ----------
+    Goeman, J. J. and Solari, A. (2011). Multiple testing for exploratory research. Statistical Science 26, 584-597.
+    Goeman, J. J., Meijer, R. J., Krebs, T. J. P. and Solari, A. (2019). Simultaneous control of all false discovery
+    proportions in large-scale multiple hypothesis testing. Biometrika 106, 841-856.
+    Bates, S. et al. (2023). Testing for outliers with conformal p-values. Annals of Statistics 51, 149-178.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from transvariation import false_discovery_bound
+    >>> p = np.r_[np.full(30, 0.001), np.linspace(0.01, 1, 100)]
+    >>> int((p <= 0.05).sum()), false_discovery_bound(p, p <= 0.05)
+    (35, 7)
+    """
+    p, alpha = check_p_values(p_values), 1 - check_confidence(confidence)
+    chosen = np.sort(p if selected is None else p[_selection(selected, len(p))])
+    if not len(chosen):
+        return 0
+    largest = _largest_unrejected(np.sort(p), alpha)
+    steps = np.maximum(np.ceil(largest * chosen / alpha - _ROUNDING), 1)
+    true = int(max(0, (np.arange(1, len(chosen) + 1) + 1 - steps).max()))
+    return len(chosen) - true
+
+
+def _selection(selected: ArrayLike, n: int) -> NDArray:
+    chosen = np.asarray(selected)
+    if chosen.dtype == bool and chosen.shape != (n,):
+        raise ValueError(f"selected has shape {chosen.shape} for {n} p-values; give one True or False for each")
+    return chosen if chosen.size else np.array([], dtype=int)
+
+
+def _largest_unrejected(ordered: Floats, alpha: float) -> int:
+    """Find the size of the largest set of p-values that Simes' test does not reject; sets of one size are compared by
+    their largest p-values, and whether they are rejected is monotone in the size."""
+    low, high = 0, len(ordered)
+    while low < high:
+        k = (low + high + 1) // 2
+        if (k * ordered[len(ordered) - k :] > np.arange(1, k + 1) * alpha * (1 + _ROUNDING)).all():
+            low = k
+        else:
+            high = k - 1
+    return low
+
+
+@dataclass(frozen=True)
+class AnomalyCount:
+    """The number of anomalies in a batch.
+
+    Attributes
+    ----------
+    n : int
+        The number of samples in the batch.
+    at_least : int
+        A lower bound of the number of anomalies. There is no upper bound: an anomaly may look like a target.
+    estimate : int
+        Storey's estimate, from the share of p-values above one half; never below the bound.
+    confidence : float
+        The probability that the bound holds.
+
+    Examples
+    --------
+    >>> from transvariation import count_anomalies
+    >>> print(count_anomalies([0.001, 0.001, 0.002, 0.4, 0.6, 0.7, 0.8, 0.9]))
+    with 95% confidence at least 3 of 8 samples are anomalies; the estimate is 3
+    """
+
+    n: int
+    at_least: int
+    estimate: int
+    confidence: float
+
+    def __str__(self) -> str:
+        return (
+            f"with {100 * self.confidence:g}% confidence at least {self.at_least} of {self.n} samples are anomalies; "
+            f"the estimate is {self.estimate}"
+        )
+
+
+def count_anomalies(
+    p_values: ArrayLike, confidence: float = 0.95, *, test: str = "simes", n_calibration: int | None = None
+) -> AnomalyCount:
+    """Bound and estimate the number of anomalies in a batch, without saying which samples they are.
+
+    Closed testing: the bound is the smallest number of samples after whose removal the others could all be targets.
+
+    Parameters
+    ----------
+    p_values : array-like of shape (q,)
+        The p-values of all samples of the batch.
+    confidence : float in (0, 1), default=0.95
+        The probability that the bound holds.
+    test : {"simes", "rank_sum"}, default="simes"
+        How a set of samples is tested. ``"simes"`` finds a few clear anomalies, ``"rank_sum"`` (Wilcoxon, Mann and
+        Whitney) many weak ones; decide before looking at the p-values. ``"rank_sum"`` needs `n_calibration` and
+        p-values from one threshold without groups.
+    n_calibration : int, optional
+        The number of calibration samples behind the p-values (``coverage_report().n``).
+
+    Returns
+    -------
+    AnomalyCount
+
+    References
+    ----------
+    Goeman, J. J. and Solari, A. (2011). Multiple testing for exploratory research. Statistical Science 26, 584-597.
+    Magnani, C. G., Sesia, M. and Solari, A. (2024). Collective outlier detection and enumeration with conformalized
+    closed testing. arXiv:2308.05534.
+    Storey, J. D. (2002). A direct approach to false discovery rates. JRSS B 64, 479-498.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from transvariation import NeighborTOCC, count_anomalies
+    >>> rng = np.random.default_rng(0)
+    >>> classifier = NeighborTOCC().fit(rng.normal(size=(400, 3)))
+    >>> batch = np.concatenate([rng.normal(size=(80, 3)), rng.normal(4, 1, size=(20, 3))])
+    >>> count_anomalies(classifier.p_values(batch)).at_least
+    16
+    """
+    p = check_p_values(p_values)
+    if test == "simes":
+        at_least = len(p) - false_discovery_bound(p, confidence=confidence)
+    elif test == "rank_sum":
+        at_least = _count_by_rank_sum(np.sort(p), 1 - check_confidence(confidence), n_calibration)
+    else:
+        raise ValueError(f"test={test!r} is unknown; choose 'simes' or 'rank_sum'")
+    targets = 2 * (1 + np.count_nonzero(p > 0.5))
+    return AnomalyCount(len(p), at_least, int(max(at_least, round(len(p) - targets))), float(confidence))
+
+
+def _count_by_rank_sum(ordered: Floats, alpha: float, n: int | None) -> int:
+    if n is None:
+        raise ValueError("test='rank_sum' needs n_calibration, the number of calibration samples: coverage_report().n")
+    counts = np.round(ordered * (n + 1) - 1)
+    if np.abs(counts - (ordered * (n + 1) - 1)).max() > 1e-6:
+        raise ValueError(
+            f"the p-values are not multiples of 1 / {n + 1}; test='rank_sum' needs those of one calibration of {n} "
+            "samples without groups and weights"
+        )
+    sums = np.cumsum(counts[::-1])[::-1]  # of the most typical samples
+    for removed in range(len(ordered)):
+        if rank_sum_p_value(int(sums[removed]), n, len(ordered) - removed) > alpha:
+            return removed
+    return len(ordered)
