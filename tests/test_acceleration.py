@@ -29,34 +29,12 @@ assert [str(w.message) for w in heard] == [
 """
 
 
-ANNOUNCE = """
-import logging, sys
-import numpy as np
-logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(message)s")
-from transvariation.acceleration import compiled
-def one(x):
-    return x + 1
-def two(x):
-    return x + 2
-one.__module__ = two.__module__ = "transvariation.somewhere"
-assert compiled(one)(1) + compiled(two)(1) == 5
-"""
-
-
-def test_compilation_is_announced_once():
-    pytest.importorskip("numba")
-    # From standard input there is no file beside which numba could keep machine code.
-    run = subprocess.run([sys.executable, "-"], input=ANNOUNCE, capture_output=True, text=True, check=True)
-    assert run.stdout.count("compiling numerical kernels") == 1
-    assert run.stderr == ""  # nobody watches
-
-
 def test_kernels_load_without_a_cache_folder():
     pytest.importorskip("numba")
     root = Path(transvariation.__file__).parent
     files = [path for folder in ("depth", "density") for path in (root / folder / "compiled").glob("*.py")]
     names = [".".join(("transvariation", *path.relative_to(root).with_suffix("").parts)) for path in files]
-    modules = [*(name.removesuffix(".__init__") for name in names), "transvariation.baselines._som_numba"]
+    modules = [name.removesuffix(".__init__") for name in names]
     assert {"transvariation.depth.compiled.counting", "transvariation.depth.compiled.median"} <= set(modules)
     subprocess.run([sys.executable, "-c", NO_FOLDER.replace("MODULES", repr(modules))], check=True)
 

@@ -4,8 +4,6 @@ The back end depends on the number of rows and on whether numba is installed, on
 kernels return the same numbers.
 """
 
-import logging
-import sys
 import warnings
 from functools import cache
 from importlib import import_module
@@ -45,8 +43,6 @@ def compiled(function: Any = None, **options: Any) -> Any:
     """
     from numba import njit
 
-    _announce_compilation()
-
     def decorate(function: Any) -> Any:
         try:
             return njit(cache=True, nogil=True, error_model="numpy", **options)(function)
@@ -63,41 +59,19 @@ def inlined(function: Any) -> Any:
     return njit(inline="always")(function)
 
 
-@cache
-def _announce_compilation() -> None:
-    """Arrange that the first compilation in this process, which takes seconds, is logged and, in a terminal, shown."""
-    from numba.core import event
-
-    class Announcement(event.Listener):
-        done = False
-
-        def on_start(self, event: Any) -> None:
-            if not self.done and event.data["dispatcher"].py_func.__module__.startswith("transvariation."):
-                self.done = True
-                text = "compiling numerical kernels; this takes some seconds, once per installation"
-                logging.getLogger("transvariation").info(text)
-                if hasattr(sys, "ps1") or sys.stderr.isatty():
-                    print(f"transvariation: {text}", file=sys.stderr)
-
-        def on_end(self, event: Any) -> None:
-            pass
-
-    event.register("numba:compile", Announcement())
-
-
 ENGINES = ("auto", "compiled", "numpy")
 
 
-def resolve_engine(engine: str, rows: float) -> str:
-    """Choose between compiled code and NumPy for a problem of this many rows.
+def resolve_engine(engine: str, microseconds: float) -> str:
+    """Choose between compiled code and NumPy for a problem of this size.
 
     Parameters
     ----------
     engine : {"auto", "compiled", "numpy"}
         ``"auto"`` takes compiled code for large problems, if numba is installed; ``"compiled"`` for all of them, if
         numba is installed; ``"numpy"`` never.
-    rows : float
-        The size of the problem, in rows whose processing takes about a microsecond.
+    microseconds : float
+        About how long NumPy takes.
 
     Returns
     -------
@@ -105,5 +79,5 @@ def resolve_engine(engine: str, rows: float) -> str:
     """
     if engine not in ENGINES:
         raise ValueError(f"engine={engine!r} is unknown; choose one of {', '.join(ENGINES)}")
-    wanted = engine == "compiled" or (engine == "auto" and rows >= COMPILE_FROM)
+    wanted = engine == "compiled" or (engine == "auto" and microseconds >= COMPILE_FROM)
     return "compiled" if wanted and can_compile() else "numpy"

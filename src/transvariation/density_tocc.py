@@ -53,8 +53,8 @@ class DensityTOCC(TransvariationClassifier):
         The number of workers: threads to score many samples and to search for a mixture, processes to refit for
         calibration where that takes long. The result is the same for every number.
     engine : {"auto", "compiled", "numpy"}, default="auto"
-        Which code fits and evaluates the named densities; see :class:`transvariation.GaussianMixtureBIC`. Choose
-        ``"compiled"`` for many fits to small samples.
+        Which code fits ``density="mixture"``; see :class:`transvariation.GaussianMixtureBIC`. Choose ``"compiled"`` for
+        many fits to small samples.
 
     Attributes
     ----------
@@ -159,9 +159,7 @@ def fit_density(density: Any, X: Floats, n_jobs: int | None = None, engine: str 
     if not isinstance(density, str):
         return clone(density).fit(X, None) if hasattr(density, "fit") and hasattr(density, "get_params") else density
     if density in ("gaussian", "kde"):
-        fitted = (GaussianDensity() if density == "gaussian" else GaussianKernelDensity()).fit(X)
-        fitted.engine_ = engine
-        return fitted
+        return (GaussianDensity() if density == "gaussian" else GaussianKernelDensity()).fit(X)
     if density == "mixture":
         return GaussianMixtureBIC(random_state=0, n_jobs=n_jobs, engine=engine)._fit_rows(X)
     raise ValueError(f"density={density!r} is unknown; choose one of {', '.join(DENSITIES)}, or give a density object")

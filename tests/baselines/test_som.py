@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from transvariation import acceleration
-from transvariation.baselines import SOMOCC, som
+from transvariation.baselines import SOMOCC
 
 NAMES = [
     *("glass_k_mg", "glass_si_mg", "glass_pc89", "blobs2", "banana2", "skew2"),
@@ -22,33 +21,6 @@ def test_quantisation_errors_of_kohonen(reference, name, setting, rate):
         "query_mean_distance": -np.mean([m.score_samples(Z) for m in maps]),
     }.items():
         assert abs(value - expected[key]["mean"]) < 4 * expected[key]["sd"], key
-
-
-def test_compiled_and_plain_give_the_same_bits():
-    pytest.importorskip("numba")
-    from transvariation.baselines import _som_numba as numba_som
-
-    rng = np.random.default_rng(0)
-    for p in (1, 2, 9):
-        X = np.round(rng.normal(size=(40, p)), 1)
-        places = np.indices((4, 3)).reshape(2, -1).T.astype(float)
-        near = np.linalg.norm(places[:, None] - places, axis=2)
-        picks = rng.integers(40, size=400)
-        results = []
-        for present in (som._present, numba_som.present):
-            codes = np.ascontiguousarray(X[:12].T)
-            present(codes, X[picks], near, np.linspace(0.5, 0.3, 400), np.linspace(2.5, 0, 400))
-            results.append(codes)
-        assert np.array_equal(*results)
-
-
-def test_the_number_of_presentations_chooses_the_engine(monkeypatch):
-    pytest.importorskip("numba")
-    X = np.random.default_rng(0).normal(size=(60, 2))
-    plain = SOMOCC(n_epochs=5, random_state=0).fit(X).units_
-    monkeypatch.setattr(acceleration, "COMPILE_FROM", 300)
-    monkeypatch.setattr(som, "_present", None)
-    assert np.array_equal(SOMOCC(n_epochs=5, random_state=0).fit(X).units_, plain)
 
 
 def test_one_seed_one_map():

@@ -64,14 +64,17 @@ def test_at_most_five_passes_over_a_large_sample(passes, monkeypatch, draw, p):
     assert pull <= np.count_nonzero(distance == 0) + 1e-7 * len(X)
 
 
-def test_compiled_and_plain_passes_agree():
+def test_compiled_and_plain_passes_agree(monkeypatch):
     pytest.importorskip("numba")
     rng = np.random.default_rng(3)
     for p in (2, 3, 6):
         X = np.round(rng.normal(size=(20_011, p)), 1)
         for y in (X[5], np.full(p, 0.017), X[7] + 0.05):
-            plain, compiled = median._pass(X, y, False), median._pass(X, y, True)
-            for a, b in zip(plain, compiled, strict=True):
+            found = []
+            for compile_from in (sys.maxsize, 0):
+                monkeypatch.setattr(acceleration, "COMPILE_FROM", compile_from)
+                found.append(median._pass(median.Rows(X), y))
+            for a, b in zip(*found, strict=True):
                 np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-9)
 
 

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 from sklearn.utils import check_random_state
 
-from transvariation.acceleration import use_compiled
 from transvariation.base import OneClassClassifier
 from transvariation.validation import check_magnitude
 
@@ -38,7 +37,6 @@ def train_map(X: Floats, units: Floats, near: Floats, picks: NDArray[np.intp], r
     -------
     ndarray of shape (k, p)
     """
-    # Coordinates in rows: sums over them run in the same order in NumPy and compiled, so that both agree exactly.
     codes = np.ascontiguousarray(units.T)
     radius = np.quantile(near, 2 / 3)
     steps = len(picks)
@@ -46,12 +44,7 @@ def train_map(X: Floats, units: Floats, near: Floats, picks: NDArray[np.intp], r
     # Under one, the radius reaches the closest unit only.
     radii = np.maximum(radius * (1 - np.arange(steps) / steps), 0.0)
     shown = np.ascontiguousarray(X[picks])
-    if use_compiled(steps):
-        from transvariation.baselines._som_numba import present
-
-        present(codes, shown, near, alphas, radii)
-    else:
-        _present(codes, shown, near, alphas, radii)
+    _present(codes, shown, near, alphas, radii)
     return codes.T.copy()
 
 

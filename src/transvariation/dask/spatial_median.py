@@ -11,7 +11,7 @@ from transvariation.dask.calibration import kth_smallest
 from transvariation.dask.partitions import Floats, Integers, Partitions
 from transvariation.depth.median import (
     BLOCK,
-    PartitionedRows,
+    Rows,
     distance_from,
     midpoint,
     position_on_line,
@@ -25,7 +25,7 @@ def spatial_median_of_partitions(rows: Partitions) -> Floats:
     return spatial_median_of_rows(_Parted(rows))
 
 
-class _Parted(PartitionedRows):
+class _Parted(Rows):
     def __init__(self, rows: Partitions):
         self._rows = rows
         self._starts = rows.starts
@@ -47,11 +47,11 @@ class _Parted(PartitionedRows):
             return self._rows.take(np.arange(*which.indices(len(self))))
         return self._rows.take(np.array([which % len(self)]))[0]
 
-    def block_sums(self, y: Floats, compiled: bool) -> Floats:
+    def block_sums(self, y: Floats) -> Floats:
         if self._edges is None:
             self._edges = self._straddling()
-        parts = {block: sums_of_blocks(rows, y, compiled) for block, rows in self._edges.items()}
-        for start, inside in zip(self._starts, self._rows.map(_sums_inside, self._starts, y, compiled), strict=False):
+        parts = {block: sums_of_blocks(rows, y, len(self)) for block, rows in self._edges.items()}
+        for start, inside in zip(self._starts, self._rows.map(_sums_inside, self._starts, y), strict=False):
             if inside is not None:
                 parts[-(-int(start) // BLOCK)] = inside
         return np.concatenate([parts[block] for block in sorted(parts)])
@@ -97,9 +97,9 @@ def _whole_blocks(starts: Integers, number: int) -> tuple[int, int]:
     return (first - begin, last - begin) if last > first else (end - begin, end - begin)
 
 
-def _sums_inside(rows: Floats, number: int, starts: Integers, y: Floats, compiled: bool) -> Floats | None:
+def _sums_inside(rows: Floats, number: int, starts: Integers, y: Floats) -> Floats | None:
     low, high = _whole_blocks(starts, number)
-    return sums_of_blocks(rows[low:high], y, compiled) if high > low else None
+    return sums_of_blocks(rows[low:high], y, int(starts[-1])) if high > low else None
 
 
 def _edges(rows: Floats, number: int, starts: Integers) -> list[tuple[int, Floats]]:

@@ -7,7 +7,6 @@ that the probability of a box far in the tail does not underflow, and vectorised
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from transvariation.acceleration import resolve_engine
 from transvariation.density.minimax_tilting import MAX_VARIABLES, log_box_tilted
 from transvariation.density.normal_boxes import log_box2, log_box3, log_interval
 from transvariation.validation import blocks
@@ -46,7 +45,6 @@ def normal_box_probability(
     log: bool = False,
     tolerance: float | None = 1e-3,
     seed: int = 0,
-    engine: str = "auto",
 ) -> Floats:
     """Compute P(lower < X < upper) for X normal with the given mean and covariance.
 
@@ -69,9 +67,6 @@ def normal_box_probability(
         1e-21, and accepts any error.
     seed : int
         Shifts the lattice of the quasi Monte Carlo; the same seed gives the same numbers.
-    engine : {"auto", "compiled", "numpy"}
-        Whether compiled code (numba) or NumPy computes two and three variables; ``"auto"`` takes compiled code for many
-        boxes. The results agree to eleven digits.
 
     Returns
     -------
@@ -84,9 +79,7 @@ def normal_box_probability(
     """
     mean = np.atleast_1d(np.asarray(mean, dtype=float))
     cov = np.atleast_2d(np.asarray(cov, dtype=float))
-    return mixture_box_probability(
-        [1.0], mean[None], cov, lower, upper, log=log, tolerance=tolerance, seed=seed, engine=engine
-    )
+    return mixture_box_probability([1.0], mean[None], cov, lower, upper, log=log, tolerance=tolerance, seed=seed)
 
 
 def mixture_box_probability(
@@ -99,7 +92,6 @@ def mixture_box_probability(
     log: bool = False,
     tolerance: float | None = 1e-3,
     seed: int = 0,
-    engine: str = "auto",
 ) -> Floats:
     """Compute P(lower < X < upper) for X from a Gaussian mixture.
 
@@ -109,7 +101,7 @@ def mixture_box_probability(
         Non-negative, with sum one.
     means : array-like of shape (G, p)
     covs : array-like of shape (G, p, p), or (p, p) for components that share one
-    lower, upper, log, tolerance, seed, engine
+    lower, upper, log, tolerance, seed
         As for :func:`normal_box_probability`.
 
     Returns
@@ -122,7 +114,7 @@ def mixture_box_probability(
     array([2.50015836e-001, 2.09131203e-284])
     """
     _check_components(weights, means, covs)
-    log_p, error = log_mixture_boxes(weights, means, covs, lower, upper, tolerance=tolerance, seed=seed, engine=engine)
+    log_p, error = log_mixture_boxes(weights, means, covs, lower, upper, tolerance=tolerance, seed=seed)
     if tolerance is not None and (error > 10 * tolerance).any():
         raise TooManyVariables(
             f"{np.shape(means)[-1]} correlated variables are too many for the relative precision {tolerance}: the "
@@ -141,7 +133,6 @@ def log_mixture_boxes(
     *,
     tolerance: float | None = None,
     seed: int = 0,
-    engine: str = "auto",
 ) -> tuple[Floats, Floats]:
     """Compute log P(lower < X < upper) for X from a valid Gaussian mixture, and the relative errors of P.
 
@@ -158,7 +149,6 @@ def log_mixture_boxes(
     """
     weights, means, covs = (np.asarray(values, dtype=float) for values in (weights, means, covs))
     lower, upper = _sides(lower, upper, means.shape[1])
-    compiled = resolve_engine(engine, len(lower) * len(means) / 2) == "compiled"
     with np.errstate(divide="ignore"):
         log_weights = np.log(weights)
     log_p, error = np.empty(len(lower)), np.empty(len(lower))
@@ -167,7 +157,7 @@ def log_mixture_boxes(
         for block in blocks(len(rows), _BLOCK // len(means)):
             part = rows[block]
             low, high = lower[part][:, columns], upper[part][:, columns]
-            log_p[part], error[part] = _log_mixture(*mixture, low, high, tolerance, seed, compiled)
+            log_p[part], error[part] = _log_mixture(*mixture, low, high, tolerance, seed)
     return log_p, error
 
 
@@ -237,7 +227,6 @@ def _log_mixture(
     upper: Floats,
     tolerance: float | None,
     seed: int,
-    compiled: bool,
 ) -> tuple[Floats, Floats]:
     """Standardise the boxes about every component, compute their probabilities and add them up."""
     n_components, p = means.shape
@@ -254,13 +243,13 @@ def _log_mixture(
         return _add(log_weights + log_p, np.zeros(shape))
     if p == 2:
         rho = np.broadcast_to(corr[..., 0, 1], shape).reshape(-1)
-        log_p = log_box2(low.reshape(2, -1).T, high.reshape(2, -1).T, rho, compiled=compiled)
+        log_p = log_box2(low.reshape(2, -1).T, high.reshape(2, -1).T, rho)
         return _add(log_weights + log_p.reshape(shape), np.zeros(shape))
     if covs.ndim == 2:
-        log_p, error = _log_standard(low.reshape(p, -1).T, high.reshape(p, -1).T, corr, tolerance, seed, compiled)
+        log_p, error = _log_standard(low.reshape(p, -1).T, high.reshape(p, -1).T, corr, tolerance, seed)
         return _add(log_weights + log_p.reshape(shape), error.reshape(shape))
     components = zip(low.T, high.T, corr, strict=True)
-    parts = [_log_standard(*component, tolerance, seed, compiled) for component in components]
+    parts = [_log_standard(*component, tolerance, seed) for component in components]
     log_p, error = (np.column_stack(columns) for columns in zip(*parts, strict=True))
     return _add(log_weights + log_p, error)
 
@@ -280,14 +269,14 @@ def _add(log_p: Floats, error: Floats) -> tuple[Floats, Floats]:
 
 
 def _log_standard(
-    lower: Floats, upper: Floats, corr: Floats, tolerance: float | None, seed: int, compiled: bool
+    lower: Floats, upper: Floats, corr: Floats, tolerance: float | None, seed: int
 ) -> tuple[Floats, Floats]:
     """Compute log probabilities and relative errors of standardised boxes in three or more variables."""
     p = len(corr)
     # Where squares of the sides leave no digits for the rest, farther makes no difference.
     lower, upper = (np.where(np.isfinite(side), np.clip(side, -_FARTHEST, _FARTHEST), side) for side in (lower, upper))
     if p == 3:
-        return log_box3(lower, upper, corr, compiled=compiled), np.zeros(len(lower))
+        return log_box3(lower, upper, corr), np.zeros(len(lower))
     if p > MAX_VARIABLES:
         raise TooManyVariables(
             f"boxes with {p} correlated variables are out of reach, {MAX_VARIABLES} are possible",

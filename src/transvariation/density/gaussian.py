@@ -19,8 +19,6 @@ Components = tuple[Floats, Floats, Floats]  # weights, means, covariances
 class GaussianMixtureMixin(DensityMixin):
     """Box probabilities of densities that are mixtures of Gaussians."""
 
-    engine_ = "auto"  # which code computes them; DensityTOCC sets it for many small fits
-
     def _components(self) -> Components:
         """Return weights (G,), means (G, p) and covariances (G, p, p), or (p, p) if the components share one."""
         raise NotImplementedError
@@ -50,7 +48,7 @@ class GaussianMixtureMixin(DensityMixin):
             Return logarithms, which do not underflow.
         """
         check_is_fitted(self)
-        log_p, _ = log_mixture_boxes(*self._components(), lower, upper, engine=self.engine_)
+        log_p, _ = log_mixture_boxes(*self._components(), lower, upper)
         return log_p if log else np.exp(log_p)
 
     def box_error(self, lower: ArrayLike, upper: ArrayLike) -> Floats:

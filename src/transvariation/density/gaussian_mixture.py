@@ -57,7 +57,7 @@ class GaussianMixtureBIC(GaussianMixtureMixin, BaseEstimator):
     n_jobs : int, optional
         The number of threads that share the fits where there are many samples. The result is the same for every number.
     engine : {"auto", "compiled", "numpy"}, default="auto"
-        Whether compiled code (numba, the extra ``fast``) or NumPy searches and computes box probabilities. ``"auto"``
+        Whether compiled code (numba, the extra ``fast``) or NumPy searches. ``"auto"``
         uses compiled code for fits that take NumPy some two seconds or more; ``"compiled"`` uses it for all, which pays
         if there are many small ones; without numba both use NumPy. The first compiled fit of an installation takes half
         a minute longer. The results are the same.

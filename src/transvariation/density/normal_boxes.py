@@ -22,8 +22,6 @@ References
 Plackett, R. L. (1954). A reduction formula for normal multivariate integrals. Biometrika 41, 351-360.
 """
 
-from functools import cache
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
@@ -86,7 +84,7 @@ def _log_difference(a: Floats, b: Floats, near: Floats) -> Floats:
     return result
 
 
-def log_orthant2(h: Floats, k: Floats, rho: Floats | float, *, compiled: bool = False) -> Floats:
+def log_orthant2(h: Floats, k: Floats, rho: Floats | float) -> Floats:
     """Compute log P(X > h, Y > k) for standard normal X, Y with correlation -1 < rho < 1, elementwise.
 
     Examples
@@ -96,15 +94,9 @@ def log_orthant2(h: Floats, k: Floats, rho: Floats | float, *, compiled: bool = 
     """
     h, k, rho = np.broadcast_arrays(*(np.asarray(v, dtype=float) for v in (h, k, rho)))
     shape, (h, k, rho) = h.shape, (v.reshape(-1) for v in (h, k, rho))
-    result = np.full(h.size, np.nan)
-    if compiled:
-        from transvariation.density.compiled.orthants import log_orthants
-
-        log_orthants(*(np.ascontiguousarray(v) for v in (h, k, rho)), *_rules(), result)
-    todo = np.flatnonzero(np.isnan(result))  # compiled code leaves out points whose probability is below 1e-260
-    for part in blocks(len(todo), _POINTS):
-        rows = todo[part]
-        result[rows] = _log_orthants(h[rows], k[rows], rho[rows])
+    result = np.empty(h.size)
+    for part in blocks(h.size, _POINTS):
+        result[part] = _log_orthants(h[part], k[part], rho[part])
     return result.reshape(shape)
 
 
@@ -186,7 +178,7 @@ def _mobius_nodes(length: Floats, n_nodes: int) -> tuple[Floats, Floats]:
 
 
 def _log_nodes(length: Floats, n_nodes: int) -> tuple[Floats, Floats]:
-    """Do the same with t proportional to log x; beyond x = e^27 the factor 1 / x^2 leaves nothing."""
+    """Place x - 1 with t proportional to log x; beyond x = e^27 the factor 1 / x^2 leaves nothing. Also dx / dt."""
     log_end = np.minimum(np.log1p(length), _REACH)
     x = np.exp(_unit_nodes(n_nodes) * log_end)
     return x - 1, x * log_end
@@ -196,21 +188,7 @@ def _unit_nodes(n_nodes: int) -> Floats:
     return _RULES[n_nodes][0][:, None] / 2 + 0.5
 
 
-@cache
-def _rules() -> tuple[Floats, NDArray[np.intp], Floats, Floats, float, int]:
-    """Return the quadrature for the compiled kernel.
-
-    The least A of each class and where its nodes begin; all nodes on (0, 1) and their weights; the reach; the first
-    class in which nodes are placed in log x.
-    """
-    nodes, weights = zip(*_RULES.values(), strict=True)
-    least = np.array([least for least, _ in _CLASSES])
-    first = np.cumsum([0] + [n for _, n in _CLASSES])
-    n_mobius = int((least >= _LOGARITHMIC_BELOW).sum())
-    return least, first, np.concatenate(nodes) / 2 + 0.5, np.concatenate(weights), _REACH, n_mobius
-
-
-def log_box2(lower: Floats, upper: Floats, rho: Floats | float, *, compiled: bool = False) -> Floats:
+def log_box2(lower: Floats, upper: Floats, rho: Floats | float) -> Floats:
     """Compute log probabilities of boxes of shape (q, 2) under the standard bivariate normal distribution.
 
     Each axis is reflected so that the box lies on its positive side; an orthant is then one term, any other box the sum
@@ -223,7 +201,7 @@ def log_box2(lower: Floats, upper: Floats, rho: Floats | float, *, compiled: boo
     """
     (a, b, reflected), (c, d, reflected_too) = (_reflect(lower[:, u], upper[:, u]) for u in (0, 1))
     rho = np.where(reflected == reflected_too, rho, -np.asarray(rho))
-    result = log_orthant2(a, c, rho, compiled=compiled)
+    result = log_orthant2(a, c, rho)
     result[(a >= b) | (c >= d)] = -np.inf
     rest = np.flatnonzero(((b < np.inf) | (d < np.inf)) & (result > -np.inf))
     if len(rest):
@@ -267,7 +245,7 @@ def _condition(low: Floats, high: Floats, rho: Floats) -> Floats:
     return integrate_log_concave(log_integrand, low[:, 0], high[:, 0])
 
 
-def log_box3(lower: Floats, upper: Floats, corr: Floats, *, compiled: bool = False) -> Floats:
+def log_box3(lower: Floats, upper: Floats, corr: Floats) -> Floats:
     r"""Compute log probabilities of boxes of shape (q, 3) under the normal distribution with correlations `corr`.
 
     .. math:: P = \int_{a_1}^{b_1} \phi(x) \, P(a_2 < X_2 < b_2, a_3 < X_3 < b_3 \mid X_1 = x) \, dx
@@ -293,7 +271,7 @@ def log_box3(lower: Floats, upper: Floats, corr: Floats, *, compiled: bool = Fal
         def log_integrand(x: Floats, rows: NDArray[np.intp], low: Floats = low, high: Floats = high) -> Floats:
             mean = x[:, :, None] * slope
             sides = [((side[rows][:, None, others] - mean) / spread).reshape(-1, 2) for side in (low, high)]
-            log_p = log_box2(sides[0], sides[1], rho, compiled=compiled)
+            log_p = log_box2(sides[0], sides[1], rho)
             return log_p.reshape(x.shape) - x * x / 2 - _LOG_2PI / 2
 
         result[kept[part]] = integrate_log_concave(log_integrand, low[:, first], high[:, first], tolerance=1e-9)

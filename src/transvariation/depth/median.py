@@ -5,9 +5,8 @@ are treated exactly: a data point, and a sample on one line.
 """
 
 import math
-from abc import ABC, abstractmethod
 from functools import reduce
-from typing import NamedTuple, overload
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -55,61 +54,63 @@ def spatial_median(X: ArrayLike) -> Floats:
     return spatial_median_of_rows(as_rows(X, "X"))
 
 
-class PartitionedRows(ABC):
-    """A sample whose rows are not in one array. Its spatial median has the same bits as that of one array."""
+class Rows:
+    """The rows of a sample, in one array. A subclass keeps them elsewhere; its spatial median has the same bits."""
 
-    shape: tuple[int, int]
+    def __init__(self, X: Floats):
+        self._X = np.ascontiguousarray(X)
+        self.shape = X.shape
 
     def __len__(self) -> int:
         return self.shape[0]
 
-    @abstractmethod
     def max(self) -> float:
         """Return the largest value."""
+        return float(self._X.max())
 
-    @abstractmethod
     def min(self) -> float:
         """Return the smallest value."""
+        return float(self._X.min())
 
-    @overload
-    def __getitem__(self, which: int) -> Floats: ...
-    @overload
-    def __getitem__(self, which: slice) -> Floats: ...
-    @abstractmethod
     def __getitem__(self, which: int | slice) -> Floats:
         """Return one row, or every k-th one for a slice ``[::k]``."""
+        return self._X[which]
 
-    @abstractmethod
-    def __mul__(self, unit: float) -> "PartitionedRows":
+    def __mul__(self, unit: float) -> "Rows":
         """Multiply every value."""
+        return Rows(self._X * unit)
 
-    @abstractmethod
-    def block_sums(self, y: Floats, compiled: bool) -> Floats:
+    def block_sums(self, y: Floats) -> Floats:
         """Return `sums_of_blocks` of all rows."""
+        return sums_of_blocks(self._X, y, len(self))
 
-    @abstractmethod
     def median_on_line(self) -> Floats:
         """Return the median of rows that all lie on one line."""
+        X = self._X
+        if X.shape[1] == 1:
+            return np.median(X, axis=0)
+        far = X[np.argmax(distance_from(X, X[0]))]
+        order = np.argsort(position_on_line(X, X[0], far), kind="stable")
+        return midpoint(*X[order[[(len(X) - 1) // 2, len(X) // 2]]])
 
 
-def spatial_median_of_rows(X: Floats | PartitionedRows) -> Floats:
-    """Compute the spatial median of checked rows, in one array or partitioned."""
-    if X.shape[1] == 1:
-        return np.median(X, axis=0) if isinstance(X, np.ndarray) else X.median_on_line()
-    if exponent := exponent_beyond(max(float(X.max()), -float(X.min()))):
+def spatial_median_of_rows(X: Floats | Rows) -> Floats:
+    """Compute the spatial median of checked rows, in one array or elsewhere."""
+    rows = X if isinstance(X, Rows) else Rows(X)
+    if rows.shape[1] == 1:
+        return rows.median_on_line()
+    if exponent := exponent_beyond(max(rows.max(), -rows.min())):
         unit = 2.0 ** min(-exponent, 1023)
-        return spatial_median_of_rows(X * unit) / unit
-    if len(X) <= 2:
-        return X[0] + (X[-1] - X[0]) / 2
-    if X.shape[1] > max(len(X), _WIDE):
-        return _in_span(X if isinstance(X, np.ndarray) else X[::1])
-    compiled = use_compiled(len(X))
-    X = np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X
-    sub = np.ascontiguousarray(X[:: max(1, len(X) // _SUBSAMPLE)])
+        return spatial_median_of_rows(rows * unit) / unit
+    if len(rows) <= 2:
+        return rows[0] + (rows[-1] - rows[0]) / 2
+    if rows.shape[1] > max(len(rows), _WIDE):
+        return _in_span(rows[::1])
+    sub = np.ascontiguousarray(rows[:: max(1, len(rows) // _SUBSAMPLE)])
     start = np.sort(sub, axis=0)[[(len(sub) - 1) // 2, len(sub) // 2]].mean(axis=0)  # np.median takes longer
-    if len(X) > _LARGE:
-        start = _newton(sub, start, compiled, exact=False)
-    return _newton(X, start, compiled)
+    if len(rows) > _LARGE:
+        start = _newton(Rows(sub), start, exact=False)
+    return _newton(rows, start)
 
 
 def _in_span(X: Floats) -> Floats:
@@ -138,9 +139,9 @@ class _Pass(NamedTuple):
     at: int  # units at y itself
 
 
-def _pass(X: Floats | PartitionedRows, y: Floats, compiled: bool = False) -> _Pass:
+def _pass(X: Rows, y: Floats) -> _Pass:
     p = len(y)
-    blocks = sums_of_blocks(X, y, compiled) if isinstance(X, np.ndarray) else X.block_sums(y, compiled)
+    blocks = X.block_sums(y)
     # One after the other: NumPy's own sums would take an order that depends on how many there are.
     sums = reduce(np.add, blocks[:, :-3])
     position, square, ties = zip(*blocks[:, -3:].tolist(), strict=True)
@@ -164,13 +165,15 @@ def _pass(X: Floats | PartitionedRows, y: Floats, compiled: bool = False) -> _Pa
     )
 
 
-def sums_of_blocks(X: Floats, y: Floats, compiled: bool) -> Floats:
+def sums_of_blocks(X: Floats, y: Floats, n_rows: int) -> Floats:
     """Sum over the rows that are not at y, in blocks of `BLOCK` rows: one row of sums per block.
+
+    The size of the whole sample, of which X may be a part, decides whether compiled code runs.
 
     The columns: the sums of distances d, 1/d and 1/d^2 and how many rows are at y; the sum of unit vectors (p); the
     Hessian (p x p); the nearest row within the block, the square of its distance, and how many are as near.
     """
-    if compiled:
+    if use_compiled(n_rows):
         from transvariation.depth.compiled.median import fused_pass
 
         return fused_pass(X, y, BLOCK)
@@ -196,21 +199,21 @@ def _plain_sums(X: Floats, y: Floats) -> Floats:
     return sums
 
 
-def _newton(X: Floats | PartitionedRows, y: Floats, compiled: bool, exact: bool = True) -> Floats:
+def _newton(X: Rows, y: Floats, exact: bool = True) -> Floats:
     """Minimise the sum of distances from a start y; `exact` finds a median that is a data point as such."""
-    here = _pass(X, y, compiled)
+    here = _pass(X, y)
     close = (_ROUNDING if exact else _CHANCE) * max(here.objective / len(X), _TINIEST)
     tried: set[bytes] = set()  # data points already known not to be the median
     for _ in range(_MAX_PASSES):
         step = here.step
         if step is None:
-            return _on_line(X)
+            return X.median_on_line()
         if here.at:
             leave = _step_off(here)
             if leave is None:
                 return y
             tried.add(y.tobytes())
-            y, here = _descend(X, y, here, leave, compiled)
+            y, here = _descend(X, y, here, leave)
             continue
         candidate = X[here.nearest]
         # The closest unit contributes much of the curvature, and the sum does not rise towards it: the minimum may be
@@ -221,21 +224,21 @@ def _newton(X: Floats | PartitionedRows, y: Floats, compiled: bool, exact: bool 
             and here.resultant @ (candidate - y) >= 0
             and candidate.tobytes() not in tried
         ):
-            there = _pass(X, candidate, compiled)
+            there = _pass(X, candidate)
             leave = _step_off(there)
             if there.step is None:  # on a line it may be one end of an interval of minima
-                return _on_line(X)
+                return X.median_on_line()
             if leave is None:
                 return candidate.copy()
             tried.add(candidate.tobytes())
             if there.objective < here.objective:
-                y, here = _descend(X, candidate, there, leave, compiled)
+                y, here = _descend(X, candidate, there, leave)
                 continue
         length = math.sqrt(step @ step)
         # Newton squares the error: what is left after this step is about length^2 times the curvature's change.
         if length * length * here.weight2 / here.weight <= close or length <= 1e-15 * math.hypot(*y):
             return y + step
-        y_new, there = _descend(X, y, here, step, compiled)
+        y_new, there = _descend(X, y, here, step)
         if y_new is y:
             return y
         y, here = y_new, there
@@ -253,24 +256,15 @@ def _step_off(here: _Pass) -> Floats | None:
     return direction * (pull - here.at) / (curvature if curvature > 0 else here.weight)
 
 
-def _descend(X: Floats | PartitionedRows, y: Floats, here: _Pass, step: Floats, compiled: bool) -> tuple[Floats, _Pass]:
+def _descend(X: Rows, y: Floats, here: _Pass, step: Floats) -> tuple[Floats, _Pass]:
     """Take a step in a descent direction, halving it until the sum of distances is smaller."""
     for _ in range(60):
-        there = _pass(X, y + step, compiled)
+        there = _pass(X, y + step)
         # A step that is right must not be refused because of rounding.
         if there.objective <= here.objective * (1 + 1e-15 * math.sqrt(len(X))):
             return y + step, there
         step = step / 2
     return y, here
-
-
-def _on_line(X: Floats | PartitionedRows) -> Floats:
-    """Compute the median of a sample whose points all lie on one line."""
-    if not isinstance(X, np.ndarray):
-        return X.median_on_line()
-    far = X[np.argmax(distance_from(X, X[0]))]
-    order = np.argsort(position_on_line(X, X[0], far), kind="stable")
-    return midpoint(*X[order[[(len(X) - 1) // 2, len(X) // 2]]])
 
 
 def distance_from(X: Floats, point: Floats) -> Floats:
