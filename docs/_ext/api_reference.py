@@ -34,7 +34,7 @@ TOPICS = {
         "Minor components, sparse minor components and random projections.",
     ),
     "Feature selection": (("feature_selection",), "VIP, VarSel, and the stability of a selection."),
-    "Data": (("datasets",), "Glass fragments and simulated scenarios."),
+    "Data": (("datasets",), "Glass fragments, simulated scenarios and a simulated plant."),
     "Model files": (("persistence",), "Save and load models without pickle."),
 }
 
@@ -42,7 +42,11 @@ TOPICS = {
 MODULES = {
     "transvariation.casework": ("Casework", "From tables to one conclusion per fragment."),
     "transvariation.tables": ("Tables", "From files and data frames to checked numbers."),
-    "transvariation.preprocessing": ("Spectra", "Scatter correction, smoothing and derivatives of spectra."),
+    "transvariation.preprocessing": (
+        "Spectra and lags",
+        "Transformers of spectra, between instruments, and of time series.",
+    ),
+    "transvariation.monitoring": ("Process monitoring", "Charts of a process over time, with alarms."),
     "transvariation.spectral_bands": ("Spectral bands", "Intervals in which a spectrum leaves the band of the class."),
     "transvariation.baselines": ("Baselines", "The paper's six competitors and DD-SIMCA, on the same base class."),
     "transvariation.dask": ("Dask", "The same classifiers on Dask collections, memory maps and blocks of rows."),

@@ -66,7 +66,7 @@ class LaggedVariables(TransformerMixin, BaseEstimator):
         """
         if isinstance(self.lags, bool) or not isinstance(self.lags, int | np.integer) or self.lags < 0:
             raise ValueError(f"lags={self.lags!r} must be a whole number of at least 0, such as 2")
-        validate_data(self, native_frame(X), dtype=np.float64)
+        validate_data(self, native_frame(X), dtype=np.float64, ensure_all_finite="allow-nan")
         return self
 
     def transform(self, X: ArrayLike) -> Floats:
@@ -82,7 +82,7 @@ class LaggedVariables(TransformerMixin, BaseEstimator):
         ndarray of shape (n_samples, (lags + 1) * n_features)
         """
         check_is_fitted(self)
-        rows = validate_data(self, native_frame(X), dtype=np.float64, reset=False)
+        rows = validate_data(self, native_frame(X), dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
         now = np.arange(len(rows))
         return np.hstack([rows[np.maximum(now - lag, 0)] for lag in range(self.lags + 1)])
 
@@ -102,3 +102,8 @@ class LaggedVariables(TransformerMixin, BaseEstimator):
 
         names = _check_feature_names_in(self, input_features)
         return np.array([f"{n} (t-{k})" if k else n for k in range(self.lags + 1) for n in names], dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
