@@ -1,5 +1,6 @@
 """Sphinx configuration of the manual: `make docs`. The build needs no network."""
 
+import inspect
 import os
 import re
 import sys
@@ -30,10 +31,12 @@ author = "The transvariation developers"
 copyright = author
 version = release = transvariation.__version__
 language = "en_GB"
+REPOSITORY = "https://github.com/transvariation/transvariation"
 
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.linkcode",
     "numpydoc",
     "myst_parser",
     "sphinx_click",
@@ -42,6 +45,16 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "equations",  # ours: equations as SVG, without a script from the network
 ]
+# Links into other manuals need their indexes from the network, which only the hosted build has.
+if os.environ.get("READTHEDOCS"):
+    extensions.append("sphinx.ext.intersphinx")
+    intersphinx_mapping = {
+        "numpy": ("https://numpy.org/doc/stable/", None),
+        "pandas": ("https://pandas.pydata.org/docs/", None),
+        "python": ("https://docs.python.org/3/", None),
+        "scipy": ("https://docs.scipy.org/doc/scipy/", None),
+        "sklearn": ("https://scikit-learn.org/stable/", None),
+    }
 html_math_renderer = "drawn"
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "_generated", "**/sg_execution_times.rst", "sg_execution_times.rst"]
@@ -92,7 +105,8 @@ copybutton_prompt_is_regexp = True
 WIDE = ["index", "auto_examples/index", *(f"auto_examples/{file.stem}" for file in HERE.parent.glob("examples/*.py"))]
 
 html_theme = "pydata_sphinx_theme"
-html_title = "transvariation"
+html_title = "transvariation: anomaly and novelty detection with calibrated error rates"
+html_short_title = "transvariation"
 html_static_path = ["_static"]
 html_favicon = "_static/logo.svg"
 html_css_files = ["house.css"]
@@ -102,14 +116,37 @@ html_theme_options = {
     "logo": {"text": "transvariation", "image_light": "_static/logo.svg", "image_dark": "_static/logo.svg"},
     "show_toc_level": 2,
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 5,
-    "navbar_end": ["theme-switcher"],
+    "header_links_before_dropdown": 7,
+    "github_url": REPOSITORY,
+    "use_edit_page_button": True,
+    "navbar_end": ["theme-switcher", "navbar-icon-links"],
     "footer_start": ["copyright"],
     "footer_end": [],
     "show_prev_next": True,
-    "secondary_sidebar_items": {"**": ["page-toc"], **{page: [] for page in WIDE}},
+    "secondary_sidebar_items": {"**": ["page-toc", "edit-this-page"], **{page: [] for page in WIDE}},
+}
+html_context = {
+    "github_user": "transvariation",
+    "github_repo": "transvariation",
+    "github_version": "main",
+    "doc_path": "docs",
 }
 html_sidebars = {page: [] for page in ("index", "installation", "quickstart")}
+
+
+def linkcode_resolve(domain: str, info: dict[str, str]) -> str | None:
+    """Find the lines of the repository that define an object of the reference."""
+    if domain != "py" or not info["module"]:
+        return None
+    found: Any = sys.modules.get(info["module"])
+    for name in info["fullname"].split("."):
+        found = inspect.unwrap(getattr(found, name, None))
+    try:
+        file, (lines, first) = inspect.getsourcefile(found), inspect.getsourcelines(found)
+        path = Path(str(file)).resolve().relative_to(HERE.parent)
+    except (TypeError, ValueError, OSError):  # a property, or inherited from another library
+        return None
+    return f"{REPOSITORY}/blob/main/{path.as_posix()}#L{first}-L{first + len(lines) - 1}"
 
 
 def strip_last_line(app: Sphinx, doctree: nodes.document) -> None:
