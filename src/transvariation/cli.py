@@ -469,6 +469,43 @@ def score(model: Path, table: Path, out: Path | None, **options: Any) -> None:
 
 
 @main.command()
+@click.argument("normal", type=INPUT)
+@click.argument("new", type=INPUT)
+@click.option("--report", type=OUTPUT, help="Write a report: .html.")
+@click.option("--json", "json_file", type=OUTPUT, help="Write everything as JSON.")
+@click.option("--lags", type=click.IntRange(min=0), default=0, help="Judge each row with so many rows before it.")
+@click.option("--components", "n_components", type=COUNT, help="Principal components.  [90% of the variance]")
+@click.option("--false-alarm", type=float, default=0.01, help="Share of normal rows that one or more charts flag.")
+@click.option("--run", type=COUNT, default=3, help="Successive flagged rows that raise an alarm.")
+@click.option("--normal-sheet", help="The sheet of NORMAL, if it is an Excel workbook; by default the first.")
+@click.option("--new-sheet", help="The sheet of NEW.")
+def monitor(normal: Path, new: Path, report: Path | None, json_file: Path | None, **options: Any) -> None:
+    """Chart a NEW run of a process against a NORMAL run: score, Hotelling's T2 and Q over time, and alarms.
+
+    The tables have one row per time, in time order or with a column of times, and one column per variable.
+    """
+    from rich.console import Console
+
+    from transvariation.atomic_write import check_outputs
+    from transvariation.report.monitoring import monitor_tables, monitoring_summary, write_monitoring_json
+    from transvariation.report.monitoring import write_monitoring_report as write_report
+
+    sheets = (options.pop("normal_sheet"), options.pop("new_sheet"))
+    with _usage_errors():
+        check_outputs([report, json_file], [normal, new])
+        with Console(stderr=True).status("measuring"):
+            result = monitor_tables(normal, new, sheets=sheets, **options)
+        _say(monitoring_summary(result))
+        for alarm in result.alarms[:10]:
+            named = ", ".join(list(alarm.contributions)[:3])
+            _say(f"  {result.labels[alarm.raised]}: {', '.join(alarm.charts)}; {named}")
+        for path, write in ((report, write_report), (json_file, write_monitoring_json)):
+            if path is not None:
+                write(result, path)
+                _say(f"Written: {path}")
+
+
+@main.command()
 @click.option("--port", type=click.IntRange(0, 65535), default=8377, help="Port; 0: any free one.")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 def serve(port: int, no_browser: bool) -> None:
