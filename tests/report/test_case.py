@@ -166,6 +166,13 @@ def test_markup_in_names_stays_text():
     assert "&lt;script&gt;" in page
 
 
+def test_fragments_called_as_columns_of_the_report_are():
+    named = RECOVERED.iloc[:3].set_axis(["variable", "control", "conclusion"])
+    page = case_html(judge(CONTROL, named))
+    heads = [re.findall(r">([^<]+)</th>", head) for head in page.split("<thead>")[1:]]
+    assert ["variable", "control", "variable", "control", "conclusion"] in heads
+
+
 def test_names_in_the_figure_are_no_formulas_and_fit():
     odd = [f"{name} of what was found at the very bottom of the well" for name in ("K$_$", "price in $ (US$)")]
     result = judge(CONTROL.set_axis(odd, axis=1), RECOVERED.set_axis(odd, axis=1))

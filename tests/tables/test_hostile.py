@@ -1,7 +1,9 @@
 """Files that are wrong, broken or malicious: each has one defined outcome."""
 
+import contextlib
 import io
 import pickle
+import resource
 import sys
 import time
 import zipfile
@@ -489,5 +491,105 @@ def test_folders_and_pipes(tmp_path):
 
 
 def test_a_line_without_end(monkeypatch):
-    monkeypatch.setattr("transvariation.tables.text.LONGEST_LINE", 2 << 20)
-    assert "a line is longer than" in problems(b"Na\n" + b"1" * (5 << 20))[0]
+    monkeypatch.setattr("transvariation.tables.text.LONGEST_ROW", 2 << 20)
+    assert "row 2: a row has more than" in problems(b"Na\n" + b"1" * (5 << 20))[0]
+
+
+class TestBoundedCost:
+    """A file of 64 MB is refused within 500 MB and ten seconds; smaller ones show the same."""
+
+    @staticmethod
+    def sheet(rows: str, part: str = "xl/worksheets/sheet1.xml") -> bytes:
+        openpyxl = pytest.importorskip("openpyxl")
+        book, plain, changed = openpyxl.Workbook(), io.BytesIO(), io.BytesIO()
+        book.active.append(["id", "Na"])
+        book.save(plain)
+        with zipfile.ZipFile(plain) as source, zipfile.ZipFile(changed, "w", zipfile.ZIP_DEFLATED) as target:
+            for name in source.namelist():
+                content = source.read(name)
+                if name == part:
+                    content = content.replace(b"</sheetData>", rows.encode() + b"</sheetData>")
+                target.writestr(name, content)
+        return changed.getvalue()
+
+    @staticmethod
+    def refuse(source: bytes) -> str:
+        before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+        found = problems(source)
+        assert time.process_time() - start < 10
+        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300_000  # kB
+        return found[0]
+
+    def test_an_empty_cell_in_the_last_column_of_each_row(self):
+        rows = "".join(f'<row r="{i}"><c r="B{i}"><v>1</v></c><c r="XFD{i}"/></row>' for i in range(2, 4000))
+        with pytest.raises(TableError, match="row 1222: more than 20,000,000 cells up to this row, most of them empty"):
+            read_table(self.sheet(rows), limits=Limits(cells=20_000_000))
+        few = "".join(f'<row r="{i}"><c r="B{i}"><v>1</v></c><c r="XFD{i}"/></row>' for i in range(2, 40))
+        assert len(read_table(self.sheet(few), features=["Na"])) == 38
+
+    def test_a_row_of_millions_of_cells(self):
+        many = '<row r="2">' + "<c/>" * 3_000_000 + "</row>"
+        assert "a part or a row that is too large" in self.refuse(self.sheet(many))
+        hidden = '<row r="2">' + ("<c/>" * 900_000 + "<!--</row>-->") * 4 + "</row>"
+        assert "a part or a row that is too large" in self.refuse(self.sheet(hidden))
+        assert "at most 1,048,576 rows and 16,384 columns" in self.refuse(
+            self.sheet('<row r="2">' + "<c/>" * 20_000 + "</row>")
+        )
+
+    def test_a_sheet_that_is_a_chart(self):
+        openpyxl = pytest.importorskip("openpyxl")
+        book, content = openpyxl.Workbook(), io.BytesIO()
+        for row in (["id", "Na"], ["F1", 1.5], ["F2", 2.5]):
+            book.active.append(row)
+        chart = openpyxl.chart.BarChart()
+        chart.add_data(openpyxl.chart.Reference(book.active, min_col=2, min_row=1, max_row=3), titles_from_data=True)
+        book.create_chartsheet("Chart", 0).add_chart(chart)
+        book.save(content)
+        assert read_table(content.getvalue()).X.ravel().tolist() == [1.5, 2.5]
+
+    @pytest.mark.parametrize("record", [b'"\n",' * 2_000_000, b"1," * 3_000_000, b'"' + b"\n" * 6_000_000])
+    def test_a_record_without_end(self, record):
+        assert "row 3: a " in self.refuse(b"id,Na\nA,1\n" + record + b"1\n")
+
+    def test_rows_of_a_million_cells(self):
+        assert "the row has 1500001 cells but the header has 2" in self.refuse(b"id,Na\nA,1\n" + b"1," * 1_500_000)
+
+    def test_lists_and_long_texts_in_parquet(self):
+        pa = pytest.importorskip("pyarrow")
+        from pyarrow.parquet import write_table
+
+        def parquet(**columns) -> bytes:
+            content = io.BytesIO()
+            write_table(pa.table({"Na": np.arange(200.0), **columns}), content)
+            return content.getvalue()
+
+        lists = read_table(parquet(lists=pa.array([list(range(2000))] * 200)))
+        assert lists.features == ("Na",)
+        assert [note.params["value"] for note in lists.notes if note.code == "unused-text"] == ["list<element: int64>"]
+        long = "x" * 1_000_000
+        assert "column 'id': a cell has more than 131,072 characters" in self.refuse(parquet(id=[long] * 200))
+        large = parquet(id=[f"{i}{long}" for i in range(200)])
+        before = pa.total_allocated_bytes()
+        assert "column 'id': the column holds 200 MB of text" in self.refuse(large)
+        assert pa.total_allocated_bytes() - before < 10e6
+
+    def test_times_with_nanoseconds_in_parquet(self):
+        pa = pytest.importorskip("pyarrow")
+        from pyarrow.parquet import write_table
+
+        content = io.BytesIO()
+        times = pa.array([1, 3_600_000_000_001], pa.time64("ns"))
+        write_table(pa.table({"time": times, "Na": [1.5, 2.5]}), content)
+        assert read_table(content.getvalue()).order.tolist() == [0.0, 3600.0]
+
+    def test_flipped_bits_in_parquet_are_told_in_words(self):
+        pytest.importorskip("pyarrow")
+        content = io.BytesIO()
+        frame = pd.DataFrame({"id": [f"F{i}" for i in range(30)], "Na": np.arange(30.0), "Mg": np.arange(30) % 7})
+        frame.to_parquet(content)
+        rng = np.random.default_rng(0)
+        for _ in range(200):
+            damaged = bytearray(content.getvalue())
+            damaged[rng.integers(4, len(damaged))] ^= 1 << rng.integers(8)
+            with contextlib.suppress(TableError):
+                read_table(bytes(damaged))

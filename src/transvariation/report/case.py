@@ -4,6 +4,7 @@ Headings follow ISO 21043-5. The report renders a result and decides nothing.
 """
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import date
 from pathlib import Path
@@ -170,10 +171,16 @@ def _counted(table: dict[str, Any], role: str) -> str:
 
 def _mean_frame(result: CaseResult, conclusions: Any) -> pd.DataFrame:
     known = {name: [mean(k.measurements[name]) for k in result.inputs.known] for name in result.inputs.features}
-    columns = {"control": {name: _mean_sd(values) for name, values in known.items()}}
-    columns |= {c.fragment: {n: _mean_sd(values) for n, values in c.measurements.items()} for c in conclusions}
-    frame = pd.DataFrame(columns)
-    return frame.rename(lambda name: with_unit(result, str(name))).rename_axis("variable").reset_index()
+    return _by_variable(result, [("control", known), *((c.fragment, c.measurements) for c in conclusions)])
+
+
+def _by_variable(result: CaseResult, columns: Sequence[tuple[str, Mapping[str, Any]]]) -> pd.DataFrame:
+    """Arrange means with a row per variable; a fragment may be called "control" or "variable"."""
+    cells = [[_mean_sd(values[name]) for _, values in columns] for name in result.inputs.features]
+    names = [with_unit(result, name) for name in result.inputs.features]
+    frame = pd.DataFrame(cells, columns=[name for name, _ in columns])
+    frame.insert(0, "variable", names, allow_duplicates=True)
+    return frame
 
 
 def _mean_sd(values: Any) -> str:
@@ -301,9 +308,7 @@ def _fragments(result: CaseResult) -> Section:
         )
     for start in range(0, min(len(known), DETAILED), BESIDE + 1):
         chosen = known[start : start + BESIDE + 1]
-        frame = pd.DataFrame({k.fragment: {n: _mean_sd(v) for n, v in k.measurements.items()} for k in chosen})
-        frame = frame.rename(lambda name: with_unit(result, str(name))).rename_axis("variable").reset_index()
-        section.table(frame, "Control fragments")
+        section.table(_by_variable(result, [(k.fragment, k.measurements) for k in chosen]), "Control fragments")
     for start in range(BESIDE, min(len(result.conclusions), DETAILED), BESIDE):
         section.table(_mean_frame(result, result.conclusions[start : start + BESIDE]), "Recovered fragments")
     return section

@@ -85,7 +85,7 @@ def laid_out(
     table: pd.DataFrame, digits: int = 3, forms: dict[str, str] | None = None
 ) -> tuple[list[dict[str, Any]], list[list[Any]]]:
     """Format a table: numbers with `digits` decimals or by the format of the column, missing values as a dash."""
-    columns = [{"name": str(c), "text": not pd.api.types.is_numeric_dtype(table[c])} for c in table.columns]
+    columns = [{"name": str(c), "text": not pd.api.types.is_numeric_dtype(kind)} for c, kind in table.dtypes.items()]
     form = [(forms or {}).get(str(column["name"]), f".{digits}f") for column in columns]
     return columns, [list(map(_cell, row, form)) for row in table.itertuples(index=False)]
 

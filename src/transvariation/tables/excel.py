@@ -5,16 +5,21 @@ such as #DIV/0!: such cells would be dropped or imputed as if nothing had been m
 """
 
 import posixpath
+import re
 import warnings
 import zipfile
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 from transvariation.tables.grid import Block, Grid, Limits
 from transvariation.tables.problems import Problems, TableError
 
-EXCEL_ROWS = 1_048_576
+EXCEL_ROWS, EXCEL_COLUMNS = 1_048_576, 16_384
+LONGEST_ROW = 4_000_000  # bytes of XML between the ends of two rows, or of two shared strings
+LARGEST_PART = 10_000_000  # bytes of a part that openpyxl holds as a whole, such as the styles
+_XML = (b"<", b"\x00", b"\xef\xbb", b"\xfe\xff", b"\xff\xfe")  # what a part in any encoding begins with
+_END_OF_ITEM = re.compile(rb"</(?:[\w.-]+:)?(?:row|si)\s*>")
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 
 
@@ -25,7 +30,7 @@ class ExcelGrid(Grid):
         self, stream: BinaryIO, problems: Problems, limits: Limits, sheet: str | int | None, decimal: str | None
     ):
         super().__init__(problems, decimal)
-        self._stream, self._book = stream, _open(stream, problems, limits)
+        self._limits, self._stream, self._book = limits, stream, _open(stream, problems, limits)
         titles = [each.title for each in self._book.worksheets]
         self._title = self._choose(sheet, titles)
         self.read_header(self._rows())
@@ -53,18 +58,24 @@ class ExcelGrid(Grid):
         return visible[0]
 
     def _rows(self) -> Iterator[tuple[int, tuple[Any, ...]]]:
-        worksheet = self._book[self._title]
-        worksheet.reset_dimensions()  # the stated size may be wrong, or a trap
+        """Read the rows, without the many empty cells that may follow the last one with a value."""
+        n_cells = 0
         try:
-            for row, cells in enumerate(worksheet.iter_rows(values_only=True), start=1):
-                if row > EXCEL_ROWS:
-                    self.problems.add("row-number", limit=EXCEL_ROWS)
+            for row, cells in enumerate(self._book[self._title].iter_rows(values_only=True), start=1):
+                n_cells += len(cells)
+                if row > EXCEL_ROWS or len(cells) > EXCEL_COLUMNS:
+                    self.problems.add("row-number", row, rows=EXCEL_ROWS, columns=EXCEL_COLUMNS)
                     return
-                yield row, cells
+                if n_cells > self._limits.cells:  # most of them empty: a cell in the last column makes 16,384
+                    raise self.problems.stop("too-many-cells", row, limit=self._limits.cells)
+                width = len(cells)
+                while width > 50 and cells[width - 50 : width].count(None) == 50:
+                    width -= 50
+                yield row, cells[:width]
         except TableError:
             raise
         except Exception as error:  # whatever openpyxl meets in a damaged sheet
-            self.problems.add("unreadable-sheet", sheet=self._title, reason=str(error))
+            self.problems.add("unreadable-sheet", sheet=self._title, reason=_reason(error))
 
     def blocks(self) -> Iterator[Block]:
         """Read the rows below the header."""
@@ -104,7 +115,7 @@ class ExcelGrid(Grid):
         except TableError:
             raise
         except Exception as error:  # a damaged sheet that openpyxl could read in part
-            self.problems.add("unreadable-sheet", sheet=self._title, reason=str(error))
+            self.problems.add("unreadable-sheet", sheet=self._title, reason=_reason(error))
             return
         merged = sorted((at, cells) for at, cells in merged if at[0] >= self.first_row and at[1] <= width)
         if merged:
@@ -142,23 +153,46 @@ def _open(stream: BinaryIO, problems: Problems, limits: Limits) -> Any:
     _check_archive(stream, problems, limits)
     problems.check()
     try:
-        import openpyxl
+        import openpyxl  # noqa: F401  # its absence is noticed here
+        from openpyxl.reader.excel import ExcelReader
+        from openpyxl.worksheet._read_only import ReadOnlyWorksheet
     except ImportError:
         extra = "transvariation[excel]"
         raise problems.stop("library", remedy="install", kind="Excel", library="openpyxl", extra=extra) from None
+
+    class Worksheet(ReadOnlyWorksheet):
+        def _get_size(self) -> None:
+            """Do not look for the stated size: it may be wrong, or the search may read the whole sheet."""
+
+    class Reader(ExcelReader):
+        def read_worksheets(self) -> None:
+            """List the sheets without those that are charts, which openpyxl cannot open read-only."""
+            for sheet, relation in self.parser.find_sheets():
+                if relation.target in self.valid_files and "chartsheet" not in relation.Type:
+                    worksheet = Worksheet(self.wb, sheet.name, relation.target, self.shared_strings)
+                    worksheet.sheet_state = sheet.state
+                    self.wb._sheets.append(worksheet)
+
     stream.seek(0)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about styles and extensions, which hold no data
-            return openpyxl.load_workbook(stream, read_only=True, data_only=True, keep_links=False)
+            reader = Reader(stream, read_only=True, data_only=True, keep_links=False)
+            reader.read()
+            return reader.wb
     except Exception as error:  # openpyxl raises what it meets: KeyError, BadZipFile, ParseError, ...
-        raise problems.stop("damaged", kind="Excel", reason=str(error)) from None
+        raise problems.stop("damaged", kind="Excel", reason=_reason(error)) from None
+
+
+def _reason(error: Exception) -> str:
+    return str(error) or type(error).__name__
 
 
 def _check_archive(stream: BinaryIO, problems: Problems, limits: Limits) -> None:
-    """Refuse archives that unpack to far more than they weigh, and XML that defines entities.
+    """Refuse archives that unpack to far more than they weigh, and XML that would take far more memory than its size.
 
-    Python unpacks no more of a member than the size stated for it, so the stated sizes are an upper bound.
+    Python unpacks no more of a member than the size stated for it, so the stated sizes are an upper bound. A row and a
+    shared string are held in memory as a tree, and so are all parts but the sheets and the shared strings.
     """
     stream.seek(0)
     try:
@@ -169,9 +203,26 @@ def _check_archive(stream: BinaryIO, problems: Problems, limits: Limits) -> None
             elif "xl/workbook.xml" not in names:
                 problems.add("model-file" if {"transvariation.json", "manifest.json"} & set(names) else "no-workbook")
             else:
-                for name in (name for name in names if name.endswith((".xml", ".rels"))):
+                for name in names:
                     with archive.open(name) as file:
-                        if b"<!DOCTYPE" in file.read(4096):
-                            problems.add("xml-entities", member=name)
+                        _check_part(file, name, archive.getinfo(name).file_size, problems)
     except Exception as error:  # BadZipFile, zlib.error, NotImplementedError, EOFError, ...
-        problems.add("damaged", kind="Excel", reason=str(error))
+        problems.add("damaged", kind="Excel", reason=_reason(error))
+
+
+def _check_part(file: IO[bytes], name: str, size: int, problems: Problems) -> None:
+    """Refuse XML entities, and parts or rows that are too large to be held in memory."""
+    head = file.read(4096)
+    if not head.lstrip().startswith(_XML):
+        return  # a picture
+    if b"<!DOCTYPE" in head:
+        problems.add("xml-entities", member=name)
+    elif size > LARGEST_PART:
+        in_rows, rest = name.startswith(("xl/worksheets/", "xl/sharedStrings")), head
+        while in_rows and (piece := file.read(LONGEST_ROW)):
+            text = rest + piece
+            end = max((match.end() for match in _END_OF_ITEM.finditer(text)), default=0)
+            rest = text[end:]
+            in_rows = len(rest) <= LONGEST_ROW and b"<!" not in text  # a comment may hold what looks like an end
+        if not in_rows:
+            problems.add("large-part", member=name)

@@ -1,5 +1,6 @@
 """The common form of every table: a header and blocks of columns, which DataFrames and Parquet files have already."""
 
+import csv
 import hashlib
 import re
 from collections import Counter
@@ -12,12 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from transvariation.tables.cells import Column, Limit, read_cell
-from transvariation.tables.problems import MARKS, Problems
+from transvariation.tables.problems import MARKS, Problems, TableError
 
 if TYPE_CHECKING:
     import pandas as pd
 
 BLOCK_CELLS = 1_000_000  # a block of text cells this large takes about 100 MB
+LARGEST_TEXT = 100_000_000  # bytes of one column in a row group of a Parquet file
+_NOT_READ = ("list", "large_list", "fixed_size_list", "struct", "map", "binary", "large_binary", "fixed_size_binary")
 
 Frames = Callable[[int], Iterable["pd.DataFrame"]]
 
@@ -126,9 +129,13 @@ def are_names(cells: Sequence[object]) -> bool:
     >>> are_names(["id", "Na", ""]), are_names(["F1", "1,5"])
     (True, False)
     """
-    filled = [cell for cell in cells if is_filled([cell])]
-    numbers = [number for cell in filled for mark in MARKS if (number := read_cell(cell, mark)) is not None]
-    return len(filled) > 1 and not any(isinstance(number, Limit) or number == number for number in numbers)
+    n_filled = 0
+    for cell in filter(lambda cell: is_filled([cell]), cells):
+        n_filled += 1
+        numbers = (read_cell(cell, mark) for mark in MARKS)
+        if any(number is not None and (isinstance(number, Limit) or number == number) for number in numbers):
+            return False
+    return n_filled > 1
 
 
 class TypedGrid(Grid):
@@ -145,7 +152,7 @@ class TypedGrid(Grid):
             rows = np.arange(start, start + len(frame))
             start += len(frame)
             if len(frame):
-                yield Block(rows, [_cells(column) for _, column in frame.items()], (start - 2) / self.n_rows)
+                yield Block(rows, [_cells(column) for _, column in frame.items()], (start - 2) / max(self.n_rows, 1))
 
 
 def _cells(column: Any) -> Column:
@@ -187,28 +194,79 @@ def open_frame(frame: Any, problems: Problems, decimal: str | None) -> TypedGrid
 
 
 def open_parquet(stream: BinaryIO, problems: Problems, decimal: str | None) -> TypedGrid:
-    """Open a Parquet file, to be read a batch of rows at a time; an index that pandas kept comes first."""
+    """Open a Parquet file, to be read a batch of rows at a time; an index that pandas kept comes first.
+
+    Columns of lists and the like are not read; each of their cells is the name of its type. Text that repeats is
+    unpacked once.
+    """
     parquet = _pyarrow(problems, "Parquet", "pyarrow.parquet")
     stream.seek(0)
     try:
-        file = parquet.ParquetFile(stream)
-        index = (file.schema_arrow.pandas_metadata or {}).get("index_columns") or []
-    except Exception as error:  # pyarrow raises OSError, ArrowInvalid, ...
+        schema = (file := parquet.ParquetFile(stream)).schema_arrow
+        names, types, n_rows = list(schema.names), list(map(str, schema.types)), max(int(file.metadata.num_rows), 0)
+        index = (schema.pandas_metadata or {}).get("index_columns") or []
+        flat = [i for i, kind in enumerate(types) if not kind.startswith(_NOT_READ)]
+        text = [names[i] for i in flat if "string" in types[i]]
+        for name, size in _sizes(file.metadata, text).items():
+            if size > LARGEST_TEXT:
+                problems.add("large-text", None, name, size=round(size / 1e6), limit=round(LARGEST_TEXT / 1e6))
+        file = parquet.ParquetFile(stream, read_dictionary=text)
+    except Exception as error:  # pyarrow raises OSError, ArrowInvalid, UnicodeDecodeError, ...
         raise problems.stop("damaged", kind="Parquet", reason=str(error)) from None
-    names = file.schema_arrow.names
+    problems.check()
     order = sorted(range(len(names)), key=lambda i: names[i] not in index)
 
     def frames(n: int) -> Iterator["pd.DataFrame"]:
         row = 2
         try:
-            for batch in file.iter_batches(n):
-                yield _pandas(batch.select(order), ignore_metadata=True)
+            for batch in file.iter_batches(n, columns=[names[i] for i in flat] if len(flat) < len(names) else None):
+                for name, column in zip(batch.schema.names, batch.columns, strict=True):
+                    if _longest(column) > csv.field_size_limit():
+                        problems.add("long-cell", row, name)
+                problems.check()
+                columns = dict(zip(flat, map(_readable, batch.columns), strict=True))
+                yield _pandas_of([columns.get(i, types[i]) for i in order], batch.num_rows)
                 row += batch.num_rows
+        except TableError:
+            raise
         except Exception as error:  # pyarrow raises OSError, ArrowInvalid, ...
             problems.add("damaged", row, kind="Parquet", reason=str(error))
 
     header = [re.sub(r"^__index_level_\d+__$", "", names[i].strip()) for i in order]  # an index without a name
-    return TypedGrid(header, file.metadata.num_rows, frames, problems, decimal)
+    return TypedGrid(header, n_rows, frames, problems, decimal)
+
+
+def _sizes(metadata: Any, text: Sequence[str]) -> dict[str, int]:
+    """Return for each column of text the bytes that its largest part takes once unpacked."""
+    sizes = dict.fromkeys(text, 0)
+    for i in range(metadata.num_row_groups):
+        group = metadata.row_group(i)
+        for column in map(group.column, range(group.num_columns)):
+            if column.path_in_schema in sizes:
+                sizes[column.path_in_schema] = max(sizes[column.path_in_schema], column.total_uncompressed_size)
+    return sizes
+
+
+def _longest(column: Any) -> int:
+    """Return the length in bytes of the longest text in a column, 0 if it holds none."""
+    import pyarrow.compute as compute
+
+    words = getattr(column, "dictionary", None)
+    return 0 if words is None else compute.max(compute.binary_length(words)).as_py() or 0
+
+
+def _readable(column: Any) -> Any:
+    """Check that a column is whole, and round times to microseconds, as Python has them."""
+    column.validate(full=True)
+    return column.cast("time64[us]", safe=False) if str(column.type) == "time64[ns]" else column
+
+
+def _pandas_of(columns: list[Any], n: int) -> "pd.DataFrame":
+    """Convert columns of Arrow's; of a column that is not read there is only the name of its type."""
+    import pyarrow as pa
+
+    arrays = [pa.DictionaryArray.from_arrays([0] * n, [each]) if isinstance(each, str) else each for each in columns]
+    return _pandas(pa.RecordBatch.from_arrays(arrays, names=list(map(str, range(len(arrays))))))
 
 
 def _pyarrow(problems: Problems, kind: str, module: str = "pyarrow") -> Any:

@@ -27,14 +27,19 @@ MESSAGES = {
     "xml-entities": "the Excel file defines XML entities in {member}, which is not allowed",
     "unpacked-size": "the Excel file unpacks to {size:,} MB, more than the {limit:,} MB allowed; save the table as CSV"
     " or Parquet",
+    "large-part": "the Excel file has a part or a row that is too large for a table ({member}); save the table as CSV"
+    " or Parquet",
+    "too-many-cells": "more than {limit:,} cells up to this row, most of them empty; delete the empty columns at the"
+    " right and the empty rows below, or save the table as CSV",
     "library": "reading {kind!s} files needs {library!s}",
     "option": "{option!s}={value} {expected!s}",
     "too-many-columns": "{n:,} columns are more than the {limit:,} allowed",
     "too-many-rows": "more than {n:,} rows: too large to read at once",
     "wrong-byte": "{byte!s} does not belong to a text in {encoding}",
-    "endless-line": "a line is longer than 64 MB: this is not a table of rows",
+    "endless-line": "a row has more than 4,000,000 characters: an unclosed quotation mark, or not a table",
     "nul": "the cell contains a NUL byte: the file is damaged; export it again",
     "open-quote": "a quotation mark is opened and never closed; the rest of the file could not be read",
+    "large-text": "the column holds {size:,} MB of text, more than the {limit:,} MB allowed; leave it out of the file",
     "long-cell": "a cell has more than 131,072 characters: an unclosed quotation mark, or not a table",
     "unreadable-row": "the row cannot be split into cells ({reason!s}); the rest of the file could not be read",
     # sheets
@@ -44,7 +49,7 @@ MESSAGES = {
     "empty-sheet": "the sheet {sheet} is empty",
     "empty-first-sheet": "the sheet {sheet} is empty; others: {sheets}",
     "unreadable-sheet": "the sheet {sheet} cannot be read: {reason!s}",
-    "row-number": "a row number above {limit:,} cannot be: the file is damaged",
+    "row-number": "a sheet has at most {rows:,} rows and {columns:,} columns: the file is damaged",
     "formula-without-value": "{value} is a formula without a stored value; open the file in a spreadsheet program and"
     " save it, or save the values",
     "merged-cells": "cells are merged ({ranges!s}): which rows their label holds for is not certain; unmerge them and"

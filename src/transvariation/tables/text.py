@@ -16,11 +16,10 @@ from transvariation.tables.grid import Block, Grid, are_names, fits, is_filled
 from transvariation.tables.problems import Problems, quoted
 
 DELIMITERS = {";": "semicolon", "\t": "tab", "|": "bar", ",": "comma"}  # the comma last: it may be a decimal mark
-SAMPLE_CHARACTERS = 1_000_000  # the first piece, from which delimiter and columns are recognised
 SAMPLE_RECORDS = 500
-PIECE_CHARACTERS = 4_000_000
+PIECE_CHARACTERS = 1_000_000
 PIECE_BYTES = 1 << 20
-LONGEST_LINE = 64 * PIECE_BYTES
+LONGEST_ROW = 4_000_000  # 200 characters in each of 20,000 columns
 
 _EITHER = re.compile(r"[<≤]?\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?", re.ASCII)
 _BYTE_ORDER_MARKS = {  # the longer mark first: UTF-32's begins with UTF-16's
@@ -70,10 +69,11 @@ def _first_wrong_byte(stream: BinaryIO, encoding: str, problems: Problems) -> tu
         except UnicodeError as error:
             content, at = getattr(error, "object", b""), getattr(error, "start", 0)
             return row + len(re.findall(rb"\r\n|\r|\n", content[:at])), content[at : at + 1]
-        ends = max(text.count("\n"), text.count("\r"))
-        row, line = row + ends, 0 if ends else line + len(piece)
-        if line > LONGEST_LINE:
-            raise problems.stop("endless-line")
+        end = max(text.rfind("\n"), text.rfind("\r")) + 1
+        row += max(text.count("\n"), text.count("\r"))
+        line = len(text) - end if end else line + len(text)
+        if line > LONGEST_ROW:
+            raise problems.stop("endless-line", row)
     return None
 
 
@@ -98,13 +98,12 @@ class TextGrid(Grid):
             problems.add("nul-in-header", self.first_row)
 
     def _pieces(self) -> Iterator[str]:
-        """Read the text in pieces of whole lines, the first of which is smaller."""
+        """Read the text in pieces of whole lines; from the first of them, delimiter and columns are recognised."""
         self._stream.seek(0)
-        text, size = io.TextIOWrapper(self._stream, self._encoding, newline=""), SAMPLE_CHARACTERS
+        text = io.TextIOWrapper(self._stream, self._encoding, newline="")
         try:
-            while piece := text.read(min(size, PIECE_CHARACTERS)):
+            while piece := text.read(PIECE_CHARACTERS):
                 yield piece + text.readline()
-                size = PIECE_CHARACTERS
         finally:
             text.detach()  # the stream stays open
 
@@ -130,6 +129,8 @@ class TextGrid(Grid):
             numbered = list(enumerate(records, row + 1))
             row += len(records)
             is_cut = bool(piece) and "unexpected end" in error
+            if is_cut and len(rest) > LONGEST_ROW:
+                raise self.problems.stop("endless-line", row + 1)
             if error and not is_cut:
                 self._report(error, row + 1)
             yield from self.block(
