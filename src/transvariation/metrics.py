@@ -62,6 +62,11 @@ def roc(scores_target: ArrayLike, scores_nontarget: ArrayLike) -> ROC:
     scores_nontarget : array-like of shape (m,)
         Scores of non-target samples.
 
+    Returns
+    -------
+    ROC
+        The curve.
+
     Examples
     --------
     >>> from transvariation import roc
@@ -89,6 +94,11 @@ def auc(scores_target: ArrayLike, scores_nontarget: ArrayLike) -> float:
     scores_nontarget : array-like of shape (m,)
         Scores of non-target samples.
 
+    Returns
+    -------
+    float
+        The area under the ROC curve.
+
     Examples
     --------
     >>> from transvariation import auc
@@ -113,6 +123,11 @@ def specificity_at_sensitivity(
         Scores of non-target samples.
     sensitivity : float, default=0.9
         The least share of target samples to accept.
+
+    Returns
+    -------
+    float
+        The share of foreign samples below the threshold.
 
     Examples
     --------

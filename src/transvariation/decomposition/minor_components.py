@@ -138,6 +138,11 @@ class MinorComponents(TransformerMixin, BaseEstimator):
             The target samples.
         y : None
             Ignored; present by convention.
+
+        Returns
+        -------
+        self
+            The fitted transformer.
         """
         rows: Floats = validate_data(self, native_frame(X), dtype=np.float64, ensure_min_samples=2)
         check_magnitude(rows, largest=1e150)  # only squares are summed
@@ -160,6 +165,11 @@ class MinorComponents(TransformerMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_samples, n_features)
             The samples to project.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            The samples in the components.
         """
         check_is_fitted(self)
         rows: Floats = validate_data(self, native_frame(X), dtype=np.float64, reset=False)
@@ -172,12 +182,23 @@ class MinorComponents(TransformerMixin, BaseEstimator):
         ----------
         input_features : None
             Ignored; present by convention.
+
+        Returns
+        -------
+        ndarray of str
+            The names of the components.
         """
         check_is_fitted(self)
         return np.array([f"{self._prefix}{number}" for number in self.numbers_], dtype=object)
 
     def loadings(self) -> "pd.DataFrame":
-        """Show the loadings as a table: one row per variable, one column per component."""
+        """Show the loadings as a table: one row per variable, one column per component.
+
+        Returns
+        -------
+        DataFrame
+            One row per feature and one column per component.
+        """
         import pandas as pd
 
         check_is_fitted(self)

@@ -194,7 +194,13 @@ class SparseMinorComponents(MinorComponents):
         return np.array(columns) / np.linalg.norm(columns)
 
     def path_table(self) -> "pd.DataFrame":
-        """Show every step of every path: component, penalty, number of variables, variance, and all loadings."""
+        """Show every step of every path: component, penalty, number of variables, variance, and all loadings.
+
+        Returns
+        -------
+        DataFrame
+            One row per step of the path.
+        """
         import pandas as pd
 
         check_is_fitted(self)

@@ -32,6 +32,11 @@ class GaussianMixtureMixin(DensityMixin):
             The samples to score.
         y : None
             Ignored; present by convention.
+
+        Returns
+        -------
+        float
+            The mean log density.
         """
         return float(self.score_samples(X).mean())
 
@@ -46,6 +51,11 @@ class GaussianMixtureMixin(DensityMixin):
             Upper corners of the boxes; inf where a box is open.
         log : bool, default=False
             Return logarithms, which do not underflow.
+
+        Returns
+        -------
+        ndarray of shape (n_boxes,)
+            The probability of each box.
         """
         check_is_fitted(self)
         log_p, _ = log_mixture_boxes(*self._components(), lower, upper)
@@ -60,6 +70,11 @@ class GaussianMixtureMixin(DensityMixin):
             Lower corners of the boxes; -inf where a box is open.
         upper : array-like of shape (n_boxes, n_features)
             Upper corners of the boxes; inf where a box is open.
+
+        Returns
+        -------
+        ndarray of shape (n_boxes,)
+            The relative error of each probability.
         """
         check_is_fitted(self)
         return log_mixture_boxes(*self._components(), lower, upper, tolerance=1e-3)[1]
@@ -91,6 +106,11 @@ class GaussianDensity(GaussianMixtureMixin, BaseEstimator):
             The samples to describe.
         y : None
             Ignored; present by convention.
+
+        Returns
+        -------
+        self
+            The fitted density.
         """
         rows: Floats = validate_data(self, native_frame(X), dtype=np.float64, ensure_min_samples=2)
         check_full_spread(rows)
@@ -112,6 +132,11 @@ class GaussianDensity(GaussianMixtureMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_samples, n_features)
             The samples to score.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The log densities.
         """
         check_is_fitted(self)
         rows: Floats = validate_data(self, native_frame(X), dtype=np.float64, reset=False)

@@ -133,6 +133,11 @@ class GaussianMixtureBIC(GaussianMixtureMixin, BaseEstimator):
             One sample per row.
         y : ignored
             Present for scikit-learn's conventions.
+
+        Returns
+        -------
+        self
+            The mixture with the largest BIC.
         """
         return self._fit_rows(validate_data(self, native_frame(X), dtype=np.float64, ensure_min_samples=2))
 
@@ -212,6 +217,11 @@ class GaussianMixtureBIC(GaussianMixtureMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_samples, n_features)
             The samples to score.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The log densities.
         """
         return self._evaluate(X)[0]
 
@@ -222,6 +232,11 @@ class GaussianMixtureBIC(GaussianMixtureMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_samples, n_features)
             The samples to assign.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            The probability of each component, given the sample.
         """
         return self._evaluate(X)[1]
 
@@ -232,6 +247,11 @@ class GaussianMixtureBIC(GaussianMixtureMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_samples, n_features)
             The samples to assign.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The number of the most probable component.
         """
         return self.predict_proba(X).argmax(axis=1)
 

@@ -195,6 +195,11 @@ class GaussianKernelDensity(GaussianMixtureMixin, BaseEstimator):
             The samples to describe.
         y : None
             Ignored; present by convention.
+
+        Returns
+        -------
+        self
+            The fitted density.
         """
         # A copy: later changes of the caller's array must not move the kernels.
         rows: Floats = validate_data(self, native_frame(X), dtype=np.float64, copy=True)
@@ -222,6 +227,11 @@ class GaussianKernelDensity(GaussianMixtureMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_samples, n_features)
             The samples to score.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The log densities.
         """
         check_is_fitted(self)
         rows: Floats = validate_data(self, native_frame(X), dtype=np.float64, reset=False)
@@ -239,6 +249,11 @@ class GaussianKernelDensity(GaussianMixtureMixin, BaseEstimator):
             Number of samples to draw.
         random_state : int, RandomState instance or None, default=None
             Seed of the random numbers.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            Random samples from the density.
         """
         check_is_fitted(self)
         rng = check_random_state(random_state)

@@ -30,6 +30,11 @@ class TargetSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
             The target samples.
         y : None
             Ignored; present by convention.
+
+        Returns
+        -------
+        self
+            The fitted selector.
         """
         rows: NDArray[np.float64] = validate_data(self, native_frame(X), dtype=np.float64, ensure_min_samples=2)
         check_magnitude(rows)
@@ -43,6 +48,11 @@ class TargetSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         ----------
         X : array-like of shape (n_samples, n_features)
             The samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_selected) or DataFrame
+            The samples in the selected features.
         """
         return super().transform(native_frame(X))
 
