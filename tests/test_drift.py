@@ -1,13 +1,16 @@
 """The drift alarm keeps its rate of false alarms and finds changes equally fast at any time."""
 
 import copy
+import io
 import pickle
 
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 from scipy.stats import kstest
 
-from transvariation import TOCC, DriftAlarm
+from transvariation import TOCC, DriftAlarm, load, save
+from transvariation.ordered import OrderedScores, block_folds, correlation_time, warn_if_ordered
 
 
 def test_false_alarm_guarantees_hold_while_nothing_changes():
@@ -78,7 +81,8 @@ def test_evidence_long_after_a_change_stays_finite():
 
 
 def test_reset_starts_the_evidence_again_and_keeps_the_scores():
-    alarm = DriftAlarm(np.arange(100.0), random_state=0).update(np.full(50, -1.0))
+    reference = np.random.default_rng(0).permutation(np.arange(100.0))
+    alarm = DriftAlarm(reference, random_state=0).update(np.full(50, -1.0))
     assert alarm.alarm_
     alarm.reset()
     assert not alarm.alarm_
@@ -128,3 +132,87 @@ def test_reference_may_be_empty():
     scores = TOCC().fit(np.arange(20.0)[:, None]).score_samples(np.arange(20.0)[:, None])
     assert len(DriftAlarm([], random_state=0).update(scores).p_values_) == 20
     assert len(DriftAlarm([]).update([]).p_values_) == 0
+
+
+def autoregression(rng, n, rho, p=1):
+    noise = rng.normal(size=(n + 300, p)) * np.sqrt(1 - rho**2)
+    return lfilter([1], [1, -rho], noise, axis=0)[300:]
+
+
+def test_restarts_list_every_change_and_when_it_began():
+    rng = np.random.default_rng(3)
+    stream = np.concatenate([rng.normal(size=300), rng.normal(-3, 1, size=40), rng.normal(size=400)])
+    alarm = DriftAlarm(rng.normal(size=500), restart=True, random_state=0).update(stream)
+    assert 300 <= alarm.alarms_[0].at < 320
+    assert abs(alarm.alarms_[0].since - 300) < 10
+    assert [each.at for each in alarm.alarms_] == sorted(each.at for each in alarm.alarms_)
+    assert all(each.log10_evidence >= 3 for each in alarm.alarms_)
+    assert alarm.alarm_at_ == alarm.alarms_[-1].at
+    once = DriftAlarm(alarm._seen[:0], random_state=0).update(stream)
+    assert len(once.alarms_) == 1
+    assert len(once.reset().alarms_) == 1
+    assert not once.alarm_
+
+
+def test_blocks_stay_quiet_on_autocorrelated_scores_and_find_a_change():
+    quiet, found, plain = [], [], []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        series = autoregression(rng, 4_000, 0.9)[:, 0]
+        alarm = DriftAlarm(series[:2_000], block_length="auto", false_alarm=1e-4, random_state=0)
+        assert alarm.block_length_ > 20
+        quiet.append(alarm.update(series[2_000:]).alarm_)
+        found.append(alarm.reset().update(series[2_000:] - 1.5).alarm_)
+        with pytest.warns(OrderedScores, match="block_length='auto'"):
+            plain.append(DriftAlarm(series[:2_000], false_alarm=1e-4, random_state=0).update(series[2_000:]).alarm_)
+    assert np.mean(quiet) <= 2_000 * 1e-4 + 0.1  # the bound for 2,000 objects, and the error of 30 runs
+    assert np.mean(found) >= 0.9
+    assert np.mean(plain) >= 0.9
+
+
+def test_blocks_are_the_same_for_any_batches():
+    scores = np.random.default_rng(1).normal(size=503)
+    whole = DriftAlarm(scores[:100], block_length=7, random_state=2).update(scores)
+    parts = DriftAlarm(scores[:100], block_length=7, random_state=2)
+    for start in range(0, 503, 10):
+        parts.update(scores[start : start + 10])
+    np.testing.assert_array_equal(whole.p_values_, parts.p_values_)
+    assert len(whole.p_values_) == 503 // 7
+    assert repr(whole) == repr(parts)
+    assert "503 objects in blocks of 7, " in repr(whole)
+
+
+def test_saved_alarm_continues_where_it_was():
+    scores = np.random.default_rng(8).normal(size=600)
+    alarm = DriftAlarm(scores[:50], random_state=9).update(scores[:400]).update(np.full(40, -9.0))
+    save(alarm, file := io.BytesIO())
+    again = load(file)
+    assert again.alarms_ == alarm.alarms_
+    assert repr(again) == repr(alarm)
+    np.testing.assert_array_equal(again.update(scores).log10_evidence_, alarm.update(scores).log10_evidence_)
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.7, 0.9])
+def test_correlation_time_is_that_of_an_autoregression(rho):
+    times = [correlation_time(autoregression(np.random.default_rng(seed), 5_000, rho)[:, 0]) for seed in range(10)]
+    assert np.mean(times) == pytest.approx((1 + rho) / (1 - rho), rel=0.15)
+
+
+def test_neighboring_rows_raise_no_warning_unless_they_are_correlated():
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        warn_if_ordered(rng.standard_cauchy(60))
+    with pytest.warns(OrderedScores, match='calibration="blocks"'):
+        warn_if_ordered(autoregression(rng, 300, 0.7)[:, 0])
+    groups = np.repeat(np.arange(60), 5)
+    warn_if_ordered(rng.normal(size=60)[groups] + 0.1 * rng.normal(size=300), groups)  # replicates are alike
+    with pytest.warns(OrderedScores, match="neighboring groups"):
+        warn_if_ordered(np.sort(rng.normal(size=60))[groups], groups)
+
+
+def test_folds_are_contiguous_and_keep_a_gap():
+    folds = block_folds(103, gap=5)
+    np.testing.assert_array_equal(np.concatenate([test for _, test in folds]), np.arange(103))
+    for train, test in folds:
+        assert np.abs(train[:, None] - test).min() == 6
+        assert len(train) >= 103 - len(test) - 10

@@ -247,7 +247,7 @@ class TestAbout:
         (ProjectionEnsemble(TOCC(), random_state=np.random.default_rng(0)), "ProjectionEnsemble cannot be saved"),
         (make_pipeline(FunctionTransformer(lambda x: x), TOCC()), "Pipeline cannot be saved.*lambda"),
         (TOCC(ties=range(10**12)), "more than 10000 values"),
-        ([1, 2], "only estimators can be saved, not list"),
+        ([1, 2], "only estimators and alarms can be saved, not list"),
     ],
 )
 def test_what_cannot_be_loaded_is_not_saved(model, message, tmp_path):

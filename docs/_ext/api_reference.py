@@ -40,6 +40,7 @@ TOPICS = {
 
 # Modules with public names of their own.
 MODULES = {
+    "transvariation.displays": ("Pictures", "Displays in scikit-learn's form."),
     "transvariation.casework": ("Casework", "From tables to one conclusion per fragment."),
     "transvariation.tables": ("Tables", "From files and data frames to checked numbers."),
     "transvariation.preprocessing": (

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from transvariation.depth import tail_transvariation_probability as tail_transvariation_probability
     from transvariation.depth import transvariation_probability as transvariation_probability
     from transvariation.drift import DriftAlarm as DriftAlarm
+    from transvariation.exchangeability import exchangeability_test as exchangeability_test
     from transvariation.false_discoveries import AnomalyCount as AnomalyCount
     from transvariation.false_discoveries import benjamini_hochberg as benjamini_hochberg
     from transvariation.false_discoveries import count_anomalies as count_anomalies
@@ -77,6 +78,7 @@ _HOME = {
     "count_anomalies": "false_discoveries",
     "density_transvariation_probability": "density",
     "describe_rejections": "inspection",
+    "exchangeability_test": "exchangeability",
     "explain_rejections": "inspection",
     "false_discovery_bound": "false_discoveries",
     "load": "persistence",

@@ -1,14 +1,38 @@
 """Change detection for a stream of scores: has the process changed since the classifier was calibrated?"""
 
+import json
+import math
 from bisect import bisect_left, bisect_right, insort
-from typing import Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from transvariation.conformal import warn_user
+from transvariation.ordered import MIN_ORDERED, SIGNIFICANT, OrderedScores, correlation_time, neighbor_correlation
+
 Floats = NDArray[np.float64]
 
 _BETS = np.array([-1.5, -0.75, 0.75, 1.5])  # negative bets gain from low p-values, positive bets from high ones
+_TIMES = 3  # a block is so many correlation times long: means of neighboring blocks are then nearly independent
+
+
+class Alarm(NamedTuple):
+    """One alarm of a :class:`DriftAlarm`.
+
+    Attributes
+    ----------
+    at : int
+        Index of the object that raised the alarm, counted from 0.
+    since : int
+        Index of the object at which the change most likely began, by the bet that gained most.
+    log10_evidence : float
+        Common logarithm of the evidence at the alarm.
+    """
+
+    at: int
+    since: int
+    log10_evidence: float
 
 
 class DriftAlarm:
@@ -31,31 +55,46 @@ class DriftAlarm:
     Parameters
     ----------
     reference : array-like of shape (n,)
-        Scores of target samples in the normal state that the classifier was not trained on: held-out scores, not
-        training scores.
+        Scores of target samples in the normal state that the classifier was not trained on: held-out scores, such as
+        ``classifier.calibration_.scores``, not training scores.
     false_alarm : float in (0, 1), default=0.001
         Rate of false alarms per object. If nothing ever changes, the mean number of objects until the alarm is at
         least ``1 / false_alarm``, and the probability of an alarm among the first N objects is at most
         ``N * false_alarm``.
+    block_length : int or "auto", default=1
+        For autocorrelated scores: p-values are those of the means of so many consecutive scores, of the stream and of
+        the reference, which must be in the order of time. ``"auto"`` takes three correlation times of the reference
+        scores. Without blocks, the alarm is not valid for autocorrelated scores.
+    restart : bool, default=False
+        Whether the evidence starts again at 0 after each alarm, so that further changes raise further alarms.
     random_state : int, Generator or None
         Draws :math:`u_n`, which matters only among equal scores and for the first objects.
 
     Attributes
     ----------
     p_values_ : ndarray
-        The p-value of each object so far.
+        The p-value of each object so far, or of each block.
     log10_evidence_ : ndarray
-        Common logarithm of the evidence after each object.
+        Common logarithm of the evidence after each object, or each block.
+    alarms_ : list of Alarm
+        All alarms, also those before a reset: ``pandas.DataFrame(alarm.alarms_)`` is a table of them.
     alarm_at_ : int or None
-        Index of the object that raised the alarm, counted from 0; None if there was no alarm.
+        Index of the object that raised the latest alarm since the last reset, counted from 0; None if there was none.
+    block_length_ : int
+        The number of scores in a block.
+
+    Warns
+    -----
+    OrderedScores
+        If the reference scores of neighboring objects are correlated and there are no blocks.
 
     Notes
     -----
-    Both guarantees need exchangeable scores (for example independent ones) and nothing else. :math:`R_n - n` is then
-    a martingale, hence :math:`E[T] = E[R_T] \ge` the threshold for the time T of the alarm, and Doob's inequality gives
-    :math:`P(T \le N) \le N \cdot` `false_alarm`. A detector that is never allowed more than a fixed
-    probability of a false alarm, however long the stream, must become slower the longer it runs; a constant rate
-    of false alarms is the price of a constant delay.
+    Both guarantees need exchangeable scores (for example independent ones) and nothing else. :math:`R_n - n` is then a
+    martingale, hence :math:`E[T] = E[R_T] \ge` the threshold for the time T of the alarm, and Doob's inequality gives
+    :math:`P(T \le N) \le N \cdot` `false_alarm`. A detector that is never allowed more than a fixed probability of a
+    false alarm, however long the stream, must become slower the longer it runs; a constant rate of false alarms is the
+    price of a constant delay. For autocorrelated scores the guarantees are approximate, even with blocks.
 
     References
     ----------
@@ -85,43 +124,77 @@ class DriftAlarm:
         reference: ArrayLike,
         *,
         false_alarm: float = 0.001,
+        block_length: int | str = 1,
+        restart: bool = False,
         random_state: int | np.random.Generator | None = None,
     ):
         if not 0 < false_alarm < 1:
             raise ValueError(
                 f"false_alarm={false_alarm} must lie in (0, 1); 0.001 allows one false alarm in 1,000 objects"
             )
-        self.false_alarm = false_alarm
+        scores = _scores(reference, "reference")
+        if block_length == "auto":
+            time = correlation_time(scores)
+            block_length = 1 if time < 1.5 else math.ceil(_TIMES * time)
+        if isinstance(block_length, str) or block_length != int(block_length) or block_length < 1:
+            raise ValueError(f"block_length={block_length!r} must be a positive integer or 'auto'")
+        self.false_alarm, self.restart, self.block_length_ = false_alarm, restart, int(block_length)
+        if self.block_length_ == 1:
+            _warn_if_ordered(scores)
         self._random = np.random.default_rng(random_state)
-        self._seen: list[float] = np.sort(_scores(reference, "reference")).tolist()
+        self._seen: list[float] = np.sort(self._means(scores)).tolist()
+        self._waiting: list[float] = []  # scores of an incomplete block
         self._p_values: list[float] = []
         self._evidence: list[float] = []
+        self.alarms_: list[Alarm] = []
         self.reset()
+
+    def __repr__(self) -> str:
+        n = len(self._p_values) * self.block_length_ + len(self._waiting)
+        blocks = f" in blocks of {self.block_length_}" if self.block_length_ > 1 else ""
+        alarms = f"alarms at {', '.join(str(each.at) for each in self.alarms_)}" if self.alarms_ else "no alarm"
+        evidence = f"{self._evidence[-1]:.1f}" if self._evidence else "-inf"
+        return f"<DriftAlarm: {n} objects{blocks}, {alarms}, log10 evidence {evidence}>"
 
     @property
     def p_values_(self) -> Floats:
-        """The p-value of each object so far."""
+        """The p-value of each object so far, or of each block."""
         return np.array(self._p_values)
 
     @property
     def log10_evidence_(self) -> Floats:
-        """Common logarithm of the evidence after each object."""
+        """Common logarithm of the evidence after each object, or each block."""
         return np.array(self._evidence)
 
     @property
+    def threshold_(self) -> float:
+        """Common logarithm of the evidence that raises an alarm."""
+        return -math.log10(self.false_alarm * self.block_length_)
+
+    @property
     def alarm_(self) -> bool:
-        """Whether the alarm has been raised."""
+        """Whether the alarm has been raised since the last reset."""
         return self.alarm_at_ is not None
 
     def reset(self) -> Self:
-        """Silence the alarm and start the evidence again at 0, keeping the scores seen.
+        """Silence the alarm and start the evidence again at 0, keeping the scores seen and the list of alarms.
 
         For use after an alarm that turned out to be false. After a real change, fit and calibrate the classifier
         again and make a new alarm.
+
+        Returns
+        -------
+        DriftAlarm
+            The alarm itself.
         """
-        self._log_statistics = np.full(len(_BETS), -np.inf)
+        self._start_again()
         self.alarm_at_: int | None = None
         return self
+
+    def _start_again(self) -> None:
+        self._log_statistics = np.full(len(_BETS), -np.inf)
+        self._gains = np.zeros(len(_BETS))  # of each bet since the object at which it gained most
+        self._since = np.full(len(_BETS), len(self._p_values))
 
     def update(self, scores: ArrayLike) -> Self:
         """Add the scores of further objects, in the order of their arrival.
@@ -130,18 +203,38 @@ class DriftAlarm:
         ----------
         scores : array-like of shape (n,)
             Scores of new samples in the order of their arrival (high = typical).
+
+        Returns
+        -------
+        DriftAlarm
+            The alarm itself.
         """
-        threshold = -np.log10(self.false_alarm)
-        for score in _scores(scores, "scores").tolist():
+        waiting = np.append(self._waiting, _scores(scores, "scores"))
+        complete = len(waiting) - len(waiting) % self.block_length_
+        self._waiting = waiting[complete:].tolist()
+        for score in self._means(waiting[:complete]).tolist():
             p = self._p_value(score)
             # In logarithms: long after a change the statistic exceeds the range of a float.
-            self._log_statistics = np.logaddexp(0, self._log_statistics) + np.log1p(_BETS * (p - 0.5))
-            evidence = float(np.logaddexp.reduce(self._log_statistics) - np.log(len(_BETS))) / np.log(10)
-            if self.alarm_at_ is None and evidence >= threshold:
-                self.alarm_at_ = len(self._p_values)
+            gains = np.log1p(_BETS * (p - 0.5))
+            self._log_statistics = np.logaddexp(0, self._log_statistics) + gains
+            self._since[self._gains <= 0] = len(self._p_values)
+            self._gains = np.maximum(self._gains, 0) + gains
+            evidence = float((np.logaddexp.reduce(self._log_statistics) - np.log(len(_BETS))) / np.log(10))
             self._p_values.append(p)
             self._evidence.append(evidence)
+            if evidence >= self.threshold_ and (self.restart or self.alarm_at_ is None):
+                self.alarm_at_ = len(self._p_values) * self.block_length_ - 1
+                since = int(self._since[np.argmax(self._gains)]) * self.block_length_
+                self.alarms_.append(Alarm(self.alarm_at_, since, evidence))
+                if self.restart:
+                    self._start_again()
         return self
+
+    def _means(self, scores: Floats) -> Floats:
+        whole = len(scores) - len(scores) % self.block_length_
+        return (
+            scores[:whole] if self.block_length_ == 1 else scores[:whole].reshape(-1, self.block_length_).mean(axis=1)
+        )
 
     def _p_value(self, score: float) -> float:
         """Rank a score among those seen and add it to them."""
@@ -149,6 +242,36 @@ class DriftAlarm:
         equal = bisect_right(self._seen, score, below) - below + 1
         insort(self._seen, score, below)
         return float(below + self._random.uniform() * equal) / len(self._seen)
+
+    # Model files keep arrays instead of long lists, and the state of the generator as text.
+
+    def __getstate__(self) -> dict[str, Any]:
+        arrays = {name: np.array(getattr(self, name), dtype=float) for name in _LISTS}
+        alarms = np.array(self.alarms_, dtype=float).reshape(-1, len(Alarm._fields))
+        return vars(self) | arrays | {"alarms_": alarms, "_random": json.dumps(self._random.bit_generator.state)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        alarms = [Alarm(int(at), int(since), float(evidence)) for at, since, evidence in state["alarms_"]]
+        self.__dict__.update(state | {name: state[name].tolist() for name in _LISTS} | {"alarms_": alarms})
+        self._random = np.random.default_rng()
+        self._random.bit_generator.state = json.loads(state["_random"])
+
+
+_LISTS = ("_seen", "_waiting", "_p_values", "_evidence")
+
+
+def _warn_if_ordered(scores: Floats) -> None:
+    finite = scores[np.isfinite(scores)]
+    if len(finite) < MIN_ORDERED:
+        return
+    correlation, deviation = neighbor_correlation(finite)
+    if deviation > SIGNIFICANT:
+        warn_user(
+            f"the reference scores of neighboring objects are correlated ({correlation:.2f}), so that the rate of "
+            "false alarms does not hold: use block_length='auto', with the reference scores of calibration='blocks' in "
+            "the order of time",
+            OrderedScores,
+        )
 
 
 def _scores(values: ArrayLike, name: str) -> Floats:

@@ -13,7 +13,7 @@ Indices = NDArray[np.intp]
 
 MIN_ORDERED = 20  # scores from which an autocorrelation is computed
 N_BLOCK_FOLDS = 10
-_SIGNIFICANT = 4.0  # standard errors: exceeded by one sample of exchangeable scores in 30,000
+SIGNIFICANT = 4.0  # standard errors: exceeded by one sample of exchangeable scores in 30,000
 
 
 class OrderedScores(UserWarning):
@@ -102,7 +102,7 @@ def warn_if_ordered(scores: ArrayLike, groups: ArrayLike | None = None) -> None:
     if len(values) < MIN_ORDERED:
         return
     correlation, deviation = neighbor_correlation(values)
-    if deviation > _SIGNIFICANT:
+    if deviation > SIGNIFICANT:
         warn_user(
             f"the scores of neighboring {'rows' if groups is None else 'groups'} are correlated ({correlation:.2f}): "
             "the sensitivity may not hold for later samples: if the rows are in the order of time, use "

@@ -21,6 +21,7 @@ from typing import Any, BinaryIO, Union
 import numpy as np
 
 from transvariation.atomic_write import replacing
+from transvariation.drift import DriftAlarm
 from transvariation.model_archive import (
     FORMAT,
     HEADER,
@@ -46,7 +47,7 @@ def save(model: Any, path: PathOrFile, *, about: Mapping[str, Any] | None = None
 
     Parameters
     ----------
-    model : estimator
+    model : estimator or DriftAlarm
         Any scikit-learn estimator, fitted or not. Estimators of :mod:`transvariation.dask` must have been fitted to
         arrays or blocks, not to a Dask collection: the file holds their rows.
     path : path or binary file
@@ -74,8 +75,8 @@ def save(model: Any, path: PathOrFile, *, about: Mapping[str, Any] | None = None
 
     import transvariation
 
-    if not isinstance(model, BaseEstimator):
-        raise TypeError(f"only estimators can be saved, not {type(model).__name__}")
+    if not isinstance(model, (BaseEstimator, DriftAlarm)):
+        raise TypeError(f"only estimators and alarms can be saved, not {type(model).__name__}")
     header = {
         "format": FORMAT,
         "version": VERSION,
@@ -256,7 +257,7 @@ def _load(file: BinaryIO, trusted: set[str] | None) -> Any:
             f"it holds types that are not trusted: {unknown}; if you trust the origin of the file, name them: "
             f"load(..., trusted={unknown})"
         ) from None
-    if not isinstance(model, BaseEstimator):
+    if not isinstance(model, (BaseEstimator, DriftAlarm)):
         raise ModelFileError(f"it holds a {type(model).__name__}, not an estimator")
     model = _converted(model, _table_to_frame)
     _check_complete(header, model, archive.start_dir)

@@ -1,0 +1,119 @@
+"""The p-values of a batch in order, with the samples that are declared foreign."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from transvariation.conformal import check_p_values
+from transvariation.displays.axes import given_or_new, legend, styled
+from transvariation.false_discoveries import benjamini_hochberg, false_discovery_bound
+from transvariation.report.figure_style import FOREIGN, KNOWN, THRESHOLD
+
+
+class PValueDisplay:
+    """Draw the p-values of a batch in increasing order, and the line of Benjamini and Hochberg.
+
+    Samples up to the last p-value below the line are declared foreign. The legend states how many of them are targets
+    at most, with a confidence (:func:`transvariation.false_discovery_bound`).
+
+    Parameters
+    ----------
+    p_values : array of shape (q,)
+        The p-values of the batch.
+    level : float in (0, 1)
+        The false discovery rate.
+    confidence : float in (0, 1)
+        The confidence of the bound.
+
+    Attributes
+    ----------
+    selected : ndarray of bool of shape (q,)
+        Which samples are declared foreign.
+    ax_, figure_ : matplotlib Axes and Figure
+
+    Examples
+    --------
+    >>> from transvariation.displays import PValueDisplay
+    >>> display = PValueDisplay.from_predictions([0.001, 0.002, 0.3, 0.6, 0.9], level=0.1)
+    >>> int(display.selected.sum())
+    2
+    """
+
+    ax_: Any
+    figure_: Any
+
+    def __init__(self, p_values: ArrayLike, *, level: float = 0.1, confidence: float = 0.95):
+        self.p_values, self.level, self.confidence = check_p_values(p_values), level, confidence
+        self.selected = benjamini_hochberg(self.p_values, level)
+        self.at_most_false = false_discovery_bound(self.p_values, self.selected, confidence)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: ArrayLike, *, level: float = 0.1, confidence: float = 0.95, ax: Any = None
+    ) -> Self:
+        """Draw the p-values that a fitted classifier gives to a batch.
+
+        Parameters
+        ----------
+        estimator : one-class classifier
+            Fitted.
+        X : array-like of shape (n_samples, n_features)
+            The batch.
+        level : float in (0, 1), default=0.1
+            The false discovery rate.
+        confidence : float in (0, 1), default=0.95
+            The confidence of the bound in the legend.
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        PValueDisplay
+        """
+        return cls(estimator.p_values(X), level=level, confidence=confidence).plot(ax)
+
+    @classmethod
+    def from_predictions(
+        cls, p_values: ArrayLike, *, level: float = 0.1, confidence: float = 0.95, ax: Any = None
+    ) -> Self:
+        """Draw p-values.
+
+        Parameters
+        ----------
+        p_values : array-like of shape (q,)
+            The p-values of the batch.
+        level : float in (0, 1), default=0.1
+            The false discovery rate.
+        confidence : float in (0, 1), default=0.95
+            The confidence of the bound in the legend.
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        PValueDisplay
+        """
+        return cls(p_values, level=level, confidence=confidence).plot(ax)
+
+    @styled
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the p-values.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        PValueDisplay
+        """
+        self.ax_ = ax = given_or_new(ax)
+        self.figure_ = ax.figure
+        order, q = np.argsort(self.p_values, kind="stable"), len(self.p_values)
+        ranks, declared, n = np.arange(1, q + 1), self.selected[order], int(self.selected.sum())
+        label = f"declared foreign: {n}, of which at most {self.at_most_false} false ({100 * self.confidence:g}%)"
+        ax.scatter(ranks[declared], self.p_values[order][declared], label=label, **FOREIGN)
+        ax.scatter(ranks[~declared], self.p_values[order][~declared], label=f"not declared: {q - n}", **KNOWN)
+        ax.plot(ranks, self.level * ranks / q, label=f"false discovery rate {self.level:g}", **THRESHOLD)
+        ax.set(yscale="log", xlabel="samples of the batch, in order", ylabel="p-value")
+        legend(ax)
+        return self

@@ -1,0 +1,305 @@
+"""Are samples exchangeable, as every calibration assumes? Tests of order, groups, copies and new batches."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial import KDTree
+from scipy.stats import chi2, norm, rankdata
+
+from transvariation.validation import native_frame
+
+Floats = NDArray[np.float64]
+
+_MIN_SAMPLES = 8
+_N_BLOCKS = 10
+_N_NEIGHBORS = 5
+_N_PERMUTATIONS = 200
+_MAX_NEIGHBOR_SAMPLES = 2_000
+_WORDS = {
+    "trend": "values rise or fall with the order",
+    "autocorrelation": "neighboring samples are alike",
+    "blocks": "stretches of the order differ",
+    "groups": "samples of one group are alike",
+    "location": "the new samples lie elsewhere",
+    "spread": "the new samples vary more or less",
+    "neighbors": "the nearest samples of new samples are new ones",
+}
+
+
+class FeatureTest(NamedTuple):
+    """One test of one feature.
+
+    Attributes
+    ----------
+    test : str
+        The kind of deviation.
+    feature : str
+        The feature; empty for a test of all together.
+    statistic : float
+        Standard errors from what exchangeable samples give.
+    p_value : float
+        Not adjusted for the number of tests.
+    """
+
+    test: str
+    feature: str
+    statistic: float
+    p_value: float
+
+
+@dataclass(frozen=True)
+class ExchangeabilityResult:
+    """The outcome of :func:`exchangeability_test`.
+
+    Attributes
+    ----------
+    p_value : float
+        The probability of a deviation as strong as the strongest, in any test and feature, if the samples are
+        exchangeable (Bonferroni).
+    tests : tuple of FeatureTest
+        Every test of every feature; ``pandas.DataFrame(result.tests)`` is a table.
+    n : int
+        The number of samples, or of groups in the tests of order.
+    n_duplicates : int
+        How many samples equal an earlier one in every feature. Copies are not counted in the p-value: rounded
+        measurements may be equal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from transvariation import exchangeability_test
+    >>> walk = np.random.default_rng(0).normal(size=(100, 2)).cumsum(axis=0)
+    >>> print(exchangeability_test(walk))
+    the samples are not exchangeable (p < 0.001)
+      trend            values rise or fall with the order: x1, x0
+      autocorrelation  neighboring samples are alike: x1, x0
+      blocks           stretches of the order differ: x1, x0
+    """
+
+    p_value: float
+    tests: tuple[FeatureTest, ...]
+    n: int
+    n_duplicates: int
+
+    def adjusted(self, test: FeatureTest) -> float:
+        """Return the p-value of one test, adjusted for the number of tests."""
+        return min(1.0, test.p_value * len(self.tests))
+
+    def drivers(self, level: float = 0.05) -> dict[str, list[str]]:
+        """List, for each kind of deviation found at a level, the features that drive it, the strongest first.
+
+        Parameters
+        ----------
+        level : float, default=0.05
+            Tests with an adjusted p-value up to this are listed.
+
+        Returns
+        -------
+        dict
+            Kind of deviation -> names of features, empty for a test of all features together.
+        """
+        found: dict[str, list[str]] = {}
+        for test in sorted(self.tests, key=lambda each: each.p_value):
+            if self.adjusted(test) <= level:
+                found.setdefault(test.test, []).extend([test.feature] if test.feature else [])
+        return {name: found[name] for name in _WORDS if name in found}
+
+    def __str__(self) -> str:
+        p = "p < 0.001" if self.p_value < 0.001 else f"p = {self.p_value:.3f}"
+        drivers = self.drivers()
+        lines = [f"the samples are not exchangeable ({p})" if drivers else f"no sign of a deviation ({p})"]
+        for name, features in drivers.items():
+            named = f": {', '.join(features[:4])}{', ...' if len(features) > 4 else ''}" if features else ""
+            lines.append(f"  {name:<16} {_WORDS[name]}{named}")
+        if self.n_duplicates:
+            lines.append(f"  {self.n_duplicates} samples equal an earlier one in every feature")
+        return "\n".join(lines)
+
+
+def exchangeability_test(
+    X: ArrayLike,
+    *,
+    order: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    new: ArrayLike | None = None,
+    random_state: int | np.random.Generator | None = 0,
+) -> ExchangeabilityResult:
+    """Test whether samples are exchangeable, and say which features show that they are not.
+
+    Known samples are tested for a trend along their order, for autocorrelation of neighbors and for differences between
+    ten stretches of the order; with groups, for differences between groups. A batch of new samples is tested against
+    the known ones for location and spread, feature by feature, and for its nearest neighbors, in all features together.
+    The tests use normal scores of the ranks, so that they need no distribution, and their exact mean and variance over
+    all permutations; the p-value is adjusted for the number of tests and features (Bonferroni).
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        The known samples; missing values are left out feature by feature, where a table has them.
+    order : array-like of shape (n_samples,), optional
+        Numbers, dates or texts by which the samples are put in order; by default the order of the rows.
+    groups : array-like of shape (n_samples,), optional
+        Labels of batches, days or items. The tests of the order then concern the means of the groups.
+    new : array-like of shape (n_new, n_features), optional
+        A finished batch of new samples. Only the batch is then tested, not the order.
+    random_state : int, Generator or None, default=0
+        Draws the permutations of the test of neighbors.
+
+    Returns
+    -------
+    ExchangeabilityResult
+
+    References
+    ----------
+    Wald, A. and Wolfowitz, J. (1943). An exact test for randomness in the non-parametric case based on serial
+    correlation. Annals of Mathematical Statistics 14, 378-388. Schilling, M. F. (1986). Multivariate two-sample tests
+    based on nearest neighbors. JASA 81, 799-806.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from transvariation import exchangeability_test
+    >>> rng = np.random.default_rng(0)
+    >>> known, new = rng.normal(size=(200, 3)), rng.normal([0, 0, 1], 1, size=(40, 3))
+    >>> exchangeability_test(known).p_value > 0.05
+    True
+    >>> exchangeability_test(known, new=new).drivers()
+    {'location': ['x2'], 'neighbors': []}
+    """
+    values, names = _values(X)
+    duplicates = len(values) - len(np.unique(values, axis=0))
+    if new is not None:
+        added, _ = _values(new)
+        if added.shape[1:] != values.shape[1:]:
+            raise ValueError(f"new has {added.shape[1]} features and X has {values.shape[1]}; give the same features")
+        tests = _two_sample_tests(values, added, names)
+        tests.append(_neighbor_test(values, added, np.random.default_rng(random_state)))
+    else:
+        tests, values = _serial_tests(values, names, order, groups)
+    p_value = min(1.0, len(tests) * min((test.p_value for test in tests), default=1.0))
+    return ExchangeabilityResult(p_value, tuple(tests), len(values), duplicates)
+
+
+def _values(X: ArrayLike) -> tuple[Floats, list[str]]:
+    frame: Any = native_frame(X)
+    names = [str(name) for name in frame.columns] if hasattr(frame, "columns") else None
+    values = np.asarray(frame, dtype=float)
+    if values.ndim != 2 or len(values) < _MIN_SAMPLES or np.isinf(values).any():
+        raise ValueError(
+            f"samples have shape {values.shape}; give at least {_MIN_SAMPLES} rows of finite numbers, one column per "
+            "feature"
+        )
+    return values, names or [f"x{j}" for j in range(values.shape[1])]
+
+
+def _normal_scores(column: Floats) -> Floats:
+    """Convert a column to centred normal scores of its ranks, with unit mean square; zeros if it is constant."""
+    scores = norm.ppf(rankdata(column) / (len(column) + 1))
+    scores -= scores.mean()
+    square = float(np.mean(scores**2))
+    return scores / np.sqrt(square) if square > 1e-12 else np.zeros_like(scores)
+
+
+def _serial_tests(
+    values: Floats, names: Sequence[str], order: ArrayLike | None, groups: ArrayLike | None
+) -> tuple[list[FeatureTest], Floats]:
+    n = len(values)
+    given = {name: np.asarray(each) for name, each in (("order", order), ("groups", groups)) if each is not None}
+    for name, each in given.items():
+        if each.shape != (n,):
+            raise ValueError(f"{name} has shape {each.shape} for {n} samples; give one value for each")
+    tests = []
+    arranged = np.argsort(given["order"], kind="stable") if order is not None else np.arange(n)
+    values = values[arranged]
+    if groups is not None:
+        _, first, labels = np.unique(given["groups"][arranged], return_index=True, return_inverse=True)
+        tests += [_difference_test("groups", values[:, j], labels, name) for j, name in enumerate(names)]
+        rank = np.argsort(np.argsort(first))[labels]
+        with np.errstate(invalid="ignore"):  # a group without values of a feature has no mean
+            values = np.column_stack([_group_means(column, rank) for column in values.T])
+    if len(values) >= _MIN_SAMPLES:
+        for j, name in enumerate(names):
+            column = values[~np.isnan(values[:, j]), j]
+            if len(column) >= _MIN_SAMPLES:
+                tests += _order_tests(column, name)
+    return [test for test in tests if test is not None], values
+
+
+def _group_means(column: Floats, groups: NDArray[np.intp]) -> Floats:
+    known = ~np.isnan(column)
+    n = int(groups.max()) + 1
+    return np.bincount(groups[known], column[known], minlength=n) / np.bincount(groups[known], minlength=n)
+
+
+def _order_tests(column: Floats, name: str) -> list[FeatureTest | None]:
+    scores, n = _normal_scores(column), len(column)
+    position = np.arange(n) - (n - 1) / 2
+    trend = float(scores @ position) / np.sqrt((position @ position) * n / (n - 1))
+    serial = float(scores[1:] @ scores[:-1])
+    mean = -1.0  # of the serial sum over permutations: (n - 1) products with mean -1 / (n - 1) each
+    fourth = float((scores**4).sum())
+    # Mean square of the sum over pairs of neighbors: equal, overlapping in one, or disjoint pairs.
+    equal = (n * n - fourth) / (n * (n - 1))
+    overlap = (2 * fourth - n * n) / (n * (n - 1) * (n - 2))
+    disjoint = (3 * n * n - 6 * fourth) / (n * (n - 1) * (n - 2) * (n - 3))
+    variance = (n - 1) * equal + 2 * (n - 2) * overlap + (n - 2) * (n - 3) * disjoint - mean**2
+    deviation = (serial - mean) / np.sqrt(variance) if scores.any() else 0.0
+    blocks = np.arange(n) * min(_N_BLOCKS, n // 4) // n
+    return [
+        FeatureTest("trend", name, float(trend), float(2 * norm.sf(abs(trend)))),
+        FeatureTest("autocorrelation", name, float(deviation), float(norm.sf(deviation))),
+        _difference_test("blocks", column, blocks, name),
+    ]
+
+
+def _difference_test(test: str, column: Floats, labels: NDArray, name: str) -> FeatureTest | None:
+    """Kruskal and Wallis's test with normal scores."""
+    kept = ~np.isnan(column)
+    scores, labels = _normal_scores(column[kept]), np.unique(labels[kept], return_inverse=True)[1]
+    sizes = np.bincount(labels)
+    if len(sizes) < 2 or len(scores) < _MIN_SAMPLES or not scores.any() or sizes.max() < 2:
+        return None
+    sums = np.bincount(labels, scores)
+    statistic = float((sums**2 / sizes).sum() * (len(scores) - 1) / len(scores))
+    p = float(chi2.sf(statistic, len(sizes) - 1))
+    return FeatureTest(test, name, float(norm.isf(max(p, 1e-300))), p)
+
+
+def _two_sample_tests(known: Floats, new: Floats, names: Sequence[str]) -> list[FeatureTest]:
+    tests = []
+    for j, name in enumerate(names):
+        parts = [each[~np.isnan(each[:, j]), j] for each in (known, new)]
+        n, m = map(len, parts)
+        if min(n, m) < 2:
+            continue
+        scores = _normal_scores(np.concatenate(parts))
+        centred = np.concatenate([scores[:n] - scores[:n].mean(), scores[n:] - scores[n:].mean()])
+        for test, each in (("location", scores), ("spread", centred**2)):
+            variance = np.mean((each - each.mean()) ** 2) * n * m / (n + m - 1)
+            deviation = float((each[n:] - each.mean()).sum() / np.sqrt(variance)) if variance > 1e-12 else 0.0
+            tests.append(FeatureTest(test, name, deviation, float(2 * norm.sf(abs(deviation)))))
+    return tests
+
+
+def _neighbor_test(known: Floats, new: Floats, rng: np.random.Generator) -> FeatureTest:
+    """Count the neighbors of new samples that are new, and compare with permuted labels."""
+    if len(known) > _MAX_NEIGHBOR_SAMPLES:
+        known = known[np.sort(rng.choice(len(known), _MAX_NEIGHBOR_SAMPLES, replace=False))]
+    if len(new) > _MAX_NEIGHBOR_SAMPLES:
+        new = new[np.sort(rng.choice(len(new), _MAX_NEIGHBOR_SAMPLES, replace=False))]
+    both = np.concatenate([known, new])
+    filled = np.where(np.isnan(both), np.nanmedian(both, axis=0), both)
+    scaled = np.column_stack([_normal_scores(column) for column in filled.T])
+    found = KDTree(scaled).query(scaled, min(_N_NEIGHBORS + 1, len(both)))[1][:, 1:]
+    labels = np.arange(len(both)) >= len(known)
+
+    def share(own: NDArray[np.bool_]) -> float:
+        return float(own[found[own]].mean())
+
+    observed = share(labels)
+    permuted = np.array([share(rng.permutation(labels)) for _ in range(_N_PERMUTATIONS)])
+    deviation = float((observed - permuted.mean()) / max(permuted.std(), 1e-12))  # nearly normal (Schilling, 1986)
+    return FeatureTest("neighbors", "", deviation, float(norm.sf(deviation)))

@@ -1,0 +1,87 @@
+"""The test of exchangeability: exact moments, level, power, and the plant whose days are in an order."""
+
+from itertools import permutations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import kruskal, spearmanr
+
+from transvariation import exchangeability_test
+from transvariation.exchangeability import _difference_test, _normal_scores, _order_tests
+
+
+def test_moments_of_serial_sums_equal_those_of_all_permutations():
+    scores = _normal_scores(np.array([0.3, 2.0, 9.0, -1.0, 4.0, 4.0, 0.1, 7.5]))
+    sums = np.array([np.dot(each[1:], each[:-1]) for each in map(np.array, permutations(scores))])
+    found = _order_tests(scores, "x")[1]
+    assert found.statistic == pytest.approx((scores[1:] @ scores[:-1] - sums.mean()) / sums.std())
+
+
+def test_statistics_agree_with_scipys():
+    rng = np.random.default_rng(0)
+    values, labels = rng.normal(size=200), np.arange(200) % 4
+    shifted = values + 0.3 * labels
+    ours, theirs = _difference_test("groups", shifted, labels, "x"), kruskal(*(shifted[labels == k] for k in range(4)))
+    assert np.log10(ours.p_value) == pytest.approx(np.log10(theirs.pvalue), rel=0.15)  # normal scores, not ranks
+    trend = values + np.linspace(0, 0.8, 200)
+    found, expected = _order_tests(trend, "x")[0].p_value, spearmanr(trend, np.arange(200)).pvalue
+    assert np.log10(found) == pytest.approx(np.log10(expected), rel=0.15)
+
+
+@pytest.mark.parametrize("draw", [np.random.Generator.standard_normal, np.random.Generator.standard_cauchy])
+def test_exchangeable_samples_fail_at_most_at_the_level(draw):
+    rng = np.random.default_rng(1)
+    p = [exchangeability_test(draw(rng, (30, 4))).p_value for _ in range(200)]
+    q = [exchangeability_test(draw(rng, (40, 3)), new=draw(rng, (12, 3))).p_value for _ in range(100)]
+    r = [exchangeability_test(draw(rng, (40, 3)), groups=np.repeat(range(10), 4)).p_value for _ in range(100)]
+    assert np.mean(np.array(p) <= 0.1) <= 0.1 + 0.05
+    assert np.mean(np.array(q) <= 0.1) <= 0.1 + 0.08
+    assert np.mean(np.array(r) <= 0.1) <= 0.1 + 0.08
+
+
+def test_each_kind_of_deviation_is_found_in_its_feature():
+    rng = np.random.default_rng(2)
+    X = pd.DataFrame(rng.normal(size=(120, 3)), columns=["Na", "Mg", "Al"])
+    drifting = X.assign(Mg=X["Mg"] + np.linspace(0, 2, 120))
+    assert "Mg" in exchangeability_test(drifting).drivers()["trend"]
+    shuffled = rng.permutation(120)
+    again = exchangeability_test(drifting.iloc[shuffled], order=np.arange(120)[shuffled])
+    assert again.drivers()["trend"] == ["Mg"]
+    assert exchangeability_test(drifting.iloc[shuffled]).drivers() == {}
+    batches = np.repeat(np.arange(12), 10)
+    assert exchangeability_test(X.assign(Al=X["Al"] + rng.normal(size=12)[batches]), groups=batches).drivers() == {
+        "groups": ["Al"]
+    }
+    new = pd.DataFrame(rng.normal(0, [1, 1, 3], size=(60, 3)), columns=X.columns)
+    assert exchangeability_test(X, new=new).drivers()["spread"] == ["Al"]
+
+
+def test_a_changed_correlation_is_found_by_the_neighbors():
+    rng = np.random.default_rng(3)
+    known = rng.normal(size=(300, 1)) + 0.2 * rng.normal(size=(300, 2))
+    new = rng.normal(scale=known.std(axis=0), size=(100, 2))
+    assert "neighbors" in exchangeability_test(known, new=new).drivers()
+
+
+def test_missing_values_duplicates_and_text():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(60, 2))
+    X[::7, 0] = np.nan
+    X[1] = X[2]
+    result = exchangeability_test(X)
+    assert result.n_duplicates == 1
+    assert "no sign of a deviation" in str(result)
+    assert "1 samples equal an earlier one" in str(result)
+    assert list(pd.DataFrame(result.tests).columns) == ["test", "feature", "statistic", "p_value"]
+
+
+def test_invalid_input_is_refused():
+    X = np.zeros((20, 2))
+    assert exchangeability_test(X).p_value == 1  # constant features
+    with pytest.raises(ValueError, match="at least 8 rows"):
+        exchangeability_test(X[:3])
+    with pytest.raises(ValueError, match="new has 1 features and X has 2"):
+        exchangeability_test(X, new=X[:, :1])
+    with pytest.raises(ValueError, match=r"order has shape \(3,\) for 20 samples"):
+        exchangeability_test(X, order=[1, 2, 3])
