@@ -10,6 +10,7 @@ from sklearn.decomposition import PCA
 
 from transvariation.baselines import DDSIMCA
 from transvariation.baselines.procrustes import procrustes_validation
+from transvariation.baselines.strangers import describe_strangers
 
 REFERENCE = Path(__file__).parent.parent / "reference"
 FOLDER = REFERENCE / "mdatools"
@@ -126,9 +127,10 @@ def test_procrustes_validation_equals_that_of_prcv_and_ddsimca(case):
 
 def test_procrustes_choice_stops_where_the_limits_fail():
     X = (BAROLO - BAROLO.mean(axis=0)) / BAROLO.std(axis=0, ddof=1)
-    # prcv and ddsimca: 53, 53, 53, 51, 51, 52, 39 and 38 of 59 accepted; 49 or fewer have probability below 5%.
+    # prcv and ddsimca: 53, 53, 53, 51, 51, 52, 39 and 38 of 59 accepted; 48 or fewer of 59 have probability below 5%.
     assert DDSIMCA("procrustes").fit(X).n_components_ == 6
-    assert DDSIMCA("procrustes", limits="robust").fit(X).n_components_ == 2
+    # 52, 49, 48, 46, ... accepted; 47 or fewer have probability below 5% if 52 of 59 are expected.
+    assert DDSIMCA("procrustes", limits="robust").fit(X).n_components_ == 3
     assert DDSIMCA("procrustes").fit(X[:, :1]).n_components_ == 0
 
 
@@ -146,3 +148,16 @@ def test_outlier_limit_moves_with_a_calibrated_acceptance_limit():
     assert "extreme" in calibrated.roles(X.mean(axis=0) + np.linspace(1, 3, 50)[:, None] * (X[0] - X.mean(axis=0)))
     everything, beyond = DDSIMCA(3, sensitivity=1.0).fit(X).critical_distances()
     assert everything == beyond == np.inf
+
+
+@pytest.mark.parametrize("case", json.loads((REFERENCE / "prcv" / "strangers.json").read_text())["cases"])
+def test_aliens_and_selectivity_equal_those_of_ddsimca(case):
+    center, spread = BAROLO.mean(axis=0), BAROLO.std(axis=0, ddof=1)
+    model = DDSIMCA(case["n_components"], sensitivity=1 - case["alpha"]).fit((BAROLO - center) / spread)
+    strangers = describe_strangers(model, (GRIGNOLINO - center) / spread)
+    assert np.flatnonzero(~strangers.alien).tolist() == case["external"]
+    assert strangers.noncentrality == pytest.approx(case["s"], rel=1e-9)
+    assert strangers.scale == pytest.approx(case["f0"], rel=1e-9)
+    assert strangers.specificity == pytest.approx(case["specificity"])
+    # ddsimca approximates the noncentral chi-square distribution by a normal one.
+    assert strangers.selectivity == pytest.approx(case["selectivity"], abs=0.003)

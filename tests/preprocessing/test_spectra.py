@@ -37,6 +37,7 @@ ALL = [
 ]
 
 
+@pytest.mark.slow
 @parametrize_with_checks(ALL)
 def test_estimator_checks(estimator, check):
     check(estimator)

@@ -22,6 +22,7 @@ FIRST, SECOND = np.array(CHEMOTOOLS["X"]), np.array(CHEMOTOOLS["Z"])
 ORDER = "a row depends on the rows before it"
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [PiecewiseDirectStandardization(), InstrumentOrthogonalization(), LaggedVariables()],
     expected_failed_checks=lambda estimator: (

@@ -3,16 +3,20 @@
 import io
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
 from transvariation.baselines import DDSIMCA
+from transvariation.baselines.strangers import describe_strangers
 from transvariation.metrics import type_ii_error
 from transvariation.report.acceptance_figures import (
     acceptance_figure,
+    aliens_figure,
     distance_figure,
     extremes_figure,
     importance_figure,
+    selectivity_figure,
     sensitivity_specificity_figure,
     spectrum_figure,
     type_ii_figure,
@@ -43,14 +47,32 @@ def test_acceptance_figure_distinguishes_regular_extreme_and_outlying_samples():
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["own", "other"]
 
 
-def test_distance_figure_draws_the_roles_and_both_limits():
+def test_members_and_strangers_are_in_one_acceptance_plot_with_labels():
     rng = np.random.default_rng(0)
     model = DDSIMCA(2).fit(rng.normal(size=(100, 5)))
-    near, far = drawn(distance_figure(model, {"near": 0.1 * rng.normal(size=(20, 5)), "far": np.full((3, 5), 9.0)}))
-    assert points(near) == {"regular": 20}
-    assert points(far) == {"outlier": 3}
-    h, v = np.expm1(near.lines[0].get_xydata()).T
+    near, far = 0.1 * rng.normal(size=(20, 5)), np.vstack([np.full((3, 5), 9.0), np.zeros(5)])
+    index = [*("a", "b", "c"), "disguised"]
+    (ax,) = drawn(distance_figure(model, {"near": near}, {"far": pd.DataFrame(far, index=index)}))
+    assert {c.get_label(): len(c.get_offsets()) for c in ax.collections} == {"near": 20, "far": 4}
+    assert [text.get_text().strip() for text in ax.texts] == ["disguised"]
+    h, v = np.expm1(ax.lines[0].get_xydata()).T
     np.testing.assert_allclose(np.column_stack([h, v]) @ model.degrees_of_freedom_, model.critical_distances()[0])
+    assert [line.get_label() for line in ax.lines] == ["acceptance limit", "outlier limit"]
+    (bare,) = drawn(distance_figure(model, {"near": near}, labels=False))
+    assert not bare.texts
+
+
+def test_aliens_and_selectivity_are_drawn():
+    rng = np.random.default_rng(1)
+    model = DDSIMCA(2).fit(rng.normal(size=(200, 5)))
+    strangers = describe_strangers(model, rng.normal(1.5, 1, size=(100, 5)))
+    (ax,) = drawn(aliens_figure(strangers))
+    expected, observed = ax.lines[1].get_xydata().T
+    assert np.abs(expected - observed).max() < 15
+    (ax,) = drawn(selectivity_figure({"far": strangers}))
+    error, sensitivity = ax.lines[0].get_xydata().T
+    at = np.argmin(np.abs(sensitivity - 0.9))
+    assert 1 - error[at] == pytest.approx(strangers.selectivity, abs=0.01)
 
 
 def test_extremes_figure_draws_observed_numbers():

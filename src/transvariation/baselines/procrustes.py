@@ -58,10 +58,10 @@ class ProcrustesValidation:
         return np.array(shares)
 
     def choose(self, level: float = 0.9, limits: str = "classic") -> int:
-        """Choose the largest number of components up to which the limits hold for the validation set.
+        """Choose the largest number of components up to which the validation set is accepted as often as with fewer.
 
-        They hold if no more of the validation samples are rejected than 95% of binomial samples show by chance. If
-        they do not hold for one component, the choice is 1.
+        That is: no fewer of the validation samples are accepted than 95% of binomial samples show, with the nominal
+        sensitivity or the best that fewer components reach, where the limits fail for every number.
 
         Parameters
         ----------
@@ -74,10 +74,10 @@ class ProcrustesValidation:
         -------
         int
         """
-        n = len(self.score)
-        lowest = binom.ppf(1 - _TOLERANCE, n, level) / n
-        fails = np.flatnonzero(self.sensitivities(level, limits) < lowest)
-        return max(int(fails[0]) if len(fails) else self.score.shape[1], 1)
+        n, shares = len(self.score), self.sensitivities(level, limits)
+        attained = np.minimum(np.maximum.accumulate(shares), level)
+        fails = np.flatnonzero(shares < binom.ppf(1 - _TOLERANCE, n, attained) / n)
+        return int(fails[0]) if len(fails) else len(shares)
 
 
 def procrustes_validation(X: ArrayLike, *, max_components: int = 20, n_folds: int = 4) -> ProcrustesValidation:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from pandas.api.types import is_numeric_dtype
 
 from transvariation.metrics import count_extremes, roc
-from transvariation.report.figure_style import CYCLE, DARK, PHONE_WIDTH, RED, REGION, WARM
+from transvariation.report.figure_style import CYCLE, DARK, GREEN, GREY, PHONE_WIDTH, RED, REGION, SKY, WARM
 from transvariation.report.names import PLAIN, label_ticks
 
 if TYPE_CHECKING:
@@ -18,13 +18,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from transvariation.baselines import DDSIMCA
+    from transvariation.baselines.strangers import Strangers
     from transvariation.spectral_bands import SpectralBand
 
 __all__ = [
     "acceptance_figure",
+    "aliens_figure",
     "distance_figure",
     "extremes_figure",
     "importance_figure",
+    "selectivity_figure",
     "sensitivity_specificity_figure",
     "spectrum_figure",
     "type_ii_figure",
@@ -84,15 +87,27 @@ def acceptance_figure(
     return drawing
 
 
-def distance_figure(model: "DDSIMCA", samples: Mapping[str, Any], *, figure: FigureBase | None = None) -> Figure:
+def distance_figure(
+    model: "DDSIMCA",
+    members: Mapping[str, Any],
+    strangers: Mapping[str, Any] | None = None,
+    *,
+    labels: bool = True,
+    figure: FigureBase | None = None,
+) -> Figure:
     """Draw the score and orthogonal distances of a fitted DD-SIMCA, with its limits: the classic acceptance plot.
 
     Parameters
     ----------
     model : DDSIMCA
         The fitted model.
-    samples : mapping of name to array-like
-        Groups of samples; one panel each.
+    members : mapping of name to array-like
+        Groups of samples of the target class, known and new: circles.
+    strangers : mapping of name to array-like, optional
+        Groups of samples of other classes: crosses.
+    labels : bool, default=True
+        Whether members that are rejected and strangers that are accepted are labelled, by the index of a DataFrame or
+        the row number.
     figure : Figure or SubFigure, optional
         The figure to draw in, such as ``plt.figure()``; by default a new one, not managed by pyplot.
 
@@ -101,17 +116,79 @@ def distance_figure(model: "DDSIMCA", samples: Mapping[str, Any], *, figure: Fig
     Figure
     """
     n_h, n_v = model.degrees_of_freedom_
-    drawing, axes = _axes(figure, 0.8 + 2.4 * len(samples), len(samples), sharey=True)
-    limits = dict(zip(("acceptance", "outlier limit"), model.critical_distances(), strict=True))
-    for ax, (name, X) in zip(axes, samples.items(), strict=True):
+    drawing, ax = _axes(figure, 4.4)
+    for full, style, label in zip(
+        model.critical_distances(), ("-", ":"), ("acceptance limit", "outlier limit"), strict=True
+    ):
+        h = np.linspace(0, full / n_h, 200) if n_h else np.zeros(2)
+        ax.plot(np.log1p(h), np.log1p((full - n_h * h) / n_v), style, color="black", linewidth=1, label=label)
+    groups = [(name, X, True) for name, X in members.items()]
+    groups += [(name, X, False) for name, X in (strangers or {}).items()]
+    colors = {True: cycle((DARK, SKY, GREEN)), False: cycle((RED, WARM, GREY))}
+    for name, X, member in groups:
         h, v = np.log1p(model.distances(X)).T
-        _draw_roles(ax, h, v, model.roles(X))
-        for (label, full), style in zip(limits.items(), ("-", ":"), strict=True):
-            h = np.linspace(0, full / n_h, 200) if n_h else np.zeros(2)
-            ax.plot(np.log1p(h), np.log1p((full - n_h * h) / n_v), style, color="black", linewidth=1, label=label)
-        ax.set(title=name, ylabel="orthogonal distance,\nlog(1 + v/v0)")
-    axes[-1].set_xlabel("score distance, log(1 + h/h0)")
-    _legend_below(drawing, axes[-1])
+        color = next(colors[member])
+        look = {"marker": "o", "facecolor": "white", "edgecolor": color} if member else {"marker": "x", "color": color}
+        ax.scatter(h, v, s=26, linewidth=1, zorder=3, label=name, **look)
+        if labels:
+            names = X.index if hasattr(X, "index") else range(len(h))
+            wrong = (model.predict(X) == 1) != member
+            for x, y, text in zip(h[wrong], v[wrong], np.asarray(names)[wrong], strict=True):
+                ax.annotate(f" {text}", (x, y), fontsize=8, color=color, **PLAIN)
+    ax.set(xlabel="score distance, log(1 + h/h0)", ylabel="orthogonal distance, log(1 + v/v0)")
+    ax.set(xlim=(0, None), ylim=(0, None))
+    drawing.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
+    return drawing
+
+
+def aliens_figure(strangers: "Strangers", *, figure: FigureBase | None = None) -> Figure:
+    """Draw the observed against the expected number of aliens, with the 95% tolerance.
+
+    Parameters
+    ----------
+    strangers : Strangers
+        See :func:`transvariation.baselines.strangers.describe_strangers`.
+    figure : Figure or SubFigure, optional
+        The figure to draw in, such as ``plt.figure()``; by default a new one, not managed by pyplot.
+
+    Returns
+    -------
+    Figure
+    """
+    full = np.sort(strangers.full_distances[strangers.alien])
+    observed = np.arange(1, len(full) + 1)
+    expected = len(full) * strangers.share_within(full)
+    x = np.linspace(0, len(full), 100)
+    spread = 2 * np.sqrt(x * (1 - x / len(full)))
+    drawing, ax = _axes(figure, 3.2)
+    ax.fill_between(x, x - spread, x + spread, color=REGION, label="95% tolerance")
+    ax.plot(x, x, color="0.5", linestyle="--", linewidth=1)
+    ax.plot(expected, observed, "o", color=DARK, markersize=4, label="observed")
+    ax.set(xlabel="expected number of aliens", ylabel="observed number of aliens")
+    ax.legend(frameon=False)
+    return drawing
+
+
+def selectivity_figure(strangers: "Mapping[str, Strangers]", *, figure: FigureBase | None = None) -> Figure:
+    """Draw the sensitivity against one minus the selectivity, a curve for each class of strangers.
+
+    Parameters
+    ----------
+    strangers : mapping of name to Strangers
+        See :func:`transvariation.baselines.strangers.describe_strangers`.
+    figure : Figure or SubFigure, optional
+        The figure to draw in, such as ``plt.figure()``; by default a new one, not managed by pyplot.
+
+    Returns
+    -------
+    Figure
+    """
+    sensitivity = np.linspace(0.001, 0.999, 400)
+    drawing, ax = _axes(figure, 3.2)
+    for (name, each), style in zip(strangers.items(), cycle(("-", "--", ":", "-.")), strict=False):
+        ax.plot(1 - each.selectivity_at(sensitivity), sensitivity, style, label=name)
+    ax.set(xlabel="type II error (1 - selectivity)", ylabel="sensitivity", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+    ax.legend(frameon=False)
     return drawing
 
 
