@@ -16,6 +16,7 @@ ORDER = (
     "plot_p_values.py",
     "plot_calibration.py",
     "plot_reasons.py",
+    "plot_detectors.py",
     "plot_comparison.py",
     "plot_coffee.py",
     "plot_drift.py",
