@@ -183,7 +183,7 @@ def test_a_model_replaces_an_older_model_or_an_empty_file(case):
 )
 def test_a_folder_that_is_missing_is_named_before_any_work(case, monkeypatch, typed):
     monkeypatch.chdir(case)
-    for work in ("report.console.judge", "casework.model_file.read_table", "casework.model_file.load"):
+    for work in ("report.console.judge_tables", "casework.model_file.read_table", "casework.model_file.load"):
         monkeypatch.setattr(f"transvariation.{work}", None)
     before = _files(case)
     done = _run(*typed.split())
@@ -194,7 +194,7 @@ def test_a_folder_that_is_missing_is_named_before_any_work(case, monkeypatch, ty
 
 def test_a_report_that_cannot_be_made_is_refused_before_any_work(case, monkeypatch):
     monkeypatch.setitem(sys.modules, "typst", None)
-    monkeypatch.setattr("transvariation.report.console.judge", None)
+    monkeypatch.setattr("transvariation.report.console.judge_tables", None)
     done = _run("judge", case / "control.csv", case / "recovered.csv", "--report", case / "new.pdf")
     assert done.exit_code == 2
     assert "needs Typst" in done.output
@@ -266,7 +266,7 @@ def test_files_are_written_even_if_the_screen_fails(case, monkeypatch):
     "typed", ["demo", "study glass --seeds 1 --repeats 1 --jobs 1", "study simulation --scenarios a --repeats 1"]
 )
 def test_a_folder_that_cannot_be_made_is_named_before_any_work(tmp_path, monkeypatch, typed):
-    for work in ("report.demo.judge", "studies.glass.GlassStudy.run_cells", "studies.simulation.Study.run"):
+    for work in ("report.demo.judge_tables", "studies.glass.GlassStudy.run_cells", "studies.simulation.Study.run"):
         monkeypatch.setattr(f"transvariation.{work}", None)
     (tmp_path / "file").touch()
     done = _run(*typed.split(), "--out", tmp_path / "file" / "folder")
@@ -289,9 +289,9 @@ def workbook(case):
     return case / "case.xlsx"
 
 
-def _judged(folder, *arguments):
+def _judged(folder, *arguments, status=0):
     done = _run("judge", *arguments, "--json", folder / "case.json")
-    assert done.exit_code == 0, done.output
+    assert done.exit_code == status, done.output
     return json.loads((folder / "case.json").read_text())
 
 
@@ -389,21 +389,6 @@ def test_a_background_that_is_not_there_is_named(case):
     assert "'nowhere.csv' does not exist; give a file, or nfi" in " ".join(done.output.split())
 
 
-def test_the_names_of_methods_are_those_of_casework():
-    from transvariation import cli
-    from transvariation.casework import METHODS, REDUCTIONS
-
-    assert list(cli.METHODS) == list(METHODS)
-    assert list(cli.REDUCTIONS) == list(REDUCTIONS)
-
-
-def test_the_roles_of_columns_are_those_of_tables():
-    from transvariation import cli
-    from transvariation.tables.columns import ROLES
-
-    assert cli.ROLES == ROLES
-
-
 @pytest.mark.parametrize("command", ["judge", "fit", "score"])
 def test_options_named_by_remedies_exist(command):
     shown = _run(command, "--help").output
@@ -462,7 +447,7 @@ def test_the_decimal_mark_of_one_table_can_be_given(case):
     assert "give --recovered-decimal comma" in refused.output
     found = _judged(case, case / "control.csv", case / "comma.csv", "--recovered-decimal", "comma")
     assert [c["measurements"]["Na"] for c in found["conclusions"]] == [[1.512], [1.513]]
-    other = _judged(case, case / "comma.csv", case / "control.csv", "--control-decimal", ",")
+    other = _judged(case, case / "comma.csv", case / "control.csv", "--control-decimal", ",", status=3)
     assert [k["measurements"]["Na"] for k in other["inputs"]["known"]] == [[1.512], [1.513]]
 
 

@@ -5,7 +5,7 @@ import io
 import math
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,15 +13,24 @@ from typing import Any
 import click
 
 from transvariation import __version__
+from transvariation.casework.settings import CASE_FIELDS, ROLES, TABLES, CaseSettings, TableSettings
+from transvariation.tables.settings import Option, flag_of, options_of
 
 INPUT = click.Path(exists=True, dir_okay=False, path_type=Path)
 OUTPUT = click.Path(dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 COUNT = click.IntRange(min=1)
+NO_CONCLUSION = 3  # exit status
 
 
 class _Commands(click.Group):
-    """Commands that Ctrl-C stops with a sentence and the usual exit status."""
+    """Commands that Ctrl-C stops with a sentence and the usual exit status; their summaries are listed whole."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, self.commands[name].get_short_help_str(500)) for name in self.list_commands(ctx)]
+            )
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -73,7 +82,7 @@ def _jobs(context: click.Context, option: click.Option, given: int | str) -> int
 _folder = click.option("--out", type=FOLDER, required=True, help="Folder for the results.")
 
 
-@main.group()
+@main.group(cls=_Commands)
 def study() -> None:
     """Reproduce the tables and figures of the paper in a folder."""
 
@@ -178,33 +187,78 @@ def _numbers(text: str, kind: type, option: str) -> list:
     return numbers
 
 
-def _mark(context: click.Context, option: click.Parameter, given: str | None) -> str | None:
-    """Translate the names of decimal marks."""
-    return {"comma": ",", "point": "."}.get(given or "", given)
+class _Option(click.Option):
+    """An option under a heading of the help."""
+
+    def __init__(self, names: Sequence[str], group: str = "", **more: Any):
+        super().__init__(names, **more)
+        self.group = group
 
 
-def _decimal_option(name: str, words: str) -> Any:
-    return click.option(name, type=click.Choice([",", ".", "comma", "point"]), callback=_mark, help=words)
+class _Command(click.Command):
+    """A command whose options are listed under headings; those of one table only are described together."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for option in self.get_params(ctx):
+            if isinstance(option, click.Option) and (record := option.get_help_record(ctx)):
+                sections.setdefault(getattr(option, "group", "") or "options", []).append(record)
+        if any(getattr(option, "hidden", False) for option in self.params):
+            known = options_of(TableSettings)
+            names = [f"--TABLE{flag_of(name, given)[1:]}" for name, given in known.items()]
+            words = f"The same for one table only: TABLE is {', '.join(TABLES[:-1])} or {TABLES[-1]}."
+            sections["tables"].append((", ".join(names[:2]) + ", ...", words))
+        for title, records in sorted(sections.items(), key=lambda item: [*_SECTIONS, item[0]].index(item[0])):
+            with formatter.section(title.capitalize()):
+                formatter.write_dl(records)
 
 
-_decimal = _decimal_option("--decimal", "The decimal mark of every table given; by default recognised.")
+_SECTIONS = ("tables", "variables", "comparison", "report", "options")
 
 
-# Short forms of what casework describes; importing it would delay --help. A test compares the names.
-METHODS = {
-    "neighbor": "distances to the nearest control fragments",
-    "tocc": "share of control fragments farther from the centre",
-    "pam": "the same around several centres",
-    "mixture": "a mixture of normal distributions",
-    "projections": "an average over many planes",
-}
-REDUCTIONS = {
-    "minor": "the combinations that vary least in the control",
-    "vip": "the most important variables in projection",
-    "varsel": "the variables that a mixture selects",
-}
+def _settings_options(kind: type[TableSettings], *groups: str, without: tuple[str, ...] = ()) -> Any:
+    """Add the options of settings to a command: the fields in some groups, and the same for each single table."""
+    found: list[_Option] = []
+    for name, given in options_of(kind).items():
+        if given.group not in groups or name in without:
+            continue
+        default = getattr(kind(), name)
+        if given.kind == "tables":
+            for table in TABLES:
+                for own, its in options_of(TableSettings).items():
+                    found.append(
+                        _option(f"{table}__{own}", f"--{table}{flag_of(own, its)[1:]}", its, None, hidden=True)
+                    )
+        elif given.kind == "case":
+            for field, words in CASE_FIELDS.items():
+                flag = f"--{field.replace('_', '-')}"
+                found.append(_Option([flag, f"case__{field}"], group="report", help=f"{words}, for the report."))
+        else:
+            found.append(_option(name, flag_of(name, given), given, default))
 
-ROLES = ("id", "source", "fragment", "replicate", "order", "measurement", "ignore")
+    def decorate(command: click.Command) -> click.Command:
+        command.params += found
+        return command
+
+    return decorate
+
+
+def _option(name: str, flag: str, given: Option, default: Any, hidden: bool = False) -> _Option:
+    """Build the option of one field; a value that was not given is None."""
+    words, more = given.help, dict[str, Any](metavar=_METAVARS.get(given.kind, "TEXT"))
+    if given.kind == "choice":
+        listed = [f"{choice} ({meaning})" for choice, meaning in given.choices.items()]
+        words = f"{words}: {', '.join(listed[:-1])} or {listed[-1]}."
+        more = {"metavar": "|".join(given.choices)} if len(given.choices) < 4 else {"metavar": "NAME"}
+    if given.kind in _PARSERS:
+        words, more = f"{words} {_MANNERS[given.kind]}", {"callback": _PARSERS[given.kind], **_FORMS[given.kind]}
+    elif given.kind in ("whole", "number", "share"):
+        more["type"] = int if given.kind == "whole" else float
+    elif given.kind == "flag":
+        more = {"is_flag": True, "default": None}
+    if default is not None and default is not False and default != {}:
+        words += f"  [default: {default}]"
+    return _Option([flag, name], group=given.group, help=words, hidden=hidden, show_default=False, **more)
 
 
 def _roles(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> dict[str, str] | None:
@@ -218,101 +272,52 @@ def _roles(context: click.Context, option: click.Parameter, given: tuple[str, ..
     return roles or None
 
 
-_role = click.option(
-    "--role",
-    "roles",
-    metavar="COLUMN=ROLE",
-    multiple=True,
-    callback=_roles,
-    help=f"The role of a column: {', '.join(ROLES)}; by default recognised. May be repeated.",
-)
-_drop_summary_rows = click.option(
-    "--drop-summary-rows", is_flag=True, help="Leave out rows of means and standard deviations."
-)
-
-
-def _ranges(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> list[tuple[float, float]]:
+def _ranges(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> list[Any] | None:
     """Parse ranges of wavelengths."""
     number = r"([-+]?\d+(?:\.\d+)?)"
     found = [re.fullmatch(rf"\s*{number}\s*[-:–]\s*{number}\s*", text) for text in given]
     for text, match in zip(given, found, strict=True):
         if match is None:
             raise click.BadParameter(f"{text!r} must be two numbers with a hyphen between them, such as 800-1200")
-    return [(float(match[1]), float(match[2])) for match in found if match]
+    return [(float(match[1]), float(match[2])) for match in found if match] or None
 
 
-def _in_words(choices: dict[str, str]) -> str:
-    *head, last = [f"{name} ({words})" for name, words in choices.items()]
-    return f"{', '.join(head)} or {last}"
-
-
-def _judging(command: Any) -> Any:
-    """Add the options shared by judge and fit."""
-    options = [
-        click.option("--method", default="neighbor", help=f"How to compare with the control: {_in_words(METHODS)}."),
-        click.option(
-            "--preprocess",
-            metavar="STEPS",
-            help="Preprocess spectra first, by steps separated by commas, such as snv,sg1: snv, msc, emsc (scatter "
-            "correction), detrend, als (baseline), area, peak, length (normalisation), regions (scaling), sg, sg1, sg2 "
-            "(smoothing, first and second derivative; sg1:15:2 has a window of 15 positions and degree 2).",
-        ),
-        click.option("--reduce", help=f"Reduce the variables first: {_in_words(REDUCTIONS)}."),
-        click.option(
-            "--reduce-to", type=int, default=2, help="Number of variables or combinations that --reduce leaves."
-        ),
-        click.option(
-            "--sensitivity",
-            type=float,
-            default=0.9,
-            help="Share of fragments of the control's own source that should not be excluded.",
-        ),
-        click.option(
-            "--features",
-            help="Variables to use, separated by commas, a name with a comma in double quotes; by default all columns "
-            "of numbers.",
-        ),
-        click.option(
-            "--range",
-            "ranges",
-            metavar="LOW-HIGH",
-            multiple=True,
-            callback=_ranges,
-            help="Use the variables whose names are numbers (wavelengths) from LOW to HIGH. May be repeated.",
-        ),
-        click.option("--without", help="Variables to leave out, separated by commas as for --features."),
-        click.option("--id-column", help="The column that names the rows; by default recognised."),
-        click.option("--fragment-column", help="The column that names the fragment; its rows are replicates."),
-        click.option("--source-column", help="The column that names the source (pane, bottle, batch) of a fragment."),
-        _role,
-        _drop_summary_rows,
-        _decimal,
-        click.option(
-            "--missing",
-            type=click.Choice(["error", "drop", "impute"]),
-            default="error",
-            help="Missing and below-detection values: report them, leave the row out, or fill them in.",
-        ),
-        click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all random numbers."),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
-_sheet = click.option("--sheet", help="The sheet to read of an Excel workbook; by default the first.")
-
-
-def _listed(options: dict[str, Any]) -> dict[str, Any]:
-    """Parse the lists of variables."""
-    return options | {option: _names(options[option]) for option in ("features", "without")}
-
-
-def _names(text: str | None) -> list[str] | None:
+def _names(context: click.Context, option: click.Parameter, text: str | None) -> list[str] | None:
+    """Parse a list of variables."""
     if not text:
         return None
     found = next(csv.reader([" ".join(text.split())], skipinitialspace=True))  # quotes keep a comma in a name
     return [name.strip() for name in found or [""]]
+
+
+_PARSERS: dict[str, Any] = {"roles": _roles, "ranges": _ranges, "names": _names}
+_FORMS: dict[str, dict[str, Any]] = {
+    "roles": {"metavar": "COLUMN=ROLE", "multiple": True},
+    "ranges": {"metavar": "LOW-HIGH", "multiple": True},
+    "names": {"metavar": "NAMES"},
+}
+_METAVARS = {"whole": "N", "number": "NUMBER", "share": "NUMBER", "mark": "MARK", "steps": "STEPS"}
+_MANNERS = {
+    "roles": "May be repeated.",
+    "ranges": "May be repeated.",
+    "names": "Separated by commas, a name with a comma in double quotes.",
+}
+
+
+def _settings(kind: type[Any], options: dict[str, Any]) -> Any:
+    """Build settings from the options that were given."""
+    given: dict[str, Any] = {}
+    for name, value in options.items():
+        if value is None:
+            continue
+        first, _, rest = name.rpartition("__")
+        if first == "case":
+            given.setdefault("case", {})[rest] = value
+        elif first:
+            given.setdefault("tables", {}).setdefault(first, {})[rest] = value
+        else:
+            given[name] = value
+    return kind.build(None, given)
 
 
 @contextmanager
@@ -337,82 +342,68 @@ def _background(context: click.Context, option: click.Parameter, given: str | No
     return Path(given)
 
 
-def _case_options(command: Any) -> Any:
-    """Add the case details of the report."""
-    fields = {
-        "case_number": "Case number",
-        "items": "Items examined",
-        "laboratory": "Laboratory",
-        "examiner": "Examiner",
-        "reviewer": "Reviewer",
-        "received": "Date on which the items were received",
-        "examined": "Date of the examination",
-    }
-    for name, words in reversed(fields.items()):
-        command = click.option(f"--{name.replace('_', '-')}", name, help=f"{words}, for the report.")(command)
-    return command
-
-
-@main.command()
+@_settings_options(CaseSettings, "tables", "variables", "comparison", "report")
+@main.command(cls=_Command)
 @click.argument("control", type=INPUT)
 @click.argument("recovered", type=INPUT)
-@click.option("--report", type=OUTPUT, help="Write a report: .html or .pdf.")
-@click.option("--json", "json_file", type=OUTPUT, help="Write everything as JSON.")
 @click.option(
     "--background",
+    cls=_Option,
+    group="tables",
     callback=_background,
     help="A table of many sources with several fragments each, or nfi for the packaged float glass: calibrates the "
     "conclusions where the control has few fragments, and adds likelihood ratios.",
 )
 @click.option(
     "--foreign",
+    cls=_Option,
+    group="tables",
     type=INPUT,
     help="A table of samples that are known not to come from the control's source: shows how often such samples are "
     "noticed. Not with --background.",
 )
-@click.option("--log", is_flag=True, help="Take logarithms of the measurements first.")
-@click.option("--logged", is_flag=True, help="The tables already hold logarithms (base 10).")
-@click.option("--multiplier", type=float, default=4.0, help="Multiplier of ASTM E2927.")
-@click.option("--min-rsd", type=float, default=0.03, help="Minimum relative SD of ASTM E2927.")
-@click.option("--control-sheet", help="The sheet of CONTROL, if it is an Excel workbook; by default the first.")
-@click.option("--recovered-sheet", help="The sheet of RECOVERED; both tables may be in one workbook.")
-@click.option("--background-sheet", help="The sheet of the background table.")
-@_decimal_option("--control-decimal", "The decimal mark of CONTROL only.")
-@_decimal_option("--recovered-decimal", "The decimal mark of RECOVERED only.")
-@_judging
-@_case_options
+@click.option(
+    "--report",
+    "reports",
+    cls=_Option,
+    group="report",
+    type=OUTPUT,
+    multiple=True,
+    help="Write a report: .html or .pdf. May be repeated.",
+)
+@click.option("--json", "json_file", cls=_Option, group="report", type=OUTPUT, help="Write everything as JSON.")
+@click.pass_context
 def judge(
+    context: click.Context,
     control: Path,
     recovered: Path,
-    report: Path | None,
+    background: Path | str | None,
+    foreign: Path | None,
+    reports: tuple[Path, ...],
     json_file: Path | None,
-    control_sheet: str | None,
-    recovered_sheet: str | None,
-    control_decimal: str | None,
-    recovered_decimal: str | None,
     **options: Any,
 ) -> None:
-    """Judge whether RECOVERED fragments could come from the source of the CONTROL fragments."""
+    """Judge whether RECOVERED fragments could come from the source of the CONTROL fragments.
+
+    Exit status: 0 = judged, 2 = the input or an option is wrong, 3 = no conclusion could be drawn.
+    """
     from rich.console import Console
 
-    from transvariation.casework import CASE_FIELDS
     from transvariation.report.console import judge_case
 
-    case = {name: options.pop(name) for name in CASE_FIELDS}
-    given = {
-        "case": {name: value for name, value in case.items() if value},
-        "sheets": (control_sheet, recovered_sheet),
-        "decimals": (control_decimal, recovered_decimal),
-    }
+    sources = {"control": control, "recovered": recovered, "background": background, "foreign": foreign}
     with _usage_errors():
-        judge_case(control, recovered, report, json_file, Console(), **given, **_listed(options))
+        result = judge_case(sources, _settings(CaseSettings, options), reports, json_file, Console())
+    if not result.model.conclusive:
+        context.exit(NO_CONCLUSION)
 
 
-@main.command()
+@_settings_options(
+    CaseSettings, "tables", "variables", "comparison", without=("tables", "log", "logged", "multiplier", "min_rsd")
+)
+@main.command(cls=_Command)
 @click.argument("control", type=INPUT)
 @click.argument("model", type=OUTPUT)
-@_sheet
-@_judging
 def fit(control: Path, model: Path, **options: Any) -> None:
     """Fit a classifier to the rows of CONTROL and keep it in the file MODEL."""
     from rich.console import Console
@@ -420,9 +411,10 @@ def fit(control: Path, model: Path, **options: Any) -> None:
     from transvariation.casework.model_file import fit_model
 
     with _usage_errors(), Console(stderr=True).status("fitting"):
-        fitted = fit_model(control, model, **_listed(options))
+        settings = _settings(CaseSettings, options)
+        fitted = fit_model(control, model, settings)
     coverage = fitted.classifier.coverage_report()
-    after = f" after {options['preprocess']}" if options["preprocess"] else ""
+    after = f" after {settings.steps}" if settings.steps else ""
     variables = f"{len(fitted.table.features)} variables{after}"
     click.echo(f"{len(fitted.table)} rows, {variables}; {coverage.n} {coverage.unit} calibrate.")
     click.echo(coverage.guarantee)
@@ -435,22 +427,18 @@ def _warn(messages: list[str]) -> None:
         _say(f"Warning: {message}", err=True)
 
 
-@main.command()
+@_settings_options(TableSettings, "tables")
+@main.command(cls=_Command)
 @click.argument("model", type=INPUT)
 @click.argument("table", type=INPUT)
 @click.option("--out", type=OUTPUT, help="The CSV file to write.  [TABLE.scores.csv]")
-@click.option("--id-column", help="The column that names the rows; by default recognised.")
-@_decimal
 @click.option(
     "--missing",
     type=click.Choice(["error", "drop"]),
     default="error",
     help="Missing values: report them, or leave the row out.",
 )
-@_role
-@_drop_summary_rows
-@_sheet
-def score(model: Path, table: Path, out: Path | None, **options: Any) -> None:
+def score(model: Path, table: Path, out: Path | None, missing: str, **options: Any) -> None:
     """Apply the classifier in MODEL to the rows of TABLE, of any length; write one line per row into a CSV file."""
     from rich.console import Console
     from rich.progress import Progress
@@ -461,7 +449,12 @@ def score(model: Path, table: Path, out: Path | None, **options: Any) -> None:
     out = out or table.with_name(f"{table.stem}.scores.csv")
     with _usage_errors(), Progress(console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("scoring", total=1.0)
-        done = score_table(model, table, out, progress=lambda share: progress.update(bar, completed=share), **options)
+
+        def show(share: float) -> None:
+            progress.update(bar, completed=share)
+
+        settings = _settings(TableSettings, options)
+        done = score_table(model, table, out, settings, missing=missing, progress=show)
     _warn(done.warnings)
     lost = f", {done.left_out} left out because a value is missing or below detection" if done.left_out else ""
     _say(f"Variables used: {listed(done.used)}")

@@ -112,7 +112,7 @@ def test_recovered_rows_that_are_also_in_the_control(rows, named):
 @pytest.mark.parametrize(("n_variables", "digits"), [(1, 1), (1, 2), (2, 1), (3, 0)])
 def test_equal_rows_by_rounding_are_not_reported(n_variables, digits):
     from transvariation.casework.checks import duplicate_warnings
-    from transvariation.tables import read_pair
+    from transvariation.tables import TableSettings, read_pair
 
     rng = np.random.default_rng(0)
     reported = 0
@@ -120,7 +120,7 @@ def test_equal_rows_by_rounding_are_not_reported(n_variables, digits):
         values = rng.normal(size=(45, n_variables)).round(digits) + 0.0
         table = pd.DataFrame(values).add_prefix("v").assign(id=[f"f{i}" for i in [*range(30), *range(15)]])
         roles = {f"v{j}": "measurement" for j in range(n_variables)}
-        pair = read_pair(table.iloc[:30], table.iloc[30:], roles=roles)
+        pair = read_pair(table.iloc[:30], table.iloc[30:], TableSettings(roles=roles))
         reported += bool(duplicate_warnings(pair.control, pair.recovered))
     assert reported <= 3
 

@@ -11,7 +11,7 @@ import pytest
 from tests.casework.conftest import ELEMENTS, make_glass
 
 from transvariation import load_glass, load_nfi_glass
-from transvariation.casework import METHODS, REDUCTIONS, CaseError, CaseResult, judge
+from transvariation.casework import METHODS, REDUCTIONS, CaseError, CaseResult, SettingsError, judge
 from transvariation.tables import TableError
 
 
@@ -284,5 +284,5 @@ def test_logarithms_given_as_data(glass):
     assert [c.p_value for c in stated.conclusions] == [c.p_value for c in taken.conclusions]
     assert stated.model.criterion == taken.model.criterion
     assert not any("not applied" in w for w in stated.warnings)
-    with pytest.raises(CaseError, match="log and logged exclude each other"):
+    with pytest.raises(SettingsError, match="log and logged exclude each other"):
         judge(known, questioned, log=True, logged=True)

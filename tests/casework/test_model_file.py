@@ -7,7 +7,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from transvariation import TOCC, MinorComponents, load_glass, save
-from transvariation.casework import CaseError, judge
+from transvariation.casework import CaseError, CaseSettings, judge
 from transvariation.casework.model_file import fit_model, score_table
 from transvariation.tables import TableError
 
@@ -42,7 +42,7 @@ def test_replicates_are_kept_together(files):
 
 def test_a_reduction_is_named(files):
     control, recovered, model, out = files
-    fit_model(control, model, reduce="varsel", method="tocc", features=["K", "Mg"])
+    fit_model(control, model, CaseSettings(reduce="varsel", method="tocc", features=["K", "Mg"]))
     assert score_table(model, recovered, out).used == ("K", "Mg")
 
 

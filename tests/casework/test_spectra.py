@@ -11,16 +11,15 @@ import pytest
 from click.testing import CliRunner
 
 from transvariation import NeighborTOCC, load
-from transvariation.casework import CaseError, CaseResult, judge
+from transvariation.casework import CaseError, CaseResult, CaseSettings, SettingsError, judge
 from transvariation.casework.checks import _two_groups_p_value
 from transvariation.casework.control_comparison import (
-    Recipe,
     _control_pair_p_values,
     make_classifier,
     univariate_p_values,
 )
 from transvariation.casework.model_file import fit_model, score_table
-from transvariation.casework.variables import check_preprocess, positions, spectral_axis
+from transvariation.casework.variables import positions, spectral_axis
 from transvariation.cli import main
 from transvariation.persistence import read_about
 from transvariation.preprocessing import MSC, make_preprocessing
@@ -100,7 +99,7 @@ def test_own_calibration_of_neighbor_is_that_of_the_preprocessed_table(tables, s
 
 
 def test_what_learns_is_learned_again_in_every_fold(tables, monkeypatch):
-    sizes, recipe = [], Recipe(preprocess="msc")
+    sizes, recipe = [], CaseSettings(preprocess="msc")
     learn = MSC._learn
 
     def recorded(self, X):
@@ -178,9 +177,9 @@ def test_triplicates_are_one_sample():
 @pytest.mark.parametrize("steps", ["msc,sg1", "snv,sg1"])
 def test_a_model_file_keeps_the_preprocessing(tables, tmp_path, steps):
     known, new = tables
-    fit_model(known, tmp_path / "m.tv", preprocess=steps, ranges=[(1400, 1200)])
+    fit_model(known, tmp_path / "m.tv", CaseSettings(preprocess=steps, ranges=[(1400, 1200)]))
     about = read_about(tmp_path / "m.tv")["about"]
-    assert about["preprocess"] == steps
+    assert about["settings"]["preprocess"] == steps
     assert about["used"][0] == "1200"
     assert load(tmp_path / "m.tv").feature_names_in_[-1] == "1400"
     score_table(tmp_path / "m.tv", new, tmp_path / "out.csv")
@@ -192,7 +191,7 @@ def test_a_model_file_keeps_the_preprocessing(tables, tmp_path, steps):
 def test_replicates_stay_together_in_a_preprocessed_model(tables, tmp_path):
     known = tables[0].reset_index(drop=True).assign(source=[f"S{i // 2}" for i in range(20)])
     for steps in ("snv", "msc"):
-        assert fit_model(known, tmp_path / "m.tv", preprocess=steps).classifier.coverage_report().n == 10
+        assert fit_model(known, tmp_path / "m.tv", CaseSettings(preprocess=steps)).classifier.coverage_report().n == 10
 
 
 def test_ranges_keep_positions_and_gaps_outside_do_not_matter(tables):
@@ -227,11 +226,11 @@ def test_a_reduction_leaves_as_many_as_asked(tables):
 @pytest.mark.parametrize(
     ("options", "python", "cli"),
     [
-        ({"preprocess": "snx"}, "'snx'; the steps are snv, msc, emsc", "--preprocess snv,sg1"),
+        ({"preprocess": "snx"}, "'snx'; the steps are snv, msc, emsc", "--preprocess='snx'"),
         ({"preprocess": "sg1:10"}, "window_length=10 must be odd", "--preprocess"),
         ({"preprocess": "sg:301"}, "needs at least 301 variables; there are 120", "--preprocess"),
         ({"ranges": [(1, 2)]}, "no variable lies in 1 to 2; the names .* go from 1000 to 1595", "--range"),
-        ({"ranges": [(1, "x")]}, r"\(1, 'x'\) is not a pair of numbers", "--range 800-1200"),
+        ({"ranges": [(1, "x")]}, r"\(1, 'x'\) is not a pair of numbers", "--range: (1, 'x')"),
         ({"without": ["Ba"]}, "no variable 'Ba'; there are 1000, 1005", '--without "Ba,Fe"'),
         ({"without": "Ba"}, "without='Ba' must be a list", "--without"),
         ({"reduce": "vip", "reduce_to": 0}, "reduce_to=0 must be a whole number, at least 1", "--reduce-to"),
@@ -239,12 +238,12 @@ def test_a_reduction_leaves_as_many_as_asked(tables):
     ],
 )
 def test_a_wrong_value_is_named_with_the_remedy_of_each_front_end(tables, tmp_path, options, python, cli):
-    with pytest.raises(CaseError, match=python) as caught:
+    with pytest.raises((CaseError, SettingsError), match=python) as caught:
         judge(*tables, **options)
     assert cli in caught.value.text("cli")
     assert "--" not in caught.value.text("page")
-    with pytest.raises(CaseError, match=python):
-        fit_model(tables[0], tmp_path / "m.tv", **options)
+    with pytest.raises((CaseError, SettingsError), match=python):
+        fit_model(tables[0], tmp_path / "m.tv", CaseSettings(**options))
 
 
 def test_the_command_line_takes_preprocessing_ranges_and_names(tables, tmp_path):
@@ -276,7 +275,7 @@ def test_names_that_are_positions():
     isotopes = "Li7 B11 Na23 Mg24 Al27 Si28 P31 K39 Ca42 Ti47 V51 Cr52 Mn55 Fe57 Co59 Ni60 Cu63 Zn66 Ga71 Rb85 Sr88"
     assert spectral_axis(isotopes.split()) is None
     assert positions(isotopes.split()) == {}
-    assert check_preprocess("") is None
+    assert CaseSettings(preprocess="").preprocess is None
 
 
 # Numbers that must not depend on the way they are computed.

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from transvariation.tables import TableError, read_pair, read_table
+from transvariation.tables import TableError, TableSettings, read_pair, read_table
 
 LABORATORY = (
     b"pane,fragment,Rep,Na23,Mg25\n"
@@ -261,16 +261,19 @@ def test_an_index_that_repeats_labels_is_not_used_unless_it_has_a_name():
 
 def test_a_label_column_that_only_one_table_has_is_no_problem():
     recovered = b"fragment,Na23,Mg25\nQ,13,2\n"
-    pair = read_pair(LABORATORY, recovered, source_column="pane")
+    pair = read_pair(LABORATORY, recovered, TableSettings(source_column="pane"))
     assert (pair.control.source is not None, pair.recovered.source) == (True, None)
     with pytest.raises(TableError) as caught:
-        read_pair(LABORATORY, recovered, source_column="window")
+        read_pair(LABORATORY, recovered, TableSettings(source_column="window"))
     assert [(p.table, p.params["name"]) for p in caught.value.problems] == [("table", "window")] * 2
 
 
 def test_each_table_of_a_pair_may_have_its_own_roles():
+    roles = {"a": "fragment"}, {"b": "id"}
     pair = read_pair(
-        b"a,K,Na\n1,1.5,2\n1,1.6,2\n2,1.7,2\n2,1.8,2\n", b"b,K,Na\n7,1.5,2\n", roles=({"a": "fragment"}, {"b": "id"})
+        b"a,K,Na\n1,1.5,2\n1,1.6,2\n2,1.7,2\n2,1.8,2\n",
+        b"b,K,Na\n7,1.5,2\n",
+        tuple(TableSettings(roles=own) for own in roles),
     )
     assert (pair.control.fragment, pair.recovered.ids) == (("1", "1", "2", "2"), ("7",))
     assert pair.features == ("K", "Na")

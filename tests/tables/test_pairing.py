@@ -2,7 +2,7 @@
 
 import pytest
 
-from transvariation.tables import TableError, align, read_pair, read_table
+from transvariation.tables import TableError, TableSettings, align, read_pair, read_table
 
 CONTROL = b"id,Na (wt%),Mg,Fe\nA,1,2,0.1\nB,3,4,\nC,5,7,0.3\n"
 
@@ -62,15 +62,16 @@ def test_each_table_may_have_its_own_decimal_mark():
     control, recovered = b"id;RI\nA;1.51\nB;1.52\n", b"id;RI\nX;1,512\n"
     with pytest.raises(TableError) as caught:
         read_pair(control, recovered)
-    assert caught.value.text().endswith('if the comma is the decimal mark, give decimals=(None, ",")')
+    assert caught.value.text().endswith('give decimal="," in the TableSettings of the recovered table')
     assert caught.value.text("cli").endswith("if the comma is the decimal mark, give --recovered-decimal comma")
-    for marks in ({"decimals": (None, ",")}, {"decimals": (".", None), "decimal": ","}):
-        assert read_pair(control, recovered, **marks).recovered.X.tolist() == [[1.512]]
-    with pytest.raises(TableError, match=r'decimals=\("\.", None\)'):
-        read_pair(control, recovered, decimal=",")
+    comma = TableSettings(decimal=",")
+    for settings in ((TableSettings(), comma), (TableSettings(decimal="."), comma)):
+        assert read_pair(control, recovered, settings).recovered.X.tolist() == [[1.512]]
+    with pytest.raises(TableError, match=r'decimal="\." in the TableSettings of the control'):
+        read_pair(control, recovered, comma)
     with pytest.raises(TableError, match=r'give decimal=","') as caught:
         read_pair(recovered, recovered)
-    assert "decimals=" not in str(caught.value)
+    assert "TableSettings" not in str(caught.value)
 
 
 def test_a_feature_named_twice_is_refused():

@@ -113,10 +113,18 @@ def test_the_page_itself_has_no_inline_script_and_nothing_from_outside(client):
         assert client.get(f"/static/{name}").status_code == 200
 
 
+def named(name, content):
+    """A file in memory that knows its name."""
+    file = io.BytesIO(content)
+    file.name = name
+    return file
+
+
 def test_page_and_library_give_the_same_result(judged, tables):
     _, result = judged
-    expected = judge(*tables, names=("control.csv", "recovered.csv"), command="transvariation serve")
-    assert result == json.loads(json.dumps(expected.to_dict()))
+    expected = json.loads(judge(*map(named, ("control.csv", "recovered.csv"), tables)).to_json())
+    expected["provenance"]["command"] = "transvariation serve"
+    assert result == expected
 
 
 def test_page_and_command_line_give_the_same_result(judged, tables, tmp_path):
@@ -127,7 +135,7 @@ def test_page_and_command_line_give_the_same_result(judged, tables, tmp_path):
     answer = CliRunner().invoke(main, ["judge", *map(str, paths), "--json", str(tmp_path / "case.json")])
     assert answer.exit_code == 0, answer.output
     theirs = json.loads((tmp_path / "case.json").read_text())
-    for key in ("model", "conclusions", "groups", "warnings"):
+    for key in ("settings", "model", "conclusions", "groups", "warnings"):
         assert result[key] == theirs[key]
     assert [result["inputs"][role]["sha256"] for role in ROLES] == [theirs["inputs"][role]["sha256"] for role in ROLES]
 

@@ -1,9 +1,36 @@
 """Casework: compare recovered with control fragments, with or without a background, into one frozen result."""
 
-from transvariation.casework.conclusions import Conclusion, Reason
-from transvariation.casework.control_comparison import METHODS, REDUCTIONS
-from transvariation.casework.errors import CaseError
-from transvariation.casework.judging import CASE_FIELDS, judge
-from transvariation.casework.result import CaseResult
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["CASE_FIELDS", "METHODS", "REDUCTIONS", "CaseError", "CaseResult", "Conclusion", "Reason", "judge"]
+from transvariation.casework.settings import (
+    CASE_FIELDS,
+    METHODS,
+    REDUCTIONS,
+    CaseSettings,
+    SettingsError,
+    TableSettings,
+)
+
+if TYPE_CHECKING:
+    from transvariation.casework.conclusions import Conclusion as Conclusion
+    from transvariation.casework.conclusions import Reason as Reason
+    from transvariation.casework.errors import CaseError as CaseError
+    from transvariation.casework.judging import judge as judge
+    from transvariation.casework.result import CaseResult as CaseResult
+
+# Loaded on first use: the command line reads the settings without scikit-learn.
+_HOME = {
+    "CaseError": "errors",
+    "CaseResult": "result",
+    "Conclusion": "conclusions",
+    "Reason": "conclusions",
+    "judge": "judging",
+}
+__all__ = ["CASE_FIELDS", "METHODS", "REDUCTIONS", "CaseSettings", "SettingsError", "TableSettings", *sorted(_HOME)]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from transvariation.casework.case_tables import CaseTables
 from transvariation.casework.fragments import Floats
+from transvariation.casework.reading import CaseTables
 
 MIN_FRAGMENTS = 3
 MULTIPLIER = 4.0

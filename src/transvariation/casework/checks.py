@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from scipy.stats import binom, rankdata
 from scipy.stats import t as student
 
-from transvariation.casework.case_tables import CaseTables
 from transvariation.casework.fragments import Floats, Fragments
+from transvariation.casework.reading import CaseTables
 from transvariation.scalings import WhiteningScaling
 from transvariation.tables import Table
 from transvariation.tables.problems import printable

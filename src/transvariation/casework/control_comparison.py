@@ -19,13 +19,14 @@ from transvariation.base import OneClassClassifier
 from transvariation.calibrated import CalibratedOCC
 from transvariation.calibration import CalibrationPlan, calibration_folds, take_rows
 from transvariation.casework.background.likelihood_ratio import Performance
-from transvariation.casework.case_tables import CaseTables
 from transvariation.casework.checks import Check
 from transvariation.casework.conclusions import ENOUGH, Calibration, Variables
 from transvariation.casework.errors import CaseError
 from transvariation.casework.foreign import Foreign
 from transvariation.casework.fragments import Floats, Fragments
-from transvariation.casework.variables import check_preprocess, preprocessing_for
+from transvariation.casework.reading import CaseTables
+from transvariation.casework.settings import CaseSettings
+from transvariation.casework.variables import preprocessing_for
 from transvariation.certificate import required_n
 from transvariation.conformal import ConformalCalibration, RejectsNothing, TooFewSamples, p_values
 from transvariation.decomposition.minor_components import MinorComponents
@@ -43,7 +44,6 @@ from transvariation.tocc import TOCC
 
 Ratios = dict[str, tuple[float, str]]  # log10 likelihood ratio and bound by system
 
-DEFAULT = "neighbor"
 GROUPING = 0.9  # the sensitivity at which recovered fragments are grouped
 MIN_KNOWN = required_n(GROUPING)  # control fragments; by fewer, no groups are formed
 MAX_GROUPED = 60  # recovered fragments; of more, no groups are formed
@@ -63,7 +63,7 @@ class Method(NamedTuple):
     description: str
 
 
-METHODS: dict[str, Method] = {
+CLASSIFIERS: dict[str, Method] = {
     "neighbor": Method(
         lambda seed: NeighborTOCC(),
         "A fragment is compared with the control fragments nearest to it. Its transvariation probability (tp) is the "
@@ -92,7 +92,7 @@ METHODS: dict[str, Method] = {
     ),
 }
 
-REDUCTIONS: dict[str, tuple[Callable[[int, int], Any], str]] = {
+REDUCERS: dict[str, tuple[Callable[[int, int], Any], str]] = {
     "minor": (
         lambda n, seed: MinorComponents(n),
         "the combinations of variables in which the control varies least",
@@ -105,57 +105,19 @@ REDUCTIONS: dict[str, tuple[Callable[[int, int], Any], str]] = {
 }
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """How a classifier of control fragments is made.
-
-    Attributes
-    ----------
-    method : str
-        A key of `METHODS`.
-    reduce : str or None
-        A key of `REDUCTIONS`.
-    reduce_to : int
-        The number of variables or combinations that the reduction leaves.
-    preprocess : str or None
-        Steps of :func:`transvariation.preprocessing.make_preprocessing`; a sequence of steps is joined by commas.
-    seed : int
-    """
-
-    method: str = DEFAULT
-    reduce: str | None = None
-    reduce_to: int = 2
-    preprocess: Any = None
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.preprocess is not None:
-            object.__setattr__(self, "preprocess", check_preprocess(self.preprocess))
-        if self.method not in METHODS:
-            raise CaseError(f"method={self.method!r} is unknown; choose one of {', '.join(METHODS)}")
-        if self.reduce is not None and self.reduce not in REDUCTIONS:
-            raise CaseError(f"reduce={self.reduce!r} is unknown; choose one of {', '.join(REDUCTIONS)}")
-        if not isinstance(self.reduce_to, int | np.integer) or isinstance(self.reduce_to, bool) or self.reduce_to < 1:
-            raise CaseError(f"reduce_to={self.reduce_to!r} must be a whole number, at least 1", "reduce-to")
-
-    @property
-    def learns(self) -> bool:
-        """Whether the preprocessing learns from other spectra, as MSC does, or treats each one by itself."""
-        return self.preprocess is not None and any(s.learns for _, s in make_preprocessing(self.preprocess).steps)
-
-    @property
-    def description(self) -> str:
-        """What the classifier does, in plain words."""
-        words = METHODS[self.method].description
-        if self.reduce is not None:
-            what = REDUCTIONS[self.reduce][1]
-            done = f"The variables were reduced to {self.reduce_to}, {what}"
-            words = f"{done}, in every fold of the calibration. {words}"
-        if self.preprocess is not None:
-            steps = [STEPS[step.split(":")[0]].words for step in self.preprocess.split(",")]
-            how = "learned again in every fold of the calibration" if self.learns else "spectrum by spectrum"
-            words = f"The measurements were preprocessed ({self.preprocess}), {how}: {', then '.join(steps)}. {words}"
-        return words
+def describe_comparison(settings: CaseSettings) -> str:
+    """Describe in plain words what the classifier does."""
+    words = CLASSIFIERS[settings.method].description
+    if settings.reduce is not None:
+        what = REDUCERS[settings.reduce][1]
+        done = f"The variables were reduced to {settings.reduce_to}, {what}"
+        words = f"{done}, in every fold of the calibration. {words}"
+    if settings.steps is not None:
+        steps = [STEPS[step.split(":")[0]].words for step in settings.steps.split(",")]
+        learns = any(step.learns for _, step in make_preprocessing(settings.steps).steps)
+        how = "learned again in every fold of the calibration" if learns else "spectrum by spectrum"
+        words = f"The measurements were preprocessed ({settings.steps}), {how}: {', then '.join(steps)}. {words}"
+    return words
 
 
 class PreprocessedNeighborTOCC(CalibratedOCC):
@@ -187,17 +149,17 @@ class PreprocessedNeighborTOCC(CalibratedOCC):
         return scored[chosen], scores[chosen]
 
 
-def make_classifier(recipe: Recipe, sensitivity: float, n_features: int) -> OneClassClassifier:
-    """Make the classifier of a recipe; every fold of its calibration repeats preprocessing and reduction."""
-    classifier = METHODS[recipe.method].make(recipe.seed)
+def make_classifier(settings: CaseSettings, sensitivity: float, n_features: int) -> OneClassClassifier:
+    """Make the classifier that the settings name; every fold of its calibration repeats preprocessing and reduction."""
+    classifier = CLASSIFIERS[settings.method].make(settings.seed)
     steps = []
-    if recipe.preprocess is not None:
-        steps += [step for _, step in preprocessing_for(recipe.preprocess, n_features).steps]
-    if recipe.reduce is not None:
-        if recipe.reduce_to > n_features:
-            raise CaseError(f"reduce_to={recipe.reduce_to} exceeds the {n_features} variables", "reduce-to")
-        steps.append(REDUCTIONS[recipe.reduce][0](recipe.reduce_to, recipe.seed))
-    if steps and recipe.reduce is None and isinstance(classifier, NeighborTOCC):
+    if settings.steps is not None:
+        steps += [step for _, step in preprocessing_for(settings.steps, n_features).steps]
+    if settings.reduce is not None:
+        if settings.reduce_to > n_features:
+            raise CaseError(f"reduce_to={settings.reduce_to} exceeds the {n_features} variables", "reduce-to")
+        steps.append(REDUCERS[settings.reduce][0](settings.reduce_to, settings.seed))
+    if steps and settings.reduce is None and isinstance(classifier, NeighborTOCC):
         classifier = PreprocessedNeighborTOCC(make_pipeline(*steps, classifier), calibration="loo")
     elif steps:
         pipeline = make_pipeline(*steps, classifier.set_params(calibration="resubstitution"))
@@ -206,10 +168,10 @@ def make_classifier(recipe: Recipe, sensitivity: float, n_features: int) -> OneC
 
 
 def fit_classifier(
-    recipe: Recipe, sensitivity: float, X: pd.DataFrame, groups: ArrayLike | None = None
+    settings: CaseSettings, sensitivity: float, X: pd.DataFrame, groups: ArrayLike | None = None
 ) -> tuple[OneClassClassifier, dict[str, type[Warning]]]:
-    """Fit the classifier of a recipe; return it and its warnings. A failure is raised in the terms of a case."""
-    classifier = make_classifier(recipe, sensitivity, X.shape[1])
+    """Fit the classifier of a case; return it and its warnings. A failure is raised in the terms of a case."""
+    classifier = make_classifier(settings, sensitivity, X.shape[1])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's are about arrays, not about the case
         warnings.simplefilter("always", UserWarning)
@@ -280,7 +242,7 @@ class Evidence:
     foreign: Foreign | None = None
 
 
-def compare_with_control(tables: CaseTables, recipe: Recipe) -> Evidence:
+def compare_with_control(tables: CaseTables, settings: CaseSettings) -> Evidence:
     """Judge recovered fragments by a classifier of the control fragments, calibrated by them.
 
     Strata of a classifier that has several are pooled for a sensitivity of 0.9, so that p-values do not depend on the
@@ -288,8 +250,10 @@ def compare_with_control(tables: CaseTables, recipe: Recipe) -> Evidence:
     """
     control, recovered, features = tables.control.means, tables.recovered.means, list(tables.features)
     if len(control) < 2:
-        make_classifier(recipe, GROUPING, len(features))  # wrong parameters are refused, used or not
-        calibration = Calibration(1, 1.0, recipe.description, "None: one fragment does not show how fragments differ.")
+        make_classifier(settings, GROUPING, len(features))  # wrong parameters are refused, used or not
+        calibration = Calibration(
+            1, 1.0, describe_comparison(settings), "None: one fragment does not show how fragments differ."
+        )
         foreign = tables.foreign
         return Evidence(
             calibration,
@@ -300,13 +264,16 @@ def compare_with_control(tables: CaseTables, recipe: Recipe) -> Evidence:
         )
     known, new = (pd.DataFrame(means, columns=features) for means in (control, recovered))
     try:
-        classifier, warned = fit_classifier(recipe, GROUPING, known)
+        classifier, warned = fit_classifier(settings, GROUPING, known)
     except CaseError as error:
-        return _without_classifier(tables, recipe, error)
+        return _without_classifier(tables, settings, error)
     coverage = classifier.coverage_report()
     evidence = Evidence(
         Calibration(
-            int(min(coverage.n_per_stratum)), min(coverage.smallest_per_stratum), recipe.description, GUARANTEE
+            int(min(coverage.n_per_stratum)),
+            min(coverage.smallest_per_stratum),
+            describe_comparison(settings),
+            GUARANTEE,
         ),
         classifier.p_values(new),
         univariate_p_values(*tables.shown),
@@ -320,7 +287,7 @@ def compare_with_control(tables: CaseTables, recipe: Recipe) -> Evidence:
         others = pd.DataFrame(tables.foreign.means, columns=features)
         evidence.foreign = _foreign(tables.foreign, classifier.p_values(others), classifier.ranks())
     if len(control) >= MIN_KNOWN and 2 <= len(recovered) <= MAX_GROUPED:
-        for group in group_fragments(_control_pair_p_values(*tables.means_after(recipe.preprocess))):
+        for group in group_fragments(_control_pair_p_values(*tables.means_after(settings.steps))):
             evidence.groups.append((group, evidence.joint_p_value(group), {}))
     return evidence
 
@@ -331,14 +298,14 @@ def _foreign(fragments: Fragments, p_values: Floats, control_p_values: Floats) -
     return Foreign(fragments.names, levels, tuple(p_values.tolist()), tuple(control_p_values.tolist()))
 
 
-def _without_classifier(tables: CaseTables, recipe: Recipe, error: CaseError) -> Evidence:
+def _without_classifier(tables: CaseTables, settings: CaseSettings, error: CaseError) -> Evidence:
     """Leave few control fragments to the background if the method cannot be used with them; else raise the error."""
     if error.remedy != "other-method" or len(tables.control.names) >= ENOUGH:
         raise error
     if not tables.background:
         raise CaseError(error.problem, "background") from error
     return Evidence(
-        Calibration(0, 1.0, recipe.description, "None: the method was not used."),
+        Calibration(0, 1.0, describe_comparison(settings), "None: the method was not used."),
         np.ones(len(tables.recovered.names)),
         univariate_p_values(*tables.shown),
         variables=Variables(tables.features),

@@ -1,66 +1,40 @@
 """Judge recovered fragments by control fragments, with or without a background."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from scipy.signal import find_peaks
 
-from transvariation.casework.astm import MIN_RSD, MULTIPLIER, compare_by_astm
+from transvariation.casework.astm import compare_by_astm
 from transvariation.casework.background.basis import compare_with_background
-from transvariation.casework.case_tables import CaseTables, read_case
 from transvariation.casework.checks import Check, check_case
 from transvariation.casework.conclusions import Conclusion, Group, Model, Reason
-from transvariation.casework.control_comparison import DEFAULT, Evidence, Recipe, compare_with_control
-from transvariation.casework.errors import CaseError
+from transvariation.casework.control_comparison import Evidence, compare_with_control
 from transvariation.casework.fragments import Fragments
+from transvariation.casework.reading import CaseTables, read_case
 from transvariation.casework.result import CaseResult, Inputs, Measured
+from transvariation.casework.settings import CaseSettings, with_fields
 from transvariation.casework.spectra import Spectra
-from transvariation.casework.variables import MANY, Ranges
-from transvariation.certificate import check_sensitivity
+from transvariation.casework.variables import MANY
 from transvariation.provenance import provenance
 from transvariation.tables import Table
 
-CASE_FIELDS = {
-    "case_number": "Case number",
-    "items": "Items",
-    "laboratory": "Laboratory",
-    "received": "Items received",
-    "examined": "Examined",
-    "examiner": "Examiner",
-    "reviewer": "Reviewer",
-}
 Progress = Callable[[str, float | None], None]
 FARTHEST = 1e6  # standard deviations; JSON has no infinity
 TELLING = 10  # of many variables, those that the reasons name
 
 
+@with_fields
 def judge(
     control: Any,
     recovered: Any,
     *,
     background: Any = None,
     foreign: Any = None,
-    fragment_column: str | None = None,
-    source_column: str | None = None,
-    log: bool = False,
-    logged: bool = False,
-    method: str = DEFAULT,
-    reduce: str | None = None,
-    reduce_to: int = 2,
-    preprocess: str | Sequence[str] | None = None,
-    sensitivity: float = 0.9,
-    features: Sequence[str] | None = None,
-    ranges: Ranges | None = None,
-    without: Sequence[str] | None = None,
-    missing: str = "error",
-    seed: int = 0,
-    multiplier: float = MULTIPLIER,
-    min_rsd: float = MIN_RSD,
-    case: Mapping[str, str] | None = None,
-    command: str = "transvariation.casework.judge",
-    progress: Progress = lambda step, share: None,
-    **options: Any,
+    settings: CaseSettings | None = None,
+    progress: Progress | None = None,
+    **fields: Any,
 ) -> CaseResult:
     """Judge which recovered fragments could come from the source of the control fragments.
 
@@ -79,44 +53,13 @@ def judge(
         Samples that are known not to come from the control's source, measured alike. They show how often such samples
         are noticed, at every threshold. The source that each row names is its class or degree of adulteration. Not with
         a background, which shows the same for other sources.
-    fragment_column, source_column : str, optional
-        The columns that name the fragment and the source of each row; by default recognised by their names.
-    log : bool, default=False
-        Whether to take logarithms (base 10) of the measurements first.
-    logged : bool, default=False
-        Whether the tables already hold logarithms (base 10). The ASTM criterion is then applied to the contents.
-    method : str
-        A key of `METHODS`: the classifier of control fragments.
-    reduce : str, optional
-        A key of `REDUCTIONS`: fewer variables before the classifier.
-    reduce_to : int, default=2
-        The number of variables or combinations of variables that `reduce` leaves.
-    preprocess : str or sequence of str, optional
-        Preprocessing of spectra, such as ``"snv,sg1"``: see
-        :func:`transvariation.preprocessing.make_preprocessing`. It is applied to the mean of the replicates of a
-        fragment, after logarithms and before `reduce`, and learned again in every fold of the calibration.
-    sensitivity : float in (0, 1], default=0.9
-        The share of fragments of the control's own source that should not be excluded.
-    features : sequence of str, optional
-        The variables to use; by default all that both tables have.
-    ranges : sequence of (low, high), optional
-        Of these, use only variables whose names are numbers (wavelengths) between a low and a high one.
-    without : sequence of str, optional
-        Variables to leave out.
-    missing : {"error", "drop", "impute"}, default="error"
-        How missing and below-detection values are handled.
-    seed : int, default=0
-        Seed of everything that is drawn at random.
-    multiplier, min_rsd : float
-        The multiplier and the minimum relative standard deviation of the ASTM E2927 criterion.
-    case : mapping, optional
-        Case details for the report: keys of `CASE_FIELDS`.
-    command : str
-        The command to name in the result.
-    progress : callable
+    settings : CaseSettings, optional
+        How the case is judged.
+    progress : callable, optional
         Called with each step in words and the share of the work done before it, or None while that is not known.
-    **options
-        Further options of :func:`transvariation.tables.read_pair`, and ``background_sheet``.
+    **fields
+        Fields of :class:`CaseSettings`, such as ``method``, ``sensitivity`` or ``fragment_column``; they replace those
+        of `settings`. Any other keyword is refused.
 
     Returns
     -------
@@ -124,29 +67,51 @@ def judge(
 
     Examples
     --------
-    >>> from transvariation.casework import judge
     >>> from transvariation import load_glass
+    >>> from transvariation.casework import judge
     >>> glass = load_glass()
     >>> result = judge(glass.control[["K", "Mg"]], glass.recovered[["K", "Mg"]])
     >>> len(result.conclusions), len(result.excluded) > 40
     (51, True)
     """
-    check_sensitivity(sensitivity)
-    if unknown := sorted(set(case or {}) - set(CASE_FIELDS)):
-        raise CaseError(f"case has no field {unknown[0]!r}; choose from {', '.join(CASE_FIELDS)}")
-    for name, value in (("multiplier", multiplier), ("min_rsd", min_rsd)):
-        if not 0 <= value < np.inf:
-            raise CaseError(f"{name}={value!r} must be a finite number, at least 0")
-    recipe = Recipe(method, reduce, reduce_to, preprocess, seed)
-    if log and logged:
-        raise CaseError("log and logged exclude each other: logged states that the tables already hold logarithms")
+    settings = CaseSettings.build(settings, fields)
+    progress = progress or _ignore
     progress("reading the tables", 0.0)
-    options |= {"fragment_column": fragment_column, "source_column": source_column}
-    options |= {"features": features, "ranges": ranges, "without": without, "missing": missing, "foreign": foreign}
-    tables = read_case(control, recovered, background, log=log, logged=logged, preprocess=recipe.preprocess, **options)
+    sources = {"control": control, "recovered": recovered, "background": background, "foreign": foreign}
+    return judge_tables(read_case(sources, settings), settings, progress=progress)
+
+
+def _ignore(step: str, share: float | None) -> None:
+    """Report no progress."""
+
+
+def judge_tables(
+    tables: CaseTables,
+    settings: CaseSettings,
+    *,
+    progress: Progress = _ignore,
+    command: str = "transvariation.casework.judge",
+) -> CaseResult:
+    """Judge a case whose tables were read with the same settings.
+
+    Parameters
+    ----------
+    tables : CaseTables
+        What `read_case` returned.
+    settings : CaseSettings
+    progress : callable
+        See `judge`.
+    command : str
+        The command to name in the result.
+
+    Returns
+    -------
+    CaseResult
+    """
+    seed = settings.seed
     words = f"comparing {len(tables.recovered.names)} recovered with {len(tables.control.names)} control fragments"
     progress(words, 0.1 if tables.background else None)  # without a background this step is nearly all the work
-    evidence = {"control": compare_with_control(tables, recipe)}
+    evidence = {"control": compare_with_control(tables, settings)}
     if tables.background:
         evidence["background"] = compare_with_background(
             tables, seed, lambda step, share: progress(step, 0.3 + 0.6 * share)
@@ -156,13 +121,13 @@ def judge(
     progress("checking the control", 0.9)
     by_background = evidence["background"].checks if tables.background else []
     checks, cautions = check_case(tables, by_background, np.random.default_rng(seed))
-    criterion, matches, further = compare_by_astm(tables, multiplier, min_rsd, seed)
+    criterion, matches, further = compare_by_astm(tables, settings.multiplier, settings.min_rsd, seed)
     model = Model(
-        method=method,
-        reduce=reduce,
-        preprocess=recipe.preprocess,
+        method=settings.method,
+        reduce=settings.reduce,
+        preprocess=settings.steps,
         variables=evidence["control"].variables,
-        sensitivity=sensitivity,
+        sensitivity=settings.sensitivity,
         calibrations={basis: found.calibration for basis, found in evidence.items()},
         criterion=criterion,
         likelihood=evidence["background"].likelihood if tables.background else {},
@@ -170,7 +135,8 @@ def judge(
     )
     spectra = _spectra(tables, model)
     result = CaseResult(
-        inputs=_inputs(tables, case or {}, log, logged, checks),
+        settings=settings,
+        inputs=_inputs(tables, settings, checks),
         model=model,
         conclusions=_conclusions(tables, evidence, model, matches, spectra),
         groups=_groups(tables.recovered, evidence),
@@ -180,14 +146,14 @@ def judge(
         spectra=spectra,
         foreign=evidence["control"].foreign,
     )
-    return result.at(sensitivity)
+    return result.at(settings.sensitivity)
 
 
-def _inputs(tables: CaseTables, case: Mapping[str, str], log: bool, logged: bool, checks: tuple[Check, ...]) -> Inputs:
+def _inputs(tables: CaseTables, settings: CaseSettings, checks: tuple[Check, ...]) -> Inputs:
     control = tables.control
     measured = [_measurements(tables.control_table, rows) for rows in control.rows]
     return Inputs(
-        case=dict(case),
+        case=dict(settings.case),
         control=_summary(tables.control_table, len(control.names)),
         recovered=_summary(tables.recovered_table, len(tables.recovered.names)),
         background=None
@@ -195,10 +161,10 @@ def _inputs(tables: CaseTables, case: Mapping[str, str], log: bool, logged: bool
         else _summary(tables.background_table, sum(map(len, tables.background))),
         features=tables.features,
         units=dict(tables.control_table.units),
-        log=log,
+        log=settings.log,
         known=tuple(map(Measured, control.names, control.sources, measured)),
         checks=checks,
-        logged=logged,
+        logged=settings.logged,
         foreign=None
         if tables.foreign is None or tables.foreign_table is None
         else _summary(tables.foreign_table, len(tables.foreign.names)),

@@ -1,8 +1,7 @@
 """Fit a classifier to a table, keep it in a file, and apply it later to tables of any length."""
 
 import csv
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,11 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from transvariation.atomic_write import check_outputs, replacing
 from transvariation.base import OneClassClassifier
-from transvariation.casework.control_comparison import DEFAULT, Recipe, fit_classifier, tp_of, used_features
+from transvariation.casework.control_comparison import fit_classifier, tp_of, used_features
 from transvariation.casework.errors import CaseError
-from transvariation.casework.variables import Ranges, check_without, select_ranges, with_ignored
+from transvariation.casework.settings import CaseSettings
+from transvariation.casework.variables import check_without, select_ranges
 from transvariation.persistence import ModelFileError, load, read_about, save
-from transvariation.tables import Table, TableError, apply_policy, read_chunks, read_table
+from transvariation.tables import Table, TableError, TableSettings, apply_policy, read_chunks, read_table
 from transvariation.tables.pairing import unit_problems
 from transvariation.tables.problems import printable
 
@@ -31,44 +31,40 @@ class Fitted(NamedTuple):
     warnings: list[str]
 
 
-def fit_model(
-    control: Any,
-    path: Path,
-    *,
-    method: str = DEFAULT,
-    reduce: str | None = None,
-    reduce_to: int = 2,
-    preprocess: str | Sequence[str] | None = None,
-    sensitivity: float = 0.9,
-    features: Sequence[str] | None = None,
-    ranges: Ranges | None = None,
-    without: Sequence[str] | None = None,
-    missing: str = "error",
-    seed: int = 0,
-    **options: Any,
-) -> Fitted:
+def fit_model(control: Any, path: Path, settings: CaseSettings | None = None) -> Fitted:
     """Fit a classifier to the rows of a table, replicates kept together, and save it.
 
-    Parameters are those of :func:`transvariation.casework.judge`; further options are those of
-    :func:`transvariation.tables.read_table`.
+    Parameters
+    ----------
+    control : path, bytes or DataFrame
+        The table.
+    path : Path
+        The file to write.
+    settings : CaseSettings, optional
+        How the table is read, its variables, and the method; logarithms are not taken.
+
+    Returns
+    -------
+    Fitted
     """
+    settings = settings or CaseSettings()
+    if settings.log:
+        raise CaseError("log: a model is fitted to the values as given; take logarithms in the tables first")
     check_outputs([path], [control])
     _check_replaceable(path)
-    recipe = Recipe(method, reduce, reduce_to, preprocess, seed)
-    if without:
-        options["roles"] = with_ignored(options.get("roles"), without)
-    table = read_table(control, features=features, missing="keep" if ranges else missing, **options)
-    if without:
-        check_without(without, table)
-    if ranges:
-        table = apply_policy(table.select(select_ranges(table.features, ranges)), missing)
+    missing = "keep" if settings.ranges else settings.missing
+    table = read_table(control, **settings.of_table("control").given(), features=settings.features, missing=missing)
+    if settings.without:
+        check_without(settings.without, table)
+    if settings.ranges:
+        table = apply_policy(table.select(select_ranges(table.features, settings.ranges)), settings.missing)
     if len(table) < 2:
         raise CaseError(f"{table.name} has one row; a class needs at least 2, and 9 for a sensitivity of 0.9")
     groups = table.groups if table.groups and 1 < len(set(table.groups)) < len(table) else None
-    classifier, found = fit_classifier(recipe, sensitivity, table.to_frame(), groups)
+    classifier, found = fit_classifier(settings, settings.sensitivity, table.to_frame(), groups)
     warned = list(found)
     used, _, _ = used_features(classifier, table.features)
-    about = {"control": table.summary()} | asdict(recipe) | {"cautions": warned, "used": list(used)}
+    about = {"control": table.summary(), "settings": settings.to_dict(), "cautions": warned, "used": list(used)}
     save(classifier, path, about=about)
     return Fitted(classifier, table, warned)
 
@@ -97,15 +93,31 @@ def score_table(
     model: Path,
     table: Any,
     out: Path,
+    settings: TableSettings = TableSettings(),  # noqa: B008  # frozen
     *,
     missing: str = "error",
     progress: Callable[[float], None] | None = None,
-    **options: Any,
 ) -> Scored:
     """Apply a saved classifier to a table, block by block; write one line per row.
 
-    The table may be larger than memory. The output appears under its name only when it is complete. Further options are
-    those of :func:`transvariation.tables.read_chunks`.
+    The table may be larger than memory. The output appears under its name only when it is complete.
+
+    Parameters
+    ----------
+    model : Path
+        A file that `fit_model` wrote.
+    table : path, bytes or DataFrame
+    out : Path
+        The CSV file to write.
+    settings : TableSettings
+        How the table is read.
+    missing : {"error", "drop"}, default="error"
+    progress : callable, optional
+        Called with the share of the table that was read.
+
+    Returns
+    -------
+    Scored
     """
     check_outputs([out], [model, table])
     classifier = _load_classifier(model)
@@ -115,7 +127,10 @@ def score_table(
     control = about["control"] if isinstance(about.get("control"), dict) else {}
     scored = rejected = 0
     lost: list[int] = []
-    options |= {"missing": missing, "units": control.get("units", {}), "progress": progress}
+    given = settings.given()
+    labels = {given.pop(f"{role}_column", None): role for role in ("source", "fragment")}
+    roles = dict(settings.roles) | {column: role for column, role in labels.items() if column}
+    options = given | {"roles": roles, "missing": missing, "units": control.get("units", {}), "progress": progress}
     with replacing(out) as unfinished, unfinished.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)

@@ -9,10 +9,11 @@ from typing import Any, get_args, get_origin, get_type_hints
 from transvariation.casework.checks import Check
 from transvariation.casework.conclusions import Conclusion, Group, Model
 from transvariation.casework.foreign import Foreign
+from transvariation.casework.settings import CaseSettings
 from transvariation.casework.spectra import Spectra
 from transvariation.casework.variables import MANY
 
-SCHEMA = "transvariation-case/2"
+SCHEMA = "transvariation-case/3"
 QUESTION = "Could the recovered fragments come from the same source as the control fragments?"
 PROPOSITIONS = (
     "The recovered fragment comes from the source of the control fragments.",
@@ -89,6 +90,8 @@ class CaseResult:
 
     Attributes
     ----------
+    settings : CaseSettings
+        How it was asked to be judged.
     inputs : Inputs
         What was compared.
     model : Model
@@ -109,6 +112,7 @@ class CaseResult:
         The evidence on known foreign fragments, if some were given.
     """
 
+    settings: CaseSettings
     inputs: Inputs
     model: Model
     conclusions: tuple[Conclusion, ...]
@@ -146,6 +150,7 @@ class CaseResult:
         model = self.model.at(sensitivity)
         return replace(
             self,
+            settings=replace(self.settings, sensitivity=float(sensitivity)),
             model=model,
             conclusions=tuple(conclusion.at(model, self.spectra) for conclusion in self.conclusions),
             groups=tuple(group.at(model) for group in self.groups),
@@ -154,7 +159,7 @@ class CaseResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON values; the key ``schema`` names the format."""
-        return {"schema": SCHEMA} | asdict(self)
+        return {"schema": SCHEMA} | asdict(self) | {"settings": self.settings.to_dict()}
 
     def to_json(self) -> str:
         """Write `to_dict` as JSON, on one line if there are many variables, which halves its length."""
@@ -178,6 +183,8 @@ class CaseResult:
 
 def _built(kind: Any, value: Any) -> Any:
     """Build a value of an annotated type from JSON values."""
+    if kind is CaseSettings:
+        return CaseSettings.from_dict(value)
     if is_dataclass(kind) and isinstance(kind, type):
         hints = get_type_hints(kind)
         return kind(**{f.name: _built(hints[f.name], value[f.name]) for f in fields(kind) if f.name in value})

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -60,18 +60,15 @@ def spectral_axis(features: Sequence[str]) -> Floats | None:
     return axis if steps[0] and (steps == steps[0]).all() else None
 
 
-def check_preprocess(preprocess: str | Sequence[str]) -> str | None:
-    """Return the steps of a preprocessing as one string, such as "snv,sg1"; None for none."""
-    steps = preprocess if isinstance(preprocess, str) else ",".join(map(str, preprocess))
-    if not steps:
-        return None
+def check_preprocess(steps: str) -> str:
+    """Return the steps of a preprocessing as they are written, such as "snv,sg1"; refuse others."""
     try:
         preprocessing = make_preprocessing(steps)
         for _, step in preprocessing.steps:
             if isinstance(step, SavitzkyGolay):
                 step.fit(np.zeros((1, step.window_length)))
     except ValueError as error:
-        raise CaseError(f"preprocess={steps!r}: {error}", "preprocess") from error
+        raise ValueError(f"={steps!r}: {error}") from error
     return ",".join(preprocessing.named_steps)
 
 
@@ -139,10 +136,10 @@ def without_derivatives(preprocess: str) -> str | None:
 
 def select_ranges(features: Sequence[str], ranges: Ranges) -> list[str]:
     """Return the variables whose names are numbers within one of the ranges."""
-    found, pairs = positions(features), [_checked_range(given) for given in ranges]
-    chosen = [name for name, x in found.items() if any(low <= x <= high for low, high in pairs)]
+    found = positions(features)
+    chosen = [name for name, x in found.items() if any(low <= x <= high for low, high in ranges)]
     if not chosen:
-        words = "; ".join(f"{low:g} to {high:g}" for low, high in pairs)
+        words = "; ".join(f"{low:g} to {high:g}" for low, high in ranges)
         there = "no name is a number"
         if found:
             there = f"the names that are numbers go from {min(found.values()):g} to {max(found.values()):g}"
@@ -150,30 +147,9 @@ def select_ranges(features: Sequence[str], ranges: Ranges) -> list[str]:
     return chosen
 
 
-def _checked_range(given: Any) -> tuple[float, float]:
-    """Return a range as two rising numbers."""
-    try:
-        low, high = sorted(map(float, given))
-    except (TypeError, ValueError):
-        low = high = float("nan")
-    if not (np.isfinite(low) and np.isfinite(high)):
-        raise CaseError(f"ranges: {given!r} is not a pair of numbers", "ranges")
-    return low, high
-
-
-def with_ignored(roles: Any, without: Sequence[str]) -> Any:
-    """Add the variables that are left out to the roles of columns, of one table or of a pair."""
-    if isinstance(without, str):
-        raise CaseError(f"without={without!r} must be a list of names", "without")
-    ignored = dict.fromkeys(map(str, without), "ignore")
-    if roles is None or isinstance(roles, Mapping):
-        return dict(roles or {}) | ignored
-    return tuple(dict(each or {}) | ignored for each in roles)
-
-
 def check_without(without: Sequence[str], *tables: Table) -> None:
     """Refuse a variable to leave out that no table has."""
-    for name in map(str, without):
+    for name in without:
         if all(locate([name], list(t.roles))[0] is None for t in tables):
             some = [split_unit(h)[0] for h, role in tables[0].roles.items() if role in ("measurement", "ignore")]
             listed = ", ".join(some[:12]) + (" and others" if len(some) > 12 else "")

@@ -1,6 +1,7 @@
 """A judged case on the screen."""
 
 import textwrap
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rich.table import Column, Table
 
 from transvariation.atomic_write import check_outputs, replacing
-from transvariation.casework import CaseResult, judge
+from transvariation.casework import CaseResult, CaseSettings
+from transvariation.casework.judging import judge_tables
+from transvariation.casework.reading import read_case
 from transvariation.provenance import command_line
 from transvariation.report.case import check_report_name, write_report
 from transvariation.report.case_text import conclusion_frame, note_lines, summary_lines, verdict
@@ -22,14 +25,16 @@ NARROW = 80  # columns; a narrower screen gets a list instead of a table
 
 
 def judge_case(
-    control: Path, recovered: Path, report: Path | None, json_file: Path | None, console: Console, **options: Any
-) -> None:
+    sources: Mapping[str, Any],
+    settings: CaseSettings,
+    reports: Sequence[Path],
+    json_file: Path | None,
+    console: Console,
+) -> CaseResult:
     """Judge a case, show the conclusions and write the files asked for."""
-    if report is not None:
+    for report in reports:
         check_report_name(report)
-    background = options.get("background")
-    inputs = [control, recovered, background if isinstance(background, Path) else None, options.get("foreign")]
-    check_outputs([report, json_file], inputs)
+    check_outputs([*reports, json_file], [source for source in sources.values() if isinstance(source, Path)])
     columns = BarColumn(20), TaskProgressColumn(), TextColumn("{task.description}", table_column=Column(no_wrap=True))
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("judging", total=1.0)
@@ -38,18 +43,21 @@ def judge_case(
             bar.update(task, description=step, completed=share or 0.0)
             bar.tasks[task].total = None if share is None else 1.0  # without a total the bar moves back and forth
 
-        result = judge(control, recovered, command=command_line(), progress=show, **options)
+        show("reading the tables", 0.0)
+        tables = read_case(sources, settings)
+        result = judge_tables(tables, settings, progress=show, command=command_line())
         # Files first: whatever happens to the screen, they exist.
-        if report is not None:
-            show("writing the report", 0.95)
+        for report in reports:
+            show(f"writing {report.name}", 0.95)
             write_report(result, report)
     if json_file is not None:
         with replacing(json_file) as unfinished:
             unfinished.write_text(result.to_json(), encoding="utf-8")
     show_case(result, console)
-    for kind, path in (("Report", report), ("JSON", json_file)):
+    for kind, path in (*(("Report", report) for report in reports), ("JSON", json_file)):
         if path is not None:
             console.print(printable_text(f"{kind}: {path}"), markup=False, soft_wrap=True, highlight=False)
+    return result
 
 
 def show_case(result: CaseResult, console: Console) -> None:

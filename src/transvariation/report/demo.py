@@ -7,8 +7,10 @@ from rich.console import Console
 from rich.table import Table
 
 from transvariation.atomic_write import make_folder
-from transvariation.casework import CaseResult, judge
+from transvariation.casework import CaseResult, CaseSettings
 from transvariation.casework.checks import format_p
+from transvariation.casework.judging import judge_tables
+from transvariation.casework.reading import read_case
 from transvariation.datasets import load_glass, load_nfi_glass
 from transvariation.report.case import write_report
 from transvariation.report.console import print_line
@@ -61,7 +63,9 @@ def demo(directory: Path, console: Console) -> list[Path]:
     glass, tables = load_glass(), demo_tables()
     windows, recovered = (tables[name].set_index("fragment") for name in ("windows.csv", "recovered.csv"))
     with console.status("judging"):
-        result = judge(windows, recovered, command="transvariation demo")
+        settings = CaseSettings()
+        read = read_case({"control": windows, "recovered": recovered}, settings)
+        result = judge_tables(read, settings, command="transvariation demo")
         paths = [directory / "report.html", directory / "glass.png"]
         write_report(result, paths[0])
         _figure(windows[VARIABLES], recovered[VARIABLES], paths[1])

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from transvariation.tables.problems import MARKS, Problems
+from transvariation.tables.problems import Problems
+from transvariation.tables.settings import MARKS
 
 Column = NDArray[Any]  # of floats, or of objects: strings, and what spreadsheets and DataFrames hold
 

@@ -13,8 +13,8 @@ import numpy as np
 from transvariation.tables.cells import Column, cell_text, explain, order_values, other_mark, read_cells
 from transvariation.tables.grid import Block, Grid
 from transvariation.tables.problems import Problems
+from transvariation.tables.settings import ROLES
 
-ROLES = ("id", "source", "fragment", "replicate", "order", "measurement", "ignore")
 LEVELS = ("source", "fragment", "replicate")
 
 # Compared by `key`: lower case, letters and digits only, without accents.

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from transvariation.tables.cells import Column, Limit, read_cell
-from transvariation.tables.problems import MARKS, Problems, TableError
+from transvariation.tables.problems import Problems, TableError
+from transvariation.tables.settings import MARKS
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,7 +14,8 @@ import numpy as np
 from transvariation.tables.cells import read_cells
 from transvariation.tables.excel import ExcelGrid
 from transvariation.tables.grid import Grid, Limits, open_frame, open_parquet
-from transvariation.tables.problems import MARKS, Problems
+from transvariation.tables.problems import Problems
+from transvariation.tables.settings import MARKS
 from transvariation.tables.text import TextGrid
 from transvariation.validation import native_frame
 

@@ -6,9 +6,11 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from transvariation.tables.columns import same_unit, similar
+from transvariation.tables.grid import Limits
 from transvariation.tables.opening import Source
 from transvariation.tables.problems import Problem, TableError
 from transvariation.tables.reading import read_table
+from transvariation.tables.settings import TableSettings
 from transvariation.tables.table import Table, apply_policy
 
 
@@ -102,7 +104,14 @@ def unit_problems(units: Mapping[str, str], there: str, table: Table, features: 
 
 
 def read_pair(
-    control: Source, recovered: Source, *, features: Sequence[str] | None = None, missing: str = "error", **options: Any
+    control: Source,
+    recovered: Source,
+    settings: TableSettings | tuple[TableSettings, TableSettings] = TableSettings(),  # noqa: B008  # frozen
+    *,
+    names: tuple[str | None, str | None] = (None, None),
+    features: Sequence[str] | None = None,
+    missing: str = "error",
+    limits: Limits = Limits(),  # noqa: B008  # frozen
 ) -> Pair:
     """Read the control and the recovered table of a case; every problem of both is reported at once.
 
@@ -110,13 +119,20 @@ def read_pair(
     ----------
     control, recovered : path, bytes, binary file or DataFrame
         The two tables; see :func:`read_table`.
+    settings : TableSettings or pair of TableSettings
+        How both tables are read, or each of them.
+    names : pair of str or None
+        What messages call the tables.
     features : sequence of str, default=None
         The variables to use; None uses every column of numbers that both tables have.
     missing : {"error", "drop", "impute"}, default="error"
         How missing and below-detection values are handled.
-    **options
-        Further options of :func:`read_table`, for both tables. ``names``, ``sheets`` and ``decimals`` are pairs with
-        one value for each table: names for messages, Excel sheets, decimal marks. ``roles`` may be such a pair, too.
+    limits : Limits
+        How large a table may be.
+
+    Returns
+    -------
+    Pair
 
     Examples
     --------
@@ -128,19 +144,13 @@ def read_pair(
       control.csv, row 3, column 'Mg': 'x' is not a number
       recovered.csv, row 2, column 'Na': the value is missing; fill it in, or choose missing="drop" or missing="impute"
     """
-    own: list[dict[str, Any]] = [{}, {}]
-    roles = options.pop("roles", None)
-    options["all_roles"] = (roles, roles) if roles is None or isinstance(roles, Mapping) else roles
-    for option, pair in (("name", "names"), ("sheet", "sheets"), ("decimal", "decimals"), ("roles", "all_roles")):
-        both = options.pop(option, None)
-        for each, value in zip(own, options.pop(pair, (None, None)), strict=True):
-            each[option] = both if value is None else value
-    common = {**options, "features": features, "missing": "keep"}
-    first, found = _attempt(read_table, control, **own[0], **common)
+    own = settings if isinstance(settings, tuple) else (settings, settings)
+    common: dict[str, Any] = {"features": features, "missing": "keep", "limits": limits}
+    first, found = _attempt(read_table, control, name=names[0], **own[0].given(), **common)
     if first is not None:
         # A recovered table may be one row: what the control measured is a variable there too, whatever its cell holds.
         common |= {"expect": (*first.features, *first.headers.values()), "units": first.units}
-    second, found_too = _attempt(read_table, recovered, **own[1], **common)
+    second, found_too = _attempt(read_table, recovered, name=names[1], **own[1].given(), **common)
     problems = _advised(found, found_too)
     if first is not None and second is not None:
         if not problems:
@@ -168,16 +178,16 @@ def _advised(control: list[Problem], recovered: list[Problem]) -> list[Problem]:
     combined = []
     for table, own, others in (("control", control, recovered), ("recovered", recovered, control)):
         marks = {problem.params["mark"] for problem in others if problem.remedy == "give-decimal"}
-        labels = {problem.params["name"] for problem in others if _is_label(problem)}
+        labels = {problem.params["name"] for problem in others if is_label(problem)}
         for problem in own:
             if problem.remedy == "give-decimal" and problem.params["mark"] not in marks:
                 combined.append(replace(problem, remedy=f"give-decimal-{table}"))
-            elif not _is_label(problem) or problem.params["name"] in labels:
+            elif not is_label(problem) or problem.params["name"] in labels:
                 combined.append(problem)
     return combined
 
 
-def _is_label(problem: Problem) -> bool:
+def is_label(problem: Problem) -> bool:
     """Return whether a problem is that a column of labels is not there."""
     return problem.code in ("no-such-column", "similar-column") and problem.params["role"] != "measurement"
 

@@ -8,7 +8,6 @@ from typing import Any
 
 COLLECTED = 1000  # beyond this many problems the file is of another kind altogether: reading stops
 SHOWN = 20
-MARKS = {".": "point", ",": "comma"}
 FRONT_ENDS = ("python", "cli", "page")
 
 # The message of each kind of problem or note. Values are shown quoted and with control characters escaped, but for
@@ -151,13 +150,13 @@ _REMEDIES = {
         "give its role, such as --role {column}=fragment, =replicate, =ignore or =measurement",
         "choose its role under “Roles of the columns”"),
     "give-decimal": (f'{_IF_MARK} give decimal="{{sign!s}}"', f"{_IF_MARK} give --decimal {{mark!s}}", _CHOOSE_MARK),
-    "give-decimal-control": (f'{_IF_MARK} give decimals=("{{sign!s}}", None)',
+    "give-decimal-control": (f'{_IF_MARK} give decimal="{{sign!s}}" in the TableSettings of the control table',
         f"{_IF_MARK} give --control-decimal {{mark!s}}", _CHOOSE_MARK),
-    "give-decimal-recovered": (f'{_IF_MARK} give decimals=(None, "{{sign!s}}")',
+    "give-decimal-recovered": (f'{_IF_MARK} give decimal="{{sign!s}}" in the TableSettings of the recovered table',
         f"{_IF_MARK} give --recovered-decimal {{mark!s}}", _CHOOSE_MARK),
     "name-sheet": ("name the sheet to read (sheet=), or move it to the front",
-        "name the sheet to read (--sheet, --control-sheet, --recovered-sheet, --background-sheet), or move it to"
-        " the front", "choose one under “Sheet”"),
+        "name the sheet to read (--sheet, or --control-sheet, --recovered-sheet, --background-sheet, --foreign-sheet),"
+        " or move it to the front", "choose one under “Sheet”"),
     "name-encoding": ("save the file as UTF-8, or name its encoding (encoding=)", "save the file as UTF-8",
         "save the file as UTF-8"),
     "read-chunks": ("read it in blocks (read_chunks), or raise limits=Limits(...)",

@@ -12,19 +12,14 @@ import pandas as pd
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from transvariation.casework import METHODS, REDUCTIONS, CaseResult, Conclusion, judge
-from transvariation.casework.case_tables import NFI, read_case
+from transvariation.casework import CaseResult, CaseSettings, Conclusion, TableSettings
 from transvariation.casework.checks import duplicate_warnings, format_p
-from transvariation.casework.control_comparison import DEFAULT
-from transvariation.casework.judging import Progress
+from transvariation.casework.control_comparison import CLASSIFIERS, REDUCERS
+from transvariation.casework.judging import Progress, judge_tables
 from transvariation.casework.model_file import spreadsheet_safe
+from transvariation.casework.reading import NFI, read_case
 from transvariation.casework.result import LIMITATIONS, MANY, Measured
-from transvariation.casework.variables import (
-    check_preprocess,
-    preprocessing_for,
-    select_ranges,
-    spectral_axis,
-)
+from transvariation.casework.variables import preprocessing_for, select_ranges, spectral_axis
 from transvariation.datasets import load_glass
 from transvariation.report.case import case_html, case_pdf
 from transvariation.report.case_figures import (
@@ -81,13 +76,33 @@ def _named(files: Files) -> tuple[tuple[bytes, bytes], tuple[str, str]]:
     return (control, recovered), names
 
 
+def _sources(files: Files) -> dict[str, Any]:
+    """Return control and recovered as files in memory that know their names."""
+    sources: dict[str, Any] = {}
+    for role, content, name in zip(("control", "recovered"), *_named(files), strict=True):
+        sources[role] = io.BytesIO(content)
+        sources[role].name = name
+    return sources
+
+
+def _settings(reading: dict[str, Any], options: dict[str, Any]) -> CaseSettings:
+    """Build the settings of a case from what the page sent."""
+    each = zip(reading["sheets"], reading["decimals"], reading["roles"], strict=True)
+    own = [TableSettings(sheet=sheet, decimal=decimal, roles=roles or {}) for sheet, decimal, roles in each]
+    common = {name: reading[name] for name in ("missing", "drop_summary_rows", "log", "logged")}
+    return CaseSettings.build(
+        None, common | options | {"tables": dict(zip(("control", "recovered"), own, strict=True))}
+    )
+
+
 def understand(files: Files, reading: dict[str, Any]) -> dict[str, Any]:
     """Read control and recovered tables; return what was understood, or the problems and where they are."""
     contents, names = _named(files)
     seen = {"files": names, "sheets": [sheets(content, LIMITS) for content in contents]}
-    options = {name: reading[name] for name in ("missing", "drop_summary_rows", "decimals", "sheets", "roles")}
+    settings = _settings(reading, {})
+    both = settings.of_table("control"), settings.of_table("recovered")
     try:
-        pair = read_pair(*contents, names=names, limits=LIMITS, **options)
+        pair = read_pair(*contents, both, names=names, missing=settings.missing, limits=LIMITS)
     except TableError as error:
         each = zip(contents, names, reading["sheets"], reading["decimals"], strict=True)
         return seen | {
@@ -103,19 +118,23 @@ def understand(files: Files, reading: dict[str, Any]) -> dict[str, Any]:
         "axis": None if axis is None else [float(axis.min()), float(axis.max())],
         "tables": [show_table(table, spectral=axis is not None) for table in (pair.control, pair.recovered)],
         "warnings": duplicate_warnings(pair.control, pair.recovered),
-        "methods": {name: method.description for name, method in METHODS.items()},
-        "reductions": {name: words for name, (_, words) in REDUCTIONS.items()},
-        "recommended": DEFAULT,
+        "methods": {name: method.description for name, method in CLASSIFIERS.items()},
+        "reductions": {name: words for name, (_, words) in REDUCERS.items()},
+        "recommended": settings.method,
     }
 
 
 def decide(files: Files, reading: dict[str, Any], options: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Judge the case; return all of it, and what the page needs of it if that is less."""
-    (control, recovered), names = _named(files)
     kind, third = reading["background"], files[2][1] if files is not None and len(files) > 2 else None
-    given = {"background": {NFI: NFI, "file": third}.get(kind), "foreign": third if kind == "foreign" else None}
-    how = reading | options | {"names": names, "limits": LIMITS, "progress": progress} | given
-    result = judge(control, recovered, command="transvariation serve", **how)
+    sources = _sources(files) | {
+        "background": {NFI: NFI, "file": third}.get(kind),
+        "foreign": third if kind == "foreign" else None,
+    }
+    settings = _settings(reading, options)
+    progress("reading the tables", 0.0)
+    tables = read_case(sources, settings, LIMITS)
+    result = judge_tables(tables, settings, progress=progress, command="transvariation serve")
     return {"case": result.to_dict(), "shown": _without_measurements(result).to_dict() if has_band(result) else None}
 
 
@@ -129,15 +148,15 @@ def _without_measurements(result: CaseResult) -> CaseResult:
 
 def preview_spectra(files: Files, reading: dict[str, Any], how: dict[str, Any]) -> dict[str, Any]:
     """Return the spectra as they were read, and after preprocessing within the chosen ranges, as `judge` does it."""
-    contents, names = _named(files)
-    options = reading | {"background": None, "names": names, "limits": LIMITS, "features": how["features"]}
-    tables = read_case(*contents, **options)
+    chosen = _settings(reading, {name: how[name] for name in ("ranges", "preprocess")})
+    settings = _settings(reading, {"features": how["features"]})
+    tables = read_case(_sources(files), settings, LIMITS)
     axis = spectral_axis(tables.features)
     if axis is None:
         raise ValueError("The names of the variables are not the positions of a spectrum.")
-    steps = check_preprocess(how["preprocess"] or "")
-    chosen = set(select_ranges(tables.features, how["ranges"]) if how["ranges"] else tables.features)
-    kept = np.array([name in chosen for name in tables.features])
+    steps = chosen.steps
+    inside = set(select_ranges(tables.features, chosen.ranges) if chosen.ranges else tables.features)
+    kept = np.array([name in inside for name in tables.features])
     known, new = tables.control.means, tables.recovered.means
     before = np.vstack([known[some(len(known))], new[some(len(new))]])
     after = None

@@ -15,11 +15,11 @@ from transvariation.casework.background.pairs import (
     scaled_differences,
 )
 from transvariation.casework.background.same_source import SameSourceDifferences, VarianceStabilizer, source_p_values
-from transvariation.casework.case_tables import CaseTables
 from transvariation.casework.checks import homogeneity_check, replicate_check
 from transvariation.casework.conclusions import Calibration
 from transvariation.casework.control_comparison import MAX_GROUPED, Evidence, Ratios, group_fragments
 from transvariation.casework.fragments import Floats
+from transvariation.casework.reading import CaseTables
 from transvariation.conformal import group_weights
 from transvariation.scalings import Standardization
 

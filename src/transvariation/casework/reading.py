@@ -1,6 +1,6 @@
 """Read the tables of a case into fragments."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -14,20 +14,29 @@ from transvariation.casework.background.pairs import Source
 from transvariation.casework.background.same_source import MIN_SOURCES
 from transvariation.casework.errors import CaseError
 from transvariation.casework.fragments import Floats, Fragments, fragments_of
+from transvariation.casework.settings import CaseSettings
 from transvariation.casework.variables import (
     MANY,
     Components,
-    Ranges,
     check_without,
     preprocessing_for,
     select_ranges,
     spectral_axis,
-    with_ignored,
     without_derivatives,
 )
 from transvariation.datasets.glass import load_nfi_glass
-from transvariation.tables import Pair, Table, TableError, align, apply_policy, read_pair, read_table
-from transvariation.tables.pairing import unit_problems
+from transvariation.tables import (
+    Limits,
+    Pair,
+    Table,
+    TableError,
+    TableSettings,
+    align,
+    apply_policy,
+    read_pair,
+    read_table,
+)
+from transvariation.tables.pairing import is_label, unit_problems
 
 NFI = "nfi"
 MOSTLY_FILLED = 0.5  # share of a variable's values: with more filled in, it is no evidence
@@ -149,46 +158,34 @@ class CaseTables:
 
 
 def read_case(
-    control: Any,
-    recovered: Any,
-    background: Any,
-    *,
-    log: bool,
-    missing: str,
-    logged: bool = False,
-    preprocess: str | None = None,
-    ranges: Ranges | None = None,
-    without: Sequence[str] | None = None,
-    background_sheet: str | int | None = None,
-    foreign: Any = None,
-    **options: Any,
+    sources: Mapping[str, Any],
+    settings: CaseSettings,
+    limits: Limits = Limits(),  # noqa: B008  # frozen
 ) -> CaseTables:
     """Read and check the tables of a case.
 
     Parameters
     ----------
-    control, recovered, background : path, bytes, DataFrame; the background may be "nfi" or None
-    log, missing, logged, preprocess, ranges, without, background_sheet, foreign
-        See :func:`transvariation.casework.judge`.
-    **options
-        Options of :func:`transvariation.tables.read_pair`.
+    sources : mapping
+        ``"control"`` and ``"recovered"``, and perhaps ``"background"`` or ``"foreign"``: each a path, bytes or
+        DataFrame; the background may be ``"nfi"``. None where there is none.
+    settings : CaseSettings
+    limits : Limits
+        How large a table may be.
+
+    Returns
+    -------
+    CaseTables
     """
-    options.setdefault("names", tuple(_name(*given) for given in ((control, "control"), (recovered, "recovered"))))
-    if without:
-        options["roles"] = with_ignored(options.get("roles"), without)
-    policy = "keep" if ranges else missing  # a gap outside the ranges does not matter
-    has_third = background is not None or foreign is not None
-    pair = _read_pair(control, recovered, has_third, missing=policy, **options)
-    if without:
-        check_without(without, pair.control, pair.recovered)
-    if ranges:
-        chosen = select_ranges(pair.control.features, ranges)
-        pair = align(pair.control, pair.recovered, features=chosen, missing=missing)
+    background, foreign = sources.get("background"), sources.get("foreign")
+    _check_sources(background, foreign, settings)
+    pair = _read_pair(sources, settings, limits)
     features = pair.control.features
     is_nfi = isinstance(background, str) and background == NFI
+    log, logged = settings.log, settings.logged
     scale = {"log": log, "logged": logged or (is_nfi and not log)}
     axis = spectral_axis(features)
-    if axis is None and preprocess is not None:
+    if axis is None and settings.preprocess is not None:
         axis = np.arange(1.0, len(features) + 1)
     case = CaseTables(
         features=features,
@@ -198,19 +195,13 @@ def read_case(
         recovered=fragments_of(pair.recovered, "recovered", **scale),
         exponent=log or logged or is_nfi,
         axis=axis,
-        preprocess=preprocess,
+        preprocess=settings.steps,
     )
-    keep = ("decimal", "source_column", "fragment_column", "limits", "roles", "drop_summary_rows")
-    # Roles given as a pair are those of the control and the recovered table.
-    given = {name: value for name, value in options.items() if name in keep and not isinstance(value, tuple)}
     if foreign is not None:
-        if background is not None:
-            raise CaseError("a background shows how often other sources are not excluded; leave out the foreign table")
-        table = apply_policy(_read_foreign(foreign, pair, **given), missing, pair.control)
-        case = replace(case, foreign_table=table, foreign=fragments_of(table, "foreign", **scale))
+        kept = _read_third(foreign, "foreign", pair, settings, "keep", limits)
+        table = apply_policy(kept, settings.missing, pair.control)
+        return replace(case, foreign_table=table, foreign=fragments_of(table, "foreign", **scale))
     if background is None:
-        if background_sheet is not None:
-            raise CaseError(f"background_sheet={background_sheet!r} needs a background")
         return case
     if is_nfi:
         table = read_table(
@@ -221,19 +212,81 @@ def read_case(
         )
         table = table.select(features)
     else:
-        table = _read_further(background, "background", pair.control, missing=missing, sheet=background_sheet, **given)
+        table = _read_third(background, "background", pair, settings, settings.missing, limits)
     return _with_background(case, table, fragments_of(table, "background", **scale))
 
 
-def _read_pair(control: Any, recovered: Any, has_third: bool, **options: Any) -> Pair:
-    """Read both tables; the column of sources may be in the third table only, the background or the foreign one."""
+def _check_sources(background: Any, foreign: Any, settings: CaseSettings) -> None:
+    """Refuse a background beside a foreign table, and settings of a table that was not given."""
+    if background is not None and foreign is not None:
+        raise CaseError("a background shows how often other sources are not excluded; leave out the foreign table")
+    for which, source in (("background", background), ("foreign", foreign)):
+        if which in settings.tables and source is None:
+            given = ", ".join(settings.tables[which].given())
+            raise CaseError(f"what is given of the {which} ({given}) needs a {which} table")
+
+
+def _read_pair(sources: Mapping[str, Any], settings: CaseSettings, limits: Limits) -> Pair:
+    """Read control and recovered; a column of labels may be in the third table only, the background or the foreign one.
+
+    A gap outside the ranges of variables does not matter.
+    """
+    tables, names = (sources["control"], sources["recovered"]), ("control", "recovered")
+    known, new = map(settings.of_table, names)
+    how: dict[str, Any] = {
+        "names": tuple(map(_name, tables, names)),
+        "features": settings.features,
+        "missing": "keep" if settings.ranges else settings.missing,
+        "limits": limits,
+    }
     try:
-        return read_pair(control, recovered, **options)
+        pair = read_pair(*tables, (known, new), **how)
     except TableError as error:
-        absent = any(problem.params.get("role") == "source" for problem in error.problems)
-        if not (has_third and absent and options.get("source_column")):
+        lacking = {problem.params["name"] for problem in error.problems if is_label(problem)}
+        if not lacking or all(sources.get(which) is None for which in ("background", "foreign")):
             raise
-    return read_pair(control, recovered, **options | {"source_column": None})
+        pair = read_pair(*tables, (_without_columns(known, lacking), _without_columns(new, lacking)), **how)
+    if settings.without:
+        check_without(settings.without, pair.control, pair.recovered)
+    if settings.ranges:
+        chosen = select_ranges(pair.control.features, settings.ranges)
+        pair = align(pair.control, pair.recovered, features=chosen, missing=settings.missing)
+    return pair
+
+
+def _without_columns(settings: TableSettings, names: set[str]) -> TableSettings:
+    """Forget the columns of labels that a table lacks."""
+    columns = ("id_column", "source_column", "fragment_column")
+    lost: dict[str, Any] = {field: None for field in columns if getattr(settings, field) in names}
+    return replace(settings, **lost, roles={name: role for name, role in settings.roles.items() if name not in names})
+
+
+def _read_third(source: Any, which: str, pair: Pair, settings: CaseSettings, missing: str, limits: Limits) -> Table:
+    """Read the background or the foreign table by the variables of the control.
+
+    Columns that are named for every table may be in control or recovered only.
+    """
+    own, control, units = settings.of_table(which), pair.control, pair.control.units
+    how: dict[str, Any] = {"features": control.features, "units": units, "missing": missing, "limits": limits}
+    how["name"] = _name(source, which)
+    try:
+        table = read_table(source, **own.given(), **how)
+    except TableError as error:
+        lacking = {problem.params["name"] for problem in error.problems if is_label(problem)}
+        elsewhere = lacking & {*pair.control.roles, *pair.recovered.roles}
+        if not elsewhere:
+            raise
+        table = read_table(source, **_without_columns(own, elsewhere).given(), **how)
+    table = table.select(table.lookup(control.features, units))
+    if problems := unit_problems(units, control.name, table, control.features):
+        raise TableError(problems)
+    return table
+
+
+def _name(source: Any, which: str) -> str | None:
+    """Call a table in memory by its part in the case, unless it has a name of its own."""
+    named = isinstance(source, str | PathLike) or isinstance(getattr(source, "name", None), str)
+    return None if named else which
 
 
 def _with_background(case: CaseTables, table: Table, fragments: Fragments) -> CaseTables:
@@ -284,35 +337,6 @@ def _with_background(case: CaseTables, table: Table, fragments: Fragments) -> Ca
         kept=kept,
         cautions=tuple(cautions),
     )
-
-
-def _name(source: Any, role: str) -> str | None:
-    """Return the name of a file, or the role of a table in memory."""
-    return None if isinstance(source, str | PathLike) else role
-
-
-def _read_further(source: Any, role: str, control: Table, **options: Any) -> Table:
-    """Read a table with the variables of the control."""
-    units = control.units
-    table = read_table(source, features=control.features, units=units, name=_name(source, role), **options)
-    table = table.select(table.lookup(control.features, units))
-    if problems := unit_problems(units, control.name, table, control.features):
-        raise TableError(problems)
-    return table
-
-
-def _read_foreign(source: Any, pair: Pair, **options: Any) -> Table:
-    """Read known foreign samples with their gaps; a column of labels may be in one of the other tables only."""
-    try:
-        return _read_further(source, "foreign", pair.control, missing="keep", **options)
-    except TableError as error:
-        absent = {f"{problem.params.get('role')}_column" for problem in error.problems}
-        elsewhere = {*pair.control.roles, *pair.recovered.roles}
-        dropped = {option for option in absent if options.get(option) in elsewhere}
-        if not dropped:
-            raise
-    kept = {option: value for option, value in options.items() if option not in dropped}
-    return _read_further(source, "foreign", pair.control, missing="keep", **kept)
 
 
 def _nfi_frame(features: Sequence[str], log: bool) -> Any:

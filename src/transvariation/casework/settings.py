@@ -1,0 +1,187 @@
+"""The settings of a case, as plain data: Python, the command line and the page build them alike.
+
+Roles of columns, methods, reductions and case fields are listed here (the roles in `tables.settings`) and nowhere else.
+Nothing heavy is imported, so that ``--help`` is fast. A new option is one field here, and its use.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from transvariation.tables.settings import (
+    ROLES,
+    Option,
+    SettingsError,
+    TableSettings,
+    document,
+    nearest,
+    option,
+    options_of,
+)
+
+__all__ = ["CASE_FIELDS", "METHODS", "REDUCTIONS", "ROLES", "TABLES", "CaseSettings", "SettingsError", "TableSettings"]
+
+TABLES = ("control", "recovered", "background", "foreign")
+METHODS = {
+    "neighbor": "distances to the nearest control fragments",
+    "tocc": "share of control fragments farther from the centre",
+    "pam": "the same around several centres",
+    "mixture": "a mixture of normal distributions",
+    "projections": "an average over many planes",
+}
+REDUCTIONS = {
+    "minor": "the combinations that vary least in the control",
+    "vip": "the most important variables in projection",
+    "varsel": "the variables that a mixture selects",
+}
+MISSING = {"error": "report them", "drop": "leave the row out", "impute": "fill them in"}
+CASE_FIELDS = {
+    "case_number": "Case number",
+    "items": "Items",
+    "laboratory": "Laboratory",
+    "received": "Items received",
+    "examined": "Examined",
+    "examiner": "Examiner",
+    "reviewer": "Reviewer",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseSettings(TableSettings):
+    """How a case is judged. How tables are read holds for every table; `tables` has what differs for one of them.
+
+    Wrong values are all named at once, in a `SettingsError`.
+    """
+
+    missing: str = option("error", "tables", "choice", "Missing and below-detection values", choices=MISSING)
+    tables: Mapping[str, TableSettings] = option({}, "tables", "tables", "Settings of one table only, by its name.")
+
+    features: Sequence[str] | None = option(
+        None, "variables", "names", "The variables to use; by default all columns of numbers that the tables share."
+    )
+    ranges: Sequence[tuple[float, float]] | None = option(
+        None,
+        "variables",
+        "ranges",
+        "Use the variables whose names are numbers (wavelengths) from a low to a high one.",
+        flag="--range",
+        example="800-1200",
+    )
+    without: Sequence[str] | None = option(None, "variables", "names", "Variables to leave out.", example='"Ba,Fe"')
+    log: bool = option(False, "variables", "flag", "Take logarithms (base 10) of the measurements first.")
+    logged: bool = option(False, "variables", "flag", "The tables already hold logarithms (base 10).")
+    preprocess: str | Sequence[str] | None = option(
+        None,
+        "variables",
+        "steps",
+        "Preprocess spectra first, by steps separated by commas, such as snv,sg1: snv, msc, emsc (scatter "
+        "correction), detrend, als (baseline), area, peak, length (normalisation), regions (scaling), sg, sg1, sg2 "
+        "(smoothing, first and second derivative; sg1:15:2 has a window of 15 positions and degree 2).",
+        example="snv,sg1",
+    )
+
+    method: str = option("neighbor", "comparison", "choice", "How to compare with the control", choices=METHODS)
+    reduce: str | None = option(None, "comparison", "choice", "Reduce the variables first", choices=REDUCTIONS)
+    reduce_to: int = option(
+        2, "comparison", "whole", "The number of variables or combinations that a reduction leaves.", least=1
+    )
+    sensitivity: float = option(
+        0.9, "comparison", "share", "The share of fragments of the control's own source that should not be excluded."
+    )
+    multiplier: float = option(4.0, "comparison", "number", "The multiplier of the ASTM E2927 criterion.")
+    min_rsd: float = option(
+        0.03, "comparison", "number", "The smallest relative standard deviation of the ASTM E2927 criterion."
+    )
+    seed: int = option(0, "comparison", "whole", "Seed of all random numbers.")
+
+    case: Mapping[str, str] = option({}, "report", "case", f"Case details for the report: {', '.join(CASE_FIELDS)}.")
+
+    def _check(self, name: str, value: Any, given: Option) -> Any:
+        check: Callable[[Any, Option], Any] | None = {"tables": _tables, "steps": _steps, "case": _case}.get(given.kind)
+        if given.kind == "choice" and value is None and name != "reduce":
+            raise ValueError(f"=None is unknown; choose one of {', '.join(given.choices)}")
+        return super()._check(name, value, given) if check is None else check(value, given)
+
+    def _conflicts(self) -> list[tuple[str, str, Option | None]]:
+        if self.log and self.logged:
+            words = " and logged exclude each other: logged states that the tables already hold logarithms"
+            return [("log", words, None)]
+        return []
+
+    def of_table(self, which: str) -> TableSettings:
+        """Return how one table is read: its own settings before those of all tables.
+
+        Parameters
+        ----------
+        which : {"control", "recovered", "background", "foreign"}
+
+        Returns
+        -------
+        TableSettings
+        """
+        own, plain = self.tables.get(which, TableSettings()), TableSettings()
+        names = [each.name for each in fields(TableSettings)]
+        merged = {name: getattr(self if getattr(own, name) == getattr(plain, name) else own, name) for name in names}
+        ignored = dict.fromkeys(self.without or (), "ignore")
+        return replace(plain, **merged | {"roles": {**self.roles, **own.roles, **ignored}})
+
+    @property
+    def steps(self) -> str | None:
+        """The preprocessing as one string."""
+        return None if self.preprocess is None else str(self.preprocess)
+
+
+def _tables(value: Any, given: Option) -> dict[str, TableSettings]:
+    if value is not None and not isinstance(value, Mapping):
+        raise ValueError(f"={value!r} must map the names of tables to their settings")
+    found: dict[str, TableSettings] = {}
+    problems = []
+    for which, own in (value or {}).items():
+        if which not in TABLES:
+            raise ValueError(f" has no table {which!r}; {nearest(which, TABLES)}")
+        try:
+            settings = own if isinstance(own, TableSettings) else TableSettings.from_dict(own)
+            found |= {which: settings} if settings != TableSettings() else {}
+        except SettingsError as error:
+            problems += [(f"{which}-{name}", text, problem) for name, text, problem in error.problems]
+    if problems:
+        raise SettingsError(problems)
+    return found
+
+
+def _steps(value: Any, given: Option) -> str | None:
+    """Return the steps of a preprocessing as one string, such as "snv,sg1"."""
+    if not value:
+        return None
+    steps = value if isinstance(value, str) else ",".join(map(str, value))
+    from transvariation.casework.variables import check_preprocess  # needs scikit-learn
+
+    return check_preprocess(steps)
+
+
+def _case(value: Any, given: Option) -> dict[str, str]:
+    if value is not None and not isinstance(value, Mapping):
+        raise ValueError(f"={value!r} must map case fields to texts")
+    for name, text in (value or {}).items():
+        if name not in CASE_FIELDS:
+            raise ValueError(f" has no field {name!r}; choose from {', '.join(CASE_FIELDS)}")
+        if not isinstance(text, str):
+            raise ValueError(f": {name} must be a text, not {text!r}")
+    return {name: text for name, text in (value or {}).items() if text}
+
+
+def with_fields(function: Any) -> Any:
+    """Give a function whose further keywords are fields of `CaseSettings` the signature that names them."""
+    signature = inspect.signature(function)
+    own = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+    plain = CaseSettings()
+    further = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=getattr(plain, name))
+        for name in options_of(CaseSettings)
+    ]
+    function.__signature__ = signature.replace(parameters=[*own, *further])
+    return function
+
+
+document(CaseSettings)

@@ -1,0 +1,368 @@
+"""How a table is read, as plain data. Imports neither NumPy nor pandas: the command line builds its options from it."""
+
+import difflib
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from numbers import Integral, Real
+from typing import Any, NamedTuple, Self
+
+ROLES = ("id", "source", "fragment", "replicate", "order", "measurement", "ignore")
+MARKS = {".": "point", ",": "comma"}
+
+
+class Option(NamedTuple):
+    """What front ends know of a field of the settings.
+
+    Attributes
+    ----------
+    group : {"tables", "variables", "comparison", "report"}
+        The heading under which it is listed.
+    kind : str
+        A key of `CHECKS`: what values it takes.
+    help : str
+        What it does, in a sentence.
+    flag : str
+        Its name on the command line, if that is not the field's own.
+    choices : mapping or tuple
+        Allowed values, with what they mean where they are a mapping.
+    example : object
+        A value to suggest after a wrong one.
+    least : float
+        The smallest number allowed.
+    """
+
+    group: str
+    kind: str
+    help: str
+    flag: str = ""
+    choices: Any = ()
+    example: Any = None
+    least: float = 0
+
+
+def option(default: Any, group: str, kind: str, help: str, **more: Any) -> Any:
+    """Declare a field of the settings: its default, and what front ends know of it."""
+    own: dict[str, Any] = {"default_factory": dict} if default == {} else {"default": default}
+    return field(**own, metadata={"option": Option(group, kind, help, **more)})
+
+
+def options_of(kind: type) -> dict[str, Option]:
+    """Return the options among the fields of a class of settings, by name."""
+    return {each.name: each.metadata["option"] for each in fields(kind) if "option" in each.metadata}
+
+
+def flag_of(name: str, given: Option) -> str:
+    """Return the name of an option on the command line."""
+    return given.flag or f"--{name.replace('_', '-')}"
+
+
+class SettingsError(ValueError):
+    """Settings with wrong values, all of them named.
+
+    Parameters
+    ----------
+    problems : sequence of (str, str, Option or None)
+        For each wrong value the name of its field, what is wrong, and the option.
+    """
+
+    def __init__(self, problems: Sequence[tuple[str, str, Option | None]]):
+        super().__init__(problems)
+        self.problems = list(problems)
+
+    def text(self, front_end: str = "python") -> str:
+        """List what is wrong in the terms of a front end.
+
+        Parameters
+        ----------
+        front_end : {"python", "cli", "page"}, default="python"
+            Whose names of options are used.
+
+        Returns
+        -------
+        str
+        """
+        lines = [_phrased(*problem, front_end) for problem in self.problems]
+        return lines[0] if len(lines) == 1 else "\n  ".join([f"{len(lines)} settings are wrong:", *lines])
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+def _phrased(name: str, text: str, given: Option | None, front_end: str) -> str:
+    called = name
+    if front_end == "cli" and given is not None:
+        called = flag_of(name, given)
+    elif front_end == "page":
+        called = name.replace("_", " ")
+    example = "" if given is None or given.example is None else f"; an example is {given.example}"
+    return f"{called}{text}{example}"
+
+
+def _text(value: Any, given: Option) -> Any:
+    if isinstance(value, str) or value is None:
+        return value or None
+    raise ValueError(f"={value!r} must be a text")
+
+
+def _sheet(value: Any, given: Option) -> Any:
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return int(value)
+    return _text(value, given)
+
+
+def _flag(value: Any, given: Option) -> bool:
+    if value is True or value is False or type(value).__name__ in ("bool", "bool_"):
+        return bool(value)
+    raise ValueError(f"={value!r} must be true or false")
+
+
+def _choice(value: Any, given: Option) -> Any:
+    if value is None or (isinstance(value, str) and value in given.choices):
+        return value
+    raise ValueError(f"={value!r} is unknown; choose one of {', '.join(given.choices)}")
+
+
+def _mark(value: Any, given: Option) -> Any:
+    marks = {word: mark for mark, word in MARKS.items()} | {mark: mark for mark in MARKS}
+    if value is None or value == "":
+        return None
+    if isinstance(value, str) and value in marks:
+        return marks[value]
+    raise ValueError(f"={value!r} must be '.' or ',' (point or comma)")
+
+
+def _whole(value: Any, given: Option) -> Any:
+    if value is None or (isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= given.least):
+        return None if value is None else int(value)
+    raise ValueError(f"={value!r} must be a whole number, at least {given.least}")
+
+
+def _number(value: Any, given: Option) -> float:
+    if isinstance(value, Real) and not isinstance(value, bool) and given.least <= float(value) < math.inf:
+        return float(value)
+    raise ValueError(f"={value!r} must be a finite number, at least {given.least}")
+
+
+def _share(value: Any, given: Option) -> float:
+    if isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) <= 1:
+        return float(value)
+    raise ValueError(f"={value!r} must lie in (0, 1]; 0.9 excludes 10% of fragments of the control's own source")
+
+
+def _names(value: Any, given: Option) -> Any:
+    if value is None:
+        return None
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise ValueError(f"={value!r} must be a list of names")
+    return tuple(map(str, value)) or None
+
+
+def _ranges(value: Any, given: Option) -> Any:
+    if value is None:
+        return None
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise ValueError(f"={value!r} must be a list of pairs of numbers")
+    return tuple(map(_range, value)) or None
+
+
+def _range(pair: Any) -> tuple[float, float]:
+    try:
+        low, high = sorted(map(float, pair))
+    except (TypeError, ValueError):
+        low = high = math.nan
+    if math.isfinite(low) and math.isfinite(high):
+        return low, high
+    raise ValueError(f": {pair!r} is not a pair of numbers")
+
+
+def _roles(value: Any, given: Option) -> dict[str, str]:
+    if value is not None and not isinstance(value, Mapping):
+        raise ValueError(f"={value!r} must map the names of columns to roles")
+    for column, role in (value or {}).items():
+        if not isinstance(role, str) or role not in ROLES:
+            raise ValueError(f"={{{column!r}: {role!r}}}: a role is one of {', '.join(ROLES)}")
+    return {str(column): role for column, role in (value or {}).items()}
+
+
+CHECKS: dict[str, Callable[[Any, Option], Any]] = {
+    "text": _text,
+    "sheet": _sheet,
+    "flag": _flag,
+    "choice": _choice,
+    "mark": _mark,
+    "whole": _whole,
+    "number": _number,
+    "share": _share,
+    "names": _names,
+    "ranges": _ranges,
+    "roles": _roles,
+}
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """Return advice that names the nearest right name, or all.
+
+    Parameters
+    ----------
+    name : str
+        A wrong name.
+    names : iterable of str
+        The right ones.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> nearest("sensitvity", ["sensitivity", "seed"])
+    "did you mean 'sensitivity'?"
+    """
+    right = list(names)
+    close = difflib.get_close_matches(str(name), right, 1, 0.6)
+    return f"did you mean {close[0]!r}?" if close else f"there are {', '.join(right)}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableSettings:
+    """How a table is read. Every field may be left out; the columns are then recognised."""
+
+    sheet: str | int | None = option(
+        None, "tables", "sheet", "The sheet of an Excel workbook, by title or number; by default the first visible one."
+    )
+    header_row: int | None = option(
+        None, "tables", "whole", "The row that holds the names of the columns; rows above it are skipped.", least=1
+    )
+    decimal: str | None = option(
+        None,
+        "tables",
+        "mark",
+        "The decimal mark, comma or point; by default recognised.",
+        choices=(*MARKS, "comma", "point"),
+    )
+    delimiter: str | None = option(None, "tables", "text", "The character between columns; by default recognised.")
+    encoding: str | None = option(None, "tables", "text", "The encoding of a text file; by default recognised.")
+    id_column: str | None = option(None, "tables", "text", "The column that names the rows; by default recognised.")
+    fragment_column: str | None = option(
+        None, "tables", "text", "The column that names the fragment; its rows are replicates."
+    )
+    source_column: str | None = option(
+        None, "tables", "text", "The column that names the source (pane, bottle, batch) of a fragment."
+    )
+    roles: Mapping[str, str] = option(
+        {}, "tables", "roles", f"The role of a column: {', '.join(ROLES)}; by default recognised.", flag="--role"
+    )
+    drop_summary_rows: bool = option(
+        False, "tables", "flag", "Leave out rows of means and standard deviations; otherwise they are reported."
+    )
+
+    def __post_init__(self) -> None:
+        problems = []
+        for name, given in options_of(type(self)).items():
+            try:
+                object.__setattr__(self, name, self._check(name, getattr(self, name), given))
+            except SettingsError as error:
+                problems += error.problems
+            except ValueError as error:
+                problems.append((name, str(error), given))
+        problems += self._conflicts()
+        if problems:
+            raise SettingsError(problems)
+
+    def _check(self, name: str, value: Any, given: Option) -> Any:
+        return CHECKS[given.kind](value, given)
+
+    def _conflicts(self) -> list[tuple[str, str, Option | None]]:
+        """List values that exclude each other."""
+        return []
+
+    @classmethod
+    def build(cls, settings: Self | None = None, given: Mapping[str, Any] | None = None) -> Self:
+        """Return settings with some fields replaced; a misspelt name is refused with the nearest right one.
+
+        Parameters
+        ----------
+        settings : TableSettings, optional
+            By default all fields have their defaults.
+        given : mapping, optional
+            Values by field.
+
+        Returns
+        -------
+        TableSettings
+        """
+        names = [each.name for each in fields(cls)]
+        if unknown := [name for name in given or {} if name not in names]:
+            wrong = [(repr(name), f" is no setting; {nearest(name, names)}", None) for name in unknown]
+            raise SettingsError(wrong)
+        if settings is None:
+            return cls(**(given or {}))
+        if not isinstance(settings, cls):
+            raise SettingsError([("settings", f"={settings!r} must be a {cls.__name__}", None)])
+        return replace(settings, **(given or {}))
+
+    def given(self) -> dict[str, Any]:
+        """Return the fields that say something, as keywords of :func:`transvariation.tables.read_table`.
+
+        Returns
+        -------
+        dict
+        """
+        return {each.name: value for each in fields(TableSettings) if (value := getattr(self, each.name))}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields as JSON values.
+
+        Returns
+        -------
+        dict
+        """
+        return {each.name: _json(getattr(self, each.name)) for each in fields(self)}
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Self:
+        """Build settings from `to_dict`, or from a file of settings.
+
+        Parameters
+        ----------
+        content : mapping
+            Values by field.
+
+        Returns
+        -------
+        TableSettings
+        """
+        return cls.build(None, content)
+
+
+def _json(value: Any) -> Any:
+    if isinstance(value, TableSettings):
+        return value.to_dict()
+    if isinstance(value, Mapping):
+        return {name: _json(own) for name, own in value.items()}
+    return [_json(own) for own in value] if isinstance(value, tuple) else value
+
+
+def document(cls: type) -> type:
+    """Add the fields of a class of settings to its docstring."""
+    lines = ["", "", "    Parameters", "    ----------"]
+    for name, given in options_of(cls).items():
+        kind = f"{{{', '.join(map(repr, given.choices))}}}" if given.choices else _KINDS.get(given.kind, given.kind)
+        lines += [f"    {name} : {kind}", f"        {given.help}"]
+    cls.__doc__ = (cls.__doc__ or "") + "\n".join(lines) + "\n    "
+    return cls
+
+
+_KINDS = {
+    "text": "str, optional",
+    "sheet": "str or int, optional",
+    "flag": "bool, default=False",
+    "whole": "int",
+    "number": "float",
+    "share": "float in (0, 1]",
+    "names": "sequence of str, optional",
+    "ranges": "sequence of (low, high), optional",
+    "roles": "mapping of column to role, optional",
+}
+document(TableSettings)
