@@ -6,7 +6,7 @@ import pytest
 from tests.casework.conftest import make_glass
 
 from transvariation import load_nfi_glass
-from transvariation.casework import CaseError, judge
+from transvariation.casework import CaseError, SettingsError, judge
 from transvariation.tables import TableError
 
 
@@ -259,7 +259,7 @@ def test_one_control_row(options):
 @pytest.mark.parametrize("option", [{"multiplier": -1.0}, {"multiplier": np.inf}, {"min_rsd": np.nan}])
 def test_a_criterion_without_an_interval(glass, option):
     known, questioned, _ = glass
-    with pytest.raises(CaseError, match="must be a finite number, at least 0"):
+    with pytest.raises(SettingsError, match="must be a finite number, at least 0"):
         judge(known, questioned, **option)
 
 

@@ -230,6 +230,6 @@ def test_labels_of_each_table_are_one_line():
 
 def test_labels_that_were_given_are_not_noted():
     control = CONTROL.rename_axis("bit of glass").reset_index().assign(n=range(len(CONTROL)))
-    result = judge(control, RECOVERED, roles=({"n": "order", "bit of glass": "id"}, None))
+    result = judge(control, RECOVERED, tables={"control": {"roles": {"n": "order", "bit of glass": "id"}}})
     assert result.inputs.control["roles"]["n"] == "order"
     assert not any(line.startswith("control: ") for line in note_lines(result))

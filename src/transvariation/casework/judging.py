@@ -54,12 +54,10 @@ def judge(
         are noticed, at every threshold. The source that each row names is its class or degree of adulteration. Not with
         a background, which shows the same for other sources.
     settings : CaseSettings, optional
-        How the case is judged.
+        How the case is judged. The fields below replace those of `settings`; any other keyword is refused.
     progress : callable, optional
         Called with each step in words and the share of the work done before it, or None while that is not known.
     **fields
-        Fields of :class:`CaseSettings`, such as ``method``, ``sensitivity`` or ``fragment_column``; they replace those
-        of `settings`. Any other keyword is refused.
 
     Returns
     -------

@@ -14,6 +14,7 @@ from transvariation.tables.settings import (
     Option,
     SettingsError,
     TableSettings,
+    described,
     document,
     nearest,
     option,
@@ -115,6 +116,7 @@ class CaseSettings(TableSettings):
         Parameters
         ----------
         which : {"control", "recovered", "background", "foreign"}
+            The table.
 
         Returns
         -------
@@ -172,7 +174,7 @@ def _case(value: Any, given: Option) -> dict[str, str]:
 
 
 def with_fields(function: Any) -> Any:
-    """Give a function whose further keywords are fields of `CaseSettings` the signature that names them."""
+    """Give a function whose further keywords are fields of `CaseSettings` a signature and docstring that name them."""
     signature = inspect.signature(function)
     own = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
     plain = CaseSettings()
@@ -181,6 +183,7 @@ def with_fields(function: Any) -> Any:
         for name in options_of(CaseSettings)
     ]
     function.__signature__ = signature.replace(parameters=[*own, *further])
+    function.__doc__ = function.__doc__.replace("    **fields\n", f"{described(CaseSettings)}\n")
     return function
 
 

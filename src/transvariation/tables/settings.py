@@ -2,6 +2,7 @@
 
 import difflib
 import math
+import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from numbers import Integral, Real
@@ -344,14 +345,21 @@ def _json(value: Any) -> Any:
     return [_json(own) for own in value] if isinstance(value, tuple) else value
 
 
-def document(cls: type) -> type:
-    """Add the fields of a class of settings to its docstring."""
-    lines = ["", "", "    Parameters", "    ----------"]
+def described(cls: type) -> str:
+    """Describe the fields of a class of settings, for a docstring."""
+    lines = []
     for name, given in options_of(cls).items():
         kind = f"{{{', '.join(map(repr, given.choices))}}}" if given.choices else _KINDS.get(given.kind, given.kind)
-        lines += [f"    {name} : {kind}", f"        {given.help}"]
-    cls.__doc__ = (cls.__doc__ or "") + "\n".join(lines) + "\n    "
-    return cls
+        lines += [
+            f"    {name} : {kind}",
+            *textwrap.wrap(given.help, 112, initial_indent=" " * 8, subsequent_indent=" " * 8),
+        ]
+    return "\n".join(lines)
+
+
+def document(cls: type) -> None:
+    """Add the fields of a class of settings to its docstring."""
+    cls.__doc__ = f"{cls.__doc__}\n\n    Attributes\n    ----------\n{described(cls)}\n    "
 
 
 _KINDS = {
@@ -364,5 +372,8 @@ _KINDS = {
     "names": "sequence of str, optional",
     "ranges": "sequence of (low, high), optional",
     "roles": "mapping of column to role, optional",
+    "tables": "mapping of table to TableSettings, optional",
+    "steps": "str or sequence of str, optional",
+    "case": "mapping of str to str, optional",
 }
 document(TableSettings)
