@@ -54,11 +54,11 @@ def test_every_wrong_value_is_named_at_once():
     assert "--reduce-to=0" in typed
 
 
-@pytest.mark.parametrize("name", ["sensitvity", "fragment_colum", "sheets", "command"])
+@pytest.mark.parametrize("name", ["sensitivity_", "fragment_colum", "sheets", "command"])
 def test_a_misspelt_keyword_is_refused_with_the_nearest_right_one(name):
     with pytest.raises(SettingsError, match=f"'{name}' is no setting") as caught:
         judge(CONTROL, CONTROL, **{name: 0.8})
-    near = {"sensitvity": "sensitivity", "fragment_colum": "fragment_column", "sheets": "sheet", "command": "there are"}
+    near = {"sensitivity_": "sensitivity", "fragment_colum": "fragment_column", "sheets": "sheet", "command": "are"}
     assert near[name] in str(caught.value)
 
 

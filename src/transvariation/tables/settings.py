@@ -217,7 +217,7 @@ def nearest(name: str, names: Iterable[str]) -> str:
 
     Examples
     --------
-    >>> nearest("sensitvity", ["sensitivity", "seed"])
+    >>> nearest("sensitivity_", ["sensitivity", "seed"])
     "did you mean 'sensitivity'?"
     """
     right = list(names)
