@@ -1,5 +1,7 @@
 """On Dask: the same bits as on one machine, a lost worker costs time and nothing else, errors name the partition."""
 
+import logging
+import logging.handlers
 import os
 import signal
 from contextlib import contextmanager
@@ -153,6 +155,29 @@ def test_a_killed_worker_costs_time_not_the_result(cluster, tmp_path):
     os.kill(next(iter(cluster.run(os.getpid).values())), signal.SIGKILL)
     assert classifier.set_sensitivity(0.8).offset_ == one.set_sensitivity(0.8).offset_
     assert set(cluster.scheduler_info()["workers"]) != before
+
+
+def test_no_key_stands_for_two_tasks(cluster):
+    """The scheduler warns where it gets a key that it knows with another task."""
+    logger, warned = logging.getLogger("distributed.scheduler"), logging.handlers.BufferingHandler(1000)
+    level = logger.level
+    logger.setLevel(logging.WARNING)
+    logger.addHandler(warned)
+    try:
+        rows, new = da.from_array(X[:2000], chunks=(500, 2)), da.from_array(Z, chunks=(300, 2))
+        for kind in (tv_dask.TOCC, tv_dask.NeighborTOCC):
+            classifier = kind().fit(rows)
+            scores = classifier.score_samples(new).compute()
+            classifier.p_values(new).compute()
+            classifier.fit(new).predict(rows).compute()
+            np.testing.assert_array_equal(classifier.fit(rows).score_samples(new).compute(), scores)
+        assert [record.getMessage() for record in warned.buffer] == []
+        os.kill(next(iter(cluster.run(os.getpid).values())), signal.SIGKILL)
+        np.testing.assert_array_equal(classifier.score_samples(new).compute(), scores)
+        assert not any("run_spec" in record.getMessage() for record in warned.buffer)
+    finally:
+        logger.removeHandler(warned)
+        logger.setLevel(level)
 
 
 def test_memory_errors_name_the_partition(cluster):

@@ -11,6 +11,7 @@ import tempfile
 import uuid
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +86,8 @@ class Partitions:
 
     Parameters
     ----------
-    parts : iterable of Delayed
+    parts : sequence of Delayed, or function that returns one
+        A function makes new tasks for each graph: a scheduler takes a key that it knows for the task that it knows.
     local : bool
         Whether the rows are on this machine; its threads then handle them, whatever scheduler is active.
     scratch : Scratch, optional
@@ -97,8 +99,18 @@ class Partitions:
     extremes: tuple[float, float] = (0.0, 0.0)  # the smallest and the largest value, known after `inspect`
     columns: list | None = None  # of tables
 
-    def __init__(self, parts: Iterable[Delayed], local: bool, scratch: Scratch | None = None):
-        self.parts, self.local, self.scratch = list(parts), local, scratch
+    def __init__(
+        self,
+        parts: Sequence[Delayed] | Callable[[], Sequence[Delayed]],
+        local: bool,
+        scratch: Scratch | None = None,
+    ):
+        self._parts, self.local, self.scratch = parts, local, scratch
+
+    @property
+    def parts(self) -> Sequence[Delayed]:
+        """The partitions, with keys of their own for each graph they go into."""
+        return self._parts() if callable(self._parts) else self._parts
 
     def __len__(self) -> int:
         return sum(self.lengths)
@@ -133,7 +145,7 @@ class Partitions:
 
     def derive(self, function: Callable, *arguments: Any) -> "Partitions":
         """Transform each partition when it is needed."""
-        return Partitions(self._tasks(function, arguments), self.local, self.scratch)
+        return Partitions(partial(self._tasks, function, arguments), self.local, self.scratch)
 
     def take(self, indices: Integers) -> Floats:
         """Fetch rows by their numbers, in ascending order."""
@@ -145,7 +157,8 @@ class Partitions:
 
     def joined(self, others: Iterable["Partitions"]) -> "Partitions":
         """Append the partitions of others."""
-        return Partitions([*self.parts, *(part for rows in others for part in rows.parts)], self.local, self.scratch)
+        each = [self, *others]
+        return Partitions(lambda: [part for rows in each for part in rows.parts], self.local, self.scratch)
 
     def against(self, targets: Sequence["Partitions"], count: Callable, finish: Callable) -> "Partitions":
         """Compare each partition with all partitions of `targets`, when it is needed.
@@ -159,9 +172,10 @@ class Partitions:
             )
         counted, finished = delayed(count, pure=False, traverse=False), delayed(finish, pure=False, traverse=False)
         names = _task_names(finish)
+        known = [(part, k) for k, target in enumerate(targets) for part in target.parts]
         parts = []
         for i, rows in enumerate(self.parts):
-            terms = [counted(part, k, rows) for k, target in enumerate(targets) for part in target.parts]
+            terms = [counted(part, k, rows) for part, k in known]
             parts.append(finished(rows, _added(terms), dask_key_name=names(i)))
         return Partitions(parts, self.local and all(target.local for target in targets), self.scratch)
 
@@ -215,10 +229,12 @@ class Partitions:
                 "the classifier was fitted to a Dask collection, and a model file would have to hold all its rows; fit "
                 "one to a memory map, to blocks or, with X.compute(), to an array, and save that"
             )
-        return {**vars(self), "parts": self._compute(self.parts), "scratch": None}
+        state = {name: value for name, value in vars(self).items() if name != "_parts"}
+        return {**state, "parts": self._compute(list(self.parts)), "scratch": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, parts=[_constant(rows) for rows in state["parts"]])
+        kept = {name: value for name, value in state.items() if name != "parts"}
+        vars(self).update(kept, _parts=[_constant(rows) for rows in state["parts"]])
 
 
 def _constant(rows: Any) -> Delayed:
