@@ -22,6 +22,7 @@ from transvariation import (
     compare_classifiers,
     explain_rejections,
 )
+from transvariation.tocc import CountedDepth
 
 SCIKIT_LEARN = [
     EllipticEnvelope(random_state=0),
@@ -135,8 +136,8 @@ def test_columns_of_strings_reach_the_pipeline():
 @pytest.mark.parametrize("steps", [(), (StandardScaler(),)])
 def test_the_calibration_of_a_wrapped_classifier_is_not_computed(steps, monkeypatch):
     fits = []
-    describe = TOCC._describe
-    monkeypatch.setattr(TOCC, "_describe", lambda self, X: fits.append(len(X)) or describe(self, X))
+    fit = CountedDepth.fit
+    monkeypatch.setattr(CountedDepth, "fit", lambda self, X, groups=None: fits.append(len(X)) or fit(self, X))
     inner = TOCC(calibration="loo")
     classifier = CalibratedOCC(make_pipeline(*steps, inner) if steps else inner, calibration="split", sensitivity=0.2)
     classifier.fit(X)

@@ -30,6 +30,7 @@ from transvariation import (
     transvariation_probability,
 )
 from transvariation.base import OneClassClassifier
+from transvariation.description import Description
 
 pytestmark = pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")  # few objects, counted
 
@@ -43,17 +44,28 @@ class Mean(OneClassClassifier):
         self.sensitivity = sensitivity
         self.calibration = calibration
 
-    def _describe(self, X):
-        self.mean_ = X.mean(axis=0)
+    def _make_description(self):
+        return Closeness()
 
-    def _score(self, X):
+
+class Closeness(Description):
+    def fit(self, X, groups=None):
+        self.mean_ = X.mean(axis=0)
+        return self
+
+    def score(self, X):
         return -np.linalg.norm(X - self.mean_, axis=1)
 
 
 class Halves(Mean):
     """Two strata, left and right of zero."""
 
-    def _stratum(self, X):
+    def _make_description(self):
+        return TwoHalves()
+
+
+class TwoHalves(Closeness):
+    def strata(self, X):
         return (X[:, 0] > 0).astype(np.intp)
 
 

@@ -14,7 +14,6 @@ from transvariation import (
     GaussianKernelDensity,
     GaussianMixtureBIC,
     auc,
-    load_glass,
     spatial_median,
     specificity_at_sensitivity,
 )
@@ -158,15 +157,6 @@ def test_a_margin_over_minus_infinity_is_calibrated():
         classifier.fit(x)
     assert classifier.decision_function([[-9.0], [0.5]]).tolist() == [0.0, np.inf]
     assert classifier.coverage_report().attainable_p_value == 24 / 51
-
-
-def test_explain_of_a_fixed_density_uses_kernels_for_single_features():
-    glass = load_glass()
-    control, recovered = glass.control[["K", "Mg"]], glass.recovered[["K", "Mg"]]
-    density = FrozenEstimator(GaussianDensity().fit(control))
-    table = DensityTOCC(density=density).fit(control).explain(recovered)
-    expected = DensityTOCC(density="kde").fit(control[["Mg"]]).predict(recovered[["Mg"]]) == -1
-    np.testing.assert_array_equal(table.loc[table["feature"] == "Mg", "univariate_rejection"], expected)
 
 
 @pytest.mark.parametrize(

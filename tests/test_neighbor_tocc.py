@@ -1,5 +1,6 @@
 """NeighborTOCC: its formula from scikit-learn's parts, its contract, and the sensitivity on fresh samples."""
 
+import pickle
 import tracemalloc
 
 import numpy as np
@@ -24,7 +25,7 @@ from transvariation import (
     make_scenario,
     save,
 )
-from transvariation.neighbor_tocc import nearest
+from transvariation.neighbor_tocc import NeighborIndex
 from transvariation.scalings import SCALINGS, Standardization, WhiteningScaling, smallest_step
 
 
@@ -39,7 +40,9 @@ def test_score_of_one_view_orders_samples_by_neighbor_distance():
     classifier = NeighborTOCC(3, scalings=["standard"]).fit(X)
     distances, _ = NearestNeighbors(n_neighbors=3).fit(X / X.std(axis=0)).kneighbors(Z / X.std(axis=0))
     scores = classifier.score_samples(Z)
-    far = distances.mean(axis=1) > np.exp(np.quantile(classifier._known, 0.9))  # in the tail, where there are no ties
+    # In the tail there are no ties.
+    # In the tail there are no ties.
+    far = distances.mean(axis=1) > np.exp(np.quantile(classifier.description_._known, 0.9))
     np.testing.assert_array_equal(rankdata(-scores[far]), rankdata(distances.mean(axis=1)[far]))
     assert np.isfinite(scores).all()
 
@@ -195,7 +198,7 @@ def test_explain_attributes_the_distance_to_the_feature_that_is_off():
         ({"n_neighbors": 0}, "n_neighbors=0 must be a positive"),
         ({"n_neighbors": ()}, "must each name at least one"),
         ({"scalings": ["minmax"]}, "'minmax' is unknown; choose from standard, range, normal, whitened"),
-        ({"scalings": "range"}, r"scalings='range' is a text; give a sequence of names, such as \('range',\)"),
+        ({"scalings": "range"}, r"must be a sequence of names, not a string; use scalings=\('range',\)"),
         ({"max_reference": 0}, "max_reference=0 must be a positive"),
     ],
 )
@@ -259,7 +262,7 @@ def test_nearest_finds_what_all_distances_show(shape):
     # Two tight clusters far apart: single precision would not resolve the distances within them.
     known = rng.normal(scale=1e-6, size=shape) + (np.arange(shape[0]) % 2)[:, None]
     new = known[:50] + rng.normal(scale=1e-6, size=(50, shape[1]))
-    distances, found = nearest(known, new, 4)
+    distances, found = NeighborIndex(known).query(new, 4)
     exact = np.sqrt(((new[:, None, :] - known[None]) ** 2).sum(axis=2))
     np.testing.assert_allclose(distances, np.sort(exact, axis=1)[:, :4], rtol=1e-6)
     np.testing.assert_allclose(np.take_along_axis(exact, found, axis=1), distances, rtol=1e-6)
@@ -309,3 +312,30 @@ def test_mixed_tables_with_many_discrete_columns_keep_sensitivity_and_power():
         rejected.append(np.mean(classifier.predict(draw(200, 4.0)) == -1))
     assert np.mean(accepted) > 0.87
     assert np.mean(rejected) > 0.9
+
+
+@pytest.mark.parametrize("calibration", ["cv", "split"])
+def test_groups_reach_the_description_whatever_the_calibration(calibration):
+    """Replicates are no neighbors of each other: tp of new samples is about the same for every calibration."""
+    rng = np.random.default_rng(0)
+
+    def replicated(n_items):
+        return np.repeat(rng.normal(size=(n_items, 4)), 4, axis=0) + 0.001 * rng.normal(size=(4 * n_items, 4))
+
+    X, groups, new = replicated(60), np.repeat(np.arange(60), 4), replicated(100)
+    loo = NeighborTOCC().fit(X, groups=groups).transvariation_probability(new)
+    other = NeighborTOCC(calibration=calibration).fit(X, groups=groups).transvariation_probability(new)
+    assert np.median(loo) > 0.005
+    assert 0.5 < np.median(other) / np.median(loo) < 2
+
+
+def test_an_index_is_built_once_and_not_saved():
+    X = np.random.default_rng(0).normal(size=(10_000, 10))
+    classifier = NeighborTOCC(calibration="split").fit(X)
+    before = classifier.description_.indices
+    expected = classifier.score_samples(X[:5])
+    assert classifier.description_.indices is before
+    content = pickle.dumps(classifier)
+    assert len(content) < 3 * classifier.description_.rows.nbytes
+    np.testing.assert_array_equal(pickle.loads(content).score_samples(X[:5]), expected)
+    assert len(pickle.dumps(NeighborTOCC().fit(X))) < 3 * X.nbytes

@@ -258,7 +258,7 @@ def test_what_cannot_be_loaded_is_not_saved(model, message, tmp_path):
 
 def test_an_incomplete_model_is_not_saved(glass, tmp_path):
     model = TOCC().fit(glass[0])
-    del model.center_
+    del model.description_.center_
     with pytest.raises(TypeError, match=r"it is incomplete: .*center_"):
         save(model, tmp_path / "model")
 
@@ -524,11 +524,12 @@ class TestStrangersFiles:
 
     def test_an_estimator_inside_another_without_a_parameter_is_refused(self, glass):
         save(CalibratedOCC(TOCC(), calibration="split").fit(glass[0]), file := io.BytesIO())
-        for inner in ("estimator", "estimator_"):
+        for inner in (
+            lambda schema: learned(schema)["estimator"],
+            lambda schema: learned(learned(schema)["description_"])["estimator_"],
+        ):
             with pytest.raises(ModelFileError, match="TOCC lacks its parameter 'calibration'"):
-                load(
-                    changed(file.getvalue(), lambda schema, inner=inner: _remove(learned(schema)[inner], "calibration"))
-                )
+                load(changed(file.getvalue(), lambda schema, inner=inner: _remove(inner(schema), "calibration")))
 
     @pytest.mark.parametrize("model", [TOCC(), PAMTOCC(2), CalibratedOCC(TOCC())], ids=lambda m: type(m).__name__)
     def test_a_header_that_hides_a_removed_attribute_does_not_help(self, model, glass):

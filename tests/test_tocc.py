@@ -97,14 +97,15 @@ def test_explain_has_one_row_per_sample_and_feature(plane, classifier):
 
 def test_explain_counts_by_hand():
     classifier = TOCC(sensitivity=0.8).fit([[1.0, 10], [2, 20], [3, 30], [4, 40], [5, 50]])
-    table = classifier.explain([[4.5, 30.0], [3.0, 5.0]])
+    table = classifier.explain([[4.5, 30.0], [3.0, 60.0]])
     assert table["sample"].tolist() == [0, 0, 1, 1]
     assert table["feature"].tolist() == ["x0", "x1", "x0", "x1"]
     assert table["median"].tolist() == [3, 30, 3, 30]
-    assert table["side"].tolist() == ["above", "at", "at", "below"]
-    # One of five units lies beyond 4.5: 2 * 1/5. Beyond 5 there is none.
+    assert table["side"].tolist() == ["above", "at", "at", "above"]
+    # One of five units lies beyond 4.5: 2 * 1/5. Beyond 60 there is none.
     assert table["tp"].tolist() == [0.4, 1, 1, 0]
-    # The training tp's in each variable are .2, .6, 1, .6, .2; accepting four in five sets the threshold to .2.
+    # The units lie 2.5, 1.5, 0, 1.5, 2.5 from the median of the other four: four of them at least 1.5.
+    assert table["p_value"].tolist() == pytest.approx([5 / 6, 1, 1, 1 / 6])
     assert table["univariate_rejection"].tolist() == [False, False, False, True]
 
 

@@ -88,7 +88,7 @@ def _mahalanobis(train: Floats, test: Floats) -> Floats:
 def _mixture(train: Floats, test: Floats) -> Floats:
     varying = np.ptp(train, axis=0) > 0
     mixture = baselines.MixtureOCC(models=MIXTURE_MODELS, random_state=0)
-    return mixture.fit_scores(train[:, varying]).score_samples(test[:, varying])
+    return mixture.fit(train[:, varying]).score_samples(test[:, varying])
 
 
 def _neighbor(k: int) -> Callable[[Floats, Floats], Floats]:

@@ -1,4 +1,4 @@
-"""Base class of all one-class classifiers: describe the target class, calibrate, set the threshold."""
+"""The calibrating estimator of all one-class classifiers: describe the target class, calibrate, set the threshold."""
 
 import math
 from abc import ABCMeta, abstractmethod
@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, OutlierMixin, clone
+from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -20,14 +20,10 @@ from transvariation.conformal import (
     margin,
     warn_user,
 )
-from transvariation.explanation import ExplanationMixin
-from transvariation.parallel import run_in_processes
+from transvariation.description import Description, Floats, Indices, fit_without
+from transvariation.explanation import ExplanationMixin, to_pandas
 from transvariation.validation import check_count, native_frame, without_sample_weight
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
-
-MAX_REFITS = 1000  # of calibration="loo"
 MAX_SAMPLE = 1000  # training samples that explanations refer to
 _HELD_OUT = 100  # samples that show whether nearly all new samples would be rejected
 _SUBSET = 1_100  # samples among which these are scored first
@@ -36,43 +32,49 @@ _SUBSET = 1_100  # samples among which these are scored first
 class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclass=ABCMeta):
     """Learn a class from target samples only, and accept new samples that are typical of it.
 
-    A subclass implements `_describe`, which learns the target class, and `_score`, which scores samples (high =
-    typical). It may override `_stratum` if parts of the class have separate thresholds, `_lowest` if scores are
-    bounded below, and `_loo_scores` or `_training_scores` if these scores are known without refitting or rescoring.
-    `_describe` stores the parameters that `_score` needs, so that `set_params` takes effect at the next fit.
+    A subclass stores its parameters and returns a :class:`~transvariation.description.Description` made of them. `fit`
+    validates the samples, fits the description, scores the calibration samples and sets the threshold. A subclass that
+    takes input other than finite numbers overrides `_validate`; missing values are let through if its
+    `__sklearn_tags__` says ``allow_nan``.
+
+    Attributes
+    ----------
+    description_ : Description
+        The fitted description. Its own attributes that end in an underscore are attributes of the classifier, too.
+    thresholds_ : ndarray of shape (n_strata,)
+        The threshold of each stratum.
+    offset_ : float
+        The threshold, or 0 if there are several: the score is then the margin over the sample's own threshold.
+    sample_ : ndarray or DataFrame
+        The training samples, or 1,000 of them, that explanations refer to.
     """
 
     sensitivity: Any
     calibration: Any
 
     _min_samples = 2
-    _counts_samples = False  # whether scores are counts, which are 0 for most samples in many features
     _calibration: ConformalCalibration
     _sensitivity: Any  # in force: the parameter may have been set since
 
     @abstractmethod
-    def _describe(self, X: Floats) -> None:
-        """Learn the target class from validated samples."""
+    def _make_description(self) -> Description:
+        """Return an unfitted description with the parameters of the classifier."""
 
-    @abstractmethod
-    def _score(self, X: Floats) -> Floats:
-        """Score validated samples: high = typical. The score of a sample does not depend on the other samples."""
+    def __getattr__(self, name: str) -> Any:
+        description = self.__dict__.get("description_")
+        if description is not None and name.endswith("_") and not name.startswith("_"):
+            return getattr(description, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    def _stratum(self, X: Floats) -> Indices | None:
-        """Return the stratum (Mondrian category) of each sample, 0, 1, ...; None if there is only one."""
-        return None
+    def __dir__(self) -> list[str]:
+        learned = vars(self.description_) if "description_" in vars(self) else ()
+        return [*super().__dir__(), *(name for name in learned if name.endswith("_") and not name.startswith("_"))]
 
-    def _lowest(self) -> float:
-        """Lowest attainable score."""
-        return -np.inf
-
-    def _training_scores(self, X: Floats) -> Floats:
-        """Score the training samples."""
-        return self._score(X)
-
-    def _loo_scores(self, X: Floats, groups: Indices | None) -> Floats | None:
-        """Score each training sample by the classifier fitted without it, or its group; None: refit for each."""
-        return None
+    @property
+    def calibration_(self) -> ConformalCalibration:
+        """The calibration scores, from which thresholds, p-values and reports follow."""
+        check_is_fitted(self, "offset_")
+        return self._calibration
 
     @without_sample_weight
     def fit(self, X: ArrayLike, y: Any = None, groups: ArrayLike | None = None) -> Self:
@@ -90,39 +92,70 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         """
         rows = self._validate(X, reset=True)
         plan = plan_calibration(self.calibration, self.sensitivity, len(rows), groups)
-        self._describe(plan.describing(rows))
-        self._calibration = self._calibrate(rows, plan)
-        self._set_threshold(self.sensitivity)
+        self._fit_rows(rows, plan, plan.groups)
         self._keep_sample(rows, plan.groups)
-        if self._counts_samples and not plan.folds:
-            self._warn_if_nearly_all_are_rejected(rows)
         return self
 
-    def _keep_sample(self, X: Floats, groups: Indices | None) -> None:
+    def _fit_rows(
+        self, rows: Any, plan: CalibrationPlan, groups: Indices | None, *, with_threshold: bool = True
+    ) -> Self:
+        """Describe, calibrate and set the threshold from validated samples."""
+        self._describing = plan.describing
+        own = groups if groups is None or self._describing is None else groups[self._describing]
+        self.description_ = self._make_description().fit(take_rows(rows, self._describing), own)
+        if with_threshold or self.description_.strata(rows[:1]) is not None:
+            self._calibration = self._calibrate(rows, plan)
+            self._set_threshold(self.sensitivity)
+            if getattr(self.description_, "counts_samples", False) and not plan.n_folds:
+                self._warn_if_nearly_all_are_rejected(rows)
+        return self
+
+    def _fit_scores(self, X: Any, groups: Indices | None = None, *, with_threshold: bool = False) -> Self:
+        """Fit without held-out calibration, for scores only; `with_threshold` sets a threshold by resubstitution.
+
+        If strata have separate thresholds, scores are margins over them and the thresholds are always set.
+        """
+        rows = self._validate(X, reset=True)
+        return self._fit_rows(rows, CalibrationPlan(n=len(rows)), groups, with_threshold=with_threshold)
+
+    def _calibrate(self, X: Any, plan: CalibrationPlan) -> ConformalCalibration:
+        """Score the calibration samples."""
+        description, scored = self.description_, np.arange(len(X))
+        if not plan.n_folds:
+            scores = description.training_scores(X)
+        elif plan.n_folds == 1:
+            scored = np.sort(plan.folds[0][1])
+            scores = description.score(take_rows(X, scored))
+        else:
+            scored, scores = description.held_out_scores(X, plan, getattr(self, "n_jobs", None))
+        return plan.calibrated(scores, scored, description.lowest, description.strata(X))
+
+    def _keep_sample(self, X: Any, groups: Indices | None) -> None:
         if len(X) > MAX_SAMPLE:
             kept = np.sort(np.random.default_rng(0).choice(len(X), MAX_SAMPLE, replace=False))
             X, groups = take_rows(X, kept), None if groups is None else groups[kept]
-        self.sample_, self._sample_groups = X, groups
+        self.sample_, self._sample_groups = to_pandas(X), groups
 
     def _warn_if_nearly_all_are_rejected(self, X: Floats) -> None:
-        """Hold out fifths of the samples: if 90% have the lowest score, hardly a new sample is accepted."""
-        n = len(X)
+        """Warn if 90% of held-out samples have the lowest score, so that hardly a new sample is accepted."""
+        n, description = len(X), self.description_
         if n < 20:
             return
         drawn = np.random.default_rng(0).choice(n, min(n, _SUBSET), replace=False)
-        # Of many samples some are enough. A subset of the others first: with more samples the share only falls.
+        # Score 100 held-out samples, or all of fewer than 500, by fifths. Of many, try a thousand describing samples
+        # first: if they accept enough, so do all.
         fifths = np.array_split(drawn, 5) if n < 5 * _HELD_OUT else [drawn[:_HELD_OUT]]
         for subset in (drawn, np.arange(n)) if n > _SUBSET else (drawn,):
             above = 0
             for held_out in fifths:
                 try:
-                    scores = _score_fold(self, X, np.setdiff1d(subset, held_out), held_out)
+                    fitted = fit_without(description, X, None, np.setdiff1d(subset, held_out), held_out)
                 except ValueError:  # the other samples are too few for the classifier
                     return
-                above += int(np.count_nonzero(scores > self._lowest()))
+                above += int(np.count_nonzero(fitted.score(X[held_out]) > description.lowest))
                 if above > 0.1 * sum(map(len, fifths)):
                     return
-        if (self.thresholds_ > self._lowest()).any():
+        if (self.thresholds_ > description.lowest).any():
             warn_user(
                 f"{type(self).__name__} with calibration='resubstitution' will reject nearly all new samples: "
                 f"at least 90% of held-out training samples ({X.shape[1]} features) have the lowest attainable score, "
@@ -131,69 +164,29 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
                 RejectsNearlyAll,
             )
 
-    def fit_scores(self, X: ArrayLike, *, with_threshold: bool = False) -> Self:
-        """Fit without calibration, for `score_samples` only; `with_threshold` sets a threshold by resubstitution.
-
-        If strata have separate thresholds, scores are margins over them and the thresholds are always set.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The target samples.
-        with_threshold : bool, default=False
-            Also set the threshold.
-        """
-        return self._fit_rows(self._validate(X, reset=True), with_threshold=with_threshold)
-
-    def _fit_rows(self, rows: Floats, *, with_threshold: bool) -> Self:
-        """Fit to validated samples without calibration."""
-        self.n_features_in_ = rows.shape[1]
-        self._describe(rows)
-        if with_threshold or self._stratum(rows[:1]) is not None:
-            self._calibration = self._calibrate(rows, CalibrationPlan())
-            self._set_threshold(self.sensitivity)
-        return self
-
-    def _validate(self, X: ArrayLike, *, reset: bool) -> Floats:
+    def _validate(self, X: Any, *, reset: bool) -> Any:
+        allow_nan = self.__sklearn_tags__().input_tags.allow_nan
         with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn looks for infinities by a sum
-            at_least = self._min_samples if reset else 1
             return validate_data(
-                self, native_frame(X), reset=reset, dtype=np.float64, copy=reset, ensure_min_samples=at_least
+                self,
+                native_frame(X),
+                reset=reset,
+                dtype=np.float64,
+                copy=reset,
+                ensure_all_finite="allow-nan" if allow_nan else True,
+                ensure_min_samples=self._min_samples if reset else 1,
             )
-
-    def _calibrate(self, X: Floats, plan: CalibrationPlan) -> ConformalCalibration:
-        """Score the calibration samples."""
-        scored = np.arange(len(X))
-        scores = self._loo_scores(X, plan.groups) if plan.mode == "loo" else None
-        if not plan.folds:
-            scores = self._training_scores(X)
-        elif len(plan.folds) == 1:
-            scored = np.sort(plan.folds[0][1])
-            scores = self._score(take_rows(X, scored))
-        elif scores is None:
-            scored, scores = self._held_out_scores(X, plan)
-        return plan.calibration(scores, scored, self._lowest(), self._stratum(X))
-
-    def _held_out_scores(self, X: Floats, plan: CalibrationPlan) -> tuple[Indices, Floats]:
-        """Refit in every fold and score the samples left out; return their rows, in order, and their scores."""
-        n_folds = len(plan.folds)
-        if plan.mode == "loo" and n_folds > MAX_REFITS:
-            raise ValueError(
-                f'calibration="loo" would refit {type(self).__name__} {n_folds} times, more than {MAX_REFITS}; use '
-                'calibration="cv", which refits it 10 times, or "split"'
-            )
-        pieces = [(self, X, *fold) for fold in plan.folds]
-        scores = run_in_processes(_score_fold, pieces, getattr(self, "n_jobs", None))
-        scored = np.concatenate([test for _, test in plan.folds])
-        order = np.argsort(scored)
-        return scored[order], np.concatenate(scores)[order]
 
     def _set_threshold(self, sensitivity: float | ArrayLike) -> None:
-        self.thresholds_ = self._calibration.thresholds(sensitivity)
+        calibration = self._calibration
+        self.thresholds_ = calibration.thresholds(sensitivity)
+        if not calibration.held_out and np.size(sensitivity) == 1:
+            own = self.description_.own_threshold(float(np.ravel(sensitivity)[0]))
+            self.thresholds_ = self.thresholds_ if own is None else np.array([own])
         # With several thresholds the score is the margin over the sample's own one.
         self.offset_ = float(self.thresholds_[0]) if len(self.thresholds_) == 1 else 0.0
         self._sensitivity = sensitivity
-        if self._calibration.n_folds and (self.thresholds_ <= self._calibration.lowest).all():
+        if calibration.held_out and (self.thresholds_ <= calibration.lowest).all():
             self._warn_that_nothing_is_rejected(sensitivity)
 
     def _warn_that_nothing_is_rejected(self, sensitivity: Any) -> None:
@@ -245,14 +238,18 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         X : array-like of shape (n_samples, n_features)
             The samples to score.
         """
-        rows = self._validated(X)
-        scores, strata = self._score(rows), self._stratum(rows)
+        scores, strata = self._scored(X)
         return scores if strata is None else margin(scores, self.thresholds_[strata])
 
-    def lowest_score(self) -> float:
+    def _scored(self, X: ArrayLike) -> tuple[Floats, Indices | None]:
+        rows = self._validated(X)
+        return self.description_.score(rows), self.description_.strata(rows)
+
+    def _lowest_score(self) -> float:
         """Return the lowest value that `score_samples` can give; minus infinity if there is none."""
-        several = hasattr(self, "thresholds_") and len(self.thresholds_) > 1
-        return float(margin(self._lowest(), self.thresholds_.max())) if several else self._lowest()
+        several = "thresholds_" in vars(self) and len(self.thresholds_) > 1
+        lowest = self.description_.lowest
+        return float(margin(lowest, self.thresholds_.max())) if several else lowest
 
     def decision_function(self, X: ArrayLike) -> Floats:
         """Compute the score minus the threshold: samples are accepted where it is not negative.
@@ -291,25 +288,16 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
             Determines which small strata are pooled; by default that of the classifier. Without effect on classifiers
             with one threshold.
         """
-        rows = self._validated(X)
-        level = self._sensitivity if sensitivity is None else sensitivity
-        return self._calibration.p_values(self._score(rows), self._stratum(rows), level)
+        scores, strata = self._scored(X)
+        own = None if self._calibration.held_out else self.description_.own_p_values(scores)
+        return self._calibration.p_values(scores, strata, self._level(sensitivity)) if own is None else own
 
-    def ranks(self, X: ArrayLike | None = None) -> Floats:
-        """Compute the share of calibration samples in the sample's stratum that score no higher.
+    def _level(self, sensitivity: float | ArrayLike | None) -> Any:
+        return self._sensitivity if sensitivity is None else sensitivity
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), optional
-            By default the calibration samples themselves.
-        """
-        if X is None:
-            check_is_fitted(self, "offset_")
-            return self._calibration.ranks(self._calibration.scores, self._calibration.strata)
-        return self._ranks(self._validated(X))
-
-    def _ranks(self, rows: Floats) -> Floats:
-        return self._calibration.ranks(self._score(rows), self._stratum(rows))
+    def _ranks(self, rows: Any) -> Floats:
+        """Compute the share of calibration samples in the stratum of each validated sample that score no higher."""
+        return self._calibration.ranks(self.description_.score(rows), self.description_.strata(rows))
 
     def combined_p_value(self, X: ArrayLike, *, sensitivity: float | ArrayLike | None = None) -> float:
         """Compute one p-value for a set of samples from one source; small = the set is unlike the target class.
@@ -326,9 +314,8 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         sensitivity : float, optional
             Determines which small strata are pooled; by default that of the classifier.
         """
-        rows = self._validated(X)
-        level = self._sensitivity if sensitivity is None else sensitivity
-        return self._calibration.combined_p_value(self._score(rows), self._stratum(rows), level)
+        scores, strata = self._scored(X)
+        return self._calibration.combined_p_value(scores, strata, self._level(sensitivity))
 
     def coverage_report(
         self, confidence: float = 0.95, *, sensitivity: float | ArrayLike | None = None
@@ -343,22 +330,11 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
             By default that of the classifier.
         """
         check_is_fitted(self)
-        level = self._sensitivity if sensitivity is None else sensitivity
-        return self._calibration.coverage_report(level, confidence)
+        return self._calibration.coverage_report(self._level(sensitivity), confidence)
 
 
 class TransvariationClassifier(OneClassClassifier):
-    """A classifier that computes a transvariation probability, which is its score unless it overrides `_score`."""
-
-    @abstractmethod
-    def _tp(self, X: Floats) -> Floats:
-        """Compute tp of validated samples."""
-
-    def _score(self, X: Floats) -> Floats:
-        return self._tp(X)
-
-    def _lowest(self) -> float:
-        return 0.0
+    """A classifier whose scores are transvariation probabilities, or are converted to them by its description."""
 
     def transvariation_probability(self, Z: ArrayLike) -> Floats:
         """Compute tp of each sample with respect to the target class: at most 1, and 0 or small far from it.
@@ -368,7 +344,8 @@ class TransvariationClassifier(OneClassClassifier):
         Z : array-like of shape (n_samples, n_features)
             The samples to score.
         """
-        return self._tp(self._validated(Z))
+        rows = self._validated(Z)
+        return self.description_.tp_of_scores(self.description_.score(rows))
 
 
 def keeps_all_samples(classifier: OneClassClassifier) -> bool:
@@ -377,9 +354,7 @@ def keeps_all_samples(classifier: OneClassClassifier) -> bool:
 
 
 class SlidingWindowMixin:
-    """Learn from the latest samples of a stream, for classifiers that keep their samples in `_X`."""
-
-    _X: Floats
+    """Learn from the latest samples of a stream, for classifiers whose description keeps its samples in `rows`."""
 
     @available_if(keeps_all_samples)
     def partial_fit(self: Any, X: ArrayLike, y: Any = None, *, window: int | None = None) -> Any:
@@ -409,7 +384,7 @@ class SlidingWindowMixin:
         """
         if window is not None and check_count("window", window) < self._min_samples:
             raise ValueError(f"window={window} must be at least {self._min_samples} samples, or None for all")
-        first = not hasattr(self, "_X")
+        first = not hasattr(self, "description_")
         new = self._validate(X, reset=first)
         if not first and (self._calibration.n_folds == 1 or self._calibration.unit == "groups"):
             raise ValueError(
@@ -417,18 +392,8 @@ class SlidingWindowMixin:
                 'only a part of the samples or labels; use calibration="resubstitution", "loo" or "cv" without groups'
             )
         names = getattr(self, "feature_names_in_", None)
-        rows = new if first else np.concatenate([self._X, new])
+        rows = new if first else np.concatenate([self.description_.rows, new])
         self.fit(rows if window is None else rows[-window:])
         if names is not None:
             self.feature_names_in_ = names
         return self
-
-
-def _score_fold(classifier: OneClassClassifier, X: Floats, train: Indices | None, test: Indices) -> Floats:
-    stand_in = clone(classifier)
-    if hasattr(stand_in, "n_jobs"):
-        stand_in.n_jobs = 1  # folds run in parallel, not the fits in them
-    if train is None:
-        train = np.delete(np.arange(len(X)), test)
-    stand_in._describe(take_rows(X, train))
-    return stand_in._score(take_rows(X, test))

@@ -1,9 +1,9 @@
 """CalibratedOCC: calibration and p-values for any scikit-learn or PyOD detector, pipelines included."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
@@ -12,30 +12,28 @@ from sklearn.utils.validation import validate_data
 from transvariation.base import OneClassClassifier
 from transvariation.calibration import take_rows
 from transvariation.conformal import margin
-from transvariation.explanation import to_pandas
+from transvariation.description import Description, Floats, Indices
 from transvariation.validation import blocks, native_frame
-
-Floats = NDArray[np.float64]
 
 RESPONSE_METHODS = ("score_samples", "decision_function")
 _CHECKED = 500  # training rows on which scores and predictions of a detector are compared
 
 
-def fit_detector(detector: Any, X: Any, *, with_threshold: bool = False) -> Any:
+def fit_detector(detector: Any, X: Any, groups: Indices | None = None, *, with_threshold: bool = False) -> Any:
     """Fit a clone of a detector or pipeline whose scores are needed.
 
-    Classifiers of this package are fitted without their own calibration, also as the last step of a pipeline.
-    `with_threshold` gives them a threshold by resubstitution, which `decision_function` needs.
+    Classifiers of this package are fitted without their own calibration, also as the last step of a pipeline; `groups`
+    is for them. `with_threshold` gives them a threshold by resubstitution, which `decision_function` needs.
     """
     fitted = clone(detector)
     if isinstance(fitted, OneClassClassifier):
-        return fitted.fit_scores(X, with_threshold=with_threshold)
+        return fitted._fit_scores(X, groups, with_threshold=with_threshold)
     if isinstance(fitted, Pipeline) and isinstance(last := fitted.steps[-1][1], OneClassClassifier):
         if len(fitted.steps) > 1:
             before = fitted[:-1]
             X = before.fit_transform(X)
             fitted.steps[:-1] = before.steps  # fitted clones where the pipeline has a cache
-        last.fit_scores(X, with_threshold=with_threshold)
+        last._fit_scores(X, groups, with_threshold=with_threshold)
         return fitted
     return fitted.fit(X)
 
@@ -222,32 +220,38 @@ class CalibratedOCC(OneClassClassifier):
             raise ValueError(f"Found a table with {len(X)} sample(s) while a minimum of {at_least} is required.")
         return validate_data(self, X, reset=reset, skip_check_array=True)
 
-    def _keep_sample(self, X: Any, groups: Any) -> None:
-        super()._keep_sample(X, groups)
-        self.sample_ = to_pandas(self.sample_)  # which can be saved
+    def _make_description(self) -> "DetectorDescription":
+        return DetectorDescription(self.estimator, self.response_method)
 
-    def _describe(self, X: Any) -> None:
+
+@dataclass(eq=False)
+class DetectorDescription(Description):
+    """The scores of a detector or pipeline."""
+
+    estimator: Any
+    response_method: str = "score_samples"
+
+    def fit(self, X: Any, groups: Indices | None = None) -> Self:
+        """Fit the detector and find out how to read its scores."""
         if self.response_method not in RESPONSE_METHODS:
             raise ValueError(
                 f"response_method={self.response_method!r} is unknown; choose one of {', '.join(RESPONSE_METHODS)}"
             )
-        self._response_method = self.response_method
-        self.estimator_ = fit_detector(self.estimator, X, with_threshold=self.response_method == "decision_function")
-        self._sign = score_sign(self.estimator_, X, self.response_method)
-        self._at_once = rows_at_once(self.estimator_, X, self.response_method)
+        with_threshold = self.response_method == "decision_function"
+        self.estimator_ = fit_detector(self.estimator, X, groups, with_threshold=with_threshold)
+        self.sign = score_sign(self.estimator_, X, self.response_method)
+        self.at_once = rows_at_once(self.estimator_, X, self.response_method)
+        return self
 
-    def _score(self, X: Any) -> Floats:
-        return detector_scores(self.estimator_, X, self._response_method, sign=self._sign, at_once=self._at_once)
+    def score(self, X: Any) -> Floats:
+        """Score samples by the detector."""
+        return detector_scores(self.estimator_, X, self.response_method, sign=self.sign, at_once=self.at_once)
 
-    def _univariate(self, column: Floats) -> OneClassClassifier:
-        last = clone(_last_step(self.estimator))
-        if isinstance(last, OneClassClassifier):
-            return last._univariate(column).set_params(calibration=self.calibration)
-        return clone(self).set_params(estimator=last)
-
-    def _lowest(self) -> float:
+    @property
+    def lowest(self) -> float:
+        """Lowest attainable score."""
         last = _last_step(self.estimator_)
         if not isinstance(last, OneClassClassifier):
             return -np.inf
-        offset = last.offset_ if self._response_method == "decision_function" else 0.0
-        return float(margin(last.lowest_score(), offset))
+        offset = last.offset_ if self.response_method == "decision_function" else 0.0
+        return float(margin(last._lowest_score(), offset))

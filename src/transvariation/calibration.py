@@ -1,6 +1,7 @@
 """Plan the calibration of a one-class classifier: which samples describe the class, which are scored."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -102,23 +103,41 @@ class CalibrationPlan:
 
     Attributes
     ----------
-    mode : str
-        ``"resubstitution"``, ``"loo"``, ``"cv"``, ``"split"`` or ``"custom"``.
-    folds : list of (describing, scored) rows
-        Empty for ``"resubstitution"``; one for a split.
+    calibration : str or splitter, default="resubstitution"
+        The parameter of the classifier.
+    n : int
+        The number of samples.
     groups : ndarray of int, optional
         The number of the group of each sample.
     """
 
-    mode: str = "resubstitution"
-    folds: list[Fold] = field(default_factory=list)
+    calibration: Any = "resubstitution"
+    n: int = 0
     groups: Indices | None = None
 
-    def describing(self, X: Any) -> Any:
-        """Select the samples that describe the class: all of them, except in a split."""
-        return take_rows(X, self.folds[0][0] if len(self.folds) == 1 else None)
+    @property
+    def mode(self) -> str:
+        """``"resubstitution"``, ``"loo"``, ``"cv"``, ``"split"`` or ``"custom"``."""
+        return _mode(self.calibration)
 
-    def calibration(
+    @cached_property
+    def folds(self) -> list[Fold]:
+        """Describing and scored rows; none for ``"resubstitution"``, one for a split."""
+        return calibration_folds(self.calibration, self.n, self.groups)
+
+    @property
+    def n_folds(self) -> int:
+        """The number of folds; those of ``"loo"`` are counted without listing them."""
+        if self.mode != "loo":
+            return len(self.folds)
+        return self.n if self.groups is None else int(self.groups.max()) + 1
+
+    @property
+    def describing(self) -> Indices | None:
+        """The samples that describe the class; None for all of them, as always except in a split."""
+        return np.asarray(self.folds[0][0]) if self.n_folds == 1 else None
+
+    def calibrated(
         self, scores: Floats, scored: Indices, lowest: float, strata: Indices | None = None
     ) -> ConformalCalibration:
         """Build the calibration from the scores of the rows `scored`; every group weighs 1.
@@ -130,14 +149,14 @@ class CalibrationPlan:
             None if strata is None else strata[scored],
             None if self.groups is None else group_weights(self.groups[scored]),
             mode=self.mode,
-            n_folds=len(self.folds),
+            n_folds=self.n_folds,
             n_strata=1 if strata is None else int(strata.max()) + 1,
             lowest=lowest,
         )
 
 
 def plan_calibration(calibration: Any, sensitivity: Any, n: int, groups: ArrayLike | None) -> CalibrationPlan:
-    """Check the parameters of a fit to n samples, and divide these as the calibration does."""
+    """Check the parameters of a fit to n samples, and plan its calibration."""
     check_sensitivities(sensitivity)
-    mode, numbers = _mode(calibration), check_groups(groups, n)
-    return CalibrationPlan(mode, calibration_folds(calibration, n, numbers), numbers)
+    _mode(calibration)
+    return CalibrationPlan(calibration, n, check_groups(groups, n))

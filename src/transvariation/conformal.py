@@ -489,8 +489,11 @@ class ConformalCalibration:
             result[inside] = (1 + count) / (1 + self.sizes[reference].sum())
         return result
 
-    def ranks(self, scores: Floats, strata: Indices | None) -> Floats:
-        """Compute the share of each stratum that scores at or below each score."""
+    def ranks(self, scores: ArrayLike | None = None, strata: Indices | None = None) -> Floats:
+        """Compute the share of its stratum that scores at or below each score; by default each calibration score."""
+        if scores is None:
+            scores, strata = self.scores, self.strata
+        scores = np.asarray(scores, dtype=float)
         result = np.empty(len(scores))
         own = np.zeros(len(scores), dtype=np.intp) if strata is None else strata
         for stratum in range(self.n_strata):

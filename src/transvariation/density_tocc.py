@@ -1,13 +1,13 @@
 """DensityTOCC: transvariation-based one-class classification with a density."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
-from sklearn.frozen import FrozenEstimator
 
-from transvariation.base import Floats, TransvariationClassifier
+from transvariation.base import TransvariationClassifier
 from transvariation.density.box_probability import EXACT_UP_TO, TooManyVariables
 from transvariation.density.gaussian import GaussianDensity
 from transvariation.density.gaussian_mixture import GaussianMixtureBIC
@@ -17,6 +17,7 @@ from transvariation.density.transvariation import (
     log_box_probability,
 )
 from transvariation.depth.median import spatial_median_of_rows
+from transvariation.description import Description, Floats, Indices
 from transvariation.parallel import map_row_chunks
 
 DENSITIES = ("mixture", "gaussian", "kde")
@@ -101,47 +102,8 @@ class DensityTOCC(TransvariationClassifier):
         self.n_jobs = n_jobs
         self.engine = engine
 
-    def _describe(self, X: Floats) -> None:
-        for name, value, known in (("center", self.center, CENTERS), ("scale", self.scale, SCALES)):
-            if value not in known:
-                raise ValueError(f"{name}={value!r} is unknown; choose one of {', '.join(known)}")
-        self._tau_max, self._scale = self.tau_max, self.scale
-        self.density_ = fit_density(self.density, X, self.n_jobs, self.engine)
-        self.center_ = self._center(X)
-        if self.tau_max != "product":
-            check_precision(self.density_, X, self.center_)
-
-    def _center(self, X: Floats) -> Floats:
-        if self.center == "density":
-            if X.shape[1] > 1 and self.tau_max != "product":
-                raise ValueError(
-                    f'center="density" is for one variable or tau_max="product", not for {X.shape[1]} variables '
-                    'together; use center="sample", their spatial median'
-                )
-            return density_median(self.density_, X)
-        return np.median(X, axis=0) if self.tau_max == "product" else spatial_median_of_rows(X)
-
-    def _log_tp(self, X: Floats) -> Floats:
-        def log_tp(rows: Floats) -> Floats:
-            return density_transvariation_probability(
-                self.density_, rows, self.center_, tau_max=self._tau_max, log=True
-            )
-
-        return map_row_chunks(log_tp, X, len(getattr(self.density_, "means_", ())) or 1, self.n_jobs)
-
-    def _tp(self, X: Floats) -> Floats:
-        return np.exp(self._log_tp(X))
-
-    def _score(self, X: Floats) -> Floats:
-        return self._log_tp(X) if self._scale == "log" else self._tp(X)
-
-    def _lowest(self) -> float:
-        return -np.inf if self._scale == "log" else 0.0
-
-    def _univariate(self, column: Floats) -> "DensityTOCC":
-        fitted = isinstance(self.density, str) or hasattr(self.density, "get_params")
-        fixed = not fitted or isinstance(self.density, FrozenEstimator)
-        return clone(self).set_params(density="kde" if fixed else self.density)
+    def _make_description(self) -> "DensityDepth":
+        return DensityDepth(self.density, self.center, self.tau_max, self.scale, self.n_jobs, self.engine)
 
     def log_transvariation_probability(self, Z: ArrayLike) -> Floats:
         """Compute log tp of each sample, which orders far samples where tp itself is zero.
@@ -151,7 +113,62 @@ class DensityTOCC(TransvariationClassifier):
         Z : array-like of shape (n_samples, n_features)
             The samples to score.
         """
-        return self._log_tp(self._validated(Z))
+        rows = self._validated(Z)
+        return self.description_.log_tp(rows)
+
+
+@dataclass(eq=False)
+class DensityDepth(Description):
+    """Transvariation probability under the density of the target class."""
+
+    density: Any
+    center: str = "sample"
+    tau_max: str = "integral"
+    scale: str = "tp"
+    n_jobs: int | None = None
+    engine: str = "auto"
+
+    def fit(self, X: Floats, groups: Indices | None = None) -> Self:
+        """Fit the density and find the center."""
+        for name, value, known in (("center", self.center, CENTERS), ("scale", self.scale, SCALES)):
+            if value not in known:
+                raise ValueError(f"{name}={value!r} is unknown; choose one of {', '.join(known)}")
+        self.density_ = fit_density(self.density, X, self.n_jobs, self.engine)
+        self.center_ = self._find_center(X)
+        if self.tau_max != "product":
+            check_precision(self.density_, X, self.center_)
+        return self
+
+    def _find_center(self, X: Floats) -> Floats:
+        if self.center == "density":
+            if X.shape[1] > 1 and self.tau_max != "product":
+                raise ValueError(
+                    f'center="density" is for one variable or tau_max="product", not for {X.shape[1]} variables '
+                    'together; use center="sample", their spatial median'
+                )
+            return density_median(self.density_, X)
+        return np.median(X, axis=0) if self.tau_max == "product" else spatial_median_of_rows(X)
+
+    def log_tp(self, X: Floats) -> Floats:
+        """Compute log tp."""
+
+        def log_tp(rows: Floats) -> Floats:
+            return density_transvariation_probability(self.density_, rows, self.center_, tau_max=self.tau_max, log=True)
+
+        return map_row_chunks(log_tp, X, len(getattr(self.density_, "means_", ())) or 1, self.n_jobs)
+
+    def score(self, X: Floats) -> Floats:
+        """Compute tp or log tp."""
+        return self.log_tp(X) if self.scale == "log" else np.exp(self.log_tp(X))
+
+    @property
+    def lowest(self) -> float:
+        """Lowest attainable score."""
+        return -np.inf if self.scale == "log" else 0.0
+
+    def tp_of_scores(self, scores: Floats) -> Floats:
+        """Return tp."""
+        return np.exp(scores) if self.scale == "log" else scores
 
 
 def fit_density(density: Any, X: Floats, n_jobs: int | None = None, engine: str = "auto") -> Any:

@@ -1,13 +1,12 @@
 """Compare samples with a target class, feature by feature."""
 
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 
+from transvariation.conformal import group_weights, p_values
 from transvariation.depth.probability import transvariation_probability
 from transvariation.validation import column_names, native_frame
 
@@ -16,17 +15,16 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
-Judge = Callable[[Floats, Floats], tuple[Floats, NDArray[np.bool_]]]
 
 
 class ExplanationMixin:
-    """Explain samples feature by feature, for classifiers with p-values that keep training samples in `sample_`."""
+    """Explain samples feature by feature, for classifiers that keep training samples in `sample_`."""
 
     sample_: Any
+    description_: Any
     _sample_groups: Indices | None
     _sensitivity: Any
-    _stratum: Callable[[Floats], Indices | None]
-    _validated: Callable[[ArrayLike], Floats]
+    _validated: Callable[[ArrayLike], Any]
 
     def explain(self, Z: ArrayLike) -> "pd.DataFrame":
         """Compare samples with the target class, feature by feature.
@@ -42,35 +40,19 @@ class ExplanationMixin:
             One row per sample and feature: ``sample`` (the index of `Z`, or the row number), ``feature``, ``value``,
             ``median`` of the target samples (of those in the sample's own stratum, where there are several), ``side``
             (below, at, above the median), and the results for this feature only: ``tp``, the transvariation
-            probability, ``p_value`` and ``univariate_rejection``, the decision of the same kind of classifier with the
-            same calibration at the same sensitivity. They refer to `sample_`, at most 1,000 training samples.
+            probability, ``p_value``, the share of target samples that lie as far from the median of the others
+            (:func:`univariate_p_values`), and ``univariate_rejection``, whether it is at most one minus the
+            sensitivity. They refer to `sample_`, at most 1,000 training samples.
         """
         Z = native_frame(Z)
-        rows = self._validated(Z)
+        rows, strata = self._validated(Z), self.description_.strata
         names = getattr(self, "feature_names_in_", None)
         known, new = as_frame(self.sample_, names), as_frame(rows, names)
         if hasattr(Z, "iloc"):
             new.index = Z.index  # type: ignore[assignment, union-attr]
-        return feature_table(known, new, self._stratum(self.sample_), self._stratum(rows), self._judge_feature)
-
-    def _judge_feature(self, known: Floats, new: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-        """Compute p-values and decisions from one feature; missing values are no evidence against a sample."""
-        there, measured = np.isfinite(known), np.isfinite(new)
-        column = known[there, None]
-        groups = {} if self._sample_groups is None else {"groups": self._sample_groups[there]}
-        classifier = self._univariate(column).set_params(sensitivity=float(np.mean(self._sensitivity)))
-        p_values, accepted = np.ones(len(new)), np.ones(len(new), dtype=bool)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # `fit` issued those that concern the classifier
-            classifier.fit(column, **groups)
-        if measured.any():
-            p_values[measured] = classifier.p_values(new[measured, None])
-            accepted[measured] = classifier.predict(new[measured, None]) == 1
-        return p_values, accepted
-
-    def _univariate(self, column: Floats) -> Any:
-        """Return an unfitted classifier of the same kind for one feature."""
-        return clone(self)
+        weights = None if self._sample_groups is None else group_weights(self._sample_groups)
+        level = 1 - float(np.mean(self._sensitivity))
+        return feature_table(known, new, strata(self.sample_), strata(rows), weights, level)
 
 
 def as_frame(X: Any, names: Any = None) -> "pd.DataFrame":
@@ -93,9 +75,14 @@ def to_pandas(X: Any) -> Any:
 
 
 def feature_table(
-    known: "pd.DataFrame", new: "pd.DataFrame", known_strata: Indices | None, strata: Indices | None, judge: Judge
+    known: "pd.DataFrame",
+    new: "pd.DataFrame",
+    known_strata: Indices | None = None,
+    strata: Indices | None = None,
+    weights: Floats | None = None,
+    level: float = 0.1,
 ) -> "pd.DataFrame":
-    """Describe every sample by every feature on its own.
+    """Describe every sample by every feature on its own, among the target samples of its stratum.
 
     Parameters
     ----------
@@ -104,9 +91,11 @@ def feature_table(
     new : DataFrame
         The samples to describe, with the same columns.
     known_strata, strata : ndarray of int, optional
-        Median and tp refer to the target samples in the sample's own stratum.
-    judge : callable
-        Takes one feature of `known` and `new` and returns p-values and which samples are accepted.
+        The strata of both.
+    weights : ndarray, optional
+        The weights of the target samples.
+    level : float, default=0.1
+        The p-value up to which a feature rejects alone.
 
     Returns
     -------
@@ -115,29 +104,70 @@ def feature_table(
     """
     import pandas as pd
 
-    shape = new.shape
-    value, median, tp, p_value = (np.full(shape, np.nan) for _ in range(4))
-    accepted = np.ones(shape, dtype=bool)
-    for j, name in enumerate(known.columns):
-        own, value[:, j] = known[name].to_numpy(dtype=np.float64), new[name].to_numpy(dtype=np.float64)
-        p_value[:, j], accepted[:, j] = judge(own, value[:, j])
-        for stratum in [0] if strata is None else np.unique(strata):
-            units = own if known_strata is None else own[known_strata == stratum]
-            units = units[np.isfinite(units)]
-            inside = np.isfinite(value[:, j]) & (True if strata is None else strata == stratum)
-            if len(units) and inside.any():
-                median[inside, j] = np.median(units)
-                tp[inside, j] = transvariation_probability(units, value[inside, j], tau_max="half")
+    X, value = (frame.to_numpy(dtype=np.float64) for frame in (known, new[known.columns]))
+    median, tp = np.full(value.shape, np.nan), np.full(value.shape, np.nan)
+    p_value = np.ones(value.shape)  # a missing value is no evidence against a sample
+    for stratum in [0] if strata is None else np.unique(strata):
+        own = np.ones(len(X), dtype=bool) if known_strata is None else known_strata == stratum
+        inside = np.ones(len(value), dtype=bool) if strata is None else strata == stratum
+        for j in range(X.shape[1]):
+            there, asked = own & np.isfinite(X[:, j]), np.flatnonzero(inside & np.isfinite(value[:, j]))
+            units, z = X[there, j], value[asked, j]
+            if len(units) and len(asked):
+                median[asked, j] = np.median(units)
+                tp[asked, j] = transvariation_probability(units, z, tau_max="half")
+                share = None if weights is None else weights[there]
+                p_value[asked, j] = univariate_p_values(units[:, None], z[:, None], share)[:, 0]
     side = np.sign(np.nan_to_num(value - median)).astype(int)
     return pd.DataFrame(
         {
-            "sample": np.repeat(new.index.to_numpy(), shape[1]),
-            "feature": np.tile(np.asarray(known.columns, dtype=object), shape[0]),
+            "sample": np.repeat(new.index.to_numpy(), value.shape[1]),
+            "feature": np.tile(np.asarray(known.columns, dtype=object), len(value)),
             "value": value.ravel(),
             "median": median.ravel(),
             "side": np.array(["below", "at", "above"], dtype=object)[side + 1].ravel(),
             "tp": tp.ravel(),
             "p_value": p_value.ravel(),
-            "univariate_rejection": ~accepted.ravel(),
+            "univariate_rejection": p_value.ravel() <= level + 1e-9,
         }
     )
+
+
+def univariate_p_values(known: Floats, new: Floats, weights: Floats | None = None) -> Floats:
+    """Compute p-values by one feature at a time.
+
+    The share of known samples, each compared with the median of the others, that lie at least as far away as the new
+    sample from the median of all.
+
+    Parameters
+    ----------
+    known : ndarray of shape (n, p)
+    new : ndarray of shape (m, p)
+    weights : ndarray of shape (n,), optional
+        Weights of the known samples, see :func:`transvariation.conformal.group_weights`.
+
+    Returns
+    -------
+    ndarray of shape (m, p)
+
+    Examples
+    --------
+    >>> univariate_p_values(np.array([[1.0], [2.0], [3.0], [4.0]]), np.array([[2.5], [9.0]]))
+    array([[1. ],
+           [0.2]])
+    """
+    own = -np.abs(known - _medians_of_others(known))
+    away = -np.abs(new - np.median(known, axis=0))
+    return np.column_stack([p_values(x, z, weights) for x, z in zip(own.T, away.T, strict=True)])
+
+
+def _medians_of_others(X: Floats) -> Floats:
+    """Compute for each row the medians of the other rows, by column."""
+    n = len(X)
+    if n == 1:
+        return X
+    order = np.argsort(X, axis=0, kind="stable")
+    ordered, rank = np.take_along_axis(X, order, axis=0), np.argsort(order, axis=0)
+    # Without the value of rank r, the k-th of the rest is the (k + 1)-th of all from r on.
+    middle = [np.where(rank <= k, ordered[k + 1], ordered[k]) for k in ((n - 2) // 2, (n - 1) // 2)]
+    return (middle[0] + middle[1]) / 2

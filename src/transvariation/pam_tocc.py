@@ -1,14 +1,15 @@
 """PAM-TOCC: the target class in clusters, each with its own center and threshold."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
+from numpy.typing import ArrayLike
 
-from transvariation.base import Floats, TransvariationClassifier
+from transvariation.base import TransvariationClassifier
 from transvariation.cluster.pam import closest, medoids
 from transvariation.depth.probability import check_names, tp_of_rows
+from transvariation.description import Description, Floats, Indices
 
 
 class PAMTOCC(TransvariationClassifier):
@@ -56,8 +57,6 @@ class PAMTOCC(TransvariationClassifier):
     ((4, 2), 50)
     """
 
-    _counts_samples = True
-
     def __init__(
         self,
         n_clusters: int = 5,
@@ -73,23 +72,36 @@ class PAMTOCC(TransvariationClassifier):
         self.ties = ties
         self.n_jobs = n_jobs
 
-    def _describe(self, X: Floats) -> None:
+    def _make_description(self) -> "CountedClusters":
+        return CountedClusters(self.n_clusters, self.ties)
+
+
+@dataclass(eq=False)
+class CountedClusters(Description):
+    """Transvariation probability about the closest medoid, counted among the samples of its cluster."""
+
+    n_clusters: int
+    ties: str
+
+    counts_samples = True
+    lowest = 0.0
+
+    def fit(self, X: Floats, groups: Indices | None = None) -> Self:
+        """Partition the samples around medoids."""
         check_names("count", self.ties)
         found = medoids(X, self.n_clusters)
-        self.centers_, self.labels_, self._X, self._ties = X[found.rows], found.labels, X, self.ties
+        self.centers_, self.labels_, self.rows = X[found.rows], found.labels, X
+        return self
 
-    def _stratum(self, X: Floats) -> NDArray[np.intp]:
+    def strata(self, X: Floats) -> Indices:
+        """Return the cluster of the closest medoid."""
         return closest(X, self.centers_)[0]
 
-    def _tp(self, X: Floats) -> Floats:
-        tp, label = np.empty(len(X)), self._stratum(X)
+    def score(self, X: Floats) -> Floats:
+        """Count tp."""
+        tp, label = np.empty(len(X)), self.strata(X)
         for k in np.unique(label):
             inside = label == k
-            own = self._X[self.labels_ == k]
-            tp[inside] = tp_of_rows(own, X[inside], self.centers_[k], "count", self._ties)
+            own = self.rows[self.labels_ == k]
+            tp[inside] = tp_of_rows(own, X[inside], self.centers_[k], "count", self.ties)
         return tp
-
-    def _univariate(self, column: Floats) -> "PAMTOCC":
-        # Every fold of the calibration needs as many distinct values as clusters.
-        n_clusters = min(self.n_clusters, max(1, len(np.unique(column)) // 2))
-        return clone(self).set_params(n_clusters=n_clusters)

@@ -198,17 +198,19 @@ class Table:
 
 
 def _converted(value: Any, convert: Callable[[Any], Any]) -> Any:
-    """Copy estimators and containers, converting what is in them.
+    """Copy estimators, descriptions and containers, converting what is in them.
 
     Metadata requests are left out: they refer back to their estimator, which skops refuses.
     """
     from sklearn.base import BaseEstimator
 
+    from transvariation.description import Description
+
     if type(value) in (list, tuple):
         return type(value)(_converted(item, convert) for item in value)
     if type(value) is dict:
         return {key: _converted(item, convert) for key, item in value.items()}
-    if not isinstance(value, BaseEstimator):
+    if not isinstance(value, BaseEstimator | Description):
         return convert(value)
     plain = copy.copy(value)
     attributes = {name: item for name, item in vars(plain).items() if name != "_metadata_request"}

@@ -1,11 +1,10 @@
 """ProjectionEnsemble: one classifier in each of many compact random projections; the majority decides."""
 
-from copy import copy
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils.metaestimators import available_if
 
@@ -13,8 +12,8 @@ from transvariation.acceleration import resolve_engine
 from transvariation.base import OneClassClassifier
 from transvariation.calibrated import CalibratedOCC
 from transvariation.calibration import CalibrationPlan
-from transvariation.conformal import ConformalCalibration
 from transvariation.decomposition.projections import generator, project, random_projections
+from transvariation.description import Description, Floats, Indices
 from transvariation.feature_selection.vip import importance_coefficients
 from transvariation.parallel import run_in_processes, run_in_threads
 from transvariation.tocc import TOCC
@@ -22,8 +21,6 @@ from transvariation.validation import check_count, check_magnitude
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Floats = NDArray[np.float64]
 
 
 def _members_compute_tp(ensemble: Any) -> bool:
@@ -116,7 +113,92 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _describe(self, X: Floats) -> None:
+    def _make_description(self) -> "RandomProjections":
+        member = TOCC() if self.estimator is None else clone(self.estimator)
+        if not isinstance(member, OneClassClassifier):
+            member = CalibratedOCC(member)
+        return RandomProjections(
+            member.set_params(calibration="resubstitution", sensitivity=_share(self.sensitivity)),
+            self.n_projections,
+            self.n_candidates,
+            self.n_components,
+            self.criterion,
+            self.random_state,
+            self.n_jobs,
+        )
+
+    def member_ranks(self, X: ArrayLike) -> Floats:
+        """Compute the rank of each sample within every member: shape (n_projections, n_samples).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples to rank.
+        """
+        rows = self._validated(X)
+        return self.description_.each_member(_ranks, rows)
+
+    def set_sensitivity(self, sensitivity: float | ArrayLike, *, confidence: float | None = None) -> Self:
+        """Set the parameter `sensitivity` and move the threshold, also those of the members, without refitting.
+
+        Parameters
+        ----------
+        sensitivity : float in (0, 1]
+            The share of target samples to accept.
+        confidence : float in (0, 1), optional
+            The probability with which this classifier accepts that share; by default the share holds on average.
+        """
+        super().set_sensitivity(sensitivity, confidence=confidence)
+        for member in self.estimators_:
+            member.set_sensitivity(_share(self.sensitivity))
+        return self
+
+    @available_if(_members_compute_tp)
+    def transvariation_probability(self, Z: ArrayLike) -> Floats:
+        """Compute the median over all projections of the tp of each sample's image.
+
+        Parameters
+        ----------
+        Z : array-like of shape (n_samples, n_features)
+            The samples to score.
+        """
+        rows = self._validated(Z)
+        return np.median(self.description_.each_member(_tp, rows), axis=0)
+
+    def explain(self, Z: ArrayLike) -> "pd.DataFrame":
+        """Compare samples with the target class, feature by feature.
+
+        Parameters
+        ----------
+        Z : array-like of shape (n_samples, n_features)
+            The samples to explain.
+
+        Returns
+        -------
+        DataFrame
+            The columns of the other classifiers' `explain`, and ``importance``: how much the projections depend on the
+            feature.
+        """
+        table = super().explain(Z)
+        return table.assign(importance=np.resize(self.feature_importances_, len(table)))
+
+
+@dataclass(eq=False)
+class RandomProjections(Description):
+    """The median rank of a sample within the members, one in each projection."""
+
+    member: OneClassClassifier
+    n_projections: int
+    n_candidates: int
+    n_components: int
+    criterion: str
+    random_state: Any = None
+    n_jobs: int | None = None
+
+    lowest = 0.0
+
+    def fit(self, X: Floats, groups: Indices | None = None) -> Self:
+        """Draw the projections and fit the members."""
         check_magnitude(X)
         rng = generator(self.random_state)
         check_count("n_components", self.n_components, X.shape[1])
@@ -130,100 +212,45 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
             n_jobs=self.n_jobs,
         )
         self.feature_importances_ = np.median(importance_coefficients(self.projections_, X.std(axis=0, ddof=1)), axis=0)
-        member = self._member("resubstitution")
-        parameters = member.get_params()
+        parameters = self.member.get_params()
         seeded = [name for name in parameters if f"__{name}".endswith("__random_state")]
         # Many small fits are one large problem: members that choose between compiled code and NumPy choose for all.
         engines = [name for name, value in parameters.items() if f"__{name}".endswith("__engine") and value == "auto"]
-        member.set_params(**dict.fromkeys(engines, resolve_engine("auto", self.n_projections * X.size)))
+        engine = resolve_engine("auto", self.n_projections * X.size)
         seeds = rng.integers(2**31 - 1, size=self.n_projections).tolist()
-        members = [clone(member).set_params(**dict.fromkeys(seeded, s)) if seeded else copy(member) for s in seeds]
-        pieces = zip(members, self.projections_, [X] * len(members), strict=True)
+        pieces = [
+            (self.member, dict.fromkeys(seeded, seed) | dict.fromkeys(engines, engine), matrix, X, groups)
+            for seed, matrix in zip(seeds, self.projections_, strict=True)
+        ]
         self.estimators_ = run_in_processes(_fit_member, pieces, self.n_jobs)
-        self._training_ranks = _lower_median(np.array([member.ranks() for member in self.estimators_]))
+        self._training_ranks = _lower_median(np.array([member.calibration_.ranks() for member in self.estimators_]))
+        return self
 
-    def _member(self, calibration: Any) -> OneClassClassifier:
-        """Return an unfitted member."""
-        member = TOCC() if self.estimator is None else clone(self.estimator)
-        if isinstance(member, OneClassClassifier):
-            return member.set_params(calibration=calibration, sensitivity=_share(self.sensitivity))
-        return CalibratedOCC(member, calibration=calibration)
-
-    def _each(self, method: str, X: Floats) -> Floats:
-        """Call a method for validated samples of every member with its image of X: (n_projections, n_samples)."""
-        pieces = (
-            (member, matrix, X, method) for member, matrix in zip(self.estimators_, self.projections_, strict=True)
-        )
+    def each_member(self, function: Any, X: Floats) -> Floats:
+        """Call ``function(member, rows)`` for every member and its image of X: (n_projections, n_samples)."""
+        pieces = ((function, *pair, X) for pair in zip(self.estimators_, self.projections_, strict=True))
         return np.array(run_in_threads(_ask_member, pieces, self.n_jobs))
 
-    def member_ranks(self, X: ArrayLike) -> Floats:
-        """Compute the rank of each sample within every member: shape (n_projections, n_samples).
+    def score(self, X: Floats) -> Floats:
+        """Compute the median rank."""
+        return _lower_median(self.each_member(_ranks, X))
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples to rank.
-        """
-        return self._each("_ranks", self._validated(X))
-
-    def _score(self, X: Floats) -> Floats:
-        return _lower_median(self._each("_ranks", X))
-
-    def _training_scores(self, X: Floats) -> Floats:
+    def training_scores(self, X: Floats) -> Floats:
+        """Return the ranks that the members computed when they were fitted."""
         return self._training_ranks
 
-    def _lowest(self) -> float:
-        return 0.0
+    def held_out_scores(self, X: Floats, plan: CalibrationPlan, n_jobs: int | None = None) -> tuple[Indices, Floats]:
+        """Compute ranks among the training samples of a fold, rounded down to ranks among all.
 
-    def _calibrate(self, X: Floats, plan: CalibrationPlan) -> ConformalCalibration:
-        calibration = super()._calibrate(X, plan)
-        if len(plan.folds) < 2:
-            return calibration
-        # Ranks among the training samples of a fold, rounded down to ranks among all: otherwise a new sample that
-        # exceeds as many training samples as a held-out one would have the lower rank.
-        return replace(calibration, scores=np.floor(calibration.scores * len(X) + 1e-9) / len(X))
-
-    def _set_threshold(self, sensitivity: float | ArrayLike) -> None:
-        super()._set_threshold(sensitivity)
-        share = _share(sensitivity)
-        for member in self.estimators_:
-            if member._sensitivity != share:
-                member.set_sensitivity(share)
-        if not self._calibration.held_out:
-            # The vote is rank > 1 - s; 1e-12 is far below the difference of two ranks and far above rounding errors.
-            self.offset_ = 1 - share + 1e-12
-            self.thresholds_ = np.array([self.offset_])
-
-    @available_if(_members_compute_tp)
-    def transvariation_probability(self, Z: ArrayLike) -> Floats:
-        """Compute the median over all projections of the tp of each sample's image.
-
-        Parameters
-        ----------
-        Z : array-like of shape (n_samples, n_features)
-            The samples to score.
+        Otherwise a new sample that exceeds as many training samples as a held-out one would have the lower rank.
         """
-        return np.median(self._each("_tp", self._validated(Z)), axis=0)
+        rows, scores = super().held_out_scores(X, plan, n_jobs)
+        return rows, np.floor(scores * len(X) + 1e-9) / len(X)
 
-    def explain(self, Z: ArrayLike) -> "pd.DataFrame":
-        """Compare samples with the target class, feature by feature.
-
-        Parameters
-        ----------
-        Z : array-like of shape (n_samples, n_features)
-            The samples to explain.
-
-        Returns
-        -------
-        DataFrame
-            The columns of the other classifiers' `explain` (one feature is judged by a member's kind of classifier),
-            and ``importance``: how much the projections depend on the feature.
-        """
-        table = super().explain(Z)
-        return table.assign(importance=np.resize(self.feature_importances_, len(table)))
-
-    def _univariate(self, column: Floats) -> OneClassClassifier:
-        return self._member(self.calibration)
+    def own_threshold(self, sensitivity: float) -> float:
+        """Return the rank that the majority vote demands."""
+        # The vote is rank > 1 - s; 1e-12 is far below the difference of two ranks and far above rounding errors.
+        return 1 - sensitivity + 1e-12
 
 
 def _share(sensitivity: float | ArrayLike) -> float:
@@ -231,12 +258,22 @@ def _share(sensitivity: float | ArrayLike) -> float:
     return float(np.ravel(sensitivity)[0])
 
 
-def _fit_member(member: OneClassClassifier, matrix: Floats, X: Floats) -> OneClassClassifier:
-    return member._fit_rows(project(X, matrix), with_threshold=True)
+def _fit_member(
+    member: OneClassClassifier, parameters: dict[str, Any], matrix: Floats, X: Floats, groups: Indices | None
+) -> OneClassClassifier:
+    return clone(member).set_params(**parameters)._fit_scores(project(X, matrix), groups, with_threshold=True)
 
 
-def _ask_member(member: OneClassClassifier, matrix: Floats, X: Floats, method: str) -> Floats:
-    return getattr(member, method)(project(X, matrix))
+def _ask_member(function: Any, member: OneClassClassifier, matrix: Floats, X: Floats) -> Floats:
+    return function(member, project(X, matrix))
+
+
+def _ranks(member: OneClassClassifier, rows: Floats) -> Floats:
+    return member._ranks(rows)
+
+
+def _tp(member: OneClassClassifier, rows: Floats) -> Floats:
+    return member.description_.tp_of_scores(member.description_.score(rows))
 
 
 def _lower_median(ranks: Floats) -> Floats:

@@ -1,10 +1,12 @@
 """TOCC: one-class classification by transvariation probability, counted among the target samples."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
-from transvariation.base import Floats, SlidingWindowMixin, TransvariationClassifier
+from transvariation.base import SlidingWindowMixin, TransvariationClassifier
 from transvariation.depth.median import spatial_median_of_rows
 from transvariation.depth.probability import check_names, tp_of_rows, transvariation_probability
+from transvariation.description import Description, Floats, Indices
 
 
 class TOCC(SlidingWindowMixin, TransvariationClassifier):
@@ -45,8 +47,6 @@ class TOCC(SlidingWindowMixin, TransvariationClassifier):
     51
     """
 
-    _counts_samples = True
-
     def __init__(
         self,
         *,
@@ -62,13 +62,28 @@ class TOCC(SlidingWindowMixin, TransvariationClassifier):
         self.ties = ties
         self.n_jobs = n_jobs
 
-    def _describe(self, X: Floats) -> None:
-        check_names(self.tau_max, self.ties)
-        self._tau_max, self._ties = self.tau_max, self.ties
-        self.center_ = spatial_median_of_rows(X)
-        self._X = X
+    def _make_description(self) -> "CountedDepth":
+        return CountedDepth(self.tau_max, self.ties)
 
-    def _tp(self, X: Floats) -> Floats:
-        if self._tau_max == "product":  # about the median of each feature
-            return transvariation_probability(self._X, X, tau_max="product", ties=self._ties)
-        return tp_of_rows(self._X, X, self.center_, self._tau_max, self._ties)
+
+@dataclass(eq=False)
+class CountedDepth(Description):
+    """Transvariation probability about the spatial median, counted among the target samples."""
+
+    tau_max: str
+    ties: str
+
+    counts_samples = True
+    lowest = 0.0
+
+    def fit(self, X: Floats, groups: Indices | None = None) -> Self:
+        """Find the center."""
+        check_names(self.tau_max, self.ties)
+        self.rows, self.center_ = X, spatial_median_of_rows(X)
+        return self
+
+    def score(self, X: Floats) -> Floats:
+        """Count tp."""
+        if self.tau_max == "product":  # about the median of each feature
+            return transvariation_probability(self.rows, X, tau_max="product", ties=self.ties)
+        return tp_of_rows(self.rows, X, self.center_, self.tau_max, self.ties)

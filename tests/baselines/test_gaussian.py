@@ -34,10 +34,9 @@ def test_singular_covariance_names_the_columns():
 
 def test_left_out_scores_are_those_of_refits():
     X = np.random.default_rng(0).normal(size=(25, 3))
-    quick = GaussianOCC()
-    quick._describe(X)
+    quick = GaussianOCC(calibration="loo").fit(X)
     refits = [-mahalanobis(np.delete(X, i, axis=0), X[i : i + 1])[0] for i in range(25)]
-    assert quick._loo_scores(X, None) == pytest.approx(refits)
+    assert quick.calibration_.scores == pytest.approx(refits)
 
 
 def test_leaving_out_the_only_object_that_spans():

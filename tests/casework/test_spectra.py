@@ -16,11 +16,11 @@ from transvariation.casework.checks import _two_groups_p_value
 from transvariation.casework.control_comparison import (
     _control_pair_p_values,
     make_classifier,
-    univariate_p_values,
 )
 from transvariation.casework.model_file import fit_model, score_table
 from transvariation.casework.variables import positions, spectral_axis
 from transvariation.cli import main
+from transvariation.explanation import univariate_p_values
 from transvariation.persistence import read_about
 from transvariation.preprocessing import MSC, make_preprocessing
 from transvariation.report.case import case_html, case_pdf

@@ -192,7 +192,7 @@ def test_equally_close_medoids_on_a_lattice():
         one, classifier = tv.PAMTOCC(k).fit(X), dask.PAMTOCC(k).fit(blocks(X, [500, 400]))
         distance = np.sort(np.linalg.norm(X[:, None] - one.centers_, axis=2), axis=1)
         between += np.sum(distance[:, 0] == distance[:, 1])
-        np.testing.assert_array_equal(one.labels_, one._stratum(X))
+        np.testing.assert_array_equal(one.labels_, one.description_.strata(X))
         np.testing.assert_array_equal(classifier.centers_, one.centers_)
         np.testing.assert_array_equal(classifier.thresholds_, one.thresholds_)
         np.testing.assert_array_equal(classifier.score_samples(X), one.score_samples(X))

@@ -1,6 +1,7 @@
 """DD-SIMCA: data-driven soft independent modelling of class analogy."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,6 +10,7 @@ from scipy.stats import chi2
 from transvariation.base import OneClassClassifier
 from transvariation.baselines.principal_distances import principal_components, scaled_chi2
 from transvariation.baselines.procrustes import procrustes_validation
+from transvariation.description import Description, Indices
 from transvariation.validation import check_magnitude
 
 Floats = NDArray[np.float64]
@@ -101,28 +103,6 @@ class DDSIMCA(OneClassClassifier):
         self.calibration = calibration
         self.n_jobs = n_jobs
 
-    def _set_threshold(self, sensitivity: float | ArrayLike) -> None:
-        super()._set_threshold(sensitivity)
-        if not self._calibration.held_out:
-            dof = self.degrees_of_freedom_.sum()
-            self.offset_ = float(-chi2.ppf(sensitivity, dof) / dof)
-            self.thresholds_ = np.array([self.offset_])
-
-    def p_values(self, X: ArrayLike, *, sensitivity: float | ArrayLike | None = None) -> Floats:
-        """Compute p-values: chi-square tail probabilities as published, or conformal p-values if calibrated.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples to judge.
-        sensitivity : float, optional
-            Determines which small strata are pooled; by default that of the classifier.
-        """
-        if self._calibration.held_out:
-            return super().p_values(X, sensitivity=sensitivity)
-        dof = self.degrees_of_freedom_.sum()
-        return chi2.sf(-dof * self.score_samples(X), dof)
-
     def distances(self, X: ArrayLike) -> Floats:
         """Compute the relative distances h / h0 and v / v0 of each sample.
 
@@ -135,7 +115,8 @@ class DDSIMCA(OneClassClassifier):
         -------
         ndarray of shape (n_samples, 2)
         """
-        return self._distances(self._validated(X)) / self.scales_
+        rows = self._validated(X)
+        return self.description_.distances(rows) / self.scales_
 
     def critical_distances(self, outlier_level: float = 0.01) -> tuple[float, float]:
         """Compute the full distances beyond which samples are extreme, and beyond which they are outliers.
@@ -153,7 +134,7 @@ class DDSIMCA(OneClassClassifier):
         """
         dof = self.degrees_of_freedom_.sum()
         extreme = float(-self.offset_ * dof)
-        quantile = chi2.ppf((1 - outlier_level) ** (1 / self._n_samples), dof)
+        quantile = chi2.ppf((1 - outlier_level) ** (1 / self.description_.n_samples), dof)
         # A sensitivity near 1 exceeds the outlier level: then there is no room between the two.
         return extreme, extreme * max(float(quantile / chi2.ppf(self._sensitivity, dof)), 1.0)
 
@@ -171,7 +152,20 @@ class DDSIMCA(OneClassClassifier):
         extreme, outlier = self.critical_distances(outlier_level)
         return np.select([full <= extreme, full <= outlier], ["regular", "extreme"], "outlier")
 
-    def _describe(self, X: Floats) -> None:
+    def _make_description(self) -> "PrincipalDistances":
+        return PrincipalDistances(self.n_components, self.limits, self.sensitivity)
+
+
+@dataclass(eq=False)
+class PrincipalDistances(Description):
+    """Full distance within and from the principal components, relative to its degrees of freedom."""
+
+    n_components: Any
+    limits: str
+    sensitivity: Any  # for the choice of the components
+
+    def fit(self, X: Floats, groups: Indices | None = None) -> Self:
+        """Find the components and fit the distributions of the distances."""
         check_magnitude(X)
         if self.limits not in ("classic", "robust"):
             raise ValueError(f'limits={self.limits!r} must be "classic" or "robust"')
@@ -189,18 +183,31 @@ class DDSIMCA(OneClassClassifier):
                 f"n_components={k!r} must lie between 0 and {most}, one less than the rank of the centered samples, or "
                 f'be "procrustes" or None (n_samples={X.shape[0]}, n_features={X.shape[1]})'
             )
-        self._n_samples, self.n_components_, self.center_ = len(X), k, center
+        self.n_samples, self.n_components_, self.center_ = len(X), k, center
         self.components_, self.explained_variance_ = loadings[:k], variances[:k]
-        fitted = [scaled_chi2(distances, self.limits) for distances in self._distances(X).T]
+        fitted = [scaled_chi2(distances, self.limits) for distances in self.distances(X).T]
         self.scales_ = np.array([scale for scale, _ in fitted])
         self.degrees_of_freedom_ = np.array([dof for _, dof in fitted])
+        return self
 
-    def _distances(self, X: Floats) -> Floats:
+    def distances(self, X: Floats) -> Floats:
+        """Compute h and v."""
         centered = X - self.center_
         scores = centered @ self.components_.T
         residuals = centered - scores @ self.components_
         return np.column_stack([(scores**2 / self.explained_variance_).sum(axis=1), (residuals**2).sum(axis=1)])
 
-    def _score(self, X: Floats) -> Floats:
-        full = self._distances(X) / self.scales_ @ self.degrees_of_freedom_
+    def score(self, X: Floats) -> Floats:
+        """Compute minus the full distance, divided by its degrees of freedom."""
+        full = self.distances(X) / self.scales_ @ self.degrees_of_freedom_
         return -full / self.degrees_of_freedom_.sum()
+
+    def own_threshold(self, sensitivity: float) -> float:
+        """Compute the chi-square quantile."""
+        dof = self.degrees_of_freedom_.sum()
+        return float(-chi2.ppf(sensitivity, dof) / dof)
+
+    def own_p_values(self, scores: Floats) -> Floats:
+        """Compute chi-square tail probabilities."""
+        dof = self.degrees_of_freedom_.sum()
+        return chi2.sf(-dof * scores, dof)

@@ -1,10 +1,15 @@
 """The Gaussian model: squared Mahalanobis distance to the mean."""
 
+from dataclasses import dataclass
+from typing import Self
+
 import numpy as np
 from numpy.typing import NDArray
 
 from transvariation.base import OneClassClassifier
+from transvariation.calibration import CalibrationPlan
 from transvariation.density.covariance import check_full_spread, solve_rows, squared_norms
+from transvariation.description import Description, Indices
 
 Floats = NDArray[np.float64]
 
@@ -71,19 +76,29 @@ class GaussianOCC(OneClassClassifier):
         self.calibration = calibration
         self.n_jobs = n_jobs
 
-    def _describe(self, X: Floats) -> None:
+    def _make_description(self) -> "MahalanobisDistance":
+        return MahalanobisDistance()
+
+
+@dataclass(eq=False)
+class MahalanobisDistance(Description):
+    """Squared Mahalanobis distance from the mean."""
+
+    def fit(self, X: Floats, groups: Indices | None = None) -> Self:
+        """Compute mean and covariance."""
         self.center_, self._root = _center_and_root(X)
         self.covariance_ = self._root.T @ self._root
+        return self
 
-    def _score(self, X: Floats) -> Floats:
+    def score(self, X: Floats) -> Floats:
+        """Compute minus the squared distance."""
         return -_distance2(self.center_, self._root, X)
 
-    def _loo_scores(self, X: Floats, groups: NDArray[np.intp] | None) -> Floats | None:
-        # Leaving one sample out changes the covariance by a matrix of rank one.
-        if groups is not None:
-            return None
+    def held_out_scores(self, X: Floats, plan: CalibrationPlan, n_jobs: int | None = None) -> tuple[Indices, Floats]:
+        """Leave one sample out by a change of the covariance of rank one; fit again for everything else."""
         n = len(X)
-        leverage = n / (n - 1) ** 2 * -self._score(X)
-        if leverage.max() > 1 - 1e-9:
-            return None  # without that sample the covariance is singular: the refit raises the error
-        return -n * (n - 2) / (n - 1) * leverage / (1 - leverage)
+        leverage = n / (n - 1) ** 2 * -self.score(X)
+        # At leverage 1 the covariance is singular without the sample: the fit without it raises the error.
+        if plan.mode != "loo" or plan.groups is not None or leverage.max() > 1 - 1e-9:
+            return super().held_out_scores(X, plan, n_jobs)
+        return np.arange(n), -n * (n - 2) / (n - 1) * leverage / (1 - leverage)

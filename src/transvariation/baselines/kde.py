@@ -1,7 +1,8 @@
 """The kernel density estimate with a plug-in bandwidth matrix."""
 
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,6 +11,7 @@ from transvariation.base import OneClassClassifier
 from transvariation.density.bandwidth import MAX_DIMENSION, plug_in_bandwidth
 from transvariation.density.covariance import check_full_spread, check_varying
 from transvariation.density.kernel_density import given_bandwidth, log_kernel_density, rule_bandwidth
+from transvariation.description import Description, Indices
 from transvariation.parallel import map_row_chunks
 
 Floats = NDArray[np.float64]
@@ -74,12 +76,26 @@ class KDEOCC(OneClassClassifier):
         self.bandwidth = bandwidth
         self.n_jobs = n_jobs
 
-    def _describe(self, X: Floats) -> None:
-        self.bandwidth_ = bandwidth_matrix(X, self.bandwidth)
-        self._X = X
+    def _make_description(self) -> "KernelLogDensity":
+        return KernelLogDensity(self.bandwidth, self.n_jobs)
 
-    def _score(self, X: Floats) -> Floats:
-        return map_row_chunks(partial(log_kernel_density, self._X, self.bandwidth_), X, len(self._X), self.n_jobs)
+
+@dataclass(eq=False)
+class KernelLogDensity(Description):
+    """Log density by Gaussian kernels on the target samples."""
+
+    bandwidth: Any
+    n_jobs: int | None = None
+
+    def fit(self, X: Floats, groups: Indices | None = None) -> Self:
+        """Choose the bandwidth."""
+        self.bandwidth_ = bandwidth_matrix(X, self.bandwidth)
+        self.rows = X
+        return self
+
+    def score(self, X: Floats) -> Floats:
+        """Compute the log density."""
+        return map_row_chunks(partial(log_kernel_density, self.rows, self.bandwidth_), X, len(self.rows), self.n_jobs)
 
 
 def bandwidth_matrix(X: Floats, bandwidth: Any) -> Floats:

@@ -1,12 +1,14 @@
 """k-means: distance to the nearest center."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from transvariation.base import OneClassClassifier
+from transvariation.description import Description, Indices
 from transvariation.validation import check_magnitude
 
 Floats = NDArray[np.float64]
@@ -67,7 +69,20 @@ class KMeansOCC(OneClassClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _describe(self, X: Floats) -> None:
+    def _make_description(self) -> "CenterDistance":
+        return CenterDistance(self.n_clusters, self.n_init, self.random_state)
+
+
+@dataclass(eq=False)
+class CenterDistance(Description):
+    """Distance to the nearest of the k-means centers."""
+
+    n_clusters: int
+    n_init: int
+    random_state: Any
+
+    def fit(self, X: Floats, groups: Indices | None = None) -> Self:
+        """Find the centers."""
         check_magnitude(X)
         from sklearn.cluster import KMeans
 
@@ -81,6 +96,8 @@ class KMeansOCC(OneClassClassifier):
             self.centers_ = fitted.fit(X).cluster_centers_
         distance, self.labels_ = cKDTree(self.centers_).query(X)
         self.inertia_ = float((distance**2).sum())
+        return self
 
-    def _score(self, X: Floats) -> Floats:
+    def score(self, X: Floats) -> Floats:
+        """Compute minus the distance."""
         return -cKDTree(self.centers_).query(X)[0]

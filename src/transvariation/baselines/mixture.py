@@ -1,7 +1,8 @@
 """The mixture of Gaussians chosen by BIC: log density."""
 
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from transvariation.base import OneClassClassifier
 from transvariation.density.covariance_models import MODELS
 from transvariation.density.gaussian_mixture import GaussianMixtureBIC
+from transvariation.description import Description, Indices
 
 Floats = NDArray[np.float64]
 
@@ -68,9 +70,26 @@ class MixtureOCC(OneClassClassifier):
         self.engine = engine
         self.n_jobs = n_jobs
 
-    def _describe(self, X: Floats) -> None:
+    def _make_description(self) -> "MixtureLogDensity":
+        return MixtureLogDensity(self.n_components, self.models, self.random_state, self.engine, self.n_jobs)
+
+
+@dataclass(eq=False)
+class MixtureLogDensity(Description):
+    """Log density of the Gaussian mixture with the best BIC."""
+
+    n_components: Any
+    models: Any
+    random_state: Any
+    engine: str
+    n_jobs: int | None = None
+
+    def fit(self, X: Floats, groups: Indices | None = None) -> Self:
+        """Choose the mixture."""
         options = {"random_state": self.random_state, "n_jobs": self.n_jobs, "engine": self.engine}
         self.mixture_ = GaussianMixtureBIC(self.n_components, self.models, **options).fit(X)
+        return self
 
-    def _score(self, X: Floats) -> Floats:
+    def score(self, X: Floats) -> Floats:
+        """Compute the log density."""
         return self.mixture_.score_samples(X)

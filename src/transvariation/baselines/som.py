@@ -1,6 +1,7 @@
 """SOMOCC: distance to the closest unit of a self-organising map."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,6 +9,7 @@ from scipy.spatial import cKDTree
 from sklearn.utils import check_random_state
 
 from transvariation.base import OneClassClassifier
+from transvariation.description import Description, Indices
 from transvariation.validation import check_magnitude
 
 Floats = NDArray[np.float64]
@@ -135,7 +137,21 @@ class SOMOCC(OneClassClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _describe(self, X: Floats) -> None:
+    def _make_description(self) -> "UnitDistance":
+        return UnitDistance(self.grid, self.learning_rate, self.n_epochs, self.random_state)
+
+
+@dataclass(eq=False)
+class UnitDistance(Description):
+    """Distance to the nearest unit of a self-organising map."""
+
+    grid: tuple[int, int]
+    learning_rate: tuple[float, float]
+    n_epochs: int
+    random_state: Any
+
+    def fit(self, X: Floats, groups: Indices | None = None) -> Self:
+        """Train the map."""
         check_magnitude(X)
         self._check()
         rng = check_random_state(self.random_state)
@@ -145,7 +161,8 @@ class SOMOCC(OneClassClassifier):
         start = rng.choice(n, len(places), replace=n < len(places))
         picks = rng.randint(n, size=self.n_epochs * n)
         self.units_ = train_map(X, X[start], near, picks, self.learning_rate)
-        self.quantization_error_ = float(-self._score(X).mean())
+        self.quantization_error_ = float(-self.score(X).mean())
+        return self
 
     def _check(self) -> None:
         if min(self.grid) < 1:
@@ -155,5 +172,6 @@ class SOMOCC(OneClassClassifier):
         if self.n_epochs < 1:
             raise ValueError(f"n_epochs={self.n_epochs} must be at least 1; 100 is usual")
 
-    def _score(self, X: Floats) -> Floats:
+    def score(self, X: Floats) -> Floats:
+        """Compute minus the distance."""
         return -cKDTree(self.units_).query(X)[0]

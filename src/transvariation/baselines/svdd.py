@@ -1,6 +1,7 @@
 """Support vector data description: the smallest soft ball around the target samples, also in a feature space."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,6 +9,7 @@ from scipy.spatial.distance import cdist
 
 from transvariation.base import OneClassClassifier
 from transvariation.density.covariance import squared_norms
+from transvariation.description import Description, Indices
 from transvariation.parallel import map_row_chunks
 from transvariation.validation import check_magnitude
 
@@ -186,10 +188,23 @@ class SVDD(OneClassClassifier):
         self.gamma = gamma
         self.n_jobs = n_jobs
 
-    def _describe(self, X: Floats) -> None:
+    def _make_description(self) -> "BallDistance":
+        return BallDistance(self.C, self.kernel, self.gamma, self.n_jobs)
+
+
+@dataclass(eq=False)
+class BallDistance(Description):
+    """Squared distance from the center of the smallest soft ball."""
+
+    C: float
+    kernel: str
+    gamma: str | float
+    n_jobs: int | None = None
+
+    def fit(self, X: Floats, groups: Indices | None = None) -> Self:
+        """Find the ball."""
         check_magnitude(X)
         self._check(len(X))
-        self._kernel = self.kernel
         if self.kernel == "rbf":
             self.gamma_ = self._gamma(X)
             self.weights_ = rbf_weights(X, self.C, self.gamma_)
@@ -198,11 +213,12 @@ class SVDD(OneClassClassifier):
         self.support_ = np.flatnonzero(self.weights_)
         self._support_rows, self._weights = X[self.support_], self.weights_[self.support_]
         self._spread = self._within()
-        distance2 = -self._score(X)
+        distance2 = -self.score(X)
         self.radius2_, *interval = squared_radius(distance2, self.weights_, self.C)
         self.radius2_interval_ = (interval[0], interval[1])
         # sum a_i k_ii - a'Ka is also the weighted mean of the squared distances to the center.
         self.dual_objective_ = float(self.weights_ @ distance2)
+        return self
 
     def _check(self, n: int) -> None:
         if self.kernel not in KERNELS:
@@ -239,8 +255,9 @@ class SVDD(OneClassClassifier):
             result[block] = (values * self._weights).sum(axis=1)
         return result
 
-    def _score(self, X: Floats) -> Floats:
-        if self._kernel == "linear":
+    def score(self, X: Floats) -> Floats:
+        """Compute minus the squared distance."""
+        if self.kernel == "linear":
             return -squared_norms(X - self.center_)
         similarity = map_row_chunks(self._similarity, X, len(self._support_rows), self.n_jobs)
         return -(1 - 2 * similarity + self._spread)

@@ -16,7 +16,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from transvariation.base import OneClassClassifier
-from transvariation.calibrated import CalibratedOCC
+from transvariation.calibrated import CalibratedOCC, DetectorDescription
 from transvariation.calibration import CalibrationPlan, calibration_folds, take_rows
 from transvariation.casework.background.likelihood_ratio import Performance
 from transvariation.casework.checks import Check
@@ -28,9 +28,10 @@ from transvariation.casework.reading import CaseTables
 from transvariation.casework.settings import CaseSettings
 from transvariation.casework.variables import preprocessing_for
 from transvariation.certificate import required_n
-from transvariation.conformal import ConformalCalibration, RejectsNothing, TooFewSamples, p_values
+from transvariation.conformal import RejectsNothing, TooFewSamples, p_values
 from transvariation.decomposition.minor_components import MinorComponents
 from transvariation.density_tocc import DensityTOCC
+from transvariation.explanation import univariate_p_values
 from transvariation.feature_selection.varsel import VarSel
 from transvariation.feature_selection.vip import VIPSelector
 from transvariation.neighbor_tocc import NeighborTOCC
@@ -129,24 +130,27 @@ class PreprocessedNeighborTOCC(CalibratedOCC):
     known, 18 splits) they reject fewer coffees from elsewhere.
     """
 
-    def _calibrate(self, X: Any, plan: CalibrationPlan) -> ConformalCalibration:
-        steps, classifier = self.estimator_[:-1], self.estimator_[-1]
+    def _make_description(self) -> "PreprocessedNeighbors":
+        return PreprocessedNeighbors(self.estimator, self.response_method)
+
+
+class PreprocessedNeighbors(DetectorDescription):
+    """A pipeline that ends in NeighborTOCC; see :class:`PreprocessedNeighborTOCC`."""
+
+    def held_out_scores(self, X: Any, plan: CalibrationPlan, n_jobs: int | None = None) -> tuple[Any, Any]:
+        """Score each row by its distances to the others, after steps that were learned without it."""
+        steps, neighbors = self.estimator_[:-1], self.estimator_[-1].description_
         if not any(step.learns for step in steps):
-            return classifier._calibrate(steps.transform(X), plan)
-        found = [self._scores_without(X, plan, *fold) for fold in calibration_folds("cv", len(X), plan.groups)]
+            return neighbors.held_out_scores(steps.transform(X), plan, n_jobs)
+        found = []
+        for train, test in calibration_folds("cv", len(X), plan.groups):
+            rows = clone(steps).fit(take_rows(X, train)).transform(X)
+            scored, scores = neighbors.unfitted().fit(rows, plan.groups).held_out_scores(rows, plan, n_jobs)
+            chosen = np.isin(scored, test)
+            found.append((scored[chosen], scores[chosen]))
         scored, scores = map(np.concatenate, zip(*found, strict=True))
         order = np.argsort(scored)
-        return plan.calibration(scores[order], scored[order], self._lowest())
-
-    def _scores_without(self, X: Any, plan: CalibrationPlan, train: Any, test: Any) -> tuple[Any, Any]:
-        """Score the rows of a fold by their leave-one-out distances after steps that were learned without them."""
-        rows = clone(self.estimator_[:-1]).fit(take_rows(X, train)).transform(X)
-        classifier = clone(self.estimator_[-1])
-        classifier._describe(rows)
-        scores = classifier._calibrate(rows, plan).scores
-        scored = classifier.reference_[classifier._measured]
-        chosen = np.isin(scored, test)
-        return scored[chosen], scores[chosen]
+        return scored[order], scores[order]
 
 
 def make_classifier(settings: CaseSettings, sensitivity: float, n_features: int) -> OneClassClassifier:
@@ -285,7 +289,7 @@ def compare_with_control(tables: CaseTables, settings: CaseSettings) -> Evidence
     )
     if tables.foreign is not None:
         others = pd.DataFrame(tables.foreign.means, columns=features)
-        evidence.foreign = _foreign(tables.foreign, classifier.p_values(others), classifier.ranks())
+        evidence.foreign = _foreign(tables.foreign, classifier.p_values(others), classifier.calibration_.ranks())
     if len(control) >= MIN_KNOWN and 2 <= len(recovered) <= MAX_GROUPED:
         for group in group_fragments(_control_pair_p_values(*tables.means_after(settings.steps))):
             evidence.groups.append((group, evidence.joint_p_value(group), {}))
@@ -311,28 +315,6 @@ def _without_classifier(tables: CaseTables, settings: CaseSettings, error: CaseE
         variables=Variables(tables.features),
         cautions=[f"The conclusions rest on the background alone, because {error.problem}."],
     )
-
-
-def univariate_p_values(control: Floats, recovered: Floats) -> Floats:
-    """Compute p-values by one variable at a time.
-
-    The share of control fragments, each compared with the median of the others, that lie at least as far away.
-    """
-    own = -np.abs(control - _medians_of_others(control))
-    new = -np.abs(recovered - np.median(control, axis=0))
-    return np.column_stack([p_values(x, z) for x, z in zip(own.T, new.T, strict=True)])
-
-
-def _medians_of_others(X: Floats) -> Floats:
-    """Compute for each row the medians of the other rows, by column."""
-    n = len(X)
-    if n == 1:
-        return X
-    order = np.argsort(X, axis=0, kind="stable")
-    ordered, rank = np.take_along_axis(X, order, axis=0), np.argsort(order, axis=0)
-    # Without the value of rank r, the k-th of the rest is the (k + 1)-th of all from r on.
-    middle = [np.where(rank <= k, ordered[k + 1], ordered[k]) for k in ((n - 2) // 2, (n - 1) // 2)]
-    return (middle[0] + middle[1]) / 2
 
 
 def _control_pair_p_values(control: Floats, recovered: Floats) -> Floats:

@@ -2,6 +2,7 @@
 
 import copy
 from abc import abstractmethod
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from transvariation.base import MAX_SAMPLE, OneClassClassifier
+from transvariation.base import MAX_SAMPLE, TransvariationClassifier
 from transvariation.conformal import check_sensitivities, count_at_or_below
 from transvariation.dask.calibration import PartitionedCalibration, check_calibration, half
 from transvariation.dask.partitions import (
@@ -22,34 +23,67 @@ from transvariation.dask.partitions import (
     iterate_blocks,
     open_partitions,
 )
+from transvariation.description import Description
 from transvariation.validation import without_sample_weight
 
 
-class PartitionedClassifier(OneClassClassifier):
-    """Fit a one-class classifier to rows in partitions, and score rows in partitions, blocks or memory.
-
-    A subclass implements `_describe`, which learns from partitions, `_score_partitions`, which scores partitions, and
-    `_calibration_scores`. Thresholds, p-values and the coverage report are those of the base class, from a calibration
-    whose scores are in partitions.
-    """
-
-    scratch: Any
-    _calibration: PartitionedCalibration
+class PartitionedDescription(Description):
+    """Describe a class by rows in partitions, and score rows in partitions or memory."""
 
     @abstractmethod
-    def _describe(self, rows: Partitions) -> None:  # type: ignore[override]
+    def fit(self, rows: Partitions, groups: Any = None) -> Self:
         """Learn the target class from inspected partitions."""
 
     @abstractmethod
-    def _score_partitions(self, rows: Partitions) -> Partitions:
+    def score_partitions(self, rows: Partitions) -> Partitions:
         """Score partitions lazily: the new partitions are vectors of scores."""
 
     @abstractmethod
-    def _calibration_scores(self, rows: Partitions, held_out: bool) -> list[tuple[Partitions, int]]:
+    def calibration_scores(self, rows: Partitions, held_out: bool) -> list[tuple[Partitions, int]]:
         """Compute and store the scores of the calibration rows of each stratum, in any order, and their number.
 
         The calibration rows are all `rows`, or their calibrating half if they are `held_out`.
         """
+
+    def score(self, X: Floats) -> Floats:
+        """Score rows in memory."""
+        return np.concatenate([np.empty(0), *self.score_partitions(open_partitions(X)).map(_same)])
+
+
+@dataclass(eq=False)
+class KnownScores(Description):
+    """A description without its rows, for rows whose scores are known."""
+
+    scores: Floats
+    description: PartitionedDescription
+
+    def fit(self, X: Any, groups: Any = None) -> Self:
+        """Learn nothing."""
+        return self
+
+    def score(self, X: Floats) -> Floats:
+        """Return the known scores."""
+        return self.scores
+
+    def strata(self, X: Floats) -> Any:
+        """Return the strata of the rows."""
+        return self.description.strata(X)
+
+    def tp_of_scores(self, scores: Floats) -> Floats:
+        """Convert scores as the description does."""
+        return self.description.tp_of_scores(scores)
+
+
+class PartitionedClassifier(TransvariationClassifier):
+    """Fit a one-class classifier to rows in partitions, and score rows in partitions, blocks or memory.
+
+    A subclass makes a :class:`PartitionedDescription`. Thresholds, p-values and the coverage report are those of the
+    base class, from a calibration whose scores are in partitions.
+    """
+
+    scratch: Any
+    description_: PartitionedDescription
+    _calibration: PartitionedCalibration
 
     @without_sample_weight
     def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
@@ -75,14 +109,15 @@ class PartitionedClassifier(OneClassClassifier):
             if not validated:
                 self._set_features(rows)
             held_out = mode == "split"
-            self._describe(self._describing_half(rows) if held_out else rows)
-            scores, counts = zip(*self._calibration_scores(rows, held_out), strict=True)
+            description: Any = self._make_description()
+            self.description_ = description.fit(self._describing_half(rows) if held_out else rows)
+            scores, counts = zip(*self.description_.calibration_scores(rows, held_out), strict=True)
             self._calibration = PartitionedCalibration(
                 list(scores),
                 mode=mode,
                 n_folds=int(held_out),
                 n_strata=len(counts),
-                lowest=self._lowest(),
+                lowest=self.description_.lowest,
                 counts=counts,
             )
             self._set_threshold(self.sensitivity)
@@ -110,23 +145,9 @@ class PartitionedClassifier(OneClassClassifier):
             )
         return describing.inspect()
 
-    def fit_scores(self, X: Any, *, with_threshold: bool = False) -> Self:
-        """Fit; the calibration costs little more than the description.
-
-        Parameters
-        ----------
-        X : array, Dask array or DataFrame, or iterable of blocks
-            The target rows.
-        with_threshold : bool, default=False
-            Also set the threshold.
-        """
+    def _fit_scores(self, X: Any, groups: Any = None, *, with_threshold: bool = False) -> Self:
+        """Fit; the calibration costs little more than the description."""
         return self.fit(X)
-
-    def _score(self, X: Floats) -> Floats:
-        return np.concatenate([np.empty(0), *self._score_partitions(open_partitions(X)).map(_same)])
-
-    def _tp_of_scores(self, scores: Floats) -> Floats:
-        return scores
 
     def score_samples(self, X: Any) -> Any:
         """Score samples: high = typical. A Dask collection gives a lazy Dask array, blocks give an iterator.
@@ -166,9 +187,9 @@ class PartitionedClassifier(OneClassClassifier):
         X : array, Dask array or DataFrame, or iterable of blocks
             The rows to score.
         """
-        if _in_memory(X):
-            return self._tp_of_scores(self._score(self._validated(X)))
-        return self._in_parts("transvariation_probability", X)
+        return (
+            super().transvariation_probability(X) if _in_memory(X) else self._in_parts("transvariation_probability", X)
+        )
 
     def p_values(self, X: Any, *, sensitivity: Any = None) -> Any:
         """Compute conformal p-values; see :meth:`transvariation.TOCC.p_values`.
@@ -203,10 +224,9 @@ class PartitionedClassifier(OneClassClassifier):
         if columns is not None and given is not None and given != columns:
             raise ValueError(f"X has the columns {given}, the classifier was fitted to {columns}, in this order")
         rows = open_partitions(X, width=self.n_features_in_, columns=columns)
-        scores = self._score_partitions(rows)
+        scores = self.description_.score_partitions(rows)
         if method == "p_values":
-            level = self._sensitivity if options["sensitivity"] is None else options["sensitivity"]
-            pools = self._calibration.pools(level)
+            pools = self._calibration.pools(self._level(options["sensitivity"]))
             references = [self._calibration.occupied(pool) for pool in pools]
             count = partial(_count_in_pool, n_pools=len(pools))
             counts = scores.against([self._calibration.pool(r) for r in references], count, _total)
@@ -221,8 +241,11 @@ class PartitionedClassifier(OneClassClassifier):
     def _without_rows(self) -> Self:
         """Copy what the workers need to turn scores into results."""
         light = type(self)(**self.get_params(deep=False))
-        kept = {k: v for k, v in vars(self).items() if not isinstance(v, Partitions | PartitionedCalibration)}
-        light.__dict__.update(kept)
+        light.__dict__.update({k: v for k, v in vars(self).items() if not isinstance(v, PartitionedCalibration)})
+        light.description_ = copy.copy(self.description_)
+        light.description_.__dict__ = {
+            k: v for k, v in vars(self.description_).items() if not isinstance(v, Partitions)
+        }
         return light
 
 
@@ -254,7 +277,7 @@ def _length(rows: Floats, number: int) -> int:
 def _answer_from_scores(rows: Floats, scores: Floats, classifier: PartitionedClassifier, method: str) -> Floats:
     """Call a method of a classifier whose scores of these rows are known."""
     light = copy.copy(classifier)
-    light._score = lambda X: scores  # type: ignore[method-assign]
+    light.description_ = KnownScores(scores, classifier.description_)  # type: ignore[assignment]
     if not len(rows):  # scikit-learn refuses empty input
         return np.empty(0)
     return getattr(light, method)(_named(rows, getattr(light, "feature_names_in_", None)))
@@ -274,7 +297,7 @@ def _p_values(
     rows: Floats, counts: Floats, classifier: PartitionedClassifier, pools: list[NDArray[np.intp]], sizes: Floats
 ) -> Floats:
     """Compute what `ConformalCalibration.p_values` does, from the counts in all pools."""
-    strata = classifier._stratum(rows)
+    strata = classifier.description_.strata(rows)
     pool = np.zeros(len(rows), dtype=np.intp)
     for k, own in enumerate(pools):
         if strata is not None:

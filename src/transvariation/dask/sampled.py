@@ -1,46 +1,64 @@
 """DensityTOCC and NeighborTOCC on rows in partitions: learned from a sample, calibrated with all rows."""
 
-from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
-from transvariation.base import OneClassClassifier
-from transvariation.dask.base import PartitionedClassifier
+from transvariation.dask.base import PartitionedClassifier, PartitionedDescription
 from transvariation.dask.calibration import half
 from transvariation.dask.partitions import Floats, Partitions
 from transvariation.dask.spatial_median import spatial_median_of_partitions
-from transvariation.density_tocc import DensityTOCC as LocalDensityTOCC
-from transvariation.neighbor_tocc import NeighborTOCC as LocalNeighborTOCC
+from transvariation.density_tocc import DensityDepth
+from transvariation.description import Description
+from transvariation.neighbor_tocc import NeighborDistances
 
 
-class SampledClassifier(PartitionedClassifier):
-    """Apply a classifier fitted to evenly spaced rows to every partition; the threshold comes from all rows."""
+@dataclass(eq=False)
+class SampledPartitions(PartitionedDescription):
+    """A description fitted to evenly spaced rows scores every partition; the calibration uses all rows."""
 
+    sampled: Description
     sample_size: int
-    _local: OneClassClassifier  # what scores the rows
 
-    @abstractmethod
-    def _build(self) -> OneClassClassifier:
-        """Build the classifier for the sample."""
+    def fit(self, rows: Partitions, groups: Any = None) -> Self:
+        """Fit the description to a sample."""
+        self.fitted: Any = self.sampled.unfitted().fit(rows.sample(self.sample_size))
+        return self
 
-    def _describe(self, rows: Partitions) -> None:  # type: ignore[override]
-        self._local = self._build().fit_scores(rows.sample(self.sample_size))
+    def score_partitions(self, rows: Partitions) -> Partitions:
+        """Score partitions lazily."""
+        return rows.derive(_score_rows, self.fitted)
 
-    def _score_partitions(self, rows: Partitions) -> Partitions:
-        return rows.derive(_score_rows, self._local)
-
-    def _calibration_scores(self, rows: Partitions, held_out: bool) -> list[tuple[Partitions, int]]:
+    def calibration_scores(self, rows: Partitions, held_out: bool) -> list[tuple[Partitions, int]]:
+        """Score the calibration rows."""
         scored = rows.derive(half, rows.starts, False) if held_out else rows
-        scores = self._score_partitions(scored).derive(_as_column).store()
+        scores = self.score_partitions(scored).derive(_as_column).store()
         return [(scores, sum(scores.map(_length)))]
 
-    def _lowest(self) -> float:
-        return self._local.lowest_score()
+    @property
+    def lowest(self) -> float:
+        """Lowest attainable score."""
+        return self.fitted.lowest
+
+    def tp_of_scores(self, scores: Floats) -> Floats:
+        """Convert scores as the fitted description does."""
+        return self.fitted.tp_of_scores(scores)
 
 
-class DensityTOCC(SampledClassifier):
+class SampledDensity(SampledPartitions):
+    """A density of sampled rows about the spatial median of all rows."""
+
+    def fit(self, rows: Partitions, groups: Any = None) -> Self:
+        """Fit the density to a sample, and find the center of all rows."""
+        super().fit(rows)
+        self.density_ = self.fitted.density_
+        self.fitted.center_ = self.center_ = spatial_median_of_partitions(rows)
+        return self
+
+
+class DensityTOCC(PartitionedClassifier):
     """Accept samples that lie deep enough in a density, for more target samples than fit in memory.
 
     The density is fitted to `sample_size` evenly spaced rows. The center is the exact spatial median of all rows, and
@@ -98,21 +116,14 @@ class DensityTOCC(SampledClassifier):
         self.sample_size = sample_size
         self.scratch = scratch
 
-    def _build(self) -> OneClassClassifier:
+    def _make_description(self) -> SampledDensity:
         if self.tau_max not in ("integral", "half"):
             raise ValueError(f"tau_max={self.tau_max!r} is unknown here; choose one of integral, half")
-        return LocalDensityTOCC(density=self.density, tau_max=self.tau_max, scale=self.scale)
-
-    def _describe(self, rows: Partitions) -> None:  # type: ignore[override]
-        super()._describe(rows)
-        self._local.center_ = self.center_ = spatial_median_of_partitions(rows)
-        self.density_, self._scale = self._local.density_, self.scale
-
-    def _tp_of_scores(self, scores: Floats) -> Floats:
-        return np.exp(scores) if self._scale == "log" else scores
+        density = DensityDepth(self.density, tau_max=self.tau_max, scale=self.scale)
+        return SampledDensity(density, self.sample_size)
 
 
-class NeighborTOCC(SampledClassifier):
+class NeighborTOCC(PartitionedClassifier):
     """Accept samples whose nearest neighbors in a sample are near enough, for more samples than fit in memory.
 
     The neighbors are sought among `sample_size` evenly spaced rows; the threshold is selected among the scores of all
@@ -164,15 +175,12 @@ class NeighborTOCC(SampledClassifier):
         self.sample_size = sample_size
         self.scratch = scratch
 
-    def _build(self) -> OneClassClassifier:
-        return LocalNeighborTOCC(self.n_neighbors, scalings=self.scalings, max_reference=None)
-
-    def _tp_of_scores(self, scores: Floats) -> Floats:
-        return np.exp(scores)
+    def _make_description(self) -> SampledPartitions:
+        return SampledPartitions(NeighborDistances(self.n_neighbors, self.scalings), self.sample_size)
 
 
-def _score_rows(rows: Floats, number: int, classifier: OneClassClassifier) -> Floats:
-    return classifier.score_samples(rows) if len(rows) else np.empty(0)
+def _score_rows(rows: Floats, number: int, description: Description) -> Floats:
+    return description.score(rows) if len(rows) else np.empty(0)
 
 
 def _as_column(scores: Floats, number: int) -> Floats:

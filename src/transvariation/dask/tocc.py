@@ -1,14 +1,15 @@
 """TOCC and PAM-TOCC on rows in partitions, by counting."""
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from transvariation.cluster.pam import closest, medoids
-from transvariation.dask.base import PartitionedClassifier
+from transvariation.dask.base import PartitionedClassifier, PartitionedDescription
 from transvariation.dask.calibration import half, marked
 from transvariation.dask.partitions import BLOCK_ROWS, Floats, Integers, Partitions
 from transvariation.dask.range_partition import training_tp
@@ -20,40 +21,42 @@ TAU_MAX = ("count", "half")
 _SAMPLE_FOR_BORDERS = 4_000
 
 
-class CountingClassifier(PartitionedClassifier):
-    """Count tp about one or several centers."""
+@dataclass(eq=False)
+class CountedPartitions(PartitionedDescription):
+    """Transvariation probability about one or several centers, counted among rows in partitions."""
 
+    tau_max: str
     ties: str
-    tau_max: str = "count"
-    _rows: Partitions  # that describe the class
+
+    lowest = 0.0
 
     @abstractmethod
-    def _find_centers(self, rows: Partitions) -> Floats:
+    def find_centers(self, rows: Partitions) -> Floats:
         """Find the centers about which strata of the class are counted, one per row."""
 
-    def _describe(self, rows: Partitions) -> None:  # type: ignore[override]
+    def fit(self, rows: Partitions, groups: Any = None) -> Self:
+        """Find the centers."""
         for name, value, known in (("tau_max", self.tau_max, TAU_MAX), ("ties", self.ties, TIES)):
             if value not in known:
                 raise ValueError(f"{name}={value!r} is unknown here; choose one of {', '.join(known)}")
-        self._tau_max, self._ties = self.tau_max, self.ties
-        self._rows, self._centers = rows, self._find_centers(rows)
+        self.rows, self.centers = rows, self.find_centers(rows)
+        return self
 
-    def _lowest(self) -> float:
-        return 0.0
+    def strata(self, X: Floats) -> NDArray[np.intp] | None:
+        """Return the closest center of each row."""
+        return None if len(self.centers) == 1 else _closest(X, self.centers)
 
-    def _stratum(self, X: Floats) -> NDArray[np.intp] | None:
-        return None if len(self._centers) == 1 else _closest(X, self._centers)
-
-    def _score_partitions(self, rows: Partitions) -> Partitions:
-        return self._scores_against(rows, self._rows, self._centers)
+    def score_partitions(self, rows: Partitions) -> Partitions:
+        """Count tp."""
+        return self._scores_against(rows, self.rows, self.centers)
 
     def _scores_against(self, rows: Partitions, units: Partitions, centers: Floats) -> Partitions:
-        finish = partial(_tp_of_counts, centers=centers, tau_max=self._tau_max, ties=self._ties)
+        finish = partial(_tp_of_counts, centers=centers, tau_max=self.tau_max, ties=self.ties)
         return rows.against([units], partial(_count_units, centers=centers), finish)
 
-    def _calibration_scores(self, rows: Partitions, held_out: bool) -> list[tuple[Partitions, int]]:
+    def calibration_scores(self, rows: Partitions, held_out: bool) -> list[tuple[Partitions, int]]:
         """Compute tp of the rows of each stratum; of marked rows, some are only counted and the others only scored."""
-        centers = self._centers
+        centers = self.centers
         counted = rows.derive(marked, rows.starts) if held_out else rows
         scored = rows.derive(half, rows.starts, False) if held_out else rows
         sizes = scored.total(_stratum_sizes, centers)
@@ -65,7 +68,7 @@ class CountingClassifier(PartitionedClassifier):
             own = counted.derive(_rows_of_stratum, centers, k) if len(centers) > 1 else counted
             if len(center) <= 2:
                 near = sample[stratum == k] if (stratum == k).any() else center[None]
-                tp = training_tp(own, center, near, n_slabs, self._tau_max, self._ties)
+                tp = training_tp(own, center, near, n_slabs, self.tau_max, self.ties)
             else:
                 units, samples = (own.derive(_marked_rows, len(center), describing) for describing in (True, False))
                 tp = self._scores_against(samples, units, center[None]).derive(_as_column)
@@ -121,7 +124,7 @@ def _as_column(tp: Floats, number: int) -> Floats:
     return tp[:, None]
 
 
-class TOCC(CountingClassifier):
+class TOCC(PartitionedClassifier):
     """Accept samples that lie deep enough among more target samples than fit in memory, or on one machine.
 
     Center, tp and threshold equal those of :class:`transvariation.TOCC` to the last bit, for every partitioning. With
@@ -180,12 +183,20 @@ class TOCC(CountingClassifier):
         self.ties = ties
         self.scratch = scratch
 
-    def _find_centers(self, rows: Partitions) -> Floats:
+    def _make_description(self) -> "OneCenter":
+        return OneCenter(self.tau_max, self.ties)
+
+
+class OneCenter(CountedPartitions):
+    """One center, the spatial median."""
+
+    def find_centers(self, rows: Partitions) -> Floats:
+        """Find the spatial median."""
         self.center_ = spatial_median_of_partitions(rows)
         return self.center_[None]
 
 
-class PAMTOCC(CountingClassifier):
+class PAMTOCC(PartitionedClassifier):
     """Accept samples that lie deep enough within the closest of several clusters of target samples.
 
     The medoids are those of `sample_size` evenly spaced rows, as in CLARA; every row belongs to the cluster of its
@@ -248,7 +259,19 @@ class PAMTOCC(CountingClassifier):
         self.sample_size = sample_size
         self.scratch = scratch
 
-    def _find_centers(self, rows: Partitions) -> Floats:
+    def _make_description(self) -> "Medoids":
+        return Medoids("count", self.ties, self.n_clusters, self.sample_size)
+
+
+@dataclass(eq=False)
+class Medoids(CountedPartitions):
+    """The medoids of a sample of the rows."""
+
+    n_clusters: int
+    sample_size: int
+
+    def find_centers(self, rows: Partitions) -> Floats:
+        """Find the medoids."""
         sample = rows.sample(self.sample_size)
         self.centers_ = sample[medoids(sample, self.n_clusters).rows]
         return self.centers_

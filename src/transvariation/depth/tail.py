@@ -1,5 +1,7 @@
 """One-dimensional transvariation probability of distances, with a fitted exponential tail."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -53,17 +55,36 @@ def tail_transvariation_probability(
     >>> tail_transvariation_probability(x, [30.0, 300.0], log=True).round(1)
     array([ -6.7, -96.7])
     """
+    log_tp = fit_tail(x, tail=tail, min_scale=min_scale).log_tp(z, held_out=held_out)
+    return log_tp if log else np.exp(log_tp)
+
+
+@dataclass(frozen=True, eq=False)
+class ExponentialTail:
+    """Sorted known values, of which those above `start` are described by an exponential tail with mean `scale`."""
+
+    values: Floats
+    start: float
+    scale: float
+
+    def log_tp(self, z: ArrayLike, *, held_out: bool = True) -> Floats:
+        """Compute the logarithm of tp; see :func:`tail_transvariation_probability`."""
+        x, z = self.values, np.asarray(z, dtype=np.float64)
+        n, new = len(x), 1 if held_out else 0
+        n_as_large = n - np.searchsorted(x, z, side="left") + new
+        n_beyond = n - int(np.searchsorted(x, self.start, side="right"))
+        body = np.log(np.maximum(n_as_large, 1) / (n + new))
+        return np.where(z > self.start, np.log(max(n_beyond, 1) / n) - (z - self.start) / self.scale, body)
+
+
+def fit_tail(x: ArrayLike, *, tail: float = 0.1, min_scale: float = 1e-3) -> ExponentialTail:
+    """Fit the tail of :func:`tail_transvariation_probability` once, for many new values."""
     if not 0 < tail < 1:
         raise ValueError(
             f"tail={tail!r} must lie in (0, 1); 0.1 fits the tail to the largest tenth of the known values"
         )
-    x, z = np.sort(np.asarray(x, dtype=np.float64)), np.asarray(z, dtype=np.float64)
-    n, new = len(x), 1 if held_out else 0
-    n_tail = max(int(tail * n + 1e-9), min(_FEWEST, n // 2))
-    q = x[max(n - n_tail - 1, 0)]
-    excess = x[np.searchsorted(x, q, side="right") :] - q
-    scale = max(float(excess.mean()) if len(excess) else 0.0, min_scale)
-    n_as_large = n - np.searchsorted(x, z, side="left") + new
-    body = np.log(np.maximum(n_as_large, 1) / (n + new))
-    log_tp = np.where(z > q, np.log(max(len(excess), 1) / n) - (z - q) / scale, body)
-    return log_tp if log else np.exp(log_tp)
+    x = np.sort(np.asarray(x, dtype=np.float64))
+    n_tail = max(int(tail * len(x) + 1e-9), min(_FEWEST, len(x) // 2))
+    start = float(x[max(len(x) - n_tail - 1, 0)])
+    excess = x[np.searchsorted(x, start, side="right") :] - start
+    return ExponentialTail(x, start, max(float(excess.mean()) if len(excess) else 0.0, min_scale))
