@@ -9,9 +9,10 @@ from matplotlib.figure import Figure, FigureBase
 from numpy.typing import ArrayLike
 from pandas.api.types import is_numeric_dtype
 
+from transvariation.displays.acceptance import AcceptanceDisplay
 from transvariation.metrics import count_extremes, roc
 from transvariation.report.figure_style import CYCLE, DARK, GREEN, GREY, PHONE_WIDTH, RED, REGION, SKY, WARM
-from transvariation.report.names import PLAIN, label_ticks
+from transvariation.report.names import PLAIN
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,13 +34,7 @@ __all__ = [
     "type_ii_figure",
 ]
 
-ROLES = {  # distinguishable without color, too
-    "regular": {"marker": "o", "color": DARK},
-    "extreme": {"marker": "^", "color": WARM, "edgecolor": "black"},
-    "outlier": {"marker": "X", "color": RED},
-}
 MOST_POSITIONS = 600  # of a spectrum that are drawn
-_ROUNDING = 1e-9
 
 
 def acceptance_figure(
@@ -69,21 +64,8 @@ def acceptance_figure(
     -------
     Figure
     """
-    smallest = 1 / (n_calibration + 1)
     drawing, ax = _axes(figure, 3.2)
-    shift = np.random.default_rng(0)
-    for position, group in enumerate(p_values.values()):
-        values = np.maximum(np.asarray(group, dtype=float), smallest)
-        x = position + shift.uniform(-0.25, 0.25, len(values))
-        accepted, outlying = values > 1 - sensitivity + _ROUNDING, values <= smallest + _ROUNDING
-        _draw_roles(ax, x, values, np.select([accepted, outlying], ["regular", "outlier"], "extreme"))
-    ax.axhline(1 - sensitivity, color=RED, linestyle="--", linewidth=1)
-    ax.axhspan(1 - sensitivity, 1, color=REGION, zorder=0)
-    ax.set_yscale("log")
-    ax.set(ylim=(smallest / 1.6, 1.15), ylabel="p-value", xlim=(-0.6, len(p_values) - 0.4))
-    label_ticks(ax, range(len(p_values)), p_values)
-    ax.set_title(f"accepted above the line (sensitivity {sensitivity:.0%})", fontsize=10)
-    _legend_below(drawing, ax)
+    AcceptanceDisplay(p_values, n_calibration=n_calibration, sensitivity=sensitivity).plot(ax)
     return drawing
 
 
@@ -395,13 +377,3 @@ def _axes(figure: FigureBase | None, height: float, n: int | None = None, *, sha
 
 def _legend_below(drawing: FigureBase, ax: "Axes") -> None:
     drawing.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
-
-
-def _draw_roles(ax: "Axes", x: ArrayLike, y: ArrayLike, roles: ArrayLike) -> None:
-    x, y, roles = np.asarray(x), np.asarray(y), np.asarray(roles)
-    known = ax.get_legend_handles_labels()[1]
-    for role, style in ROLES.items():
-        own = roles == role
-        if own.any():
-            label = None if role in known else role
-            ax.scatter(x[own], y[own], s=28, linewidth=0.5, zorder=3, label=label, **style)  # type: ignore[arg-type]

@@ -1,0 +1,155 @@
+"""The p-values of groups of samples: accepted, extreme, outlying."""
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from transvariation.displays.axes import given_or_new, legend, styled
+from transvariation.report.figure_style import DARK, RED, REGION, THRESHOLD, WARM
+from transvariation.report.names import label_ticks
+
+_ROUNDING = 1e-9
+_MARKERS: dict[str, dict[str, Any]] = {  # distinguishable without colour, too
+    "regular": {"marker": "o", "color": DARK},
+    "extreme": {"marker": "^", "color": WARM, "edgecolor": "black"},
+    "outlier": {"marker": "X", "color": RED},
+}
+
+
+class AcceptanceDisplay:
+    """Draw the p-values of groups of samples above and below the threshold.
+
+    Regular samples are accepted. Extreme samples are rejected, although at least one calibration sample scores as low.
+    Outliers score below every calibration sample: their p-value is the smallest possible one.
+
+    Parameters
+    ----------
+    p_values : mapping of str to array-like
+        The p-values of each group of samples.
+    n_calibration : int
+        The number of calibration samples.
+    sensitivity : float, default=0.9
+        The share of new target samples to accept: samples with a p-value above ``1 - sensitivity`` are accepted.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+
+    See Also
+    --------
+    PValueDisplay : The p-values of one batch, with false discoveries.
+    ContributionDisplay : The features behind a rejection.
+
+    Examples
+    --------
+    >>> from transvariation import NeighborTOCC, load_glass
+    >>> from transvariation.displays import AcceptanceDisplay
+    >>> glass = load_glass()
+    >>> model = NeighborTOCC().fit(glass.control[::2])
+    >>> groups = {"new windows": glass.control[1::2], "other glass": glass.recovered}
+    >>> display = AcceptanceDisplay.from_estimator(model, groups)
+    >>> [label.get_text() for label in display.ax_.get_xticklabels()]
+    ['new windows', 'other glass']
+    """
+
+    ax_: Any
+    figure_: Any
+
+    def __init__(self, p_values: Mapping[str, ArrayLike], *, n_calibration: int, sensitivity: float = 0.9):
+        self.p_values = {name: np.asarray(values, dtype=float) for name, values in p_values.items()}
+        self.n_calibration, self.sensitivity = n_calibration, sensitivity
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, samples: Mapping[str, ArrayLike], *, ax: Any = None) -> Self:
+        """Draw the p-values that a fitted classifier gives to groups of samples.
+
+        Parameters
+        ----------
+        estimator : one-class classifier
+            Fitted, with one sensitivity.
+        samples : mapping of str to array-like of shape (n_samples, n_features)
+            The groups, such as ``{"Ethiopia": X, "Brazil": Z}``.
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        AcceptanceDisplay
+        """
+        check_is_fitted(estimator)
+        report = estimator.coverage_report()
+        p_values = {name: estimator.p_values(X) for name, X in samples.items()}
+        return cls(p_values, n_calibration=report.n, sensitivity=report.sensitivity).plot(ax)
+
+    @classmethod
+    def from_predictions(
+        cls, p_values: Mapping[str, ArrayLike], *, n_calibration: int, sensitivity: float = 0.9, ax: Any = None
+    ) -> Self:
+        """Draw p-values.
+
+        Parameters
+        ----------
+        p_values : mapping of str to array-like of shape (n_samples,)
+            The p-values of each group.
+        n_calibration : int
+            The number of calibration samples.
+        sensitivity : float, default=0.9
+            The share of new target samples to accept.
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        AcceptanceDisplay
+        """
+        return cls(p_values, n_calibration=n_calibration, sensitivity=sensitivity).plot(ax)
+
+    def roles(self, p_values: NDArray[np.float64]) -> NDArray[np.str_]:
+        """Name the role of each sample.
+
+        Parameters
+        ----------
+        p_values : ndarray of shape (n_samples,)
+            The p-values of the samples.
+
+        Returns
+        -------
+        ndarray of str
+            ``"regular"``, ``"extreme"`` or ``"outlier"``.
+        """
+        accepted = p_values > 1 - self.sensitivity + _ROUNDING
+        outlying = p_values <= 1 / (self.n_calibration + 1) + _ROUNDING
+        return np.select([accepted, outlying], ["regular", "outlier"], "extreme")
+
+    @styled
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the p-values.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        AcceptanceDisplay
+        """
+        self.ax_ = ax = given_or_new(ax)
+        self.figure_ = ax.figure
+        smallest, shift = 1 / (self.n_calibration + 1), np.random.default_rng(0)
+        labelled: set[str] = set()
+        for position, group in enumerate(self.p_values.values()):
+            values = np.maximum(group, smallest)
+            x, roles = position + shift.uniform(-0.25, 0.25, len(values)), self.roles(group)
+            for role, marker in _MARKERS.items():
+                if (its := roles == role).any():
+                    label = None if role in labelled else role
+                    ax.scatter(x[its], values[its], s=28, linewidth=0.5, zorder=3, label=label, **marker)
+                    labelled.add(role)
+        ax.axhline(1 - self.sensitivity, **THRESHOLD)
+        ax.axhspan(1 - self.sensitivity, 1, color=REGION, zorder=0)
+        ax.set(yscale="log", ylim=(smallest / 1.6, 1.15), ylabel="p-value", xlim=(-0.6, len(self.p_values) - 0.4))
+        label_ticks(ax, range(len(self.p_values)), self.p_values)
+        ax.set_title(f"accepted above the line (sensitivity {self.sensitivity:.0%})", fontsize=10)
+        legend(ax, ncols=3)
+        return self
