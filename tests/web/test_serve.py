@@ -57,7 +57,7 @@ def _helpers(page):
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="there are no signals and no ps here")
-@pytest.mark.parametrize("ending", ["SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize("ending", ["SIGTERM", "SIGHUP", "SIGKILL"])
 def test_nothing_remains_of_a_page_that_was_ended(served, tmp_path, ending):
     page, where = served
     _ask(where)

@@ -16,6 +16,20 @@ def press_read(page):
     page.wait_for_selector("#understood:not([hidden]), .problems li")
 
 
+def set_option(page, name, value):
+    """Choose an option of how the tables are read."""
+    if not page.locator("#options").evaluate("options => options.open"):
+        page.click("#options > summary")
+    page.select_option(f"select[name={name}]", value)
+
+
+def choose_third(page, kind, content):
+    """Choose a background or known foreign samples."""
+    page.select_option("select[name=third]", kind)
+    file = content if isinstance(content, Path) else _file(f"{kind}.csv", content)
+    page.set_input_files("input[name=third-file]", file)
+
+
 def _file(name, content):
     table = content if isinstance(content, bytes) else content.to_csv(index_label="id").encode()
     return {"name": name, "mimeType": "", "buffer": table}

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.web_browser.actions import (
+    choose_third,
     column,
     is_too_wide,
     judge_tables,
@@ -15,16 +16,18 @@ from tests.web_browser.actions import (
     press_read,
     read,
     select_axis,
+    set_option,
     show_reasons,
     shown,
     slide,
 )
 
+import transvariation
 from transvariation import load_glass, load_nfi_glass
 from transvariation.casework import judge
 from transvariation.casework.checks import format_p
 from transvariation.report.case_text import verdict
-from transvariation.web.work import example_files
+from transvariation.report.demo import demo_tables
 
 pytestmark = pytest.mark.browser
 
@@ -58,10 +61,10 @@ def concluded(result):
     return {conclusion.fragment: verdict(conclusion, result) for conclusion in result.conclusions}
 
 
-def saved(page, kind, folder):
+def saved(page, kind, folder, name="transvariation-case"):
     with page.expect_download() as download:
         page.click(f"a[data-kind={kind}]")
-    assert download.value.suggested_filename == f"transvariation-case.{kind}"
+    assert download.value.suggested_filename == f"{name}.{kind}"
     download.value.save_as(folder / f"case.{kind}")
     return folder / f"case.{kind}"
 
@@ -123,10 +126,10 @@ def test_axes_stay_while_the_slider_moves(page, tmp_path):
 
 
 def test_tables_are_judged_as_they_were_read(page, tables):
-    page.select_option("select[name=missing]", "drop")
+    set_option(page, "missing", "drop")
     judge_tables(page, tables[0], GAP)
     page.click("#load-title")
-    page.select_option("select[name=missing]", "impute")
+    set_option(page, "missing", "impute")
     page.click("#judge")
     page.wait_for_selector("#conclusion", state="hidden")
     page.wait_for_selector("#conclusion:not([hidden])")
@@ -252,6 +255,7 @@ def test_figure_names_chooses_zooms_and_moves(page, tables):
     assert page.inner_text("#reasons h3").endswith(": not excluded")
     page.click("text=Back to the list")  # the fragment is not listed
     assert page.evaluate("document.activeElement.getAttribute('aria-label')").startswith("Conclusions")
+    page.click("#zoom-reset")
     texts = page.locator("#plane text")
     before = texts.all_text_contents()
     for _ in range(3):
@@ -275,14 +279,14 @@ def test_example_replaces_chosen_files(page, tables):
     assert page.locator(".chosen").first.text_content() == "Chosen: control.csv"
     page.click("#example")
     page.wait_for_selector("#understood:not([hidden])")
-    assert page.locator(".chosen").first.text_content() == ""
+    assert page.locator(".chosen").first.inner_text() == "Loaded: windows.csv"
     assert page.input_value("input[name=control]") == ""
     assert page.locator("#features input:checked").count() == 9
     for box in page.locator("#features input").all():
         box.set_checked(box.get_attribute("value") in TWO)
     press_judge(page)
-    (_, control), (_, recovered) = example_files()
-    assert shown(page) == concluded(judge(control, recovered, features=TWO))
+    demo = demo_tables()
+    assert shown(page) == concluded(judge(demo["windows.csv"], demo["recovered.csv"], features=TWO))
 
 
 def test_choices_that_are_lacking_are_asked_for(page, tables):
@@ -310,7 +314,7 @@ def test_problems_are_shown_below_their_table_and_marked_in_it(page, tables, scr
     assert marked.count() == 2
     assert "oops" in marked.first.inner_text()
     screenshot(page, "problems")
-    page.select_option("select[name=missing]", "drop")
+    set_option(page, "missing", "drop")
     page.set_input_files("input[name=recovered]", {"name": "recovered.csv", "mimeType": "", "buffer": GAP})
     page.click("text=Read the tables")
     page.wait_for_selector("#understood:not([hidden])")
@@ -319,6 +323,7 @@ def test_problems_are_shown_below_their_table_and_marked_in_it(page, tables, scr
 
 def test_summary_rows_are_left_out_if_chosen(page, tables):
     read(page, tables[0], b"id,K,Mg\nA,0.5,3.5\nB,0.6,3.6\nmean,0.55,3.55\n")
+    assert page.is_visible("#options [name=drop_summary_rows]")  # what the advice names is unfolded
     assert "choose “leave out summary rows”" in page.inner_text("#recovered-problems")
     page.get_by_label("leave out summary rows").check()
     page.click("text=Read the tables")
@@ -356,18 +361,18 @@ def test_background_gives_likelihood_ratios(page, tmp_path):
         table.set_axis([f"F{i}" for i in range(len(table))]).to_csv(path, index_label="id")
     nfi[nfi["source"].isin(sources[2:80])].to_csv(paths[2], index=False)
     page.set_default_timeout(60_000)  # NFI has 977 sources
-    page.select_option("select[name=background-kind]", "nfi")
+    page.select_option("select[name=third]", "nfi")
     judge_tables(page, *paths[:2])
     with_nfi = judge(*paths[:2], background="nfi")
     assert shown(page) == concluded(with_nfi)
-    assert page.is_visible("th[data-column=ratio]")
+    assert page.is_visible("th[data-column=ratios]")
     show_reasons(page)
     assert "likelihood ratio" in page.inner_text("#reasons")
     page.click("#load-title")
-    assert page.is_hidden("input[name=background]")
-    page.select_option("select[name=background-kind]", "file")
-    page.set_input_files("input[name=background]", paths[2])
+    assert page.is_hidden("input[name=third-file]")
+    choose_third(page, "background", paths[2])
     press_read(page)
+    assert "Background: background.csv" in page.inner_text("#previews")
     press_judge(page)
     assert shown(page) == concluded(judge(*paths[:2], background=paths[2]))
 
@@ -380,7 +385,7 @@ def test_case_details_are_in_the_report(page, tables, tmp_path):
     page.get_by_label("Examined").fill("2026-11-17")
     press_judge(page)
     assert page.inner_text("#loaded").startswith("case 2026/17 <b>: control")
-    report = saved(page, "html", tmp_path).read_text()
+    report = saved(page, "html", tmp_path, "2026-17-b").read_text()
     assert all(words in report for words in ("2026/17 &lt;b&gt;", "Laboratory 5", "2026-11-17"))
 
 
@@ -441,15 +446,16 @@ def test_everything_works_by_keyboard(page):
         return page.evaluate(f"document.activeElement.{what}")
 
     def tab_to(wanted):
-        for _ in range(60):
+        for _ in range(120):
             page.keyboard.press("Tab")
             if page.evaluate("wanted => document.activeElement.matches(wanted)", wanted):
                 return
         raise AssertionError(f"{wanted} cannot be reached")
 
     tab_to(".skip")
-    tab_to("input[name=control]")
     tab_to("#example")
+    tab_to("input[name=control]")
+    page.focus("#example")
     page.keyboard.press("Enter")
     page.wait_for_selector("#understood:not([hidden])")
     assert focused("id") == "understood-title"
@@ -530,3 +536,111 @@ def test_page_fits_the_window(open_page, screenshot, folder, scheme, width):
         top = box["y"] + page.evaluate("scrollY")
         clip = {"x": 0, "y": top - 12, "width": 1100, "height": box["height"] + 24}
         page.screenshot(path=folder / "page.png", full_page=True, clip=clip)
+
+
+def test_a_click_on_a_row_shows_the_evidence(page, tables, expected):
+    judge_tables(page, *tables)
+    row = page.locator("#conclusions tbody tr").nth(2)
+    row.locator("td").last.click()
+    page.locator("#reasons h3").get_by_text(f"{expected.conclusions[2].fragment}: ").wait_for()
+
+
+@pytest.mark.parametrize("width", ["phone", "wide"])
+def test_nothing_in_the_evidence_is_cut_off(open_page, width):
+    page = open_page(width=width)
+    page.click("#example")
+    page.wait_for_selector("#understood:not([hidden])")
+    press_judge(page)
+    page.check("#only-excluded")
+    show_reasons(page)
+    box = page.locator("#reasons .scroll")
+    if width == "wide":
+        assert box.evaluate("box => box.scrollWidth <= box.clientWidth")
+    assert page.locator("#reasons strong").first.is_visible()
+    assert page.locator("#reasons td:last-child").evaluate_all(
+        "cells => cells.every(c => c.scrollWidth <= c.clientWidth)"
+    )
+    assert not is_too_wide(page)
+
+
+def test_a_reload_keeps_the_case(page, tables, expected, screenshot):
+    set_option(page, "missing", "drop")
+    page.set_input_files("input[name=control]", tables[0])
+    read(page, *tables)
+    page.reload()
+    page.wait_for_selector("#understood:not([hidden])")
+    assert page.input_value("select[name=missing]") == "drop"
+    assert page.locator(".chosen").first.inner_text() == "Loaded: control.csv"
+    page.locator("#features input").first.uncheck()
+    page.get_by_text("Case details for the report").click()
+    page.get_by_label("Case number").fill("17")
+    press_judge(page)
+    slide(page, 0.7)
+    before, headline = shown(page), page.inner_text("#headline")
+    page.reload()
+    page.wait_for_selector("#conclusion:not([hidden])")
+    assert page.inner_text("#sensitivity-value") == "70%"
+    assert (shown(page), page.inner_text("#headline")) == (before, headline)
+    page.click("#understood-title")
+    assert page.locator("#features input:checked").count() == 1
+    assert page.input_value("[name=case_number]") == "17"
+    page.click("#load-title")
+    press_read(page)  # without choosing the files again
+    page.wait_for_selector("#understood:not([hidden])")
+    press_judge(page)
+    assert shown(page) == concluded(judge(*tables, missing="drop"))
+
+
+def test_a_reload_while_judging_goes_on(page, slow_table):
+    start_slow(page, slow_table)
+    page.reload()
+    page.wait_for_selector("#working:not([hidden])")
+    page.click("#cancel")
+    page.wait_for_selector("#working", state="hidden")
+    assert page.inner_text("#judged") == "Cancelled. The tables are still loaded."
+
+
+def test_a_page_whose_program_was_started_again_begins_anew(page):
+    page.evaluate("sessionStorage.setItem('transvariation-case', 'none')")
+    page.route("**/opened", lambda route: route.fulfill(status=422, json={"problems": [{"message": "Gone."}]}))
+    page.reload()
+    page.wait_for_function("() => sessionStorage.getItem('transvariation-case') === null")
+    assert page.is_hidden("#understood")
+    assert page.is_enabled("#example")
+
+
+def test_a_saved_case_is_opened(page, tables, expected, tmp_path):
+    judge_tables(page, *tables)
+    slide(page, 0.8)
+    path = saved(page, "json", tmp_path)
+    page.click("#load-title")
+    page.set_input_files("#saved", path)
+    page.wait_for_selector("#conclusion:not([hidden])")
+    page.wait_for_selector("#plane .dot", state="attached")
+    assert shown(page) == concluded(expected.at(0.8))
+    assert page.is_hidden("#understood")
+    page.reload()
+    page.wait_for_selector("#conclusion:not([hidden])")
+    assert page.inner_text("#headline") == expected.at(0.8).headline
+    page.click("#load-title")
+    page.set_input_files("#saved", tables[0])
+    page.get_by_text("control.csv is not a case").wait_for()
+
+
+def test_roles_of_a_background_are_set_before_judging(page, tables):
+    control = pd.read_csv(tables[0])
+    sources = [control.sample(6, random_state=i).assign(Xyz=f"P{i}").iloc[:, 1:] for i in range(12)]
+    choose_third(page, "background", pd.concat(sources).to_csv(index=False).encode())
+    read(page, *tables)
+    assert "has no column that names the source" in page.inner_text("#doubts")
+    third = page.locator(".preview").nth(2)
+    third.get_by_text("Roles of the columns").click()
+    third.get_by_label("role of Xyz").select_option("source")
+    page.get_by_text("12 sources").wait_for()
+    assert page.inner_text("#doubts") == ""
+
+
+def test_product_version_and_help_are_named(page):
+    assert page.inner_text(".product strong") == "transvariation"
+    assert transvariation.__version__ in page.inner_text(".product")
+    assert page.get_by_role("link", name="Help").get_attribute("href").startswith("https://")

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from tests.web_browser.actions import is_too_wide, press_judge, read, show_reasons, shown, slide
+from tests.web_browser.actions import choose_third, is_too_wide, press_judge, read, show_reasons, shown, slide
 
 from transvariation.casework import judge
 from transvariation.report.case import write_report
@@ -66,11 +66,11 @@ def test_ranges_and_preprocessing_are_previewed_and_judged(page, spectra):
     read(page, *spectra)
     settled(page, POSITIONS)
     assert page.is_hidden("#after-figure")
-    page.get_by_label("from").fill("1700")
+    page.get_by_label("from", exact=True).fill("1700")
     page.get_by_label("to", exact=True).fill("1900")
     settled(page, 201)
     page.get_by_role("button", name="Add a range").click()
-    page.get_by_label("from").nth(1).fill("2700")  # to the end of the axis
+    page.get_by_label("from", exact=True).nth(1).fill("2700")  # to the end of the axis
     settled(page, 342)
     assert page.locator("#before .shaded").count() == 2
     page.get_by_label("Scatter correction").select_option("snv")
@@ -89,7 +89,7 @@ def test_few_positions_are_chosen_one_by_one(page, spectra):
     read(page, *tables)
     page.get_by_text("25 of 25 variables.").wait_for()
     page.locator("#features input").first.uncheck()
-    page.get_by_text("24 of 24 variables.").wait_for()
+    page.get_by_text("24 of 25 variables.").wait_for()
     page.get_by_label("Scatter correction").select_option("snv")
     page.wait_for_selector("#after path.line")
     press_judge(page)
@@ -99,7 +99,7 @@ def test_few_positions_are_chosen_one_by_one(page, spectra):
 
 def test_impossible_choices_are_explained(page, spectra):
     read(page, *spectra)
-    page.get_by_label("from").fill("1")
+    page.get_by_label("from", exact=True).fill("1")
     page.get_by_label("to", exact=True).fill("2")
     page.get_by_text("no variable lies in 1 to 2").wait_for()
     page.get_by_role("button", name="remove this range").click()
@@ -136,16 +136,15 @@ def test_acceptance_and_extremes_plots_are_shown_and_saved(page, spectra):
         page.wait_for_function("kind => document.querySelector(`#${kind} img`).naturalWidth > 100", arg=kind)
         with page.expect_download() as download:
             page.locator(f"#{kind} a").click()
-        assert download.value.suggested_filename == f"transvariation-{kind}.svg"
+        assert download.value.suggested_filename == f"transvariation-case-{kind}.svg"
 
 
 @pytest.mark.parametrize("width", ["phone", "wide"])
 def test_known_foreign_samples_show_error_rates(open_page, spectra, screenshot, width):
     page = open_page("light", width)
-    page.select_option("[name=background-kind]", "foreign")
-    foreign = {"name": "foreign.csv", "mimeType": "", "buffer": spectra[1]}
-    page.set_input_files("input[name=background]", foreign)
+    choose_third(page, "foreign", spectra[1])
     read(page, *spectra)
+    assert "Known foreign samples: foreign.csv, 45 rows" in page.inner_text("#previews")
     press_judge(page)
     page.get_by_text("Acceptance, extremes and error plots").click()
     page.locator("#type_ii img").wait_for()

@@ -156,6 +156,8 @@ def _steps(value: Any, given: Option) -> str | None:
     """Return the steps of a preprocessing as one string, such as "snv,sg1"."""
     if not value:
         return None
+    if not isinstance(value, Sequence):
+        raise ValueError(f"={value!r} must be a text or a list of steps")
     steps = value if isinstance(value, str) else ",".join(map(str, value))
     from transvariation.casework.variables import check_preprocess  # needs scikit-learn
 

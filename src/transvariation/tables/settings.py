@@ -293,6 +293,8 @@ class TableSettings:
         -------
         TableSettings
         """
+        if given is not None and not isinstance(given, Mapping):
+            raise SettingsError([("settings", f"={given!r} must map the names of settings to values", None)])
         names = [each.name for each in fields(cls)]
         if unknown := [name for name in given or {} if name not in names]:
             wrong = [(repr(name), f" is no setting; {nearest(name, names)}", None) for name in unknown]

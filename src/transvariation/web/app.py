@@ -1,4 +1,4 @@
-"""The routes of the local page."""
+"""The routes of the local page. Every case has a worker, which alone reads tables, decides and draws."""
 
 import asyncio
 import base64
@@ -6,6 +6,8 @@ import json
 import secrets
 import time
 from collections import OrderedDict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
@@ -17,8 +19,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from transvariation import __version__
+from transvariation.casework.settings import CASE_FIELDS, METHODS, MISSING, REDUCTIONS, ROLES, CaseSettings
 from transvariation.web.guard import Guard
-from transvariation.web.workers import POLL, Cancelled, WorkError, failure, work
+from transvariation.web.workers import Worker, WorkError, failure
 
 KINDS = {
     "html": "text/html; charset=utf-8",
@@ -29,43 +33,24 @@ KINDS = {
 }
 SCRIPTS = ("app", "axes", "base", "case", "figures", "plane", "reasons", "spectra", "tables", "variables")
 STATIC = {f"{name}.js": "text/javascript; charset=utf-8" for name in SCRIPTS} | {"app.css": "text/css; charset=utf-8"}
-JOBS = "transvariation.web.work"
-# Parameters of what the page asks of a judged case, besides the sensitivity.
-VIEWS = {"view": (), "points": ("x", "y"), "evidence": ("fragment",), "spectra": (), "figure": ("kind",)}
-# What the page asks when it has tables judged, and of which kind each value is, in words.
-OPTIONS = {
-    "method": "a name",
-    "reduce": "a name",
-    "reduce_to": "a whole number",
-    "preprocess": "a text",
-    "features": "a list of names",
-    "ranges": "a list of pairs of numbers",
-    "sensitivity": "a number",
-    "case": "texts by their names",
-}
-MISSING = ("error", "drop", "impute")
+VIEWS = {"view": (), "points": ("x", "y"), "evidence": ("key",), "spectra": (), "figure": ("kind",)}  # parameters
 TABLES = ("control", "recovered")
-BACKGROUNDS = (None, "file", "nfi", "foreign")  # foreign: the third table holds known foreign samples
-DECIMALS = (None, ",", ".")  # None: recognised
-COLUMN_ROLES = ("source", "fragment", "replicate", "order", "id", "measurement", "ignore")
-SCALES = (None, "log", "logged")  # measurements as they are, to take logarithms of, or logarithms already
-BOTH = (None, None)
+THIRD = ("", "nfi", "background", "foreign")
 UNREADABLE = "The request could not be read; reload the page."
-STARTING = "starting", 0.0
-AS_READ = {
-    "missing": "error",
-    "drop_summary_rows": False,
-    "decimals": BOTH,
-    "sheets": BOTH,
-    "roles": BOTH,
-    "log": False,
-    "logged": False,
-    "background": None,
+HELP = "https://transvariation.readthedocs.io"
+ROLE_WORDS = {"order": "order of measurement", "id": "name of the row", "ignore": "not used"}
+CHOICES = {
+    "roles": {role: ROLE_WORDS.get(role, role) for role in ROLES},
+    "missing": MISSING,
+    "methods": METHODS,
+    "reductions": REDUCTIONS,
+    "fields": CASE_FIELDS,
+    "defaults": CaseSettings().to_dict(),
 }
 
 
 @dataclass(frozen=True)
-class Limits:
+class PageLimits:
     """Limits of what a user may ask of the page."""
 
     max_bytes: int = 64 * 2**20
@@ -73,39 +58,67 @@ class Limits:
     fit_seconds: float = 600
     memory: int = 6 * 2**30
     cases: int = 8
-    at_once: int = 2  # fits; as many workers again for quick jobs
+    at_once: int = 2  # cases that are judged; as many again may do something quick
 
 
 @dataclass
 class Case:
-    """Uploaded tables and their result. Cases are kept in memory, the newest ones only."""
+    """A case and its worker, which has its tables and its result. A new worker takes the place of a stopped one."""
 
-    files: list[tuple[str, bytes]] | None  # None: the packaged example
-    reading: dict[str, Any]  # how the tables were read; they are judged in the same way
-    waiting: bool = False
-    step: tuple[str, float | None] = STARTING  # reported by the worker: what it does, and the share done before
+    start: list[tuple[str, tuple[Any, ...]]]  # jobs that bring a new worker to where the last one was
+    limits: PageLimits
+    third: str = ""  # what the background is, or the foreign table
+    settings: dict[str, Any] = field(default_factory=dict)
+    seen: dict[str, Any] = field(default_factory=dict)  # what was understood of the tables
+    judged: bool = False
+    sensitivity: float | None = None  # at which the result was looked at last
+    step: tuple[str, float | None] = ("starting", 0.0)
     started: float = 0
-    stopped: bool = False
+    problems: list[dict[str, Any]] | None = None
     task: "asyncio.Task[None] | None" = None
-    result: dict[str, Any] | None = None
-    shown: dict[str, Any] | None = None  # what the views need of it
-    problems: list[dict[str, Any]] = field(default_factory=list)
+    worker: Worker | None = None
+    starting: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def ask(self, job: str, *arguments: Any, seconds: float = 0, **options: Any) -> Any:
+        """Have a job done by the worker of this case."""
+        quick = self.limits.read_seconds
+        async with self.starting:
+            if self.worker is None or self.worker.closed:
+                self.worker = await Worker.start(self.limits.memory)
+                for first, its in self.start:
+                    await self.worker.ask(first, *its, seconds=quick)
+        return await self.worker.ask(job, *arguments, seconds=seconds or quick, **options)
+
+    async def stop(self) -> None:
+        """Stop judging."""
+        if self.task is not None and not self.task.done():
+            self.task.cancel()
+            await asyncio.wait([self.task])
+
+    def close(self) -> None:
+        """Forget the case."""
+        if self.task is not None:
+            self.task.cancel()
+        if self.worker is not None:
+            self.worker.close()
 
     def state(self) -> dict[str, Any]:
-        """Return the state of the job."""
+        """Return the state of the case."""
         if self.task is not None and not self.task.done():
+            step, done = self.step
             seconds = round(time.monotonic() - self.started, 1)
-            step, done = ("waiting for another case", 0.0) if self.waiting else self.step
             return {"state": "running", "step": step, "done": done, "seconds": seconds}
-        if self.result is not None:
+        if self.judged:
             return {"state": "done"}
-        return {"state": "cancelled" if self.stopped else "failed", "problems": self.problems}
+        if self.task is None:
+            return {"state": "read"}
+        return {"state": "cancelled"} if self.problems is None else {"state": "failed", "problems": self.problems}
 
 
 class Page:
     """The cases in memory, and the responses to requests."""
 
-    def __init__(self, limits: Limits):
+    def __init__(self, limits: PageLimits):
         self.limits = limits
         self.cases: OrderedDict[str, Case] = OrderedDict()
         self.fits = asyncio.Semaphore(limits.at_once)
@@ -114,8 +127,15 @@ class Page:
     async def index(self, request: Request) -> Response:
         """Return the page, with the token that its requests must carry."""
         text = (files("transvariation.web") / "templates" / "index.html").read_text(encoding="utf-8")
-        filled = text.replace("{{ csrf }}", request.scope["csrf"])
-        return HTMLResponse(filled.replace("{{ max_bytes }}", str(self.limits.max_bytes)))
+        filled = {
+            "csrf": request.scope["csrf"],
+            "max_bytes": self.limits.max_bytes,
+            "version": __version__,
+            "help": HELP,
+        }
+        for name, value in filled.items():
+            text = text.replace(f"{{{{ {name} }}}}", str(value))
+        return HTMLResponse(text)
 
     async def static(self, request: Request) -> Response:
         """Return a script or style sheet by name; no other path is ever opened."""
@@ -125,8 +145,68 @@ class Page:
         content = (files("transvariation.web") / "static" / name).read_bytes()
         return Response(content, headers={"content-type": STATIC[name]})
 
-    async def upload(self, request: Request) -> Response:
-        """Take the tables; return what was understood of control and recovered."""
+    async def choices(self, request: Request) -> Response:
+        """Return what can be chosen: roles of columns, methods, reductions, details of a case."""
+        return JSONResponse(CHOICES)
+
+    async def tables(self, request: Request) -> Response:
+        """Take the tables and how to read them; return what was understood. Tables not sent are those of a case."""
+        async with self._form(request) as form:
+            settings, third = _json(str(form.get("settings") or "{}")), str(form.get("third") or "")
+            if third not in THIRD:
+                raise failure(f"third={third!r} is unknown; choose none, nfi, background or foreign.", 400)
+            known = self.cases.get(str(form.get("case") or ""))
+            held = {} if known is None or known.start[0][0] != "load" else known.start[0][1][0]
+            wanted = (*TABLES, third) if third in ("background", "foreign") else TABLES
+            chosen = {which: await _file(form, which) or held.get(which) for which in wanted}
+        if lacking := [which for which, file in chosen.items() if not file or "content" not in file]:
+            more = ", or none" if lacking[0] not in TABLES else ""
+            raise failure(f"Choose the {lacking[0]} table{more}.")
+        if third == "nfi":
+            chosen["background"] = {"name": third}
+        return await self._read(Case([], self.limits, third), chosen, settings)
+
+    async def example(self, request: Request) -> Response:
+        """Take the case of the demonstration."""
+        case = Case([], self.limits)
+        return await self._read(case, await self._ask(case, "example"), {})
+
+    async def _read(self, case: Case, chosen: dict[str, Any], settings: dict[str, Any]) -> Response:
+        case.settings, case.start = settings, [("load", (chosen,)), ("read", (settings,))]
+        try:
+            await self._ask(case, "load", chosen)
+            case.seen = await self._ask(case, "read", settings)
+        except WorkError:
+            case.close()
+            raise
+        if "problems" in case.seen:
+            case.close()
+            return JSONResponse(case.seen, 422)
+        return JSONResponse({"case": self._keep(case), **case.seen})
+
+    async def saved(self, request: Request) -> Response:
+        """Open a case that was saved as JSON."""
+        async with self._form(request) as form:
+            file = await _file(form, "saved")
+        if file is None:
+            raise failure("Choose a case that was saved as JSON.")
+        case = Case([("open", (file,))], self.limits, judged=True)
+        try:
+            await case.ask("show", "view", None)
+        except WorkError:
+            case.close()
+            raise
+        return JSONResponse({"case": self._keep(case)})
+
+    def _keep(self, case: Case) -> str:
+        name = secrets.token_urlsafe(12)
+        self.cases[name] = case
+        while len(self.cases) > self.limits.cases:
+            self.cases.popitem(last=False)[1].close()
+        return name
+
+    @asynccontextmanager
+    async def _form(self, request: Request) -> AsyncIterator[FormData]:
         parser = MultiPartParser(request.headers, request.stream(), max_files=3, max_fields=12)
         parser.spool_max_size = self.limits.max_bytes + 1  # in memory: no temporary file ever holds a table
         try:
@@ -136,239 +216,157 @@ class Page:
             raise failure("The upload took too long and was stopped; try again with smaller tables.", 408) from None
         except (MultiPartException, KeyError, ValueError):
             raise failure("The upload could not be read; reload the page and choose the tables again.") from None
-        uploaded = [file for role in (*TABLES, "background") if isinstance(file := form.get(role), UploadFile)]
-        tables = [(_name(file.filename), await file.read()) for file in uploaded if file.filename]
-        await form.close()
-        reading = _reading(form)
-        if not all(isinstance(form.get(role), UploadFile) for role in TABLES) or len(tables) < 2:
-            raise failure("Choose both tables: control and recovered.")
-        third = {"file": "background", "foreign": "foreign"}.get(reading["background"])
-        if third and len(tables) < 3:
-            raise failure(f"Choose the {third} table, or none.")
-        return await self._understood(Case(tables, reading))
-
-    async def example(self, request: Request) -> Response:
-        """Take the packaged glass as the two tables."""
-        return await self._understood(Case(None, AS_READ))
-
-    async def _understood(self, case: Case) -> Response:
-        seen = await self._quick("understand", case.files, case.reading)
-        if "problems" in seen:
-            return JSONResponse(seen, 422)
-        name = secrets.token_urlsafe(12)
-        self.cases[name] = case
-        while len(self.cases) > self.limits.cases:
-            _, oldest = self.cases.popitem(last=False)
-            oldest.stopped = True
-        return JSONResponse({"case": name, **seen})
-
-    async def _quick(self, job: str, *arguments: Any) -> Any:
-        async with self.quick:
-            return await work(f"{JOBS}:{job}", *arguments, seconds=self.limits.read_seconds, memory=self.limits.memory)
+        try:
+            yield form
+        finally:
+            await form.close()
 
     def _case(self, request: Request) -> Case:
-        case = self.cases.get(request.path_params["case"])
-        if case is None:
+        name = request.path_params["case"]
+        if name not in self.cases:
             raise failure("These tables are no longer here; load them again.", 404)
-        return case
+        self.cases.move_to_end(name)  # the cases forgotten first are those that nobody looks at
+        return self.cases[name]
+
+    async def _ask(self, case: Case, job: str, *arguments: Any) -> Any:
+        async with self.quick:
+            return await case.ask(job, *arguments)
 
     async def judge(self, request: Request) -> Response:
         """Start judging a case; the page then polls its state."""
-        case = self._case(request)
-        options = await _options(request)
-        await self._stop(case)
-        case.stopped, case.result, case.problems = False, None, []
-        case.step, case.started = STARTING, time.monotonic()
-        case.task = asyncio.create_task(self._judge(case, options))
+        case, settings = self._case(request), _json(await request.body())
+        await case.stop()
+        await self._ask(case, "check", settings)
+        case.settings, case.judged, case.problems, case.sensitivity = settings, False, None, None
+        case.step, case.started = ("waiting for another case", 0.0), time.monotonic()
+        case.task = asyncio.create_task(self._judge(case))
         return JSONResponse(case.state(), 202)
 
-    async def _judge(self, case: Case, options: dict[str, Any]) -> None:
+    async def _judge(self, case: Case) -> None:
         def report(step: str, share: float | None) -> None:
             case.step = step, share
 
         try:
-            case.waiting = True
-            while self.fits.locked():  # a waiting job can still be cancelled
-                if case.stopped:
-                    raise Cancelled
-                await asyncio.sleep(POLL)
             async with self.fits:
-                case.waiting = False
-                found = await work(
-                    f"{JOBS}:decide",
-                    case.files,
-                    case.reading,
-                    options,
-                    seconds=self.limits.fit_seconds,
-                    memory=self.limits.memory,
-                    stopped=lambda: case.stopped,
-                    progress=report,
-                )
-                case.result, case.shown = found["case"], found["shown"] or found["case"]
+                report("starting", 0.0)
+                await case.ask("judge", case.settings, seconds=self.limits.fit_seconds, progress=report)
+            case.judged = True
         except WorkError as error:
-            case.problems = error.problems
-        except Cancelled:
-            case.stopped = True
+            case.problems = error.answer["problems"]
         except Exception:
             case.problems = [{"message": "An unexpected error occurred; please report it, and try another method."}]
             raise  # shown in the terminal
-
-    @staticmethod
-    async def _stop(case: Case) -> None:
-        if case.task is not None and not case.task.done():
-            case.stopped = True
-            await asyncio.wait([case.task])
 
     async def state(self, request: Request) -> Response:
         """Return the state of a case."""
         return JSONResponse(self._case(request).state())
 
+    async def opened(self, request: Request) -> Response:
+        """Return what the page needs to show a case again."""
+        case = self._case(request)
+        names = ("third", "settings", "sensitivity", "seen")
+        return JSONResponse(case.state() | {name: getattr(case, name) for name in names})
+
     async def cancel(self, request: Request) -> Response:
         """Stop judging a case."""
         case = self._case(request)
-        await self._stop(case)
+        await case.stop()
         return JSONResponse(case.state())
 
     async def preview(self, request: Request) -> Response:
-        """Return the spectra before and after a choice of ranges and preprocessing."""
-        case = self._case(request)
-        asked = await _options(request)
-        how = {name: asked.get(name) for name in ("features", "ranges", "preprocess")}
-        return JSONResponse(await self._quick("preview_spectra", case.files, case.reading, how))
+        """Return the spectra before and after a choice of variables and preprocessing."""
+        case, settings = self._case(request), _json(await request.body())
+        return JSONResponse(await self._ask(case, "preview", settings))
 
     async def view(self, request: Request) -> Response:
         """Return a view of the result at a sensitivity: the conclusions, the points of the figure, the evidence."""
         name = request.path_params["view"]
         if name not in VIEWS:
             raise failure(f"There is no view {name!r}.", 404)
-        return JSONResponse(await self._at(request, name, *(request.query_params.get(key, "") for key in VIEWS[name])))
+        return JSONResponse(
+            await self._show(request, name, *(request.query_params.get(key, "") for key in VIEWS[name]))
+        )
 
     async def download(self, request: Request) -> Response:
         """Return the result at a sensitivity as a file."""
         kind = request.path_params["kind"]
         if kind not in KINDS:
             raise failure(f"There is no file of the kind {kind!r}.", 404)
-        content = await self._at(request, "render", kind)
+        file = await self._show(request, "save", kind)
         headers = {
             "content-type": KINDS[kind],
-            "content-disposition": f'attachment; filename="transvariation-case.{kind}"',
+            "content-disposition": f'attachment; filename="{file["name"]}"',
             "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox",
         }
-        return Response(base64.b64decode(content), headers=headers)
+        return Response(base64.b64decode(file["content"]), headers=headers)
 
-    async def _at(self, request: Request, job: str, *arguments: Any) -> Any:
-        """Run a job on the result of a case at the sensitivity of the query."""
+    async def _show(self, request: Request, view: str, *arguments: Any) -> Any:
+        """Return a view of a case at the sensitivity of the query."""
         case = self._case(request)
-        if case.result is None:
+        if not case.judged:
             raise failure("There is no result yet.", 404)
+        if case.worker is None or (case.worker.closed and case.start[0][0] != "open"):
+            case.judged = False
+            raise failure("The worker was stopped, and the result is lost; judge the case again.", 404)
+        sensitivity = None
         try:
-            sensitivity = float(request.query_params.get("sensitivity", case.result["model"]["sensitivity"]))
+            if "sensitivity" in request.query_params:
+                sensitivity = case.sensitivity = float(request.query_params["sensitivity"])
         except ValueError:
-            raise failure("The sensitivity must be a number such as 0.9.") from None
-        return await self._quick(job, case.result if job == "render" else case.shown, *arguments, sensitivity)
+            raise failure("The sensitivity must be a number such as 0.9.", 400) from None
+        return await self._ask(case, "show", view, sensitivity, *arguments)
+
+    @asynccontextmanager
+    async def open(self, app: Starlette) -> AsyncIterator[None]:
+        """Serve; end all workers at the end."""
+        yield
+        for case in self.cases.values():
+            case.close()
 
 
 async def _failed(request: Request, error: Exception) -> Response:
     """Return the reasons for which a request could not be fulfilled."""
-    return JSONResponse({"problems": error.problems}, error.status)  # type: ignore[attr-defined]
+    return JSONResponse(error.answer, error.status)  # type: ignore[attr-defined]
 
 
-async def _options(request: Request) -> dict[str, Any]:
-    """Read the options of a case; a value of the wrong kind is refused before any worker sees it."""
+async def _file(form: FormData, name: str) -> dict[str, str] | None:
+    """Return an uploaded file as the worker takes it. Its name, without folders, is shown and never opened."""
+    file = form.get(name)
+    if not isinstance(file, UploadFile) or not file.filename:
+        return None
+    shown = file.filename.replace("\\", "/").rsplit("/", 1)[-1][:120] or "table"
+    return {"name": shown, "content": base64.b64encode(await file.read()).decode()}
+
+
+def _json(content: str | bytes) -> dict[str, Any]:
     try:
-        asked = await request.json()
+        found = json.loads(content)
     except ValueError:
-        asked = None
-    if not isinstance(asked, dict):
+        found = None
+    if not isinstance(found, dict):
         raise failure(UNREADABLE, 400)
-    given = {name: asked[name] for name in OPTIONS if asked.get(name) not in (None, "")}
-    wrong = [name for name, value in given.items() if not _is(value, OPTIONS[name])]
-    if wrong:
-        problems = ({"message": f"{name}={given[name]!r:.60} is not {OPTIONS[name]}."} for name in wrong)
-        raise WorkError(*problems, status=400)
-    return given
+    return found
 
 
-def _is(value: Any, kind: str) -> bool:
-    def number(each: Any) -> bool:
-        return isinstance(each, int | float) and not isinstance(each, bool)
-
-    def pair(each: Any) -> bool:
-        return isinstance(each, list) and len(each) == 2 and all(map(number, each))
-
-    def text(each: Any) -> bool:
-        return isinstance(each, str)
-
-    match kind:
-        case "a number":
-            return number(value)
-        case "a whole number":
-            return number(value) and isinstance(value, int)
-        case "a list of names":
-            return isinstance(value, list) and all(map(text, value))
-        case "a list of pairs of numbers":
-            return isinstance(value, list) and all(map(pair, value))
-        case "texts by their names":
-            return isinstance(value, dict) and all(map(text, value.values()))
-    return text(value)
-
-
-def _reading(form: FormData) -> dict[str, Any]:
-    """Read how the tables are to be read; an empty field leaves the choice to the program."""
-
-    def field(name: str, allowed: tuple[str | None, ...], words: str) -> str | None:
-        value = str(form.get(name) or "") or None
-        if value not in allowed:
-            raise failure(f"{name}={value!r} is unknown; {words}.")
-        return value
-
-    decimals = tuple(field(f"{table}-decimal", DECIMALS, "choose the comma or the point") for table in TABLES)
-    sheets = tuple(str(form.get(f"{table}-sheet") or "") or None for table in TABLES)
-    scale = field("scale", SCALES, "choose the measurements as they are, log or logged")
-    return {
-        "missing": field("missing", (None, *MISSING), f"choose one of {', '.join(MISSING)}") or "error",
-        "drop_summary_rows": bool(form.get("drop_summary_rows")),
-        "decimals": decimals,
-        "sheets": sheets,
-        "roles": tuple(_roles(form, table) for table in TABLES),
-        "log": scale == "log",
-        "logged": scale == "logged",
-        "background": field("background-kind", BACKGROUNDS, "choose no background, a file, NFI or foreign samples"),
-    }
-
-
-def _roles(form: FormData, table: str) -> dict[str, str] | None:
-    """Read the roles of columns that the user set."""
-    try:
-        roles = json.loads(str(form.get(f"{table}-roles") or "{}"))
-    except json.JSONDecodeError:
-        roles = None
-    if not isinstance(roles, dict) or not set(map(str, roles.values())) <= set(COLUMN_ROLES):
-        raise failure(f"The roles of the {table} table could not be read; reload the page.")
-    return roles or None
-
-
-def _name(name: str | None) -> str:
-    """Return the name of a file without folders; it is shown, never opened."""
-    return (name or "table").replace("\\", "/").rsplit("/", 1)[-1][:120]
-
-
-def make_app(token: str, port: int, limits: Limits | None = None) -> Guard:
+def make_app(token: str, port: int, limits: PageLimits | None = None) -> Guard:
     """Build the application behind its guard."""
-    limits = limits or Limits()
+    limits = limits or PageLimits()
     page = Page(limits)
     routes = [
         Route("/", page.index),
         Route("/static/{name}", page.static),
-        Route("/api/tables", page.upload, methods=["POST"]),
+        Route("/api/choices", page.choices),
+        Route("/api/tables", page.tables, methods=["POST"]),
         Route("/api/example", page.example, methods=["POST"]),
+        Route("/api/saved", page.saved, methods=["POST"]),
+        Route("/api/cases/{case}", page.state),
+        Route("/api/cases/{case}/opened", page.opened),
         Route("/api/cases/{case}/judge", page.judge, methods=["POST"]),
         Route("/api/cases/{case}/cancel", page.cancel, methods=["POST"]),
-        Route("/api/cases/{case}", page.state),
         Route("/api/cases/{case}/preview", page.preview, methods=["POST"]),
         Route("/api/cases/{case}/file.{kind}", page.download),
         Route("/api/cases/{case}/{view}", page.view),
     ]
     hosts = frozenset({f"127.0.0.1:{port}", f"localhost:{port}"})
-    app = Starlette(routes=routes, exception_handlers={WorkError: _failed})
+    app = Starlette(routes=routes, exception_handlers={WorkError: _failed}, lifespan=page.open)
     return Guard(app, token=token, hosts=hosts, max_bytes=limits.max_bytes)

@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from transvariation.tables import Limits, Problem, Table, TableError
 from transvariation.tables.excel import sheet_titles
 from transvariation.tables.opening import opened
+from transvariation.tables.settings import TableSettings
 
 Floats = NDArray[np.float64]
 
-FIRST = 8  # rows shown
+FIRST_ROWS = 8
 PLACES = 12  # further rows shown because they have problems
 COLUMNS = 40  # of a wider table only some columns and those with problems are shown
-SOME = 8  # columns of a wider table
+FIRST_COLUMNS = 8  # of a wider table
 NOTES = 40
 CELL = 60  # characters of a cell
 LINES = 12  # spectra drawn of each kind
@@ -41,11 +42,11 @@ def show_table(table: Table, *, spectral: bool) -> dict[str, Any]:
     The roles of the positions of a spectrum are not listed.
     """
     noted = {note.row for note in table.notes if note.row is not None}
-    chosen = [i for i, row in enumerate(table.rows.tolist()) if i < FIRST or row in noted][: FIRST + PLACES]
+    chosen = [i for i, row in enumerate(table.rows.tolist()) if i < FIRST_ROWS or row in noted][: FIRST_ROWS + PLACES]
     headers = [table.headers[name] for name in table.features]
     wide = len(headers) > COLUMNS
     marked = {note.column for note in table.notes if note.row is not None}
-    seen = [j for j, title in enumerate(headers) if not wide or j < SOME or title in marked][:COLUMNS]
+    seen = [j for j, title in enumerate(headers) if not wide or j < FIRST_COLUMNS or title in marked][:COLUMNS]
     titles = [headers[j] for j in seen]
     notes = [note for note in table.notes if note.code not in ("role", "units-row")]  # shown as roles
     summary = table.summary()
@@ -65,7 +66,7 @@ def show_table(table: Table, *, spectral: bool) -> dict[str, Any]:
 
 
 def show_problems(
-    content: bytes, name: str, problems: Sequence[Problem], limits: Limits, *, sheet: str | None, decimal: str | None
+    content: bytes, name: str, problems: Sequence[Problem], limits: Limits, settings: TableSettings
 ) -> dict[str, Any]:
     """Return the rows of a file that have problems, as they are in the file; none if it cannot be opened."""
     ours = [problem for problem in problems if problem.table == name]
@@ -74,7 +75,7 @@ def show_problems(
     header: list[str] = []
     rows: list[dict[str, Any]] = []
     try:
-        with opened(content, name, limits, sheet=sheet, decimal=decimal) as grid:
+        with opened(content, name, limits, sheet=settings.sheet, decimal=settings.decimal) as grid:
             columns = header = [str(cell) for cell in grid.header]
             seen = [j for j in range(len(header)) if _shown(j, header, ours)][:COLUMNS]
             for block in grid.blocks() if wanted else ():

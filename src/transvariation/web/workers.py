@@ -1,32 +1,35 @@
-"""Run jobs on uploaded files in processes of their own, with limits on time and memory."""
+"""Worker processes, one per case: the page sends jobs and gets answers in lines of JSON, which cannot run code.
 
+Where processes can be forked, a first one imports the heavy libraries once and then forks a worker for each case within
+milliseconds. It and the workers end when the page closes its end of their sockets, whatever ends the page itself.
+"""
+
+import asyncio
+import atexit
+import contextlib
+import functools
 import json
-import math
-import multiprocessing
 import os
-import pkgutil
-import time
+import signal
+import socket
+import subprocess
+import sys
 from collections.abc import Callable
-from multiprocessing.connection import Connection
 from typing import Any
 
-import anyio
-import anyio.to_thread
-
-# Windows starts every process from scratch.
-METHOD = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
-CONTEXT: Any = multiprocessing.get_context(METHOD)
+CAN_FORK = hasattr(os, "fork") and hasattr(socket, "send_fds")  # Windows starts every worker from scratch
+LONGEST = 2**30  # bytes of a message
 STOPPED = "The worker stopped unexpectedly; try again with fewer rows."
-TOO_MUCH = "This needs more memory than is allowed here; use fewer rows or columns."
-POLL = 0.05  # seconds between looks at a running worker
+
+Progress = Callable[[str, float | None], None]
 
 
 class WorkError(Exception):
     """A request or a job failed; `problems` holds one dictionary per reason, `status` is that of the response."""
 
-    def __init__(self, *problems: dict[str, Any], status: int = 422):
+    def __init__(self, *problems: dict[str, Any], status: int = 422, **more: Any):
         super().__init__(problems)
-        self.problems = list(problems)
+        self.answer = {"problems": list(problems), **more}
         self.status = status
 
 
@@ -35,112 +38,97 @@ def failure(message: str, status: int = 422) -> WorkError:
     return WorkError({"message": message}, status=status)
 
 
-class Cancelled(Exception):
-    """The job was cancelled by the user."""
+def _command() -> tuple[list[str], dict[str, str]]:
+    """Return the command of a worker and its environment: it imports from where this process does."""
+    command = [sys.executable, "-P", "-m", "transvariation.web.worker"]
+    return command, os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+
+
+@functools.cache
+def _fork_server() -> tuple[subprocess.Popen[bytes], socket.socket]:
+    """Start the process that forks workers; Ctrl-C in a terminal does not reach it."""
+    here, there = socket.socketpair()
+    command, environment = _command()
+    with there:
+        process = subprocess.Popen([*command, "fork"], env=environment, stdin=there.fileno(), process_group=0)
+    atexit.register(_end, process, here)
+    return process, here
+
+
+def _end(process: "subprocess.Popen[bytes]", here: socket.socket) -> None:
+    here.close()
+    process.kill()  # it may still import
+    process.wait()
 
 
 def warm_up() -> None:
-    """Import the heavy libraries once, so that workers start in milliseconds."""
-    if METHOD == "forkserver":
-        CONTEXT.set_forkserver_preload(["transvariation.web.work"])
-        CONTEXT.Process(target=int).start()
+    """Import the heavy libraries before they are needed."""
+    if CAN_FORK:
+        _fork_server()
 
 
-def _limit_memory(n_bytes: int) -> None:
-    try:
-        import resource
-    except ImportError:  # Windows has no such limit
-        return
-    resource.setrlimit(resource.RLIMIT_AS, (n_bytes, n_bytes))
+class Worker:
+    """A process that holds one case, and the connection to it. It does one job at a time."""
 
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter):
+        self.reader, self.writer = reader, writer
+        self.turn = asyncio.Lock()
+        self.pid = 0
+        self.closed = False
 
-def _child(connection: Connection, job: str, arguments: tuple, memory: int, reports: bool) -> None:
-    """Run a job and send its steps and its outcome as JSON, which cannot run code."""
-    from transvariation.casework import CaseError
-    from transvariation.tables import TableError
-    from transvariation.web.preview import problem_dict
+    @classmethod
+    async def start(cls, memory: int) -> "Worker":
+        """Start a worker that may take so many bytes of memory."""
+        if CAN_FORK:
+            process, server = _fork_server()
+            if process.poll() is not None:  # something ended it
+                _fork_server.cache_clear()
+                _, server = _fork_server()
+            here, there = socket.socketpair()
+            with there:
+                socket.send_fds(server, [b"1"], [there.fileno()])
+            reader, writer = await asyncio.open_connection(sock=here, limit=LONGEST)
+        else:
+            command, environment = _command()
+            child = await asyncio.create_subprocess_exec(
+                *command, env=environment, limit=LONGEST, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            )
+            assert child.stdout is not None
+            assert child.stdin is not None
+            reader, writer = child.stdout, child.stdin
+        worker = cls(reader, writer)
+        worker.pid = await worker.ask("limit", memory, seconds=60)
+        return worker
 
-    function = pkgutil.resolve_name(job)
-    _limit_memory(memory)
-
-    def send(message: dict[str, Any]) -> None:
+    async def ask(self, job: str, *arguments: Any, seconds: float, progress: Progress | None = None) -> Any:
+        """Have a job done: return its result or raise `WorkError`. A worker that takes longer, or is left, is ended."""
         try:
-            connection.send_bytes(json.dumps(_finite(message), allow_nan=False).encode())
-        except BrokenPipeError:  # nobody waits for the answer any more
-            os._exit(0)
-
-    def report(step: str, share: float | None) -> None:
-        send({"step": step, "share": share})
-
-    options = {"progress": report} if reports else {}
-    try:
-        outcome = {"result": function(*arguments, **options)}
-    except TableError as error:
-        outcome = {"problems": [problem_dict(problem) for problem in error.problems[:200]]}
-    except MemoryError:
-        outcome = {"problems": [{"message": TOO_MUCH}]}
-    except CaseError as error:
-        outcome = {"problems": [{"message": error.text("page")}]}
-    except ImportError as error:
-        # A shared library that finds no memory fails to load, and then the error names its path.
-        outcome = {"problems": [{"message": TOO_MUCH if error.path else str(error)}]}
-    except ValueError as error:
-        outcome = {"problems": [{"message": str(error)}]}
-    send(outcome)
-
-
-def _finite(value: Any) -> Any:
-    """Replace infinite numbers and NaN, which JSON does not have, by null."""
-    if isinstance(value, dict):
-        return {key: _finite(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-async def work(
-    job: str,
-    *arguments: Any,
-    seconds: float,
-    memory: int,
-    stopped: Callable[[], bool] = lambda: False,
-    progress: Callable[[str, float | None], None] | None = None,
-) -> Any:
-    """Run a function in a worker; return its result, or raise `WorkError` or `Cancelled`.
-
-    The job is the name of a function, such as ``"transvariation.web.work:decide"``: only the worker imports it. With
-    `progress` it reports its steps, and the share of the work done before each, or None.
-    """
-    here, there = CONTEXT.Pipe(duplex=False)
-    process = CONTEXT.Process(target=_child, args=(there, job, arguments, memory, progress is not None), daemon=True)
-    await anyio.to_thread.run_sync(process.start)
-    there.close()
-    deadline = time.monotonic() + seconds
-    try:
-        outcome = await _answer(here, process, deadline, stopped)
-        while progress is not None and "step" in outcome:
-            progress(outcome["step"], outcome["share"])
-            outcome = await _answer(here, process, deadline, stopped)
-    finally:
-        process.kill()
-        await anyio.to_thread.run_sync(process.join)
-        here.close()
-    if "problems" in outcome:
-        raise WorkError(*outcome["problems"])
-    return outcome["result"]
-
-
-async def _answer(here: Connection, process: Any, deadline: float, stopped: Callable[[], bool]) -> dict[str, Any]:
-    while True:
-        if here.poll():
-            try:
-                return json.loads(await anyio.to_thread.run_sync(here.recv_bytes))
-            except EOFError:
-                raise failure(STOPPED) from None
-        if stopped():
-            raise Cancelled
-        if time.monotonic() > deadline:
-            raise failure("This took longer than is allowed here; use fewer rows, or the command line.")
-        if not process.is_alive() and not here.poll():
+            async with self.turn, asyncio.timeout(seconds):
+                self.writer.write(json.dumps({"job": job, "arguments": arguments}).encode() + b"\n")
+                await self.writer.drain()
+                while "step" in (answer := json.loads(await self.reader.readline() or b"null") or {}):
+                    if progress is not None:
+                        progress(answer["step"], answer["share"])
+        except TimeoutError:
+            self.close()
+            raise failure("This took longer than is allowed here; use fewer rows, or the command line.") from None
+        except ConnectionError:
+            answer = {}
+        except BaseException:
+            self.close()
+            raise
+        if not answer:
+            self.close()
             raise failure(STOPPED)
-        await anyio.sleep(POLL)
+        if "problems" in answer:
+            raise WorkError(*answer.pop("problems"), **answer)
+        return answer["result"]
+
+    def close(self) -> None:
+        """End the worker."""
+        if not self.closed:
+            self.closed = True
+            self.writer.close()
+            if self.pid:
+                with contextlib.suppress(OSError):
+                    os.kill(self.pid, signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL)

@@ -1,11 +1,12 @@
-// Entry point: judge the case and poll its state.
+// Entry point: judge the case and poll its state; show it again after a reload.
 
-import { $, ask, open, sensitivity, showProblems, working } from "./base.js";
+import { $, ask, open, remember, remembered, sensitivity, showProblems, working } from "./base.js";
 import { showCase } from "./case.js";
-import { caseFields, collapseSteps } from "./tables.js";
+import { caseSettings, collapseSteps, showAgain } from "./tables.js";
 import { chosenVariables } from "./variables.js";
 
 const POLL = 200; // milliseconds
+const pathOf = (name) => `/api/cases/${name}`;
 
 $("judge").addEventListener("click", async () => {
   const variables = chosenVariables();
@@ -14,30 +15,52 @@ $("judge").addEventListener("click", async () => {
     return $("features").querySelector("input, select").focus();
   }
   showProblems($("judge-problems"), []);
-  const asked = { ...variables, method: $("method").value, reduce: $("reduce").value, reduce_to: Number($("reduce-to").value) || 2, case: caseFields() };
+  const asked = { ...open.reading, ...variables, ...caseSettings() };
   if (open.view) asked.sensitivity = sensitivity(); // the slider keeps its place
-  const mine = open.case, path = `/api/cases/${mine}`;
   working(true);
   for (const id of ["conclusion", "take"]) $(id).hidden = true;
-  let answer = await ask(`${path}/judge`, { method: "POST", body: JSON.stringify(asked), headers: { "Content-Type": "application/json" } });
+  follow(open.case, await ask(`${pathOf(open.case)}/judge`, { method: "POST", body: JSON.stringify(asked), headers: { "Content-Type": "application/json" } }));
+});
+
+// Poll the state of a case until it is judged, and show it; other tables cancel it.
+async function follow(mine, first) {
+  let answer = first;
   while (answer.state === "running" && open.case === mine) {
     const bar = $("working").querySelector("progress");
     if (answer.done === null) bar.removeAttribute("value"); // it moves back and forth
     else bar.value = answer.done;
     $("elapsed").textContent = `${answer.step}, ${Math.round(answer.seconds)} s`;
     await new Promise((resolve) => setTimeout(resolve, POLL));
-    answer = await ask(path);
+    answer = await ask(pathOf(mine));
   }
-  if (open.case !== mine) return ask(`${path}/cancel`, { method: "POST" });
+  if (open.case !== mine) return ask(`${pathOf(mine)}/cancel`, { method: "POST" });
   working(false);
   $("judged").textContent = answer.state === "cancelled" ? "Cancelled. The tables are still loaded." : "";
   showProblems($("judge-problems"), answer.problems);
   if (answer.state !== "done") return $("judge").focus();
-  const view = await ask(`${path}/view`);
+  showJudged();
+}
+
+async function showJudged(share = null) {
+  const mine = open.case, view = await ask(`${pathOf(mine)}/view${share === null ? "" : `?sensitivity=${share}`}`);
   if (open.case !== mine) return;
   if (view.problems) return showProblems($("judge-problems"), view.problems);
   collapseSteps(view.files);
   showCase(view);
-});
+}
 
-$("cancel").addEventListener("click", () => ask(`/api/cases/${open.case}/cancel`, { method: "POST" }));
+addEventListener("judged", () => showJudged());
+$("cancel").addEventListener("click", () => ask(`${pathOf(open.case)}/cancel`, { method: "POST" }));
+
+async function restore(name) {
+  const found = await ask(`${pathOf(name)}/opened`);
+  if (found.problems && !found.state) return remember(null); // the program was started again
+  remember(name);
+  if (found.seen.tables) showAgain(found);
+  if (found.state === "running") {
+    working(true);
+    follow(name, found);
+  } else if (found.state === "done") showJudged(found.sensitivity);
+}
+
+if (remembered()) restore(remembered());

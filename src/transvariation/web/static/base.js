@@ -3,8 +3,19 @@
 export const $ = (id) => document.getElementById(id);
 const csrf = document.querySelector("meta[name=csrf]").content;
 
-// The open case: its id on the server, what the server shows of it, the fragment whose reasons are shown.
-export const open = { case: null, view: null, chosen: null };
+// The open case: its id on the server, how its tables were read, what the server shows of it, the conclusion (by its
+// number) whose evidence is shown.
+export const open = { case: null, reading: {}, view: null, chosen: null };
+const STORED = "transvariation-case";
+
+// A reloaded page shows the same case again; another tab has its own.
+export function remember(name) {
+  open.case = name;
+  if (name) sessionStorage.setItem(STORED, name);
+  else sessionStorage.removeItem(STORED);
+}
+
+export const remembered = () => sessionStorage.getItem(STORED);
 
 export function make(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
@@ -13,6 +24,12 @@ export function make(tag, attributes = {}, ...children) {
   }
   node.append(...children.map((child) => (child instanceof Node ? child : String(child))));
   return node;
+}
+
+// Offer values to choose from, with what they mean.
+export function fill(select, offered) {
+  select.replaceChildren(...Object.entries(offered).map(([value, words]) => make("option", { value }, words)));
+  return select;
 }
 
 export function shape(tag, attributes, text) {
@@ -40,7 +57,8 @@ export function working(busy) {
 
 // Forget the open case; a job that is still running cancels itself when it notices.
 export function leave() {
-  Object.assign(open, { case: null, view: null, chosen: null });
+  Object.assign(open, { view: null, chosen: null });
+  remember(null);
   working(false);
 }
 
@@ -75,3 +93,6 @@ export async function ask(path, options = {}) {
     return { problems: [{ message: "The program no longer responds. Start it again and open the new address." }] };
   }
 }
+
+// Roles of columns, methods, reductions and details of a case, as the server lists them.
+export const choices = await ask("/api/choices");

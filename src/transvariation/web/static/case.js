@@ -94,10 +94,9 @@ function drawTable() {
     const compare = (a, b) => (sorting.key === "fragment" ? order(a.fragment, b.fragment) : Number(a[sorting.key]) - Number(b[sorting.key]));
     rows = [...rows].sort((a, b) => (sorting.up ? compare(a, b) : compare(b, a)));
   }
-  const columns = { source: new Set(all.map((each) => each.source)).size > 1, ratio: all.some((each) => each.ratios.length), match: all.some((each) => each.match !== "–") };
-  for (const name of ["ratio", "match"]) document.querySelector(`#conclusions th[data-column=${name}]`).hidden = !columns[name];
+  for (const name of ["ratios", "matches"]) document.querySelector(`#conclusions th[data-column=${name}]`).hidden = !open.view.columns[name];
   const body = $("conclusions").tBodies[0], focused = body.contains(document.activeElement);
-  body.replaceChildren(...rows.slice(0, shown).map((each) => tableRow(each, columns)));
+  body.replaceChildren(...rows.slice(0, shown).map(tableRow));
   if (focused) body.querySelector("button[aria-current]")?.focus();
   const part = rows.length < all.length ? `Only excluded fragments are listed: ${rows.length} of ${all.length}. ` : "";
   $("listed").textContent = part + (shown < rows.length ? `The first ${shown} of ${rows.length} fragments. The saved files hold all.` : "");
@@ -106,23 +105,25 @@ function drawTable() {
   $("more").textContent = `Show more (${rows.length - shown} left)`;
 }
 
-function tableRow(each, columns) {
-  const button = make("button", { type: "button", class: "id name", "aria-label": `${each.fragment}: show the reasons`, "aria-current": each.fragment === open.chosen ? "true" : null }, each.fragment);
-  button.addEventListener("click", () => choose(each.fragment));
-  const more = [columns.source && each.source !== null && `source ${each.source}`, each.replicates > 1 && `${each.replicates} replicates`].filter(Boolean).join(", ");
+function tableRow(each) {
+  const columns = open.view.columns, chosen = each.key === open.chosen;
+  const button = make("button", { type: "button", class: "id name", "aria-label": `${each.fragment}: show the reasons`, "aria-current": chosen ? "true" : null }, each.fragment);
+  const more = [columns.sources && `source ${each.source}`, each.replicates > 1 && `${each.replicates} replicates`].filter(Boolean).join(", ");
   const cells = [
     make("th", { scope: "row", class: "text" }, button, more ? make("span", { class: "soft" }, more) : ""),
     make("td", { class: "word text" }, each.verdict, each.disagreement ? make("span", { class: "warn", title: each.disagreement }, " (evidence disagrees)") : ""),
     make("td", {}, each.p),
   ];
-  if (columns.ratio) cells.push(make("td", { class: "short", title: each.ratios.map((ratio) => ratio.words).join("; ") }, each.ratios.map((ratio) => ratio.short).join(", ") || "–"));
-  if (columns.match) cells.push(make("td", { class: "short text" }, each.match));
+  if (columns.ratios) cells.push(make("td", { class: "short", title: each.ratios.map((ratio) => ratio.words).join("; ") }, each.ratios.map((ratio) => ratio.short).join(", ")));
+  if (columns.matches) cells.push(make("td", { class: "short text" }, each.match || ""));
   cells.push(make("td", { class: "wrap" }, each.evidence));
-  return make("tr", { class: `${each.excluded ? "excluded" : ""}${each.fragment === open.chosen ? " on" : ""}` }, ...cells);
+  const row = make("tr", { class: `${each.excluded ? "excluded" : ""}${chosen ? " on" : ""}` }, ...cells);
+  row.addEventListener("click", () => choose(each.key));
+  return row;
 }
 
-async function choose(fragment) {
-  open.chosen = fragment;
+async function choose(key) {
+  open.chosen = key;
   if (await draw()) $("reasons").querySelector("h3").focus();
 }
 
@@ -144,7 +145,7 @@ for (const link of $("downloads").querySelectorAll("a")) {
       const response = await fetch(link.href);
       if (!response.ok) return showProblems($("take-problems"), (await response.json()).problems);
       const address = URL.createObjectURL(await response.blob());
-      make("a", { href: address, download: `transvariation-case.${link.dataset.kind}` }).click();
+      make("a", { href: address, download: `${open.view.name}.${link.dataset.kind}` }).click();
       setTimeout(() => URL.revokeObjectURL(address), 60000);
     } catch {
       showProblems($("take-problems"), [{ message: "The program no longer responds. Start it again and open the new address." }]);

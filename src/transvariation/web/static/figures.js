@@ -3,8 +3,6 @@
 import { $, ask, make, open, sensitivity, showProblems } from "./base.js";
 import { drawSpectra } from "./spectra.js";
 
-const KINDS = ["acceptance", "extremes", "foreign", "type_ii"];
-const FEW = 10; // recovered fragments; of fewer, the number of extremes says nothing
 
 // Ask for a view at the present sensitivity; null if it is no longer wanted when it comes.
 async function view(name, parameters = {}) {
@@ -26,16 +24,18 @@ export async function drawOverview() {
 }
 
 export async function drawFigures() {
-  $("figures").hidden = !open.view.conclusive;
-  if (!$("figures").open || !open.view.conclusive) return;
-  for (const kind of KINDS) {
-    const box = $(kind);
-    box.hidden = { extremes: open.view.conclusions.length < FEW, foreign: !open.view.foreign, type_ii: !open.view.foreign }[kind] || false;
-    const found = box.hidden ? null : await view("figure", { kind });
-    if (!found) continue;
+  const kinds = open.view.figures;
+  $("figures").hidden = !kinds.length;
+  if (!$("figures").open) return;
+  for (const old of $("drawings").children) if (!kinds.includes(old.id)) old.remove();
+  for (const kind of kinds) {
+    const found = await view("figure", { kind });
+    if (!found) return;
     const source = `data:image/svg+xml,${encodeURIComponent(found.svg)}`;
-    const link = make("a", { href: source, download: `transvariation-${kind}.svg` }, "Save this figure (SVG)");
-    box.replaceChildren(make("img", { src: source, alt: found.words }), make("figcaption", { class: "soft" }, found.words), make("p", { class: "row" }, link));
+    const link = make("a", { href: source, download: `${open.view.name}-${kind}.svg` }, "Save this figure (SVG)");
+    const box = make("figure", { id: kind }, make("img", { src: source, alt: found.words }), make("figcaption", { class: "soft" }, found.words), make("p", { class: "row" }, link));
+    if ($(kind)) $(kind).replaceWith(box);
+    else $("drawings").append(box);
   }
 }
 

@@ -10,6 +10,7 @@ const FARTHEST = 1000; // times the range of the fragments
 const LABELLED = 12; // so few recovered fragments are named in the figure; of more, the chosen one
 let view = null; // the ranges shown
 let full = null; // the ranges that contain every fragment
+let near = null; // the ranges around the control, shown first
 let points = null; // the means of the fragments in the two variables, as the server sent them
 let choose = () => {};
 
@@ -34,14 +35,13 @@ async function loadPoints() {
   drawPlane();
 }
 
-const thinned = (marks) => marks.filter((mark, i) => i % Math.ceil(marks.length / MOST) === 0 || (mark.id !== undefined && mark.id === open.chosen));
+const thinned = (marks) => marks.filter((mark, i) => i % Math.ceil(marks.length / MOST) === 0 || (mark.key !== undefined && mark.key === open.chosen));
 
 function marks() {
-  const found = new Map(open.view.conclusions.map((each) => [each.fragment, each]));
   const control = points.control.map(([name, x, y, replicates]) => ({ x, y, replicates, kind: "c", name: `${name}: control` }));
-  const recovered = points.recovered.map(([id, x, y, replicates]) => {
-    const each = found.get(id);
-    return { x, y, replicates, id, kind: each.excluded ? "r" : "a", name: `${id}: ${each.verdict}, p-value ${each.p}` };
+  const recovered = points.recovered.map(([id, x, y, replicates], key) => {
+    const each = open.view.conclusions[key];
+    return { x, y, replicates, id, key, kind: each.excluded ? "r" : "a", name: `${id}: ${each.verdict}, p-value ${each.p}` };
   });
   return [...thinned(control), ...thinned(recovered)];
 }
@@ -52,18 +52,29 @@ export function drawPlane() {
   const replicates = all.flatMap((p) => p.replicates.map(([x, y]) => ({ x, y, kind: p.kind })));
   const everything = [...all, ...replicates];
   full = { x: reach(everything.map((p) => p.x)), y: reach(everything.map((p) => p.y)) };
-  view ||= structuredClone(full);
+  near = around(all.filter((p) => p.kind === "c"));
+  view ||= structuredClone(near);
   const parts = drawAxes($("plane"), frame, view, points.names);
   const isInside = (p) => p.x >= view.x[0] && p.x <= view.x[1] && p.y >= view.y[0] && p.y <= view.y[1];
   const inside = all.filter(isInside);
-  inside.sort((a, b) => (a.id === open.chosen) - (b.id === open.chosen)); // the chosen one on top
+  inside.sort((a, b) => (a.key === open.chosen) - (b.key === open.chosen)); // the chosen one on top
   const { px, py } = scales(frame, view);
   parts.push(...replicates.filter(isInside).map((p) => shape("circle", { class: `replicate ${p.kind}`, cx: px(p.x), cy: py(p.y), r: 2 })));
   $("key-replicates").hidden = !replicates.length;
   parts.push(...inside.map((p) => mark(p, px(p.x), py(p.y))));
   const few = open.view.conclusions.length <= LABELLED;
-  const named = inside.filter((p) => p.id !== undefined && (few || p.id === open.chosen));
+  const named = inside.filter((p) => p.key !== undefined && (few || p.key === open.chosen));
   $("plane").replaceChildren(...parts, ...labels(named.map((p) => ({ name: short(p.id, 12), x: px(p.x), y: py(p.y) }))));
+}
+
+// One far fragment must not press all others together: three times the range of the control, or all if that is less.
+function around(control) {
+  const ranges = {};
+  for (const axis of ["x", "y"]) {
+    const [low, high] = reach(control.map((p) => p[axis]));
+    ranges[axis] = [Math.max(full[axis][0], low - (high - low)), Math.min(full[axis][1], high + (high - low))];
+  }
+  return ranges;
 }
 
 // Each name stands beside its mark, within the frame and apart from the names before it where there is room.
@@ -81,13 +92,13 @@ function labels(named) {
 }
 
 function mark(p, x, y) {
-  const look = { class: `dot ${p.kind}${p.id !== undefined && p.id === open.chosen ? " on" : ""}` };
+  const look = { class: `dot ${p.kind}${p.key !== undefined && p.key === open.chosen ? " on" : ""}` };
   let node;
   if (p.kind === "c") node = shape("circle", { ...look, cx: x, cy: y, r: 4 }, p.name);
   else if (p.kind === "a") node = shape("rect", { ...look, x: x - 4.5, y: y - 4.5, width: 9, height: 9 }, p.name);
   else node = shape("path", { ...look, d: `M${x} ${y - 6}l6 6l-6 6l-6 -6Z` }, p.name);
   node.addEventListener("pointerenter", () => { $("hover").textContent = p.name; });
-  if (p.id !== undefined) node.addEventListener("click", () => choose(p.id));
+  if (p.key !== undefined) node.addEventListener("click", () => choose(p.key));
   return node;
 }
 
@@ -121,7 +132,7 @@ function place(event) {
 }
 
 const CLOSER = 0.7;
-const whenAsked = { "zoom-in": () => zoom(CLOSER), "zoom-out": () => zoom(1 / CLOSER), "zoom-reset": () => { view = null; drawPlane(); } };
+const whenAsked = { "zoom-in": () => zoom(CLOSER), "zoom-out": () => zoom(1 / CLOSER), "zoom-control": () => { view = null; drawPlane(); }, "zoom-reset": () => { view = structuredClone(full); drawPlane(); } };
 for (const [id, act] of Object.entries(whenAsked)) $(id).addEventListener("click", act);
 for (const axis of ["x", "y"]) $(axis).addEventListener("change", loadPoints);
 

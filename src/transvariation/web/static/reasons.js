@@ -5,13 +5,13 @@ import { drawSpectra } from "./spectra.js";
 
 // Ask for the evidence on the chosen fragment and show it; return whether it is still wanted then.
 export async function showReasons() {
-  const fragment = open.chosen, mine = open.case, share = sensitivity();
-  if (fragment === null) return $("reasons").replaceChildren();
-  const found = await ask(`/api/cases/${mine}/evidence?fragment=${encodeURIComponent(fragment)}&sensitivity=${share}`);
-  if (open.case !== mine || open.chosen !== fragment || sensitivity() !== share) return false;
+  const key = open.chosen, mine = open.case, share = sensitivity();
+  if (key === null) return $("reasons").replaceChildren();
+  const found = await ask(`/api/cases/${mine}/evidence?key=${key}&sensitivity=${share}`);
+  if (open.case !== mine || open.chosen !== key || sensitivity() !== share) return false;
   showProblems($("conclusion-problems"), found.problems);
   if (found.problems) return false;
-  draw(found, open.view.conclusions.find((each) => each.fragment === fragment));
+  draw(found, open.view.conclusions[key]);
   return true;
 }
 
@@ -19,7 +19,7 @@ function draw(found, each) {
   const box = $("reasons");
   box.replaceChildren(make("h3", { tabindex: "-1" }, `${each.fragment}: ${each.verdict}`), make("p", {}, found.statement));
   for (const sentence of found.ratios) box.append(make("p", {}, sentence));
-  if (each.match !== "–") box.append(make("p", {}, `ASTM E2927 criterion: ${each.match}.`));
+  if (each.match) box.append(make("p", {}, `ASTM E2927 criterion: ${each.match}.`));
   if (each.disagreement) box.append(make("p", { class: "warn" }, each.disagreement));
   box.append(make("p", { class: "row" }, make("button", { type: "button" }, "Back to the list")));
   if (found.spectrum) return drawRegions(box, found, each);

@@ -1,54 +1,78 @@
 // Steps 1 and 2: the tables go to the server, and what it understood of them is shown.
 
-import { $, ask, leave, make, open, showProblems, waiting } from "./base.js";
+import { $, ask, choices, fill, leave, make, open, remember, showProblems, waiting } from "./base.js";
 import { offerVariables } from "./variables.js";
 
 const TABLES = ["control", "recovered"];
-const COLUMN_ROLES = { measurement: "measurement", source: "source", fragment: "fragment", replicate: "replicate", order: "order of measurement", id: "name of the row", ignore: "not used" };
 const MANY = 40; // columns; of more, those with a measurement are searched for by their names
 const FOUND = 20; // columns shown at once
+const DECIMALS = { "": "recognised", ",": "comma: 1,518", ".": "point: 1.518" };
+const THIRD = { background: "Background", foreign: "Known foreign samples" };
 const maxBytes = Number(document.querySelector("meta[name=max-bytes]").content);
 const input = (name) => $("tables").elements[name];
-const problemsOf = (table) => $(`${table}-problems`);
-let roles = { control: {}, recovered: {} }; // set by the user
+const third = () => input("third").value;
+const parts = () => (third() in THIRD ? [...TABLES, third()] : TABLES); // the tables of the case
+const slot = (table) => (TABLES.includes(table) ? table : "third"); // where it is on the page
+const fileOf = (table) => input(slot(table) === "third" ? "third-file" : table);
+const problemsOf = (table) => $(`${slot(table)}-problems`);
+let roles = {}; // of columns, by table, as the user set them
+let held = { case: null, files: {} }; // tables that the program has and the form has not: after a reload, or the example
 
-for (const table of TABLES) {
-  const drop = input(table).closest(".drop");
-  const changed = () => {
-    const [file] = input(table).files;
-    drop.querySelector(".chosen").textContent = file ? `Chosen: ${file.name}` : "";
-    showProblems(problemsOf(table), []);
-    roles[table] = {};
-    offerSheets(table, []); // those of another file
-  };
-  input(table).addEventListener("change", changed);
+for (const name of ["control", "recovered", "third"]) {
+  fill(input(`${name}-decimal`), DECIMALS);
+  const field = input(name === "third" ? "third-file" : name), drop = field.closest(".drop");
+  field.addEventListener("change", () => changed(name));
   for (const kind of ["dragover", "dragenter"]) drop.addEventListener(kind, (event) => { event.preventDefault(); drop.classList.add("over"); });
   drop.addEventListener("dragleave", () => drop.classList.remove("over"));
   drop.addEventListener("drop", (event) => {
     event.preventDefault();
     drop.classList.remove("over");
-    if (event.dataTransfer.files.length) { input(table).files = event.dataTransfer.files; changed(); }
+    if (event.dataTransfer.files.length) { field.files = event.dataTransfer.files; changed(name); }
   });
 }
+fill(input("missing"), choices.missing);
 // A file dropped beside the boxes must not replace the page.
 for (const kind of ["dragover", "drop"]) addEventListener(kind, (event) => event.preventDefault());
 
-input("background-kind").addEventListener("change", () => {
-  $("background-file").hidden = !["file", "foreign"].includes(input("background-kind").value);
-  if ($("background-file").hidden) input("background").value = "";
+// Another file, or none: what was set for the last one does not hold for it.
+function changed(name) {
+  const table = name === "third" ? third() : name, field = fileOf(table);
+  delete held.files[table];
+  showName(table, field.files.length ? `Chosen: ${field.files[0].name}` : "", false);
+  showProblems($(`${name}-problems`), []);
+  roles[table] = {};
+  offerSheets(name, []);
+}
+
+function showName(table, words, isLoaded) {
+  const drop = fileOf(table).closest(".drop");
+  drop.querySelector(".chosen").textContent = words;
+  drop.classList.toggle("loaded", isLoaded);
+}
+
+function showThird() {
+  $("third-table").hidden = input("third-decimal").parentElement.hidden = !(third() in THIRD);
+  $("third-table").querySelector(".role").textContent = THIRD[third()] || "";
+  input("third-decimal").parentElement.querySelector("span").textContent = third();
+}
+
+input("third").addEventListener("change", () => {
+  showThird();
+  input("third-file").value = "";
+  changed("third");
 });
 
 // The sheets of a workbook are known after it was read for the first time.
-function offerSheets(table, titles) {
-  const select = input(`${table}-sheet`), chosen = select.value;
-  select.replaceChildren(...titles.map((title) => make("option", { value: title }, title)));
+function offerSheets(name, titles) {
+  const select = input(`${name}-sheet`), chosen = select.value;
+  fill(select, Object.fromEntries(titles.map((title) => [title, title])));
   if (titles.includes(chosen)) select.value = chosen;
   select.parentElement.hidden = !titles.length;
 }
 
 function refused(table) {
-  const [file] = input(table).files;
-  if (!file) return `Choose the ${table} table.`;
+  const [file] = fileOf(table).files;
+  if (!file) return held.files[table] ? null : `Choose the ${table} table.`;
   if (file.size > maxBytes) return `${file.name} has ${Math.ceil(file.size / 2 ** 20)} MB; the tables together may have ${Math.floor(maxBytes / 2 ** 20)}. Use fewer rows or columns.`;
   return null;
 }
@@ -58,74 +82,144 @@ $("tables").addEventListener("submit", (event) => {
   read();
 });
 
+// How the tables are read, as the settings of a case; what is left empty is recognised.
+function settings() {
+  const own = (table) => ({ decimal: input(`${slot(table)}-decimal`).value || null, sheet: input(`${slot(table)}-sheet`).value || null, roles: roles[table] || {} });
+  const scale = input("scale").value;
+  return {
+    missing: input("missing").value, drop_summary_rows: input("drop_summary_rows").checked, log: scale === "log", logged: scale === "logged",
+    tables: Object.fromEntries(parts().map((table) => [table, own(table)])),
+  };
+}
+
 function read() {
-  const bad = TABLES.filter((table) => {
+  const bad = parts().filter((table) => {
     const message = refused(table);
     showProblems(problemsOf(table), message ? [{ message }] : []);
     return message;
   });
-  if (bad.length) return input(bad[0]).focus();
-  const body = new FormData($("tables"));
-  for (const table of TABLES) body.set(`${table}-roles`, JSON.stringify(roles[table]));
-  load("/api/tables", body);
+  if (bad.length) return fileOf(bad[0]).focus();
+  const body = new FormData();
+  for (const table of parts()) if (fileOf(table).files.length) body.set(table, fileOf(table).files[0]);
+  body.set("third", third());
+  body.set("settings", JSON.stringify(settings()));
+  body.set("case", held.case || "");
+  load("/api/tables", body, settings());
 }
 
 $("example").addEventListener("click", () => {
-  $("tables").reset();
-  for (const table of TABLES) input(table).dispatchEvent(new Event("change")); // no stale file names
-  input("background-kind").dispatchEvent(new Event("change"));
-  load("/api/example");
+  clear();
+  load("/api/example", undefined, settings());
 });
 
-async function load(path, body) {
+// Open a case that was saved; its tables are not in the file.
+$("saved").addEventListener("change", async () => {
+  const [file] = $("saved").files, body = new FormData();
+  if (!file) return;
+  body.set("saved", file);
+  $("saved").value = "";
+  clear();
+  const answer = await send("/api/saved", body, "Opening the case");
+  if (answer.problems) return showProblems($("load-problems"), answer.problems);
+  remember(answer.case);
+  dispatchEvent(new CustomEvent("judged"));
+});
+
+function clear() {
+  $("tables").reset();
+  showThird();
+  held = { case: null, files: {} };
+  for (const name of ["control", "recovered", "third"]) changed(name); // no stale file names
+}
+
+async function send(path, body, words) {
   leave();
-  for (const id of ["control-problems", "recovered-problems", "load-problems"]) showProblems($(id), []);
+  for (const id of ["control-problems", "recovered-problems", "third-problems", "load-problems"]) showProblems($(id), []);
   for (const id of ["understood", "conclusion", "take"]) $(id).hidden = true;
   $("load-step").open = $("understood-step").open = true;
   $("loaded").textContent = "";
-  const done = waiting($("loading"), "Reading the tables");
-  const buttons = $("tables").querySelectorAll("button");
+  const done = waiting($("loading"), words), buttons = $("load").querySelectorAll("button");
   for (const button of buttons) button.disabled = true;
   const answer = await ask(path, { method: "POST", body });
   for (const button of buttons) button.disabled = false;
   done();
-  if (body && answer.sheets) TABLES.forEach((table, i) => offerSheets(table, answer.sheets[i]));
-  if (answer.problems) showFaults(answer);
-  else showUnderstood(answer, Boolean(body));
+  return answer;
+}
+
+async function load(path, body, asked) {
+  const answer = await send(path, body, "Reading the tables");
+  for (const [table, titles] of Object.entries(answer.sheets || {})) offerSheets(slot(table), titles);
+  if (answer.problems) return showFaults(answer);
+  remember(answer.case);
+  hold(answer, body === undefined);
+  showUnderstood(answer, asked);
+}
+
+// Remember which tables the program has, so that they can be read again without being sent again.
+function hold({ files }, named) {
+  held = { case: open.case, files: { ...files } };
+  if (!named) return;
+  for (const [table, name] of Object.entries(files)) showName(table, `Loaded: ${name}`, true);
+}
+
+// Show a case again as it was before the page was reloaded.
+export function showAgain({ seen, settings: asked, third: kind }) {
+  const scale = asked.log ? "log" : asked.logged ? "logged" : "";
+  for (const [name, value] of Object.entries({ third: kind, scale, missing: asked.missing || choices.defaults.missing })) input(name).value = value;
+  input("drop_summary_rows").checked = asked.drop_summary_rows || false;
+  showThird();
+  for (const [table, titles] of Object.entries(seen.sheets || {})) offerSheets(slot(table), titles);
+  for (const [table, own] of Object.entries(asked.tables || {})) {
+    roles[table] = own.roles || {};
+    input(`${slot(table)}-decimal`).value = own.decimal || "";
+    if (own.sheet) input(`${slot(table)}-sheet`).value = own.sheet;
+  }
+  hold(seen, true);
+  showUnderstood(seen, asked);
 }
 
 // Each problem is shown below its table, with the rows concerned and a choice of roles for its columns.
-function showFaults({ problems, files = [], tables = [] }) {
-  TABLES.forEach((table, i) => {
-    const own = problems.filter((problem) => problem.table && problem.table === files[i]);
-    const more = own.length && (tables[i].rows.length || tables[i].faulty.length) ? [grid(tables[i], `${table} table: rows with problems`)] : [];
-    if (own.length && tables[i].columns.length) more.push(roleChoices(table, tables[i].columns, {}));
+function showFaults({ problems, files = {}, tables = {} }) {
+  for (const table of parts().filter((each) => files[each])) {
+    const own = problems.filter((problem) => problem.table === files[table]), shown = tables[table];
+    const more = own.length && (shown.rows.length || shown.faulty.length) ? [grid(shown, `${table} table: rows with problems`)] : [];
+    if (own.length && shown.columns.length) more.push(roleChoices(table, shown.columns, {}));
     showProblems(problemsOf(table), own, more);
-  });
-  showProblems($("load-problems"), problems.filter((problem) => !files.includes(problem.table)));
+  }
+  $("options").open = true;
+  showProblems($("load-problems"), problems.filter((problem) => !Object.values(files).includes(problem.table)));
 }
 
-function showUnderstood(answer, uploaded) {
-  Object.assign(open, { case: answer.case, view: null, chosen: null });
-  $("previews").replaceChildren(...answer.tables.map((table, i) => understood(table, TABLES[i], uploaded)));
+function showUnderstood(answer, asked) {
+  Object.assign(open, { view: null, chosen: null, reading: asked });
+  const order = [...TABLES, ...Object.keys(THIRD)].filter((table) => answer.tables[table]);
+  $("previews").replaceChildren(...order.map((table) => understood(answer.tables[table], table, table in answer.files)));
   $("doubts").replaceChildren(...answer.warnings.map((words) => make("li", {}, words)));
-  choices($("method"), answer.methods, `recommended (${LABELS[answer.recommended] || answer.recommended})`);
-  choices($("reduce"), answer.reductions, "none");
-  const describe = () => { $("method-used").textContent = answer.methods[$("method").value || answer.recommended]; };
-  $("method").onchange = describe;
-  const reducing = () => { $("reduce-to").parentElement.hidden = !$("reduce").value; };
-  $("reduce").onchange = reducing;
+  $("method").value = asked.method || choices.defaults.method;
+  $("reduce").value = asked.reduce || "";
+  $("reduce-to").value = asked.reduce_to || choices.defaults.reduce_to;
   reducing();
-  describe();
+  for (const field of $("case-fields").querySelectorAll("input")) if (asked.case) field.value = asked.case[field.name] || "";
   showProblems($("judge-problems"), []);
   $("understood").hidden = false;
-  offerVariables(answer);
+  offerVariables(answer, asked);
   $("understood-title").focus();
 }
 
-export function caseFields() {
-  const filled = [...$("details").querySelectorAll("input")].filter((field) => field.value.trim());
-  return Object.fromEntries(filled.map((field) => [field.name, field.value.trim()]));
+fill($("method"), choices.methods);
+fill($("reduce"), { "": "no reduction", ...choices.reductions });
+const reducing = () => { $("reduce-to").parentElement.hidden = !$("reduce").value; };
+$("reduce").addEventListener("change", reducing);
+const isDate = (name) => ["received", "examined"].includes(name);
+$("case-fields").append(...Object.entries(choices.fields).map(([name, label]) => make("label", {}, label, make("input", { name, type: isDate(name) ? "date" : "text" }))));
+
+// What the user chose besides how the tables are read.
+export function caseSettings() {
+  const filled = [...$("case-fields").querySelectorAll("input")].filter((field) => field.value.trim());
+  return {
+    method: $("method").value, reduce: $("reduce").value || null, reduce_to: Number($("reduce-to").value) || choices.defaults.reduce_to,
+    case: Object.fromEntries(filled.map((field) => [field.name, field.value.trim()])),
+  };
 }
 
 export function collapseSteps(files) {
@@ -133,35 +227,26 @@ export function collapseSteps(files) {
   $("load-step").open = $("understood-step").open = false;
 }
 
-const LABELS = {
-  neighbor: "nearest neighbours (NeighborTOCC)", tocc: "counting (TOCC)", pam: "counting in clusters (PAM-TOCC)", mixture: "Gaussian mixture (DensityTOCC)", projections: "random projections",
-  minor: "minor components", vip: "importance in projection (VIP)", varsel: "selection by mixtures (VarSel)",
-};
-
-function choices(select, offered, first) {
-  const options = Object.entries(offered).map(([name, words]) => make("option", { value: name, title: words }, LABELS[name] || name));
-  select.replaceChildren(make("option", { value: "" }, first), ...options);
-}
-
-function understood(table, role, uploaded) {
+function understood(table, role, isFile) {
   const count = table.fragments && table.fragments < table.objects ? `${table.fragments} fragments, ${table.objects} rows` : `${table.objects} rows, each a fragment`;
   const sources = table.sources ? `, ${table.sources} source${table.sources > 1 ? "s" : ""}` : "";
-  const parts = [table.objects > table.rows.length && `${table.rows.length} rows`, table.hidden && `${table.header.length - 1} of ${table.header.length - 1 + table.hidden} variables`].filter(Boolean);
-  const part = parts.length ? ` (${parts.join(", ")} shown)` : "";
+  const shown = [table.objects > table.rows.length && `${table.rows.length} rows`, table.hidden && `${table.header.length - 1} of ${table.header.length - 1 + table.hidden} variables`].filter(Boolean);
+  const part = shown.length ? ` (${shown.join(", ")} shown)` : "";
   const lines = table.notes.map((note) => make("li", {}, [note.row && `row ${note.row}`, note.column && `column ${note.column}`].filter(Boolean).join(", ") + `${note.row || note.column ? ": " : ""}${note.message}`));
   if (table.more_notes) lines.push(make("li", {}, `${table.more_notes} further notes`));
   const notes = lines.length > 6
     ? make("details", {}, make("summary", {}, `${lines.length} notes`), make("ul", {}, ...lines))
     : make("ul", {}, ...lines);
-  const title = make("h3", {}, `${role === "control" ? "Control" : "Recovered"}: ${table.file}, ${count}${sources}${part}`);
-  const columns = uploaded ? [roleChoices(role, table.columns, table.labels)] : [];
+  const title = make("h3", {}, `${THIRD[role] || (role === "control" ? "Control" : "Recovered")}: ${table.file}, ${count}${sources}${part}`);
+  const columns = isFile ? [roleChoices(role, table.columns, table.labels)] : [];
   return make("div", { class: "preview" }, title, grid(table, `${role} table`), ...columns, make("div", { class: "soft" }, notes));
 }
 
 // The role of each column can be changed; the tables are then read again.
 function roleChoices(table, columns, labels) {
-  const choice = (column) => roleChoice(table, column, roles[table][column] || labels[column] || "");
-  const known = columns.length > MANY ? columns.filter((column) => labels[column] || roles[table][column]) : columns;
+  const set = roles[table] || {};
+  const choice = (column) => roleChoice(table, column, set[column] || labels[column] || "");
+  const known = columns.length > MANY ? columns.filter((column) => labels[column] || set[column]) : columns;
   const rows = make("p", { class: "row" }, ...known.map(choice));
   const box = make("details", {}, make("summary", {}, "Roles of the columns"), rows);
   if (known.length < columns.length) {
@@ -177,10 +262,10 @@ function roleChoices(table, columns, labels) {
 }
 
 function roleChoice(table, column, role) {
-  const options = Object.entries(COLUMN_ROLES).map(([name, words]) => make("option", { value: name }, words));
-  const select = make("select", { "aria-label": `role of ${column || "the column without a name"}` }, make("option", { value: "" }, "recognised"), ...options);
+  const select = fill(make("select", { "aria-label": `role of ${column || "the column without a name"}` }), { "": "recognised", ...choices.roles });
   select.value = role;
   select.addEventListener("change", () => {
+    roles[table] ||= {};
     if (select.value) roles[table][column] = select.value;
     else delete roles[table][column];
     read();

@@ -7,28 +7,33 @@ const MANY = 40; // variables; more are chosen by words in their names
 const WAIT = 300; // milliseconds after the last change
 let features = []; // names of all variables
 let axis = null; // the ends of the axis if they are a spectrum
+let earlier = null; // the variables of earlier settings, until words are typed
 
-export function offerVariables(answer) {
+// Offer the variables; those of earlier settings are chosen.
+export function offerVariables(answer, asked) {
   ({ features, axis } = answer);
   ended();
   const legend = $("features").querySelector("legend");
-  $("features").replaceChildren(legend, ...(isFew() ? boxes() : axis ? rangeChoice() : wordFields()));
+  $("features").replaceChildren(legend, ...(isFew() ? boxes(asked.features) : axis ? rangeChoice(asked.ranges || []) : wordFields()));
   $("features").classList.toggle("ranges", !isFew() && Boolean(axis));
+  earlier = asked.features || null;
   if (!isFew() && !axis) countChosen();
   $("spectra").hidden = !axis;
-  for (const id of ["scatter", "filter"]) $(id).value = "";
-  $("window").value = 11;
+  const steps = asked.preprocess ? asked.preprocess.split(",") : [], [filter, points] = (steps.find((step) => step.startsWith("sg")) || "").split(":");
+  $("scatter").value = steps.find((step) => !step.startsWith("sg")) || "";
+  $("filter").value = filter;
+  $("window").value = points || 11;
   if (axis) preview();
 }
 
 const isFew = () => features.length > 0 && features.length <= MANY; // the names of a spectrum are not sent
 
-const boxes = () => features.map((name) => make("label", {}, make("input", { type: "checkbox", checked: true, value: name }), ` ${name}`));
+const boxes = (chosen) => features.map((name) => make("label", {}, make("input", { type: "checkbox", checked: !chosen || chosen.includes(name), value: name }), ` ${name}`));
 
-function rangeChoice() {
+function rangeChoice(chosen) {
   const add = make("button", { type: "button", id: "add-range" }, "Add a range");
-  add.addEventListener("click", () => { add.before(rangeFields()); });
-  return [rangeFields(), add];
+  add.addEventListener("click", () => { add.before(rangeFields([])); });
+  return [...(chosen.length ? chosen : [[]]).map(rangeFields), add];
 }
 
 function wordFields() {
@@ -39,6 +44,7 @@ function wordFields() {
 const split = (id) => $(id).value.toLowerCase().split(",").map((word) => word.trim()).filter(Boolean);
 
 function filtered() {
+  if (earlier) return earlier;
   const [wanted, unwanted] = [split("with-words"), split("without-words")];
   const has = (name, words) => words.some((word) => name.toLowerCase().includes(word));
   return features.filter((name) => (!wanted.length || has(name, wanted)) && !has(name, unwanted));
@@ -49,8 +55,8 @@ function countChosen() {
   $("chosen-count").textContent = `${chosen.length} of ${features.length} variables${chosen.length ? `: ${some}${chosen.length > 8 ? ", …" : ""}` : ""}. Separate words by commas.`;
 }
 
-function rangeFields() {
-  const field = (label, end) => make("label", {}, `${label} `, make("input", { type: "number", step: "any", placeholder: axis[end], class: "field end" }));
+function rangeFields(ends) {
+  const field = (label, end) => make("label", {}, `${label} `, make("input", { type: "number", step: "any", placeholder: axis[end], value: ends[end], class: "field end" }));
   const remove = make("button", { type: "button", "aria-label": "remove this range" }, "×");
   const row = make("p", { class: "row range", role: "group", "aria-label": "range of the axis" }, field("from", 0), make("span", { class: "together" }, field("to", 1), remove));
   remove.addEventListener("click", () => { row.remove(); previewSoon(); });
@@ -68,12 +74,12 @@ function preprocess() {
   return [$("scatter").value, filter && `${filter}:${$("window").value || 11}`].filter(Boolean).join(",");
 }
 
-// What the server is told of the variables; null if none is chosen.
+// The settings of the variables; null if none is chosen. All are chosen by default.
 export function chosenVariables() {
-  const steps = axis ? { preprocess: preprocess() } : {};
+  const steps = axis ? { preprocess: preprocess() || null } : {};
   if (axis && !isFew()) return { ranges: ranges(), ...steps };
   const chosen = isFew() ? [...$("features").querySelectorAll("input:checked")].map((box) => box.value) : filtered();
-  return chosen.length ? { features: chosen, ...steps } : null;
+  return chosen.length ? { features: chosen.length < features.length ? chosen : null, ...steps } : null;
 }
 
 let timer = null;
@@ -90,7 +96,7 @@ async function preview() {
   $("window").parentElement.hidden = !$("filter").value;
   ended();
   ended = waiting($("kept"), "Drawing the spectra");
-  const found = await ask(`/api/cases/${mine}/preview`, { method: "POST", body: JSON.stringify(chosen), headers: { "Content-Type": "application/json" } });
+  const found = await ask(`/api/cases/${mine}/preview`, { method: "POST", body: JSON.stringify({ ...open.reading, ...chosen }), headers: { "Content-Type": "application/json" } });
   if (open.case !== mine || turn !== latest) return; // no longer wanted
   ended();
   showProblems($("spectra-problems"), found.problems);
@@ -111,6 +117,6 @@ function show({ before, after, kinds }) {
 
 $("features").addEventListener("input", () => {
   if (axis) previewSoon();
-  else if (!isFew()) countChosen();
+  else if (!isFew()) { earlier = null; countChosen(); }
 });
 for (const id of ["scatter", "filter", "window"]) $(id).addEventListener("input", previewSoon);

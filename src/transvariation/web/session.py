@@ -1,0 +1,187 @@
+"""A case in its worker process: its tables are read once, judged, and shown at any sensitivity."""
+
+import base64
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from transvariation.casework import CaseError, CaseResult, CaseSettings
+from transvariation.casework.checks import duplicate_warnings
+from transvariation.casework.judging import Progress, judge_tables
+from transvariation.casework.reading import CaseTables, read_case
+from transvariation.casework.settings import TABLES
+from transvariation.casework.variables import preprocessing_for, select_ranges, spectral_axis
+from transvariation.report.demo import demo_tables
+from transvariation.tables import Limits, Table, TableError, read_table
+from transvariation.tables.settings import options_of
+from transvariation.web.preview import problem_dict, segments, sheets, show_problems, show_table, some
+from transvariation.web.views import VIEWS
+
+# A browser shows all of this at once: less than the command line takes.
+LIMITS = Limits(rows=50_000, columns=10_000, cells=500_000, unpacked=100_000_000)
+FEW = 40  # positions of a spectrum that can be chosen one by one
+MAX_PROBLEMS = 200
+EXAMPLE = {"control": "windows.csv", "recovered": "recovered.csv"}  # the tables of the demonstration
+
+
+class Session:
+    """The tables of a case and its result, at the sensitivity that was asked for last."""
+
+    def __init__(self, progress: Progress):
+        self.progress = progress
+        self.sources: dict[str, Any] = {}
+        self.names: dict[str, str] = {}
+        self.tables: list[tuple[dict[str, Any], CaseTables]] = []  # with the settings by which they were read
+        self.judged: CaseResult | None = None
+        self.result: CaseResult | None = None
+
+    def load(self, files: dict[str, dict[str, str]]) -> None:
+        """Take the files of a case by their part in it; one without content is packaged."""
+        self.sources = {
+            which: base64.b64decode(file["content"]) if "content" in file else file["name"]
+            for which, file in files.items()
+        }
+        self.names = {which: file["name"] for which, file in files.items() if "content" in file}
+        if self.names.get("control") == self.names.get("recovered"):
+            self.names |= {which: f"{self.names[which]} ({which})" for which in ("control", "recovered")}
+
+    def example(self) -> dict[str, dict[str, str]]:
+        """Return the files of the demonstration, as `load` takes them."""
+        tables = demo_tables()
+        contents = {name: tables[name].to_csv(index=False).encode() for name in EXAMPLE.values()}
+        return {
+            which: {"name": name, "content": base64.b64encode(contents[name]).decode()}
+            for which, name in EXAMPLE.items()
+        }
+
+    def open(self, file: dict[str, str]) -> None:
+        """Take a case that was saved as JSON."""
+        try:
+            self.judged = self.result = CaseResult.from_dict(json.loads(base64.b64decode(file["content"])))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            message = f"{file['name']} is not a case that this version has saved as JSON."
+            raise ValueError(message) from error
+
+    def check(self, content: Mapping[str, Any]) -> None:
+        """Refuse wrong settings."""
+        CaseSettings.from_dict(content)
+
+    def read(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        """Read the tables; return what was understood, or the problems and where they are."""
+        settings = CaseSettings.from_dict(content)
+        self.tables = []
+        contents = {which: self.sources[which] for which in self.names}
+        seen = {"files": self.names, "sheets": {which: sheets(each, LIMITS) for which, each in contents.items()}}
+        try:
+            return seen | self._understood(settings)
+        except TableError as error:
+            tables = {
+                which: show_problems(each, self.names[which], error.problems, LIMITS, settings.of_table(which))
+                for which, each in contents.items()
+            }
+            return seen | {"problems": [problem_dict(each) for each in error.problems[:MAX_PROBLEMS]], "tables": tables}
+
+    def _understood(self, settings: CaseSettings) -> dict[str, Any]:
+        shown: dict[str, Table] = {}
+        doubts: list[str] = []
+        try:
+            tables = self._read(settings)
+        except (TableError, CaseError) as error:
+            # The third table may still fit fewer variables or other roles, if it can be read and the others are sound.
+            further = [which for which in ("background", "foreign") if which in self.sources]
+            if not further:
+                raise
+            tables = self._read(settings, further)
+            shown = {which: self._read_alone(which, settings) for which in further if which in self.names}
+            doubts = [error.text("page")] if isinstance(error, CaseError) else [p.text("page") for p in error.problems]
+        for which in TABLES:
+            table = getattr(tables, f"{which}_table")
+            if table is not None:
+                shown[which] = table
+        axis = spectral_axis(tables.features)
+        return {
+            "features": list(tables.features) if axis is None or len(axis) <= FEW else [],
+            "axis": None if axis is None else [float(axis.min()), float(axis.max())],
+            "tables": {which: show_table(table, spectral=axis is not None) for which, table in shown.items()},
+            "warnings": [*duplicate_warnings(tables.control_table, tables.recovered_table), *doubts],
+        }
+
+    def _read(self, settings: CaseSettings, left_out: Sequence[str] = ()) -> CaseTables:
+        """Read the tables of the case, unless they were read with the same settings."""
+        given = options_of(CaseSettings).items()
+        how = {name: getattr(settings, name) for name, option in given if option.group in ("tables", "variables")}
+        how["left_out"] = list(left_out)
+        for known, tables in self.tables:
+            if known == how:
+                return tables
+        sources = {which: self._source(which) for which in self.sources if which not in left_out}
+        own = {which: each for which, each in settings.tables.items() if which not in left_out}
+        tables = read_case(sources, replace(settings, tables=own), LIMITS)
+        self.tables = [*self.tables[:1], (how, tables)]  # all variables for the preview, and those that are judged
+        return tables
+
+    def _read_alone(self, which: str, settings: CaseSettings) -> Table:
+        how = settings.of_table(which).given()
+        return read_table(self.sources[which], name=self.names[which], **how, missing="keep", limits=LIMITS)
+
+    def _source(self, which: str) -> Any:
+        """Return a file in memory that knows its name; the name of a packaged table."""
+        if which not in self.names:
+            return self.sources[which]
+        file = io.BytesIO(self.sources[which])
+        file.name = self.names[which]
+        return file
+
+    def preview(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the spectra as they were read, and after preprocessing of the chosen variables, as `judge` does it."""
+        chosen = CaseSettings.from_dict(content)
+        (_, tables), *_ = self.tables
+        axis = spectral_axis(tables.features)
+        if axis is None:
+            raise ValueError("The names of the variables are not the positions of a spectrum.")
+        inside = set(select_ranges(tables.features, chosen.ranges) if chosen.ranges else tables.features)
+        wanted = inside.intersection(chosen.features or tables.features)
+        kept = np.array([name in wanted for name in tables.features])
+        known, new = tables.control.means, tables.recovered.means
+        before = np.vstack([known[some(len(known))], new[some(len(new))]])
+        after = None
+        if chosen.steps is not None:
+            preprocessing = preprocessing_for(chosen.steps, int(kept.sum())).fit(known[:, kept])
+            after = segments(axis[kept], preprocessing.transform(before[:, kept]))
+        return {
+            "kinds": ["control"] * len(some(len(known))) + ["recovered"] * len(some(len(new))),
+            "of": [len(known), len(new)],
+            "kept": [int(kept.sum()), len(kept)],
+            "before": segments(axis, before),
+            "after": after,
+        }
+
+    def judge(self, content: Mapping[str, Any]) -> None:
+        """Judge the case."""
+        settings = CaseSettings.from_dict(content)
+        self.progress("reading the tables", 0.0)
+        tables = self._read(settings)
+        self.judged = self.result = judge_tables(
+            tables, settings, progress=self.progress, command="transvariation serve"
+        )
+
+    @property
+    def _judged(self) -> CaseResult:
+        if self.judged is None:
+            raise ValueError("There is no result yet.")
+        return self.judged
+
+    def at(self, sensitivity: float | None) -> CaseResult:
+        """Return the result at a sensitivity, as judged by default."""
+        wanted = self._judged.model.sensitivity if sensitivity is None else sensitivity
+        if self.result is None or wanted != self.result.model.sensitivity:
+            self.result = self._judged.at(wanted)
+        return self.result
+
+    def show(self, name: str, sensitivity: float | None, *arguments: Any) -> dict[str, Any]:
+        """Return a view of the result: a function of `transvariation.web.views`."""
+        return VIEWS[name](self.at(sensitivity), *arguments)

@@ -1,0 +1,298 @@
+"""What the page shows of a case, as JSON values: it shows this and decides nothing. And the files that it saves."""
+
+import base64
+import io
+import re
+import zipfile
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+
+from transvariation.casework import CaseResult, Conclusion
+from transvariation.casework.checks import format_p
+from transvariation.casework.model_file import spreadsheet_safe
+from transvariation.casework.result import LIMITATIONS, MANY, Measured
+from transvariation.report.case import case_html, case_pdf
+from transvariation.report.case_figures import (
+    draw_acceptance,
+    draw_extremes,
+    draw_foreign,
+    draw_fragments,
+    draw_importance,
+    draw_spectra,
+    draw_type_ii,
+    has_band,
+    known_values,
+    spectra_of,
+    strongest_variables,
+    with_unit,
+)
+from transvariation.report.case_text import (
+    FOREIGN_WORDS,
+    TYPE_II_WORDS,
+    conclusion_frame,
+    format_number,
+    format_ratio,
+    match_word,
+    ratio_sentence,
+    summary_lines,
+    tables_of,
+    verdict,
+)
+from transvariation.web.preview import segments, some
+
+NAMED = 4  # variables named as evidence in the table of conclusions
+REASONS = 40  # variables or regions in the evidence on a fragment
+SEVERAL = 10  # recovered fragments; of fewer, the number of extreme p-values says nothing
+
+
+def view(result: CaseResult) -> dict[str, Any]:
+    """Describe the case for the page, which shows this and decides nothing."""
+    model, inputs = result.model, result.inputs
+    calibration = model.calibrations[model.basis]
+    files = ", ".join(f"{role} {table['file']}" for role, table in tables_of(result).items())
+    number = inputs.case.get("case_number")
+    spectral, many = has_band(result), len(inputs.features) > MANY
+    return {
+        "name": _file_name(result),
+        "sensitivity": model.sensitivity,
+        "headline": result.headline,
+        "conclusive": model.conclusive,
+        "files": f"case {number}: {files}" if number else files,
+        "summary": [
+            f"Tables: {files}.",
+            *(line for line in summary_lines(result)[1:] if not line.startswith("Warning: ")),
+        ],
+        "warnings": list(result.warnings),
+        "trust": [calibration.description, calibration.guarantee, *LIMITATIONS],
+        "spectral": spectral,
+        "figures": _figures(result),
+        "features": [] if spectral else list(model.variables.used if many else inputs.features),
+        "axes": list(strongest_variables(result)),
+        "columns": _columns(result),
+        "conclusions": _conclusions(result),
+    }
+
+
+def points(result: CaseResult, x: str, y: str) -> dict[str, Any]:
+    """Return the means and the replicates of all fragments in two variables, with the names of the axes."""
+    if not {x, y} <= set(result.inputs.features):
+        raise ValueError(f"There is no variable {x!r} or no variable {y!r}.")
+
+    def place(fragment: Measured | Conclusion) -> tuple[Any, ...]:
+        values = fragment.measurements[x], fragment.measurements[y]
+        means = (sum(each) / len(each) for each in values)
+        return fragment.fragment, *means, list(zip(*values, strict=True)) if len(values[0]) > 1 else []
+
+    return {
+        "names": [with_unit(result, name) for name in (x, y)],
+        "control": [place(known) for known in result.inputs.known],
+        "recovered": [place(conclusion) for conclusion in result.conclusions],
+    }
+
+
+def evidence(result: CaseResult, key: str) -> dict[str, Any]:
+    """Return the evidence behind one conclusion, by its number; the strongest first."""
+    if key not in map(str, range(len(result.conclusions))):
+        raise ValueError(f"There is no conclusion {key!r}; they are numbered from 0 to {len(result.conclusions) - 1}.")
+    conclusion = result.conclusions[int(key)]
+    found = _regions(conclusion, result) if has_band(result) else _reasons(conclusion, result)
+    ratios = [ratio_sentence(v, conclusion.bound.get(name, "")) for name, v in conclusion.log10_lr.items()]
+    return {"statement": conclusion.statement, "ratios": ratios} | found
+
+
+def spectra(result: CaseResult) -> dict[str, Any]:
+    """Return some recovered spectra over the band of the control, and the importance of every position."""
+    axis, band = np.array(spectra_of(result).axis), spectra_of(result).band(result.model.sensitivity_used)
+    drawn = [result.conclusions[i] for i in some(len(result.conclusions))]
+    excluded = result.excluded if result.model.conclusive else ()
+    outside = [np.abs(band.deviation(c.spectrum)) > band.width for c in excluded]
+    share = np.mean(outside, axis=0) if outside else np.zeros(len(band.center))
+    return _over_band(result, [c.spectrum for c in drawn]) | {
+        "kinds": [("recovered" if c.accepted or not excluded else "excluded") for c in drawn],
+        "titles": [f"{c.fragment}: {verdict(c, result)}, p-value {format_p(c.p_value)}" for c in drawn],
+        "of": len(result.conclusions),
+        "excluded": len(excluded),
+        "importance": segments(axis, 100 * share),
+    }
+
+
+def figure(result: CaseResult, kind: str) -> dict[str, str]:
+    """Draw a figure of the case as SVG, with a text that describes it."""
+    if kind not in _figures(result):
+        raise ValueError(f"There is no figure {kind!r}; there are {', '.join(_figures(result))}.")
+    draw, words = FIGURES[kind]
+    return {"svg": _svg(draw(result)), "words": words}
+
+
+def save(result: CaseResult, kind: str) -> dict[str, str]:
+    """Write the case as a file; return its name and its bytes in base64."""
+    write = WRITERS[kind]
+    return {"name": f"{_file_name(result)}.{kind}", "content": base64.b64encode(write(result)).decode()}
+
+
+def _file_name(result: CaseResult) -> str:
+    """Name files after the case number, as far as every system allows its characters."""
+    number = re.sub(r"[^\w.-]+", "-", result.inputs.case.get("case_number", ""), flags=re.ASCII).strip("-.")
+    return number[:80] or "transvariation-case"
+
+
+def _columns(result: CaseResult) -> dict[str, bool]:
+    """Which columns the table of conclusions needs."""
+    return {
+        "sources": len({c.source for c in result.conclusions}) > 1,
+        "ratios": any(c.log10_lr for c in result.conclusions),
+        "matches": any(c.match is not None for c in result.conclusions),
+    }
+
+
+def _conclusions(result: CaseResult) -> list[dict[str, Any]]:
+    evidence = conclusion_frame(result, NAMED)["evidence"]
+    return [
+        {
+            "key": key,
+            "fragment": c.fragment,
+            "source": c.source,
+            "accepted": c.accepted,
+            "excluded": result.model.conclusive and not c.accepted,
+            "verdict": verdict(c, result),
+            "p_value": c.p_value,
+            "p": format_p(c.p_value),
+            "ratios": [
+                {"short": format_ratio(value, c.bound.get(system, "")), "words": c.words[system]}
+                for system, value in c.log10_lr.items()
+            ],
+            "match": None if c.match is None else match_word(c),
+            "disagreement": c.disagreement,
+            "replicates": max(len(values) for values in c.measurements.values()),
+            "evidence": words,
+        }
+        for key, (c, words) in enumerate(zip(result.conclusions, evidence, strict=True))
+    ]
+
+
+def _reasons(conclusion: Conclusion, result: CaseResult) -> dict[str, Any]:
+    reasons = conclusion.reasons[:REASONS]
+    return {
+        "more": len(result.model.variables.used) - len(reasons),
+        "reasons": [
+            {
+                "variable": with_unit(result, reason.variable),
+                "text": format_number(reason.value),
+                "value": reason.value,
+                "replicates": [format_number(value) for value in conclusion.measurements[reason.variable]],
+                "known": known_values(result, reason.variable),
+                "control": format_number(reason.control),
+                "side": reason.side,
+                "p": format_p(reason.p_values[result.model.basis]),
+                "evidence": reason.evidence,
+            }
+            for reason in reasons
+        ],
+    }
+
+
+def _regions(conclusion: Conclusion, result: CaseResult) -> dict[str, Any]:
+    """Return the spectrum of a fragment over the band of the control, and where it leaves the band."""
+    regions = conclusion.regions or ()
+    return {
+        "spectrum": _over_band(result, [conclusion.spectrum]),
+        "shaded": [(region.low, region.high) for region in regions],
+        "more": max(len(regions) - REASONS, 0),
+        "regions": [
+            [
+                str(region),
+                f"{region.peak:g}",
+                f"{abs(region.deviation):.3g}",
+                "above" if region.deviation > 0 else "below",
+            ]
+            for region in regions[:REASONS]
+        ],
+    }
+
+
+def _over_band(result: CaseResult, lines: Sequence[Sequence[float]]) -> dict[str, Any]:
+    """Return spectra and the band of the control, on a scale that does not depend on the sensitivity."""
+    spectra = spectra_of(result)
+    axis, band, widest = np.array(spectra.axis), spectra.band(result.model.sensitivity_used), spectra.band(1)
+    parts = segments(axis, np.vstack([band.lower, band.upper, *lines]))
+    values = np.vstack([widest.lower, widest.upper, *lines])
+    return {
+        "parts": [{"axis": p["axis"], "band": p["lines"][:2], "lines": p["lines"][2:]} for p in parts],
+        "range": [float(values.min()), float(values.max())],
+        "names": ["wavelength, wavenumber or shift", spectra.preprocess or "as read"],
+    }
+
+
+FIGURES: dict[str, tuple[Callable[[CaseResult], Figure], str]] = {
+    "acceptance": (
+        draw_acceptance,
+        "Acceptance plot: p-values of the recovered fragments. Those above the line are not excluded. Extreme ones are "
+        "excluded, but some calibrating units score as low; outliers score lower than all of them.",
+    ),
+    "extremes": (
+        draw_extremes,
+        "Extremes plot: the number of recovered fragments with a p-value up to each level, against the number expected "
+        "if all came from the source of the control. Points above the band: more differ than chance explains.",
+    ),
+    "foreign": (draw_foreign, FOREIGN_WORDS),
+    "type_ii": (draw_type_ii, TYPE_II_WORDS),
+}
+
+
+def _svg(figure: Figure) -> str:
+    text = io.StringIO()
+    with rc_context({"svg.fonttype": "none"}):
+        figure.savefig(text, format="svg", metadata={"Date": None})
+    return text.getvalue()
+
+
+def _figures(result: CaseResult) -> list[str]:
+    """Name the figures that the page shows of a case, besides the fragments or spectra."""
+    several = len(result.conclusions) >= SEVERAL
+    wanted = {"acceptance": True, "extremes": several, "foreign": result.foreign, "type_ii": result.foreign}
+    return [kind for kind, is_wanted in wanted.items() if is_wanted and result.model.conclusive]
+
+
+def _archive(result: CaseResult) -> bytes:
+    """Write the figures of a case as SVG files in an archive."""
+    drawn = {name: FIGURES[name][0](result) for name in _figures(result)}
+    if has_band(result):
+        drawn |= {"spectra": draw_spectra(result)} | (
+            {"importance": draw_importance(result)} if result.excluded else {}
+        )
+    else:
+        drawn["fragments"] = draw_fragments(result)
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, each in drawn.items():
+            archive.writestr(f"{name}.svg", _svg(each))
+    return content.getvalue()
+
+
+def _csv(result: CaseResult) -> str:
+    """Write the conclusions so that a spreadsheet takes no id or name for a formula."""
+    table = conclusion_frame(result)
+    words = table.select_dtypes(exclude="number")
+    return table.assign(**words.map(spreadsheet_safe)).to_csv(index=False)
+
+
+WRITERS: dict[str, Callable[[CaseResult], bytes]] = {
+    "html": lambda result: case_html(result).encode(),
+    "pdf": case_pdf,
+    "json": lambda result: result.to_json().encode(),
+    "csv": lambda result: _csv(result).encode(),
+    "zip": _archive,
+}
+
+VIEWS: dict[str, Callable[..., dict[str, Any]]] = {
+    "view": view,
+    "points": points,
+    "evidence": evidence,
+    "spectra": spectra,
+    "figure": figure,
+    "save": save,
+}
