@@ -15,6 +15,7 @@ from transvariation.casework.settings import (
 if TYPE_CHECKING:
     from transvariation.casework.conclusions import Conclusion as Conclusion
     from transvariation.casework.conclusions import Reason as Reason
+    from transvariation.casework.database import Database as Database
     from transvariation.casework.errors import CaseError as CaseError
     from transvariation.casework.judging import judge as judge
     from transvariation.casework.result import CaseResult as CaseResult
@@ -24,6 +25,7 @@ _HOME = {
     "CaseError": "errors",
     "CaseResult": "result",
     "Conclusion": "conclusions",
+    "Database": "database",
     "Reason": "conclusions",
     "judge": "judging",
 }

@@ -1,0 +1,464 @@
+"""A database: many sources of one kind, with a described population, in a checked file.
+
+The file is a CSV table with one row per measurement and a JSON file of the same name beside it, which describes the
+population and where the measurements come from. Every program can read both.
+"""
+
+import hashlib
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.stats import spearmanr
+
+from transvariation import __version__
+from transvariation.atomic_write import replacing
+from transvariation.casework.errors import CaseError
+from transvariation.tables import Table, TableSettings, read_table
+
+Floats = NDArray[np.float64]
+
+SCHEMA = "transvariation-database/1"
+LABELS = ("source", "fragment", "replicate", "order", "stratum")
+ABOUT = {
+    "population": "Population",
+    "laboratory": "Laboratory",
+    "instrument": "Instrument",
+    "dates": "Dates of measurement",
+    "quality_control": "Quality-control glass",
+}
+FAR = 8.0  # robust standard deviations from the median: an outlying source or replicate
+FACTOR = 50.0  # between the medians of two tables: different units
+LEVEL = 0.01  # of the test of drift, over all variables
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a check of a database found.
+
+    Attributes
+    ----------
+    check : str
+        ``"duplicates"``, ``"replicates"``, ``"outlying replicate"``, ``"outlying source"``, ``"units"``, ``"drift"``
+        or ``"missing"``.
+    text : str
+        What was found, in a sentence.
+    sources, variables : tuple of str
+        The sources and variables concerned.
+    """
+
+    check: str
+    text: str
+    sources: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Database:
+    """Sources of one kind, with several fragments or replicates each, and a description of their population.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row per measurement: ``source``, ``fragment`` and, where known, ``replicate``, ``order`` and ``stratum``, as
+        text (the order as numbers), and a column of numbers per variable.
+    name : str
+        What outputs call the database.
+    about : mapping of str to str
+        ``population``, ``laboratory``, ``instrument``, ``dates`` and ``quality_control``.
+    units : mapping of str to str
+        The unit of each variable, where known.
+    logged : bool
+        Whether the values are logarithms (base 10).
+    tables : tuple of mapping
+        Name, number of rows and SHA-256 of every table that it was built from.
+
+    See Also
+    --------
+    transvariation.casework.judge : Judge a case with a database as its background.
+
+    Examples
+    --------
+    >>> from transvariation import load_nfi_glass
+    >>> from transvariation.casework import Database
+    >>> glass = load_nfi_glass().frame
+    >>> database = Database.build(glass, population="float glass from casework", fragment_column="piece", logged=True)
+    >>> database.describe()["sources"]
+    977
+    """
+
+    frame: pd.DataFrame
+    name: str = "database"
+    about: Mapping[str, str] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
+    logged: bool = False
+    tables: tuple[Mapping[str, Any], ...] = ()
+
+    @classmethod
+    def build(
+        cls,
+        tables: Any,
+        *,
+        name: str = "database",
+        stratum_column: str | None = None,
+        logged: bool = False,
+        settings: TableSettings | None = None,
+        **given: Any,
+    ) -> Self:
+        """Read tables of measurements into one database.
+
+        Parameters
+        ----------
+        tables : path, bytes or DataFrame, or a sequence of them
+            Each with a column that names the source of a row. Sources of the same name in two tables are one source.
+        name : str, default="database"
+            What outputs call the database.
+        stratum_column : str, optional
+            The column that names what several sources share, such as their maker or batch.
+        logged : bool, default=False
+            Whether the values are logarithms (base 10).
+        settings : TableSettings, optional
+            How the tables are read.
+        **given
+            Further keywords are the texts `population`, `laboratory`, `instrument`, `dates` and `quality_control`, or
+            fields of :class:`TableSettings`, such as `source_column` or `fragment_column`.
+
+        Returns
+        -------
+        Database
+
+        Raises
+        ------
+        CaseError
+            If a table names no sources, or the tables do not share their variables and units.
+        """
+        about = {key: str(given.pop(key)) for key in ABOUT if given.get(key)}
+        how = TableSettings.build(settings, given)
+        single = isinstance(tables, str | bytes | Path | pd.DataFrame) or not isinstance(tables, Iterable)
+        read = [_read(each, how, stratum_column) for each in ([tables] if single else tables)]
+        if not read:
+            raise CaseError("a database needs at least one table")
+        first, _ = read[0]
+        for table, _ in read[1:]:
+            _check_alike(first, table)
+        frame = pd.concat([part for _, part in read], ignore_index=True)
+        provenance = tuple({"name": table.name, "rows": len(table), "sha256": table.sha256} for table, _ in read)
+        return cls(frame, name=name, about=about, units=dict(first.units), logged=logged, tables=provenance)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The measured variables."""
+        return tuple(str(name) for name in self.frame.columns if name not in LABELS)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The names of the sources, in the order of the table."""
+        return tuple(dict.fromkeys(self.frame["source"]))
+
+    @property
+    def strata(self) -> dict[str, str]:
+        """The stratum of each source, such as its maker; empty where none is named."""
+        if "stratum" not in self.frame:
+            return {}
+        return dict(zip(self.frame["source"], self.frame["stratum"], strict=True))
+
+    @cached_property
+    def sha256(self) -> str:
+        """The fingerprint of the measurements."""
+        return hashlib.sha256(self._csv()).hexdigest()
+
+    def _csv(self) -> bytes:
+        return self.frame.to_csv(index=False, lineterminator="\n").encode()
+
+    def without(self, sources: Sequence[str]) -> Self:
+        """Leave sources out.
+
+        Parameters
+        ----------
+        sources : sequence of str
+            Their names.
+
+        Returns
+        -------
+        Database
+        """
+        return replace(self, frame=self.frame[~self.frame["source"].isin(sources)].reset_index(drop=True))
+
+    def write(self, path: str | Path) -> tuple[Path, Path]:
+        """Write the measurements as CSV and the description as JSON beside it.
+
+        Parameters
+        ----------
+        path : path
+            The CSV file; its name must end in ``.csv``.
+
+        Returns
+        -------
+        tuple of Path
+            The two files.
+        """
+        table, description = _files(path)
+        content = {
+            "schema": SCHEMA,
+            "name": self.name,
+            **{key: self.about.get(key, "") for key in ABOUT},
+            "variables": list(self.variables),
+            "units": dict(self.units),
+            "logged": self.logged,
+            "sha256": self.sha256,
+            "tables": [dict(each) for each in self.tables],
+            "findings": [asdict(finding) for finding in self.check()],
+            "version": __version__,
+        }
+        with replacing(table) as written:
+            Path(written).write_bytes(self._csv())
+        with replacing(description) as written:
+            Path(written).write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        return table, description
+
+    @classmethod
+    def read(cls, path: str | Path) -> Self:
+        """Read a database that `write` wrote.
+
+        Parameters
+        ----------
+        path : path
+            The CSV or the JSON file.
+
+        Returns
+        -------
+        Database
+
+        Raises
+        ------
+        CaseError
+            If a file is missing or was changed since.
+        """
+        table, description = _files(path)
+        for file in (table, description):
+            if not file.is_file():
+                raise CaseError(
+                    f"{file} is missing; a database is a CSV file with a JSON file of the same name beside it"
+                )
+        try:
+            content = json.loads(description.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise CaseError(f"{description} is not JSON: {error}") from None
+        if not isinstance(content, dict) or content.get("schema") != SCHEMA:
+            raise CaseError(f"{description} does not describe a database ({SCHEMA}); build one from {table.name}")
+        raw = table.read_bytes()
+        if hashlib.sha256(raw).hexdigest() != content["sha256"]:
+            raise CaseError(f"{table} was changed after {description.name} was written; build the database again")
+        texts = {label: str for label in LABELS if label != "order"}
+        empty = {variable: [""] for variable in content["variables"]}
+        frame = pd.read_csv(io.BytesIO(raw), dtype=texts, keep_default_na=False, na_values=empty)
+        about = {key: content[key] for key in ABOUT if content.get(key)}
+        return cls(
+            frame,
+            name=content["name"],
+            about=about,
+            units=content["units"],
+            logged=content["logged"],
+            tables=tuple(content["tables"]),
+        )
+
+    def describe(self) -> dict[str, Any]:
+        """Summarise the database.
+
+        Returns
+        -------
+        dict
+            Numbers of sources, fragments and measurements, how many fragments and replicates sources have, the strata
+            and, for each variable, its unit, range, and standard deviations within and between sources.
+        """
+        by_fragment = self.frame.groupby(["source", "fragment"], sort=False)
+        by_source = self.frame.groupby("source", sort=False)
+        replicates, fragments = by_fragment.size(), by_source["fragment"].nunique()
+        means = by_source[list(self.variables)].mean()
+        within = by_source[list(self.variables)].var().mean() ** 0.5
+        rows = {
+            name: {
+                "unit": self.units.get(name, ""),
+                "smallest": float(self.frame[name].min()),
+                "median": float(self.frame[name].median()),
+                "largest": float(self.frame[name].max()),
+                "within sources": float(within[name]),
+                "between sources": float(means[name].std()),
+                "missing": int(self.frame[name].isna().sum()),
+            }
+            for name in self.variables
+        }
+        return {
+            "name": self.name,
+            **{key: self.about.get(key, "") for key in ABOUT},
+            "sources": len(fragments),
+            "fragments": len(replicates),
+            "measurements": len(self.frame),
+            "fragments per source": _counts(fragments),
+            "replicates per fragment": _counts(replicates),
+            "strata": {} if not self.strata else pd.Series(self.strata).value_counts().to_dict(),
+            "logged": self.logged,
+            "variables": rows,
+            "sha256": self.sha256,
+        }
+
+    def check(self) -> tuple[Finding, ...]:
+        """Check the measurements on entry.
+
+        Returns
+        -------
+        tuple of Finding
+            Duplicated rows, labels that occur twice, replicates and sources far from the others, tables in different
+            units, drift over the order of measurement, and missing values.
+        """
+        values = self.frame[list(self.variables)].to_numpy(dtype=float)
+        scaled = values if self.logged or not (values > 0).all() else np.log10(values)
+        return (
+            *self._duplicates(),
+            *self._twice_labelled(),
+            *self._outlying(scaled),
+            *self._units(),
+            *self._drift(scaled),
+            *self._missing(),
+        )
+
+    def _duplicates(self) -> list[Finding]:
+        again = self.frame.duplicated(list(self.variables), keep=False)
+        if not again.any():
+            return []
+        sources = tuple(dict.fromkeys(self.frame.loc[again, "source"]))
+        n = int(self.frame.duplicated(list(self.variables)).sum())
+        return [Finding("duplicates", f"{n} rows repeat the measurements of another row exactly", sources)]
+
+    def _twice_labelled(self) -> list[Finding]:
+        if "replicate" not in self.frame:
+            return []
+        twice = self.frame.duplicated(["source", "fragment", "replicate"], keep=False)
+        sources = tuple(dict.fromkeys(self.frame.loc[twice, "source"]))
+        text = f"{int(twice.sum())} rows share source, fragment and replicate with another row"
+        return [Finding("replicates", text, sources)] if twice.any() else []
+
+    def _outlying(self, scaled: Floats) -> list[Finding]:
+        """Find measurements far from their source, and sources far from the others, by robust standard deviations."""
+        frame = pd.DataFrame(scaled, columns=list(self.variables))
+        source = self.frame["source"].to_numpy()
+        centers = frame.groupby(source, sort=False).median()
+        away = np.abs(frame.to_numpy() - centers.loc[source].to_numpy())
+        several = frame.groupby(source, sort=False).transform("size").to_numpy() >= 3
+        found = []
+        for check, distance, names in (
+            ("outlying replicate", np.where(several[:, None], away, 0.0), source),
+            ("outlying source", (centers - centers.median()).abs().to_numpy(), centers.index.to_numpy()),
+        ):
+            spread = 1.4826 * np.nanmedian(np.where(distance > 0, distance, np.nan), axis=0)
+            with np.errstate(invalid="ignore"):
+                row, column = np.nonzero(distance > FAR * np.where(spread > 0, spread, np.inf))
+            if len(row):
+                what = "measurements" if check == "outlying replicate" else "sources"
+                counts = np.bincount(column, minlength=len(self.variables))
+                by_variable = ", ".join(f"{self.variables[j]} {counts[j]}" for j in np.flatnonzero(counts))
+                text = f"{what} more than {FAR:g} robust standard deviations from the others: {by_variable}"
+                far = tuple(dict.fromkeys(map(str, names[row])))
+                found.append(Finding(check, text, far, tuple(self.variables[j] for j in np.flatnonzero(counts))))
+        return found
+
+    def _units(self) -> list[Finding]:
+        if len(self.tables) < 2:
+            return []
+        table = np.repeat(np.arange(len(self.tables)), [each["rows"] for each in self.tables])
+        medians = self.frame[list(self.variables)].abs().groupby(table).median()
+        if self.logged:
+            medians = 10.0 ** self.frame[list(self.variables)].groupby(table).median()
+        apart = [name for name in self.variables if medians[name].max() > FACTOR * medians[name].min() > 0]
+        text = "the medians of the tables differ by more than a factor of {:g}: {}; check the units"
+        return [Finding("units", text.format(FACTOR, ", ".join(apart)), (), tuple(apart))] if apart else []
+
+    def _drift(self, scaled: Floats) -> list[Finding]:
+        """Correlate the residuals within sources, or the values where each source was measured once, with the order."""
+        if "order" not in self.frame:
+            return []
+        frame, order = pd.DataFrame(scaled, columns=list(self.variables)), self.frame["order"].to_numpy(dtype=float)
+        within = order - pd.Series(order).groupby(self.frame["source"].to_numpy()).transform("mean").to_numpy()
+        if np.ptp(within) > 0:
+            frame = frame - frame.groupby(self.frame["source"].to_numpy()).transform("mean")
+            order = within
+        p = {name: float(spearmanr(order, frame[name], nan_policy="omit").pvalue) for name in self.variables}
+        drifting = tuple(name for name in self.variables if p[name] <= LEVEL / len(p))
+        text = f"values change with the order of measurement: {', '.join(drifting)}"
+        return [Finding("drift", text, (), drifting)] if drifting else []
+
+    def _missing(self) -> list[Finding]:
+        share = self.frame[list(self.variables)].isna().mean()
+        found = [name for name in self.variables if share[name] > 0]
+        text = "values are missing or below detection: " + ", ".join(f"{name} ({share[name]:.1%})" for name in found)
+        return [Finding("missing", text, (), tuple(found))] if found else []
+
+
+def is_database(path: Any) -> bool:
+    """Return whether a path leads to a database: a CSV file with a description beside it."""
+    if not isinstance(path, str | Path) or Path(path).suffix.lower() not in (".csv", ".json"):
+        return False
+    try:
+        _, description = _files(path)
+        return description.is_file() and SCHEMA in description.read_text(encoding="utf-8", errors="replace")[:200]
+    except OSError:
+        return False
+
+
+def _files(path: str | Path) -> tuple[Path, Path]:
+    path = Path(path)
+    if path.suffix.lower() not in (".csv", ".json"):
+        raise CaseError(f"{path.name} must end in .csv; its description is a .json file of the same name")
+    return path.with_suffix(".csv"), path.with_suffix(".json")
+
+
+def _read(source: Any, how: TableSettings, stratum_column: str | None) -> tuple[Table, pd.DataFrame]:
+    given = how.given()
+    roles = dict(given.pop("roles", {}))
+    if stratum_column is not None:
+        roles[stratum_column] = "ignore"
+    table = read_table(source, missing="keep", roles=roles, **given)
+    if table.source is None:
+        raise CaseError(f"{table.name} has no column that names the source of each row", "source-column")
+    # Where fragments have no label, every row of a source is one.
+    numbers = pd.Series(table.source).groupby(list(table.source)).cumcount() + 1
+    columns: dict[str, Any] = {"source": table.source, "fragment": table.fragment or numbers.astype(str).tolist()}
+    if table.replicate is not None:
+        columns["replicate"] = table.replicate
+    if table.order is not None:
+        columns["order"] = table.order
+    if stratum_column is not None:
+        others = {name: "ignore" for name, role in table.roles.items() if role == "source"}
+        own = read_table(
+            source,
+            missing="keep",
+            **{**given, "source_column": stratum_column},
+            roles=roles | others | {stratum_column: "source"},
+        )
+        columns["stratum"] = own.source
+    return table, pd.DataFrame(columns | dict(zip(table.features, table.X.T, strict=True)))
+
+
+def _check_alike(first: Table, table: Table) -> None:
+    if lacking := [name for name in first.features if name not in table.features]:
+        raise CaseError(
+            f"{table.name} lacks {', '.join(lacking)}, which {first.name} has; a database has one menu of variables",
+            "features",
+        )
+    units = {name: (first.units.get(name), table.units.get(name)) for name in first.features}
+    if apart := [name for name, (a, b) in units.items() if a and b and a != b]:
+        raise CaseError(
+            f"{first.name} and {table.name} state different units for {', '.join(apart)}; convert one of them"
+        )
+
+
+def _counts(sizes: "pd.Series[int]") -> str:
+    low, high = int(sizes.min()), int(sizes.max())
+    return str(low) if low == high else f"{low} to {high} (median {sizes.median():g})"

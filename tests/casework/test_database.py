@@ -1,0 +1,97 @@
+"""Databases: many tables in, one checked file out."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from transvariation.casework import CaseError, Database, SettingsError
+
+
+def measurements(n_sources=40, n_fragments=3, seed=0):
+    rng = np.random.default_rng(seed)
+    centers = rng.normal(2, 0.3, size=(n_sources, 2))
+    rows = [
+        {"pane": f"P{i:02}", "piece": f"{j}", "rep": f"{k}", "Mg": 10 ** value[0], "Al": 10 ** value[1]}
+        for i, center in enumerate(centers)
+        for j in range(n_fragments)
+        for k in range(2)
+        for value in [center + rng.normal(0, 0.01, 2)]
+    ]
+    return pd.DataFrame(rows).assign(maker=lambda t: np.where(t["pane"] < "P20", "A", "B"))
+
+
+def build(table, **options):
+    return Database.build(table, stratum_column="maker", fragment_column="piece", source_column="pane", **options)
+
+
+def test_levels_and_strata_are_kept():
+    database = build(measurements(), population="panes of two makers")
+    described = database.describe()
+    assert (described["sources"], described["fragments"], described["measurements"]) == (40, 120, 240)
+    assert described["replicates per fragment"] == "2"
+    assert described["strata"] == {"A": 20, "B": 20}
+    assert database.variables == ("Mg", "Al")
+    assert database.strata["P19"] == "A"
+    assert database.without(["P00", "P01"]).sources[0] == "P02"
+
+
+def test_a_written_database_is_read_back_bit_by_bit(tmp_path):
+    database = build(measurements(), population="panes", laboratory="L", instrument="LA-ICP-MS")
+    table, description = database.write(tmp_path / "panes.csv")
+    for path in (table, description):
+        again = Database.read(path)
+        pd.testing.assert_frame_equal(again.frame, database.frame, check_exact=True)
+        assert again.about == {"population": "panes", "laboratory": "L", "instrument": "LA-ICP-MS"}
+        assert again.sha256 == database.sha256
+    assert json.loads(description.read_text())["schema"] == "transvariation-database/1"
+    table.write_text(table.read_text().replace("P00", "P99", 1))
+    with pytest.raises(CaseError, match="was changed after"):
+        Database.read(table)
+
+
+def test_two_tables_become_one_if_their_variables_and_units_agree():
+    table = measurements()
+    database = build([table[:120], table[120:]])
+    assert len(database.sources) == 40
+    assert [each["rows"] for each in database.tables] == [120, 120]
+    with pytest.raises(CaseError, match="lacks Al"):
+        build([table[:120], table[120:].drop(columns="Al")])
+    thousand = table[120:].assign(Mg=lambda t: 1000 * t["Mg"])
+    assert [(f.check, f.variables) for f in build([table[:120], thousand]).check() if f.check == "units"] == [
+        ("units", ("Mg",))
+    ]
+
+
+def test_a_clean_database_has_no_findings():
+    assert build(measurements()).check() == ()
+
+
+def test_what_is_wrong_is_found_and_located():
+    table = measurements()
+    table.loc[5, ["Mg", "Al"]] = table.loc[200, ["Mg", "Al"]].to_numpy()
+    table.loc[30, "Mg"] *= 4
+    table.loc[table["pane"] == "P10", "Al"] *= 1e4
+    table.loc[50, "rep"] = "1"
+    table.loc[60, "Mg"] = np.nan
+    found = {finding.check: finding for finding in build(table).check()}
+    assert set(found) == {"duplicates", "outlying replicate", "outlying source", "replicates", "missing"}
+    assert set(found["duplicates"].sources) == {"P00", "P33"}
+    assert "P05" in found["outlying replicate"].sources
+    assert found["outlying source"].sources == ("P10",)
+    assert found["missing"].variables == ("Mg",)
+
+
+def test_drift_over_the_order_of_measurement_is_found():
+    table = measurements().assign(order=np.arange(240))
+    table["Mg"] *= 10 ** (table["order"] % 6 * 0.02)
+    found = {finding.check: finding for finding in build(table, roles={"order": "order"}).check()}
+    assert found["drift"].variables == ("Mg",)
+
+
+def test_a_table_without_sources_and_a_misspelt_option_are_refused():
+    with pytest.raises(CaseError, match="no column that names the source"):
+        Database.build(measurements()[["Mg", "Al"]])
+    with pytest.raises(SettingsError, match="did you mean 'source_column'"):
+        Database.build(measurements(), source_colum="pane")
