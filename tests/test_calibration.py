@@ -180,9 +180,24 @@ def test_an_unsupported_sensitivity_names_the_required_n(normal):
     classifier = Mean(calibration="loo").fit(normal)
     with pytest.warns(UserWarning, match=r"sensitivity=0.99 is not supported by 60 .* at least 99"):
         classifier.set_sensitivity(0.99)
-    assert classifier.offset_ == classifier._calibration.scores.min()
+    assert classifier.offset_ == -np.inf
     with pytest.warns(UserWarning, match="no number of samples supports 1"):
         classifier.set_sensitivity(1.0)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("sensitivity", [0.5, 0.9, 0.95, 0.99, 0.999])
+@pytest.mark.filterwarnings("ignore::transvariation.conformal.TooFewSamples")
+@pytest.mark.parametrize("kind", [Mean, Halves])
+def test_predictions_agree_with_p_values_also_for_few_samples(mode, sensitivity, kind):
+    """Fifteen samples give no p-value below 1 / 16: at 0.95 nothing can be rejected, whatever its score."""
+    rng = np.random.default_rng(0)
+    for n in (15, 30):
+        classifier = kind(calibration=mode, sensitivity=sensitivity).fit(rng.normal(size=(n, 2)))
+        Z = 5 * rng.normal(size=(200, 2))
+        np.testing.assert_array_equal(classifier.predict(Z) == 1, classifier.p_values(Z) > 1 - sensitivity + 1e-9)
+        nothing = bool((classifier.predict(1e3 * Z) == 1).all())
+        assert nothing == classifier.coverage_report().guarantee.startswith("Every sample is accepted")
 
 
 def test_small_strata_share_one_threshold():

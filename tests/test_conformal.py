@@ -36,7 +36,7 @@ def test_held_out_threshold_accepts_exactly_p_above_alpha(scores, sensitivity, s
         n = len(scores) if weights is None else len(np.unique(groups))
         if n < required_n(sensitivity):
             with pytest.warns(UserWarning, match="is not supported by"):
-                assert conformal_threshold(scores, sensitivity, weights, held_out=True) == min(scores)
+                assert conformal_threshold(scores, sensitivity, weights, held_out=True) == -np.inf
             continue
         threshold = conformal_threshold(scores, sensitivity, weights, held_out=True)
         objects = np.arange(-1, 8, 0.5)
@@ -81,7 +81,7 @@ def test_warnings_point_at_the_line_that_fits():
         TOCC(calibration="loo", sensitivity=0.99).fit(X + 1)
     assert {warning.filename for warning in caught} == {__file__}
     assert len({warning.lineno for warning in caught}) == 2
-    assert len(caught) == 4  # TooFewSamples and RejectsNothing for both fits
+    assert len(caught) == 2  # TooFewSamples for both fits
 
 
 @pytest.mark.parametrize("level", [0.05, 0.1, 0.3])

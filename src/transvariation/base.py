@@ -186,7 +186,8 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         # With several thresholds the score is the margin over the sample's own one.
         self.offset_ = float(self.thresholds_[0]) if len(self.thresholds_) == 1 else 0.0
         self._sensitivity = sensitivity
-        if calibration.held_out and (self.thresholds_ <= calibration.lowest).all():
+        too_few = calibration.too_few(sensitivity)  # of which the calibration warned
+        if calibration.held_out and not too_few.any() and (self.thresholds_ <= calibration.lowest).all():
             self._warn_that_nothing_is_rejected(sensitivity)
 
     def _warn_that_nothing_is_rejected(self, sensitivity: Any) -> None:
@@ -277,8 +278,8 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
 
         Small values are evidence against the target class. The p-values are conservative under ties and valid as far as
         the calibration is: see :meth:`coverage_report`. With a calibration other than ``"resubstitution"``, the
-        accepted samples are exactly those with a p-value above ``1 - sensitivity``, up to rounding and unless `fit`
-        warned of too few samples.
+        accepted samples are exactly those with a p-value above ``1 - sensitivity``, up to rounding. Where `fit` warned
+        of too few samples, all p-values are above it.
 
         Parameters
         ----------

@@ -57,7 +57,8 @@ def warn_user(message: str, category: type[Warning]) -> None:
 def rejection_count(n: float, sensitivity: float, *, held_out: bool) -> float:
     """Compute how many of n scores may fall below the threshold; its integer part is the threshold's rank.
 
-    Held-out scores that are too few for the sensitivity allow no rejection among themselves; this warns.
+    Held-out scores that are too few for the sensitivity give -1 and a warning: everything is accepted, as a p-value of
+    at least ``1 / (n + 1)`` demands.
 
     Examples
     --------
@@ -71,11 +72,11 @@ def rejection_count(n: float, sensitivity: float, *, held_out: bool) -> float:
         need = required_n(sensitivity)
         remedy = f"calibrate with at least {need:.0f}" if math.isfinite(need) else "no number of samples supports 1"
         warn_user(
-            f"sensitivity={sensitivity} is not supported by {n:.0f} held-out samples or groups: {remedy}, or lower the "
-            f"sensitivity to at most {n / (n + 1):.3g}, which is used instead",
+            f"sensitivity={sensitivity} is not supported by {n:.0f} held-out samples or groups, so that every sample "
+            f"is accepted: {remedy}, or lower the sensitivity to at most {n / (n + 1):.3g}",
             TooFewSamples,
         )
-        return 0.0
+        return -1.0
     return alpha * (n + 1) - 1 + _ROUNDING
 
 
@@ -96,7 +97,8 @@ def conformal_threshold(
     held_out : bool, default=False
         Whether the samples were scored by a classifier fitted without them. The share then holds for the next sample,
         which is counted as well: the accepted samples are exactly those with a p-value above ``1 - sensitivity``. This
-        needs ``n >= required_n(sensitivity)``; with fewer, the lowest score becomes the threshold, with a warning.
+        needs ``n >= required_n(sensitivity)``; with fewer, everything is accepted, with a warning: the threshold is
+        minus infinity.
 
     Examples
     --------
@@ -108,6 +110,8 @@ def conformal_threshold(
     values = np.asarray(scores, dtype=float)
     n = float(len(values) if weights is None else np.asarray(weights, dtype=float).sum())
     below = rejection_count(n, sensitivity, held_out=held_out)
+    if below < 0:
+        return -np.inf
     if weights is None:
         rank = min(int(below), len(values) - 1)
         return float(np.partition(values, rank)[rank])
@@ -509,6 +513,15 @@ class ConformalCalibration:
         count = self.count_at_or_below(pools[0], scores).sum()
         return rank_sum_p_value(int(count), int(self.sizes.sum()), len(scores))
 
+    def too_few(self, sensitivity: float | ArrayLike) -> NDArray[np.bool_]:
+        """Return for each stratum whether its calibration samples are too few, so that it accepts everything."""
+        shares = check_sensitivities(sensitivity, self.n_strata)
+        result = np.zeros(self.n_strata, dtype=bool)
+        for strata in self.pools(sensitivity):
+            n = float(self.sizes[self.occupied(strata)].sum())
+            result[strata] = self.held_out and n < required_n(shares[strata[0]]) - _ROUNDING
+        return result
+
     def count_lowest(self) -> float:
         """Count the samples or groups that have the lowest attainable score."""
         return _number(self.count_at_or_below(np.arange(self.n_strata), [self.lowest])[0])
@@ -526,10 +539,17 @@ class ConformalCalibration:
             each = 1 - (1 - check_confidence(confidence)) / len(pools)  # Bonferroni
             bounds.append(sensitivity_bound(n, shares[strata[0]], each, grouped=self.unit != "samples"))
         several = np.ndim(sensitivity) > 0
+        guarantee = _guarantee(self.mode, self.n_folds, self.unit == "groups", len(pools))
+        if (too_few := self.too_few(sensitivity)).any():
+            where = "Every sample" if too_few.all() else "In some strata every sample"
+            guarantee = (
+                f"{where} is accepted: the calibration {self.unit} are too few for the sensitivity, see required_n. "
+                + guarantee
+            )
         return CoverageReport(
             calibration=self.mode,
             sensitivity=tuple(map(float, np.ravel(sensitivity))) if several else float(sensitivity),  # type: ignore[arg-type]
-            guarantee=_guarantee(self.mode, self.n_folds, self.unit == "groups", len(pools)),
+            guarantee=guarantee,
             n=int(round(self.sizes.sum(), 6)),
             unit=self.unit,
             n_per_stratum=tuple(sizes),

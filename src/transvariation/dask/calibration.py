@@ -40,8 +40,8 @@ class PartitionedCalibration(ConformalCalibration):
     def threshold_of(self, strata: NDArray[np.intp], sensitivity: float) -> float:
         """Select the threshold among the scores of the given strata together."""
         n = int(self.sizes[strata].sum())
-        rank = min(int(rejection_count(n, sensitivity, held_out=self.held_out)), n - 1)
-        return kth_smallest(self.pool(strata), rank, n)
+        below = rejection_count(n, sensitivity, held_out=self.held_out)
+        return kth_smallest(self.pool(strata), min(int(below), n - 1), n) if below >= 0 else -np.inf
 
     def count_at_or_below(self, strata: NDArray[np.intp], scores: ArrayLike) -> Floats:
         """Count the scores of the given strata at or below each of `scores`."""
