@@ -8,7 +8,11 @@ from transvariation.preprocessing.lags import LaggedVariables
 from transvariation.preprocessing.normalization import Normalization, RegionScaling
 from transvariation.preprocessing.scatter import EMSC, MSC, SNV
 from transvariation.preprocessing.steps import make_preprocessing
-from transvariation.preprocessing.transfer import InstrumentOrthogonalization, PiecewiseDirectStandardization
+from transvariation.preprocessing.transfer import (
+    InstrumentOrthogonalization,
+    PiecewiseDirectStandardization,
+    held_out_transfer,
+)
 
 __all__ = [
     "EMSC",
@@ -22,5 +26,6 @@ __all__ = [
     "PiecewiseDirectStandardization",
     "RegionScaling",
     "SavitzkyGolay",
+    "held_out_transfer",
     "make_preprocessing",
 ]

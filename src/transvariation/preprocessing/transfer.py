@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
 
 from transvariation.validation import check_count, native_frame
@@ -203,9 +203,10 @@ class InstrumentOrthogonalization(OneToOneFeatureMixin, TransformerMixin, BaseEs
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Spectra of the transfer samples on all instruments.
-        y : array-like of shape (n_samples,)
-            The label of the sample that each spectrum belongs to.
+            Spectra of the transfer samples on all instruments, or on the second one.
+        y : array-like of shape (n_samples,) or (n_samples, n_features)
+            The label of the sample that each spectrum belongs to, or the spectra of the same samples, in the same
+            order, on the first instrument.
 
         Returns
         -------
@@ -214,8 +215,10 @@ class InstrumentOrthogonalization(OneToOneFeatureMixin, TransformerMixin, BaseEs
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None: the label of each sample")
         rows = validate_data(self, native_frame(X), dtype=np.float64, ensure_min_samples=2)
-        labels = check_array(y, ensure_2d=False, dtype=None)
+        labels = check_array(native_frame(y), ensure_2d=False, dtype=None)
         check_consistent_length(rows, labels)
+        if labels.shape == rows.shape and rows.shape[1] > 1:
+            rows, labels = np.vstack([rows, labels.astype(np.float64)]), np.tile(np.arange(len(rows)), 2)
         _, sample = np.unique(labels, return_inverse=True)
         sample = sample.ravel()
         sums = np.zeros((sample.max() + 1, rows.shape[1]))
@@ -247,3 +250,40 @@ class InstrumentOrthogonalization(OneToOneFeatureMixin, TransformerMixin, BaseEs
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
+
+
+def held_out_transfer(transformer: Any, X: ArrayLike, y: ArrayLike) -> Floats:
+    """Transform each transfer sample by a transfer that was learned from the others.
+
+    A threshold for the second instrument must not be calibrated with spectra from which the transfer was learned: they
+    look more like those of the first instrument than new ones do.
+
+    Parameters
+    ----------
+    transformer : PiecewiseDirectStandardization or InstrumentOrthogonalization
+        The transfer; a copy is fitted for each sample.
+    X : array-like of shape (n_samples, n_features)
+        The transfer samples on the second instrument.
+    y : array-like of shape (n_samples, n_outputs)
+        The same samples on the first instrument.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_outputs)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from transvariation.preprocessing import PiecewiseDirectStandardization, held_out_transfer
+    >>> rng = np.random.default_rng(0)
+    >>> first = rng.normal(size=(10, 2)) @ rng.normal(size=(2, 40))
+    >>> moved = held_out_transfer(PiecewiseDirectStandardization(), 2 * first + 1, first)
+    >>> bool(np.allclose(moved, first))
+    True
+    """
+    second, first = (np.asarray(native_frame(rows), dtype=np.float64) for rows in (X, y))
+    check_consistent_length(second, first)
+    others = ~np.eye(len(second), dtype=bool)
+    return np.vstack(
+        [clone(transformer).fit(second[o], first[o]).transform(second[i : i + 1]) for i, o in enumerate(others)]
+    )
