@@ -21,6 +21,7 @@ from transvariation.preprocessing import (
     SavitzkyGolay,
     make_preprocessing,
 )
+from transvariation.preprocessing.base import segments
 
 CHEMOTOOLS = json.loads((Path(__file__).parent.parent / "reference" / "chemotools" / "preprocessing.json").read_text())
 ALL = [
@@ -218,3 +219,10 @@ def test_every_step_has_a_name(steps, expected):
     if expected is not None:
         np.testing.assert_array_equal(found, expected)
     assert np.isfinite(found).all()
+
+
+def test_an_uneven_axis_without_gaps_is_one_segment():
+    wavelengths = 1e7 / np.arange(4000.0, 400.0, -4.0)  # from wavenumbers: steps grow a hundredfold
+    assert segments(wavelengths) == [slice(0, 900)]
+    assert segments(np.delete(wavelengths, [500, 501, 502])) == [slice(0, 500), slice(500, 897)]
+    assert segments(np.array([5.0])) == [slice(0, 1)]

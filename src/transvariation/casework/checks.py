@@ -62,7 +62,10 @@ def check_case(
         cautions += duplicate_warnings(table, tables.foreign_table, "foreign")
     cautions += _copy_cautions(tables.control)
     cautions += [*_replicate_cautions(tables.control, "control"), *_replicate_cautions(tables.recovered, "recovered")]
-    cautions += [*_filling_cautions(table), *_filling_cautions(tables.recovered_table), *_gap_cautions(tables)]
+    cautions += [
+        *_filling_cautions(table),
+        *_filling_cautions(tables.recovered_table),
+    ]
     return checks, [*cautions, *tables.cautions]
 
 
@@ -295,22 +298,6 @@ def _replicate_cautions(fragments: Fragments, role: str) -> list[str]:
             f"The {role} fragments have {counts[0]} to {counts[-1]} replicates; their means are not equally precise."
         )
     return cautions
-
-
-def _gap_cautions(tables: CaseTables) -> list[str]:
-    """Warn of a filter that takes positions on either side of a gap for neighbours."""
-    axis = tables.axis
-    if axis is None or "sg" not in (tables.preprocess or ""):
-        return []
-    steps = np.abs(np.diff(axis))
-    gaps = np.flatnonzero(steps > 1.5 * np.median(steps))
-    if not len(gaps):
-        return []
-    listed = ", ".join(f"{axis[i]:g} and {axis[i + 1]:g}" for i in gaps[:3]) + (" and others" if len(gaps) > 3 else "")
-    return [
-        f"The positions are not equally spaced: between {listed} the Savitzky-Golay filter takes positions for "
-        "neighbours that are not. Values near such gaps mean little."
-    ]
 
 
 def _copy_cautions(control: Fragments) -> list[str]:

@@ -14,8 +14,10 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.base import clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from transvariation.base import OneClassClassifier
+from transvariation.baselines.ddsimca import DDSIMCA
 from transvariation.calibrated import CalibratedOCC, DetectorDescription
 from transvariation.calibration import CalibrationPlan, calibration_folds, take_rows
 from transvariation.casework.background.likelihood_ratio import Performance
@@ -26,7 +28,7 @@ from transvariation.casework.foreign import Foreign
 from transvariation.casework.fragments import Floats, Fragments
 from transvariation.casework.reading import CaseTables
 from transvariation.casework.settings import CaseSettings
-from transvariation.casework.variables import preprocessing_for
+from transvariation.casework.variables import preprocessing_for, spectral_axis
 from transvariation.certificate import required_n
 from transvariation.conformal import RejectsNothing, TooFewSamples, p_values
 from transvariation.decomposition.minor_components import MinorComponents
@@ -91,6 +93,12 @@ CLASSIFIERS: dict[str, Method] = {
         "The control fragments are projected onto many planes in which they lie close together; the score of a "
         "fragment is averaged over the planes.",
     ),
+    "ddsimca": Method(
+        lambda seed: DDSIMCA("procrustes", calibration="cv"),
+        "The control fragments are described by principal components, as many as Procrustes cross-validation supports. "
+        "The score of a fragment is its full distance within and from the components (DD-SIMCA), with a limit that is "
+        "calibrated by control fragments left out.",
+    ),
 }
 
 REDUCERS: dict[str, tuple[Callable[[int, int], Any], str]] = {
@@ -153,15 +161,17 @@ class PreprocessedNeighbors(DetectorDescription):
         return scored[order], scores[order]
 
 
-def make_classifier(settings: CaseSettings, sensitivity: float, n_features: int) -> OneClassClassifier:
+def make_classifier(settings: CaseSettings, sensitivity: float, features: Sequence[str]) -> OneClassClassifier:
     """Make the classifier that the settings name; every fold of its calibration repeats preprocessing and reduction."""
     classifier = CLASSIFIERS[settings.method].make(settings.seed)
-    steps = []
+    steps: list[Any] = []
+    if settings.method == "ddsimca" and spectral_axis(features) is None:
+        steps.append(StandardScaler())  # variables of different units; the positions of a spectrum share one
     if settings.steps is not None:
-        steps += [step for _, step in preprocessing_for(settings.steps, n_features).steps]
+        steps += [step for _, step in preprocessing_for(settings.steps, features).steps]
     if settings.reduce is not None:
-        if settings.reduce_to > n_features:
-            raise CaseError(f"reduce_to={settings.reduce_to} exceeds the {n_features} variables", "reduce-to")
+        if settings.reduce_to > len(features):
+            raise CaseError(f"reduce_to={settings.reduce_to} exceeds the {len(features)} variables", "reduce-to")
         steps.append(REDUCERS[settings.reduce][0](settings.reduce_to, settings.seed))
     if steps and settings.reduce is None and isinstance(classifier, NeighborTOCC):
         classifier = PreprocessedNeighborTOCC(make_pipeline(*steps, classifier), calibration="loo")
@@ -175,7 +185,7 @@ def fit_classifier(
     settings: CaseSettings, sensitivity: float, X: pd.DataFrame, groups: ArrayLike | None = None
 ) -> tuple[OneClassClassifier, dict[str, type[Warning]]]:
     """Fit the classifier of a case; return it and its warnings. A failure is raised in the terms of a case."""
-    classifier = make_classifier(settings, sensitivity, X.shape[1])
+    classifier = make_classifier(settings, sensitivity, list(map(str, X.columns)))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's are about arrays, not about the case
         warnings.simplefilter("always", UserWarning)
@@ -254,7 +264,7 @@ def compare_with_control(tables: CaseTables, settings: CaseSettings) -> Evidence
     """
     control, recovered, features = tables.control.means, tables.recovered.means, list(tables.features)
     if len(control) < 2:
-        make_classifier(settings, GROUPING, len(features))  # wrong parameters are refused, used or not
+        make_classifier(settings, GROUPING, features)  # wrong parameters are refused, used or not
         calibration = Calibration(
             1, 1.0, describe_comparison(settings), "None: one fragment does not show how fragments differ."
         )

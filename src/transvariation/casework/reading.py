@@ -106,7 +106,7 @@ class CaseTables:
         means = self.control.means, self.recovered.means
         if steps is None:
             return means
-        preprocessing = preprocessing_for(steps, len(self.features)).fit(means[0])
+        preprocessing = preprocessing_for(steps, self.features).fit(means[0])
         return preprocessing.transform(means[0]), preprocessing.transform(means[1])
 
     @cached_property
@@ -114,7 +114,7 @@ class CaseTables:
         """The control fragments after preprocessing, for checks of the control."""
         if self.preprocess is None:
             return self.control
-        preprocessing = preprocessing_for(self.preprocess, len(self.features)).fit(self.control.means)
+        preprocessing = preprocessing_for(self.preprocess, self.features).fit(self.control.means)
         X = preprocessing.transform(self.control.X)
         replicates = [X[rows] for rows in self.control.rows]
         return replace(self.control, X=X, replicates=replicates, means=np.array([x.mean(axis=0) for x in replicates]))
@@ -294,7 +294,7 @@ def _with_background(case: CaseTables, table: Table, fragments: Fragments) -> Ca
     if None in fragments.sources:
         raise CaseError(f"{table.name} has no column that names the source of each row", "source-column")
     by_source = fragments.by_source()
-    steps = [] if case.preprocess is None else preprocessing_for(case.preprocess, len(case.features)).steps
+    steps = [] if case.preprocess is None else preprocessing_for(case.preprocess, case.features).steps
     if len(case.features) > MANY:
         steps = [*steps, ("components", Components())]
     if steps:

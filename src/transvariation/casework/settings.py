@@ -30,6 +30,7 @@ METHODS = {
     "pam": "the same around several centres",
     "mixture": "a mixture of normal distributions",
     "projections": "an average over many planes",
+    "ddsimca": "distances within and from principal components, DD-SIMCA",
 }
 REDUCTIONS = {
     "minor": "the combinations that vary least in the control",

@@ -72,9 +72,10 @@ def check_preprocess(steps: str) -> str:
     return ",".join(preprocessing.named_steps)
 
 
-def preprocessing_for(steps: str, n_features: int) -> Pipeline:
-    """Make the preprocessing of spectra with so many positions; refuse a filter that is wider than they are."""
-    preprocessing = make_preprocessing(steps)
+def preprocessing_for(steps: str, features: Sequence[str]) -> Pipeline:
+    """Make the preprocessing of spectra with these variables; refuse a filter that is wider than they are."""
+    n_features = len(features)
+    preprocessing = make_preprocessing(steps, spectral_axis(features))
     if n_features < (fewest := _fewest_positions(preprocessing)):
         raise CaseError(f"preprocess={steps!r} needs at least {fewest} variables; there are {n_features}", "preprocess")
     return preprocessing

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.ndimage import median_filter
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -13,7 +14,8 @@ from transvariation.validation import native_frame
 
 Floats = NDArray[np.float64]
 
-_GAP = 1.5  # steps of the axis: a longer one is a gap
+_GAP = 1.5  # times the median of the steps around it: a longer step is a gap
+_AROUND = 9  # steps
 _NUMBER = re.compile(r"(?:^-)?\d+(?:\.\d+)?(?:e[-+]?\d+)?", re.IGNORECASE)
 
 
@@ -62,7 +64,7 @@ def _monotonic(positions: Floats) -> bool:
 
 
 def segments(positions: Floats) -> list[slice]:
-    """Divide an axis at its gaps: steps longer than 1.5 times the median step.
+    """Divide an axis at its gaps: steps longer than 1.5 times the median of the steps around them.
 
     Parameters
     ----------
@@ -80,8 +82,9 @@ def segments(positions: Floats) -> list[slice]:
     [slice(0, 3, None), slice(3, 5, None)]
     """
     steps = np.abs(np.diff(positions))
-    gap = _GAP * np.median(steps) if len(steps) else np.inf
-    edges = [0, *(np.flatnonzero(steps > gap) + 1).tolist(), len(positions)]
+    # Of the steps around: those of an axis that was converted, as wavenumbers to wavelengths, grow along it.
+    gaps = np.flatnonzero(steps > _GAP * median_filter(steps, _AROUND, mode="nearest")) if len(steps) else steps
+    edges = [0, *(gaps.astype(int) + 1).tolist(), len(positions)]
     return [slice(first, last) for first, last in pairwise(edges)]
 
 

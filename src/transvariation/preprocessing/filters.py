@@ -24,7 +24,7 @@ class SavitzkyGolay(SpectrumTransformer):
         Order of the derivative; 0 smooths only.
     axis : array-like of shape (n_features,), optional
         Positions of the features; by default the numbers in their names, or 0, 1, 2, ... Where positions are missing
-        (a step of more than 1.5 times the median step), each segment is filtered by itself.
+        (a step of more than 1.5 times those around it), each segment is filtered by itself.
 
     References
     ----------

@@ -162,7 +162,8 @@ class InstrumentOrthogonalization(OneToOneFeatureMixin, TransformerMixin, BaseEs
 
     The principal components of the differences within each transfer sample are projected out of every spectrum, of
     all instruments alike. Unlike :class:`PiecewiseDirectStandardization` it is applied to the training spectra as well,
-    and serves more than two instruments, temperatures or days.
+    and serves more than two instruments, temperatures or days. Calibrate the threshold by samples of the second
+    instrument from which the directions were not learned.
 
     Parameters
     ----------
@@ -174,7 +175,7 @@ class InstrumentOrthogonalization(OneToOneFeatureMixin, TransformerMixin, BaseEs
     components_ : ndarray of shape (n_components, n_features)
         The directions removed, orthonormal.
     mean_ : ndarray of shape (n_features,)
-        The mean of the transfer spectra, which stays.
+        The mean of the transfer spectra, on the first instrument if it is known which that is; it stays.
 
     References
     ----------
@@ -217,8 +218,10 @@ class InstrumentOrthogonalization(OneToOneFeatureMixin, TransformerMixin, BaseEs
         rows = validate_data(self, native_frame(X), dtype=np.float64, ensure_min_samples=2)
         labels = check_array(native_frame(y), ensure_2d=False, dtype=None)
         check_consistent_length(rows, labels)
+        center = rows
         if labels.shape == rows.shape and rows.shape[1] > 1:
-            rows, labels = np.vstack([rows, labels.astype(np.float64)]), np.tile(np.arange(len(rows)), 2)
+            center = labels.astype(np.float64)
+            rows, labels = np.vstack([rows, center]), np.tile(np.arange(len(rows)), 2)
         _, sample = np.unique(labels, return_inverse=True)
         sample = sample.ravel()
         sums = np.zeros((sample.max() + 1, rows.shape[1]))
@@ -227,7 +230,7 @@ class InstrumentOrthogonalization(OneToOneFeatureMixin, TransformerMixin, BaseEs
         _, singular, directions = np.linalg.svd(differences, full_matrices=False)
         rank = int((singular > np.abs(rows).max() * max(rows.shape) * np.finfo(float).eps).sum())
         self.components_ = directions[: min(check_count("n_components", self.n_components), rank)]
-        self.mean_ = rows.mean(axis=0)
+        self.mean_ = center.mean(axis=0)
         return self
 
     def transform(self, X: ArrayLike) -> Floats:
@@ -260,8 +263,9 @@ def held_out_transfer(transformer: Any, X: ArrayLike, y: ArrayLike) -> Floats:
 
     Parameters
     ----------
-    transformer : PiecewiseDirectStandardization or InstrumentOrthogonalization
-        The transfer; a copy is fitted for each sample.
+    transformer : PiecewiseDirectStandardization
+        The transfer; a copy is fitted for each sample. It must leave the known spectra as they are: with
+        :class:`InstrumentOrthogonalization` the classifier itself would have to be fitted without each sample.
     X : array-like of shape (n_samples, n_features)
         The transfer samples on the second instrument.
     y : array-like of shape (n_samples, n_outputs)

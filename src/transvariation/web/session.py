@@ -5,6 +5,7 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -150,7 +151,7 @@ class Session:
         before = np.vstack([known[some(len(known))], new[some(len(new))]])
         after = None
         if chosen.steps is not None:
-            preprocessing = preprocessing_for(chosen.steps, int(kept.sum())).fit(known[:, kept])
+            preprocessing = preprocessing_for(chosen.steps, list(compress(tables.features, kept))).fit(known[:, kept])
             after = segments(axis[kept], preprocessing.transform(before[:, kept]))
         return {
             "kinds": ["control"] * len(some(len(known))) + ["recovered"] * len(some(len(new))),
