@@ -69,6 +69,8 @@ class TwoHalves(Closeness):
         return (X[:, 0] > 0).astype(np.intp)
 
 
+# The samples of some checks are in the order of their classes.
+@pytest.mark.filterwarnings("ignore::transvariation.ordered.OrderedScores")
 @parametrize_with_checks(
     [
         TOCC(calibration="loo"),
@@ -169,6 +171,7 @@ def test_groups_are_left_out_and_counted_whole(mode):
         np.testing.assert_array_equal(classifier._calibration.scores[:3], expected)
 
 
+@pytest.mark.filterwarnings("ignore::transvariation.ordered.OrderedScores")
 def test_replicates_would_overstate_n_without_groups():
     X = np.repeat(np.random.default_rng(6).normal(size=(8, 2)), 5, axis=0)
     assert Mean(calibration="loo").fit(X).coverage_report().n == 40

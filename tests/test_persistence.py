@@ -139,7 +139,7 @@ class TestRoundTrip:
             (CalibratedOCC(IsolationForest(n_estimators=5, random_state=0)), TREES),
             (CalibratedOCC(LocalOutlierFactor(novelty=True)), NEIGHBORS),
             (CalibratedOCC(OneClassSVM()), []),
-            (CalibratedOCC(SGDOneClassSVM(random_state=0)), []),
+            (CalibratedOCC(SGDOneClassSVM(random_state=0), calibration="split"), []),
             (CalibratedOCC(EllipticEnvelope(random_state=0)), []),
             (CalibratedOCC(make_pipeline(FunctionTransformer(np.log1p), TOCC())), []),
             (make_pipeline(Third(), TOCC()), [Third]),

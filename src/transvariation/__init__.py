@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from transvariation.persistence import load as load
     from transvariation.persistence import save as save
     from transvariation.projection_ensemble import ProjectionEnsemble as ProjectionEnsemble
+    from transvariation.shift import DensityRatio as DensityRatio
+    from transvariation.shift import density_ratio as density_ratio
     from transvariation.tocc import TOCC as TOCC
 
 __version__ = "0.1.0"
@@ -59,6 +61,7 @@ _HOME = {
     "CalibratedOCC": "calibrated",
     "ConformalCalibration": "conformal",
     "CoverageReport": "conformal",
+    "DensityRatio": "shift",
     "DensityTOCC": "density_tocc",
     "DriftAlarm": "drift",
     "GaussianDensity": "density",
@@ -76,6 +79,7 @@ _HOME = {
     "benjamini_hochberg": "false_discoveries",
     "compare_classifiers": "model_selection",
     "count_anomalies": "false_discoveries",
+    "density_ratio": "shift",
     "density_transvariation_probability": "density",
     "describe_rejections": "inspection",
     "exchangeability_test": "exchangeability",

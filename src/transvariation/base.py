@@ -7,21 +7,24 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.model_selection import LeaveOneOut
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from transvariation.calibration import CalibrationPlan, plan_calibration, take_rows
+from transvariation.calibration import CalibrationPlan, check_groups, plan_calibration, take_rows
 from transvariation.certificate import check_sensitivity
 from transvariation.conformal import (
     ConformalCalibration,
     CoverageReport,
     RejectsNearlyAll,
     RejectsNothing,
+    group_weights,
     margin,
     warn_user,
 )
 from transvariation.description import Description, Floats, Indices, fit_without
 from transvariation.explanation import ExplanationMixin, to_pandas
+from transvariation.ordered import warn_if_ordered
 from transvariation.validation import check_count, native_frame, without_sample_weight
 
 MAX_SAMPLE = 1000  # training samples that explanations refer to
@@ -92,8 +95,12 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         """
         rows = self._validate(X, reset=True)
         plan = plan_calibration(self.calibration, self.sensitivity, len(rows), groups)
+        self._alignment: Floats | None = None
         self._fit_rows(rows, plan, plan.groups)
         self._keep_sample(rows, plan.groups)
+        calibration = self._calibration
+        if calibration.held_out and plan.mode != "blocks" and calibration.rows is not None:
+            warn_if_ordered(calibration.scores, None if plan.groups is None else plan.groups[calibration.rows])
         return self
 
     def _fit_rows(
@@ -127,7 +134,12 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
             scored = np.sort(plan.folds[0][1])
             scores = description.score(take_rows(X, scored))
         else:
-            scored, scores = description.held_out_scores(X, plan, getattr(self, "n_jobs", None))
+            n_jobs = getattr(self, "n_jobs", None)
+            scored, scores = description.held_out_scores(X, plan, n_jobs)
+            if plan.mode == "blocks":
+                plan = plan.in_blocks(scores)
+                if plan.block_length > 1:
+                    scored, scores = description.held_out_scores(X, plan, n_jobs)
         return plan.calibrated(scores, scored, description.lowest, description.strata(X))
 
     def _keep_sample(self, X: Any, groups: Indices | None) -> None:
@@ -229,7 +241,9 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
 
     def _validated(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)
-        return self._validate(X, reset=False)
+        rows = self._validate(X, reset=False)
+        offset = vars(self).get("_alignment")
+        return rows if offset is None else rows - offset
 
     def score_samples(self, X: ArrayLike) -> Floats:
         """Score samples: high = typical of the target class.
@@ -273,7 +287,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         """
         return np.where(self.decision_function(X) >= 0, 1, -1)
 
-    def p_values(self, X: ArrayLike, *, sensitivity: float | ArrayLike | None = None) -> Floats:
+    def p_values(self, X: ArrayLike, *, sensitivity: float | ArrayLike | None = None, weights: Any = None) -> Floats:
         """Compute conformal p-values: the rank of each sample among the calibration scores of its stratum.
 
         Small values are evidence against the target class. The p-values are conservative under ties and valid as far as
@@ -288,10 +302,69 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         sensitivity : float in (0, 1], optional
             Determines which small strata are pooled; by default that of the classifier. Without effect on classifiers
             with one threshold.
+        weights : DensityRatio or pair of arrays, optional
+            For targets of another population than that of the known samples: how much more often each training sample
+            occurs there, and each sample of `X`; see :func:`transvariation.density_ratio`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
         """
         scores, strata = self._scored(X)
+        if weights is not None:
+            known, new = (weights.known, weights.new) if hasattr(weights, "known") else weights
+            return self._calibration.weighted_p_values(scores, known, new)
         own = None if self._calibration.held_out else self.description_.own_p_values(scores)
         return self._calibration.p_values(scores, strata, self._level(sensitivity)) if own is None else own
+
+    def recalibrate(self, X: ArrayLike, *, groups: ArrayLike | None = None, align: str | None = None) -> Self:
+        """Calibrate by new target samples and keep the description: for another instrument, day or population.
+
+        The threshold and the p-values then hold for samples like these, exactly as for ``calibration="split"``. The
+        samples must be targets and must not have been given to `fit`; 9 support a sensitivity of 0.9, 19 one of 0.95.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New target samples.
+        groups : array-like of shape (n_samples,), optional
+            The item that each sample is a replicate of.
+        align : {"mean"}, optional
+            With ``"mean"``, samples are moved by the difference between the means of the known and of the new samples
+            before they are scored, here and in all later calls: for an instrument with an offset, where scores without
+            it would reject nothing or everything. The new samples are then scored with an offset computed without them.
+
+        Returns
+        -------
+        OneClassClassifier
+            The classifier itself.
+        """
+        check_is_fitted(self)
+        self._alignment = None
+        rows = self._validated(X)
+        plan = CalibrationPlan(LeaveOneOut() if align else "split", len(rows), check_groups(groups, len(rows)))
+        if align == "mean":
+            known = np.asarray(self.sample_, dtype=float).mean(axis=0)
+            units = np.arange(len(rows)) if plan.groups is None else plan.groups
+            own = np.array([rows[units == unit].sum(axis=0) for unit in range(int(units.max()) + 1)])[units]
+            size = np.bincount(units)[units][:, None]
+            others = (rows.sum(axis=0) - own) / np.maximum(len(rows) - size, 1)
+            self._alignment = rows.mean(axis=0) - known
+            rows = rows - (others - known)
+        elif align is not None:
+            raise ValueError(f"align={align!r} is unknown; choose 'mean' or None")
+        weights = None if plan.groups is None else group_weights(plan.groups)
+        self._calibration = ConformalCalibration(
+            self.description_.score(rows),
+            self.description_.strata(rows),
+            weights,
+            mode=plan.mode,
+            n_folds=1 if align is None else len(rows),
+            n_strata=self._calibration.n_strata,
+            lowest=self._calibration.lowest,
+        )
+        self._set_threshold(self._sensitivity)
+        return self
 
     def _level(self, sensitivity: float | ArrayLike | None) -> Any:
         return self._sensitivity if sensitivity is None else sensitivity

@@ -1,6 +1,7 @@
 """Plan the calibration of a one-class classifier: which samples describe the class, which are scored."""
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -10,13 +11,14 @@ from sklearn.model_selection import GroupKFold, GroupShuffleSplit, KFold, LeaveO
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from transvariation.conformal import ConformalCalibration, check_sensitivities, group_weights
+from transvariation.ordered import N_BLOCK_FOLDS, block_folds, correlation_time
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 # Rows that describe the class, rows that are scored. None: all others describe, without a list of them for each fold.
 Fold = tuple[Indices | None, Indices]
 
-CALIBRATIONS = ("resubstitution", "loo", "cv", "split")
+CALIBRATIONS = ("resubstitution", "loo", "cv", "split", "blocks")
 _N_FOLDS = 10
 
 
@@ -109,20 +111,33 @@ class CalibrationPlan:
         The number of samples.
     groups : ndarray of int, optional
         The number of the group of each sample.
+    block_length : float, default=1
+        Of ``"blocks"``: so many neighboring samples count as one. Samples within twice as many of a fold do not
+        describe the class for it.
     """
 
     calibration: Any = "resubstitution"
     n: int = 0
     groups: Indices | None = None
+    block_length: float = 1.0
+
+    def in_blocks(self, scores: Floats) -> "CalibrationPlan":
+        """Plan anew for scores of contiguous folds: a block is as long as their correlation time."""
+        return replace(self, block_length=correlation_time(scores))
 
     @property
     def mode(self) -> str:
-        """``"resubstitution"``, ``"loo"``, ``"cv"``, ``"split"`` or ``"custom"``."""
+        """``"resubstitution"``, ``"loo"``, ``"cv"``, ``"split"``, ``"blocks"`` or ``"custom"``."""
         return _mode(self.calibration)
 
     @cached_property
     def folds(self) -> list[Fold]:
         """Describing and scored rows; none for ``"resubstitution"``, one for a split."""
+        if self.mode == "blocks":
+            if self.groups is not None:
+                raise ValueError('calibration="blocks" takes samples in the order of time; it takes no groups')
+            gap = 0 if self.block_length == 1 else math.ceil(2 * self.block_length)
+            return [*block_folds(self.n, min(gap, self.n // N_BLOCK_FOLDS))]
         return calibration_folds(self.calibration, self.n, self.groups)
 
     @property
@@ -144,14 +159,18 @@ class CalibrationPlan:
 
         `strata` are those of all samples: a stratum without calibration samples needs a threshold, too.
         """
+        weights = None if self.groups is None else group_weights(self.groups[scored])
+        if self.block_length > 1:
+            weights = np.full(len(scores), 1 / self.block_length)
         return ConformalCalibration(
             scores,
             None if strata is None else strata[scored],
-            None if self.groups is None else group_weights(self.groups[scored]),
+            weights,
             mode=self.mode,
             n_folds=self.n_folds,
             n_strata=1 if strata is None else int(strata.max()) + 1,
             lowest=lowest,
+            rows=scored,
         )
 
 

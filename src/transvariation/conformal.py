@@ -154,6 +154,45 @@ def p_values(calibration: ArrayLike, scores: ArrayLike, weights: ArrayLike | Non
     return (1 + count_at_or_below(calibration, scores, weights)) / (n + 1)
 
 
+def weighted_p_values(calibration: ArrayLike, scores: ArrayLike, weights: ArrayLike, new_weights: ArrayLike) -> Floats:
+    """Compute p-values for another population, with the ratio of the densities as weights.
+
+    The weight of the calibration scores at or below each score and of the new sample itself, by the weight of all of
+    them. Valid if the weights are proportional to the ratio of the density of the new population to that of the
+    calibration samples.
+
+    Parameters
+    ----------
+    calibration : array-like of shape (n,)
+        Calibration scores.
+    scores : array-like of shape (q,)
+        Scores of new samples.
+    weights : array-like of shape (n,)
+        The ratio at each calibration sample.
+    new_weights : array-like of shape (q,)
+        The ratio at each new sample.
+
+    Returns
+    -------
+    ndarray of shape (q,)
+
+    References
+    ----------
+    Tibshirani, R. J., Barber, R. F., Candès, E. J. and Ramdas, A. (2019). Conformal prediction under covariate shift.
+    NeurIPS 32.
+
+    Examples
+    --------
+    >>> weighted_p_values([0.1, 0.2, 0.3, 0.4], [0.05, 0.2], [1, 1, 1, 1], [1, 4])
+    array([0.2 , 0.75])
+    """
+    known, new = np.asarray(weights, dtype=float), np.asarray(new_weights, dtype=float)
+    for name, array, like in (("weights", known, calibration), ("new_weights", new, scores)):
+        if array.shape != np.shape(like) or not (np.isfinite(array) & (array >= 0)).all():
+            raise ValueError(f"{name} must be {np.size(like)} finite numbers of at least 0, not of shape {array.shape}")
+    return (count_at_or_below(calibration, scores, known) + new) / (known.sum() + new)
+
+
 def count_at_or_below(calibration: ArrayLike, scores: ArrayLike, weights: ArrayLike | None = None) -> Floats:
     """Count the calibration scores, or sum their weights, at or below each score; NaN counts as the lowest score.
 
@@ -298,7 +337,7 @@ class CoverageReport:
     Attributes
     ----------
     calibration : str
-        The mode: ``"resubstitution"``, ``"loo"``, ``"cv"``, ``"split"`` or ``"custom"``.
+        The mode: ``"resubstitution"``, ``"loo"``, ``"cv"``, ``"split"``, ``"blocks"`` or ``"custom"``.
     sensitivity : float or tuple of float
         The nominal level: the share of new target samples to accept.
     guarantee : str
@@ -306,7 +345,7 @@ class CoverageReport:
     n : int
         The number of calibration samples, or groups.
     unit : str
-        ``"samples"`` or ``"groups"``.
+        ``"samples"``, ``"groups"``, or ``"blocks"`` of neighboring samples that count as one.
     n_per_stratum : tuple of int or float
         The same for each stratum of the class with its own threshold, after small strata were pooled. A group that lies
         in several strata counts in each by its share.
@@ -384,13 +423,16 @@ class ConformalCalibration:
     weights : array-like of shape (n,), optional
         Weights that sum to 1 within each group, see :func:`group_weights`: replicates of one item count as one item.
     mode : str, default="split"
-        Where the scores come from: ``"split"``, ``"cv"``, ``"loo"``, ``"custom"`` or ``"resubstitution"``.
+        Where the scores come from: ``"split"``, ``"cv"``, ``"loo"``, ``"blocks"``, ``"custom"`` or
+        ``"resubstitution"``.
     n_folds : int, default=1
         0: the training samples were scored by the classifier that they were used to fit; 1: split.
     n_strata : int, optional
         By default the largest stratum and one; more if some strata have no calibration sample.
     lowest : float, default=-inf
         The lowest attainable score.
+    rows : array-like of int of shape (n,), optional
+        The training rows that the scores belong to.
 
     Examples
     --------
@@ -409,6 +451,7 @@ class ConformalCalibration:
     n_folds: int = field(default=1, kw_only=True)
     n_strata: int = field(default=0, kw_only=True)
     lowest: float = field(default=-np.inf, kw_only=True)
+    rows: Indices | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.n_strata:  # a classifier has converted the arrays
@@ -430,8 +473,8 @@ class ConformalCalibration:
 
     @property
     def unit(self) -> str:
-        """What is counted: ``"samples"`` or ``"groups"``."""
-        return "samples" if self.weights is None else "groups"
+        """What is counted: ``"samples"``, ``"groups"`` or ``"blocks"``."""
+        return "samples" if self.weights is None else "blocks" if self.mode == "blocks" else "groups"
 
     # What a subclass overrides.
 
@@ -442,12 +485,36 @@ class ConformalCalibration:
         return np.round(np.bincount(strata, self.weights, minlength=self.n_strata), 10)
 
     def threshold_of(self, strata: Indices, sensitivity: float) -> float:
-        """Compute the threshold from the scores of the given strata together."""
+        """Compute the threshold from the scores of the given strata together.
+
+        Parameters
+        ----------
+        strata : ndarray of int
+            Numbers of strata.
+        sensitivity : float in (0, 1], or one per stratum
+            The share of new target samples to accept.
+
+        Returns
+        -------
+        float
+        """
         scores, weights = self._pool(strata)
         return conformal_threshold(scores, sensitivity, weights, held_out=self.held_out)
 
     def count_at_or_below(self, strata: Indices, scores: ArrayLike) -> Floats:
-        """Count the samples or groups of the given strata that score at or below each of `scores`."""
+        """Count the samples or groups of the given strata that score at or below each of `scores`.
+
+        Parameters
+        ----------
+        strata : ndarray of int
+            Numbers of strata.
+        scores : array-like of shape (q,)
+            Scores of new samples.
+
+        Returns
+        -------
+        ndarray of shape (q,)
+        """
         reference, weights = self._pool(strata)
         return count_at_or_below(reference, scores, weights)
 
@@ -465,6 +532,15 @@ class ConformalCalibration:
         """List the strata that share a threshold. Strata too small to support the sensitivity are pooled.
 
         With one sensitivity per stratum, and without held-out scores, each stratum is a pool.
+
+        Parameters
+        ----------
+        sensitivity : float in (0, 1], or one per stratum
+            The share of new target samples to accept.
+
+        Returns
+        -------
+        list of ndarray of int
         """
         check_sensitivities(sensitivity, self.n_strata)
         if self.n_strata == 1 or not self.held_out or np.ndim(sensitivity):
@@ -473,7 +549,17 @@ class ConformalCalibration:
         return [np.flatnonzero(pools == pool) for pool in range(pools.max() + 1)]
 
     def thresholds(self, sensitivity: float | ArrayLike) -> Floats:
-        """Compute the threshold of each stratum."""
+        """Compute the threshold of each stratum.
+
+        Parameters
+        ----------
+        sensitivity : float in (0, 1], or one per stratum
+            The share of new target samples to accept.
+
+        Returns
+        -------
+        ndarray of shape (n_strata,)
+        """
         shares = check_sensitivities(sensitivity, self.n_strata)
         thresholds = np.empty(self.n_strata)
         for strata in self.pools(sensitivity):
@@ -483,7 +569,21 @@ class ConformalCalibration:
     def p_values(
         self, scores: ArrayLike, strata: ArrayLike | None = None, sensitivity: float | ArrayLike = 0.9
     ) -> Floats:
-        """Compute conformal p-values; the sensitivity determines which strata are pooled."""
+        """Compute conformal p-values; the sensitivity determines which strata are pooled.
+
+        Parameters
+        ----------
+        scores : array-like of shape (q,)
+            Scores of new samples.
+        strata : array-like of int of shape (q,), optional
+            The stratum of each new sample; by default there is one.
+        sensitivity : float in (0, 1], or one per stratum
+            The share of new target samples to accept.
+
+        Returns
+        -------
+        ndarray of shape (q,)
+        """
         scores = np.asarray(scores, dtype=float)
         result = np.empty(len(scores))
         own = np.zeros(len(scores), dtype=np.intp) if strata is None else strata
@@ -493,8 +593,45 @@ class ConformalCalibration:
             result[inside] = (1 + count) / (1 + self.sizes[reference].sum())
         return result
 
+    def weighted_p_values(self, scores: ArrayLike, known: ArrayLike, new: ArrayLike) -> Floats:
+        """Compute p-values for another population from the weights of all training rows and of the new samples.
+
+        Parameters
+        ----------
+        scores : array-like of shape (q,)
+            Scores of new samples.
+        known : array-like of shape (n_training,)
+            The weight of each training sample; without `rows`, of each calibration score.
+        new : array-like of shape (q,)
+            The weight of each new sample.
+
+        Returns
+        -------
+        ndarray of shape (q,)
+        """
+        if self.n_strata > 1:
+            raise ValueError("weights need a classifier with one threshold, not one per stratum")
+        weights = np.asarray(known, dtype=float)
+        if self.rows is not None:
+            if weights.ndim != 1 or len(weights) <= self.rows.max():
+                raise ValueError(f"weights of shape {weights.shape} are not one for each training sample")
+            weights = weights[self.rows]
+        return weighted_p_values(self.scores, scores, weights * (1.0 if self.weights is None else self.weights), new)
+
     def ranks(self, scores: ArrayLike | None = None, strata: Indices | None = None) -> Floats:
-        """Compute the share of its stratum that scores at or below each score; by default each calibration score."""
+        """Compute the share of its stratum that scores at or below each score; by default each calibration score.
+
+        Parameters
+        ----------
+        scores : array-like of shape (q,)
+            Scores of new samples.
+        strata : array-like of int of shape (q,), optional
+            The stratum of each new sample; by default there is one.
+
+        Returns
+        -------
+        ndarray of shape (q,)
+        """
         if scores is None:
             scores, strata = self.scores, self.strata
         scores = np.asarray(scores, dtype=float)
@@ -506,9 +643,23 @@ class ConformalCalibration:
         return result
 
     def combined_p_value(self, scores: Floats, strata: Indices | None, sensitivity: float | ArrayLike) -> float:
-        """Compute one p-value for a set: the rank sum where samples are exchangeable, else twice the mean."""
+        """Compute one p-value for a set: the rank sum where samples are exchangeable, else twice the mean.
+
+        Parameters
+        ----------
+        scores : array-like of shape (q,)
+            Scores of new samples.
+        strata : array-like of int of shape (q,), optional
+            The stratum of each new sample; by default there is one.
+        sensitivity : float in (0, 1], or one per stratum
+            The share of new target samples to accept.
+
+        Returns
+        -------
+        float
+        """
         pools = self.pools(sensitivity)
-        if self.unit == "groups" or len(pools) > 1:
+        if self.unit != "samples" or len(pools) > 1:
             return combine_p_values(self.p_values(scores, strata, sensitivity))
         count = self.count_at_or_below(pools[0], scores).sum()
         return rank_sum_p_value(int(count), int(self.sizes.sum()), len(scores))
@@ -527,7 +678,19 @@ class ConformalCalibration:
         return _number(self.count_at_or_below(np.arange(self.n_strata), [self.lowest])[0])
 
     def coverage_report(self, sensitivity: float | ArrayLike, confidence: float = 0.95) -> CoverageReport:
-        """Report what holds for new target samples on average, and for this calibration with a confidence."""
+        """Report what holds for new target samples on average, and for this calibration with a confidence.
+
+        Parameters
+        ----------
+        sensitivity : float in (0, 1], or one per stratum
+            The share of new target samples to accept.
+        confidence : float in (0, 1)
+            The probability that the bounds hold.
+
+        Returns
+        -------
+        CoverageReport
+        """
         pools, shares = self.pools(sensitivity), check_sensitivities(sensitivity, self.n_strata)
         sizes = [_number(self.sizes[strata].sum()) for strata in pools]
         smallest, bounds = [], []
@@ -563,6 +726,17 @@ class ConformalCalibration:
         """Compute the nominal sensitivity at which the true one is at least `sensitivity` with this confidence.
 
         With several strata, that of the stratum that needs the highest; the confidence is shared among them.
+
+        Parameters
+        ----------
+        sensitivity : float in (0, 1], or one per stratum
+            The share of new target samples to accept.
+        confidence : float in (0, 1)
+            The probability that the bounds hold.
+
+        Returns
+        -------
+        float
         """
         n, grouped = self.sizes[self.sizes > 0], self.unit != "samples"
         each = 1 - (1 - check_confidence(confidence)) / len(n)
@@ -580,6 +754,11 @@ class ConformalCalibration:
     def sensitivity_band(self, confidence: float = 0.95) -> tuple[Floats, Floats, Floats, Floats]:
         """Compute bounds of the true sensitivity that hold for all thresholds at once, with one threshold only.
 
+        Parameters
+        ----------
+        confidence : float in (0, 1)
+            The probability that the bounds hold.
+
         Returns
         -------
         thresholds, nominal, lower, upper : ndarrays of shape (k,)
@@ -592,7 +771,17 @@ class ConformalCalibration:
         return np.array([self.threshold_of(every, level) for level in nominal]), nominal, lower, upper
 
     def occupied(self, strata: Indices) -> Indices:
-        """Replace strata without calibration samples by all strata."""
+        """Replace strata without calibration samples by all strata.
+
+        Parameters
+        ----------
+        strata : ndarray of int
+            Numbers of strata.
+
+        Returns
+        -------
+        ndarray of int
+        """
         return strata if self.sizes[strata].sum() > 0 else np.arange(self.n_strata)
 
 
@@ -627,6 +816,12 @@ def _guarantee(mode: str, n_folds: int, grouped: bool, n_pools: int) -> str:
             f"Exact for every sample size and distribution: {who} is accepted with probability at least the nominal "
             f"sensitivity{given}, if it is exchangeable with the calibration {unit}s{stratum}. This holds on average "
             "over calibrations, not for each."
+        )
+    if mode == "blocks":
+        return (
+            "Approximate: each sample was scored by a classifier fitted without the samples before and after it, in "
+            f"{n_folds} contiguous folds with a gap; neighboring samples whose scores are correlated count as one. A "
+            "later sample is accepted with about the nominal probability if the process does not change."
         )
     left_out, how = (f"one {unit}", "by leave-one-out") if mode == "loo" else ("one fold", f"in {n_folds} folds")
     return (

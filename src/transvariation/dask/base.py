@@ -191,7 +191,7 @@ class PartitionedClassifier(TransvariationClassifier):
             super().transvariation_probability(X) if _in_memory(X) else self._in_parts("transvariation_probability", X)
         )
 
-    def p_values(self, X: Any, *, sensitivity: Any = None) -> Any:
+    def p_values(self, X: Any, *, sensitivity: Any = None, weights: Any = None) -> Any:
         """Compute conformal p-values; see :meth:`transvariation.TOCC.p_values`.
 
         Parameters
@@ -200,9 +200,13 @@ class PartitionedClassifier(TransvariationClassifier):
             The rows to score.
         sensitivity : float, optional
             Determines which small strata are pooled; by default that of the classifier.
+        weights : DensityRatio or pair of arrays, optional
+            For rows in memory only; see :func:`transvariation.density_ratio`.
         """
         if _in_memory(X):
-            return super().p_values(X, sensitivity=sensitivity)
+            return super().p_values(X, sensitivity=sensitivity, weights=weights)
+        if weights is not None:
+            raise ValueError("weights are for rows in memory; give an array")
         return self._in_parts("p_values", X, sensitivity=sensitivity)
 
     def _in_parts(self, method: str, X: Any, dtype: type = np.float64, **options: Any) -> Any:
