@@ -42,7 +42,7 @@ from transvariation import (
     load_glass,
     save,
 )
-from transvariation.model_archive import HEADER, SCHEMA, ModelFileError, schema_nodes
+from transvariation.model_archive import HEADER, SCHEMA, ModelFileError, fingerprint, schema_nodes
 from transvariation.persistence import read_about
 
 pytestmark = pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")
@@ -269,7 +269,13 @@ def unpacked(content: bytes) -> dict[str, bytes]:
 
 
 def packed(members: dict[str, bytes], compression: int = zipfile.ZIP_STORED) -> io.BytesIO:
+    """Write an archive with the SHA-256 of its content, as a stranger can."""
     file = io.BytesIO()
+    header = members.get(HEADER, b"")
+    if header.startswith(b"{"):
+        values = json.loads(header)
+        values["sha256"] = fingerprint(values, members, members.__getitem__)
+        members = members | {HEADER: json.dumps(values).encode()}
     with zipfile.ZipFile(file, "w", compression) as archive:
         for name, data in members.items():
             archive.writestr(name, data)
@@ -342,6 +348,20 @@ def npy(header: str, data: bytes = b"") -> bytes:
 
 
 class TestStrangersFiles:
+    def test_a_changed_number_is_noticed_by_the_hash_and_a_forged_hash_shows(self, content, tmp_path):
+        members = unpacked(content)
+        array = bytearray(members["0.npy"])
+        array[-3] ^= 1
+        members["0.npy"] = bytes(array)
+        with zipfile.ZipFile(tmp_path / "changed", "w") as archive:
+            for name, data in members.items():
+                archive.writestr(name, data)
+        with pytest.raises(ModelFileError, match="the SHA-256 in the file is that of another"):
+            load(tmp_path / "changed")
+        forged = packed(members)
+        load(forged)
+        assert read_about(forged)["sha256"] != read_about(io.BytesIO(content))["sha256"]
+
     def test_a_missing_file_raises_the_usual_error(self, tmp_path):
         with pytest.raises(FileNotFoundError):
             load(tmp_path / "none")

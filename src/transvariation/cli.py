@@ -419,7 +419,7 @@ def fit(control: Path, model: Path, **options: Any) -> None:
     click.echo(f"{len(fitted.table)} rows, {variables}; {coverage.n} {coverage.unit} calibrate.")
     click.echo(coverage.guarantee)
     _warn(fitted.warnings)
-    _say(f"Model: {model}")
+    _say(f"Model: {model}, SHA-256 {fitted.sha256}")
 
 
 def _warn(messages: list[str]) -> None:
@@ -457,6 +457,7 @@ def score(model: Path, table: Path, out: Path | None, missing: str, **options: A
         done = score_table(model, table, out, settings, missing=missing, progress=show)
     _warn(done.warnings)
     lost = f", {done.left_out} left out because a value is missing or below detection" if done.left_out else ""
+    _say(f"Model: {model}, SHA-256 {done.sha256}")
     _say(f"Variables used: {listed(done.used)}")
     _say(f"{done.scored} rows scored, {done.rejected} rejected{lost}: {out}")
 

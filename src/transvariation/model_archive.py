@@ -3,17 +3,18 @@
 The numbers in a small file can require any amount of memory or time, and skops by itself builds what it is told to.
 """
 
+import hashlib
 import json
 import math
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-FORMAT, VERSION = "transvariation model", 3
+FORMAT, VERSION = "transvariation model", 4
 HEADER, SCHEMA, OLD_HEADER = "transvariation.json", "schema.json", "manifest.json"
 MAX_DEPTH = 200  # levels of JSON; each estimator inside another takes about six
 MAX_RANGE = 10_000
@@ -67,11 +68,21 @@ def read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
             f"format version {header.get('version')!r} is unknown; this version of transvariation reads {VERSION}, a "
             "newer one may read it"
         )
-    kinds = {"class": str, "written_by": str, "about": dict, "attributes": list, "scores_zeros": bool}
+    kinds = {"class": str, "written_by": str, "about": dict, "attributes": list, "scores_zeros": bool, "sha256": str}
     for key, kind in kinds.items():
         if not isinstance(header.get(key), kind):
             raise ModelFileError(f"{HEADER} lacks {key!r}: the file is damaged or was changed")
     return header
+
+
+def fingerprint(header: dict[str, Any], names: Iterable[str], read: Callable[[str], bytes]) -> str:
+    """Compute the SHA-256 of a model: of all members of its archive, the header without the SHA-256 itself."""
+    own = {key: value for key, value in header.items() if key != "sha256"}
+    digest = hashlib.sha256(json.dumps(own, sort_keys=True).encode())
+    for name in sorted(set(names) - {HEADER}):
+        content = read(name)
+        digest.update(f"{name} {len(content)}\n".encode("utf-8", "backslashreplace") + content)
+    return digest.hexdigest()
 
 
 def _what_else(archive: zipfile.ZipFile, names: list[str]) -> str:

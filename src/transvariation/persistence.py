@@ -30,6 +30,7 @@ from transvariation.model_archive import (
     VERSION,
     ModelFileError,
     check_schema,
+    fingerprint,
     our_class,
     read_header,
     schema_nodes,
@@ -149,8 +150,9 @@ def read_about(path: PathOrFile) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``class``, ``version`` (of the format), ``written_by``, and ``about`` as it was given to :func:`save`. A
-        stranger may have written anything there: escape it before it is printed.
+        ``class``, ``version`` (of the format), ``written_by``, ``sha256`` (of the whole model: it tells one model from
+        another) and ``about`` as it was given to :func:`save`. A stranger may have written anything there: escape it
+        before it is printed.
 
     Examples
     --------
@@ -165,26 +167,28 @@ def read_about(path: PathOrFile) -> dict[str, Any]:
     """
     with _opened(path) as file, _errors_explained(path, file), zipfile.ZipFile(file) as archive:
         header = read_header(archive)
-        return {key: header[key] for key in ("class", "version", "written_by", "about")}
+        return {key: header[key] for key in ("class", "version", "written_by", "sha256", "about")}
 
 
 def _packed(header: dict[str, Any], model: Any) -> bytes:
     """Write the archive. It holds neither dates nor memory addresses: the same model gives the same bytes."""
     import skops.io
 
-    content = io.BytesIO()
-    written = io.BytesIO(skops.io.dumps(_converted(model, _frame_to_table)))
-    with zipfile.ZipFile(written) as source, zipfile.ZipFile(content, "w") as target:
+    members: dict[str, bytes] = {}
+    with zipfile.ZipFile(io.BytesIO(skops.io.dumps(_converted(model, _frame_to_table)))) as source:
         schema = json.loads(source.read(SCHEMA))
-        number = 0
         for node in schema_nodes(schema):
             node.pop("__id__", None)
             if "file" in node:
-                name, number = f"{number}.npy", number + 1
-                target.writestr(zipfile.ZipInfo(name), source.read(node["file"]))
+                members[name := f"{len(members)}.npy"] = source.read(node["file"])
                 node["file"] = name
-        for name, value in ((SCHEMA, schema), (HEADER, header)):
-            target.writestr(zipfile.ZipInfo(name), json.dumps(value, indent=1))
+    members[SCHEMA] = json.dumps(schema, indent=1).encode()
+    header = header | {"sha256": fingerprint(header, members, members.__getitem__)}
+    members[HEADER] = json.dumps(header, indent=1).encode()
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as target:
+        for name, member in members.items():
+            target.writestr(zipfile.ZipInfo(name), member)
     return content.getvalue()
 
 
@@ -248,6 +252,8 @@ def _load(file: BinaryIO, trusted: set[str] | None) -> Any:
     with zipfile.ZipFile(file) as archive:
         header = read_header(archive)
         named = check_schema(archive, trusted)
+        if header["sha256"] != fingerprint(header, archive.namelist(), archive.read):
+            raise ModelFileError("the model is not the one that was saved: the SHA-256 in the file is that of another")
     known = named if trusted is None else trusted
     ours = {name for name in named if name.startswith("transvariation.") and our_class(name)}
     file.seek(0)

@@ -40,6 +40,23 @@ def test_replicates_are_kept_together(files):
     assert fitted.classifier.coverage_report().n == 29
 
 
+def test_the_hash_of_the_model_is_returned(files):
+    control, recovered, model, out = files
+    first = fit_model(control, model)
+    assert len(first.sha256) == 64
+    assert score_table(model, recovered, out).sha256 == first.sha256 == fit_model(control, model).sha256
+    assert fit_model(control, model, CaseSettings(sensitivity=0.8)).sha256 != first.sha256
+
+
+def test_a_score_that_is_no_number_is_refused(files, monkeypatch):
+    control, recovered, model, out = files
+    fit_model(control, model)
+    monkeypatch.setattr("transvariation.NeighborTOCC.p_values", lambda self, X: np.full(len(X), np.nan))
+    with pytest.raises(CaseError, match="the p-value of row 1 is nan: the model is damaged; fit it again"):
+        score_table(model, recovered, out)
+    assert not out.exists()
+
+
 def test_a_reduction_is_named(files):
     control, recovered, model, out = files
     fit_model(control, model, CaseSettings(reduce="varsel", method="tocc", features=["K", "Mg"]))

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 
 import pytest
 
@@ -59,8 +60,6 @@ WHOLE = json.dumps(HEADER) + "\n"
         "dear diary\n",
         "my notes without newline",
         *(f"{value}\n" for value in ("3", "null", "[]", '"x"', "{}", "[" * 100_000)),
-        *(f"{WHOLE}{line}\n" for line in ("5", '{"tusk": 1}', '{"task": [1]}', '{"task": [[1]], "result": {}}', "")),
-        WHOLE + '{"task": [0], "result": {}}\ndear diary\nand more',
     ],
 )
 def test_another_kind_of_file_is_left_unchanged(tmp_path, content):
@@ -69,6 +68,43 @@ def test_another_kind_of_file_is_left_unchanged(tmp_path, content):
     with pytest.raises(CheckpointError, match="not a checkpoint"):
         Checkpoint(path, HEADER)
     assert path.read_text() == content
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["", "5", "dear diary", '{"tusk": 1}', '{"task": [0], "result": {"square": 0}}', "[" * 100_000]
+    + ['{"task": [0], "result": {"square": "many"}, "warnings": {}, "checksum": 1}'],
+)
+def test_a_damaged_result_is_refused_and_the_others_are_kept(tmp_path, line):
+    path = tmp_path / "checkpoint.jsonl"
+    _drain(Checkpoint(path, HEADER))
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines[:4], line, *lines[5:]]) + "\n")
+    with pytest.raises(CheckpointError, match=r"line 5 of .* is damaged or was changed; delete that line"):
+        Checkpoint(path, HEADER)
+    path.write_text("\n".join([*lines[:4], *lines[5:]]) + "\n")
+    assert Checkpoint(path, HEADER).missing(TASKS) == [(3,)]
+
+
+def test_a_changed_number_is_noticed(tmp_path):
+    path = tmp_path / "checkpoint.jsonl"
+    _drain(Checkpoint(path, HEADER))
+    path.write_text(path.read_text().replace('"square": 81', '"square": 82'))
+    with pytest.raises(CheckpointError, match="line 11"):
+        Checkpoint(path, HEADER)
+
+
+def test_warnings_are_collected_and_kept(tmp_path, recwarn):
+    def warn(i):
+        warnings.warn(f"in task {i}", UserWarning, stacklevel=1)
+        return {"square": i * i}
+
+    checkpoint = Checkpoint(tmp_path / "checkpoint.jsonl", HEADER)
+    list(checkpoint.run(TASKS, warn))
+    again = Checkpoint(tmp_path / "checkpoint.jsonl", HEADER)
+    for each in (checkpoint, again):
+        assert (dict(each.warned), each.warnings) == ({"UserWarning": 12}, {"UserWarning": "in task 0"})
+    assert not recwarn
 
 
 @pytest.mark.parametrize("kept", range(0, len(WHOLE), 7))

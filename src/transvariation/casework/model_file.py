@@ -24,11 +24,12 @@ COLUMNS = ("id", "verdict", "p_value", "tp")
 
 
 class Fitted(NamedTuple):
-    """A classifier fitted to a table, and what to be warned of."""
+    """A classifier fitted to a table, what to be warned of, and the SHA-256 of the model."""
 
     classifier: OneClassClassifier
     table: Table
     warnings: list[str]
+    sha256: str
 
 
 def fit_model(control: Any, path: Path, settings: CaseSettings | None = None) -> Fitted:
@@ -66,7 +67,7 @@ def fit_model(control: Any, path: Path, settings: CaseSettings | None = None) ->
     used, _, _ = used_features(classifier, table.features)
     about = {"control": table.summary(), "settings": settings.to_dict(), "cautions": warned, "used": list(used)}
     save(classifier, path, about=about)
-    return Fitted(classifier, table, warned)
+    return Fitted(classifier, table, warned, read_about(path)["sha256"])
 
 
 def _check_replaceable(path: Path) -> None:
@@ -80,13 +81,14 @@ def _check_replaceable(path: Path) -> None:
 
 
 class Scored(NamedTuple):
-    """Numbers of rows scored, rejected and left out, the warnings of the fit, and the variables used."""
+    """Numbers of samples scored, rejected and left out, warnings of the fit, variables used, the model's SHA-256."""
 
     scored: int
     rejected: int
     left_out: int
     warnings: list[str]
     used: tuple[str, ...]
+    sha256: str
 
 
 def score_table(
@@ -122,7 +124,8 @@ def score_table(
     check_outputs([out], [model, table])
     classifier = _load_classifier(model)
     names = [str(name) for name in classifier.feature_names_in_]
-    about = read_about(model)["about"]  # of a file saved by other means it may hold anything, or nothing
+    known = read_about(model)
+    about = known["about"]  # of a file saved by other means it may hold anything, or nothing
     warned = about.get("cautions")
     control = about["control"] if isinstance(about.get("control"), dict) else {}
     scored = rejected = 0
@@ -144,7 +147,7 @@ def score_table(
             scored += len(block)
             rejected += int((columns[0] == "rejected").sum())
     words = [printable(str(message)) for message in warned] if isinstance(warned, list) else []
-    return Scored(scored, rejected, sum(lost), words, used_features(classifier, names)[0])
+    return Scored(scored, rejected, sum(lost), words, used_features(classifier, names)[0], known["sha256"])
 
 
 def _load_classifier(model: Path) -> Any:
@@ -166,8 +169,12 @@ def _load_classifier(model: Path) -> Any:
 
 def _scores(classifier: OneClassClassifier, rows: pd.DataFrame) -> tuple[np.ndarray, ...]:
     words = np.where(classifier.predict(rows) == 1, "accepted", "rejected")
-    tp = tp_of(classifier, rows)
-    return words, classifier.p_values(rows), np.full(len(rows), "") if tp is None else tp
+    tp, p = tp_of(classifier, rows), classifier.p_values(rows)
+    for name, values in (("p-value", p), ("tp", tp)):
+        if values is not None and not np.isfinite(values).all():
+            row = int(np.flatnonzero(~np.isfinite(values))[0]) + 1
+            raise CaseError(f"the {name} of row {row} is {values[row - 1]}: the model is damaged; fit it again")
+    return words, p, np.full(len(rows), "") if tp is None else tp
 
 
 def spreadsheet_safe(name: str) -> str:

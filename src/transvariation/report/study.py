@@ -10,6 +10,7 @@ from transvariation.atomic_write import make_folder
 from transvariation.provenance import command_line, provenance
 from transvariation.report import glass as glass_report
 from transvariation.report.simulation import write_simulation_page
+from transvariation.studies.checkpoint import Checkpoint
 from transvariation.studies.glass import GlassStudy
 from transvariation.studies.simulation import Study
 
@@ -38,6 +39,7 @@ def simulate(study: Study, directory: Path, console: Console) -> Path:
         bar = progress.add_task("data sets", total=len(tasks), completed=len(tasks) - missing)
         for _ in study.run(checkpoint):
             progress.advance(bar)
+    _say_warnings(checkpoint, len(tasks), "data sets", console)
     took = _took(missing, perf_counter() - start, "data sets")
     made_by = provenance(command_line(), seed=study.seed, data_sets=len(tasks), time=took)
     return write_simulation_page(study.table(checkpoint), directory, made_by)
@@ -57,9 +59,17 @@ def analyse_glass(study: GlassStudy, directory: Path, console: Console) -> Path:
             bar = progress.add_task(name, total=len(tasks), completed=len(tasks) - len(checkpoint.missing(tasks)))
             for _ in run(checkpoint):
                 progress.advance(bar)
+    _say_warnings(checkpoint, len(study.cells()) + len(study.folds()), "cells and folds", console)
     took = _took(missing, perf_counter() - start, "cells and folds")
     made_by = provenance(command_line(), seeds=study.seeds, repeats=study.repeats, time=took)
     return glass_report.write_glass_page(study.scored(checkpoint), study.held_out(checkpoint), directory, made_by)
+
+
+def _say_warnings(checkpoint: Checkpoint, n: int, what: str, console: Console) -> None:
+    """Print each kind of warning once, with the number of tasks in which it was given."""
+    for kind, times in checkpoint.warned.most_common():
+        text = f"Warning in {times} of {n} {what}, the first: {checkpoint.warnings[kind]}"
+        console.print(text, markup=False, highlight=False)
 
 
 def _took(missing: int, seconds: float, what: str) -> str:

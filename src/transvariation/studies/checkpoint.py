@@ -2,6 +2,9 @@
 
 import json
 import os
+import warnings
+import zlib
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,9 +15,10 @@ class CheckpointError(ValueError):
 
 
 class Checkpoint:
-    """A file of results, one line of JSON per finished task.
+    """A file of results, one line of JSON with a checksum per finished task.
 
-    An incomplete last line, as a killed process leaves it, is removed and its task is run again.
+    An incomplete last line, as a killed process leaves it, is removed and its task is run again. Of any other line that
+    was changed, the file is refused with the number of the line; the others are kept once it is deleted.
 
     Parameters
     ----------
@@ -29,6 +33,8 @@ class Checkpoint:
         self.path = path
         self.header = json.loads(json.dumps(header))
         self.results: dict[Hashable, Any] = {}
+        self.warned: Counter[str] = Counter()  # in how many tasks each kind of warning was given
+        self.warnings: dict[str, str] = {}  # the first message of each kind
         content = path.read_bytes() if path.exists() else b""
         end = content.rfind(b"\n") + 1
         if end:
@@ -56,10 +62,7 @@ class Checkpoint:
 
     def _read(self, content: bytes) -> None:
         """Read the results of complete lines, or raise CheckpointError."""
-        try:
-            first, *lines = [json.loads(line) for line in content.splitlines()]
-        except (ValueError, RecursionError) as error:
-            raise self._not_ours(error) from error
+        first, *lines = [_parsed(line) for line in content.splitlines()]
         if not isinstance(first, dict) or "study" not in first:
             raise self._not_ours("its first line does not name a study")
         if first != self.header:
@@ -70,9 +73,17 @@ class Checkpoint:
                 + "; choose another folder, or delete this one to start again"
             )
         for number, line in enumerate(lines, 2):
-            if not _is_result(line):
-                raise self._not_ours(f"its line {number} is not a result")
-            self.results[self._key(line["task"])] = line["result"]
+            if not (isinstance(line, dict) and line.pop("checksum", None) == _checksum(line)):
+                raise CheckpointError(
+                    f"line {number} of {self.path} is damaged or was changed; delete that line to run its task again "
+                    "(the other results are kept), or choose another folder"
+                )
+            self._keep(**line)
+
+    def _keep(self, task: Sequence[Any], result: Any, warnings: dict[str, str]) -> None:
+        self.results[self._key(task)] = result
+        self.warned.update(warnings.keys())
+        self.warnings = warnings | self.warnings
 
     def _append(self, entry: dict[str, Any]) -> None:
         with self.path.open("ab") as file:
@@ -88,26 +99,36 @@ class Checkpoint:
         self, tasks: Sequence[Sequence[Any]], function: Callable[..., Any], jobs: int | str = 1
     ) -> Iterator[Sequence[Any]]:
         """Run the missing tasks, `function(*task)` each; yield every task when its result is on disk."""
-        for task, result in _results(self.missing(tasks), function, jobs):
-            self._append({"task": list(task), "result": result})
-            self.results[self._key(task)] = result
+        for task, result, warned in _results(self.missing(tasks), function, jobs):
+            entry = {"task": list(task), "result": result, "warnings": warned}
+            self._append(entry | {"checksum": _checksum(entry)})
+            self._keep(task, result, warned)
             yield task
 
 
-def _is_result(line: Any) -> bool:
-    if not isinstance(line, dict) or not isinstance(line.get("result"), dict | list):
-        return False
-    task = line.get("task")
-    return isinstance(task, list) and all(isinstance(part, str | int | float) for part in task)
+def _parsed(line: bytes) -> Any:
+    """Read a line of JSON; None if it is none."""
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
 
 
-def _with_task(function: Callable[..., Any], task: Sequence[Any]) -> tuple[Sequence[Any], Any]:
-    return task, function(*task)
+def _checksum(entry: dict[str, Any]) -> int:
+    return zlib.crc32(json.dumps(entry, sort_keys=True).encode())
+
+
+def _with_task(function: Callable[..., Any], task: Sequence[Any]) -> tuple[Sequence[Any], Any, dict[str, str]]:
+    """Run a task; return it with its result and the first warning of each kind that it gave."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = function(*task)
+    return task, result, {each.category.__name__: str(each.message) for each in reversed(caught)}
 
 
 def _results(
     tasks: Sequence[Sequence[Any]], function: Callable[..., Any], jobs: int | str
-) -> Iterator[tuple[Sequence[Any], Any]]:
+) -> Iterator[tuple[Sequence[Any], Any, dict[str, str]]]:
     if isinstance(jobs, str):
         yield from _on_dask(tasks, function, jobs)
     elif jobs == 1:
@@ -121,7 +142,7 @@ def _results(
 
 def _on_dask(
     tasks: Sequence[Sequence[Any]], function: Callable[..., Any], address: str
-) -> Iterator[tuple[Sequence[Any], Any]]:
+) -> Iterator[tuple[Sequence[Any], Any, dict[str, str]]]:
     try:
         from distributed import Client, as_completed
     except ImportError as error:
@@ -130,5 +151,5 @@ def _on_dask(
         ) from error
     with Client(address) as client:
         futures = client.map(lambda task: _with_task(function, task), list(tasks), pure=False)
-        for _, pair in as_completed(futures, with_results=True):
-            yield pair
+        for _, found in as_completed(futures, with_results=True):
+            yield found
