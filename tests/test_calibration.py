@@ -11,7 +11,8 @@ from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.ensemble import IsolationForest
 from sklearn.impute import SimpleImputer
-from sklearn.model_selection import KFold, RepeatedKFold
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GridSearchCV, KFold, RepeatedKFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import OneClassSVM
@@ -30,6 +31,7 @@ from transvariation import (
     transvariation_probability,
 )
 from transvariation.base import OneClassClassifier
+from transvariation.conformal import OutliersLeftOut
 from transvariation.description import Description
 
 pytestmark = pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")  # few objects, counted
@@ -279,7 +281,7 @@ def test_overlapping_folds_are_refused(normal):
 
 
 def test_groups_are_checked(normal):
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+    with pytest.raises(ValueError, match=r"labels for .* samples; give one label per row"):
         Mean().fit(normal, groups=[1, 2])
     with pytest.raises(ValueError, match="a single group"):
         Mean().fit(normal, groups=np.zeros(60))
@@ -375,3 +377,32 @@ def test_the_smallest_p_value_is_that_of_a_sample_far_outside(classifier, replic
     if type(classifier) is TOCC:  # beyond the edge of the others tp is 0, for many samples in four features
         assert report.attainable_p_value > 0.3
         assert "gives no sample less than" in str(report)
+
+
+def test_labelled_outliers_are_left_out_with_a_warning():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(40, 2)), rng.normal(5, 1, size=(10, 2))])
+    y, groups = np.repeat([1, -1], [40, 10]), np.arange(50) // 2
+    mixed = rng.permutation(50)
+    with pytest.warns(OutliersLeftOut, match="10 of 50 samples as outliers"):
+        classifier = NeighborTOCC(calibration="split").fit(X[mixed], y[mixed], groups[mixed])
+    assert (y[mixed][classifier.reference_] == 1).all()
+    expected = NeighborTOCC(calibration="split").fit(X[mixed][y[mixed] == 1], groups=groups[mixed][y[mixed] == 1])
+    np.testing.assert_array_equal(classifier.score_samples(X), expected.score_samples(X))
+    with pytest.raises(ValueError, match="labels 0 of 50 samples as targets"):
+        Mean().fit(X, -np.ones(50))
+    Mean().fit(X, np.arange(50))  # other labels are ignored
+
+
+def test_a_grid_search_with_labels_trains_on_the_targets():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(150, 3)), rng.normal(1.5, 1.5, size=(50, 3))])
+    y = np.repeat([1, -1], [150, 50])
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    with pytest.warns(OutliersLeftOut):
+        search = GridSearchCV(NeighborTOCC(), {"n_neighbors": [3]}, scoring="roc_auc", cv=folds).fit(X, y)
+    by_hand = []
+    for train, test in folds.split(X, y):
+        scores = NeighborTOCC(3).fit(X[train][y[train] == 1]).score_samples(X[test])
+        by_hand.append(roc_auc_score(y[test], scores))
+    assert search.best_score_ == pytest.approx(np.mean(by_hand))

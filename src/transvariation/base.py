@@ -11,7 +11,7 @@ from sklearn.model_selection import LeaveOneOut
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from transvariation.calibration import CalibrationPlan, check_groups, plan_calibration, take_rows
+from transvariation.calibration import CalibrationPlan, check_groups, plan_calibration, take_rows, target_rows
 from transvariation.certificate import check_sensitivity
 from transvariation.conformal import (
     ConformalCalibration,
@@ -58,6 +58,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
     _min_samples = 2
     _calibration: ConformalCalibration
     _sensitivity: Any  # in force: the parameter may have been set since
+    _describing: Indices | None  # training samples that describe the class; None for all
 
     @abstractmethod
     def _make_description(self) -> Description:
@@ -87,13 +88,22 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         ----------
         X : array-like of shape (n_samples, n_features)
             Target samples only.
-        y : ignored
-            Present for API consistency.
+        y : array-like of shape (n_samples,), optional
+            Samples labelled -1 among labels 1 and -1 are outliers and are left out, with a warning; a grid search may
+            score them. Other labels are ignored.
         groups : array-like of shape (n_samples,), optional
             Labels of items, equal for replicates of one item. Calibration leaves out and counts whole groups, so that
             the sensitivity holds for samples of new items.
+
+        Returns
+        -------
+        self
         """
         rows = self._validate(X, reset=True)
+        targets = target_rows(y, rows.shape[0], self._min_samples)
+        if targets is not None:
+            numbers = check_groups(groups, rows.shape[0])
+            rows, groups = take_rows(rows, targets), None if numbers is None else numbers[targets]
         plan = plan_calibration(self.calibration, self.sensitivity, len(rows), groups)
         self._alignment: Floats | None = None
         self._fit_rows(rows, plan, plan.groups)
@@ -101,6 +111,8 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         calibration = self._calibration
         if calibration.held_out and plan.mode != "blocks" and calibration.rows is not None:
             warn_if_ordered(calibration.scores, None if plan.groups is None else plan.groups[calibration.rows])
+        if targets is not None:
+            self._describing = targets if self._describing is None else targets[self._describing]
         return self
 
     def _fit_rows(
@@ -438,8 +450,8 @@ class SlidingWindowMixin:
         ----------
         X : array-like of shape (n_samples, n_features)
             Target samples, in the order of their arrival.
-        y : ignored
-            Present for API consistency.
+        y : array-like of shape (n_samples,), optional
+            Samples labelled -1 are left out, as in `fit`.
         window : int, optional
             The number of latest samples to keep; by default all.
 
@@ -460,6 +472,7 @@ class SlidingWindowMixin:
             raise ValueError(f"window={window} must be at least {self._min_samples} samples, or None for all")
         first = not hasattr(self, "description_")
         new = self._validate(X, reset=first)
+        new = take_rows(new, target_rows(y, len(new), 1))
         if not first and (self._calibration.n_folds == 1 or self._calibration.unit == "groups"):
             raise ValueError(
                 f"partial_fit cannot follow a fit with calibration={self._calibration.mode!r} or groups, which keeps "

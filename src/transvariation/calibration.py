@@ -8,9 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import GroupKFold, GroupShuffleSplit, KFold, LeaveOneOut, ShuffleSplit
-from sklearn.utils.validation import check_consistent_length, column_or_1d
+from sklearn.utils.validation import column_or_1d
 
-from transvariation.conformal import ConformalCalibration, check_sensitivities, group_weights
+from transvariation.conformal import (
+    ConformalCalibration,
+    OutliersLeftOut,
+    check_sensitivities,
+    group_weights,
+    warn_user,
+)
 from transvariation.ordered import N_BLOCK_FOLDS, block_folds, correlation_time
 
 Floats = NDArray[np.float64]
@@ -47,7 +53,8 @@ def check_groups(groups: ArrayLike | None, n: int) -> Indices | None:
     if n_missing:
         raise ValueError(f"groups is missing for {n_missing} of {n} samples; label every sample, or drop these")
     labels = column_or_1d(np.asarray(groups), warn=False)
-    check_consistent_length(np.empty(n), labels)
+    if len(labels) != n:
+        raise ValueError(f"groups has {len(labels)} labels for {n} samples; give one label per row of X")
     try:
         _, numbers = np.unique(labels, return_inverse=True)
     except TypeError:  # labels of several types have no order but that of appearance
@@ -88,6 +95,26 @@ def calibration_folds(calibration: Any, n: int, groups: Indices | None = None) -
             "GroupKFold(5) or GroupShuffleSplit(1)"
         )
     return folds
+
+
+def target_rows(y: Any, n: int, at_least: int) -> Indices | None:
+    """Return the samples labelled 1 if the labels are 1 and -1, with a warning; None if no sample is labelled -1."""
+    if y is None:
+        return None
+    labels = np.asarray(y)
+    if labels.shape != (n,) or labels.dtype.kind not in "iuf" or not set(np.unique(labels)) <= {-1, 1}:
+        return None
+    targets = np.flatnonzero(labels == 1)
+    if len(targets) == n:
+        return None
+    if len(targets) < at_least:
+        raise ValueError(f"y labels {len(targets)} of {n} samples as targets (1); at least {at_least} are needed")
+    warn_user(
+        f"y labels {n - len(targets)} of {n} samples as outliers (-1); they are left out, because a one-class "
+        "classifier learns from target samples only",
+        OutliersLeftOut,
+    )
+    return targets
 
 
 def take_rows(X: Any, rows: NDArray | None) -> Any:

@@ -42,6 +42,10 @@ class RejectsNearlyAll(UserWarning):
     """Nearly all new samples have the lowest attainable score, below the threshold."""
 
 
+class OutliersLeftOut(UserWarning):
+    """Training samples that are labelled as outliers are not used."""
+
+
 class TooFewSamples(UserWarning):
     """The calibration samples are too few to support the sensitivity."""
 

@@ -105,8 +105,8 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         ----------
         X : array-like of shape (n, p)
             Target samples only.
-        y : ignored
-            Present for scikit-learn's conventions.
+        y : array-like of shape (n,), optional
+            Samples labelled -1 among labels 1 and -1 are left out, with a warning. Other labels are ignored.
         groups : array-like of shape (n,), optional
             The item that each sample is a replicate of.
         """

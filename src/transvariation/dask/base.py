@@ -94,8 +94,10 @@ class PartitionedClassifier(TransvariationClassifier):
         X : Dask array or DataFrame, array, memory map, iterator over blocks, or function that returns one
             Target samples only. Blocks are written to the scratch folder, and read from there.
         y : ignored
-            Present for API consistency.
+            Present for API consistency; labels of outliers (-1) in memory are refused.
         """
+        if isinstance(y, np.ndarray | list | tuple) and np.any(np.asarray(y) == -1):
+            raise ValueError("y labels outliers (-1), which are not left out here; give the rows of targets only")
         check_sensitivities(self.sensitivity)
         mode = check_calibration(self.calibration)
         validated = _in_memory(X)
