@@ -26,6 +26,7 @@ import transvariation
 from transvariation import load_glass, load_nfi_glass
 from transvariation.casework import judge
 from transvariation.casework.checks import format_p
+from transvariation.report.case import error_rates
 from transvariation.report.case_text import verdict
 from transvariation.report.demo import demo_tables
 
@@ -523,8 +524,6 @@ def test_page_fits_the_window(open_page, screenshot, folder, scheme, width):
     page.wait_for_selector("#understood:not([hidden])")
     screenshot(page, f"check-{width}-{scheme}")
     assert not is_too_wide(page)
-    for box in page.locator("#features input").all():
-        box.set_checked(box.get_attribute("value") in TWO)
     press_judge(page)
     show_reasons(page)
     screenshot(page, f"{width}-{scheme}")
@@ -532,9 +531,9 @@ def test_page_fits_the_window(open_page, screenshot, folder, scheme, width):
     assert misplaced_texts(page) == []
     if (scheme, width) == ("light", "wide"):  # the picture in the documentation
         page.set_viewport_size({"width": 1100, "height": 900})
-        box = page.locator("#conclusion").bounding_box()
+        box, last = (page.locator(each).bounding_box() for each in ("#conclusion", "#reasons"))
         top = box["y"] + page.evaluate("scrollY")
-        clip = {"x": 0, "y": top - 12, "width": 1100, "height": box["height"] + 24}
+        clip = {"x": 0, "y": top - 12, "width": 1100, "height": last["y"] + last["height"] - box["y"] + 24}
         page.screenshot(path=folder / "page.png", full_page=True, clip=clip)
 
 
@@ -553,14 +552,33 @@ def test_nothing_in_the_evidence_is_cut_off(open_page, width):
     press_judge(page)
     page.check("#only-excluded")
     show_reasons(page)
-    box = page.locator("#reasons .scroll")
-    if width == "wide":
+    for box in page.locator("#conclusion .scroll").all():
         assert box.evaluate("box => box.scrollWidth <= box.clientWidth")
     assert page.locator("#reasons strong").first.is_visible()
     assert page.locator("#reasons td:last-child").evaluate_all(
         "cells => cells.every(c => c.scrollWidth <= c.clientWidth)"
     )
     assert not is_too_wide(page)
+
+
+def test_error_rates_method_and_astm_intervals_are_those_of_the_report(page, tmp_path):
+    nfi = load_nfi_glass().frame
+    elements = [name for name in nfi.columns if name not in ("source", "piece")][:4]
+    one = 10 ** nfi[nfi["source"] == "v1"][elements]
+    paths = tmp_path / "control.csv", tmp_path / "recovered.csv"
+    for path, table in zip(paths, (one.iloc[:3], one.iloc[3:]), strict=True):
+        table.set_axis([f"F{i}" for i in range(len(table))]).to_csv(path, index_label="id")
+    page.set_default_timeout(60_000)  # NFI has 977 sources
+    page.select_option("select[name=third]", "nfi")
+    set_option(page, "scale", "log")
+    judge_tables(page, *paths)
+    result = judge(*paths, background="nfi", log=True)
+    frame = next(part for part in error_rates(result).parts if part["kind"] == "table")
+    shown_rates = page.locator("#trust table").first.locator("tbody tr")
+    assert [row.split("\t") for row in shown_rates.all_inner_texts()] == frame["rows"]
+    show_reasons(page)
+    head = page.locator("#reasons thead th").all_inner_texts()
+    assert ("ASTM interval" in head) == any(c.match is not None for c in result.conclusions)
 
 
 def test_a_reload_keeps_the_case(page, tables, expected, screenshot):

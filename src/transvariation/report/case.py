@@ -73,9 +73,9 @@ def case_sections(result: CaseResult, today: date | None = None) -> list[Section
         _case(result, today),
         _conclusions(result),
         _items(result),
-        _error_rates(result),
+        error_rates(result),
         Section("Limitations").items(LIMITATIONS),
-        _method(result),
+        method(result),
         _signatures(result),
         *_appendices(result),
     ]
@@ -188,7 +188,8 @@ def _mean_sd(values: Any) -> str:
     return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
-def _error_rates(result: CaseResult) -> Section:
+def error_rates(result: CaseResult, *, figures: bool = True) -> Section:
+    """State what the error rates are based on, and tabulate those that were measured."""
     model, section = result.model, Section("Error rates")
     calibration = model.calibrations[model.basis]
     if calibration.n > 1:
@@ -216,8 +217,9 @@ def _error_rates(result: CaseResult) -> Section:
     else:
         section.text(foreign_sentence(result, result.foreign))
         section.table(_foreign_frame(result), "Type II error, measured on known foreign fragments")
-        figures = {"sensitivity and specificity": draw_foreign(result), "type II error": draw_type_ii(result)}
-        section.figure(figures, f"{FOREIGN_WORDS} {TYPE_II_WORDS}")
+        if figures:
+            drawn = {"sensitivity and specificity": draw_foreign(result), "type II error": draw_type_ii(result)}
+            section.figure(drawn, f"{FOREIGN_WORDS} {TYPE_II_WORDS}")
     return section
 
 
@@ -244,7 +246,8 @@ def _rates(name: str, exclusion: float | None, inclusion: float | None) -> dict[
     }
 
 
-def _method(result: CaseResult) -> Section:
+def method(result: CaseResult) -> Section:
+    """Describe how the fragments were compared."""
     model = result.model
     used = model.sensitivity_used if model.conclusive else model.sensitivity
     section = Section("Method").text(model.calibrations[model.basis].description)

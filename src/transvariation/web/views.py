@@ -5,6 +5,7 @@ import io
 import re
 import zipfile
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,11 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from transvariation.casework import CaseResult, Conclusion
+from transvariation.casework.astm import MatchInterval
 from transvariation.casework.checks import format_p
 from transvariation.casework.model_file import spreadsheet_safe
 from transvariation.casework.result import LIMITATIONS, MANY, Measured
-from transvariation.report.case import case_html, case_pdf
+from transvariation.report.case import case_html, case_pdf, error_rates, method
 from transvariation.report.case_figures import (
     draw_acceptance,
     draw_extremes,
@@ -42,6 +44,7 @@ from transvariation.report.case_text import (
     tables_of,
     verdict,
 )
+from transvariation.report.page import Section
 from transvariation.web.preview import segments, some
 
 NAMED = 4  # variables named as evidence in the table of conclusions
@@ -52,7 +55,6 @@ SEVERAL = 10  # recovered fragments; of fewer, the number of extreme p-values sa
 def view(result: CaseResult) -> dict[str, Any]:
     """Describe the case for the page, which shows this and decides nothing."""
     model, inputs = result.model, result.inputs
-    calibration = model.calibrations[model.basis]
     files = ", ".join(f"{role} {table['file']}" for role, table in tables_of(result).items())
     number = inputs.case.get("case_number")
     spectral, many = has_band(result), len(inputs.features) > MANY
@@ -67,7 +69,7 @@ def view(result: CaseResult) -> dict[str, Any]:
             *(line for line in summary_lines(result)[1:] if not line.startswith("Warning: ")),
         ],
         "warnings": list(result.warnings),
-        "trust": [calibration.description, calibration.guarantee, *LIMITATIONS],
+        "sections": [asdict(section) for section in _sections(result)],
         "spectral": spectral,
         "figures": _figures(result),
         "features": [] if spectral else list(model.variables.used if many else inputs.features),
@@ -75,6 +77,11 @@ def view(result: CaseResult) -> dict[str, Any]:
         "columns": _columns(result),
         "conclusions": _conclusions(result),
     }
+
+
+def _sections(result: CaseResult) -> list[Section]:
+    """Return the sections of the report that the page shows."""
+    return [error_rates(result, figures=False), method(result), Section("Limitations").items(LIMITATIONS)]
 
 
 def points(result: CaseResult, x: str, y: str) -> dict[str, Any]:
@@ -176,6 +183,7 @@ def _conclusions(result: CaseResult) -> list[dict[str, Any]]:
 
 def _reasons(conclusion: Conclusion, result: CaseResult) -> dict[str, Any]:
     reasons = conclusion.reasons[:REASONS]
+    intervals = {each.element: each for each in conclusion.intervals}
     return {
         "more": len(result.model.variables.used) - len(reasons),
         "reasons": [
@@ -189,10 +197,18 @@ def _reasons(conclusion: Conclusion, result: CaseResult) -> dict[str, Any]:
                 "side": reason.side,
                 "p": format_p(reason.p_values[result.model.basis]),
                 "evidence": reason.evidence,
+                "interval": _interval(intervals.get(reason.variable)),
             }
             for reason in reasons
         ],
     }
+
+
+def _interval(interval: MatchInterval | None) -> dict[str, Any] | None:
+    """Return the interval of the ASTM criterion in one variable."""
+    if interval is None:
+        return None
+    return {"text": f"{format_number(interval.low)} to {format_number(interval.high)}", "inside": interval.inside}
 
 
 def _regions(conclusion: Conclusion, result: CaseResult) -> dict[str, Any]:

@@ -31,13 +31,23 @@ function refresh() {
   $("headline").textContent = view.headline;
   $("warnings").replaceChildren(...view.warnings.map((text) => make("li", {}, text)));
   $("summary").replaceChildren(...view.summary.map((text) => make("li", {}, text)));
-  $("trust").replaceChildren(...view.trust.map((text) => make("p", {}, text)));
+  $("trust").replaceChildren(...view.sections.flatMap((section) => [make("h3", {}, section.heading), ...section.parts.map(part)]));
   $("key-accepted").textContent = view.conclusive ? "not excluded" : "no conclusion";
   $("key-excluded").hidden = !view.conclusive;
   for (const link of $("downloads").querySelectorAll("a")) link.href = `/api/cases/${open.case}/file.${link.dataset.kind}?sensitivity=${sensitivity()}`;
   drawOverview();
   drawFigures();
   draw();
+}
+
+// A part of a section of the report.
+function part({ kind, text, items, columns, rows, caption }) {
+  if (kind === "items") return make("ul", {}, ...items.map((item) => make("li", {}, item)));
+  if (kind !== "table") return make("p", {}, text);
+  const head = columns.map((column) => make("th", { scope: "col", class: "text" }, column.name));
+  const body = rows.map((row) => make("tr", {}, ...row.map((cell) => make("td", { class: "text wrap" }, cell))));
+  const table = make("table", {}, make("caption", {}, caption), make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...body));
+  return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, table);
 }
 
 function label() {

@@ -35,18 +35,25 @@ function drawRegions(box, { spectrum, shaded, regions, more }, each) {
   drawSpectra(svg, { ...spectrum, kinds: [each.excluded ? "excluded" : "recovered"], shaded });
   box.append(make("p", { class: "soft key" }, make("span", {}, make("i", { class: "band" }), " band of the control"), make("span", {}, make("i", { class: "region" }), " outside the band")));
   if (!regions.length) return box.append(make("p", {}, `The spectrum stays within the band of the control${each.excluded ? "; the combination of wavelengths excludes the fragment" : ""}.`));
-  const head = ["region", "largest deviation at", "control standard deviations", "side"].map((name, i) => make("th", { scope: "col", class: i % 3 ? "" : "text" }, name));
-  const rows = regions.map(([where, peak, deviation, side]) => make("tr", {}, make("th", { scope: "row", class: "text" }, where), make("td", {}, peak), make("td", {}, deviation), make("td", { class: "text" }, `${side} the control`)));
+  const names = ["region", "largest deviation at", "control standard deviations", "side"];
+  const head = names.map((name, i) => make("th", { scope: "col", class: i % 3 ? "" : "text" }, name));
+  const rows = regions.map(([where, peak, deviation, side]) => labelled(make("tr", {}, make("th", { scope: "row", class: "text" }, where), make("td", {}, peak), make("td", {}, deviation), make("td", { class: "text" }, `${side} the control`)), names));
   const node = make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows));
   box.append(make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Regions of ${each.fragment}` }, node));
   if (more) box.append(make("p", { class: "soft" }, `${more} further regions are weaker evidence; the saved JSON file lists them.`));
 }
 
+// Name each cell by its column: a phone shows a row as a block.
+function labelled(line, names) {
+  names.forEach((name, i) => line.cells[i].setAttribute("data-label", name));
+  return line;
+}
+
 function table(found, each) {
-  const head = ["variable", ...(each.replicates > 1 ? ["mean", "replicates"] : ["value"]), "among the control fragments", "control mean", "p-value", "reading"];
+  const head = ["variable", ...(each.replicates > 1 ? ["mean", "replicates"] : ["value"]), "among the control fragments", "control mean", "p-value", ...(open.view.columns.matches ? ["ASTM interval"] : []), "reading"];
   const numbers = ["mean", "value", "control mean", "p-value"];
   const titles = head.map((name) => make("th", { scope: "col", class: numbers.includes(name) ? "" : "text" }, name));
-  const rows = found.reasons.map((reason) => row(reason, each.replicates > 1));
+  const rows = found.reasons.map((reason) => labelled(row(reason, each.replicates > 1), head));
   const node = make("table", {}, make("thead", {}, make("tr", {}, ...titles)), make("tbody", {}, ...rows));
   return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Variables of ${each.fragment}` }, node);
 }
@@ -57,7 +64,13 @@ function row(reason, replicated) {
   return make("tr", {},
     make("th", { scope: "row", class: "text" }, make("span", { class: "name" }, reason.variable)), make("td", {}, reason.text), ...replicates,
     make("td", { class: "text" }, strip(reason.known, reason.value, reason.evidence)), make("td", {}, reason.control), make("td", {}, reason.p),
-    make("td", { class: "text" }, reason.evidence ? make("strong", {}, `${side}; excludes by itself`) : side));
+    ...(open.view.columns.matches ? [interval(reason.interval)] : []),
+    make("td", { class: "text wrap" }, reason.evidence ? make("strong", {}, `${side}; excludes by itself`) : side));
+}
+
+function interval(found) {
+  if (!found) return make("td", {});
+  return make("td", { class: "text" }, found.text, found.inside ? "" : make("strong", {}, " outside"));
 }
 
 // Interpolated between two values, as NumPy does.
