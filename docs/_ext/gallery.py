@@ -18,6 +18,7 @@ ORDER = (
     "plot_reasons.py",
     "plot_detectors.py",
     "plot_comparison.py",
+    "plot_open_set.py",
     "plot_coffee.py",
     "plot_drift.py",
     "plot_transvariation.py",

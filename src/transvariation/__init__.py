@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from transvariation.metrics import specificity_at_sensitivity as specificity_at_sensitivity
     from transvariation.model_selection import compare_classifiers as compare_classifiers
     from transvariation.neighbor_tocc import NeighborTOCC as NeighborTOCC
+    from transvariation.open_set import OpenSetClassifier as OpenSetClassifier
     from transvariation.pam_tocc import PAMTOCC as PAMTOCC
     from transvariation.persistence import load as load
     from transvariation.persistence import save as save
@@ -69,6 +70,7 @@ _HOME = {
     "GaussianMixtureBIC": "density",
     "MinorComponents": "decomposition",
     "NeighborTOCC": "neighbor_tocc",
+    "OpenSetClassifier": "open_set",
     "PAMTOCC": "pam_tocc",
     "ProjectionEnsemble": "projection_ensemble",
     "SparseMinorComponents": "decomposition",
