@@ -28,6 +28,7 @@ from transvariation.metrics import type_ii_error
 from transvariation.preprocessing import make_preprocessing
 from transvariation.report.acceptance_figures import acceptance_figure, spectrum_figure, type_ii_figure
 from transvariation.report.case import write_report
+from transvariation.report.wording import headline, statement
 from transvariation.spectral_bands import spectral_band
 
 spectra, labels = load_coffee()
@@ -137,9 +138,9 @@ samples = [(f"{name} {i + 1}", row) for name, group in groups.items() for i, row
 table = pd.DataFrame([row for _, row in samples], columns=names, index=[name for name, _ in samples])
 is_known = table.index.str.startswith("Ethiopia, known")
 result = judge(table[is_known], table[~is_known], preprocess="snv,sg1")
-print(result.headline)
+print(headline(result))
 for conclusion in result.conclusions[4:7]:
-    print(f"{conclusion.fragment}: {conclusion.statement}")
+    print(f"{conclusion.fragment}: {statement(conclusion, result)}")
     print(f"    regions: {', '.join(conclusion.evidence) or 'none'}")
 report = Path(tempfile.mkdtemp()) / "coffee.html"
 write_report(result, report)

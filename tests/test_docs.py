@@ -203,11 +203,10 @@ def test_the_extras_are_those_of_the_project():
 
 def test_methods_and_reductions_are_explained_on_the_page_and_named_in_the_help():
     from transvariation.casework import METHODS, REDUCTIONS
-    from transvariation.casework.control_comparison import CLASSIFIERS, REDUCERS
+    from transvariation.report import wording
 
     page = " ".join((DOCS / "commands.md").read_text(encoding="utf-8").split())
-    words = {name: method.description for name, method in CLASSIFIERS.items()}
-    words |= {name: reducer[1] for name, reducer in REDUCERS.items()}
+    words = wording.METHODS | wording.REDUCTIONS
     for name, explained in words.items():
         assert f"`{name}` : {explained}" in page
     for command in ("judge", "fit"):

@@ -444,7 +444,7 @@ def score(model: Path, table: Path, out: Path | None, missing: str, **options: A
     from rich.progress import Progress
 
     from transvariation.casework.model_file import score_table
-    from transvariation.report.case_text import listed
+    from transvariation.report.wording import listed
 
     out = out or table.with_name(f"{table.stem}.scores.csv")
     with _usage_errors(), Progress(console=Console(stderr=True), transient=True) as progress:

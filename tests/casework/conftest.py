@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from transvariation.report.wording import warning_texts as said  # noqa: F401
+
 ELEMENTS = ["Na", "Mg", "Al", "K", "Ca"]
 
 

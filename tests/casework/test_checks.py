@@ -8,6 +8,7 @@ from tests.casework.conftest import ELEMENTS, make_glass
 from transvariation.casework.astm import applies, error_rates, match_interval
 from transvariation.casework.checks import check_drift, check_homogeneity, check_replicates
 from transvariation.casework.fragments import gather_fragments
+from transvariation.report.wording import check_text
 
 
 def _fragments(table):
@@ -44,8 +45,8 @@ def test_two_panes_in_the_control_are_noticed(replicates, rng):
     mixed = _fragments(make_glass(2, 6, replicates, rng))
     check = check_homogeneity(mixed, rng)
     assert check.significant
-    assert "one source" in check.statement
-    named = check.statement.split("separates ")[1].split(" from")[0].split(", ")
+    assert "one source" in check_text(check)
+    named = check_text(check).split("separates ")[1].split(" from")[0].split(", ")
     assert set(named) in ({f"P0/{i}" for i in range(1, 7)}, {f"P1/{i}" for i in range(1, 7)})
 
 
@@ -69,7 +70,7 @@ def test_an_outlying_replicate_is_named(rng):
     table.loc[7, "K"] *= 2
     check = check_replicates(_fragments(table), names, ELEMENTS)
     assert check.significant
-    assert "row 7 is outlying in K" in check.statement
+    assert "row 7 is outlying in K" in check_text(check)
 
 
 def test_drift_is_noticed(rng):
@@ -79,7 +80,7 @@ def test_drift_is_noticed(rng):
     table["Ca"] *= 10 ** (0.02 * order)
     check = check_drift(_fragments(table), order, ELEMENTS, rng)
     assert check.significant
-    assert "most in Ca" in check.statement
+    assert "most in Ca" in check_text(check)
     assert check_drift(_fragments(table), None, ELEMENTS, rng) is None
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from tests.casework.conftest import said
 
 from transvariation.casework import judge
 
@@ -25,7 +26,7 @@ def test_a_variable_mostly_filled_in_is_no_reason(tables):
 
 def test_much_filling_in_is_a_caution(tables):
     control, recovered = tables
-    (caution,) = [words for words in judge(control, recovered[:1], missing="impute").warnings if "filled in" in words]
+    (caution,) = [words for words in said(judge(control, recovered[:1], missing="impute")) if "filled in" in words]
     assert "Ba (75%)" in caution
     complete = judge(control[["Na", "Mg"]], recovered[["Na", "Mg"]][:1], missing="impute")
-    assert not [words for words in complete.warnings if "filled in" in words]
+    assert not [words for words in said(complete) if "filled in" in words]

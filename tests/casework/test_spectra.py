@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from tests.casework.conftest import said
 
 from transvariation import NeighborTOCC, load
 from transvariation.casework import CaseError, CaseResult, CaseSettings, SettingsError, judge
 from transvariation.casework.checks import _two_groups_p_value
-from transvariation.casework.control_comparison import (
+from transvariation.casework.control import (
     _control_pair_p_values,
     make_classifier,
 )
@@ -24,6 +25,7 @@ from transvariation.explanation import univariate_p_values
 from transvariation.persistence import read_about
 from transvariation.preprocessing import MSC, make_preprocessing
 from transvariation.report.case import case_html, case_pdf
+from transvariation.report.wording import description
 from transvariation.tables import TableError
 
 AXIS = np.arange(1000.0, 1600.0, 5.0)  # 120 positions
@@ -52,8 +54,8 @@ def result(tables):
 
 def test_a_shifted_band_is_excluded_and_the_preprocessing_is_named(result):
     assert [c.fragment for c in result.excluded] == ["f0", "f1", "f2", "f3"]
-    assert result.model.preprocess == "snv,sg1"
-    assert "preprocessed (snv,sg1)" in result.model.calibrations["control"].description
+    assert result.settings.preprocess == "snv,sg1"
+    assert "preprocessed (snv,sg1)" in description(result)
 
 
 def test_the_region_of_a_shifted_band_is_that_band(result):
@@ -144,7 +146,7 @@ def test_many_variables_are_compared_with_a_background_by_components():
     found = judge(case.iloc[:3], new, background=background.reset_index(drop=True), preprocess="snv")
     assert found.model.basis == "background"
     assert [c.fragment for c in found.excluded] == ["other0", "other1", "strange"]
-    assert any("principal components of its 120 variables" in caution for caution in found.cautions)
+    assert any("principal components of its 120 variables" in caution for caution in said(found))
     assert found.conclusions[-1].regions[0].low >= 1530
     assert "stays in the band at every position with a probability of 75%" in case_html(found)  # three control spectra
 
@@ -166,7 +168,7 @@ def test_triplicates_are_one_sample():
     known, new = triplicates(spectra(12, rng, prefix="k")), triplicates(spectra(4, rng, 12.0))
     found = judge(known, new, preprocess="snv")
     assert [c.fragment for c in found.conclusions] == ["s0", "s1", "s2", "s3"]
-    assert found.model.calibrations["control"].n == 12
+    assert found.model.bases["control"].n == 12
     assert len(found.excluded) == 4
     assert len(found.conclusions[0].measurements["1000"]) == 3
     # Raw replicates differ in scale, and so do raw samples; after SNV samples differ, and replicates hardly.
@@ -210,7 +212,7 @@ def test_variables_are_left_out():
 def test_a_reduction_leaves_as_many_as_asked(tables):
     found = judge(*tables, preprocess="snv", reduce="vip", reduce_to=5)
     assert len(found.model.variables.used) == 5
-    assert "reduced to 5, the most important" in found.model.calibrations["control"].description
+    assert "reduced to 5, the most important" in description(found)
     for c in found.conclusions:
         assert c.regions is None  # other positions are no evidence
         assert {r.variable for r in c.reasons} == set(found.model.variables.used)
@@ -412,7 +414,7 @@ class TestForeign:
 
     def test_they_change_no_conclusion(self, result, judged):
         assert judged.conclusions == result.conclusions
-        assert judged.warnings == result.warnings
+        assert said(judged) == said(result)
 
     def test_the_type_ii_error_falls_with_the_degree(self, judged):
         table = judged.foreign.type_ii_error(0.9)
@@ -462,9 +464,9 @@ class TestForeign:
 
     def test_foreign_samples_that_are_control_samples_are_reported(self, tables):
         same = judge(*tables, preprocess="snv", foreign=tables[0])
-        assert any("control and the foreign table are the same" in words for words in same.warnings)
+        assert any("control and the foreign table are the same" in words for words in said(same))
         some = judge(*tables, preprocess="snv", foreign=pd.concat([tables[0][:5], tables[1]]))
-        assert any(words.startswith(f"5 of {5 + len(tables[1])} foreign rows equal") for words in some.warnings)
+        assert any(words.startswith(f"5 of {5 + len(tables[1])} foreign rows equal") for words in said(some))
 
     def test_one_control_sample_excludes_no_foreign_one(self, tables, foreign):
         found = judge(tables[0][:1], tables[1], preprocess="snv", foreign=foreign)
@@ -491,14 +493,14 @@ class TestForeign:
 def test_judge_takes_every_step(tables, steps):
     control, recovered = tables
     result = judge(control[:12], recovered[3:5], preprocess=steps)
-    assert result.model.preprocess == steps
+    assert result.settings.preprocess == steps
     assert [c.accepted for c in result.conclusions][1] is False
 
 
 def test_ddsimca_judges_spectra_and_keeps_its_components_in_a_model_file(tables, tmp_path):
     result = judge(*tables, preprocess="snv", method="ddsimca")
     assert [c.fragment for c in result.excluded] == ["f0", "f1", "f2", "f3"]
-    assert "DD-SIMCA" in result.model.calibrations["control"].description
+    assert "DD-SIMCA" in description(result)
     control = tmp_path / "control.csv"
     tables[0].to_csv(control, index_label="id")
     fit_model(control, tmp_path / "m.tv", CaseSettings(method="ddsimca", preprocess="snv"))

@@ -24,12 +24,12 @@ from starlette.testclient import TestClient
 
 from transvariation import load_glass
 from transvariation.casework import CASE_FIELDS, METHODS, REDUCTIONS, judge
-from transvariation.casework.checks import format_p
 from transvariation.casework.settings import ROLES as ROLES_OF_COLUMNS
 from transvariation.cli import main
 from transvariation.preprocessing import SNV
 from transvariation.report.case_text import conclusion_frame
 from transvariation.report.demo import demo_tables
+from transvariation.report.wording import format_p, headline, statement, warning_texts
 from transvariation.web import workers
 from transvariation.web.app import HELP, STATIC, Page, PageLimits, make_app
 from transvariation.web.guard import COOKIE
@@ -157,8 +157,8 @@ def test_view_holds_the_conclusions_of_the_library_at_the_sensitivity(client, cl
     case, tables = clusters
     expected = judge(*tables, method="pam", sensitivity=share)
     view = client.get(f"/api/cases/{case}/view?sensitivity={share}").json()
-    assert view["headline"] == expected.headline
-    assert view["warnings"] == list(expected.warnings)
+    assert view["headline"] == headline(expected)
+    assert view["warnings"] == warning_texts(expected)
     assert _p_values(view) == [c.p_value for c in expected.conclusions]
     assert [c["accepted"] for c in view["conclusions"]] == [c.accepted for c in expected.conclusions]
     assert [c["evidence"] for c in view["conclusions"]] == conclusion_frame(expected, 4)["evidence"].tolist()
@@ -167,10 +167,11 @@ def test_view_holds_the_conclusions_of_the_library_at_the_sensitivity(client, cl
 @pytest.mark.parametrize("share", [0.6, 0.97])
 def test_evidence_on_a_fragment_is_that_of_the_library_at_the_sensitivity(client, clusters, share):
     case, tables = clusters
-    expected = judge(*tables, method="pam", sensitivity=share).conclusions[3]
+    result = judge(*tables, method="pam", sensitivity=share)
+    expected = result.conclusions[3]
     where = f"/api/cases/{case}/evidence"
     found = client.get(where, params={"key": 3, "sensitivity": share}).json()
-    assert found["statement"] == expected.statement
+    assert found["statement"] == statement(expected, result)
     assert [reason["variable"] for reason in found["reasons"]] == [reason.variable for reason in expected.reasons]
     assert [reason["evidence"] for reason in found["reasons"]] == [reason.evidence for reason in expected.reasons]
     assert [reason["p"] for reason in found["reasons"]] == [

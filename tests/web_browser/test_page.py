@@ -25,10 +25,9 @@ from tests.web_browser.actions import (
 import transvariation
 from transvariation import load_glass, load_nfi_glass
 from transvariation.casework import judge
-from transvariation.casework.checks import format_p
 from transvariation.report.case import error_rates
-from transvariation.report.case_text import verdict
 from transvariation.report.demo import demo_tables
+from transvariation.report.wording import format_p, headline, statement, verdict, warning_texts
 
 pytestmark = pytest.mark.browser
 
@@ -59,7 +58,7 @@ def slow_table():
 
 
 def concluded(result):
-    return {conclusion.fragment: verdict(conclusion, result) for conclusion in result.conclusions}
+    return {conclusion.fragment: verdict(conclusion) for conclusion in result.conclusions}
 
 
 def saved(page, kind, folder, name="transvariation-case"):
@@ -77,7 +76,7 @@ def test_conclusions_and_downloads_agree_with_the_library(page, tables, expected
     press_judge(page)
     assert shown(page) == concluded(expected)
     assert column(page, 2) == {c.fragment: format_p(c.p_value) for c in expected.conclusions}
-    assert page.inner_text("#headline") == expected.headline
+    assert page.inner_text("#headline") == headline(expected)
     assert not page.locator("#load-step").evaluate("step => step.open")
     assert not page.locator("#understood-step").evaluate("step => step.open")
     files = {kind: saved(page, kind, tmp_path) for kind in ("html", "pdf", "json", "csv")}
@@ -85,7 +84,7 @@ def test_conclusions_and_downloads_agree_with_the_library(page, tables, expected
     assert result["conclusions"] == json.loads(json.dumps(expected.to_dict()))["conclusions"]
     table = pd.read_csv(files["csv"], dtype=str)
     assert dict(zip(table["fragment"], table["conclusion"], strict=True)) == concluded(expected)
-    assert expected.headline in files["html"].read_text()
+    assert headline(expected) in files["html"].read_text()
     assert files["pdf"].read_bytes().startswith(b"%PDF")
 
 
@@ -96,9 +95,9 @@ def test_slider_agrees_with_the_library(page, tables, expected, tmp_path):
         slide(page, share)
         there = expected.at(share)
         assert shown(page) == concluded(there)
-        assert page.inner_text("#headline") == there.headline
-        assert page.locator("#warnings li").all_inner_texts() == list(there.warnings)
-        headlines.add(there.headline)
+        assert page.inner_text("#headline") == headline(there)
+        assert page.locator("#warnings li").all_inner_texts() == warning_texts(there)
+        headlines.add(headline(there))
     assert len(headlines) > 1
     assert set(shown(page).values()) == {"no conclusion"}  # 0.99 needs 99 control fragments
     assert "use a sensitivity of at most 0.983" in page.inner_text("#warnings")
@@ -106,7 +105,7 @@ def test_slider_agrees_with_the_library(page, tables, expected, tmp_path):
     assert " ".join(page.inner_text("#plane-result .key").split()) == "control recovered, no conclusion"
     assert json.loads(saved(page, "json", tmp_path).read_text())["model"]["sensitivity"] == 0.99
     slide(page, 0.9)
-    assert page.locator("#warnings li").all_inner_texts() == list(expected.warnings)
+    assert page.locator("#warnings li").all_inner_texts() == warning_texts(expected)
     assert page.inner_text("#sensitivity-value") == "90%"
     assert page.is_visible("#key-excluded")
 
@@ -217,7 +216,7 @@ def test_evidence_sorting_and_filtering(page, tables, expected):
     first = expected.excluded[0]
     show_reasons(page, first.fragment)
     assert page.inner_text("#reasons h3") == f"{first.fragment}: excluded"
-    assert page.locator("#reasons p").first.inner_text() == first.statement
+    assert page.locator("#reasons p").first.inner_text() == statement(first, expected)
     assert page.locator("#reasons tbody th").all_inner_texts() == [reason.variable for reason in first.reasons]
     assert page.locator("#reasons svg").count() == len(TWO)
 

@@ -13,9 +13,9 @@ from transvariation.casework.settings import (
 )
 
 if TYPE_CHECKING:
-    from transvariation.casework.conclusions import Conclusion as Conclusion
-    from transvariation.casework.conclusions import Reason as Reason
     from transvariation.casework.database import Database as Database
+    from transvariation.casework.decision import Conclusion as Conclusion
+    from transvariation.casework.decision import Reason as Reason
     from transvariation.casework.errors import CaseError as CaseError
     from transvariation.casework.judging import judge as judge
     from transvariation.casework.result import CaseResult as CaseResult
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 _HOME = {
     "CaseError": "errors",
     "CaseResult": "result",
-    "Conclusion": "conclusions",
+    "Conclusion": "decision",
     "Database": "database",
-    "Reason": "conclusions",
+    "Reason": "decision",
     "judge": "judging",
 }
 __all__ = ["CASE_FIELDS", "METHODS", "REDUCTIONS", "CaseSettings", "SettingsError", "TableSettings", *sorted(_HOME)]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from transvariation.casework.errors import Caution
 from transvariation.casework.fragments import Floats
 from transvariation.casework.reading import CaseTables
 
@@ -12,10 +13,6 @@ MIN_FRAGMENTS = 3
 MULTIPLIER = 4.0
 MIN_RSD = 0.03
 N_OTHERS = 10  # other sources that each known set is compared with
-LOOKS_LOGGED = (
-    "The ASTM E2927 criterion was not applied: some measurements are negative, so they are not contents. If they are "
-    "logarithms (base 10), set the option 'logged'; the criterion is then applied to the contents."
-)
 
 
 @dataclass(frozen=True)
@@ -118,7 +115,7 @@ def error_rates(
 
 def compare_by_astm(
     tables: CaseTables, multiplier: float, min_rsd: float, seed: int
-) -> tuple[Criterion, list[tuple[bool | None, tuple[MatchInterval, ...]]], list[str]]:
+) -> tuple[Criterion, list[tuple[bool | None, tuple[MatchInterval, ...]]], list[Caution]]:
     """Apply the criterion to the mean of every recovered fragment, and measure it on the background.
 
     Returns
@@ -126,11 +123,11 @@ def compare_by_astm(
     criterion : Criterion
     matches : list of (bool or None, intervals)
         One per recovered fragment; None if the criterion does not apply.
-    cautions : list of str
+    cautions : list of Caution
     """
     if tables.contents is None or not applies(tables.contents[0]):
         expected = tables.background or len(tables.control.X) > len(tables.control.names)
-        cautions = [LOOKS_LOGGED] if tables.contents is None and tables.axis is None and expected else []
+        cautions = [Caution.of("looks-logged")] if tables.contents is None and tables.axis is None and expected else []
         return Criterion(multiplier, min_rsd, None, None), [(None, ())] * len(tables.recovered.names), cautions
     control, recovered = tables.contents
     low, high = match_interval(control, multiplier, min_rsd)

@@ -1,27 +1,30 @@
 """Check the tables of a case before they are relied on: homogeneity, outlying replicates, drift, equal rows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom, rankdata
 from scipy.stats import t as student
 
+from transvariation.casework.errors import Caution
+from transvariation.casework.evidence import BackgroundEvidence
 from transvariation.casework.fragments import Floats, Fragments
 from transvariation.casework.reading import CaseTables
 from transvariation.scalings import WhiteningScaling
 from transvariation.tables import Table
-from transvariation.tables.problems import printable
 
 SIGNIFICANT = 0.01  # a check below this is reported as a warning
+SIGNIFICANT_AGAINST_BACKGROUND = 0.05  # few sources give no smaller p-values than this level
 N_PERMUTATIONS = 999
 N_SIMULATIONS = 199
-SEVERAL = 3.0  # times as much as replicates: fragments of one source hardly differ more
+MIN_RATIO_OF_FRAGMENTS_TO_REPLICATES = 3.0  # fragments of one source hardly differ more
+MIN_RATIO_OF_COPIES_TO_CHANCE = 3.0  # pairs of equal fragments
 HEAVY_TAILS = 4  # degrees of freedom of the t-distribution of replicates
 MIN_GROUPED = 8  # fragments needed to distinguish two groups from one without replicates or a background
 MUCH_FILLED = 0.2  # with more, there is a caution
-SHOWN = 5  # pairs of equal rows
 COPIED = 0.1  # of the control fragments: fewer copies hardly change a threshold at a sensitivity of 0.9
 
 
@@ -33,33 +36,34 @@ class Check:
     ----------
     name : {"homogeneity", "replicates", "outlying replicate", "drift"}
     p_value : float
-    statement : str
     significant : bool
+    values : dict
+        What was found: for homogeneity how it was tested (``against``), how many times as much fragments differ as
+        replicates (``ratio``) and the clearest division (``apart``); the outlying replicate; the variable.
     """
 
     name: str
     p_value: float
-    statement: str
     significant: bool
+    values: dict[str, Any]
 
 
 def check_case(
-    tables: CaseTables, by_background: Sequence[Check], rng: np.random.Generator
-) -> tuple[tuple[Check, ...], list[str]]:
-    """Check the control, after the checks against a background if any; return these and what to be warned of."""
+    tables: CaseTables, background: BackgroundEvidence | None, rng: np.random.Generator
+) -> tuple[tuple[Check, ...], list[Caution]]:
+    """Check the tables of a case; return the checks of the control and what to be warned of."""
     control, table = tables.checked_control, tables.control_table
-    compared = any(check.name == "homogeneity" for check in by_background)
     found = (
-        None if compared else check_homogeneity(control, rng),
-        *by_background,
+        _check_homogeneity(control, background, rng),
+        _check_replicates_by_background(background),
         check_replicates(control, table.ids, table.features),
         check_drift(control, table.order, table.features, rng),
     )
     checks = tuple(check for check in found if check is not None)
-    cautions = [check.statement for check in checks if check.significant]
-    cautions += duplicate_warnings(table, tables.recovered_table)
+    cautions = [Caution("check", asdict(check)) for check in checks if check.significant]
+    cautions += duplicate_cautions(table, tables.recovered_table)
     if tables.foreign_table is not None:
-        cautions += duplicate_warnings(table, tables.foreign_table, "foreign")
+        cautions += duplicate_cautions(table, tables.foreign_table, "foreign")
     cautions += _copy_cautions(tables.control)
     cautions += [*_replicate_cautions(tables.control, "control"), *_replicate_cautions(tables.recovered, "recovered")]
     cautions += [
@@ -67,6 +71,22 @@ def check_case(
         *_filling_cautions(tables.recovered_table),
     ]
     return checks, [*cautions, *tables.cautions]
+
+
+def _check_homogeneity(
+    control: Fragments, background: BackgroundEvidence | None, rng: np.random.Generator
+) -> Check | None:
+    if background is None or background.homogeneity_p_value is None:
+        return check_homogeneity(control, rng)
+    p = background.homogeneity_p_value
+    return _homogeneity(control, p, "background", p < SIGNIFICANT_AGAINST_BACKGROUND)
+
+
+def _check_replicates_by_background(background: BackgroundEvidence | None) -> Check | None:
+    if background is None or background.replicate_p_value is None:
+        return None
+    p = background.replicate_p_value
+    return Check("replicates", p, p < SIGNIFICANT_AGAINST_BACKGROUND, {})
 
 
 def check_homogeneity(control: Fragments, rng: np.random.Generator) -> Check | None:
@@ -78,45 +98,19 @@ def check_homogeneity(control: Fragments, rng: np.random.Generator) -> Check | N
     simulation). None where neither is possible.
     """
     n = len(control.names)
-    replicated = n > 1 and sum(len(rows) - 1 for rows in control.rows) >= n
-    if replicated:
+    if n > 1 and sum(len(rows) - 1 for rows in control.rows) >= n:
         p, ratio = _permutation_p_value(control, rng), _fragments_by_replicates(control)
-        words = f"differ from each other {ratio:.1f} times as much as replicates of one fragment do"
-        if p < SIGNIFICANT and ratio < SEVERAL:
-            statement = f"The control fragments {words} ({p_equals(p)}), as fragments of one source may."
-            return Check("homogeneity", p, statement, False)
-        if p >= SIGNIFICANT:
-            words = "differ from each other more than replicates of one fragment do"
-    elif n >= MIN_GROUPED:
+        significant = p < SIGNIFICANT and ratio >= MIN_RATIO_OF_FRAGMENTS_TO_REPLICATES
+        return _homogeneity(control, p, "replicates", significant, None if np.isinf(ratio) else round(ratio, 3))
+    if n >= MIN_GROUPED:
         p = _two_groups_p_value(control.means, rng)
-        words = "fall into two groups"
-    else:
-        return None
-    return homogeneity_check(control, p, words)
+        return _homogeneity(control, p, "groups", p < SIGNIFICANT)
+    return None
 
 
-def homogeneity_check(control: Fragments, p: float, words: str, level: float = SIGNIFICANT) -> Check:
-    """State the outcome of a test of homogeneity; `words` describe what it means if significant."""
-    if p >= level:
-        return Check("homogeneity", p, f"No sign that the control fragments {words} ({p_equals(p)}).", False)
-    statement = f"The control fragments {words} ({p_equals(p)}): check that they all come from one source."
-    if len(control.names) > 3:
-        statement += f" {_named_groups(control)}"
-    return Check("homogeneity", p, statement, True)
-
-
-def replicate_check(p: float, level: float) -> Check:
-    """State the outcome of a comparison of the replicates of the case with those of the background."""
-    if p >= level:
-        words = "No sign that the replicates of the case vary more than those of the background"
-        return Check("replicates", p, f"{words} ({p_equals(p)}).", False)
-    return Check(
-        "replicates",
-        p,
-        f"The replicates of the case vary more than those of the background ({p_equals(p)}): check that both were "
-        "measured alike. If not, more fragments of the same source than stated are excluded.",
-        True,
-    )
+def _homogeneity(control: Fragments, p: float, against: str, significant: bool, ratio: float | None = None) -> Check:
+    apart = _divided(control) if significant and len(control.names) > 3 else []
+    return Check("homogeneity", p, significant, {"against": against, "ratio": ratio, "apart": apart})
 
 
 def check_replicates(control: Fragments, row_names: Sequence[str], features: Sequence[str]) -> Check | None:
@@ -138,10 +132,7 @@ def check_replicates(control: Fragments, row_names: Sequence[str], features: Seq
     i, j = divmod(int(np.argmax(t)), t.shape[1])
     heavy = np.sqrt(HEAVY_TAILS / (HEAVY_TAILS - 2))  # the standard deviation of that t-distribution
     p = float(min(1.0, 2 * student.sf(t[i, j] * heavy, 1 / (1 / freedom + 1 / HEAVY_TAILS)) * t.size))
-    if p >= SIGNIFICANT:
-        return Check("outlying replicate", p, f"No control replicate is outlying ({p_equals(p)}).", False)
-    words = f"The control replicate {row_names[at[i]]} is outlying in {features[j]} ({p_equals(p)}); check it."
-    return Check("outlying replicate", p, words, True)
+    return Check("outlying replicate", p, p < SIGNIFICANT, {"replicate": row_names[at[i]], "variable": features[j]})
 
 
 def check_drift(
@@ -165,32 +156,7 @@ def check_drift(
     permuted = [np.concatenate([rng.permutation(part) for part in parts]) for _ in range(N_PERMUTATIONS)]
     observed, by_chance = np.abs(position @ ranks), np.abs(np.array(permuted) @ ranks).max(axis=1)
     p = float((1 + (by_chance >= observed.max() - 1e-9).sum()) / (N_PERMUTATIONS + 1))
-    words = f"The control measurements drift over their order, most in {features[int(np.argmax(observed))]}"
-    if p >= SIGNIFICANT:
-        words = "No drift of the control measurements over their order"
-    return Check("drift", p, f"{words} ({p_equals(p)}).", p < SIGNIFICANT)
-
-
-def format_p(p: float) -> str:
-    """Write a p-value with two significant digits, or as below 0.001.
-
-    Examples
-    --------
-    >>> format_p(0.0471), format_p(0.1), format_p(1.0), format_p(1e-9)
-    ('0.047', '0.10', '1.0', '< 0.001')
-    """
-    return "< 0.001" if p < 0.001 else f"{p:#.2g}"
-
-
-def p_equals(p: float) -> str:
-    """Write a p-value for a sentence.
-
-    Examples
-    --------
-    >>> p_equals(0.0471), p_equals(1e-9)
-    ('p = 0.047', 'p < 0.001')
-    """
-    return f"p {format_p(p)}" if p < 0.001 else f"p = {format_p(p)}"
+    return Check("drift", p, p < SIGNIFICANT, {"variable": features[int(np.argmax(observed))]})
 
 
 def _permutation_p_value(control: Fragments, rng: np.random.Generator) -> float:
@@ -259,7 +225,8 @@ def _explained(scores: Floats) -> Floats:
     return np.asarray(sums**2 / n + sums**2 / (len(scores) - n))
 
 
-def _named_groups(control: Fragments) -> str:
+def _divided(control: Fragments) -> list[str]:
+    """Name the smaller of the two groups that the clearest division makes."""
     X = control.means
     spread = X.std(axis=0)
     X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
@@ -267,40 +234,29 @@ def _named_groups(control: Fragments) -> str:
     order = np.argsort(scores)
     split = 2 + int(np.argmax(_explained(scores[order])[1:-1]))
     smaller = min((order[:split], order[split:]), key=len)
-    names = ", ".join(control.names[i] for i in sorted(smaller)[:6])
-    return f"The clearest division separates {names}{' and others' if len(smaller) > 6 else ''} from the rest."
+    return [control.names[i] for i in sorted(smaller)]
 
 
-def _filling_cautions(table: Table) -> list[str]:
+def _filling_cautions(table: Table) -> list[Caution]:
     """Warn of variables that were filled in to a large part."""
     if table.filled is None:
         return []
-    shares = zip(table.features, table.filled.mean(axis=0), strict=True)
-    listed = ", ".join(f"{name} ({share:.0%})" for name, share in shares if share > MUCH_FILLED)
-    if not listed:
-        return []
-    return [
-        f"Missing values of {table.name} were filled in to a large part: {listed}. A value that was filled in is no "
-        "measurement; leave such variables out if the conclusion depends on them."
-    ]
+    shares = zip(table.features, table.filled.mean(axis=0).tolist(), strict=True)
+    much = {name: share for name, share in shares if share > MUCH_FILLED}
+    return [Caution.of("much-filled", table=table.name, shares=much)] if much else []
 
 
-def _replicate_cautions(fragments: Fragments, role: str) -> list[str]:
+def _replicate_cautions(fragments: Fragments, role: str) -> list[Caution]:
     cautions = []
     counts = sorted({len(rows) for rows in fragments.rows})
     if len(fragments.names) == 1 and counts[0] > 1 and role == "control":
-        cautions.append(
-            f"The control is one fragment, {fragments.names[0]}, measured {counts[0]} times: replicates do not show "
-            "how much fragments of its source differ."
-        )
+        cautions.append(Caution.of("one-control-fragment", fragment=fragments.names[0], replicates=counts[0]))
     if len(counts) > 1:
-        cautions.append(
-            f"The {role} fragments have {counts[0]} to {counts[-1]} replicates; their means are not equally precise."
-        )
+        cautions.append(Caution.of("unequal-replicates", role=role, fewest=counts[0], most=counts[-1]))
     return cautions
 
 
-def _copy_cautions(control: Fragments) -> list[str]:
+def _copy_cautions(control: Fragments) -> list[Caution]:
     """Warn of control fragments that equal others, if they are many and several times as many as rounding makes.
 
     How often two fragments agree in each variable shows how many pairs would agree in all by chance.
@@ -311,34 +267,20 @@ def _copy_cautions(control: Fragments) -> list[str]:
     if n_copies < max(2, COPIED * n):
         return []
     shares = [_n_pairs(np.unique(column, return_counts=True)[1]) / _n_pairs(n) for column in control.means.T]
-    if len(times) > 1 and _n_pairs(times) < SEVERAL * _n_pairs(n) * np.prod(shares):
+    if len(times) > 1 and _n_pairs(times) < MIN_RATIO_OF_COPIES_TO_CHANCE * _n_pairs(n) * np.prod(shares):
         return []
     first = {k: i for i, k in reversed(list(enumerate(number)))}
     pairs = [(control.names[i], control.names[first[k]]) for i, k in enumerate(number) if first[k] != i]
-    listed = ", ".join(f"{printable(copy)} = {printable(own)}" for copy, own in pairs[:SHOWN])
-    more = f" and {n_copies - SHOWN} more" if n_copies > SHOWN else ""
-    return [
-        f"{n_copies} of {n} control fragments equal another one in every variable ({listed}{more}). If they are copies "
-        "of the same measurements, remove them: with copies more fragments of the same source than stated are excluded."
-    ]
+    return [Caution.of("copies", n=n_copies, of=n, pairs=[list(pair) for pair in pairs])]
 
 
-def duplicate_warnings(control: Table, other: Table, role: str = "recovered") -> list[str]:
+def duplicate_cautions(control: Table, other: Table, role: str = "recovered") -> list[Caution]:
     """Warn of recovered or foreign rows that are also control rows, and so are compared with themselves."""
     if control.ids == other.ids and np.array_equal(control.X, other.X):
-        return [
-            f"The control and the {role} table are the same: the control is compared with itself. Of a workbook with "
-            "several sheets, choose one for each table."
-        ]
-    equal, q = _equal_rows(control, other), len(other.X)
-    if not equal:
-        return []
-    listed = ", ".join(f"{printable(new)} = {printable(own)}" for new, own in equal[:SHOWN])
-    more = f" and {len(equal) - SHOWN} more" if len(equal) > SHOWN else ""
-    return [
-        f"{len(equal)} of {q} {role} rows equal a control row in every variable ({role} = control: {listed}"
-        f"{more}). If they are the same measurements, remove them from the control: not excluding them has no meaning."
-    ]
+        return [Caution.of("same-tables", role=role)]
+    equal = _equal_rows(control, other)
+    pairs = [list(pair) for pair in equal]
+    return [Caution.of("rows-of-control", role=role, n=len(equal), of=len(other.X), pairs=pairs)] if equal else []
 
 
 def _equal_rows(control: Table, recovered: Table) -> list[tuple[str, str]]:

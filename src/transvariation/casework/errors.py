@@ -1,4 +1,7 @@
-"""Failures of a case, with remedies in the terms of each front end."""
+"""Failures and cautions of a case, as codes and fields."""
+
+from dataclasses import dataclass
+from typing import Any
 
 # What to do, by remedy, in the terms of each front end: Python, the command line, the page.
 _REMEDIES = {
@@ -32,6 +35,27 @@ _REMEDIES = {
         "give a background with more sources, or none"),
 }  # fmt: skip
 REMEDIES = {name: dict(zip(("python", "cli", "page"), texts, strict=True)) for name, texts in _REMEDIES.items()}
+
+
+@dataclass(frozen=True)
+class Caution:
+    """Something to know before relying on a conclusion; `transvariation.report.wording` puts it in words.
+
+    Attributes
+    ----------
+    code : str
+        What it is about.
+    values : dict
+        What it names.
+    """
+
+    code: str
+    values: dict[str, Any]
+
+    @classmethod
+    def of(cls, code: str, **values: Any) -> "Caution":
+        """Make a caution of a code and the values that it names."""
+        return cls(code, values)
 
 
 class CaseError(ValueError):
@@ -68,3 +92,7 @@ class CaseError(ValueError):
 
     def __str__(self) -> str:
         return self.text()
+
+
+class MethodError(CaseError):
+    """A method that cannot be used with the control fragments of a case."""

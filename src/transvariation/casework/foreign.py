@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from transvariation.casework.decision import is_accepted
 from transvariation.metrics import type_ii_error
 
 if TYPE_CHECKING:
@@ -36,9 +37,12 @@ class Foreign:
         ----------
         sensitivity : float
             That of the case.
+
+        Returns
+        -------
+        int
         """
-        found = type_ii_error(self.p_values, sensitivity=sensitivity)
-        return round(float(found["beta"][0] * found["n"][0]))
+        return sum(is_accepted(p, sensitivity) for p in self.p_values)
 
     def type_ii_error(self, sensitivity: Any) -> "pd.DataFrame":
         """Estimate the share of foreign fragments that are not excluded, by class or degree of adulteration.

@@ -9,14 +9,23 @@ from scipy.signal import find_peaks
 from transvariation.casework.astm import compare_by_astm
 from transvariation.casework.background.basis import compare_with_background
 from transvariation.casework.checks import Check, check_case
-from transvariation.casework.conclusions import Conclusion, Group, Model, Reason
-from transvariation.casework.control_comparison import Evidence, compare_with_control
+from transvariation.casework.control import compare_with_control
+from transvariation.casework.decision import (
+    FragmentEvidence,
+    GroupEvidence,
+    Model,
+    VariableEvidence,
+    conclude,
+    conclude_group,
+    decide,
+)
+from transvariation.casework.evidence import BackgroundEvidence, ControlEvidence, Evidence, Ratios
 from transvariation.casework.fragments import Fragments
 from transvariation.casework.reading import CaseTables, read_case
 from transvariation.casework.result import CaseResult, Inputs, Measured
 from transvariation.casework.settings import CaseSettings, with_fields
 from transvariation.casework.spectra import Spectra
-from transvariation.casework.variables import MANY
+from transvariation.casework.variables import MANY_VARIABLES
 from transvariation.provenance import provenance
 from transvariation.tables import Table
 
@@ -106,52 +115,38 @@ def judge_tables(
     -------
     CaseResult
     """
-    seed = settings.seed
-    words = f"comparing {len(tables.recovered.names)} recovered with {len(tables.control.names)} control fragments"
-    progress(words, 0.1 if tables.background else None)  # without a background this step is nearly all the work
-    evidence = {"control": compare_with_control(tables, settings)}
+    seed, background = settings.seed, None
     if tables.background:
-        evidence["background"] = compare_with_background(
-            tables, seed, lambda step, share: progress(step, 0.3 + 0.6 * share)
-        )
-        if tables.is_summarised:
-            evidence["background"].univariate = evidence["control"].univariate
+        background = compare_with_background(tables, seed, lambda step, share: progress(step, 0.1 + 0.6 * share))
+    words = f"comparing {len(tables.recovered.names)} recovered with {len(tables.control.names)} control fragments"
+    progress(words, 0.7 if background else None)  # without a background this step is nearly all the work
+    control = compare_with_control(tables, settings, None if background is None else background.groups)
     progress("checking the control", 0.9)
-    by_background = evidence["background"].checks if tables.background else []
-    checks, cautions = check_case(tables, by_background, np.random.default_rng(seed))
+    checks, cautions = check_case(tables, background, np.random.default_rng(seed))
     criterion, matches, further = compare_by_astm(tables, settings.multiplier, settings.min_rsd, seed)
-    model = Model(
-        method=settings.method,
-        reduce=settings.reduce,
-        preprocess=settings.steps,
-        variables=evidence["control"].variables,
-        sensitivity=settings.sensitivity,
-        calibrations={basis: found.calibration for basis, found in evidence.items()},
-        criterion=criterion,
-        likelihood=evidence["background"].likelihood if tables.background else {},
-        seed=seed,
-    )
+    bases: dict[str, Evidence] = {"control": control} | ({} if background is None else {"background": background})
+    likelihood = {} if background is None else background.likelihood
+    by_basis = {name: found.basis for name, found in bases.items()}
+    model = decide(control.variables, by_basis, criterion, likelihood, settings.sensitivity)
     spectra = _spectra(tables, model)
-    result = CaseResult(
+    fragments = _fragments(tables, control, background, matches, spectra)
+    return CaseResult(
         settings=settings,
-        inputs=_inputs(tables, settings, checks),
+        inputs=_inputs(tables, checks),
         model=model,
-        conclusions=_conclusions(tables, evidence, model, matches, spectra),
-        groups=_groups(tables.recovered, evidence),
-        warnings=(),
-        cautions=(*cautions, *further, *(words for found in evidence.values() for words in found.cautions)),
+        conclusions=tuple(conclude(found, model, spectra) for found in fragments),
+        groups=tuple(conclude_group(found, model) for found in _groups(tables.recovered, control, background)),
+        cautions=(*cautions, *further, *(each for found in bases.values() for each in found.cautions)),
         provenance=provenance(command, seed=seed),
         spectra=spectra,
-        foreign=evidence["control"].foreign,
+        foreign=control.foreign,
     )
-    return result.at(settings.sensitivity)
 
 
-def _inputs(tables: CaseTables, settings: CaseSettings, checks: tuple[Check, ...]) -> Inputs:
+def _inputs(tables: CaseTables, checks: tuple[Check, ...]) -> Inputs:
     control = tables.control
     measured = [_measurements(tables.control_table, rows) for rows in control.rows]
     return Inputs(
-        case=dict(settings.case),
         control=_summary(tables.control_table, len(control.names)),
         recovered=_summary(tables.recovered_table, len(tables.recovered.names)),
         background=None
@@ -159,10 +154,8 @@ def _inputs(tables: CaseTables, settings: CaseSettings, checks: tuple[Check, ...
         else _summary(tables.background_table, sum(map(len, tables.background))),
         features=tables.features,
         units=dict(tables.control_table.units),
-        log=settings.log,
         known=tuple(map(Measured, control.names, control.sources, measured)),
         checks=checks,
-        logged=settings.logged,
         foreign=None
         if tables.foreign is None or tables.foreign_table is None
         else _summary(tables.foreign_table, len(tables.foreign.names)),
@@ -205,18 +198,22 @@ def _telling(p_values: Any, deviations: Any, used: list[int], is_spectrum: bool)
 
     Neighbouring positions of a spectrum tell the same, so that only the largest deviation among them is named.
     """
-    if len(used) <= MANY:
+    if len(used) <= MANY_VARIABLES:
         return used
     if is_spectrum and len(used) == len(deviations):
         peaks, _ = find_peaks(np.r_[0, np.abs(deviations), 0], distance=len(deviations) // (5 * TELLING))
         return sorted((peaks - 1).tolist(), key=lambda j: -abs(deviations[j]))[:TELLING]
-    return sorted(used, key=lambda j: (p_values[j], -abs(deviations[j])))[:TELLING]
+    return sorted(used, key=lambda j: (np.nan_to_num(p_values[j], nan=1.0), -abs(deviations[j])))[:TELLING]
 
 
-def _conclusions(
-    tables: CaseTables, evidence: dict[str, Evidence], model: Model, matches: Sequence[Any], spectra: Spectra | None
-) -> tuple[Conclusion, ...]:
-    """Collect the evidence on every recovered fragment; `CaseResult.at` decides."""
+def _fragments(
+    tables: CaseTables,
+    by_control: ControlEvidence,
+    by_background: BackgroundEvidence | None,
+    matches: Sequence[Any],
+    spectra: Spectra | None,
+) -> list[FragmentEvidence]:
+    """Collect the evidence on every recovered fragment."""
     recovered = tables.recovered
     means, control = (
         np.array([table.X[rows].mean(axis=0) for rows in fragments.rows])
@@ -225,53 +222,67 @@ def _conclusions(
     if spectra is not None:
         control, means = tables.shown
     center = control.mean(axis=0)
-    tp, no_evidence = evidence["control"].tp, tables.no_evidence
-    ratios = evidence["background"].ratios if "background" in evidence else [{}] * len(recovered.names)
-    deviations = np.where(no_evidence, 0.0, _deviations(tables))
-    by_variable = evidence["background" if "background" in evidence else "control"].univariate
-    names = set(model.variables.used)
+    bases = {"control": by_control} | ({} if by_background is None else {"background": by_background})
+    univariate = {
+        basis: np.where(tables.no_evidence, np.nan, found.univariate)
+        for basis, found in bases.items()
+        if found.univariate is not None
+    }
+    telling = univariate.get("background", univariate.get("control", np.full(means.shape, np.nan)))
+    deviations = np.where(tables.no_evidence, 0.0, _deviations(tables))
+    names = set(by_control.variables.used)
     used = [j for j, variable in enumerate(tables.features) if variable in names]
-    return tuple(
-        Conclusion(
+
+    def reason(i: int, j: int) -> VariableEvidence:
+        return VariableEvidence(
+            variable=tables.features[j],
+            value=float(means[i, j]),
+            control=float(center[j]),
+            side=("below", "at", "above")[int(np.sign(means[i, j] - center[j])) + 1],
+            deviation=float(deviations[i, j]),
+            p_values=_known({basis: found[i, j] for basis, found in univariate.items()}),
+        )
+
+    return [
+        FragmentEvidence(
             fragment=name,
             source=recovered.sources[i],
-            log10_lr={system: value for system, (value, _) in ratios[i].items()},
-            bound={system: bound for system, (_, bound) in ratios[i].items() if bound},
+            p_values=_known({basis: found.p_values[i] for basis, found in bases.items()}),
+            **_ratios({} if by_background is None else by_background.ratios[i]),
             match=matches[i][0],
             intervals=matches[i][1],
-            reasons=tuple(
-                Reason(
-                    variable=tables.features[j],
-                    value=float(means[i, j]),
-                    control=float(center[j]),
-                    side=("below", "at", "above")[int(np.sign(means[i, j] - center[j])) + 1],
-                    p_values={
-                        basis: 1.0 if no_evidence[i, j] else float(found.univariate[i, j])
-                        for basis, found in evidence.items()
-                    },
-                    deviation=float(deviations[i, j]),
-                )
-                for j in _telling(by_variable[i], deviations[i], used, spectra is not None)
-            ),
+            reasons=tuple(reason(i, j) for j in _telling(telling[i], deviations[i], used, spectra is not None)),
             measurements=_measurements(tables.recovered_table, recovered.rows[i]),
-            p_values={basis: float(found.p_values[i]) for basis, found in evidence.items()},
-            tp=None if tp is None else float(tp[i]),
+            tp=None if by_control.tp is None else float(by_control.tp[i]),
             spectrum=() if spectra is None else _rounded(means[i]),
         )
         for i, name in enumerate(recovered.names)
-    )
+    ]
 
 
-def _groups(recovered: Fragments, evidence: dict[str, Evidence]) -> tuple[Group, ...]:
+def _known(p_values: dict[str, Any]) -> dict[str, float]:
+    """Leave out what is no evidence."""
+    return {basis: float(p) for basis, p in p_values.items() if not np.isnan(p)}
+
+
+def _ratios(ratios: Ratios) -> dict[str, dict[str, Any]]:
+    return {
+        "log10_lr": {system: value for system, (value, _) in ratios.items()},
+        "bound": {system: bound for system, (_, bound) in ratios.items() if bound},
+    }
+
+
+def _groups(
+    recovered: Fragments, control: ControlEvidence, background: BackgroundEvidence | None
+) -> list[GroupEvidence]:
     """Name the groups of recovered fragments: those by the background if there is one."""
-    found = evidence["background" if "background" in evidence else "control"]
-    by_background, by_control = "background" in evidence, evidence["control"].joint_p_value
-    return tuple(
-        Group(
+    found = control if background is None else background
+    bases = {"control": control} | ({} if background is None else {"background": background})
+    return [
+        GroupEvidence(
             fragments=tuple(recovered.names[i] for i in group),
-            p_values={"control": by_control(group)} | ({"background": p} if by_background else {}),
-            log10_lr={system: value for system, (value, _) in ratios.items()},
-            bound={system: bound for system, (_, bound) in ratios.items() if bound},
+            p_values={basis: each.group_p_values[k] for basis, each in bases.items() if each.group_p_values},
+            **_ratios({} if background is None else background.group_ratios[k]),
         )
-        for group, p, ratios in found.groups
-    )
+        for k, group in enumerate(found.groups)
+    ]

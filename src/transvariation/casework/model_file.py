@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from transvariation.atomic_write import check_outputs, replacing
 from transvariation.base import OneClassClassifier
-from transvariation.casework.control_comparison import fit_classifier, tp_of, used_features
+from transvariation.casework.control import fit_classifier, tp_of, used_features
 from transvariation.casework.errors import CaseError
 from transvariation.casework.settings import CaseSettings
 from transvariation.casework.variables import check_without, select_ranges

@@ -12,11 +12,11 @@ from sklearn.pipeline import Pipeline
 
 from transvariation.casework.background.pairs import Source
 from transvariation.casework.background.same_source import MIN_SOURCES
-from transvariation.casework.errors import CaseError
+from transvariation.casework.errors import CaseError, Caution
 from transvariation.casework.fragments import Floats, Fragments, fragments_of
 from transvariation.casework.settings import CaseSettings
 from transvariation.casework.variables import (
-    MANY,
+    MANY_VARIABLES,
     Components,
     check_without,
     preprocessing_for,
@@ -64,7 +64,7 @@ class CaseTables:
         The fragments of each background source, preprocessed, in the variables `kept`.
     kept : ndarray of bool
         The variables, or components, in which fragments of one background source differ at all.
-    cautions : tuple of str
+    cautions : tuple of Caution
         What was found on reading the background.
     preprocessing : Pipeline or None
         The preprocessing, learned from the background, for comparisons with it.
@@ -84,7 +84,7 @@ class CaseTables:
     background_table: Table | None = None
     background: Sequence[Source] = ()
     kept: Any = ()
-    cautions: tuple[str, ...] = ()
+    cautions: tuple[Caution, ...] = ()
     preprocessing: Pipeline | None = None
     foreign_table: Table | None = None
     foreign: Fragments | None = None
@@ -98,24 +98,27 @@ class CaseTables:
         """Whether many variables become a few components before they are compared with the background."""
         return self.preprocessing is not None and "components" in self.preprocessing.named_steps
 
-    def means_after(self, steps: str | None) -> tuple[Floats, Floats]:
-        """Compute the means of the control and the recovered fragments after preprocessing, learned from the control.
+    @cached_property
+    def _fitted(self) -> dict[str, Pipeline]:
+        """The preprocessings that were learned from the control, by their steps."""
+        return {}
 
-        On the scale on which fragments are judged.
-        """
-        means = self.control.means, self.recovered.means
+    def after(self, steps: str | None, X: Floats) -> Floats:
+        """Preprocess measurements by steps learned, once, from the means of the control fragments."""
         if steps is None:
-            return means
-        preprocessing = preprocessing_for(steps, self.features).fit(means[0])
-        return preprocessing.transform(means[0]), preprocessing.transform(means[1])
+            return X
+        if steps not in self._fitted:
+            self._fitted[steps] = preprocessing_for(steps, self.features).fit(self.control.means)
+        return self._fitted[steps].transform(X)
+
+    def means_after(self, steps: str | None) -> tuple[Floats, Floats]:
+        """Compute the means of the control and the recovered fragments after preprocessing learned from the control."""
+        return self.after(steps, self.control.means), self.after(steps, self.recovered.means)
 
     @cached_property
     def checked_control(self) -> Fragments:
         """The control fragments after preprocessing, for checks of the control."""
-        if self.preprocess is None:
-            return self.control
-        preprocessing = preprocessing_for(self.preprocess, self.features).fit(self.control.means)
-        X = preprocessing.transform(self.control.X)
+        X = self.after(self.preprocess, self.control.X)
         replicates = [X[rows] for rows in self.control.rows]
         return replace(self.control, X=X, replicates=replicates, means=np.array([x.mean(axis=0) for x in replicates]))
 
@@ -203,16 +206,10 @@ def read_case(
         return replace(case, foreign_table=table, foreign=fragments_of(table, "foreign", **scale))
     if background is None:
         return case
-    if is_nfi:
-        table = read_table(
-            _nfi_frame(features, log),
-            name="NFI float glass",
-            source_column="source",
-            fragment_column="piece",
-        )
-        table = table.select(features)
-    else:
-        table = _read_third(background, "background", pair, settings, settings.missing, limits)
+    if is_nfi:  # logarithms already
+        table = _nfi_table(features)
+        return _with_background(case, table, fragments_of(table, "background", log=False, logged=True))
+    table = _read_third(background, "background", pair, settings, settings.missing, limits)
     return _with_background(case, table, fragments_of(table, "background", **scale))
 
 
@@ -290,22 +287,20 @@ def _name(source: Any, which: str) -> str | None:
 
 
 def _with_background(case: CaseTables, table: Table, fragments: Fragments) -> CaseTables:
-    cautions = []
+    cautions: list[Caution] = []
     if None in fragments.sources:
         raise CaseError(f"{table.name} has no column that names the source of each row", "source-column")
     by_source = fragments.by_source()
     steps = [] if case.preprocess is None else preprocessing_for(case.preprocess, case.features).steps
-    if len(case.features) > MANY:
+    if len(case.features) > MANY_VARIABLES:
         steps = [*steps, ("components", Components())]
     if steps:
         # Learned from all sources: the influence of one on the mean spectrum is small, as on the covariance.
         case = replace(case, preprocessing=Pipeline(steps).fit(fragments.means))
     if case.is_summarised:
         components = steps[-1][1]
-        cautions.append(
-            f"Comparisons with the background use {len(components.components_)} principal components of its "
-            f"{len(case.features)} variables ({components.explained_:.1%} of their variance) and the size of the rest."
-        )
+        n, explained = len(components.components_), float(components.explained_)
+        cautions.append(Caution.of("components", n=n, variables=len(case.features), explained=explained))
     sources: list[Source] = [[case.prepared(x) for x in source] for source in by_source]
     usable = [source for source in sources if len(source) > 1]
     if len(usable) < MIN_SOURCES:
@@ -315,21 +310,15 @@ def _with_background(case: CaseTables, table: Table, fragments: Fragments) -> Ca
             "more-sources",
         )
     if len(fragments.names) == len(sources):
-        cautions.append(
-            f"The sources of {table.name} have one fragment each, so their replicates are used as fragments. "
-            "Fragments of one source may differ more than replicates: then more of them than stated are excluded."
-        )
+        cautions.append(Caution.of("replicates-as-fragments", table=table.name))
     means = [np.array([x.mean(axis=0) for x in source]) for source in usable]
     kept = np.any([np.ptp(m, axis=0) > 1e-12 * np.abs(m).max(axis=0) for m in means], axis=0)
     if not kept.any():
         raise CaseError(f"in no variable do fragments of one source of {table.name} differ", "more-sources")
     if not kept.all():
         names = [f"component {j + 1}" for j in range(len(kept))] if case.is_summarised else case.features
-        left_out = ", ".join(np.asarray(names, dtype=object)[~kept])
-        cautions.append(
-            f"Comparisons with the background leave out {left_out}: fragments of one source of {table.name} do not "
-            "differ there, so that nothing is known of how much they may."
-        )
+        left_out = np.asarray(names, dtype=object)[~kept].tolist()
+        cautions.append(Caution.of("constant-in-background", variables=left_out, table=table.name))
     return replace(
         case,
         background_table=table,
@@ -339,16 +328,25 @@ def _with_background(case: CaseTables, table: Table, fragments: Fragments) -> Ca
     )
 
 
-def _nfi_frame(features: Sequence[str], log: bool) -> Any:
-    """Return the NFI background with the control's names of elements, on the linear scale if logarithms follow."""
-    frame = load_nfi_glass().frame
-    elements = [name for name in frame.columns if name not in ("source", "piece")]
-    symbols = {_symbol(name): name for name in elements}
+def _nfi_table(features: Sequence[str]) -> Table:
+    """Return the NFI background with the control's names of elements."""
+    glass = load_nfi_glass()
+    symbols = {_symbol(name): name for name in glass.elements}
     names = {feature: symbols.get(_symbol(feature)) for feature in features}
     if lacking := [feature for feature, name in names.items() if name is None]:
-        raise CaseError(f"the NFI background has no {', '.join(lacking)}; it has {', '.join(elements)}", "features")
-    values = frame[[names[feature] for feature in features]].set_axis(list(features), axis=1)
-    return frame[["source", "piece"]].join(10**values if log else values)
+        listed = ", ".join(glass.elements)
+        raise CaseError(f"the NFI background has no {', '.join(lacking)}; it has {listed}", "features")
+    sources, pieces = (tuple(map(str, glass.frame[column])) for column in ("source", "piece"))
+    return Table(
+        name="NFI float glass",
+        ids=tuple(map(" / ".join, zip(sources, pieces, strict=True))),
+        features=tuple(features),
+        X=glass.frame[list(names.values())].to_numpy(dtype=float),
+        rows=np.arange(2, len(sources) + 2),
+        source=sources,
+        fragment=pieces,
+        roles={"source": "source", "piece": "fragment"} | dict.fromkeys(features, "measurement"),
+    )
 
 
 def _symbol(name: str) -> str:

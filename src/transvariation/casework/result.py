@@ -1,33 +1,19 @@
 """The result of a case: inputs, model, conclusions and provenance, frozen and serialisable as JSON."""
 
 import json
-import math
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from transvariation.casework.checks import Check
-from transvariation.casework.conclusions import Conclusion, Group, Model
+from transvariation.casework.decision import Conclusion, Group, Model, conclude, conclude_group
+from transvariation.casework.errors import Caution
 from transvariation.casework.foreign import Foreign
 from transvariation.casework.settings import CaseSettings
 from transvariation.casework.spectra import Spectra
-from transvariation.casework.variables import MANY
+from transvariation.casework.variables import MANY_VARIABLES
 
 SCHEMA = "transvariation-case/3"
-QUESTION = "Could the recovered fragments come from the same source as the control fragments?"
-PROPOSITIONS = (
-    "The recovered fragment comes from the source of the control fragments.",
-    "The recovered fragment comes from another source.",
-)
-LIMITATIONS = (
-    "An excluded fragment differs from the control more than fragments of one source usually differ from each other. "
-    "Where it comes from does not follow.",
-    "A fragment that is not excluded cannot be distinguished from the control by these measurements. Other sources may "
-    "be indistinguishable, too; only a background shows how many.",
-    "A p-value is the share of fragments of the control's own source that would differ as much or more. It is not the "
-    "probability that the fragment comes from that source.",
-    "Error rates hold for fragments that were collected and measured as the control and the background were.",
-)
 
 
 @dataclass(frozen=True)
@@ -52,8 +38,6 @@ class Inputs:
 
     Attributes
     ----------
-    case : dict
-        Case number, items, laboratory, examiner, reviewer and dates, as far as they were given.
     control, recovered, background, foreign : dict or None
         What was read from each table: file, SHA-256, numbers of rows, fragments and sources, roles of the columns, rows
         left out, and notes.
@@ -61,26 +45,19 @@ class Inputs:
         All variables compared.
     units : dict
         By variable, where the tables state them.
-    log : bool
-        Whether logarithms were taken.
     known : tuple of Measured
         The control fragments.
     checks : tuple of Check
         Checks of the control.
-    logged : bool
-        Whether the tables already held logarithms.
     """
 
-    case: dict[str, str]
     control: dict[str, Any]
     recovered: dict[str, Any]
     background: dict[str, Any] | None
     features: tuple[str, ...]
     units: dict[str, str]
-    log: bool
     known: tuple[Measured, ...]
     checks: tuple[Check, ...]
-    logged: bool = False
     foreign: dict[str, Any] | None = None
 
 
@@ -100,10 +77,8 @@ class CaseResult:
         One per recovered fragment.
     groups : tuple of Group
         Sets of two or more recovered fragments that belong together.
-    warnings : tuple of str
-        What to know before relying on the conclusions, at this sensitivity.
-    cautions : tuple of str
-        Those of the warnings that hold at every sensitivity.
+    cautions : tuple of Caution
+        What to know before relying on the conclusions, at every sensitivity; `warnings` has those of this one as well.
     provenance : dict
         Command, seed and versions.
     spectra : Spectra or None
@@ -117,8 +92,7 @@ class CaseResult:
     model: Model
     conclusions: tuple[Conclusion, ...]
     groups: tuple[Group, ...]
-    warnings: tuple[str, ...]
-    cautions: tuple[str, ...]
+    cautions: tuple[Caution, ...]
     provenance: dict[str, str]
     spectra: Spectra | None = None
     foreign: Foreign | None = None
@@ -126,18 +100,12 @@ class CaseResult:
     @property
     def excluded(self) -> tuple[Conclusion, ...]:
         """The conclusions that exclude a fragment."""
-        return tuple(conclusion for conclusion in self.conclusions if not conclusion.accepted)
+        return tuple(conclusion for conclusion in self.conclusions if conclusion.accepted is False)
 
     @property
-    def headline(self) -> str:
-        """The conclusions in one sentence."""
-        n, excluded = len(self.conclusions), len(self.excluded)
-        noun = "fragment" if n == 1 else "fragments"
-        if not self.model.conclusive:
-            few = math.isfinite(self.model.need)
-            why = "too few control fragments and no background" if few else "nothing supports a sensitivity of 1"
-            return f"No conclusion: {why} ({n} recovered {noun})."
-        return f"{excluded} of {n} recovered {noun} excluded."
+    def warnings(self) -> tuple[Caution, ...]:
+        """What to know before relying on the conclusions, at this sensitivity."""
+        return (*self.model.cautions(), *self.cautions)
 
     def at(self, sensitivity: float) -> "CaseResult":
         """Return the same case at another sensitivity, as `judge` would conclude at that one.
@@ -152,18 +120,18 @@ class CaseResult:
             self,
             settings=replace(self.settings, sensitivity=float(sensitivity)),
             model=model,
-            conclusions=tuple(conclusion.at(model, self.spectra) for conclusion in self.conclusions),
-            groups=tuple(group.at(model) for group in self.groups),
-            warnings=(*model.warnings(), *self.cautions),
+            conclusions=tuple(conclude(conclusion, model, self.spectra) for conclusion in self.conclusions),
+            groups=tuple(conclude_group(group, model) for group in self.groups),
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON values; the key ``schema`` names the format."""
-        return {"schema": SCHEMA} | asdict(self) | {"settings": self.settings.to_dict()}
+        warnings = [asdict(caution) for caution in self.warnings]
+        return {"schema": SCHEMA} | asdict(self) | {"settings": self.settings.to_dict(), "warnings": warnings}
 
     def to_json(self) -> str:
         """Write `to_dict` as JSON, on one line if there are many variables, which halves its length."""
-        indent = 1 if len(self.inputs.features) <= MANY else None
+        indent = 1 if len(self.inputs.features) <= MANY_VARIABLES else None
         return json.dumps(self.to_dict(), indent=indent) + "\n"
 
     @classmethod
@@ -175,7 +143,7 @@ class CaseResult:
         content : dict
             What `to_dict` returned, or what ``json.load`` returned for the file.
         """
-        values = dict(content)
+        values = {name: value for name, value in content.items() if name != "warnings"}  # they follow from the others
         if values.pop("schema", None) != SCHEMA:
             raise ValueError(f"not a case of this program: the key 'schema' should be {SCHEMA!r}")
         return _built(cls, values)

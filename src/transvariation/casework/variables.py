@@ -19,7 +19,7 @@ from transvariation.tables.columns import locate, split_unit
 Floats = NDArray[np.float64]
 Ranges = Sequence[tuple[float, float]]
 
-MANY = 100  # variables; of more, reasons name a few, and comparisons with a background use components
+MANY_VARIABLES = 100  # variables; of more, reasons name a few, and comparisons with a background use components
 MIN_POSITIONS = 20  # fewer numeric names are numbers of variables, not positions of a spectrum
 _POSITION = re.compile(r"(\D*?)([-+]?\d+(?:[.,]\d+)?) ?(?:nm|µm|um|cm-1|cm\^-1|cm⁻¹|ppm)?", re.IGNORECASE)
 

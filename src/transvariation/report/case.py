@@ -15,11 +15,8 @@ import pandas as pd
 
 from transvariation.atomic_write import replacing
 from transvariation.casework import CASE_FIELDS, CaseResult, Conclusion
-from transvariation.casework.background.likelihood_ratio import SCALE, SCALE_NAME
-from transvariation.casework.checks import format_p
-from transvariation.casework.conclusions import ENOUGH
-from transvariation.casework.result import LIMITATIONS, PROPOSITIONS, QUESTION
-from transvariation.casework.variables import MANY
+from transvariation.casework.decision import MIN_CONTROL_TO_CALIBRATE_ALONE
+from transvariation.casework.variables import MANY_VARIABLES
 from transvariation.report.case_figures import (
     draw_acceptance,
     draw_extremes,
@@ -39,7 +36,6 @@ from transvariation.report.case_figures import (
 )
 from transvariation.report.case_text import (
     FOREIGN_WORDS,
-    SYSTEMS,
     TYPE_II_WORDS,
     conclusion_frame,
     foreign_sentence,
@@ -48,13 +44,30 @@ from transvariation.report.case_text import (
     format_ratio,
     format_share,
     group_sentence,
-    listed,
     note_lines,
-    plural,
     ratio_sentence,
     tables_of,
 )
 from transvariation.report.page import Section, page
+from transvariation.report.wording import (
+    LIMITATIONS,
+    PROPOSITIONS,
+    QUESTION,
+    SCALE,
+    SCALE_NAME,
+    SYSTEMS,
+    UNITS,
+    check_text,
+    description,
+    disagreement,
+    format_p,
+    guarantee,
+    headline,
+    listed,
+    plural,
+    statement,
+    warning_texts,
+)
 
 TITLE = "Comparison of recovered with control fragments"
 DETAILED = 60  # fragments with a table of reasons; the JSON file has all
@@ -87,7 +100,7 @@ def case_html(result: CaseResult, today: date | None = None) -> str:
 
 
 def _case(result: CaseResult, today: date | None) -> Section:
-    details = result.inputs.case
+    details = result.settings.case
     rows = [{"": label, " ": details.get(key) or BLANK} for key, label in CASE_FIELDS.items()]
     rows.append({"": "Date of report", " ": (today or date.today()).isoformat()})
     section = Section("Case and request").table(pd.DataFrame(rows), "", kind="fields")
@@ -95,8 +108,8 @@ def _case(result: CaseResult, today: date | None) -> Section:
 
 
 def _conclusions(result: CaseResult) -> Section:
-    section = Section("Conclusions").strong(result.headline)
-    for warning in result.warnings:
+    section = Section("Conclusions").strong(headline(result))
+    for warning in warning_texts(result):
         section.note(warning)
     frame, caption = conclusion_frame(result, EVIDENCE), "Conclusion for each recovered fragment"
     if has_band(result):
@@ -105,9 +118,9 @@ def _conclusions(result: CaseResult) -> Section:
         caption += "; regions outside the band of the control with the largest deviation in control standard deviations"
     section.table(frame, caption)
     several = len(result.conclusions) > STATED  # of many fragments the table is enough, unless the evidence disagrees
-    for c in [c for c in result.conclusions if c.disagreement or not several][:STATED]:
+    for c in [c for c in result.conclusions if c.disagreements or not several][:STATED]:
         ratio = " ".join(ratio_sentence(value, c.bound.get(system, "")) for system, value in c.log10_lr.items())
-        section.labelled(c.fragment, " ".join(filter(None, (c.statement, ratio, c.disagreement))))
+        section.labelled(c.fragment, " ".join(filter(None, (statement(c, result), ratio, disagreement(c)))))
     for group in result.groups:
         section.text(group_sentence(result, group))
     if result.model.conclusive and len(result.conclusions) >= SEVERAL:
@@ -127,16 +140,16 @@ def _conclusions(result: CaseResult) -> Section:
 
 
 def _items(result: CaseResult) -> Section:
-    inputs = result.inputs
+    inputs, on_log_scale = result.inputs, result.settings.log or result.settings.logged
     section = Section("Items and observations").text(
         f"{_counted(inputs.control, 'control')}; {_counted(inputs.recovered, 'recovered')}; {len(inputs.features)} "
-        "variables. " + ("Fragments were compared on a logarithmic scale. " if inputs.log or inputs.logged else "")
+        "variables. " + ("Fragments were compared on a logarithmic scale. " if on_log_scale else "")
     )
     for check in inputs.checks:
-        section.text(check.statement)
+        section.text(check_text(check))
     if has_band(result):
         return _spectra(result, section)
-    if len(inputs.features) <= MANY:
+    if len(inputs.features) <= MANY_VARIABLES:
         section.text(
             "The table gives the mean ± standard deviation of the replicates of each fragment, and of the fragment "
             "means of the control."
@@ -191,16 +204,16 @@ def _mean_sd(values: Any) -> str:
 def error_rates(result: CaseResult, *, figures: bool = True) -> Section:
     """State what the error rates are based on, and tabulate those that were measured."""
     model, section = result.model, Section("Error rates")
-    calibration = model.calibrations[model.basis]
+    calibration = model.calibrating
     if calibration.n > 1:
         if model.conclusive:
             share = format_share(1 - model.sensitivity_used)
             section.text(f"Nominal: {share} of fragments of the control's own source are excluded.")
         section.text(
-            f"The p-values are calibrated by {calibration.n} {model.unit}s; none can be below "
+            f"The p-values are calibrated by {calibration.n} {UNITS[model.basis]}s; none can be below "
             f"{format_p(calibration.smallest_p_value)}."
         )
-    section.text(calibration.guarantee)
+    section.text(guarantee(result))
     rows = []
     if model.false_exclusion is not None:
         rows.append(_rates("conclusion above", model.false_exclusion, model.false_inclusion))
@@ -250,10 +263,11 @@ def method(result: CaseResult) -> Section:
     """Describe how the fragments were compared."""
     model = result.model
     used = model.sensitivity_used if model.conclusive else model.sensitivity
-    section = Section("Method").text(model.calibrations[model.basis].description)
+    section = Section("Method").text(description(result))
     section.text(
         f"A fragment is excluded if its p-value is at most {1 - used:.3g}. The conclusion rests on "
-        f"the background if there is one and the control has fewer than {ENOUGH} fragments, otherwise on the control "
+        f"the background if there is one and the control has fewer than {MIN_CONTROL_TO_CALIBRATE_ALONE} fragments, "
+        "otherwise on the control "
         "fragments; other evidence is shown beneath it and does not change it."
     )
     criterion = model.criterion
@@ -285,7 +299,7 @@ def _scale_frame() -> pd.DataFrame:
 
 
 def _signatures(result: CaseResult) -> Section:
-    case = result.inputs.case
+    case = result.settings.case
     rows = [
         {"": role, "name": case.get(role.lower()) or BLANK, "signature": BLANK, "date": "______________"}
         for role in ("Examiner", "Reviewer")
@@ -301,7 +315,7 @@ def _appendices(result: CaseResult) -> list[Section]:
 
 
 def _fragments(result: CaseResult) -> Section:
-    many = len(result.inputs.features) > MANY
+    many = len(result.inputs.features) > MANY_VARIABLES
     section = Section("Appendix A: fragments", new_page=not many)
     known = list(result.inputs.known)
     if many:
@@ -319,14 +333,14 @@ def _fragments(result: CaseResult) -> Section:
 
 def _reasons(result: CaseResult) -> Section:
     section = Section("Appendix B: variables")
-    ordered = sorted(result.conclusions, key=lambda c: c.accepted)
+    ordered = sorted(result.conclusions, key=lambda c: not c.differs)
     section.text(
         "Grey ticks: control fragments; band: their middle half; line: their median. A cross marks a variable that by "
         "itself would exclude the fragment at the same sensitivity, a dot one that would not, an arrow a value far "
         "outside. That one of many variables does so is common among fragments of the same source; the conclusion "
         "weighs all variables together."
     )
-    most = DETAILED if len(result.inputs.features) <= MANY else 1
+    most = DETAILED if len(result.inputs.features) <= MANY_VARIABLES else 1
     for c in ordered[:most]:
         more = f", the {STRIPS} most telling variables" if len(result.model.variables.used) > STRIPS else ""
         section.table(_strips(result, c), f"{c.fragment}: p-value {format_p(c.p_value)}{more}", kind="strips")
@@ -351,7 +365,7 @@ def _strips(result: CaseResult, c: Conclusion) -> pd.DataFrame:
             "fragment": format_number(r.value),
             "control": format_number(r.control),
             "among the control fragments": {"svg": strip_svg(known, r.value, r.evidence), "alt": words},
-            "p-value": format_p(r.p_values[result.model.basis]),
+            "p-value": format_p(r.p_value(result.model.basis)),
         }
         if c.match is not None:
             interval = intervals[r.variable]

@@ -29,7 +29,8 @@ def strongest_variables(result: CaseResult) -> tuple[str, ...]:
     count = dict.fromkeys(result.inputs.features, 0.0)
     for conclusion in result.excluded or result.conclusions:
         for reason in conclusion.reasons:
-            count[reason.variable] += reason.evidence + (1 - reason.p_values[result.model.basis]) / 1000
+            p = reason.p_value(result.model.basis)
+            count[reason.variable] += reason.evidence + (0.0 if p is None else 1 - p) / 1000
     return tuple(sorted(count, key=lambda name: -count[name])[:2])
 
 
@@ -41,10 +42,10 @@ def draw_fragments(result: CaseResult) -> "Figure":
     figure = Figure(figsize=(PHONE_WIDTH, 3.6), layout="constrained")
     ax = figure.add_subplot()
     sets = [("control", [(k.fragment, k.measurements) for k in result.inputs.known])]
-    for label, accepted in (("recovered, not excluded", True), ("recovered, excluded", False)):
-        chosen = [(c.fragment, c.measurements) for c in result.conclusions if c.accepted == accepted]
+    for label, differs in (("recovered, not excluded", False), ("recovered, excluded", True)):
+        chosen = [(c.fragment, c.measurements) for c in result.conclusions if bool(c.differs) == differs]
         if not result.model.conclusive:
-            label = f"recovered, {'not ' * accepted}different from all control fragments"
+            label = f"recovered, {'' if differs else 'not '}different from all control fragments"
         sets.append((label, chosen))
     marks = (("o", "white", DARK), ("s", WARM, "black"), ("X", RED, "white"))
     for (label, fragments), (marker, face, edge) in zip(sets, marks, strict=True):
@@ -88,7 +89,7 @@ def draw_spectra(result: CaseResult) -> "Figure":
     from transvariation.report.acceptance_figures import spectrum_figure
 
     spectra = spectra_of(result)
-    ordered = sorted(result.conclusions, key=lambda c: (c.p_value, -len(c.regions or ())))
+    ordered = sorted(result.conclusions, key=lambda c: (1.0 if c.p_value is None else c.p_value, -len(c.regions or ())))
     panels = {wrapped(c.fragment, 60): c.spectrum for c in ordered[:PANELS]}
     gap = len(spectra.axis) // 100
     return spectrum_figure(spectra.band(result.model.sensitivity_used), panels, spectra.axis, gap=gap)
@@ -112,8 +113,8 @@ def spectra_of(result: CaseResult) -> Spectra:
 
 def p_values_by_source(result: CaseResult) -> dict[str, list[float]]:
     """Group the p-values of the recovered fragments by source, where there are a few sources."""
-    p_values = [c.p_value for c in result.conclusions]
-    sources = [c.source for c in result.conclusions]
+    p_values = [c.p_value for c in result.conclusions if c.p_value is not None]
+    sources = [c.source for c in result.conclusions if c.p_value is not None]
     if not 1 < len(set(sources)) <= COLUMNS:
         return {"recovered": p_values}
     return {str(source): [p for p, s in zip(p_values, sources, strict=True) if s == source] for source in sources}
@@ -124,7 +125,7 @@ def draw_acceptance(result: CaseResult) -> "Figure":
     from transvariation.report.acceptance_figures import acceptance_figure
 
     model, groups = result.model, p_values_by_source(result)
-    n = model.calibrations[model.basis].n
+    n = model.calibrating.n
     return acceptance_figure(groups, n_calibration=n, sensitivity=model.sensitivity_used)
 
 
@@ -132,7 +133,7 @@ def draw_extremes(result: CaseResult) -> "Figure":
     """Draw the extremes plot of the recovered fragments."""
     from transvariation.report.acceptance_figures import extremes_figure
 
-    return extremes_figure([c.p_value for c in result.conclusions])
+    return extremes_figure([c.p_value for c in result.conclusions if c.p_value is not None])
 
 
 def draw_foreign(result: CaseResult) -> "Figure":

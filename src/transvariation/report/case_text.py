@@ -6,12 +6,22 @@ from typing import Any
 import pandas as pd
 
 from transvariation.casework import CaseResult, Conclusion
-from transvariation.casework.background.likelihood_ratio import in_words
-from transvariation.casework.checks import format_p
 from transvariation.casework.foreign import Foreign
+from transvariation.report.wording import (
+    LISTED,
+    UNITS,
+    disagreement,
+    format_p,
+    headline,
+    in_words,
+    listed,
+    match_word,
+    plural,
+    verdict,
+    warning_texts,
+)
 from transvariation.tables.problems import Problem, printable
 
-LISTED = 20  # names in a sentence
 FOREIGN_WORDS = (
     "Sensitivity and specificity over the threshold: the share of control fragments, each compared with the others, "
     "that are not excluded, and the share of known foreign fragments that are."
@@ -20,7 +30,6 @@ TYPE_II_WORDS = (
     "Type II error of each foreign class or degree of adulteration: the share that is not excluded, with a 95% "
     "interval."
 )
-SYSTEMS = {"three_level": "three-level model"}
 
 
 def format_number(value: float, digits: int = 4) -> str:
@@ -105,44 +114,14 @@ def ratio_sentence(log10_lr: float, bound: str = "") -> str:
     )
 
 
-def verdict(conclusion: Conclusion, result: CaseResult) -> str:
-    """Name the conclusion in a word or two."""
-    if not result.model.conclusive:
-        return "no conclusion"
-    return "not excluded" if conclusion.accepted else "excluded"
-
-
-def match_word(conclusion: Conclusion) -> str:
-    """Name the outcome of the ASTM criterion."""
-    return {True: "match", False: "no match", None: "–"}[conclusion.match]
-
-
-def plural(n: int, unit: str) -> str:
-    """Write a number of units.
-
-    Examples
-    --------
-    >>> plural(1, "row"), plural(3, "row")
-    ('1 row', '3 rows')
-    """
-    return f"{n} {unit}" if n == 1 else f"{n} {unit}s"
-
-
-def listed(names: Any, shown: int = LISTED) -> str:
-    """List names, at most `shown` of them."""
-    names = [printable(str(name)) for name in names]
-    more = len(names) - shown
-    return ", ".join(names[:shown]) + (f" and {more} more" if more > 0 else "")
-
-
 def conclusion_frame(result: CaseResult, shown: int | None = None) -> pd.DataFrame:
     """Tabulate the conclusions, one row per recovered fragment; at most `shown` variables are named as evidence."""
     rows = []
     for c in result.conclusions:
         row = {
             "fragment": c.fragment,
-            "conclusion": verdict(c, result),
-            "p-value": format_p(c.p_value) if c.n > 1 else "–",
+            "conclusion": verdict(c),
+            "p-value": format_p(c.p_value),
         }
         for system, value in c.log10_lr.items():
             row["likelihood ratio"] = format_ratio(value, c.bound.get(system, ""))
@@ -156,23 +135,26 @@ def conclusion_frame(result: CaseResult, shown: int | None = None) -> pd.DataFra
 def _evidence(conclusion: Conclusion, shown: int | None) -> str:
     names = conclusion.evidence
     if not names:
-        return "" if conclusion.accepted else "combination of variables"
+        return "combination of variables" if conclusion.differs else ""
     return listed(names, len(names) if shown is None else shown)
 
 
 def summary_lines(result: CaseResult) -> list[str]:
     """Summarise a case in a few sentences, the conclusion first."""
-    inputs, model = result.inputs, result.model
-    calibration = model.calibrations[model.basis]
+    warned = [f"Warning: {words}" for words in warning_texts(result)]
+    return [headline(result), *disagreement_lines(result), *warned, *fact_lines(result)]
+
+
+def fact_lines(result: CaseResult) -> list[str]:
+    """State what was compared, what calibrates the conclusions, and which fragments belong together."""
+    inputs, model, calibration = result.inputs, result.model, result.model.calibrating
     rows = {name: getattr(inputs, name) for name in ("control", "recovered")}
     counted = "; ".join(
         f"{plural(t['fragments'], f'{name} fragment')} ({plural(t['rows'], 'row')})" for name, t in rows.items()
     )
-    lines = [result.headline, *(c for c in _disagreements(result))]
-    lines += [f"Warning: {words}" for words in result.warnings]
-    lines.append(f"{counted}; {_variables(result)}.")
+    lines = [f"{counted}; {_variables(result)}."]
     if calibration.n > 1:
-        calibrated = f"calibrated by {plural(calibration.n, model.unit)}; no p-value can be below"
+        calibrated = f"calibrated by {plural(calibration.n, UNITS[model.basis])}; no p-value can be below"
         what = f"Sensitivity {model.sensitivity_used:.3g}," if model.conclusive else "The p-values are"
         lines.append(f"{what} {calibrated} {format_p(calibration.smallest_p_value)}.")
     if model.false_exclusion is not None:
@@ -192,8 +174,10 @@ def foreign_sentence(result: CaseResult, foreign: Foreign) -> str:
     return f"Of {plural(n, 'known foreign fragment')}, {missed} would not be excluded."
 
 
-def _disagreements(result: CaseResult) -> list[str]:
-    return [f"{printable(c.fragment)}: {c.disagreement}" for c in result.conclusions if c.disagreement][:LISTED]
+def disagreement_lines(result: CaseResult) -> list[str]:
+    """Name the fragments on which the evidence disagrees."""
+    found = [c for c in result.conclusions if c.disagreements][:LISTED]
+    return [f"{printable(c.fragment)}: {disagreement(c)}" for c in found]
 
 
 def _variables(result: CaseResult) -> str:
@@ -203,15 +187,15 @@ def _variables(result: CaseResult) -> str:
         words = f"{len(v.used)} variables from {v.used[0]} to {v.used[-1]}"
     if v.combinations:
         words += f", in {v.combinations} combinations"
-    if result.model.preprocess is not None:
-        words += f", after {result.model.preprocess}"
+    if result.settings.steps is not None:
+        words += f", after {result.settings.steps}"
     return words + (f"; not used: {listed(v.unused)}" if v.unused else "")
 
 
 def group_sentence(result: CaseResult, group: Any) -> str:
     """State which recovered fragments belong together, and their joint evidence."""
     words = f"Fragments {listed(group.fragments)} cannot be distinguished from each other"
-    if not result.model.conclusive:
+    if group.accepted is None:
         return f"{words}."
     outcome = "not excluded" if group.accepted else "excluded"
     words += f"; taken together they are {outcome} (p-value {format_p(group.p_values[result.model.basis])}"

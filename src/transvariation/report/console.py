@@ -16,7 +16,8 @@ from transvariation.casework.judging import judge_tables
 from transvariation.casework.reading import read_case
 from transvariation.provenance import command_line
 from transvariation.report.case import check_report_name, write_report
-from transvariation.report.case_text import conclusion_frame, note_lines, summary_lines, verdict
+from transvariation.report.case_text import conclusion_frame, note_lines, summary_lines
+from transvariation.report.wording import verdict
 from transvariation.tables.problems import printable_text
 
 SHOWN = 4  # variables named as evidence for each fragment
@@ -92,7 +93,7 @@ def _table(result: CaseResult) -> Table:
         table.add_column(name, overflow="fold", no_wrap=name not in ("evidence", "conclusion"))
     for c, row in zip(result.conclusions, frame.itertuples(index=False), strict=True):
         cells = [escape(printable_text(str(cell))) for cell in row]
-        cells[1] = cells[1] if c.accepted or not result.model.conclusive else f"[bold red]{cells[1]}[/]"
+        cells[1] = f"[bold red]{cells[1]}[/]" if c.accepted is False else cells[1]
         table.add_row(*cells)
     return table
 
@@ -100,7 +101,7 @@ def _table(result: CaseResult) -> Table:
 def _print_list(result: CaseResult, console: Console) -> None:
     frame = conclusion_frame(result, SHOWN)
     for c, (_, row) in zip(result.conclusions, frame.iterrows(), strict=True):
-        parts = [verdict(c, result), *([f"p-value {row['p-value']}"] if c.n > 1 else [])]
+        parts = [verdict(c), *([f"p-value {row['p-value']}"] if c.p_value is not None else [])]
         parts += [f"likelihood ratio {row['likelihood ratio']}"] if "likelihood ratio" in row else []
         parts += [f"ASTM E2927 {row['ASTM E2927']}"] if "ASTM E2927" in row else []
         parts += [f"evidence: {row['evidence']}"] if row["evidence"] else []

@@ -8,7 +8,6 @@ from rich.table import Table
 
 from transvariation.atomic_write import make_folder
 from transvariation.casework import CaseResult, CaseSettings
-from transvariation.casework.checks import format_p
 from transvariation.casework.judging import judge_tables
 from transvariation.casework.reading import read_case
 from transvariation.datasets import load_glass, load_nfi_glass
@@ -16,6 +15,7 @@ from transvariation.report.case import write_report
 from transvariation.report.console import print_line
 from transvariation.report.figure_style import PHONE_WIDTH
 from transvariation.report.scatter_figure import draw_plane
+from transvariation.report.wording import format_p, headline
 from transvariation.tocc import TOCC
 
 VARIABLES = ["K", "Mg"]  # of the figure
@@ -71,7 +71,7 @@ def demo(directory: Path, console: Console) -> list[Path]:
         _figure(windows[VARIABLES], recovered[VARIABLES], paths[1])
     kinds = glass.all.loc[recovered.index, "Type"].map(glass.type_names)
     console.print(_table(result, list(kinds)))
-    print_line(console, f"{result.headline} The windows among them were held out of the control.")
+    print_line(console, f"{headline(result)} The windows among them were held out of the control.")
     return paths
 
 
@@ -81,8 +81,8 @@ def _table(result: CaseResult, kinds: list[str]) -> Table:
         table.add_column(heading, justify="left" if heading == "fragments" else "right")
     for kind in dict.fromkeys(kinds):
         of_kind = [c for c, its in zip(result.conclusions, kinds, strict=True) if its == kind]
-        accepted = sum(c.accepted for c in of_kind)
-        largest = format_p(max(c.p_value for c in of_kind))
+        accepted = sum(c.accepted is True for c in of_kind)
+        largest = format_p(max(c.p_value or 0.0 for c in of_kind))
         table.add_row(kind, str(len(of_kind)), str(accepted), str(len(of_kind) - accepted), largest)
     return table
 

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from transvariation.casework import CaseError, CaseResult, CaseSettings
-from transvariation.casework.checks import duplicate_warnings
+from transvariation.casework.checks import duplicate_cautions
 from transvariation.casework.judging import Progress, judge_tables
 from transvariation.casework.reading import CaseTables, read_case
 from transvariation.casework.settings import TABLES
 from transvariation.casework.variables import preprocessing_for, select_ranges, spectral_axis
 from transvariation.report.demo import demo_tables
+from transvariation.report.wording import caution_text
 from transvariation.tables import Limits, Table, TableError, read_table
 from transvariation.tables.settings import options_of
 from transvariation.web.preview import problem_dict, segments, sheets, show_problems, show_table, some
@@ -103,12 +104,12 @@ class Session:
             table = getattr(tables, f"{which}_table")
             if table is not None:
                 shown[which] = table
-        axis = spectral_axis(tables.features)
+        axis, equal = spectral_axis(tables.features), duplicate_cautions(tables.control_table, tables.recovered_table)
         return {
             "features": list(tables.features) if axis is None or len(axis) <= FEW else [],
             "axis": None if axis is None else [float(axis.min()), float(axis.max())],
             "tables": {which: show_table(table, spectral=axis is not None) for which, table in shown.items()},
-            "warnings": [*duplicate_warnings(tables.control_table, tables.recovered_table), *doubts],
+            "warnings": [*(caution_text(each, settings) for each in equal), *doubts],
         }
 
     def _read(self, settings: CaseSettings, left_out: Sequence[str] = ()) -> CaseTables:

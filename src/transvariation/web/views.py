@@ -14,9 +14,9 @@ from matplotlib.figure import Figure
 
 from transvariation.casework import CaseResult, Conclusion
 from transvariation.casework.astm import MatchInterval
-from transvariation.casework.checks import format_p
 from transvariation.casework.model_file import spreadsheet_safe
-from transvariation.casework.result import LIMITATIONS, MANY, Measured
+from transvariation.casework.result import Measured
+from transvariation.casework.variables import MANY_VARIABLES
 from transvariation.report.case import case_html, case_pdf, error_rates, method
 from transvariation.report.case_figures import (
     draw_acceptance,
@@ -36,15 +36,25 @@ from transvariation.report.case_text import (
     FOREIGN_WORDS,
     TYPE_II_WORDS,
     conclusion_frame,
+    disagreement_lines,
+    fact_lines,
     format_number,
     format_ratio,
-    match_word,
     ratio_sentence,
-    summary_lines,
     tables_of,
-    verdict,
 )
 from transvariation.report.page import Section
+from transvariation.report.wording import (
+    LIMITATIONS,
+    disagreement,
+    format_p,
+    headline,
+    in_words,
+    match_word,
+    statement,
+    verdict,
+    warning_texts,
+)
 from transvariation.web.preview import segments, some
 
 NAMED = 4  # variables named as evidence in the table of conclusions
@@ -56,19 +66,16 @@ def view(result: CaseResult) -> dict[str, Any]:
     """Describe the case for the page, which shows this and decides nothing."""
     model, inputs = result.model, result.inputs
     files = ", ".join(f"{role} {table['file']}" for role, table in tables_of(result).items())
-    number = inputs.case.get("case_number")
-    spectral, many = has_band(result), len(inputs.features) > MANY
+    number = result.settings.case.get("case_number")
+    spectral, many = has_band(result), len(inputs.features) > MANY_VARIABLES
     return {
         "name": _file_name(result),
         "sensitivity": model.sensitivity,
-        "headline": result.headline,
+        "headline": headline(result),
         "conclusive": model.conclusive,
         "files": f"case {number}: {files}" if number else files,
-        "summary": [
-            f"Tables: {files}.",
-            *(line for line in summary_lines(result)[1:] if not line.startswith("Warning: ")),
-        ],
-        "warnings": list(result.warnings),
+        "summary": [f"Tables: {files}.", *disagreement_lines(result), *fact_lines(result)],
+        "warnings": warning_texts(result),
         "sections": [asdict(section) for section in _sections(result)],
         "spectral": spectral,
         "figures": _figures(result),
@@ -108,19 +115,19 @@ def evidence(result: CaseResult, key: str) -> dict[str, Any]:
     conclusion = result.conclusions[int(key)]
     found = _regions(conclusion, result) if has_band(result) else _reasons(conclusion, result)
     ratios = [ratio_sentence(v, conclusion.bound.get(name, "")) for name, v in conclusion.log10_lr.items()]
-    return {"statement": conclusion.statement, "ratios": ratios} | found
+    return {"statement": statement(conclusion, result), "ratios": ratios} | found
 
 
 def spectra(result: CaseResult) -> dict[str, Any]:
     """Return some recovered spectra over the band of the control, and the importance of every position."""
     axis, band = np.array(spectra_of(result).axis), spectra_of(result).band(result.model.sensitivity_used)
     drawn = [result.conclusions[i] for i in some(len(result.conclusions))]
-    excluded = result.excluded if result.model.conclusive else ()
+    excluded = result.excluded
     outside = [np.abs(band.deviation(c.spectrum)) > band.width for c in excluded]
     share = np.mean(outside, axis=0) if outside else np.zeros(len(band.center))
     return _over_band(result, [c.spectrum for c in drawn]) | {
-        "kinds": [("recovered" if c.accepted or not excluded else "excluded") for c in drawn],
-        "titles": [f"{c.fragment}: {verdict(c, result)}, p-value {format_p(c.p_value)}" for c in drawn],
+        "kinds": [("excluded" if c.accepted is False else "recovered") for c in drawn],
+        "titles": [f"{c.fragment}: {verdict(c)}, p-value {format_p(c.p_value)}" for c in drawn],
         "of": len(result.conclusions),
         "excluded": len(excluded),
         "importance": segments(axis, 100 * share),
@@ -143,7 +150,7 @@ def save(result: CaseResult, kind: str) -> dict[str, str]:
 
 def _file_name(result: CaseResult) -> str:
     """Name files after the case number, as far as every system allows its characters."""
-    number = re.sub(r"[^\w.-]+", "-", result.inputs.case.get("case_number", ""), flags=re.ASCII).strip("-.")
+    number = re.sub(r"[^\w.-]+", "-", result.settings.case.get("case_number", ""), flags=re.ASCII).strip("-.")
     return number[:80] or "transvariation-case"
 
 
@@ -163,17 +170,17 @@ def _conclusions(result: CaseResult) -> list[dict[str, Any]]:
             "key": key,
             "fragment": c.fragment,
             "source": c.source,
-            "accepted": c.accepted,
-            "excluded": result.model.conclusive and not c.accepted,
-            "verdict": verdict(c, result),
+            "accepted": not c.differs,
+            "excluded": c.accepted is False,
+            "verdict": verdict(c),
             "p_value": c.p_value,
             "p": format_p(c.p_value),
             "ratios": [
-                {"short": format_ratio(value, c.bound.get(system, "")), "words": c.words[system]}
+                {"short": format_ratio(value, c.bound.get(system, "")), "words": in_words(value)}
                 for system, value in c.log10_lr.items()
             ],
             "match": None if c.match is None else match_word(c),
-            "disagreement": c.disagreement,
+            "disagreement": disagreement(c),
             "replicates": max(len(values) for values in c.measurements.values()),
             "evidence": words,
         }
@@ -195,7 +202,7 @@ def _reasons(conclusion: Conclusion, result: CaseResult) -> dict[str, Any]:
                 "known": known_values(result, reason.variable),
                 "control": format_number(reason.control),
                 "side": reason.side,
-                "p": format_p(reason.p_values[result.model.basis]),
+                "p": format_p(reason.p_value(result.model.basis)),
                 "evidence": reason.evidence,
                 "interval": _interval(intervals.get(reason.variable)),
             }

@@ -15,9 +15,9 @@ from transvariation.casework.background.pairs import (
     scaled_differences,
 )
 from transvariation.casework.background.same_source import SameSourceDifferences, VarianceStabilizer, source_p_values
-from transvariation.casework.checks import homogeneity_check, replicate_check
-from transvariation.casework.conclusions import Calibration
-from transvariation.casework.control_comparison import MAX_GROUPED, Evidence, Ratios, group_fragments
+from transvariation.casework.decision import Basis, is_accepted
+from transvariation.casework.errors import Caution
+from transvariation.casework.evidence import MAX_GROUPED, BackgroundEvidence, Ratios, group_fragments
 from transvariation.casework.fragments import Floats
 from transvariation.casework.reading import CaseTables
 from transvariation.conformal import group_weights
@@ -25,16 +25,11 @@ from transvariation.scalings import Standardization
 
 RATES = np.linspace(0.5, 1.0, 101)  # the sensitivities at which error rates are measured
 N_DIFFERENT = 2_000  # pairs of different sources for error rates
-DESCRIPTION = (
-    "The mean of the recovered fragment is compared with the mean of the control fragments. Differences between "
-    "fragments of one source, taken from every background source in the same design, form the class of same-source "
-    "differences. The transvariation probability (tp) of the case's difference is the share of them that lie at least "
-    "as far from their nearest ones, after whitening by the within-source covariance. Every variable is first "
-    "transformed so that fragments of one source vary equally at every level."
-)
 
 
-def compare_with_background(tables: CaseTables, seed: int, progress: Callable[[str, float], None]) -> Evidence:
+def compare_with_background(
+    tables: CaseTables, seed: int, progress: Callable[[str, float], None]
+) -> BackgroundEvidence:
     """Judge recovered fragments by the same-source differences of a background, and compute likelihood ratios."""
     kept, k, r_known = tables.kept, len(tables.control.names), tables.control.n_replicates
     background = _Background(tables.background, seed)
@@ -45,7 +40,7 @@ def compare_with_background(tables: CaseTables, seed: int, progress: Callable[[s
         for fragments in (tables.control, tables.recovered)
     )
     background.cautions += _scale_cautions(tables, control.mean(axis=0), background.centers)
-    univariate = np.ones(tables.recovered.means.shape)
+    univariate = np.full(tables.recovered.means.shape, np.nan)
     ranks, ratios = np.empty(len(recovered)), []
     counts = [len(rows) for rows in tables.recovered.rows]
     for i, r in enumerate(counts):
@@ -57,29 +52,33 @@ def compare_with_background(tables: CaseTables, seed: int, progress: Callable[[s
             univariate[i, kept] = background.univariate_p_values(pair, design)
         ratios.append(background.log10_lr(pair, design))
     usual = Design(k, 1, r_known, sorted(counts)[len(counts) // 2])
-    evidence = Evidence(_background_calibration(background.differences(usual), seed), ranks, univariate, ratios=ratios)
-    if k > 1:
-        p = background.differences(usual).dispersion_p_value(control)
-        words = "differ from each other more than fragments of one background source do"
-        # Few sources give no smaller p-values than this level.
-        evidence.checks.append(homogeneity_check(tables.control, p, words, level=0.05))
+    differences = background.differences(usual)
     replicates = [tables.prepared(x)[:, kept] for x in (*tables.control.replicates, *tables.recovered.replicates)]
-    share = background.differences(usual).replicate_p_value(replicates)
-    if share is not None:
-        evidence.checks.append(replicate_check(share, level=0.05))
+    groups: tuple[tuple[int, ...], ...] = ()
     if 2 <= len(recovered) <= MAX_GROUPED:
-        for group in group_fragments(background.pair_p_values(recovered, usual.questioned_replicates)):
-            design = Design(k, len(group), r_known, usual.questioned_replicates)
-            pair = one_pair(control.mean(axis=0), recovered[group].mean(axis=0), design)
-            found = background.p_value(pair, design), background.log10_lr(pair, design)
-            evidence.groups.append((group, *found))
-    if usual in background.ratios:
-        evidence.likelihood = {SYSTEM: background.ratios[usual].performance}
-    evidence.cautions = background.cautions
-    return evidence
+        groups = group_fragments(background.pair_p_values(recovered, usual.questioned_replicates))
+    joint = [
+        (one_pair(control.mean(axis=0), recovered[list(group)].mean(axis=0), design), design)
+        for group in groups
+        for design in [Design(k, len(group), r_known, usual.questioned_replicates)]
+    ]
+    group_ratios = tuple(background.log10_lr(*each) for each in joint)
+    return BackgroundEvidence(
+        basis=_measured_basis(differences, seed),
+        p_values=ranks,
+        univariate=None if tables.is_summarised else univariate,
+        ratios=tuple(ratios),
+        groups=groups,
+        group_p_values=tuple(background.p_value(*each) for each in joint),
+        group_ratios=group_ratios,
+        likelihood={SYSTEM: background.ratios[usual].performance} if usual in background.ratios else {},
+        homogeneity_p_value=differences.dispersion_p_value(control) if k > 1 else None,
+        replicate_p_value=differences.replicate_p_value(replicates),
+        cautions=tuple(background.cautions),
+    )
 
 
-def _scale_cautions(tables: CaseTables, center: Floats, sources: Floats) -> list[str]:
+def _scale_cautions(tables: CaseTables, center: Floats, sources: Floats) -> list[Caution]:
     """Warn of a control that lies farther from all background sources than any of them lies from the others.
 
     A likelihood ratio would extrapolate the density of sources there, and supports a common source of fragments that
@@ -91,16 +90,11 @@ def _scale_cautions(tables: CaseTables, center: Floats, sources: Floats) -> list
     apart = tree.query(scaled, k=2)[0][:, 1].max()
     if tree.query(standard.transform(center[None]))[0][0] <= apart or tables.background_table is None:
         return []
-    where = ""
+    outside: list[str] = []
     if not tables.is_summarised:
-        outside = (center < sources.min(axis=0)) | (center > sources.max(axis=0))
-        listed = np.asarray(tables.features, dtype=object)[tables.kept][outside][:8]
-        where = f" (outside their range in {', '.join(listed)})" if len(listed) else ""
-    return [
-        "No likelihood ratios: the control lies outside the background. It is farther from every source of "
-        f"{tables.background_table.name} than any of these is from the others{where}. Check that both are in the same "
-        "units and on the same scale; the p-values hold only if they are."
-    ]
+        beyond = (center < sources.min(axis=0)) | (center > sources.max(axis=0))
+        outside = np.asarray(tables.features, dtype=object)[tables.kept][beyond].tolist()
+    return [Caution.of("control-outside-background", background=tables.background_table.name, variables=outside)]
 
 
 class _Background:
@@ -114,13 +108,10 @@ class _Background:
         self.models: dict[Design, SameSourceDifferences] = {}
         self.system: LikelihoodSystem | None = None
         self.ratios: dict[Design, CalibratedRatio] = {}
-        self.cautions: list[str] = []
+        self.cautions: list[Caution] = []
         usable = sum(len(source) > 1 for source in sources)
         if usable < MIN_SOURCES:
-            self.cautions.append(
-                f"No likelihood ratios: the background has {usable} sources with two or more fragments; at least "
-                f"{MIN_SOURCES} are needed."
-            )
+            self.cautions.append(Caution.of("few-sources-for-ratios", n=usable, need=MIN_SOURCES))
 
     def differences(self, design: Design) -> SameSourceDifferences:
         if design not in self.models:
@@ -154,33 +145,25 @@ class _Background:
                     self.system = LikelihoodSystem(self.seed).fit(stabilized)
                 self.ratios[design] = self.system.calibrate(design)
         except ImportError as error:
-            self.cautions.append(f"No likelihood ratios: {error}.")
+            self.cautions.append(Caution.of("no-ratios", problem=str(error)))
             return {}
         value = float(self.ratios[design].log10_lr(pair)[0])
         low, high = self.ratios[design].performance.bounds
         return {SYSTEM: (value, "at most" if value <= low else "at least" if value >= high else "")}
 
 
-def _background_calibration(model: SameSourceDifferences, seed: int) -> Calibration:
+def _measured_basis(model: SameSourceDifferences, seed: int) -> Basis:
     """Measure error rates on the background: same-source comparisons left out in turn, and different sources."""
     same = model.held_out_p_values()
     rng = np.random.default_rng(seed)
     different = model.p_values(scaled_differences(different_source_pairs(model.pairs_, N_DIFFERENT, rng)))
-    weights = group_weights(model.pairs_.source) / model.n_sources_
-    levels = 1 - RATES + 1e-9
-    n = model.n_sources_
-    return Calibration(
-        n=n,
-        smallest_p_value=1 / (n + 1),
-        description=DESCRIPTION,
-        guarantee=(
-            "Approximate: every background source counts once and was scored without itself. If the source of the "
-            "control is like the background sources and was measured alike, a fragment of it is excluded with a "
-            "probability of about 1 - sensitivity. This was measured on glass and on simulated panes; it is not proved."
-        ),
-        rates={
+    weights, n = group_weights(model.pairs_.source) / model.n_sources_, model.n_sources_
+    return Basis(
+        n,
+        1 / (n + 1),
+        {
             "sensitivity": tuple(map(float, RATES)),
-            "false_exclusion": tuple(float(weights[same <= level].sum()) for level in levels),
-            "false_inclusion": tuple(float((different > level).mean()) for level in levels),
+            "false_exclusion": tuple(float(weights[~is_accepted(same, rate)].sum()) for rate in RATES),
+            "false_inclusion": tuple(float(is_accepted(different, rate).mean()) for rate in RATES),
         },
     )

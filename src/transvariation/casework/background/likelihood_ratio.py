@@ -23,17 +23,6 @@ from transvariation.casework.background.pairs import Design, Pairs, Source, diff
 Floats = NDArray[np.float64]
 
 SYSTEM = "three_level"
-SCALE_NAME = "ENFSI Guideline for Evaluative Reporting in Forensic Science (2015)"
-# Upper ends of the verbal scale of the European Network of Forensic Science Institutes.
-SCALE = (
-    (2, "no support for either proposition"),
-    (10, "weak support"),
-    (100, "moderate support"),
-    (1_000, "moderately strong support"),
-    (10_000, "strong support"),
-    (1_000_000, "very strong support"),
-    (np.inf, "extremely strong support"),
-)
 MIN_SOURCES = 30  # fewer sources do not show how sources differ
 N_FOLDS = 5
 N_DIFFERENT = 4_000  # pairs of different sources
@@ -41,20 +30,6 @@ LARGEST = 20.0  # larger raw log10 ratios are extrapolation; their size must not
 BANDWIDTHS = np.geomspace(0.1, 1.0, 8)
 PRIOR_ODDS = np.linspace(-2.5, 2.5, 41)  # log10, of the ECE plot
 DRAWN = 300  # quantiles kept of each Tippett curve
-
-
-def in_words(log10_lr: float) -> str:
-    """Put a likelihood ratio on the verbal scale.
-
-    Examples
-    --------
-    >>> in_words(2.5), in_words(-0.1)
-    ('moderately strong support for a common source', 'no support for either proposition')
-    """
-    words = next(words for end, words in SCALE if 10 ** min(abs(log10_lr), 300.0) <= end)
-    if words.startswith("no support"):
-        return words
-    return f"{words} for {'a common source' if log10_lr > 0 else 'different sources'}"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,451 @@
+"""Decide what calibrates, which fragments are excluded, and which evidence disagrees.
+
+This is the only module that compares a p-value with a level: figures, reports and the page ask it.
+"""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from transvariation.casework.astm import Criterion, MatchInterval
+from transvariation.casework.background.likelihood_ratio import Performance
+from transvariation.casework.errors import Caution
+from transvariation.casework.spectra import Region, Spectra
+from transvariation.certificate import required_n
+
+ROUNDING = 1e-9  # 1 - 0.9 is slightly less than 0.1
+MIN_CONTROL_TO_CALIBRATE_ALONE = 30  # with fewer, a background includes fewer fragments of other sources
+
+
+@overload
+def is_accepted(p_value: float, sensitivity: float) -> bool: ...
+@overload
+def is_accepted(p_value: NDArray[np.float64], sensitivity: float) -> NDArray[np.bool_]: ...
+def is_accepted(p_value: Any, sensitivity: float) -> Any:
+    """Return whether a p-value does not exclude at a sensitivity.
+
+    Examples
+    --------
+    >>> is_accepted(0.1, 0.9), is_accepted(0.11, 0.9)
+    (False, True)
+    """
+    return p_value > 1 - sensitivity + ROUNDING
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What calibrates one kind of evidence.
+
+    Attributes
+    ----------
+    n : int
+        The number of calibrating units: control fragments or background sources; 0 if the method could not be used.
+    smallest_p_value : float
+        The smallest p-value that can occur.
+    rates : dict
+        Measured on a background, as lists: ``sensitivity``, ``false_exclusion`` (share of same-source comparisons that
+        are excluded) and ``false_inclusion`` (share of different-source comparisons that are not). Empty without one.
+    """
+
+    n: int
+    smallest_p_value: float
+    rates: dict[str, tuple[float, ...]] = field(default_factory=dict)
+
+    def error_rates(self, sensitivity: float) -> tuple[float | None, float | None]:
+        """Return the measured false exclusion and false inclusion at a sensitivity; None without a background."""
+        if not self.rates:
+            return None, None
+        at = min(range(len(self.rates["sensitivity"])), key=lambda i: abs(self.rates["sensitivity"][i] - sensitivity))
+        return self.rates["false_exclusion"][at], self.rates["false_inclusion"][at]
+
+
+@dataclass(frozen=True)
+class Variables:
+    """The variables that the classifier of control fragments uses.
+
+    Attributes
+    ----------
+    used, unused : tuple of str
+        Those used, and those that a reduction left out.
+    combinations : int
+        How many combinations of the variables a reduction formed; 0 if they are used as they are.
+    """
+
+    used: tuple[str, ...]
+    unused: tuple[str, ...] = ()
+    combinations: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """How the fragments were compared, and what calibrates the conclusions at a sensitivity.
+
+    Attributes
+    ----------
+    variables : Variables
+    bases : dict
+        The available kinds of evidence: ``"control"``, and ``"background"`` if there is one.
+    criterion : Criterion
+    likelihood : dict
+        Performance of each likelihood-ratio system on the background.
+    sensitivity : float
+        As requested.
+    sensitivity_used : float
+        The same, or the largest that the calibrating units support.
+    basis : {"control", "background"}
+        What calibrates the conclusions.
+    conclusive : bool
+        False if neither the control nor a background supports the requested sensitivity.
+    false_exclusion, false_inclusion : float or None
+        Error rates measured on the background at the sensitivity used; None if the control calibrates.
+    """
+
+    variables: Variables
+    bases: dict[str, Basis]
+    criterion: Criterion
+    likelihood: dict[str, Performance]
+    sensitivity: float
+    sensitivity_used: float
+    basis: str
+    conclusive: bool
+    false_exclusion: float | None
+    false_inclusion: float | None
+
+    @property
+    def need(self) -> float:
+        """How many calibrating units the sensitivity needs."""
+        return required_n(self.sensitivity)
+
+    @property
+    def calibrating(self) -> Basis:
+        """What calibrates the conclusions."""
+        return self.bases[self.basis]
+
+    def at(self, sensitivity: float) -> "Model":
+        """Decide what calibrates at another sensitivity."""
+        return decide(self.variables, self.bases, self.criterion, self.likelihood, sensitivity)
+
+    def cautions(self) -> list[Caution]:
+        """List what limits the conclusions at this sensitivity."""
+        n, smallest = self.calibrating.n, self.calibrating.smallest_p_value
+        if n < self.need:
+            need = None if math.isinf(self.need) else int(self.need)
+            supported = math.floor(1000 * self.sensitivity_used + ROUNDING) / 1000
+            return [
+                Caution.of(
+                    "few-units",
+                    basis=self.basis,
+                    n=n,
+                    need=need,
+                    sensitivity=self.sensitivity,
+                    supported=supported,
+                    conclusive=self.conclusive,
+                )
+            ]
+        if is_accepted(smallest, self.sensitivity):
+            return [Caution.of("excludes-nothing", smallest=smallest)]
+        return []
+
+
+def decide(
+    variables: Variables,
+    bases: dict[str, Basis],
+    criterion: Criterion,
+    likelihood: dict[str, Performance],
+    sensitivity: float,
+) -> Model:
+    """Decide what calibrates at a sensitivity, and at which one it can."""
+    basis, conclusive = _choose_basis(bases, required_n(sensitivity))
+    n = bases[basis].n
+    used = min(float(sensitivity), n / (n + 1))
+    exclusion, inclusion = bases[basis].error_rates(used) if conclusive else (None, None)
+    return Model(
+        variables=variables,
+        bases=bases,
+        criterion=criterion,
+        likelihood=likelihood,
+        sensitivity=float(sensitivity),
+        sensitivity_used=used,
+        basis=basis,
+        conclusive=conclusive,
+        false_exclusion=exclusion,
+        false_inclusion=inclusion,
+    )
+
+
+def _choose_basis(bases: dict[str, Basis], need: float) -> tuple[str, bool]:
+    """Choose what calibrates the conclusions, and return whether it has as many units as the sensitivity needs.
+
+    The background, if it supports the sensitivity and the control has few fragments; else the control fragments, if
+    they support it. Without either, the conclusions are not conclusive.
+    """
+    few = bases["control"].n < max(need, MIN_CONTROL_TO_CALIBRATE_ALONE)
+    if "background" in bases and few and bases["background"].n >= need:
+        return "background", True
+    if bases["control"].n >= need:
+        return "control", True
+    if "background" in bases:
+        return "background", math.isfinite(need)
+    return "control", False
+
+
+@dataclass(frozen=True, kw_only=True)
+class VariableEvidence:
+    """How one variable of a recovered fragment compares with the control.
+
+    Attributes
+    ----------
+    variable : str
+        Its name.
+    value, control : float
+        The mean of the fragment, and the mean of the control fragments, as given; of spectra after preprocessing
+        without derivatives.
+    side : {"below", "at", "above"}
+        Where the value lies, relative to the control mean.
+    deviation : float
+        From the control mean, in standard deviations of the control fragments; at most a million.
+    p_values : dict
+        By basis: the p-value of a comparison by this variable only; of more than 100 variables by the control only.
+        Empty if the variable is no evidence because its values were filled in.
+    """
+
+    variable: str
+    value: float
+    control: float
+    side: str
+    deviation: float
+    p_values: dict[str, float]
+
+    def p_value(self, basis: str) -> float | None:
+        """Return the p-value by a basis, or by the control; None if there is none."""
+        return self.p_values.get(basis, self.p_values.get("control"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reason(VariableEvidence):
+    """How one variable of a recovered fragment compares with the control, at a sensitivity.
+
+    Attributes
+    ----------
+    variable : str
+        Its name.
+    value, control : float
+        The mean of the fragment, and the mean of the control fragments, as given; of spectra after preprocessing
+        without derivatives.
+    side : {"below", "at", "above"}
+        Where the value lies, relative to the control mean.
+    deviation : float
+        From the control mean, in standard deviations of the control fragments; at most a million.
+    p_values : dict
+        By basis: the p-value of a comparison by this variable only; of more than 100 variables by the control only.
+        Empty if the variable is no evidence because its values were filled in.
+    evidence : bool
+        Whether this variable by itself would exclude the fragment at the same sensitivity.
+    """
+
+    evidence: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class FragmentEvidence:
+    """The evidence on one recovered fragment, before anything is decided; see `Conclusion`."""
+
+    fragment: str
+    source: str | None
+    p_values: dict[str, float]
+    log10_lr: dict[str, float]
+    bound: dict[str, str]
+    match: bool | None
+    intervals: tuple[MatchInterval, ...]
+    reasons: tuple[VariableEvidence, ...]
+    measurements: dict[str, tuple[float, ...]]
+    tp: float | None
+    spectrum: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Disagreement:
+    """Evidence that points the other way.
+
+    Attributes
+    ----------
+    kind : {"control", "background", "astm", "ratio"}
+        The other basis, the ASTM E2927 criterion, or a likelihood ratio.
+    accepted : bool
+        What it points to.
+    value : float or None
+        The p-value by the other basis, or the log10 likelihood ratio.
+    """
+
+    kind: str
+    accepted: bool
+    value: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conclusion(FragmentEvidence):
+    """The conclusion on one recovered fragment, and the evidence for it.
+
+    Attributes
+    ----------
+    fragment, source : str
+        The name of the fragment, and that of its source if the table has one.
+    accepted : bool or None
+        Whether the fragment is not excluded; None if no conclusion is drawn.
+    differs : bool or None
+        Whether its p-value is at most 1 - `sensitivity_used`, conclusive or not; None without a p-value.
+    p_value : float or None
+        The share of fragments of the control's own source that would differ as much or more; None if there is nothing
+        to tell it, as with a single control fragment and no background.
+    basis : {"control", "background"}
+        What calibrates the p-value.
+    n : int
+        How many units calibrate the p-value.
+    log10_lr : dict
+        Likelihood ratios by system; empty without a background.
+    bound : dict
+        "at least" or "at most" for a ratio at the bound of what the background supports.
+    match : bool or None
+        The ASTM E2927 criterion; None where it does not apply.
+    intervals : tuple of MatchInterval
+        The criterion by element.
+    reasons : tuple of Reason
+        The strongest evidence first; of more than 100 variables, the ten most telling variables only.
+    disagreements : tuple of Disagreement
+        Evidence that points the other way.
+    spectrum : tuple of float
+        The fragment as in `CaseResult.spectra`; empty if the variables are not a spectrum.
+    regions : tuple of Region or None
+        Where its spectrum leaves the band of the control at this sensitivity, the largest deviation first; None if
+        there is no band.
+    measurements : dict
+        Replicates by variable, as given.
+    p_values : dict
+        The p-values of every basis that has one.
+    tp : float or None
+        Transvariation probability by the method, where it has one.
+    """
+
+    reasons: tuple[Reason, ...]
+    accepted: bool | None
+    differs: bool | None
+    p_value: float | None
+    basis: str
+    n: int
+    regions: tuple[Region, ...] | None
+    disagreements: tuple[Disagreement, ...]
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """The variables that would exclude the fragment by themselves, strongest first; of spectra the regions."""
+        if self.regions is not None:
+            return tuple(map(str, self.regions))
+        return tuple(reason.variable for reason in self.reasons if reason.evidence)
+
+
+def conclude(found: FragmentEvidence, model: Model, spectra: Spectra | None) -> Conclusion:
+    """Decide whether a fragment is excluded, and by which evidence, at the sensitivity of a model.
+
+    Parameters
+    ----------
+    found : FragmentEvidence
+        A conclusion at another sensitivity is one, too.
+    model : Model
+        At that sensitivity.
+    spectra : Spectra or None
+        The control spectra.
+
+    Returns
+    -------
+    Conclusion
+    """
+    p = found.p_values.get(model.basis)
+    differs = None if p is None else not is_accepted(p, model.sensitivity_used)
+    accepted = not differs if model.conclusive and differs is not None else None
+    return Conclusion(
+        **_fields(found, FragmentEvidence)
+        | {"reasons": tuple(sorted((_reason(each, model) for each in found.reasons), key=_strength(model)))},
+        accepted=accepted,
+        differs=differs,
+        p_value=p,
+        basis=model.basis,
+        n=model.calibrating.n,
+        regions=None if spectra is None else spectra.regions(found.spectrum, model.sensitivity_used),
+        disagreements=() if accepted is None else tuple(_disagreements(found, accepted, model)),
+    )
+
+
+def _fields(record: Any, kind: Any) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in kind.__dataclass_fields__}
+
+
+def _reason(found: VariableEvidence, model: Model) -> Reason:
+    p = found.p_value(model.basis)
+    evidence = p is not None and not is_accepted(p, model.sensitivity_used)
+    return Reason(**_fields(found, VariableEvidence), evidence=evidence)
+
+
+def _strength(model: Model) -> Any:
+    def key(reason: Reason) -> tuple[float, float, str]:
+        p = reason.p_value(model.basis)
+        return 1.0 if p is None else p, -abs(reason.deviation), reason.variable
+
+    return key
+
+
+def _disagreements(found: FragmentEvidence, accepted: bool, model: Model) -> list[Disagreement]:
+    """List the evidence that points the other way."""
+    against = []
+    for basis, p in found.p_values.items():
+        if (
+            basis != model.basis
+            and model.bases[basis].n >= model.need
+            and is_accepted(p, model.sensitivity) != accepted
+        ):
+            against.append(Disagreement(kind=basis, accepted=not accepted, value=p))
+    if found.match is not None and found.match != accepted:
+        against.append(Disagreement(kind="astm", accepted=found.match, value=None))
+    for value in found.log10_lr.values():
+        if abs(value) > math.log10(2) and (value > 0) != accepted:
+            against.append(Disagreement(kind="ratio", accepted=value > 0, value=value))
+    return against
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupEvidence:
+    """The joint evidence on recovered fragments that cannot be distinguished from each other; see `Group`."""
+
+    fragments: tuple[str, ...]
+    p_values: dict[str, float]
+    log10_lr: dict[str, float]
+    bound: dict[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group(GroupEvidence):
+    """Recovered fragments that cannot be distinguished from each other, and their joint evidence.
+
+    Groups are formed at a sensitivity of 0.9, whatever the sensitivity of the conclusions.
+
+    Attributes
+    ----------
+    fragments : tuple of str
+    p_values : dict
+        Of all of them together, by basis.
+    log10_lr, bound : dict
+        Their joint likelihood ratios by system, and "at least" or "at most" for those at a bound.
+    accepted : bool or None
+        Whether the group is not excluded; None if no conclusion is drawn.
+    """
+
+    accepted: bool | None
+
+
+def conclude_group(found: GroupEvidence, model: Model) -> Group:
+    """Decide whether a group is excluded at the sensitivity of a model."""
+    p = found.p_values.get(model.basis)
+    accepted = is_accepted(p, model.sensitivity_used) if model.conclusive and p is not None else None
+    return Group(**_fields(found, GroupEvidence), accepted=accepted)

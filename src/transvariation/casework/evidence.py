@@ -1,0 +1,91 @@
+"""The evidence on the recovered fragments: one frozen record of numbers for each basis."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import squareform
+
+from transvariation.casework.background.likelihood_ratio import Performance
+from transvariation.casework.decision import ROUNDING, Basis, Variables
+from transvariation.casework.errors import Caution
+from transvariation.casework.foreign import Foreign
+from transvariation.casework.fragments import Floats
+
+Ratios = dict[str, tuple[float, str]]  # log10 likelihood ratio and bound by system
+
+GROUPING_SENSITIVITY = 0.9  # at which recovered fragments are grouped
+MAX_GROUPED = 60  # recovered fragments; of more, no groups are formed
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Evidence:
+    """Evidence on q recovered fragments in p variables from one basis.
+
+    Attributes
+    ----------
+    basis : Basis
+    p_values : ndarray of shape (q,)
+        NaN where there is no evidence.
+    univariate : ndarray of shape (q, p) or None
+        P-values of comparisons by one variable, NaN where there is no evidence; None if components are compared.
+    groups : tuple of tuple of int
+        Recovered fragments that cannot be distinguished from each other.
+    group_p_values : tuple of float
+        The joint p-value of each group.
+    cautions : tuple of Caution
+    """
+
+    basis: Basis
+    p_values: Floats
+    univariate: Floats | None
+    groups: tuple[tuple[int, ...], ...] = ()
+    group_p_values: tuple[float, ...] = ()
+    cautions: tuple[Caution, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ControlEvidence(Evidence):
+    """Evidence by the control fragments, with what only their classifier gives.
+
+    Attributes
+    ----------
+    variables : Variables
+        Those that the classifier uses.
+    tp : ndarray of shape (q,) or None
+    foreign : Foreign or None
+        The evidence on known foreign fragments.
+    """
+
+    variables: Variables
+    tp: Floats | None = None
+    foreign: Foreign | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BackgroundEvidence(Evidence):
+    """Evidence by a background, with what only a background gives.
+
+    Attributes
+    ----------
+    ratios, group_ratios : tuple of dict
+        Log10 likelihood ratio and bound by system, for each fragment and each group.
+    likelihood : dict
+        Performance of each likelihood-ratio system.
+    homogeneity_p_value, replicate_p_value : float or None
+        Of the control fragments compared with those of one source, and of all replicates with those of the background.
+    """
+
+    ratios: tuple[Ratios, ...]
+    group_ratios: tuple[Ratios, ...] = ()
+    likelihood: dict[str, Performance] = field(default_factory=dict)
+    homogeneity_p_value: float | None = None
+    replicate_p_value: float | None = None
+
+
+def group_fragments(pair_p_values: Floats) -> tuple[tuple[int, ...], ...]:
+    """Find sets of two or more fragments of which every pair is indistinguishable (complete linkage)."""
+    distances = squareform(1 - pair_p_values, checks=False)
+    labels = fcluster(linkage(distances, "complete"), GROUPING_SENSITIVITY - ROUNDING, "distance")
+    groups = (np.flatnonzero(labels == label).tolist() for label in np.unique(labels))
+    return tuple(tuple(group) for group in groups if len(group) > 1)

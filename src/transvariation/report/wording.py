@@ -1,0 +1,378 @@
+"""The sentences of a case, from the codes and fields of its result."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from transvariation.casework import CaseResult, Conclusion
+from transvariation.casework.checks import Check
+from transvariation.casework.decision import Disagreement
+from transvariation.casework.errors import Caution
+from transvariation.casework.settings import CaseSettings
+from transvariation.preprocessing import make_preprocessing
+from transvariation.preprocessing.steps import STEPS
+from transvariation.tables.problems import printable
+
+LISTED = 20  # names in a sentence
+QUESTION = "Could the recovered fragments come from the same source as the control fragments?"
+PROPOSITIONS = (
+    "The recovered fragment comes from the source of the control fragments.",
+    "The recovered fragment comes from another source.",
+)
+LIMITATIONS = (
+    "An excluded fragment differs from the control more than fragments of one source usually differ from each other. "
+    "Where it comes from does not follow.",
+    "A fragment that is not excluded cannot be distinguished from the control by these measurements. Other sources may "
+    "be indistinguishable, too; only a background shows how many.",
+    "A p-value is the share of fragments of the control's own source that would differ as much or more. It is not the "
+    "probability that the fragment comes from that source.",
+    "Error rates hold for fragments that were collected and measured as the control and the background were.",
+)
+METHODS = {
+    "neighbor": "A fragment is compared with the control fragments nearest to it. Its transvariation probability (tp) "
+    "is the share of control fragments that are at least as far from their own nearest ones, multiplied over several "
+    "scalings of the variables.",
+    "tocc": "The transvariation probability (tp) of a fragment is the share of control fragments that lie farther from "
+    "the centre, in its direction and in every variable at once.",
+    "pam": "The control fragments are grouped around typical ones. The transvariation probability (tp) of a fragment "
+    "is the share of the closest group that lies farther from its centre, in every variable at once.",
+    "mixture": "The control fragments are described by a mixture of normal distributions. The transvariation "
+    "probability (tp) of a fragment is the share of the mixture that lies farther from the centre, in its direction.",
+    "ddsimca": "The control fragments are described by principal components, as many as Procrustes cross-validation "
+    "supports. The score of a fragment is its full distance within and from the components (DD-SIMCA), with a limit "
+    "that is calibrated by control fragments left out.",
+    "projections": "The control fragments are projected onto many planes in which they lie close together; the score "
+    "of a fragment is averaged over the planes.",
+}
+REDUCTIONS = {
+    "minor": "the combinations of variables in which the control varies least",
+    "vip": "the most important variables in projection",
+    "varsel": "the variables that a mixture model selects",
+}
+BY_BACKGROUND = (
+    "The mean of the recovered fragment is compared with the mean of the control fragments. Differences between "
+    "fragments of one source, taken from every background source in the same design, form the class of same-source "
+    "differences. The transvariation probability (tp) of the case's difference is the share of them that lie at least "
+    "as far from their nearest ones, after whitening by the within-source covariance. Every variable is first "
+    "transformed so that fragments of one source vary equally at every level."
+)
+GUARANTEES = {
+    "control": "Approximate: every control fragment was scored without itself; a further fragment of the control's "
+    "source is not excluded about as often as the sensitivity states. This was measured on data of many kinds; it is "
+    "not proved for all.",
+    "background": "Approximate: every background source counts once and was scored without itself. If the source of "
+    "the control is like the background sources and was measured alike, a fragment of it is excluded with a "
+    "probability of about 1 - sensitivity. This was measured on glass and on simulated panes; it is not proved.",
+}
+UNITS = {"control": "control fragment", "background": "background source"}
+SYSTEMS = {"three_level": "three-level model"}
+SCALE_NAME = "ENFSI Guideline for Evaluative Reporting in Forensic Science (2015)"
+# Upper ends of the verbal scale of the European Network of Forensic Science Institutes.
+SCALE = (
+    (2, "no support for either proposition"),
+    (10, "weak support"),
+    (100, "moderate support"),
+    (1_000, "moderately strong support"),
+    (10_000, "strong support"),
+    (1_000_000, "very strong support"),
+    (math.inf, "extremely strong support"),
+)
+
+
+def format_p(p: float | None) -> str:
+    """Write a p-value with two significant digits, or as below 0.001; a dash for none.
+
+    Examples
+    --------
+    >>> format_p(0.0471), format_p(0.1), format_p(1.0), format_p(1e-9), format_p(None)
+    ('0.047', '0.10', '1.0', '< 0.001', '–')
+    """
+    if p is None:
+        return "–"
+    return "< 0.001" if p < 0.001 else f"{p:#.2g}"
+
+
+def p_equals(p: float) -> str:
+    """Write a p-value for a sentence.
+
+    Examples
+    --------
+    >>> p_equals(0.0471), p_equals(1e-9)
+    ('p = 0.047', 'p < 0.001')
+    """
+    return f"p {format_p(p)}" if p < 0.001 else f"p = {format_p(p)}"
+
+
+def in_words(log10_lr: float) -> str:
+    """Put a likelihood ratio on the verbal scale.
+
+    Examples
+    --------
+    >>> in_words(2.5), in_words(-0.1)
+    ('moderately strong support for a common source', 'no support for either proposition')
+    """
+    words = next(words for end, words in SCALE if 10 ** min(abs(log10_lr), 300.0) <= end)
+    if words == SCALE[0][1]:
+        return words
+    return f"{words} for {'a common source' if log10_lr > 0 else 'different sources'}"
+
+
+def plural(n: int, unit: str) -> str:
+    """Write a number of units.
+
+    Examples
+    --------
+    >>> plural(1, "row"), plural(3, "row")
+    ('1 row', '3 rows')
+    """
+    return f"{n} {unit}" if n == 1 else f"{n} {unit}s"
+
+
+def listed(names: Any, shown: int = LISTED) -> str:
+    """List names, at most `shown` of them."""
+    names = [printable(str(name)) for name in names]
+    more = len(names) - shown
+    return ", ".join(names[:shown]) + (f" and {more} more" if more > 0 else "")
+
+
+def headline(result: CaseResult) -> str:
+    """State the conclusions in one sentence."""
+    n, model = len(result.conclusions), result.model
+    if not model.conclusive:
+        few = math.isfinite(model.need)
+        why = "too few control fragments and no background" if few else "nothing supports a sensitivity of 1"
+        return f"No conclusion: {why} ({plural(n, 'recovered fragment')})."
+    return f"{len(result.excluded)} of {n} recovered {'fragment' if n == 1 else 'fragments'} excluded."
+
+
+def verdict(conclusion: Conclusion) -> str:
+    """Name the conclusion in a word or two."""
+    return {None: "no conclusion", True: "not excluded", False: "excluded"}[conclusion.accepted]
+
+
+def match_word(conclusion: Conclusion) -> str:
+    """Name the outcome of the ASTM criterion."""
+    return {True: "match", False: "no match", None: "–"}[conclusion.match]
+
+
+def statement(conclusion: Conclusion, result: CaseResult) -> str:
+    """State the conclusion on a fragment in a sentence."""
+    if conclusion.p_value is None:
+        return "No conclusion: one control fragment does not show how much fragments of its source differ."
+    p = p_equals(conclusion.p_value)
+    if conclusion.accepted is None:
+        where = "beyond all differences" if conclusion.differs else "within the differences"
+        return (
+            f"No conclusion: {conclusion.n} {UNITS[conclusion.basis]}s do not support a sensitivity of "
+            f"{result.model.sensitivity:g}. The fragment lies {where} between them ({p})."
+        )
+    if conclusion.accepted:
+        return f"Not excluded: the fragment cannot be distinguished from the control ({p})."
+    return f"Excluded: the fragment differs from the control more than fragments of one source do ({p})."
+
+
+def disagreement(conclusion: Conclusion) -> str:
+    """Name the evidence that points the other way; empty if there is none."""
+    against = map(_against, conclusion.disagreements)
+    return f"The evidence disagrees: {'; '.join(against)}." if conclusion.disagreements else ""
+
+
+def _against(found: Disagreement) -> str:
+    would = "not be excluded" if found.accepted else "be excluded"
+    if found.kind == "astm":
+        return f"by the ASTM E2927 criterion it would {would}"
+    if found.kind == "ratio":
+        return f"the likelihood ratio gives {in_words(found.value or 0.0)}"
+    who = "control fragments" if found.kind == "control" else "background"
+    return f"calibrated by the {who} the fragment would {would} ({p_equals(found.value or 0.0)})"
+
+
+def method_words(settings: CaseSettings) -> str:
+    """Describe in plain words how fragments are compared with the control."""
+    words = METHODS[settings.method]
+    if settings.reduce is not None:
+        done = f"The variables were reduced to {settings.reduce_to}, {REDUCTIONS[settings.reduce]}"
+        words = f"{done}, in every fold of the calibration. {words}"
+    if settings.steps is not None:
+        steps = [STEPS[step.split(":")[0]].words for step in settings.steps.split(",")]
+        learns = any(step.learns for _, step in make_preprocessing(settings.steps).steps)
+        how = "learned again in every fold of the calibration" if learns else "spectrum by spectrum"
+        words = f"The measurements were preprocessed ({settings.steps}), {how}: {', then '.join(steps)}. {words}"
+    return words
+
+
+def description(result: CaseResult) -> str:
+    """Describe in plain words what the conclusions rest on."""
+    return BY_BACKGROUND if result.model.basis == "background" else method_words(result.settings)
+
+
+def guarantee(result: CaseResult) -> str:
+    """State what the error rate is based on."""
+    n = result.model.calibrating.n
+    if n == 0:
+        return "None: the method was not used."
+    return "None: one fragment does not show how fragments differ." if n == 1 else GUARANTEES[result.model.basis]
+
+
+def warning_texts(result: CaseResult) -> list[str]:
+    """List what to know before relying on the conclusions."""
+    return [caution_text(caution, result.settings) for caution in result.warnings]
+
+
+def caution_text(caution: Caution, settings: CaseSettings) -> str:
+    """Put a caution in words."""
+    if caution.code == "check":
+        return check_text(Check(**caution.values))
+    found = _CAUTIONS[caution.code]
+    if isinstance(found, str):
+        return found.format(**{name: _shown(value) for name, value in caution.values.items()})
+    return found(caution.values, settings)
+
+
+def _shown(value: Any) -> Any:
+    return listed(value) if isinstance(value, list | tuple) else printable(value) if isinstance(value, str) else value
+
+
+def _few_units(values: dict[str, Any], settings: CaseSettings) -> str:
+    n, unit, sensitivity = values["n"], UNITS[values["basis"]], values["sensitivity"]
+    there = f"there {'is' if n == 1 else 'are'} {n}"
+    words = f"A sensitivity of {sensitivity:g} needs at least {values['need']} {unit}s; {there}"
+    remedies = ["give a background" if values["basis"] == "control" else "give a background with more sources"]
+    if values["need"] is None:
+        words, remedies = f"No number of {unit}s supports a sensitivity of 1; {there}", []
+    if values["conclusive"]:
+        used = n / (n + 1)
+        words += (
+            f". {used:.3g} is used instead, so that {1 - used:.0%} of fragments of the same source would be excluded"
+        )
+    else:
+        words += ", and no conclusion is drawn"
+    if n > 1:
+        remedies.append(f"use a sensitivity of at most {values['supported']:g}")
+    return f"{words}: {', or '.join(remedies)}."
+
+
+def _excludes_nothing(values: dict[str, Any], settings: CaseSettings) -> str:
+    return (
+        f"The method {settings.method} can exclude nothing here: no p-value is below {format_p(values['smallest'])}, "
+        "however different a fragment is. Use the method neighbor, or fewer variables."
+    )
+
+
+def _outside(values: dict[str, Any], settings: CaseSettings) -> str:
+    where = f" (outside their range in {listed(values['variables'], 8)})" if values["variables"] else ""
+    return (
+        "No likelihood ratios: the control lies outside the background. It is farther from every source of "
+        f"{printable(values['background'])} than any of these is from the others{where}. Check that both are in the "
+        "same units and on the same scale; the p-values hold only if they are."
+    )
+
+
+def _gaps(values: dict[str, Any], settings: CaseSettings) -> str:
+    gaps = values["gaps"]
+    places = ", ".join(f"{low:g} and {high:g}" for low, high in gaps[:3]) + (" and others" if len(gaps) > 3 else "")
+    return (
+        f"The positions are not equally spaced: between {places} the Savitzky-Golay filter takes positions for "
+        "neighbours that are not. Values near such gaps mean little."
+    )
+
+
+def _pairs(pairs: Sequence[Sequence[str]], shown: int = 5) -> str:
+    words = ", ".join(f"{printable(one)} = {printable(other)}" for one, other in pairs[:shown])
+    return words + (f" and {len(pairs) - shown} more" if len(pairs) > shown else "")
+
+
+def _copies(values: dict[str, Any], settings: CaseSettings) -> str:
+    return (
+        f"{values['n']} of {values['of']} control fragments equal another one in every variable "
+        f"({_pairs(values['pairs'])}). If they are copies of the same measurements, remove them: with copies more "
+        "fragments of the same source than stated are excluded."
+    )
+
+
+def _rows_of_control(values: dict[str, Any], settings: CaseSettings) -> str:
+    role = values["role"]
+    return (
+        f"{values['n']} of {values['of']} {role} rows equal a control row in every variable ({role} = control: "
+        f"{_pairs(values['pairs'])}). If they are the same measurements, remove them from the control: not excluding "
+        "them has no meaning."
+    )
+
+
+def _much_filled(values: dict[str, Any], settings: CaseSettings) -> str:
+    shares = ", ".join(f"{printable(name)} ({share:.0%})" for name, share in values["shares"].items())
+    return (
+        f"Missing values of {printable(values['table'])} were filled in to a large part: {shares}. A value that was "
+        "filled in is no measurement; leave such variables out if the conclusion depends on them."
+    )
+
+
+# By code: a sentence with the values of the caution, or how to make one.
+_CAUTIONS: dict[str, str | Callable[[dict[str, Any], CaseSettings], str]] = {
+    "few-units": _few_units,
+    "excludes-nothing": _excludes_nothing,
+    "background-alone": "The conclusions rest on the background alone, because {problem}.",
+    "classifier": "{message}",
+    "looks-logged": "The ASTM E2927 criterion was not applied: some measurements are negative, so they are not "
+    "contents. If they are logarithms (base 10), set the option 'logged'; the criterion is then applied to the "
+    "contents.",
+    "control-outside-background": _outside,
+    "few-sources-for-ratios": "No likelihood ratios: the background has {n} sources with two or more fragments; at "
+    "least {need} are needed.",
+    "no-ratios": "No likelihood ratios: {problem}.",
+    "much-filled": _much_filled,
+    "one-control-fragment": "The control is one fragment, {fragment}, measured {replicates} times: replicates do not "
+    "show how much fragments of its source differ.",
+    "unequal-replicates": "The {role} fragments have {fewest} to {most} replicates; their means are not equally "
+    "precise.",
+    "gaps": _gaps,
+    "copies": _copies,
+    "same-tables": "The control and the {role} table are the same: the control is compared with itself. Of a workbook "
+    "with several sheets, choose one for each table.",
+    "rows-of-control": _rows_of_control,
+    "components": "Comparisons with the background use {n} principal components of its {variables} variables "
+    "({explained:.1%} of their variance) and the size of the rest.",
+    "replicates-as-fragments": "The sources of {table} have one fragment each, so their replicates are used as "
+    "fragments. Fragments of one source may differ more than replicates: then more of them than stated are excluded.",
+    "constant-in-background": "Comparisons with the background leave out {variables}: fragments of one source of "
+    "{table} do not differ there, so that nothing is known of how much they may.",
+}
+
+_CHECKS = {  # by name and outcome
+    ("replicates", False): "No sign that the replicates of the case vary more than those of the background ({p}).",
+    ("replicates", True): "The replicates of the case vary more than those of the background ({p}): check that both "
+    "were measured alike. If not, more fragments of the same source than stated are excluded.",
+    ("outlying replicate", False): "No control replicate is outlying ({p}).",
+    ("outlying replicate", True): "The control replicate {replicate} is outlying in {variable} ({p}); check it.",
+    ("drift", False): "No drift of the control measurements over their order ({p}).",
+    ("drift", True): "The control measurements drift over their order, most in {variable} ({p}).",
+}
+
+
+def check_text(check: Check) -> str:
+    """State the outcome of a check of the control."""
+    p = p_equals(check.p_value)
+    if check.name == "homogeneity":
+        return _homogeneity(check, p)
+    shown = {name: printable(str(value)) for name, value in check.values.items()}
+    return _CHECKS[check.name, check.significant].format(p=p, **shown)
+
+
+def _homogeneity(check: Check, p: str) -> str:
+    words = {
+        "background": "differ from each other more than fragments of one background source do",
+        "replicates": "differ from each other more than replicates of one fragment do",
+        "groups": "fall into two groups",
+    }[check.values["against"]]
+    ratio, apart = check.values["ratio"], check.values["apart"]
+    if ratio is not None and check.p_value < 0.01:
+        words = f"differ from each other {ratio:.1f} times as much as replicates of one fragment do"
+        if not check.significant:
+            return f"The control fragments {words} ({p}), as fragments of one source may."
+    if not check.significant:
+        return f"No sign that the control fragments {words} ({p})."
+    text = f"The control fragments {words} ({p}): check that they all come from one source."
+    if apart:
+        names = ", ".join(map(printable, apart[:6])) + (" and others" if len(apart) > 6 else "")
+        text += f" The clearest division separates {names} from the rest."
+    return text
