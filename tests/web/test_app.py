@@ -23,7 +23,7 @@ pytest.importorskip("starlette")
 from starlette.testclient import TestClient
 
 from transvariation import load_glass
-from transvariation.casework import CASE_FIELDS, METHODS, REDUCTIONS, judge
+from transvariation.casework import CASE_FIELDS, METHODS, REDUCTIONS, CaseResult, judge
 from transvariation.casework.settings import ROLES as ROLES_OF_COLUMNS
 from transvariation.cli import main
 from transvariation.preprocessing import SNV
@@ -160,7 +160,8 @@ def test_view_holds_the_conclusions_of_the_library_at_the_sensitivity(client, cl
     assert view["headline"] == headline(expected)
     assert view["warnings"] == warning_texts(expected)
     assert _p_values(view) == [c.p_value for c in expected.conclusions]
-    assert [c["accepted"] for c in view["conclusions"]] == [c.accepted for c in expected.conclusions]
+    assert [c["accepted"] for c in view["conclusions"]] == [not c.differs for c in expected.conclusions]
+    assert [c["excluded"] for c in view["conclusions"]] == [c.accepted is False for c in expected.conclusions]
     assert [c["evidence"] for c in view["conclusions"]] == conclusion_frame(expected, 4)["evidence"].tolist()
 
 
@@ -224,8 +225,8 @@ def test_background_roles_logarithms_and_case_details_reach_the_result(client):
     assert answer.status_code == 200, answer.json()
     assert [each["fragments"] for each in answer.json()["tables"].values()] == [3, 1, 160]
     result = _judge(client, answer.json()["case"], log=True, **own, case={"case_number": "2026-1", "examiner": "N. N."})
-    assert result["inputs"]["log"] is True
-    assert result["inputs"]["case"] == {"case_number": "2026-1", "examiner": "N. N."}
+    assert result["settings"]["log"] is True
+    assert result["settings"]["case"] == {"case_number": "2026-1", "examiner": "N. N."}
     (conclusion,) = result["conclusions"]
     assert (conclusion["basis"], conclusion["n"]) == ("background", 40)
 
@@ -362,7 +363,7 @@ def test_one_table_given_twice_is_warned_of_before_and_after_judging(client, boo
     answer = _upload(client, book, book, names=("book.xlsx", "book.xlsx"), **once).json()
     assert answer["warnings"]
     result = _judge(client, answer["case"], **once)
-    assert set(answer["warnings"]) <= set(result["warnings"])
+    assert set(answer["warnings"]) <= set(warning_texts(CaseResult.from_dict(result)))
 
 
 def test_the_place_of_a_problem_is_shown_from_the_sheet_that_was_chosen(client, tables):
