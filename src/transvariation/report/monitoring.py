@@ -21,6 +21,7 @@ __all__ = ["contribution_figure", "monitor_tables", "monitoring_figure", "write_
 _WORDS = {"score": "score\n(unusual = high)", "T2": "Hotelling's T²", "Q": "Q (squared\nprediction error)"}
 _MOST_ALARMS = 20  # that the report lists
 _SECONDS_OF_A_DATE = 1e8
+_FEWEST_NORMAL = 100  # rows that are drawn, if there are so many; otherwise as many as new ones
 _MOST_BARS = 8  # variables of a contribution plot
 
 
@@ -37,20 +38,22 @@ def monitoring_figure(result: MonitoringResult, *, figure: FigureBase | None = N
     Returns
     -------
     Figure
-        Three charts: the normal run in grey (held out), then the new run; flagged rows are red crosses, alarms shaded.
+        Three charts: the end of the normal run in grey (held out), then the new run; flagged rows are red crosses,
+        alarms shaded.
     """
     drawing: Any = figure or Figure()
     if isinstance(drawing, Figure):
         drawing.set_size_inches(PHONE_WIDTH, 6.4)
         drawing.set_layout_engine("constrained")
     axes = drawing.subplots(len(result.charts), 1, sharex=True)
-    n, m = len(result.normal_labels), len(result.labels)
+    m = len(result.labels)
+    n = min(len(result.normal_labels), max(m, _FEWEST_NORMAL))
     for ax, chart in zip(axes, result.charts, strict=True):
         normal, new = np.array(chart.normal), np.array(chart.new)
         beyond = new > chart.limit
         for alarm in result.alarms:
             ax.axvspan(alarm.first - 0.5, alarm.last + 0.5, color=RED, alpha=0.12, linewidth=0)
-        ax.plot(np.arange(-n, 0), normal, color=GREY, linewidth=0.6, label="normal run")
+        ax.plot(np.arange(-n, 0), normal[-n:], color=GREY, linewidth=0.6, label="normal run")
         ax.plot(np.arange(m), new, color=DARK, linewidth=0.7, label="new run")
         ax.scatter(np.flatnonzero(beyond), new[beyond], marker="x", s=14, linewidth=0.9, color=RED, label="flagged")
         ax.axhline(chart.limit, label="calibrated limit", **THRESHOLD)
