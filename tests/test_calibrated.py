@@ -3,12 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, OutlierMixin
-from sklearn.compose import make_column_transformer
+from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.covariance import EllipticEnvelope
 from sklearn.datasets import load_breast_cancer
+from sklearn.decomposition import TruncatedSVD
 from sklearn.ensemble import IsolationForest
-from sklearn.neighbors import LocalOutlierFactor
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.neighbors import LocalOutlierFactor, NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import OneClassSVM
@@ -22,6 +25,7 @@ from transvariation import (
     compare_classifiers,
     explain_rejections,
 )
+from transvariation.conformal import UnknownCategories
 from transvariation.tocc import CountedDepth
 
 SCIKIT_LEARN = [
@@ -142,3 +146,58 @@ def test_the_calibration_of_a_wrapped_classifier_is_not_computed(steps, monkeypa
     classifier = CalibratedOCC(make_pipeline(*steps, inner) if steps else inner, calibration="split", sensitivity=0.2)
     classifier.fit(X)
     assert fits == [50]
+
+
+class NearestDistance(OutlierMixin, BaseEstimator):
+    """A 1-nearest-neighbor detector by brute force, as users write it."""
+
+    def fit(self, X, y=None):
+        self.neighbors_ = NearestNeighbors(n_neighbors=1, algorithm="brute").fit(X)
+        return self
+
+    def score_samples(self, X):
+        return -self.neighbors_.kneighbors(X)[0][:, 0]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_detector_whose_training_scores_are_zero_up_to_rounding_is_taken(seed):
+    rng = np.random.default_rng(seed)
+    classifier = CalibratedOCC(NearestDistance()).fit(rng.normal(size=(60, 50)))
+    assert (classifier.predict(rng.normal(size=(300, 50))) == 1).mean() > 0.8
+
+
+def test_sparse_matrices_are_taken_where_the_detector_takes_them():
+    rng = np.random.default_rng(0)
+    rows = rng.poisson(0.5, size=(80, 12)).astype(float)
+    forest = IsolationForest(n_estimators=20, random_state=0)
+    dense = CalibratedOCC(forest).fit(rows)
+    sparse = CalibratedOCC(forest).fit(csr_matrix(rows))
+    np.testing.assert_array_equal(sparse.predict(csr_matrix(rows)), dense.predict(rows))
+    with pytest.raises(TypeError, match="cannot be explained"):
+        sparse.explain(csr_matrix(rows))
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
+        CalibratedOCC(NeighborTOCC()).fit(csr_matrix(rows))
+
+
+def test_texts_are_taken_by_pipelines_that_begin_with_a_vectorizer(tmp_path):
+    rng = np.random.default_rng(0)
+    words = np.array(["red", "green", "blue", "wine", "glass", "sand"])
+    texts = [" ".join(rng.choice(words, size=8)) for _ in range(60)]
+    pipeline = make_pipeline(TfidfVectorizer(), TruncatedSVD(3, random_state=0), NeighborTOCC())
+    classifier = CalibratedOCC(pipeline).fit(texts)
+    assert classifier.predict(texts[:5]).shape == (5,)
+    assert classifier.predict(pd.Series(texts[:5])).tolist() == classifier.predict(texts[:5]).tolist()
+
+
+def test_categories_that_are_unknown_when_held_out_are_warned_of():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"size": rng.normal(size=100), "maker": rng.zipf(1.3, size=100).astype(str)})
+    encode = ColumnTransformer(
+        [("c", OneHotEncoder(handle_unknown="ignore", sparse_output=False), ["maker"])], remainder="passthrough"
+    )
+    pipeline = make_pipeline(encode, NeighborTOCC())
+    with pytest.warns(UnknownCategories, match="a category of 'maker' that no sample outside their fold has"):
+        CalibratedOCC(pipeline).fit(table)
+    CalibratedOCC(pipeline, calibration="split").fit(table)
+    table["maker"] = rng.choice(["a", "b"], size=100)
+    CalibratedOCC(pipeline).fit(table)

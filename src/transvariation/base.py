@@ -11,7 +11,14 @@ from sklearn.model_selection import LeaveOneOut
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from transvariation.calibration import CalibrationPlan, check_groups, plan_calibration, take_rows, target_rows
+from transvariation.calibration import (
+    CalibrationPlan,
+    check_groups,
+    count_rows,
+    plan_calibration,
+    take_rows,
+    target_rows,
+)
 from transvariation.certificate import check_sensitivity
 from transvariation.conformal import (
     ConformalCalibration,
@@ -104,7 +111,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         if targets is not None:
             numbers = check_groups(groups, rows.shape[0])
             rows, groups = take_rows(rows, targets), None if numbers is None else numbers[targets]
-        plan = plan_calibration(self.calibration, self.sensitivity, len(rows), groups)
+        plan = plan_calibration(self.calibration, self.sensitivity, count_rows(rows), groups)
         self._alignment: Floats | None = None
         self._fit_rows(rows, plan, plan.groups)
         self._keep_sample(rows, plan.groups)
@@ -135,11 +142,11 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         If strata have separate thresholds, scores are margins over them and the thresholds are always set.
         """
         rows = self._validate(X, reset=True)
-        return self._fit_rows(rows, CalibrationPlan(n=len(rows)), groups, with_threshold=with_threshold)
+        return self._fit_rows(rows, CalibrationPlan(n=count_rows(rows)), groups, with_threshold=with_threshold)
 
     def _calibrate(self, X: Any, plan: CalibrationPlan) -> ConformalCalibration:
         """Score the calibration samples."""
-        description, scored = self.description_, np.arange(len(X))
+        description, scored = self.description_, np.arange(count_rows(X))
         if not plan.n_folds:
             scores = description.training_scores(X)
         elif plan.n_folds == 1:
@@ -155,8 +162,8 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         return plan.calibrated(scores, scored, description.lowest, description.strata(X))
 
     def _keep_sample(self, X: Any, groups: Indices | None) -> None:
-        if len(X) > MAX_SAMPLE:
-            kept = np.sort(np.random.default_rng(0).choice(len(X), MAX_SAMPLE, replace=False))
+        if (n := count_rows(X)) > MAX_SAMPLE:
+            kept = np.sort(np.random.default_rng(0).choice(n, MAX_SAMPLE, replace=False))
             X, groups = take_rows(X, kept), None if groups is None else groups[kept]
         self.sample_, self._sample_groups = to_pandas(X), groups
 

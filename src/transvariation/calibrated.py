@@ -4,18 +4,20 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from transvariation.base import OneClassClassifier
-from transvariation.calibration import take_rows
-from transvariation.conformal import margin
+from transvariation.calibration import CalibrationPlan, count_rows, take_rows
+from transvariation.conformal import UnknownCategories, margin, warn_user
 from transvariation.description import Description, Floats, Indices
 from transvariation.validation import blocks, native_frame
 
 RESPONSE_METHODS = ("score_samples", "decision_function")
+_UNKNOWN = 0.05  # share of held-out samples with unknown categories above which the error rate suffers
 _CHECKED = 500  # training rows on which scores and predictions of a detector are compared
 
 
@@ -60,7 +62,8 @@ def detector_scores(
             f"{detector!r} cannot score new samples: it has neither score_samples nor decision_function; use "
             "novelty=True for LocalOutlierFactor"
         )
-    pieces = [X] if at_once is None else [take_rows(X, np.arange(len(X))[rows]) for rows in blocks(len(X), at_once)]
+    numbers = np.arange(count_rows(X))
+    pieces = [X] if at_once is None else [take_rows(X, numbers[rows]) for rows in blocks(len(numbers), at_once)]
     return np.fmax(sign * np.concatenate([np.asarray(scoring(piece), dtype=np.float64) for piece in pieces]), -np.inf)
 
 
@@ -82,7 +85,8 @@ def score_sign(detector: Any, X: Any, method: str = "score_samples") -> int:
     last = _last_step(detector)
     if isinstance(last, OneClassClassifier) or not hasattr(detector, "predict"):
         return 1
-    rows = take_rows(X, np.unique(np.linspace(0, len(X) - 1, min(len(X), _CHECKED)).astype(np.intp)))
+    n = count_rows(X)
+    rows = take_rows(X, np.unique(np.linspace(0, n - 1, min(n, _CHECKED)).astype(np.intp)))
     labels = np.asarray(detector.predict(rows))
     pyod = any(cls.__module__.startswith("pyod.") for cls in type(last).__mro__) or set(labels.tolist()) == {0, 1}
     outlier, sign = (labels == 1, -1) if pyod else (labels == -1, 1)
@@ -117,22 +121,67 @@ def rows_at_once(detector: Any, X: Any, method: str = "score_samples") -> int | 
     """
     if isinstance(_last_step(detector), OneClassClassifier):
         return None
-    together = detector_scores(detector, take_rows(X, np.arange(min(len(X), _CHECKED))), method)
-    few = take_rows(X, np.arange(min(len(X), 3)))
+    n = count_rows(X)
+    # Not training rows: a detector by the nearest neighbor gives all of these the same score up to rounding.
+    mixed = _mixed_rows(X, min(n, _CHECKED))
+    together = detector_scores(detector, mixed, method)
+    few = take_rows(mixed, np.arange(min(n, 3)))
     try:
         alone, reason = detector_scores(detector, few, method, at_once=1), "alone, all samples score the same"
     except Exception as error:
-        alone, reason = np.zeros(len(few)), str(error)
+        alone, reason = np.zeros(count_rows(few)), str(error)
     finite = together[np.isfinite(together)]
     tolerance = 1e-6 * np.ptp(finite) if len(finite) else 0.0
-    if np.isclose(alone, together[: len(few)], rtol=1e-6, atol=tolerance).all():
+    if np.isclose(alone, together[: len(alone)], rtol=1e-6, atol=tolerance).all():
         return None
     if len(set(alone.tolist())) == 1:
         raise ValueError(
             f"{type(_last_step(detector)).__name__} cannot score one sample without others ({reason}), so that its "
             "scores cannot be calibrated; use a detector whose score of a sample does not depend on the other samples"
         )
-    return max(1, len(X) // 1000)
+    return max(1, n // 1000)
+
+
+def _mixed_rows(X: Any, n: int) -> Any:
+    """Take the first n rows, with every second value from the next row; as they are if they are no plain table."""
+    rows, others = take_rows(X, np.arange(n)), take_rows(X, np.roll(np.arange(n), -1))
+    if isinstance(rows, np.ndarray) and rows.ndim == 2:
+        rows = rows.copy()
+        rows[:, 1::2] = others[:, 1::2]
+    elif hasattr(rows, "iloc") and hasattr(rows, "columns"):
+        columns = [(others if j % 2 else rows).iloc[:, j].set_axis(rows.index) for j in range(rows.shape[1])]
+        rows = type(rows)(dict(enumerate(columns)), index=rows.index).set_axis(rows.columns, axis=1)
+    return rows
+
+
+def _texts(X: Any) -> Any:
+    """Return one-dimensional input of strings as an array, for pipelines that begin with a vectorizer; else None."""
+    one_dimensional = isinstance(X, list) or (hasattr(X, "dtype") and getattr(X, "ndim", 2) == 1)
+    if not one_dimensional:
+        return None
+    texts = np.asarray(X, dtype=object)
+    return texts if texts.ndim == 1 and all(isinstance(text, str) for text in texts) else None
+
+
+def _warn_of_unknown_categories(X: Any, plan: CalibrationPlan) -> None:
+    """Warn if held-out samples have categories that no other fold has: an encoder treats them unlike new samples."""
+    fold = np.full(len(X), -1)
+    for k, (_, test) in enumerate(plan.folds):
+        fold[test] = k
+    for column in X.select_dtypes(exclude="number").columns:
+        codes = X[column].astype(str).factorize()[0]
+        first, last = np.full(codes.max() + 1, len(plan.folds)), np.full(codes.max() + 1, -1)
+        np.minimum.at(first, codes, fold)
+        np.maximum.at(last, codes, fold)
+        n_unknown = int(np.count_nonzero(first[codes] == last[codes]))
+        if n_unknown > _UNKNOWN * len(X):
+            warn_user(
+                f"{n_unknown} of {len(X)} samples have a category of {column!r} that no sample outside their fold has: "
+                "it is unknown when they are held out, but known when new samples are scored, so that the error rate "
+                'may be higher than asked for; use calibration="split", NeighborTOCC(categorical_features=...), or an '
+                "encoder with min_frequency",
+                UnknownCategories,
+            )
 
 
 def _last_step(estimator: Any) -> Any:
@@ -156,7 +205,8 @@ class CalibratedOCC(OneClassClassifier):
     estimator : detector or Pipeline
         A classifier of this package, a detector of scikit-learn (`IsolationForest`, `OneClassSVM`, `EllipticEnvelope`,
         `LocalOutlierFactor(novelty=True)`) or PyOD, or a `Pipeline` that ends in one. It validates the input, so that a
-        pipeline may begin with a `ColumnTransformer` on columns of any type or an imputer. Its own threshold is not
+        pipeline may begin with a `ColumnTransformer` on columns of any type, an imputer, or a vectorizer of texts (a
+        list of strings); sparse matrices are taken where the estimator takes them. Its own threshold is not
         used. PyOD's scores, which are high for outliers, are recognised and negated. Detectors whose scores depend on
         the samples that are scored together (PyOD's ECOD and COPOD) are given one sample at a time, or a thousandth of
         the number of training samples if that is more. A detector whose scores contradict its predictions, or that
@@ -209,16 +259,49 @@ class CalibratedOCC(OneClassClassifier):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = _allows_nan(self.estimator)
+        if hasattr(self.estimator, "__sklearn_tags__"):
+            tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
         return tags
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
         # Only the shape and the names of the columns: the wrapped estimator validates the values.
         X, at_least = native_frame(X), self._min_samples if reset else 1
-        if not hasattr(X, "columns"):
-            return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=at_least)
+        texts = _texts(X)
+        if texts is None and not hasattr(X, "columns"):
+            return validate_data(
+                self,
+                X,
+                reset=reset,
+                accept_sparse="csr",
+                dtype=None,
+                ensure_all_finite=False,
+                ensure_min_samples=at_least,
+            )
         if len(X) < at_least:
             raise ValueError(f"Found a table with {len(X)} sample(s) while a minimum of {at_least} is required.")
-        return validate_data(self, X, reset=reset, skip_check_array=True)
+        return texts if texts is not None else validate_data(self, X, reset=reset, skip_check_array=True)
+
+    def _keep_sample(self, X: Any, groups: Any) -> None:
+        if getattr(X, "ndim", 2) == 2 and not issparse(X):  # others have no features to explain
+            super()._keep_sample(X, groups)
+
+    def explain(self, Z: Any) -> Any:
+        """Compare samples with the target class, feature by feature; needs a table of numeric features.
+
+        Parameters
+        ----------
+        Z : array-like of shape (n_samples, n_features)
+            The samples to explain.
+
+        Returns
+        -------
+        DataFrame
+            See :meth:`transvariation.TOCC.explain`.
+        """
+        check_is_fitted(self)
+        if "sample_" not in vars(self):
+            raise TypeError("texts and sparse matrices cannot be explained feature by feature; fit a dense table")
+        return super().explain(Z)
 
     def _make_description(self) -> "DetectorDescription":
         return DetectorDescription(self.estimator, self.response_method)
@@ -242,6 +325,12 @@ class DetectorDescription(Description):
         self.sign = score_sign(self.estimator_, X, self.response_method)
         self.at_once = rows_at_once(self.estimator_, X, self.response_method)
         return self
+
+    def held_out_scores(self, X: Any, plan: CalibrationPlan, n_jobs: int | None = None) -> tuple[Indices, Floats]:
+        """Refit the detector in every fold; warn of categories that only one fold has."""
+        if hasattr(X, "iloc"):
+            _warn_of_unknown_categories(X, plan)
+        return super().held_out_scores(X, plan, n_jobs)
 
     def score(self, X: Any) -> Floats:
         """Score samples by the detector."""

@@ -117,6 +117,11 @@ def target_rows(y: Any, n: int, at_least: int) -> Indices | None:
     return targets
 
 
+def count_rows(X: Any) -> int:
+    """Count the rows of a table, a sparse matrix or a list."""
+    return X.shape[0] if hasattr(X, "shape") else len(X)
+
+
 def take_rows(X: Any, rows: NDArray | None) -> Any:
     """Select rows of an array, a DataFrame or an Arrow table; None selects all."""
     if rows is None:

@@ -46,6 +46,14 @@ class OutliersLeftOut(UserWarning):
     """Training samples that are labelled as outliers are not used."""
 
 
+class UnknownCategories(UserWarning):
+    """Held-out samples have categories that the classifier fitted without them does not know."""
+
+
+class DuplicatedSamples(UserWarning):
+    """Many training samples are copies of others."""
+
+
 class TooFewSamples(UserWarning):
     """The calibration samples are too few to support the sensitivity."""
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from transvariation.calibration import CalibrationPlan, take_rows
+from transvariation.calibration import CalibrationPlan, count_rows, take_rows
 from transvariation.parallel import run_in_processes
 
 Floats = NDArray[np.float64]
@@ -91,7 +91,7 @@ class Description(ABC):
 def fit_without(description: Description, X: Any, groups: Indices | None, train: Indices | None, test: Indices) -> Any:
     """Fit a copy of a description to the rows `train`; None stands for all but `test`."""
     if train is None:
-        train = np.delete(np.arange(len(X)), test)
+        train = np.delete(np.arange(count_rows(X)), test)
     copy = description.unfitted()
     if hasattr(copy, "n_jobs"):
         copy.n_jobs = 1  # folds run in parallel, not the fits in them
