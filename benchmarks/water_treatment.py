@@ -3,7 +3,7 @@
 The UCI Water Treatment Plant data: 527 days, 38 sensors, 14 days on which the plant is known to have failed. The normal
 days are the target class. Values are missing: sensors that miss more than a tenth of the normal days are left out, and
 the remaining gaps get the sensor's median over the normal days, inside every fold. Each classifier is calibrated to
-accept 90% of normal days.
+accept 90% of normal days, in blocks of days: consecutive days resemble each other.
 
 Run as: python -m benchmarks.water_treatment [FOLDER-OF-THE-DATA]
 """
@@ -20,7 +20,6 @@ from matplotlib.figure import Figure
 from rich.progress import track
 from sklearn.base import clone
 from sklearn.impute import SimpleImputer
-from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -37,7 +36,9 @@ from transvariation import (
     transvariation_probability,
 )
 from transvariation.baselines import DDSIMCA, GaussianOCC, KMeansOCC
-from transvariation.report.figure_style import DARK, PHONE_WIDTH, RED, SETTINGS, THRESHOLD
+from transvariation.displays import DriftDisplay, ExchangeabilityDisplay
+from transvariation.ordered import block_folds
+from transvariation.report.figure_style import PHONE_WIDTH, SETTINGS
 
 ROOT = Path(__file__).parents[1]
 OUT = ROOT / "docs" / "results" / "water"
@@ -63,7 +64,8 @@ def classifiers() -> dict[str, CalibratedOCC]:
     """List the classifiers, each with the same handling of missing values."""
 
     def calibrated(*steps: Any) -> CalibratedOCC:
-        return CalibratedOCC(make_pipeline(SimpleImputer(strategy="median"), StandardScaler(), *steps))
+        pipeline = make_pipeline(SimpleImputer(strategy="median"), StandardScaler(), *steps)
+        return CalibratedOCC(pipeline, calibration="blocks")
 
     return {
         MAIN: calibrated(NeighborTOCC()),
@@ -78,9 +80,9 @@ def classifiers() -> dict[str, CalibratedOCC]:
 
 
 def fresh_share(classifier: CalibratedOCC, normal: pd.DataFrame) -> float:
-    """Estimate the share of fresh normal days that are accepted, by five folds."""
+    """Estimate the share of other normal days that are accepted, by fifths of the calendar."""
     accepted = 0
-    for train, test in KFold(5, shuffle=True, random_state=0).split(normal):
+    for train, test in block_folds(len(normal), n_folds=5):
         fitted = clone(classifier).fit(normal.iloc[train])
         accepted += int((fitted.predict(normal.iloc[test]) == 1).sum())
     return accepted / len(normal)
@@ -88,7 +90,7 @@ def fresh_share(classifier: CalibratedOCC, normal: pd.DataFrame) -> float:
 
 def failed_sensors(classifier: CalibratedOCC, normal: pd.DataFrame, faulty: pd.DataFrame) -> pd.DataFrame:
     """Measure what is lost if some of the sensors fail on the days that are judged."""
-    folds = list(KFold(5, shuffle=True, random_state=0).split(normal))
+    folds = block_folds(len(normal), n_folds=5)
     fitted = [clone(classifier).fit(normal.iloc[train]) for train, _ in folds]
     rows = []
     for n_failed in (0, 5, 10, 20):
@@ -113,11 +115,10 @@ def reasons(normal: pd.DataFrame, faulty: pd.DataFrame) -> pd.Series:
     return pd.Series(named, index=faulty.index).replace("", "none by itself")
 
 
-def drift(normal: pd.DataFrame, n_first: int = 150) -> tuple[DriftAlarm, pd.Index]:
-    """Learn from half of the first days, chosen at random, and watch the later normal days."""
-    order = np.random.default_rng(0).permutation(n_first)
-    model = classifiers()[MAIN].fit(normal.iloc[np.sort(order[: n_first // 2])])
-    alarm = DriftAlarm(model.score_samples(normal.iloc[order[n_first // 2 :]]), random_state=0)
+def drift(normal: pd.DataFrame, n_first: int = 250) -> tuple[DriftAlarm, pd.Index]:
+    """Learn from the first days and watch the later normal days, in blocks."""
+    model = classifiers()[MAIN].fit(normal.iloc[:n_first])
+    alarm = DriftAlarm(model.calibration_.scores, block_length="auto", random_state=0)
     later = normal.iloc[n_first:]
     return alarm.update(model.score_samples(later)), later.index
 
@@ -138,16 +139,18 @@ def p_value_figure(p_values: pd.DataFrame, state: pd.Series) -> Figure:
 
 def drift_figure(alarm: DriftAlarm, days: pd.Index) -> Figure:
     """Draw the evidence of a change over the days."""
-    date = pd.to_datetime(days, format="%d/%m/%y")
     figure = Figure(figsize=(PHONE_WIDTH, 3.6))
     ax = figure.subplots()
-    ax.plot(date, alarm.log10_evidence_, color=DARK)
     ax.xaxis.set_major_locator(AutoDateLocator(maxticks=5))
-    ax.axhline(-np.log10(alarm.false_alarm), label="alarm level", **THRESHOLD)
-    if alarm.alarm_at_ is not None:
-        ax.axvline(date[alarm.alarm_at_], color=RED, linewidth=1, label=f"alarm on {days[alarm.alarm_at_]}")
-    ax.set(xlabel="day", ylabel="evidence of a change\n(powers of ten)")
-    ax.legend()
+    DriftDisplay(alarm, times=pd.to_datetime(days, format="%d/%m/%y").to_numpy()).plot(ax)
+    ax.set(xlabel="day")
+    return figure
+
+
+def exchangeability_figure(normal: pd.DataFrame) -> Figure:
+    """Draw which sensors show that the days are not exchangeable."""
+    figure = Figure(figsize=(PHONE_WIDTH, 5.4))
+    ExchangeabilityDisplay.from_predictions(normal, ax=figure.subplots())
     return figure
 
 
@@ -181,6 +184,7 @@ def main(data: Path = DATA / "water_treatment") -> None:
     failed_sensors(classifiers()[MAIN], normal, faulty).to_csv(OUT / "failed_sensors.csv", index=False)
     with matplotlib.rc_context(SETTINGS):
         drift_figure(*drift(normal)).savefig(OUT / "drift.png")
+        exchangeability_figure(normal).savefig(OUT / "exchangeability.png")
 
 
 if __name__ == "__main__":

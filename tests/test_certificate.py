@@ -86,8 +86,9 @@ def test_too_few_samples_for_the_promise_are_named():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         classifier.set_sensitivity(0.9, confidence=0.95)
+    assert (classifier.predict([[0.0, 0.0], [1e6, -1e6]]) == 1).all()
     message = next(str(each.message) for each in caught if each.category is TooFewSamples)
-    assert re.search(r"cannot be guaranteed with confidence=0\.95 by 25 .* at least 29", message)
+    assert re.search(r"cannot be guaranteed with confidence=0\.95 by 25 .* at least 36", message)
 
 
 def test_the_report_says_what_this_classifier_accepts():

@@ -9,7 +9,7 @@ from functools import lru_cache
 from numbers import Real
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.special import erfc, xlogy
 from scipy.stats import beta, binom, poisson
@@ -69,7 +69,9 @@ def required_n(sensitivity: float, confidence: float | None = None) -> float:
     return float(math.ceil(1 / alpha - _ROUNDING) - 1)
 
 
-def sensitivity_bound(n: float, sensitivity: float, confidence: float = 0.95, *, grouped: bool = False) -> float:
+def sensitivity_bound(
+    n: float, sensitivity: float, confidence: float = 0.95, *, grouped: bool = False, n_distinct: int | None = None
+) -> float:
     """Compute a lower bound of the true sensitivity of a classifier calibrated by n held-out scores.
 
     The threshold is the k-th smallest of n scores, ``k = floor((1 - sensitivity) * (n + 1))``. Over repeated
@@ -87,6 +89,9 @@ def sensitivity_bound(n: float, sensitivity: float, confidence: float = 0.95, *,
         The probability, over calibrations, that the bound holds.
     grouped : bool, default=False
         Whether groups are counted, whose samples need not lie on one side of the threshold.
+    n_distinct : int, optional
+        The number of different scores, if equal ones are to count once; by default n. Scores of one split are
+        independent, equal or not; those of several folds are not.
 
     Returns
     -------
@@ -113,9 +118,16 @@ def sensitivity_bound(n: float, sensitivity: float, confidence: float = 0.95, *,
         return 1.0
     if not grouped:
         k = math.floor(below + _ROUNDING)
-        return float(beta.ppf(delta, n + 1 - k, k))
+        return float(_order_statistic(delta, n, k, n_distinct))
     share = max(below - 1, 0.0) / n
     return 1 - float(brentq(lambda gamma: _hoeffding_bentkus(n, share, gamma) - delta, share + 1e-12, 1 - 1e-12))
+
+
+def _order_statistic(delta: float, n: float, k: ArrayLike, n_distinct: int | None) -> Floats:
+    """Compute the quantile of the true sensitivity at the k-th smallest of n scores."""
+    share = np.asarray(k) / (n + 1)
+    units = 1 + (n if n_distinct is None else n_distinct)
+    return np.asarray(beta.ppf(delta, units * (1 - share), units * share))
 
 
 def _hoeffding_bentkus(n: float, share: float, mean: float) -> float:
@@ -124,7 +136,9 @@ def _hoeffding_bentkus(n: float, share: float, mean: float) -> float:
     return float(min(np.exp(-n * divergence), math.e * binom.cdf(math.ceil(n * share - _ROUNDING), n, mean)))
 
 
-def guaranteed_sensitivity(n: float, sensitivity: float, confidence: float = 0.95, *, grouped: bool = False) -> float:
+def guaranteed_sensitivity(
+    n: float, sensitivity: float, confidence: float = 0.95, *, grouped: bool = False, n_distinct: int | None = None
+) -> float:
     """Compute the lowest nominal sensitivity whose :func:`sensitivity_bound` is at least `sensitivity`.
 
     Parameters
@@ -137,6 +151,8 @@ def guaranteed_sensitivity(n: float, sensitivity: float, confidence: float = 0.9
         The probability, over calibrations, that it is.
     grouped : bool, default=False
         Whether groups are counted.
+    n_distinct : int, optional
+        The number of different scores, if equal ones are to count once.
 
     Returns
     -------
@@ -155,7 +171,7 @@ def guaranteed_sensitivity(n: float, sensitivity: float, confidence: float = 0.9
     share = check_sensitivity(sensitivity)
     if not grouped:
         k = np.arange(1, math.floor((1 - share) * (n + 1) + _ROUNDING) + 1)
-        k = k[beta.ppf(1 - check_confidence(confidence), n + 1 - k, k) >= share]
+        k = k[_order_statistic(1 - check_confidence(confidence), n, k, n_distinct) >= share]
         return 1 - float(k[-1]) / (n + 1) if len(k) else 1.0
     # The bound is monotone in the nominal sensitivity, up to the last one that rejects anything.
     highest, lowest = n / (n + 1), share

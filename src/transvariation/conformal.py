@@ -11,6 +11,7 @@ import textwrap
 import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -677,7 +678,17 @@ class ConformalCalibration:
         return rank_sum_p_value(int(count), int(self.sizes.sum()), len(scores))
 
     def too_few(self, sensitivity: float | ArrayLike) -> NDArray[np.bool_]:
-        """Return for each stratum whether its calibration samples are too few, so that it accepts everything."""
+        """Return for each stratum whether its calibration samples are too few, so that it accepts everything.
+
+        Parameters
+        ----------
+        sensitivity : float in (0, 1], or one per stratum
+            The share of new target samples to accept.
+
+        Returns
+        -------
+        bool
+        """
         shares = check_sensitivities(sensitivity, self.n_strata)
         result = np.zeros(self.n_strata, dtype=bool)
         for strata in self.pools(sensitivity):
@@ -711,8 +722,8 @@ class ConformalCalibration:
             n = float(self.sizes[reference].sum())
             count = self.count_at_or_below(reference, [self.lowest])[0]
             smallest.append(float((1 + count) / (1 + n)))
-            each = 1 - (1 - check_confidence(confidence)) / len(pools)  # Bonferroni
-            bounds.append(sensitivity_bound(n, shares[strata[0]], each, grouped=self.unit != "samples"))
+            each = self._confidence(confidence, len(pools))
+            bounds.append(sensitivity_bound(n, shares[strata[0]], each, **self._counted(reference)))
         several = np.ndim(sensitivity) > 0
         guarantee = _guarantee(self.mode, self.n_folds, self.unit == "groups", len(pools))
         if (too_few := self.too_few(sensitivity)).any():
@@ -750,9 +761,12 @@ class ConformalCalibration:
         -------
         float
         """
-        n, grouped = self.sizes[self.sizes > 0], self.unit != "samples"
-        each = 1 - (1 - check_confidence(confidence)) / len(n)
-        level = max(guaranteed_sensitivity(float(size), sensitivity, each, grouped=grouped) for size in n)
+        strata = np.flatnonzero(self.sizes)
+        n, each = self.sizes[strata], self._confidence(confidence, len(strata))
+        level = max(
+            guaranteed_sensitivity(float(size), sensitivity, each, **self._counted(np.array([stratum])))
+            for stratum, size in zip(strata, n, strict=True)
+        )
         if level == 1:
             need = required_n(sensitivity, each)
             remedy = f"calibrate with at least {need:.0f}" if math.isfinite(need) else "no number of samples supports 1"
@@ -778,9 +792,24 @@ class ConformalCalibration:
         """
         if self.n_strata > 1 or not self.held_out:
             raise ValueError("a band needs held-out scores and one threshold; this calibration has not")
-        nominal, lower, upper = sensitivity_band(float(self.sizes.sum()), confidence, grouped=self.unit != "samples")
+        nominal, lower, upper = sensitivity_band(
+            float(self.sizes.sum()), self._confidence(confidence, 1), grouped=self.unit != "samples"
+        )
         every = np.arange(1)
         return np.array([self.threshold_of(every, level) for level in nominal]), nominal, lower, upper
+
+    def _confidence(self, confidence: float, n_bounds: int) -> float:
+        """Share the probability of an error among bounds (Bonferroni); halve it for scores of several folds.
+
+        These are not independent. That half is enough, and that equal scores then count once, was measured.
+        """
+        return 1 - (1 - check_confidence(confidence)) / (n_bounds * (2 if self.n_folds > 1 else 1))
+
+    def _counted(self, strata: Indices) -> dict[str, Any]:
+        """Say how the samples of the given strata are counted by a bound."""
+        if self.unit != "samples" or self.n_folds == 1:
+            return {"grouped": self.unit != "samples"}
+        return {"n_distinct": len(np.unique(self._pool(strata)[0]))}
 
     def occupied(self, strata: Indices) -> Indices:
         """Replace strata without calibration samples by all strata.
@@ -840,5 +869,5 @@ def _guarantee(mode: str, n_folds: int, grouped: bool, n_pools: int) -> str:
         f"Approximate: each {unit} was scored by a classifier fitted without it, {how}; new samples are scored by the "
         f"classifier fitted to all. {who[0].upper()}{who[1:]} is accepted with about the nominal probability if "
         f"leaving out {left_out} hardly changes the scores{stratum}. There is no bound for every distribution; the "
-        "split mode has one."
+        "split mode has one. The confidence of the bound for this classifier was measured in simulations."
     )

@@ -17,7 +17,7 @@ _BETS = np.array([-1.5, -0.75, 0.75, 1.5])  # negative bets gain from low p-valu
 _TIMES = 3  # a block is so many correlation times long: means of neighboring blocks are then nearly independent
 
 
-class Alarm(NamedTuple):
+class AlarmRecord(NamedTuple):
     """One alarm of a :class:`DriftAlarm`.
 
     Attributes
@@ -76,7 +76,7 @@ class DriftAlarm:
         The p-value of each object so far, or of each block.
     log10_evidence_ : ndarray
         Common logarithm of the evidence after each object, or each block.
-    alarms_ : list of Alarm
+    alarms_ : list of AlarmRecord
         All alarms, also those before a reset: ``pandas.DataFrame(alarm.alarms_)`` is a table of them.
     alarm_at_ : int or None
         Index of the object that raised the latest alarm since the last reset, counted from 0; None if there was none.
@@ -146,7 +146,7 @@ class DriftAlarm:
         self._waiting: list[float] = []  # scores of an incomplete block
         self._p_values: list[float] = []
         self._evidence: list[float] = []
-        self.alarms_: list[Alarm] = []
+        self.alarms_: list[AlarmRecord] = []
         self.reset()
 
     def __repr__(self) -> str:
@@ -225,7 +225,7 @@ class DriftAlarm:
             if evidence >= self.threshold_ and (self.restart or self.alarm_at_ is None):
                 self.alarm_at_ = len(self._p_values) * self.block_length_ - 1
                 since = int(self._since[np.argmax(self._gains)]) * self.block_length_
-                self.alarms_.append(Alarm(self.alarm_at_, since, evidence))
+                self.alarms_.append(AlarmRecord(self.alarm_at_, since, evidence))
                 if self.restart:
                     self._start_again()
         return self
@@ -247,11 +247,11 @@ class DriftAlarm:
 
     def __getstate__(self) -> dict[str, Any]:
         arrays = {name: np.array(getattr(self, name), dtype=float) for name in _LISTS}
-        alarms = np.array(self.alarms_, dtype=float).reshape(-1, len(Alarm._fields))
+        alarms = np.array(self.alarms_, dtype=float).reshape(-1, len(AlarmRecord._fields))
         return vars(self) | arrays | {"alarms_": alarms, "_random": json.dumps(self._random.bit_generator.state)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        alarms = [Alarm(int(at), int(since), float(evidence)) for at, since, evidence in state["alarms_"]]
+        alarms = [AlarmRecord(int(at), int(since), float(evidence)) for at, since, evidence in state["alarms_"]]
         self.__dict__.update(state | {name: state[name].tolist() for name in _LISTS} | {"alarms_": alarms})
         self._random = np.random.default_rng()
         self._random.bit_generator.state = json.loads(state["_random"])

@@ -128,7 +128,8 @@ class DriftDisplay:
         ax.plot(self.times[at], alarm.log10_evidence_, color=DARK, drawstyle="steps-post" if length > 1 else "default")
         ax.axhline(alarm.threshold_, label="alarm level", **THRESHOLD)
         for each in alarm.alarms_:
-            ax.axvline(self.times[each.at], color=RED, linewidth=1, label=f"alarm at {self.times[each.at]}")
+            when = str(self.times[each.at]).removesuffix("T00:00:00.000000000")
+            ax.axvline(self.times[each.at], color=RED, linewidth=1, label=f"alarm at {when}")
         ax.set(xlabel="object" if np.issubdtype(self.times.dtype, np.integer) else "time")
         ax.set(ylabel="evidence of a change\n(powers of ten)")
         if len(alarm.alarms_) <= 3:
