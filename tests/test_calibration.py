@@ -31,7 +31,7 @@ from transvariation import (
     transvariation_probability,
 )
 from transvariation.base import OneClassClassifier
-from transvariation.conformal import OutliersLeftOut
+from transvariation.conformal import DuplicatedSamples, OutliersLeftOut
 from transvariation.description import Description
 
 pytestmark = pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")  # few objects, counted
@@ -174,6 +174,7 @@ def test_groups_are_left_out_and_counted_whole(mode):
 
 
 @pytest.mark.filterwarnings("ignore::transvariation.ordered.OrderedScores")
+@pytest.mark.filterwarnings("ignore::transvariation.conformal.DuplicatedSamples")
 def test_replicates_would_overstate_n_without_groups():
     X = np.repeat(np.random.default_rng(6).normal(size=(8, 2)), 5, axis=0)
     assert Mean(calibration="loo").fit(X).coverage_report().n == 40
@@ -406,3 +407,14 @@ def test_a_grid_search_with_labels_trains_on_the_targets():
         scores = NeighborTOCC(3).fit(X[train][y[train] == 1]).score_samples(X[test])
         by_hand.append(roc_auc_score(y[test], scores))
     assert search.best_score_ == pytest.approx(np.mean(by_hand))
+
+
+def test_copied_samples_are_warned_of():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    copied = np.vstack([X, X[:30]])
+    with pytest.warns(DuplicatedSamples, match="33% of the samples equal another one in every feature"):
+        NeighborTOCC().fit(copied)
+    NeighborTOCC().fit(copied, groups=np.arange(90) % 60)  # known to be replicates
+    NeighborTOCC().fit(np.vstack([X, X[:6]]))  # few copies are harmless
+    NeighborTOCC().fit(rng.integers(0, 3, size=(90, 2)))  # counts are equal by chance

@@ -23,6 +23,7 @@ from transvariation.certificate import check_sensitivity
 from transvariation.conformal import (
     ConformalCalibration,
     CoverageReport,
+    DuplicatedSamples,
     RejectsNearlyAll,
     RejectsNothing,
     group_weights,
@@ -32,9 +33,11 @@ from transvariation.conformal import (
 from transvariation.description import Description, Floats, Indices, fit_without
 from transvariation.explanation import ExplanationMixin, to_pandas
 from transvariation.ordered import warn_if_ordered
+from transvariation.subsample import row_keys
 from transvariation.validation import check_count, native_frame, without_sample_weight
 
 MAX_SAMPLE = 1000  # training samples that explanations refer to
+_COPIES = 0.2  # share of copies from which on the error rate suffers
 _HELD_OUT = 100  # samples that show whether nearly all new samples would be rejected
 _SUBSET = 1_100  # samples among which these are scored first
 
@@ -116,6 +119,8 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         self._fit_rows(rows, plan, plan.groups)
         self._keep_sample(rows, plan.groups)
         calibration = self._calibration
+        if calibration.held_out and plan.groups is None and isinstance(rows, np.ndarray):
+            _warn_of_copies(rows)
         if calibration.held_out and plan.mode != "blocks" and calibration.rows is not None:
             warn_if_ordered(calibration.scores, None if plan.groups is None else plan.groups[calibration.rows])
         if targets is not None:
@@ -424,6 +429,21 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         """
         check_is_fitted(self)
         return self._calibration.coverage_report(self._level(sensitivity), confidence)
+
+
+def _warn_of_copies(X: Any) -> None:
+    """Warn if many samples of a continuous feature equal others in every feature, which is no coincidence."""
+    if X.dtype != np.float64:
+        return
+    first = np.unique(row_keys(X), return_index=True)[1]
+    share = 1 - len(first) / len(X)
+    if share > _COPIES and len(first) >= 5 and any(len(np.unique(column)) > len(first) / 2 for column in X[first].T):
+        warn_user(
+            f"{share:.0%} of the samples equal another one in every feature: copies make held-out samples look more "
+            "typical than new ones, so that more of these are rejected than asked for; drop the copies, or pass groups "
+            "if they are replicates of one item",
+            DuplicatedSamples,
+        )
 
 
 class TransvariationClassifier(OneClassClassifier):

@@ -19,14 +19,27 @@ def subsample(X: NDArray[np.float64], size: int) -> NDArray[np.intp]:
     >>> X[subsample(X, 4), 0]
     array([7., 5., 6., 4.])
     """
-    key = np.zeros(len(X), dtype=np.uint64)
-    for column in np.ascontiguousarray(X.T) + 0.0:  # -0.0 equals 0.0
-        key = splitmix64(key ^ column.view(np.uint64))
+    key = row_keys(X)
     order = np.argsort(key, kind="stable")
     new = np.append(True, np.diff(key[order]) != 0)
     n_before = np.arange(len(X)) - np.flatnonzero(new)[np.cumsum(new) - 1]
     key[order] = splitmix64(key[order] + n_before.astype(np.uint64))
     return np.argsort(key, kind="stable")[:size]
+
+
+def row_keys(X: NDArray[np.float64]) -> NDArray[np.uint64]:
+    """Hash the values of each row: equal rows have equal keys.
+
+    Examples
+    --------
+    >>> keys = row_keys(np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 2.0]]))
+    >>> bool(keys[0] == keys[2]), bool(keys[0] == keys[1])
+    (True, False)
+    """
+    key = np.zeros(len(X), dtype=np.uint64)
+    for column in np.ascontiguousarray(X.T) + 0.0:  # -0.0 equals 0.0
+        key = splitmix64(key ^ column.view(np.uint64))
+    return key
 
 
 def splitmix64(x: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -27,7 +27,7 @@ from transvariation.casework.reading import CaseTables
 from transvariation.casework.settings import CaseSettings
 from transvariation.casework.variables import preprocessing_for, spectral_axis
 from transvariation.certificate import required_n
-from transvariation.conformal import RejectsNothing, TooFewSamples, p_values
+from transvariation.conformal import DuplicatedSamples, RejectsNothing, TooFewSamples, p_values
 from transvariation.decomposition.minor_components import MinorComponents
 from transvariation.density_tocc import DensityTOCC
 from transvariation.explanation import univariate_p_values
@@ -188,11 +188,11 @@ def compare_with_control(
         univariate=univariate,
         groups=tuple(groups),
         group_p_values=tuple(classifier.combined_p_value(new.iloc[list(group)]) for group in groups),
-        # The result itself warns of too few samples, at every sensitivity.
+        # The result itself warns of too few samples, at every sensitivity, and of copies.
         cautions=tuple(
             Caution.of("classifier", message=message)
             for message, kind in warned.items()
-            if not issubclass(kind, TooFewSamples | RejectsNothing)
+            if not issubclass(kind, TooFewSamples | RejectsNothing | DuplicatedSamples)
         ),
         variables=Variables(*used_features(classifier, features)),
         tp=tp_of(classifier, new),
