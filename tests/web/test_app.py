@@ -12,6 +12,7 @@ import sys
 import time
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -23,14 +24,14 @@ pytest.importorskip("starlette")
 from starlette.testclient import TestClient
 
 from transvariation import load_glass
-from transvariation.casework import CASE_FIELDS, METHODS, REDUCTIONS, CaseResult, judge
+from transvariation.casework import CASE_FIELDS, METHODS, REDUCTIONS, CaseResult, CaseSettings, judge
 from transvariation.casework.settings import ROLES as ROLES_OF_COLUMNS
 from transvariation.cli import main
 from transvariation.preprocessing import SNV
 from transvariation.report.case_text import conclusion_frame
 from transvariation.report.demo import demo_tables
 from transvariation.report.wording import format_p, headline, statement, warning_texts
-from transvariation.web import workers
+from transvariation.web import worker, workers
 from transvariation.web.app import HELP, STATIC, Page, PageLimits, make_app
 from transvariation.web.guard import COOKIE
 from transvariation.web.session import Session
@@ -875,3 +876,45 @@ def test_what_can_be_chosen_is_that_of_the_settings(client):
     assert set(found["reductions"]) == set(REDUCTIONS)
     assert found["fields"] == CASE_FIELDS
     assert set(found["roles"]) == set(ROLES_OF_COLUMNS)
+
+
+VALUES = [
+    *(
+        None,
+        True,
+        0,
+        -1,
+        3,
+        2.5,
+        1e308,
+        "",
+        "a",
+        "K",
+        "snv",
+        "sg1:5",
+        "1-2",
+        "\0",
+        [],
+        {},
+        [1],
+        ["K"],
+        [["K"]],
+        [[1, 2]],
+    ),
+    *([[1, None]], {"K": "ignore"}, {"K": 3}, {"control": {}}, {"control": 3}, {"case_number": 3}, [None], {"": ""}),
+]
+
+
+def test_random_settings_are_answered_in_words(tables):
+    """What a worker does not foresee ends it; here it would be raised."""
+    session, rng = Session(lambda step, share: None), np.random.default_rng(0)
+    contents = {which: base64.b64encode(table).decode() for which, table in zip(ROLES, tables, strict=True)}
+    session.load({which: {"name": f"{which}.csv", "content": content} for which, content in contents.items()})
+    names = [each.name for each in fields(CaseSettings)] + ["other"]
+    session.read({})
+    for i in range(600):
+        chosen = rng.choice(len(names), size=rng.integers(1, 4), replace=False)
+        settings = {names[j]: VALUES[rng.integers(len(VALUES))] for j in chosen}
+        for job in ("check", "preview", *(["read"] if i % 20 == 0 else [])):
+            found = worker.answer(session, job, [settings])
+            assert "result" in found or found["problems"][0]["message"], settings

@@ -18,8 +18,11 @@ const problemsOf = (table) => $(`${slot(table)}-problems`);
 let roles = {}; // of columns, by table, as the user set them
 let held = { case: null, files: {} }; // tables that the program has and the form has not: after a reload, or the example
 
-for (const name of ["control", "recovered", "third"]) {
-  fill(input(`${name}-decimal`), DECIMALS);
+const SLOTS = ["control", "recovered", "third"];
+for (const name of SLOTS) {
+  const decimal = fill(make("select", { name: `${name}-decimal`, "aria-label": `Decimal mark of the ${name} table` }), DECIMALS);
+  const header = make("input", { name: `${name}-header`, type: "number", min: 1, step: 1, class: "field end", placeholder: "recognised", "aria-label": `Row of the column names of the ${name} table` });
+  $("options").querySelector("tbody").append(make("tr", {}, make("th", { scope: "row", class: "text" }, name), make("td", { class: "text" }, decimal), make("td", { class: "text" }, header)));
   const field = input(name === "third" ? "third-file" : name), drop = field.closest(".drop");
   field.addEventListener("change", () => changed(name));
   for (const kind of ["dragover", "dragenter"]) drop.addEventListener(kind, (event) => { event.preventDefault(); drop.classList.add("over"); });
@@ -31,6 +34,7 @@ for (const name of ["control", "recovered", "third"]) {
   });
 }
 fill(input("missing"), choices.missing);
+showThird();
 // A file dropped beside the boxes must not replace the page.
 for (const kind of ["dragover", "drop"]) addEventListener(kind, (event) => event.preventDefault());
 
@@ -51,9 +55,10 @@ function showName(table, words, isLoaded) {
 }
 
 function showThird() {
-  $("third-table").hidden = input("third-decimal").parentElement.hidden = !(third() in THIRD);
+  const row = input("third-decimal").closest("tr");
+  $("third-table").hidden = row.hidden = !(third() in THIRD);
   $("third-table").querySelector(".role").textContent = THIRD[third()] || "";
-  input("third-decimal").parentElement.querySelector("span").textContent = third();
+  row.cells[0].textContent = third();
 }
 
 input("third").addEventListener("change", () => {
@@ -84,7 +89,7 @@ $("tables").addEventListener("submit", (event) => {
 
 // How the tables are read, as the settings of a case; what is left empty is recognised.
 function settings() {
-  const own = (table) => ({ decimal: input(`${slot(table)}-decimal`).value || null, sheet: input(`${slot(table)}-sheet`).value || null, roles: roles[table] || {} });
+  const own = (table) => ({ decimal: input(`${slot(table)}-decimal`).value || null, sheet: input(`${slot(table)}-sheet`).value || null, header_row: Number(input(`${slot(table)}-header`).value) || null, roles: roles[table] || {} });
   const scale = input("scale").value;
   return {
     missing: input("missing").value, drop_summary_rows: input("drop_summary_rows").checked, log: scale === "log", logged: scale === "logged",
@@ -129,7 +134,7 @@ function clear() {
   $("tables").reset();
   showThird();
   held = { case: null, files: {} };
-  for (const name of ["control", "recovered", "third"]) changed(name); // no stale file names
+  for (const name of SLOTS) changed(name); // no stale file names
 }
 
 async function send(path, body, words) {
@@ -172,6 +177,7 @@ export function showAgain({ seen, settings: asked, third: kind }) {
   for (const [table, own] of Object.entries(asked.tables || {})) {
     roles[table] = own.roles || {};
     input(`${slot(table)}-decimal`).value = own.decimal || "";
+    input(`${slot(table)}-header`).value = own.header_row || "";
     if (own.sheet) input(`${slot(table)}-sheet`).value = own.sheet;
   }
   hold(seen, true);
