@@ -20,16 +20,16 @@ LOCAL = LocalOutlierFactor(novelty=True)
 def test_banana_shapes_need_a_local_detector():
     target, _ = make_scenario("i", 200, random_state=1)
     choice = compare_classifiers({"ellipse": EllipticEnvelope(support_fraction=1.0), "local": LOCAL}, target)
-    assert choice.best == "local"
-    assert choice.confidence > 0.9
+    assert choice.tightest == "local"
+    assert choice.probability_tighter > 0.9
     assert list(choice.table.index) == ["local", "ellipse"]
-    assert "local ranks first" in str(choice)
+    assert "local is the tightest" in str(choice)
 
 
 def test_equal_candidates_are_undecided():
     target, _ = make_scenario("a", random_state=2)
     choice = compare_classifiers({"one": LOCAL, "two": LOCAL}, target, n_repeats=1)
-    assert choice.confidence == 0.5
+    assert choice.probability_tighter == 0.5
 
 
 def test_pipelines_frames_and_many_variables():
@@ -53,7 +53,7 @@ def test_preprocessing_is_chosen_from_target_samples():
     candidates = {"raw": NeighborTOCC(), "snv": make_pipeline(make_preprocessing("snv"), NeighborTOCC())}
     choice = compare_classifiers(candidates, known, n_repeats=1, n_reference=300)
     areas = {n: auc(c.fit(known).score_samples(new), c.score_samples(foreign)) for n, c in candidates.items()}
-    assert choice.best == "snv"
+    assert choice.tightest == "snv"
     assert areas["snv"] > areas["raw"] + 0.05  # and it is the better one
 
 
@@ -65,7 +65,7 @@ def test_too_few_components_of_spectra_are_recognised_from_target_samples():
     assert choice.reference == "principal components drawn independently, times 3"
     assert choice.table.index[-1] == "1"
     assert choice.table.loc["1", "accepted"] > 0.05  # permuted features would all be rejected
-    assert choice.table.loc["1", "confidence"] > 0.99
+    assert choice.table.loc["1", "probability_tighter"] > 0.99
 
 
 def test_same_seed_same_table():

@@ -291,7 +291,7 @@ def test_it_works_inside_the_other_tools(tmp_path):
     ensemble.fit(control)
     assert np.mean(ensemble.predict(recovered) == -1) > 0.5
     choice = compare_classifiers({"neighbor": NeighborTOCC(), "TOCC": TOCC()}, control, n_repeats=1)
-    assert choice.best == "neighbor"
+    assert choice.tightest == "neighbor"
     table = explain_rejections(plain, recovered.iloc[:3])
     assert {"accepted", "needed", "accepted_at"} <= set(table.columns)
     words = describe_rejections(table).splitlines()

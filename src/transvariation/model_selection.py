@@ -1,4 +1,4 @@
-"""Compare one-class classifiers without outliers: which one accepts the least besides the target class?"""
+"""Compare one-class classifiers without outliers: which one describes the target class most tightly?"""
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,35 +31,41 @@ _SILENT = 2.0  # seconds without a progress bar
 
 @dataclass(frozen=True)
 class Comparison:
-    """Ranking of classifiers.
+    """Ranking of classifiers by how tightly they describe the target class.
+
+    The tightest description need not find the most outliers, which may be of another kind than the reference points.
 
     Attributes
     ----------
     table : DataFrame
-        One row per candidate, the best first: ``accepted`` (share of the reference points accepted when a share
-        `sensitivity` of held-out targets is), ``difference`` (how much more than the best), ``standard_error`` of the
-        difference, and ``confidence`` (probability, by a corrected t-test, that the best is better than this one).
-    best : str
+        One row per candidate, the tightest first: ``accepted`` (share of the reference points accepted when a share
+        `sensitivity` of held-out targets is), ``difference`` (how much more than the first), ``standard_error`` of the
+        difference, and ``probability_tighter`` (by a corrected t-test, that the first accepts fewer reference points
+        than this one).
+    tightest : str
         The name of the first.
-    confidence : float
-        Probability that the best is better than the second: 0.5 means undecided.
+    probability_tighter : float
+        Probability that the first is tighter than the second: 0.5 means undecided.
     reference : str
         What the reference points are.
 
     Examples
     --------
     >>> from transvariation import compare_classifiers, load_glass, TOCC
-    >>> compare_classifiers([TOCC()], load_glass().control[["K", "Mg"]], n_repeats=1).confidence
+    >>> compare_classifiers([TOCC()], load_glass().control[["K", "Mg"]], n_repeats=1).probability_tighter
     1.0
     """
 
     table: "pd.DataFrame"
-    best: str
-    confidence: float
+    tightest: str
+    probability_tighter: float
     reference: str
 
     def __str__(self) -> str:
-        return f"{self.best} ranks first, confidence {self.confidence:.0%}\n\n{self.table.round(3).to_string()}"
+        return (
+            f"{self.tightest} is the tightest (probability {self.probability_tighter:.0%}); this does not tell which "
+            f"finds the most outliers\n\n{self.table.round(3).to_string()}"
+        )
 
 
 def compare_classifiers(
@@ -81,7 +87,10 @@ def compare_classifiers(
     that the share accepted is a volume; in more, by permuting each feature, which keeps the margins and removes the
     dependence between features; with at least as many features as samples (spectra), by drawing each principal
     component independently and multiplying it by three. Foreign samples may be of another kind: the ranking shows which
-    description is tightest, not which outliers will come.
+    description is tightest, not which outliers will come. On ten tasks with known outliers in more than four features
+    the tightest of eight candidates found fewer of them than `NeighborTOCC` taken without a choice. Use
+    it to compare preprocessing or numbers of components of one kind of classifier, and labelled outliers or the default
+    to choose between kinds.
 
     Parameters
     ----------
@@ -119,7 +128,7 @@ def compare_classifiers(
     >>> from sklearn.covariance import EllipticEnvelope
     >>> target, _ = make_scenario("i", random_state=0)
     >>> candidates = {"ellipse": EllipticEnvelope(), "counting": TOCC()}
-    >>> compare_classifiers(candidates, target, n_repeats=1).best
+    >>> compare_classifiers(candidates, target, n_repeats=1).tightest
     'ellipse'
     """
     import pandas as pd
@@ -238,15 +247,17 @@ def _ranked(names: list[str], accepted: Floats, test_to_train: float, kind: str)
     error = differences.std(axis=1, ddof=1) * np.sqrt(1 / n + test_to_train)
     difference = differences.mean(axis=1)
     ratio = np.divide(difference, error, out=np.where(difference > 0, np.inf, 0.0), where=error > 0)
-    confidence = student.cdf(ratio, n - 1)
-    confidence[0] = 1.0 if len(names) == 1 else confidence[1]
+    probability = student.cdf(ratio, n - 1)
+    probability[0] = 1.0 if len(names) == 1 else probability[1]
     table = pd.DataFrame(
         {
             "accepted": accepted[order].mean(axis=1),
             "difference": difference,
             "standard_error": error,
-            "confidence": confidence,
+            "probability_tighter": probability,
         },
         index=pd.Index([names[e] for e in order], name="candidate"),
     )
-    return Comparison(table=table, best=str(table.index[0]), confidence=float(confidence[0]), reference=kind)
+    return Comparison(
+        table=table, tightest=str(table.index[0]), probability_tighter=float(probability[0]), reference=kind
+    )
