@@ -249,7 +249,7 @@ def test_the_command_line_takes_preprocessing_ranges_and_names(tables, tmp_path)
     how = ["--preprocess", "snv,sg1", "--range", "1200-1300", "--range", "1300.5:1400", "--without", "1200,1205"]
     done = CliRunner().invoke(main, ["judge", known, new, *how, "--report", report])
     assert done.exit_code == 0, done.output
-    assert re.search("[45] of 8 recovered fragments excluded", done.output)
+    assert re.search("[45] of 8 new samples not authentic", done.output)
     assert "39 variables from 1210 to 1400, after snv,sg1" in " ".join(done.output.split())
     model = str(tmp_path / "m.tv")
     assert CliRunner().invoke(main, ["fit", known, model, *how]).exit_code == 0
@@ -352,8 +352,8 @@ def test_the_report_of_a_wide_table_is_short(wide):
     assert page.count("<tr") < 200
     assert len(found.to_json()) < 8e6
     assert "Acceptance plot of p-values" in page
-    assert "Which positions make fragments foreign" in page
-    assert re.search(r"over the band of the control, after snv\.", page)
+    assert "Which positions make samples foreign" in page
+    assert re.search(r"over the band of the known class, after snv\.", page)
     pytest.importorskip("typst")
     pages = len(re.findall(rb"/Type\s*/Page\b", case_pdf(found)))
     assert 3 <= pages <= 5
@@ -430,9 +430,9 @@ class TestForeign:
         assert CaseResult.from_dict(json.loads(judged.to_json())) == judged
         text = case_html(judged)
         missed = judged.foreign.missed(0.9)
-        assert f"Of 30 known foreign fragments, {missed} would not be excluded." in text
+        assert f"Of 30 known foreign samples, {missed} would be accepted." in text
         assert "Sensitivity and specificity over the threshold" in text
-        assert "Type II error, measured on known foreign fragments" in text
+        assert "Type II error, measured on known foreign samples" in text
 
     def test_classes_without_numbers_and_without_names(self, tables, foreign):
         named = judge(*tables, preprocess="snv", foreign=foreign.assign(source="blend " + foreign["source"]))
@@ -485,7 +485,7 @@ class TestForeign:
         command = ["judge", *map(str, paths[:2]), "--foreign", str(paths[2]), "--preprocess", "snv,sg1"]
         said = CliRunner().invoke(main, command)
         assert said.exit_code == 0, said.output
-        assert "Of 30 known foreign fragments," in said.output
+        assert "Of 30 known foreign samples," in said.output
 
 
 @pytest.mark.parametrize(

@@ -179,7 +179,8 @@ def compare_with_control(
         return _no_evidence(tables, 0, univariate, Caution.of("background-alone", problem=error.problem))
     if groups is None:
         groups = ()
-        if len(control) >= MIN_CONTROL_TO_GROUP and 2 <= len(recovered) <= MAX_GROUPED:
+        grouped = settings.groups_for(tables.axis is not None)
+        if grouped and len(control) >= MIN_CONTROL_TO_GROUP and 2 <= len(recovered) <= MAX_GROUPED:
             groups = group_fragments(_control_pair_p_values(*tables.means_after(settings.steps)))
     foreign, coverage = tables.foreign, classifier.coverage_report()
     return ControlEvidence(

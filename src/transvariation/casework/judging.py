@@ -1,6 +1,7 @@
 """Judge recovered fragments by control fragments, with or without a background."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -120,6 +121,8 @@ def judge_tables(
         background = compare_with_background(tables, seed, lambda step, share: progress(step, 0.1 + 0.6 * share))
     words = f"comparing {len(tables.recovered.names)} recovered with {len(tables.control.names)} control fragments"
     progress(words, 0.7 if background else None)  # without a background this step is nearly all the work
+    if background is not None and not settings.groups_for(tables.axis is not None):
+        background = replace(background, groups=(), group_p_values=(), group_ratios=())
     control = compare_with_control(tables, settings, None if background is None else background.groups)
     progress("checking the control", 0.9)
     checks, cautions = check_case(tables, background, np.random.default_rng(seed))

@@ -37,6 +37,8 @@ REDUCTIONS = {
     "vip": "the most important variables in projection",
     "varsel": "the variables that a mixture selects",
 }
+WORDS = {"case": "fragments and their source", "sample": "samples, authentic or not"}
+GROUPS = {"yes": "form sets", "no": "judge each by itself"}
 MISSING = {"error": "report them", "drop": "leave the row out", "impute": "fill them in"}
 CASE_FIELDS = {
     "case_number": "Case number",
@@ -97,11 +99,25 @@ class CaseSettings(TableSettings):
     )
     seed: int = option(0, "comparison", "whole", "Seed of all random numbers.")
 
+    group: str | None = option(
+        None,
+        "comparison",
+        "choice",
+        "Recovered fragments that cannot be distinguished from each other; by default no where words are sample",
+        choices=GROUPS,
+    )
+    words: str | None = option(
+        None,
+        "report",
+        "choice",
+        "The words of report and screen; by default sample where the variables are a spectrum, otherwise case",
+        choices=WORDS,
+    )
     case: Mapping[str, str] = option({}, "report", "case", f"Case details for the report: {', '.join(CASE_FIELDS)}.")
 
     def _check(self, name: str, value: Any, given: Option) -> Any:
         check: Callable[[Any, Option], Any] | None = {"tables": _tables, "steps": _steps, "case": _case}.get(given.kind)
-        if given.kind == "choice" and value is None and name != "reduce":
+        if given.kind == "choice" and value is None and name not in ("reduce", "group", "words"):
             raise ValueError(f"=None is unknown; choose one of {', '.join(given.choices)}")
         return super()._check(name, value, given) if check is None else check(value, given)
 
@@ -128,6 +144,34 @@ class CaseSettings(TableSettings):
         merged = {name: getattr(self if getattr(own, name) == getattr(plain, name) else own, name) for name in names}
         ignored = dict.fromkeys(self.without or (), "ignore")
         return replace(plain, **merged | {"roles": {**self.roles, **own.roles, **ignored}})
+
+    def words_for(self, spectral: bool) -> str:
+        """Return the vocabulary of what is shown: as asked for, otherwise ``"sample"`` for spectra.
+
+        Parameters
+        ----------
+        spectral : bool
+            Whether the variables are a spectrum.
+
+        Returns
+        -------
+        {"case", "sample"}
+        """
+        return self.words or ("sample" if spectral else "case")
+
+    def groups_for(self, spectral: bool) -> bool:
+        """Return whether recovered fragments that belong together are judged as a set.
+
+        Parameters
+        ----------
+        spectral : bool
+            Whether the variables are a spectrum.
+
+        Returns
+        -------
+        bool
+        """
+        return self.group == "yes" or (self.group is None and self.words_for(spectral) == "case")
 
     @property
     def steps(self) -> str | None:

@@ -49,6 +49,7 @@ from transvariation.report.case_text import (
     tables_of,
 )
 from transvariation.report.page import Section, page
+from transvariation.report.vocabulary import said, speaking, words_of
 from transvariation.report.wording import (
     LIMITATIONS,
     PROPOSITIONS,
@@ -81,30 +82,35 @@ BLANK = "______________________________"
 
 
 def case_sections(result: CaseResult, today: date | None = None) -> list[Section]:
-    """Build the sections of the report, the same for HTML and PDF."""
-    return [
-        _case(result, today),
-        _conclusions(result),
-        _items(result),
-        error_rates(result),
-        Section("Limitations").items(LIMITATIONS),
-        method(result),
-        _signatures(result),
-        *_appendices(result),
-    ]
+    """Build the sections of the report, the same for HTML and PDF, in the vocabulary of the result."""
+    with speaking(result) as words:
+        return [
+            _case(result, today),
+            _conclusions(result),
+            _items(result),
+            error_rates(result),
+            Section("Limitations").items(LIMITATIONS),
+            method(result),
+            *([_signatures(result)] if words == "case" else []),
+            *_appendices(result),
+        ]
 
 
 def case_html(result: CaseResult, today: date | None = None) -> str:
     """Render the report as one HTML page."""
-    return page(TITLE, case_sections(result, today), lead=QUESTION)
+    with speaking(result):
+        return page(TITLE, case_sections(result, today), lead=QUESTION)
 
 
 def _case(result: CaseResult, today: date | None) -> Section:
     details = result.settings.case
-    rows = [{"": label, " ": details.get(key) or BLANK} for key, label in CASE_FIELDS.items()]
+    asked = words_of(result) == "case"  # a laboratory without a case fills in no form
+    rows = [
+        {"": label, " ": details.get(key) or BLANK} for key, label in CASE_FIELDS.items() if asked or details.get(key)
+    ]
     rows.append({"": "Date of report", " ": (today or date.today()).isoformat()})
     section = Section("Case and request").table(pd.DataFrame(rows), "", kind="fields")
-    return section.text("Propositions:").items(PROPOSITIONS)
+    return section.text("Propositions:").items(PROPOSITIONS) if asked else section
 
 
 def _conclusions(result: CaseResult) -> Section:
@@ -417,7 +423,8 @@ def case_pdf(result: CaseResult, today: date | None = None) -> bytes:
     sections = [asdict(section) for section in case_sections(result, today)]
     with tempfile.TemporaryDirectory() as folder:
         here = Path(folder)
-        content = json.dumps({"title": TITLE, "lead": QUESTION, "sections": sections})
+        with speaking(result):
+            content = json.dumps({"title": said(TITLE), "lead": said(QUESTION), "sections": sections})
         (here / "case.json").write_text(content, encoding="utf-8")
         (here / "case.typ").write_bytes((files("transvariation.report") / "templates" / "case.typ").read_bytes())
         return _typst().compile(str(here / "case.typ"), root=folder)

@@ -17,6 +17,8 @@ from transvariation.casework.reading import read_case
 from transvariation.provenance import command_line
 from transvariation.report.case import check_report_name, write_report
 from transvariation.report.case_text import conclusion_frame, note_lines, summary_lines
+from transvariation.report.page import CELLS
+from transvariation.report.vocabulary import said, speaking
 from transvariation.report.wording import verdict
 from transvariation.tables.problems import printable_text
 
@@ -62,7 +64,12 @@ def judge_case(
 
 
 def show_case(result: CaseResult, console: Console) -> None:
-    """Print the conclusions and the summary of a case."""
+    """Print the conclusions and the summary of a case, in the vocabulary of the result."""
+    with speaking(result):
+        _show_case(result, console)
+
+
+def _show_case(result: CaseResult, console: Console) -> None:
     headline, *lines = summary_lines(result)
     print_line(console, headline, style="bold")
     if console.width < NARROW:
@@ -80,7 +87,7 @@ def show_case(result: CaseResult, console: Console) -> None:
 
 def print_line(console: Console, line: str, style: str | None = None) -> None:
     """Print a sentence in lines that fit; names are never split, and their control characters are escaped."""
-    line = printable_text(line)
+    line = printable_text(said(line))
     lines = textwrap.wrap(line, console.width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
     for part in lines:
         console.print(part, markup=False, highlight=False, soft_wrap=True, style=style)
@@ -90,9 +97,9 @@ def _table(result: CaseResult) -> Table:
     frame = conclusion_frame(result, SHOWN)
     table = Table()
     for name in frame.columns:
-        table.add_column(name, overflow="fold", no_wrap=name not in ("evidence", "conclusion"))
+        table.add_column(said(name), overflow="fold", no_wrap=name not in ("evidence", "conclusion"))
     for c, row in zip(result.conclusions, frame.itertuples(index=False), strict=True):
-        cells = [escape(printable_text(str(cell))) for cell in row]
+        cells = [escape(printable_text(said(str(cell)) if cell in CELLS else str(cell))) for cell in row]
         cells[1] = f"[bold red]{cells[1]}[/]" if c.accepted is False else cells[1]
         table.add_row(*cells)
     return table

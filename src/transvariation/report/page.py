@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from transvariation.report.vocabulary import said
 from transvariation.tables.problems import printable_text
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ FURTHER = (
     "Malgun Gothic",
     "Arial Unicode MS",
 )
+CELLS = ("excluded", "not excluded", "control", "recovered")  # of tables that are words, not names
 
 
 @dataclass
@@ -36,29 +38,32 @@ class Section:
     parts: list[dict[str, Any]] = field(default_factory=list)
     new_page: bool = False
 
+    def __post_init__(self) -> None:
+        self.heading = said(self.heading)
+
     def text(self, text: str) -> "Section":
         """Add a paragraph."""
-        self.parts.append({"kind": "text", "text": text})
+        self.parts.append({"kind": "text", "text": said(text)})
         return self
 
     def strong(self, text: str) -> "Section":
         """Add a paragraph that stands out."""
-        self.parts.append({"kind": "strong", "text": text})
+        self.parts.append({"kind": "strong", "text": said(text)})
         return self
 
     def note(self, text: str) -> "Section":
         """Add a warning."""
-        self.parts.append({"kind": "note", "text": text})
+        self.parts.append({"kind": "note", "text": said(text)})
         return self
 
     def labelled(self, label: str, text: str) -> "Section":
         """Add a paragraph that begins with a label in bold."""
-        self.parts.append({"kind": "labelled", "label": label, "text": text})
+        self.parts.append({"kind": "labelled", "label": label, "text": said(text)})
         return self
 
     def items(self, texts: Sequence[str]) -> "Section":
         """Add a list."""
-        self.parts.append({"kind": "items", "items": list(texts)})
+        self.parts.append({"kind": "items", "items": list(map(said, texts))})
         return self
 
     def code(self, text: str) -> "Section":
@@ -69,15 +74,17 @@ class Section:
     def table(self, table: pd.DataFrame, caption: str, *, kind: str = "table", **how: Any) -> "Section":
         """Add a table; further arguments are those of `laid_out`."""
         columns, rows = laid_out(table, **how)
-        self.parts.append({"kind": kind, "columns": columns, "rows": rows, "caption": caption})
+        columns = [column | {"name": said(column["name"])} for column in columns]
+        rows = [[said(cell) if cell in CELLS else cell for cell in row] for row in rows]
+        self.parts.append({"kind": kind, "columns": columns, "rows": rows, "caption": said(caption)})
         return self
 
     def figure(self, figure: "Figure | bytes | dict[str, Figure]", caption: str) -> "Section":
         """Add a figure, its SVG, or two figures by their alternative texts, side by side where there is room."""
         figures = figure if isinstance(figure, dict) else {caption: figure}
         drawn = {alt: each if isinstance(each, bytes) else render(each, "svg") for alt, each in figures.items()}
-        images = [{"alt": alt, "svg": svg.decode()} for alt, svg in drawn.items()]
-        self.parts.append({"kind": "figure", "images": images, "caption": caption})
+        images = [{"alt": said(alt), "svg": svg.decode()} for alt, svg in drawn.items()]
+        self.parts.append({"kind": "figure", "images": images, "caption": said(caption)})
         return self
 
 
@@ -108,6 +115,8 @@ def render(figure: "Figure", kind: str) -> bytes:
 
     further = [family for family in FURTHER if family in fontManager.get_font_names()]
     for text in figure.findobj(Text):
+        if isinstance(text, Text) and text.get_text():
+            text.set_text(said(text.get_text()))
         if isinstance(text, Text) and not text.get_text().isascii():
             text.set_fontfamily(list(dict.fromkeys([*text.get_fontfamily(), *further])))
     buffer = io.BytesIO()
@@ -137,4 +146,4 @@ def page(title: str, sections: list[Section], lead: str = "") -> str:
         finalize=lambda value: printable_text(value) if type(value) is str else value,
     )
     environment.filters["source"] = lambda svg: "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
-    return environment.get_template("page.html").render(title=title, lead=lead, sections=sections)
+    return environment.get_template("page.html").render(title=said(title), lead=said(lead), sections=sections)

@@ -268,15 +268,6 @@ def _outside(values: dict[str, Any], settings: CaseSettings) -> str:
     )
 
 
-def _gaps(values: dict[str, Any], settings: CaseSettings) -> str:
-    gaps = values["gaps"]
-    places = ", ".join(f"{low:g} and {high:g}" for low, high in gaps[:3]) + (" and others" if len(gaps) > 3 else "")
-    return (
-        f"The positions are not equally spaced: between {places} the Savitzky-Golay filter takes positions for "
-        "neighbours that are not. Values near such gaps mean little."
-    )
-
-
 def _pairs(pairs: Sequence[Sequence[str]], shown: int = 5) -> str:
     words = ", ".join(f"{printable(one)} = {printable(other)}" for one, other in pairs[:shown])
     return words + (f" and {len(pairs) - shown} more" if len(pairs) > shown else "")
@@ -325,7 +316,6 @@ _CAUTIONS: dict[str, str | Callable[[dict[str, Any], CaseSettings], str]] = {
     "show how much fragments of its source differ.",
     "unequal-replicates": "The {role} fragments have {fewest} to {most} replicates; their means are not equally "
     "precise.",
-    "gaps": _gaps,
     "copies": _copies,
     "same-tables": "The control and the {role} table are the same: the control is compared with itself. Of a workbook "
     "with several sheets, choose one for each table.",

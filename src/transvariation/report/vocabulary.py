@@ -1,0 +1,143 @@
+"""The vocabulary of a reader: casework speaks of fragments and sources, a laboratory of samples and authenticity.
+
+Sentences are written once, in the words of casework. What a report, a figure, the screen or the page shows passes
+through :func:`said`, which replaces the words by one table. Names from the tables of a case stay as they are.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import partial
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from transvariation.casework import CaseResult
+
+# In this order: phrases before the words in them. Capital letters at the start are kept.
+_SAMPLE = (
+    (
+        r"could the recovered fragments come from the same source as the control fragments\?",
+        "are the new samples authentic?",
+    ),
+    (r"(\d+) of (\d+) recovered fragments? excluded", r"\1 of \2 new samples not authentic"),
+    (r"^not excluded(?=:|$)", "authentic"),
+    (r"^excluded(?=:|$)", "not authentic"),
+    (r"not excluded", "accepted"),
+    (r"not be excluded", "be accepted"),
+    (r"an excluded", "a rejected"),
+    (r"excluded", "rejected"),
+    (r"excludes", "rejects"),
+    (r"exclude", "reject"),
+    (r"exclusion", "rejection"),
+    (r"fragments of the same source", "authentic samples"),
+    (r"the (?:control's|source of the control) own source|the control's (?:own )?source", "the known class"),
+    (r"the source of the control fragments", "the class of the known samples"),
+    (
+        r"the control(?! (?:fragment|replicate|sample|row|table|measurement|mean|spectr|band|standard))",
+        "the known class",
+    ),
+    (r"control (standard deviations?|mean|band)", r"\1 of the known class"),
+    (r"control", "known"),
+    (r"recovered", "new"),
+    (r"fragments", "samples"),
+    (r"fragment", "sample"),
+    (r"sources", "classes"),
+    (r"source", "class"),
+    (r"case and request", "request"),
+)
+_PATTERNS = [(re.compile(r"(?<!\w)(?:" + phrase + r")(?!\w)", re.IGNORECASE), words) for phrase, words in _SAMPLE]
+_NAMES_KEPT = 2_000  # of a case; more take long to look for
+
+_speaks: ContextVar[tuple[str, re.Pattern[str] | None]] = ContextVar("vocabulary", default=("case", None))
+
+
+def words_of(result: "CaseResult") -> str:
+    """Return the vocabulary of a result: as asked for, otherwise samples where the variables are a spectrum.
+
+    Parameters
+    ----------
+    result : CaseResult
+
+    Returns
+    -------
+    {"case", "sample"}
+    """
+    return result.settings.words_for(result.spectra is not None)
+
+
+@contextmanager
+def speaking(result: "CaseResult") -> Iterator[str]:
+    """Speak in the vocabulary of a result until the block ends.
+
+    Parameters
+    ----------
+    result : CaseResult
+
+    Yields
+    ------
+    {"case", "sample"}
+    """
+    words = words_of(result)
+    names = {c.fragment for c in result.conclusions} | {k.fragment for k in result.inputs.known}
+    names |= {*result.inputs.features, *(k.source for k in result.inputs.known if k.source)}
+    token = _speaks.set((words, _kept(names) if words == "sample" else None))
+    try:
+        yield words
+    finally:
+        _speaks.reset(token)
+
+
+def _kept(names: Iterable[str]) -> re.Pattern[str] | None:
+    """Match the names that hold a word of the vocabulary."""
+    own = sorted({name for name in names if replaced(name) != name}, key=len, reverse=True)[:_NAMES_KEPT]
+    return re.compile("|".join(map(re.escape, own))) if own else None
+
+
+def said(text: str) -> str:
+    """Put a text in the present vocabulary; names from the tables stay.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+    """
+    words, kept = _speaks.get()
+    if words != "sample":
+        return text
+    if kept is None:
+        return replaced(text)
+    parts, names = kept.split(text), kept.findall(text)
+    return "".join(a + b for a, b in zip(map(replaced, parts), [*names, ""], strict=True))
+
+
+def replaced(text: str) -> str:
+    """Replace the words of casework by those of a laboratory.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from transvariation.report.vocabulary import replaced
+    >>> replaced("Not excluded: the fragment cannot be distinguished from the control (p = 0.3).")
+    'Authentic: the sample cannot be distinguished from the known class (p = 0.3).'
+    >>> replaced("3 of 5 recovered fragments excluded.")
+    '3 of 5 new samples not authentic.'
+    """
+    for pattern, words in _PATTERNS:
+        text = pattern.sub(partial(_put, words), text)
+    return text
+
+
+def _put(words: str, found: re.Match[str]) -> str:
+    after = found.expand(words)
+    return after[:1].upper() + after[1:] if found[0][:1].isupper() else after

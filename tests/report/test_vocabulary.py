@@ -1,0 +1,75 @@
+"""Reports in the words of a laboratory: samples, authentic or not."""
+
+import io
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from transvariation.casework import judge
+from transvariation.report.case import case_html
+from transvariation.report.console import show_case
+from transvariation.report.vocabulary import replaced, said
+
+AXIS = np.arange(1000.0, 1300.0, 5.0)
+FORENSIC = re.compile(r"fragment|recovered|proposition|signature|excluded|\bcontrol\b", re.IGNORECASE)
+
+
+def oils(n, rng, peak=1150.0, prefix="oil"):
+    band = np.exp(-(((AXIS - peak) / 20) ** 2))
+    X = (1 + 0.05 * rng.normal(size=(n, 1))) * band + 0.01 * rng.normal(size=(n, len(AXIS)))
+    return pd.DataFrame(X, columns=[f"{x:g}" for x in AXIS], index=[f"{prefix} {i}" for i in range(n)])
+
+
+@pytest.fixture(scope="module")
+def tables():
+    rng = np.random.default_rng(0)
+    return oils(20, rng, prefix="known"), pd.concat([oils(3, rng, prefix="control oil"), oils(3, rng, 1180, "other")])
+
+
+def text_of(html):
+    html = re.sub(r"<(style|svg).*?</\1>", " ", html, flags=re.S)
+    return re.sub(r"<[^>]+>|data:[^\"]+", " ", html)
+
+
+def test_spectra_are_reported_as_samples(tables):
+    result = judge(*tables)
+    text = text_of(case_html(result)).replace("control oil", "")
+    body = text.split("Provenance")[0].split("SHA-256")[0]
+    assert FORENSIC.findall(body) == []
+    assert "3 of 6 new samples not authentic." in body
+    assert "Are the new samples authentic?" in body
+
+
+def test_names_from_the_tables_stay(tables):
+    assert "control oil 1" in text_of(case_html(judge(*tables)))
+
+
+def test_market_samples_are_not_grouped_unless_asked_for(tables):
+    assert judge(*tables).groups == ()
+    assert len(judge(*tables, group="yes").groups) >= 1
+    assert len(judge(*tables, words="case").groups) >= 1
+    assert judge(*tables, words="case", group="no").groups == ()
+
+
+def test_casework_keeps_its_words_and_may_be_asked_for(tables):
+    text = text_of(case_html(judge(*tables, words="case")))
+    assert "Propositions" in text
+    assert "Signatures" in text
+    assert "3 of 6 recovered fragments excluded." in text
+
+
+def test_the_screen_speaks_of_samples(tables):
+    console = Console(file=io.StringIO(), width=120)
+    show_case(judge(*tables), console)
+    shown = console.file.getvalue().replace("control oil", "")
+    assert "not authentic" in shown
+    assert not re.search(r"fragment|recovered|excluded", shown)
+
+
+def test_nothing_is_replaced_outside_a_result():
+    assert said("control fragment") == "control fragment"
+    assert replaced("An excluded fragment") == "A rejected sample"
+    assert replaced("remote-controlled resources") == "remote-controlled resources"
