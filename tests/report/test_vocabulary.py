@@ -6,12 +6,14 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 from rich.console import Console
 
 from transvariation.casework import judge
 from transvariation.report.case import case_html
 from transvariation.report.console import show_case
-from transvariation.report.vocabulary import replaced, said
+from transvariation.report.page import render
+from transvariation.report.vocabulary import replaced, said, speaking
 
 AXIS = np.arange(1000.0, 1300.0, 5.0)
 FORENSIC = re.compile(r"fragment|recovered|proposition|signature|excluded|\bcontrol\b", re.IGNORECASE)
@@ -41,6 +43,18 @@ def test_spectra_are_reported_as_samples(tables):
     assert FORENSIC.findall(body) == []
     assert "3 of 6 new samples not authentic." in body
     assert "Are the new samples authentic?" in body
+
+
+def test_figures_speak_of_samples(tables):
+    result = judge(*tables)
+    figure = Figure()
+    ax = figure.subplots()
+    ax.set_title("recovered fragments")
+    ax.set_xticks([0, 1], ["control", "recovered"])
+    with speaking(result):
+        render(figure, "svg")
+    assert ax.get_title() == "new samples"
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["known", "new"]
 
 
 def test_names_from_the_tables_stay(tables):
