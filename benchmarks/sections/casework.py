@@ -14,6 +14,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
+from scipy.special import logsumexp
+from scipy.stats import multivariate_normal
+from sklearn.linear_model import LogisticRegression
 
 from benchmarks.data import DATA
 from benchmarks.panes import make_panes
@@ -22,8 +25,10 @@ from transvariation.casework.astm import MIN_FRAGMENTS, match_interval
 from transvariation.casework.background.likelihood_ratio import (
     LikelihoodSystem,
     Performance,
-    ThreeLevelModel,
-    performance,
+    cllr,
+    elub,
+    recalibrated,
+    shrunk_covariance,
 )
 from transvariation.casework.background.pairs import (
     Design,
@@ -44,20 +49,6 @@ N_FOLDS = 10
 N_DIFFERENT = 8_000
 LEVELS = (0.10, 0.05)
 NFI = DATA / "nfi_glass"
-
-
-class ScoreBased:
-    """A likelihood ratio from the tp of the difference: the alternative to the three-level model."""
-
-    def __init__(self, design: Design):
-        self.design = design
-
-    def fit(self, background: Sequence[Source]) -> "ScoreBased":
-        self.differences = SameSourceDifferences(self.design, stabilize=False).fit(background)
-        return self
-
-    def log10_lr(self, pairs: Pairs, design: Design) -> Floats:
-        return self.differences.score(scaled_differences(pairs)) / np.log(10)
 
 
 def run(short: bool) -> Iterator[Table]:
@@ -107,24 +98,26 @@ RIVAL = "calibrated Mahalanobis"
 def _rates(name: str, sources: list[Source], design: Design, short: bool) -> list[dict]:
     """One row per criterion and nominal level; the ASTM criterion also at the multiplier with the same exclusions."""
     n_pairs = (400 if short else N_DIFFERENT) // N_FOLDS
-    found: dict[str, list[tuple[Floats, Floats]]] = {}
+    found: dict[str, list[tuple[Floats, ...]]] = {}
     limits: list[tuple[Floats, Floats]] = []
     for number, (background, unseen) in enumerate(_folds(sources, N_FOLDS)):
         for stabilize, words in ((True, USED), (False, "the same without stabilized variance")):
             model = SameSourceDifferences(design, stabilize=stabilize).fit(background)
             rng = np.random.default_rng(number)
             same = same_source_pairs(_transformed(unseen, model.stabilizer_), design, rng)
-            both = [scaled_differences(pairs) for pairs in (same, different_source_pairs(same, n_pairs, rng))]
-            found.setdefault(words, []).append(tuple(model.p_values(d) for d in both))
-        found.setdefault(RIVAL, []).append(tuple(_mahalanobis_p_values(model, d) for d in both))
+            other = different_source_pairs(same, rng, n_pairs)
+            both = [scaled_differences(pairs) for pairs in (same, other)]
+            found.setdefault(words, []).append((*(model.p_values(d) for d in both), other.weight))
+        found.setdefault(RIVAL, []).append((*(_mahalanobis_p_values(model, d) for d in both), other.weight))
         if design.known >= MIN_FRAGMENTS:
             limits.append(_astm_multipliers(unseen, design, np.random.default_rng(number)))
     joined = {key: [np.concatenate(x) for x in zip(*parts, strict=True)] for key, parts in found.items()}
     astm = [np.concatenate(x) for x in zip(*limits, strict=True)] if limits else None
     rows = []
     for level in LEVELS:
-        for criterion, (same_p, different_p) in joined.items():
-            rows.append(_row(name, design, criterion, level, (same_p <= level).mean(), (different_p > level).mean()))
+        for criterion, (same_p, different_p, weight) in joined.items():
+            inclusion = float(np.average(different_p > level, weights=weight))
+            rows.append(_row(name, design, criterion, level, (same_p <= level).mean(), inclusion))
         if astm is not None:
             excluded = float((joined[USED][0] <= level).mean())
             multiplier = float(np.quantile(astm[0], 1 - excluded))
@@ -166,7 +159,7 @@ def simulated_rates(
     for number in range(n_backgrounds):
         rng = np.random.default_rng([seed, number, n, p, k])
         panes, makers = make_panes(n + n_unseen, p, rng)
-        model = SameSourceDifferences(design, number).fit([list(pane) for pane in panes[:n]])
+        model = SameSourceDifferences(design, number, n_pairs=3_000).fit([list(pane) for pane in panes[:n]])
         unseen = [model.stabilizer_.transform(x.reshape(-1, p)).reshape(x.shape) for x in panes[n:]]
         known = np.array([x[:k, : design.known_replicates].mean(axis=(0, 1)) for x in unseen])
         questioned = np.array([x[k, : design.questioned_replicates].mean(axis=0) for x in unseen])
@@ -288,49 +281,122 @@ def _astm_multipliers(sources: list[Source], design: Design, rng: np.random.Gene
 
 
 def _ratios(name: str, sources: list[Source], design: Design) -> list[dict]:
+    """One row per system; every system has the same pairs, the same kind of calibration and the same bounds."""
+    found: dict[str, list[tuple[Floats, Pairs]]] = {}
+    for number, (background, unseen) in enumerate(_folds(sources, 5)):
+        rng = np.random.default_rng(number)
+        stabilizer = VarianceStabilizer().fit(background)
+        seen, fresh = (_transformed(part, stabilizer) for part in (background, unseen))
+        same = same_source_pairs(fresh, design, rng)
+        both = same, different_source_pairs(same, rng, N_DIFFERENT // 5)
+        system = LikelihoodSystem().fit(seen).calibrate(design)
+        for pairs in both:
+            found.setdefault("three-level with heavy tails (used)", []).append((system.log10_lr(pairs), pairs))
+        for words, rival in (("two-level, as in lir", TwoLevel), ("calibrated Mahalanobis distance", Mahalanobis)):
+            calibrated = _calibrated_rival(rival, seen, design, rng)
+            for pairs in both:
+                found.setdefault(words, []).append((calibrated(pairs), pairs))
     rows = []
-    models = {
-        "three-level (used)": (ThreeLevelModel, True),
-        "the same without stabilized variance": (ThreeLevelModel, False),
-        "from tp": (lambda: ScoreBased(design), True),
-    }
-    for words, (model, stabilized) in models.items():
-        measured = _performance(sources, design, model, stabilized)
+    for words, parts in found.items():
+        values = np.concatenate([x for x, _ in parts])
+        same, weight = (np.concatenate([getattr(p, key) for _, p in parts]) for key in ("same", "weight"))
+        weight = weight / np.where(same, weight[same].sum(), weight[~same].sum()) / 2
         rows.append(
             {
                 "glass": name,
                 "known": design.known,
                 "replicates": design.known_replicates,
                 "system": words,
-                "Cllr": f"{measured.cllr:.3f}",
-                "Cllr after recalibration": f"{measured.cllr_min:.3f}",
-                "same source, LR < 1": f"{measured.same_below_one:.1%}",
-                "different sources, LR > 1": f"{measured.different_above_one:.1%}",
+                "Cllr": f"{cllr(values, same, weight):.3f}",
+                "Cllr after recalibration": f"{cllr(recalibrated(values, same, weight), same, weight):.3f}",
+                "same source, LR < 1": f"{np.average(values[same] < 0, weights=weight[same]):.1%}",
+                "same source, LR < 1/10": f"{np.average(values[same] < -1, weights=weight[same]):.1%}",
+                "different sources, LR > 1": f"{np.average(values[~same] > 0, weights=weight[~same]):.1%}",
             }
         )
     return rows
 
 
-def _performance(sources: list[Source], design: Design, model: Any, stabilized: bool) -> Performance:
-    """Fit and calibrate a system on four fifths of the sources and measure it on the others, in turn."""
-    ratios, labels = [], []
-    for number, (background, unseen) in enumerate(_folds(sources, 5)):
-        if stabilized:
-            stabilizer = VarianceStabilizer().fit(background)
-            background, unseen = (_transformed(part, stabilizer) for part in (background, unseen))
-        system = LikelihoodSystem(model=model).fit(background).calibrate(design)
-        rng = np.random.default_rng(number)
-        same = same_source_pairs(unseen, design, rng)
-        for pairs in (same, different_source_pairs(same, N_DIFFERENT // 5, rng)):
-            ratios.append(system.log10_lr(pairs))
+class TwoLevel:
+    """The two-level model on fragment means as lir's TwoLevelModelNormalKDE computes it (Bolck et al., 2009)."""
+
+    def __init__(self, means: Sequence[Floats]):
+        self.centers = np.array([m.mean(axis=0) for m in means])
+        n, p = self.centers.shape
+        sizes = np.array([len(m) for m in means])
+        self.within = np.mean([np.cov(m.T).reshape(p, p) for m in means], axis=0)
+        kappa = (sizes.sum() - (sizes**2).sum() / sizes.sum()) / (n - 1)
+        spread = self.centers - np.average(self.centers, axis=0, weights=sizes)
+        between = ((spread * sizes[:, None]).T @ spread / (n - 1) - self.within) / kappa
+        values, axes = np.linalg.eigh((4 / ((p + 2) * n)) ** (2 / (p + 4)) * between)
+        self.kernel = (axes * np.maximum(values, 1e-12 * values[-1])) @ axes.T
+
+    def score(self, pairs: Pairs) -> Floats:
+        ratios = np.empty(len(pairs.source))
+        for k in np.unique(pairs.n_known):
+            at = pairs.n_known == k
+            a, b, one, two = pairs.known[at], pairs.questioned[at], self.within / k, self.within
+            joint = np.linalg.inv(np.linalg.inv(one) + np.linalg.inv(two))
+            middle = (a @ np.linalg.inv(one) + b @ np.linalg.inv(two)) @ joint
+            logs = self._log_density(middle, joint) - self._log_density(a, one) - self._log_density(b, two)
+            ratios[at] = logs + multivariate_normal(cov=one + two).logpdf(a - b)
+        return ratios / np.log(10)
+
+    def _log_density(self, points: Floats, error: Floats) -> Floats:
+        normal = multivariate_normal(cov=self.kernel + error)
+        return logsumexp([normal.logpdf(points - center) for center in self.centers], axis=0) - np.log(
+            len(self.centers)
+        )
+
+
+class Mahalanobis:
+    """The log distance of the means, by the shrunk covariance within sources."""
+
+    def __init__(self, means: Sequence[Floats]):
+        residuals = np.concatenate([m - m.mean(axis=0) for m in means])
+        covariance = shrunk_covariance(residuals, sum(len(m) - 1 for m in means))
+        self.root = np.linalg.inv(np.linalg.cholesky(covariance))
+
+    def score(self, pairs: Pairs) -> Floats:
+        return -np.log(((scaled_differences(pairs) @ self.root.T) ** 2).sum(axis=1) + 1e-9)
+
+
+def _calibrated_rival(rival: Any, sources: list[Source], design: Design, rng: np.random.Generator) -> Any:
+    """Calibrate and bound a system by five folds of unseen sources; return it as a function of pairs."""
+
+    def fit(part: Sequence[Source]) -> Any:
+        return rival([np.array([x[: design.questioned_replicates].mean(axis=0) for x in source]) for source in part])
+
+    raw, labels, weights = [], [], []
+    for seen, unseen in _folds(sources, 5):
+        system = fit(seen)
+        same = same_source_pairs(unseen, design, rng, 2_000)
+        for pairs in (same, different_source_pairs(same, rng, 2_000)):
+            raw.append(np.clip(system.score(pairs), -20, 20))
             labels.append(pairs.same)
-    values = np.concatenate(ratios)
-    return performance(values, np.concatenate(labels), (float(values.min()), float(values.max())))
+            weights.append(pairs.weight)
+    values, same, weight = (np.concatenate(x) for x in (raw, labels, weights))
+    weight = weight / np.where(same, weight[same].sum(), weight[~same].sum()) * len(weight) / 2
+    regression = LogisticRegression(C=1e4).fit(values[:, None], same, sample_weight=weight)
+    ratios = regression.decision_function(values[:, None]) / np.log(10)
+    bounds, final = elub(ratios, same, weight), fit(sources)
+
+    def log10_lr(pairs: Pairs) -> Floats:
+        scores = np.clip(final.score(pairs), -20, 20)[:, None]
+        return np.clip(regression.decision_function(scores) / np.log(10), *bounds)
+
+    return log10_lr
+
+
+def _performance(sources: list[Source], design: Design) -> Performance:
+    """Measure the system on the sources themselves, each left out in turn."""
+    stabilizer = VarianceStabilizer().fit(sources)
+    return LikelihoodSystem().fit(_transformed(sources, stabilizer)).calibrate(design).performance
 
 
 def _figure(glass: tuple[list[Source], tuple[Design, ...]]) -> Figure:
     sources, designs = glass
-    found = _performance(sources, designs[0], ThreeLevelModel, stabilized=True)
+    found = _performance(sources, designs[0])
     with matplotlib.rc_context(SETTINGS):
         figure = Figure(figsize=(PHONE_WIDTH, 6.6))
         above, below = figure.subplots(2, 1)

@@ -47,7 +47,8 @@ class Basis:
         The smallest p-value that can occur.
     rates : dict
         Measured on a background, as lists: ``sensitivity``, ``false_exclusion`` (share of same-source comparisons that
-        are excluded) and ``false_inclusion`` (share of different-source comparisons that are not). Empty without one.
+        are excluded) and ``false_inclusion`` (share of different-source comparisons that are not), with the ends of
+        their 95% intervals (``_low``, ``_high``) and numbers of comparisons (``_n``). Empty without one.
     """
 
     n: int
@@ -58,8 +59,9 @@ class Basis:
         """Return the measured false exclusion and false inclusion at a sensitivity; None without a background."""
         if not self.rates:
             return None, None
-        at = min(range(len(self.rates["sensitivity"])), key=lambda i: abs(self.rates["sensitivity"][i] - sensitivity))
-        return self.rates["false_exclusion"][at], self.rates["false_inclusion"][at]
+        names = ("false_exclusion", "false_inclusion")
+        found = [float(np.interp(sensitivity, self.rates["sensitivity"], self.rates[name])) for name in names]
+        return found[0], found[1]
 
 
 @dataclass(frozen=True)

@@ -228,7 +228,7 @@ def error_rates(result: CaseResult, *, figures: bool = True) -> Section:
         rows.append(_rates("ASTM E2927", criterion.false_exclusion, criterion.false_inclusion))
     for system, performance in model.likelihood.items():
         name = f"likelihood ratio on the wrong side of 1 ({SYSTEMS[system]})"
-        rows.append(_rates(name, performance.same_below_one, performance.different_above_one))
+        rows.append(_rates(name, performance.same_below_one.share, performance.different_above_one.share))
     if rows:
         section.table(pd.DataFrame(rows), "Measured on the background, in the design of this case")
     elif result.foreign is None:
@@ -386,9 +386,9 @@ def _validation(result: CaseResult) -> Section:
     for system, performance in result.model.likelihood.items():
         section.text(
             f"{SYSTEMS[system].capitalize()}: Cllr {performance.cllr:.3f} (0 is perfect, 1 is without information), "
-            f"{performance.cllr_min:.3f} after the best recalibration; {format_share(performance.same_below_one)} of "
-            f"same-source ratios below 1, {format_share(performance.different_above_one)} of different-source ratios "
-            "above 1."
+            f"{performance.cllr_min:.3f} after the best recalibration; "
+            f"{format_share(performance.same_below_one.share)} of same-source ratios below 1, "
+            f"{format_share(performance.different_above_one.share)} of different-source ratios above 1."
         )
         section.figure(draw_performance(performance), "Performance on background sources that the model had not seen.")
     return section

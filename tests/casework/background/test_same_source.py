@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from benchmarks.panes import make_panes
 from benchmarks.sections.casework import simulated_rates
 from tests.casework.conftest import make_glass, sources_of
 
@@ -44,7 +45,7 @@ def test_replicates_of_the_background_are_reduced_to_those_of_the_case(rng):
 
 def test_different_pairs_come_from_different_sources(rng):
     background = [list(np.full((3, 1, 1), float(s))) for s in range(5)]
-    pairs = different_source_pairs(same_source_pairs(background, Design(2), rng), 50, rng)
+    pairs = different_source_pairs(same_source_pairs(background, Design(2), rng), rng, 50)
     assert (pairs.known != pairs.questioned).all()
     assert not pairs.same.any()
 
@@ -59,7 +60,7 @@ def test_same_source_fragments_are_excluded_as_often_as_stated(design):
     p = model.p_values(scaled_differences(fresh))
     for level in (0.1, 0.05):
         assert (p <= level).mean() == pytest.approx(level, abs=0.03)
-    foreign = model.p_values(scaled_differences(different_source_pairs(fresh, 500, rng)))
+    foreign = model.p_values(scaled_differences(different_source_pairs(fresh, rng, 500)))
     assert (foreign > 0.1).mean() < 0.02
     assert foreign.min() == pytest.approx(1 / 301)
 
@@ -117,7 +118,7 @@ def test_held_out_p_values_are_uniform_on_the_background():
     [(20, 18, Design(3, 1, 5, 5)), (48, 5, Design(1, 1, 5, 1)), (30, 10, Design(10, 1, 3, 5))],
 )
 def test_simulated_panes_are_excluded_as_often_as_stated(n, p, design):
-    for level, rates in simulated_rates(n, p, design, n_backgrounds=15).items():
+    for level, rates in simulated_rates(n, p, design, n_backgrounds=12).items():
         assert rates["tp: false exclusion"] == pytest.approx(level, abs=0.03)
         assert rates["tp: false inclusion"] <= rates["Mahalanobis: false inclusion"] + 0.02
 
@@ -132,6 +133,19 @@ def test_replicates_that_vary_more_than_those_of_the_background():
     assert np.mean(np.array(p[0.01]) <= 0.05) <= 0.12
     assert np.mean(np.array(p[0.03]) <= 0.05) > 0.95
     assert model.replicate_p_value([x[:1] for x in sources_of(make_glass(1, 3, 1, rng))[0]]) is None
+
+
+@pytest.mark.slow
+def test_the_seed_does_not_decide():
+    panes, _ = make_panes(60, 18, np.random.default_rng(3))
+    background, design = [list(pane) for pane in panes[:45]], Design(3, 1, 5, 5)
+    models = [SameSourceDifferences(design, seed).fit(background) for seed in range(3)]
+    unseen = [[models[0].stabilizer_.transform(x) for x in pane] for pane in panes[45:]]
+    differences = scaled_differences(same_source_pairs(unseen, design, np.random.default_rng(0)))[::6]
+    p = np.array([model.p_values(differences) for model in models])
+    assert np.ptp(p, axis=0).max() <= 0.01
+    errors = models[0].p_value_errors(differences)
+    assert errors.mean() == pytest.approx(p.std(axis=0, ddof=1).mean(), rel=1.0)
 
 
 def test_too_few_sources_are_refused(rng):

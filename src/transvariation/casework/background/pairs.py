@@ -1,5 +1,6 @@
 """Divide the fragments of background sources into known and questioned ones, in the design of a case."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -7,11 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from scipy.spatial import KDTree
+
+from transvariation.conformal import group_weights
 
 Floats = NDArray[np.float64]
 Source = Sequence[Floats]  # one array of shape (replicates, p) per fragment
 
-MAX_DIFFERENCES = 2_000  # drawn from a background; more do not change the error rates
+N_DRAWN = 24_000  # same-source comparisons that are drawn from a background if it has as many
+N_DIFFERENT = 24_000  # different-source comparisons
+N_NEAR = 10  # sources nearest to each one, with which half of its different-source comparisons are made
+N_PARTS = 4  # of the drawn comparisons, by which the Monte Carlo error is estimated
 
 
 @dataclass(frozen=True)
@@ -42,10 +49,12 @@ class Pairs:
         The mean of the fragment means of either set.
     n_known, n_questioned : ndarray of shape (n,)
         How many fragments each mean comes from; fewer than in the design where a source has fewer.
-    source : ndarray of shape (n,)
-        The number of the source of the known fragments.
-    same : ndarray of bool
-        Whether the questioned fragments come from that source, too.
+    source, other : ndarray of shape (n,)
+        The number of the source of the known fragments, and of the questioned ones.
+    weight : ndarray of shape (n,)
+        How many comparisons each pair stands for.
+    part : ndarray of shape (n,)
+        The number of the round in which a pair was drawn; rounds show the Monte Carlo error.
     """
 
     known: Floats
@@ -53,7 +62,18 @@ class Pairs:
     n_known: NDArray[np.intp]
     n_questioned: NDArray[np.intp]
     source: NDArray[np.intp]
-    same: NDArray[np.bool_]
+    other: NDArray[np.intp]
+    weight: Floats
+    part: NDArray[np.intp]
+
+    def at(self, chosen: NDArray[np.bool_]) -> "Pairs":
+        """Return some of the pairs."""
+        return Pairs(**{name: value[chosen] for name, value in vars(self).items()})
+
+    @property
+    def same(self) -> NDArray[np.bool_]:
+        """Whether known and questioned fragments have the same source."""
+        return np.asarray(self.source == self.other)
 
 
 @dataclass(frozen=True)
@@ -62,55 +82,103 @@ class Draw:
 
     Attributes
     ----------
+    n_parts : int
+        The number of rounds, in each of which every fragment is questioned at most once; 1 if all divisions of all
+        sources are the same.
     known, questioned : sparse array of shape (n, rows)
-    n_known, n_questioned, source : see :class:`Pairs`
+    n_known, n_questioned, source, part : see :class:`Pairs`
     """
 
+    n_parts: int
     known: csr_array
     questioned: csr_array
     n_known: NDArray[np.intp]
     n_questioned: NDArray[np.intp]
     source: NDArray[np.intp]
+    part: NDArray[np.intp]
+
+    def at(self, chosen: NDArray[np.bool_]) -> "Draw":
+        """Return some of the comparisons."""
+        return Draw(self.n_parts, *(value[chosen] for name, value in vars(self).items() if name != "n_parts"))
 
     def pairs(self, rows: Floats) -> Pairs:
         """Compute the means to compare from the rows of the background, which may have been transformed."""
-        counts = self.n_known, self.n_questioned, self.source
-        return Pairs(self.known @ rows, self.questioned @ rows, *counts, np.ones(len(self.source), dtype=bool))
+        counts = self.n_known, self.n_questioned, self.source, self.source
+        return Pairs(self.known @ rows, self.questioned @ rows, *counts, group_weights(self.source), self.part)
 
 
-def draw_pairs(background: Sequence[Source], design: Design, rng: np.random.Generator) -> Draw:
+def draw_pairs(
+    background: Sequence[Source], design: Design, rng: np.random.Generator, n_pairs: int | None = N_DRAWN
+) -> Draw:
     """Divide the fragments of every background source as the design does.
 
-    Every fragment is questioned once, together with others if the design has several, against known fragments
-    drawn at random from the rest; if the background is large, only some fragments of each source. A source with too few
-    fragments for the design is divided as far as it goes.
+    In each round every fragment is questioned once, together with others if the design has several, against known
+    fragments from the rest; if the background is large, only some fragments of each source. There are as many rounds
+    as `n_pairs` allows. Fragments and replicates take turns, so that few rounds try all divisions of a small source. A
+    source with too few fragments for the design is divided as far as it goes.
+
+    Parameters
+    ----------
+    background : sequence of sources
+    design : Design
+    rng : Generator
+    n_pairs : int, optional
+        How many comparisons to draw, about; fewer if no more exist. None draws one round.
     """
     sides: tuple[list[Any], list[Any]] = ([], [])
     counts = []
-    most = max(1, MAX_DIFFERENCES // len(background))
-    for number, (source, rows) in enumerate(zip(background, row_numbers(background), strict=True)):
-        m = len(source)
-        if m < 2:
-            continue
+    usable = [(number, rows) for number, rows in enumerate(row_numbers(background)) if len(rows) > 1]
+    ways = 1 if n_pairs is None else max(_n_divisions(rows, design) for _, rows in usable)
+    enough = max(len(rows) for _, rows in usable) * len(usable) if n_pairs is None else n_pairs
+    most = max(1, enough // len(usable) // min(ways, N_PARTS))
+    n_parts = max(1, min(enough // sum(min(len(rows), most) for _, rows in usable), ways))
+    for number, rows in usable:
+        m = len(rows)
         n_theirs = min(design.questioned, max(1, m - design.known), m - 1)
         n_own = min(design.known, m - n_theirs)
-        replicates = [
-            [subsample_rows(at, n, rng) for at in rows] for n in (design.known_replicates, design.questioned_replicates)
+        turns = [
+            [_turns(len(at), n, n_parts, rng) for at in rows]
+            for n in (design.known_replicates, design.questioned_replicates)
         ]
-        for first in rng.permutation(m)[:most]:
-            rest = rng.permutation(np.delete(np.arange(m), first))
-            chosen = rest[n_theirs - 1 :][:n_own], np.append(first, rest[: n_theirs - 1])
-            for side, fragments, means in zip(sides, chosen, replicates, strict=True):
-                side.append([means[i] for i in fragments])
-            counts.append((n_own, n_theirs, number))
+        first = _turns(m, min(m, most), n_parts, rng)
+        rests = [_turns(m - 1, n_own + n_theirs - 1, n_parts, rng) for _ in rows]
+        for part in range(n_parts):
+            for q in first[part]:
+                rest = rests[q][part]
+                rest = rest + (rest >= q)
+                for side, fragments, turn in zip(sides, (rest[:n_own], [q, *rest[n_own:]]), turns, strict=True):
+                    side.append([rows[i][turn[i][part]] for i in fragments])
+                counts.append((n_own, n_theirs, number, part))
     n_rows = sum(len(x) for source in background for x in source)
     known, questioned = (mean_weights(side, n_rows) for side in sides)
-    return Draw(known, questioned, *np.array(counts, dtype=np.intp).T)
+    return Draw(n_parts, known, questioned, *np.array(counts, dtype=np.intp).T)
 
 
-def same_source_pairs(background: Sequence[Source], design: Design, rng: np.random.Generator) -> Pairs:
-    """Divide the fragments of every background source as the design does; see :func:`draw_pairs`."""
-    return draw_pairs(background, design, rng).pairs(background_rows(background))
+def _turns(m: int, n: int, n_turns: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Choose n of m items in every turn, so that all are chosen about equally often."""
+    n = min(n, m)
+    cycle = math.ceil(m / n)
+    orders = np.array([rng.permutation(m) for _ in range(math.ceil(n_turns / cycle))])
+    turn = np.arange(n_turns)
+    return np.asarray(orders[turn[:, None] // cycle, (turn[:, None] % cycle * n + np.arange(n)) % m])
+
+
+def _n_divisions(rows: Sequence[NDArray[np.intp]], design: Design) -> int:
+    """Count in how many ways one fragment of a source can be questioned, up to a million."""
+    m = len(rows)
+    n_theirs = min(design.questioned, max(1, m - design.known), m - 1)
+    ways = math.comb(m - 1, n_theirs - 1) * math.comb(m - n_theirs, min(design.known, m - n_theirs))
+    for n, fragments in ((design.known_replicates, design.known), (design.questioned_replicates, n_theirs)):
+        choices = max(math.comb(len(at), min(n, len(at))) for at in rows)
+        ways = min(ways * choices ** min(fragments, 20), 10**6)
+    return ways
+
+
+def same_source_pairs(
+    background: Sequence[Source], design: Design, rng: np.random.Generator, n_pairs: int | None = None
+) -> Pairs:
+    """Divide the fragments of every background source as the design does, in one round by default."""
+    return draw_pairs(background, design, rng, n_pairs).pairs(background_rows(background))
 
 
 def mean_weights(sets: Sequence[Sequence[NDArray[np.intp]]], n_rows: int) -> csr_array:
@@ -137,26 +205,76 @@ def subsample_rows(rows: NDArray[Any], n: int, rng: np.random.Generator) -> NDAr
     return rows[rng.choice(len(rows), n, replace=False)] if len(rows) > n else rows
 
 
-def different_source_pairs(pairs: Pairs, n_pairs: int, rng: np.random.Generator) -> Pairs:
-    """Pair the known fragments of one source with the questioned fragments of another, at random."""
-    n = len(pairs.source)
-    one, other = (rng.integers(n, size=2 * n_pairs) for _ in range(2))
-    chosen = np.flatnonzero(pairs.source[one] != pairs.source[other])[:n_pairs]
-    one, other = one[chosen], other[chosen]
+def different_source_pairs(
+    pairs: Pairs, rng: np.random.Generator, n_pairs: int = N_DIFFERENT, whitening: Floats | None = None
+) -> Pairs:
+    """Pair the known fragments of each source with questioned fragments of other sources.
+
+    One half of the comparisons is with the nearest sources, which decide about misleading evidence, and the other half
+    with the remaining ones, or some of them; weights make all pairs of sources count equally.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Of the same source.
+    rng : Generator
+    n_pairs : int
+        How many to form, about.
+    whitening : ndarray of shape (p, p), optional
+        The coordinates in which sources are near each other; by default those of the variables.
+
+    Returns
+    -------
+    Pairs
+    """
+    numbers, sizes = np.unique(pairs.source, return_counts=True)
+    order, starts = np.argsort(pairs.source, kind="stable"), np.cumsum(sizes) - sizes
+    one, other, weight, part = _pairs_of_sources(pairs, order, starts, n_pairs, whitening, rng)
+    known, questioned = (order[starts[i] + (rng.random(len(i)) * sizes[i]).astype(np.intp)] for i in (one, other))
     return Pairs(
-        pairs.known[one],
-        pairs.questioned[other],
-        pairs.n_known[one],
-        pairs.n_questioned[other],
-        pairs.source[one],
-        np.zeros(len(one), dtype=bool),
+        pairs.known[known],
+        pairs.questioned[questioned],
+        pairs.n_known[known],
+        pairs.n_questioned[questioned],
+        numbers[one],
+        numbers[other],
+        weight,
+        part,
     )
+
+
+def _pairs_of_sources(
+    pairs: Pairs,
+    order: NDArray[np.intp],
+    starts: NDArray[np.intp],
+    n_pairs: int,
+    whitening: Floats | None,
+    rng: np.random.Generator,
+) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats, NDArray[np.intp]]:
+    """Choose ordered pairs of different sources, how many each stands for, and the round of each."""
+    n, half = len(starts), max(1, n_pairs // len(starts) // 2)
+    near = max(1, min(N_NEAR, half // N_PARTS, n - 2))
+    means = np.add.reduceat(pairs.known[order], starts) / np.diff(starts, append=len(order))[:, None]
+    tree = KDTree(means if whitening is None else means @ whitening)
+    # A source is its own nearest one, unless two are equal.
+    close = [row[row != i][:near] for i, row in enumerate(tree.query(tree.data, k=near + 1)[1])]
+    n_far = min(half, n - 1 - near)
+    far = [rng.permutation(np.delete(np.arange(n), [i, *row]))[:n_far] for i, row in enumerate(close)]
+    turns = max(1, half // near), max(1, half // n_far)
+    other = np.concatenate([np.tile(close, turns[0]), np.tile(far, turns[1])], axis=1)
+    sizes = near * turns[0], n_far * turns[1]
+    weight = np.repeat([near / sizes[0], (n - 1 - near) / sizes[1]], sizes)
+    part = np.concatenate([np.repeat(np.arange(t), size // t) for t, size in zip(turns, sizes, strict=True)])
+    if turns[1] == 1:
+        part[sizes[0] :] = np.arange(n_far) % N_PARTS
+    return np.repeat(np.arange(n), len(part)), other.ravel(), np.tile(weight, n), np.tile(part, n)
 
 
 def one_pair(known: Floats, questioned: Floats, design: Design) -> Pairs:
     """Make the pair of a case from the means of its known and its questioned fragments."""
     counts = np.array([design.known]), np.array([design.questioned])
-    return Pairs(known[None], questioned[None], *counts, np.zeros(1, dtype=np.intp), np.zeros(1, dtype=bool))
+    zero = np.zeros(1, dtype=np.intp)
+    return Pairs(known[None], questioned[None], *counts, zero - 1, zero - 2, np.ones(1), zero)
 
 
 def scaled_differences(pairs: Pairs) -> Floats:

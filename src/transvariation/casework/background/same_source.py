@@ -9,15 +9,19 @@ Variables are first transformed so that fragments of one source vary equally at 
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from sklearn.covariance import ledoit_wolf_shrinkage
+from sklearn.utils import gen_batches
 
 from transvariation.casework.background.pairs import (
+    N_DRAWN,
+    N_PARTS,
     Design,
     Floats,
-    Pairs,
     Source,
     background_rows,
     draw_pairs,
@@ -26,7 +30,7 @@ from transvariation.casework.background.pairs import (
     scaled_differences,
     subsample_rows,
 )
-from transvariation.conformal import count_at_or_below, group_weights, p_values
+from transvariation.conformal import count_at_or_below, group_weights
 from transvariation.depth.tail import tail_transvariation_probability
 
 MIN_SOURCES = 10  # with fewer, no sensitivity of 0.9 can be supported
@@ -35,13 +39,17 @@ N_FOLDS = 20  # of sources: the differences of a fold are scored by a model of t
 TAIL = 0.2  # the share of the least typical differences, which shows how alike those of one source are
 WINDOW = 20  # neighbouring sources over which the within-source variance is averaged
 SHRINKAGE = 0.1  # of that variance towards the variance over all sources
+N_REFERENCES = 6_000  # differences among which neighbours are sought, about
+N_SETS = 5  # drawn from each source to see how much its fragments, or its replicates, differ
+BLOCK = 2_000_000  # distances computed at a time
 
 
 class SameSourceDifferences:
     """The class of same-source differences of a background, for one design of comparison.
 
     A difference is scored as `NeighborTOCC` scores an object: the transvariation probability of its log mean distance
-    to the 1 and to the 3 nearest same-source differences, multiplied. Distances are taken after a transformation
+    to the 1 and to the 3 nearest same-source differences, multiplied; every source is divided in several rounds, so
+    that the draws hardly matter. Distances are taken after a transformation
     that stabilizes the within-source variance, and after whitening by the within-source covariance of fragment means
     (shrunk after Ledoit and Wolf). The differences of a fold of background sources are scored with these sources left
     out of the transformation, of the covariance and of the neighbours.
@@ -53,12 +61,16 @@ class SameSourceDifferences:
         For the division of each source's fragments.
     stabilize : bool, default=True
         Whether to stabilize the within-source variance of the variables.
+    n_pairs : int
+        How many comparisons to draw; fewer have a larger Monte Carlo error.
     """
 
-    def __init__(self, design: Design, seed: int = 0, stabilize: bool = True):
+    def __init__(self, design: Design, seed: int = 0, stabilize: bool = True, n_pairs: int = N_DRAWN):
         self.design = design
         self.seed = seed
         self.stabilize = stabilize
+        self.n_pairs = n_pairs
+        self.unseen_: Any = None  # p-values of different-source comparisons, once they have been computed
 
     def fit(self, background: Sequence[Source]) -> "SameSourceDifferences":
         """Learn from a background: one list of fragments per source."""
@@ -69,62 +81,86 @@ class SameSourceDifferences:
                 f"the background has {n} sources with two or more fragments; at least {MIN_SOURCES} are needed"
             )
         rng = np.random.default_rng(self.seed)
-        rows, numbers, n_known = background_rows(usable), row_numbers(usable), max(self.design.known, 2)
-        moments = source_moments(usable)
-        draw = draw_pairs(usable, self.design, rng)
-        r = self.design.questioned_replicates
-        fragments = mean_weights([[subsample_rows(x, r, rng)] for source in numbers for x in source], len(rows))
-        owner = np.repeat(np.arange(n), [len(source) for source in usable])
-        known = [
-            [
-                subsample_rows(source[i], self.design.known_replicates, rng)
-                for i in rng.permutation(len(source))[:n_known]
-            ]
-            for source in numbers
-        ]
+        rows, moments = background_rows(usable), source_moments(usable)
+        draw = self.draw_ = draw_pairs(usable, self.design, rng, self.n_pairs)
+        weights, owner, times = _reference_weights(usable, self.design.questioned_replicates)
+        sets = [_drawn_sets(source, self.design, rng) for source in row_numbers(usable)]
+        self.n_neighbors_ = [k * times for k in N_NEIGHBORS]
 
-        def learn(sources: NDArray[np.bool_]) -> tuple["VarianceStabilizer", Floats, Floats, Pairs]:
-            """Learn the transformation and the whitening from some sources; transform the rows of all."""
+        def learn(sources: NDArray[np.bool_]) -> tuple["VarianceStabilizer", Floats, Floats, Floats]:
+            """Learn transformation, whitening and references from some sources; transform the rows of all."""
             stabilizer = VarianceStabilizer(self.stabilize).fit_moments(*(x[sources] for x in moments))
             values = stabilizer.transform(rows)
-            own = sources[owner]
-            whitening = _whitening(_within_residuals(fragments @ values, owner)[own])
-            return stabilizer, whitening, values, draw.pairs(values)
+            references = weights[sources[owner]] @ values
+            whitening = _whitening(references)
+            return stabilizer, whitening, values, references @ whitening
 
-        self.stabilizer_, self.whitening_, _, self.pairs_ = learn(np.ones(n, dtype=bool))
+        self.stabilizer_, self.whitening_, values, self.references_ = learn(np.ones(n, dtype=bool))
+        self.pairs_ = draw.pairs(values)
         self.sources_ = usable
-        self.whitened_ = scaled_differences(self.pairs_) @ self.whitening_
-        self.held_out_ = np.empty_like(self.whitened_)
-        self.views_ = np.empty((len(self.whitened_), len(N_NEIGHBORS)))
-        self.dispersion_ = np.empty(n)
-        fold = rng.permutation(n) % min(N_FOLDS, n)
+        self.held_out_ = np.empty_like(self.pairs_.known)
+        self.views_ = np.empty((len(self.held_out_), len(N_NEIGHBORS)))
+        self.dispersion_ = np.empty((n, len(sets[0])))
+        fold = np.arange(n) % N_FOLDS
         for number in range(fold.max() + 1):
             left_out = fold == number
-            _, whitening, values, pairs = learn(~left_out)
-            held, whitened = left_out[pairs.source], scaled_differences(pairs) @ whitening
-            self.held_out_[held] = whitened[held]
-            self.views_[held] = _log_distances(whitened[~held], whitened[held])
+            _, whitening, values, references = learn(~left_out)
+            held = left_out[draw.source]
+            self.held_out_[held] = scaled_differences(draw.at(held).pairs(values)) @ whitening
+            self.views_[held] = self._log_distances(references, self.held_out_[held])
             for i in np.flatnonzero(left_out):
-                self.dispersion_[i] = _dispersion([np.array([values[at].mean(axis=0) for at in known[i]]) @ whitening])
+                for j, known in enumerate(sets[i]):
+                    self.dispersion_[i, j] = _dispersion(
+                        [np.array([values[at].mean(axis=0) for at in known]) @ whitening]
+                    )
         self.calibration_ = self._tp(self.views_, held_out=False)
         return self
 
     def score(self, differences: Floats) -> Floats:
         """Compute the log transvariation probability of scaled differences; high = typical of one source."""
-        return self._tp(_log_distances(self.whitened_, differences @ self.whitening_))
+        return self._tp(self._log_distances(self.references_, differences @ self.whitening_))
 
     def p_values(self, differences: Floats) -> Floats:
         """Compute p-values of scaled differences of stabilized values; every background source counts once."""
         return source_p_values(self.calibration_, self.score(differences), self.pairs_.source)
 
+    def p_value_errors(self, differences: Floats) -> Floats:
+        """Estimate the Monte Carlo error of p-values: what other draws of the same background would change."""
+        if self.draw_.n_parts == 1:
+            return np.zeros(len(differences))
+        scores, part = self.score(differences), self.draw_.part % N_PARTS
+        parts = [
+            source_p_values(self.calibration_[part == i], scores, self.pairs_.source[part == i])
+            for i in range(min(N_PARTS, self.draw_.n_parts))
+        ]
+        return np.asarray(np.std(parts, axis=0, ddof=1) / np.sqrt(len(parts)))
+
     def dispersion_p_value(self, means: Floats) -> float:
         """Compute the share of sources whose fragments differ from each other at least as much as these do."""
-        return float(p_values(-self.dispersion_, [-_dispersion([means @ self.whitening_])])[0])
+        return self.dispersion_p_values(means)[1]
+
+    def dispersion_p_values(self, means: Floats) -> tuple[float, float]:
+        """Compute the shares of sources whose fragments differ from each other at most, and at least, as much as these.
+
+        Returns
+        -------
+        at_most, at_least : float
+        """
+        return _two_shares(self.dispersion_, _dispersion([means @ self.whitening_]))
 
     def replicate_p_value(self, fragments: Sequence[Floats]) -> float | None:
-        """Compute the share of sources whose replicates differ at least as much as those of these fragments do.
+        """Compute the share of sources whose replicates differ at least as much as those of these fragments do."""
+        shares = self.replicate_p_values(fragments)
+        return None if shares is None else shares[1]
+
+    def replicate_p_values(self, fragments: Sequence[Floats]) -> tuple[float, float] | None:
+        """Compute the shares of sources whose replicates differ at most, and at least, as much as those of these do.
 
         From every source as many fragments are taken, with as many replicates. None without replicates.
+
+        Returns
+        -------
+        at_most, at_least : float
         """
         rng = np.random.default_rng(self.seed)
         own = [x for x in fragments if len(x) > 1]
@@ -135,17 +171,35 @@ class SameSourceDifferences:
         def dispersion(sets: Sequence[Floats]) -> float:
             return _dispersion([self.stabilizer_.transform(x) @ self.whitening_ for x in sets])
 
-        theirs = []
-        for source in replicated:
-            drawn = [source[i] for i in rng.permutation(len(source))[: len(own)]]
-            theirs.append(dispersion([subsample_rows(x, len(y), rng) for x, y in zip(drawn, own, strict=False)]))
-        return float(p_values(-np.array(theirs), [-dispersion(own)])[0])
+        theirs = np.empty((len(replicated), N_SETS))
+        for i, source in enumerate(replicated):
+            for j in range(N_SETS):
+                drawn = [source[at] for at in rng.permutation(len(source))[: len(own)]]
+                theirs[i, j] = dispersion([subsample_rows(x, len(y), rng) for x, y in zip(drawn, own, strict=False)])
+        return _two_shares(theirs, dispersion(own))
 
     def held_out_p_values(self) -> Floats:
         """Compute the p-value of each same-source difference of the background among the other sources."""
         source, scores = self.pairs_.source, self.calibration_
         others = count_at_or_below(scores, scores, group_weights(source)) - _own_shares(scores, source)
         return _ranks(others, _similarity(scores, source), self.n_sources_ - 1)
+
+    def _log_distances(self, reference: Floats, points: Floats) -> Floats:
+        """Compute the log mean distance to the nearest references for each number of neighbours.
+
+        A difference and its negative are equally typical of one source, so the nearer one counts.
+        """
+        most = min(max(self.n_neighbors_), len(reference)) - 1
+        found = np.empty((len(points), len(N_NEIGHBORS)))
+        reference, points = reference.astype(np.float32), points.astype(np.float32)  # precise enough, and twice as fast
+        lengths = (reference**2).sum(axis=1)
+        for rows in gen_batches(len(points), max(1, BLOCK // len(reference))):
+            block = points[rows]
+            squares = lengths - 2 * np.abs(block @ reference.T)
+            nearest = np.sort(np.partition(squares, most, axis=1)[:, : most + 1], axis=1)
+            nearest = np.sqrt(np.maximum(nearest + (block**2).sum(axis=1)[:, None], 0.0))
+            found[rows] = np.column_stack([nearest[:, :k].mean(axis=1) for k in self.n_neighbors_])
+        return np.log(np.maximum(found, 1e-12))
 
     def _tp(self, distances: Floats, held_out: bool = True) -> Floats:
         views = zip(self.views_.T, distances.T, strict=True)
@@ -197,11 +251,50 @@ def _own_shares(calibration: Floats, source: NDArray[np.intp]) -> Floats:
     return shares
 
 
-def _within_residuals(means: Floats, owner: NDArray[np.intp]) -> Floats:
-    """Compute deviations of fragment means from their source mean, scaled to the variance of a fragment mean."""
-    _, first, sizes = np.unique(owner, return_index=True, return_counts=True)
-    centers = np.add.reduceat(means, first) / sizes[:, None]
-    return np.asarray((means - centers[owner]) * np.sqrt(sizes / (sizes - 1))[owner, None])
+def _reference_weights(background: Sequence[Source], n_replicates: int) -> tuple[csr_array, NDArray[np.intp], int]:
+    """Compute the weights of rows in the difference of each fragment mean from the others of its source.
+
+    Nothing is drawn: of more replicates than asked for, every run of so many is taken, as if they stood in a circle. Of
+    very many fragments only some are taken, evenly.
+
+    Returns
+    -------
+    weights : sparse array of shape (n, rows)
+        Scaled so that the differences have the variance of a fragment mean.
+    source : ndarray of shape (n,)
+    times : int
+        How many differences come from one fragment, at most.
+    """
+    numbers = row_numbers(background)
+    most = max(1, N_REFERENCES // sum(map(len, numbers)))
+    per_source = max(2, N_REFERENCES // len(numbers))
+    fragments, others, source, times = [], [], [], 1
+    for i, rows in enumerate(numbers):
+        for j in np.linspace(0, len(rows), min(len(rows), per_source), endpoint=False, dtype=int):
+            n = len(rows[j])
+            starts = range(min(n, most) if n > n_replicates else 1)
+            times = max(times, len(starts))
+            rest = [*rows[:j], *rows[j + 1 :]]
+            for start in starts:
+                fragments.append([rows[j][(start + np.arange(min(n, n_replicates))) % n]])
+                others.append(rest)
+                source.append((i, len(rest)))
+    at = np.array(source, dtype=np.intp)
+    n_rows = sum(len(x) for rows in numbers for x in rows)
+    differences = mean_weights(fragments, n_rows) - mean_weights(others, n_rows)
+    return csr_array(differences.multiply(1 / np.sqrt(1 + 1 / at[:, 1])[:, None])), at[:, 0], times
+
+
+def _drawn_sets(source: Sequence[NDArray[np.intp]], design: Design, rng: np.random.Generator) -> list[Any]:
+    """Draw as many fragments of a source as are known, but at least two, a few times."""
+    n, r = max(design.known, 2), design.known_replicates
+    return [[subsample_rows(source[i], r, rng) for i in rng.permutation(len(source))[:n]] for _ in range(N_SETS)]
+
+
+def _two_shares(theirs: Floats, own: float) -> tuple[float, float]:
+    """Compute the shares of sources with values at most, and at least, as large; a source with several counts once."""
+    at_most, at_least = ((1 + side.mean(axis=1).sum()) / (len(theirs) + 1) for side in (theirs <= own, theirs >= own))
+    return float(at_most), float(at_least)
 
 
 def _whitening(residuals: Floats) -> Floats:
@@ -220,20 +313,6 @@ def _dispersion(sets: Sequence[Floats]) -> float:
     """Compute the mean squared deviation of the rows of each set from their mean, pooled over the sets."""
     squares = sum(float(((x - x.mean(axis=0)) ** 2).sum()) for x in sets)
     return squares / sum(len(x) - 1 for x in sets)
-
-
-def _log_distances(reference: Floats, points: Floats) -> Floats:
-    """Compute the log mean distance to the nearest references for each number of neighbours.
-
-    A difference and its negative are equally typical of one source, so both are references.
-    """
-    gram = points @ reference.T
-    sizes = (points**2).sum(axis=1)[:, None] + (reference**2).sum(axis=1)
-    squares = np.concatenate([sizes - 2 * gram, sizes + 2 * gram], axis=1)
-    most = min(max(N_NEIGHBORS), squares.shape[1] - 1)
-    nearest = np.sqrt(np.maximum(np.sort(np.partition(squares, most, axis=1)[:, : most + 1], axis=1), 0.0))
-    means = [nearest[:, :k].mean(axis=1) for k in N_NEIGHBORS]
-    return np.log(np.maximum(np.column_stack(means), 1e-12))
 
 
 def source_moments(background: Sequence[Source]) -> tuple[Floats, Floats]:

@@ -1,0 +1,222 @@
+"""Learn a background once, and compare fragments with it many times."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial import KDTree
+
+from transvariation.casework.background.likelihood_ratio import MIN_SOURCES, CalibratedRatio, LikelihoodSystem
+from transvariation.casework.background.pairs import (
+    Design,
+    Floats,
+    Pairs,
+    Source,
+    different_source_pairs,
+    one_pair,
+    scaled_differences,
+)
+from transvariation.casework.background.rates import Rate, measure_rate
+from transvariation.casework.background.same_source import SameSourceDifferences, VarianceStabilizer, source_p_values
+from transvariation.scalings import Standardization
+
+ROUNDING = 1e-9
+SENSITIVITIES = np.linspace(0.5, 1.0, 101)  # at which error rates are measured, besides the highest supported one
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The comparison of known with questioned fragments by a background.
+
+    Attributes
+    ----------
+    p_value, p_value_error : float
+        And its Monte Carlo error.
+    log10_lr, log10_lr_error : float or None
+        And its Monte Carlo error; None if the background has too few sources.
+    bound : str
+        "at least" or "at most" if the ratio is at a bound of what the background supports.
+    """
+
+    p_value: float
+    p_value_error: float
+    log10_lr: float | None = None
+    log10_lr_error: float | None = None
+    bound: str = ""
+
+
+class Background:
+    """A background, learned once for each design of comparison.
+
+    Parameters
+    ----------
+    sources : sequence of sources
+        Each a sequence of fragments, each an array of shape (replicates, p).
+    seed : int
+        Of what is drawn at random.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> levels = rng.normal(size=(40, 3))
+    >>> sources = [[level + 0.1 * rng.normal(size=(2, 3)) for _ in range(4)] for level in levels]
+    >>> model = Background(sources[1:])
+    >>> model.compare(sources[0][:3], [sources[0][3]]).p_value > 0.05
+    True
+    >>> model.compare(sources[0][:3], [sources[0][3] + 2.0]).p_value <= 0.05
+    True
+    """
+
+    def __init__(self, sources: Sequence[Source], seed: int = 0):
+        self.sources = sources
+        self.seed = seed
+        self.stabilizer = VarianceStabilizer().fit(sources)
+        self.usable = [source for source in sources if len(source) > 1]
+        self._differences: dict[Design, SameSourceDifferences] = {}
+        self._ratios: dict[Design, CalibratedRatio] = {}
+        self._system: LikelihoodSystem | None = None
+
+    @property
+    def supports_ratios(self) -> bool:
+        """Whether there are enough sources for likelihood ratios."""
+        return len(self.usable) >= MIN_SOURCES
+
+    def compare(self, known: Source, questioned: Source) -> Comparison:
+        """Compare known with questioned fragments, each an array of shape (replicates, p).
+
+        The first comparison in a design learns it from the background, which takes seconds; the others milliseconds.
+        """
+        pair, design = self.pair(known, questioned)
+        model = self.differences(design)
+        difference = scaled_differences(pair)
+        p, error = float(model.p_values(difference)[0]), float(model.p_value_errors(difference)[0])
+        ratio = self.calibrated(design)
+        if ratio is None:
+            return Comparison(p, error)
+        value = float(ratio.log10_lr(pair)[0])
+        return Comparison(p, error, value, float(ratio.errors(pair)[0]), bound_of(value, ratio))
+
+    def pair(self, known: Source, questioned: Source) -> tuple[Pairs, Design]:
+        """Make the pair of two sets of fragments, and its design: the median number of replicates of either set."""
+        replicates = [sorted(len(x) for x in fragments)[len(fragments) // 2] for fragments in (known, questioned)]
+        design = Design(len(known), len(questioned), *replicates)
+        return one_pair(self.means(known).mean(axis=0), self.means(questioned).mean(axis=0), design), design
+
+    def means(self, fragments: Source) -> Floats:
+        """Compute the means of fragments, after the transformation that stabilizes the within-source variance."""
+        return np.array([self.stabilizer.transform(x).mean(axis=0) for x in fragments])
+
+    def differences(self, design: Design) -> SameSourceDifferences:
+        """Return the same-source differences in a design."""
+        if design not in self._differences:
+            self._differences[design] = SameSourceDifferences(design, self.seed).fit(self.sources)
+        return self._differences[design]
+
+    def calibrated(self, design: Design) -> CalibratedRatio | None:
+        """Return the calibrated likelihood ratio in a design; None if the background has too few sources."""
+        if not self.supports_ratios:
+            return None
+        if design not in self._ratios:
+            if self._system is None:
+                stabilized = [[self.stabilizer.transform(x) for x in source] for source in self.usable]
+                self._system = LikelihoodSystem(self.seed).fit(stabilized)
+            self._ratios[design] = self._system.calibrate(design, self.differences(design).draw_)
+        return self._ratios[design]
+
+    def univariate_p_values(self, pair: Pairs, design: Design) -> Floats:
+        """Compute the p-value of a comparison by each variable only."""
+        model = self.differences(design)
+        own, case = (-np.abs(scaled_differences(pairs)) for pairs in (model.pairs_, pair))
+        source = model.pairs_.source
+        return np.array([source_p_values(own[:, j], case[:, j], source)[0] for j in range(own.shape[1])])
+
+    def pair_p_values(self, means: Floats, replicates: int) -> Floats:
+        """Compute p-values of all pairs of fragments, one against one."""
+        first, second = np.triu_indices(len(means), 1)
+        model = self.differences(Design(1, 1, replicates, replicates))
+        found = np.ones((len(means), len(means)))
+        found[first, second] = found[second, first] = model.p_values((means[first] - means[second]) / np.sqrt(2))
+        return found
+
+    def location_p_value(self, center: Floats, design: Design) -> float:
+        """Compute the share of background sources that lie at least as far from all others as the control does.
+
+        Every source is represented by as many fragments and replicates as the control has.
+
+        Parameters
+        ----------
+        center : ndarray of shape (p,)
+            The mean of the control fragments, as `means` transforms them.
+        design : Design
+        """
+        pairs = self.differences(design).pairs_
+        centers = self._centers()
+        standard = Standardization().fit(centers)
+        tree = KDTree(standard.transform(centers))
+        distances, nearest = tree.query(standard.transform(pairs.known), k=2)
+        own = nearest[:, 0] == pairs.source
+        apart = np.where(own, distances[:, 1], distances[:, 0])
+        farthest = np.zeros(len(centers))
+        np.maximum.at(farthest, pairs.source, apart)
+        case = tree.query(standard.transform(center[None]))[0][0]
+        return float((1 + np.count_nonzero(farthest >= case)) / (len(centers) + 1))
+
+    def _centers(self) -> Floats:
+        return np.array([self.means(source).mean(axis=0) for source in self.usable])
+
+    def indistinguishable(self, known: Source, design: Design, sensitivity: float) -> tuple[list[int], Rate]:
+        """List the background sources that cannot be distinguished from the control, and their share.
+
+        A source is distinguished if the median of its fragments, as questioned ones in this design, is excluded.
+
+        Returns
+        -------
+        numbers : list of int
+            Of sources with two or more fragments, in their order.
+        share : Rate
+        """
+        model = self.differences(design)
+        pairs = model.pairs_
+        part = pairs.part == 0
+        center = self.means(known).mean(axis=0)
+        p = model.p_values((center - pairs.questioned[part]) / np.sqrt(1 / design.known + 1 / design.questioned))
+        source = pairs.source[part]
+        accepted = np.array([np.median(p[source == i]) > 1 - sensitivity + ROUNDING for i in range(len(self.usable))])
+        return np.flatnonzero(accepted).tolist(), measure_rate(accepted, np.arange(len(accepted)))
+
+    def error_rates(self, design: Design, sensitivity: float) -> tuple[Rate, Rate]:
+        """Measure false exclusion and false inclusion at a sensitivity; sources are left out in turn."""
+        same, different, pairs, others = self._unseen(design)
+        level = 1 - sensitivity + ROUNDING
+        return (
+            measure_rate(same <= level, pairs.source, weight=pairs.weight),
+            measure_rate(different > level, others.source, others.other, others.weight),
+        )
+
+    def rates(self, design: Design) -> dict[str, tuple[float, ...]]:
+        """Measure the error rates at many sensitivities, up to the highest one that the sources support."""
+        n = len(self.usable)
+        highest = n / (n + 1)
+        chosen = (*SENSITIVITIES[highest - ROUNDING > SENSITIVITIES].tolist(), highest)
+        found: dict[str, list[float]] = {"sensitivity": list(chosen)}
+        for sensitivity in chosen:
+            for name, rate in zip(("exclusion", "inclusion"), self.error_rates(design, sensitivity), strict=True):
+                for suffix, value in (("", rate.share), ("_low", rate.low), ("_high", rate.high), ("_n", rate.n)):
+                    found.setdefault(f"false_{name}{suffix}", []).append(float(value))
+        return {name: tuple(values) for name, values in found.items()}
+
+    def _unseen(self, design: Design) -> tuple[Floats, Floats, Pairs, Pairs]:
+        """Return p-values of same-source and of different-source comparisons, and the comparisons."""
+        model = self.differences(design)
+        if model.unseen_ is None:
+            rng = np.random.default_rng(self.seed)
+            others = different_source_pairs(model.pairs_, rng, whitening=model.whitening_)
+            model.unseen_ = model.p_values(scaled_differences(others)), others
+        different, others = model.unseen_
+        return model.held_out_p_values(), different, model.pairs_, others
+
+
+def bound_of(value: float, ratio: CalibratedRatio) -> str:
+    """Return "at most" or "at least" for a log10 ratio at a bound, and nothing for any other."""
+    low, high = ratio.performance.bounds
+    return "at most" if value <= low else "at least" if value >= high else ""

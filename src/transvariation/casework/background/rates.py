@@ -1,0 +1,89 @@
+"""Measured error rates with their intervals, by source."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import beta, t
+
+Floats = NDArray[np.float64]
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A share of comparisons, as measured.
+
+    Attributes
+    ----------
+    share : float
+    n : int
+        The number of comparisons.
+    low, high : float
+        Its 95% interval, by source.
+    """
+
+    share: float
+    n: int
+    low: float
+    high: float
+
+
+def measure_rate(
+    events: ArrayLike, source: ArrayLike, other: ArrayLike | None = None, weight: ArrayLike | None = None
+) -> Rate:
+    """Compute a share of comparisons and its 95% interval, which allows for comparisons that have a source in common.
+
+    The variance of the share counts every two comparisons with a source in common (Aronow, Samii and Assenova, 2015).
+    The interval is the exact one of as many independent comparisons as have this variance (Korn and Graubard, 1998). If
+    no comparison, or every one, is an event, the interval is that of n independent comparisons, to one side.
+
+    Parameters
+    ----------
+    events : array-like of bool, shape (n,)
+    source : array-like of int, shape (n,)
+        The source of the known fragments.
+    other : array-like of int, optional
+        The source of the questioned fragments; by default the same.
+    weight : array-like, optional
+        By default all comparisons count equally.
+
+    Returns
+    -------
+    Rate
+
+    Examples
+    --------
+    >>> measure_rate([False] * 2000, np.repeat(np.arange(50), 40)).high.round(4)
+    0.0015
+    >>> rate = measure_rate([True, False] * 50, np.arange(100))
+    >>> rate.share, round(rate.low, 2), round(rate.high, 2)
+    (0.5, 0.4, 0.6)
+    """
+    event = np.asarray(events, dtype=float)
+    n = len(event)
+    w = np.full(n, 1 / n) if weight is None else np.asarray(weight, dtype=float) / np.sum(weight)
+    share = float(np.clip(w @ event, 0.0, 1.0))
+    if share in (0.0, 1.0):
+        edge = float((1 - CONFIDENCE) ** (1 / n))
+        return Rate(share, n, edge if share else 0.0, 1.0 if share else 1 - edge)
+    one, index = np.unique(np.asarray(source), return_inverse=True)
+    members = [index]
+    n_sources = len(one)
+    if other is not None:
+        both, joined = np.unique(np.concatenate([source, other]), return_inverse=True)
+        members, n_sources = [joined[:n], joined[n:]], len(both)
+    residual = w * (event - share)
+    of_source = sum(np.bincount(at, residual, n_sources) for at in members)
+    variance = float((np.asarray(of_source) ** 2).sum())
+    if len(members) == 2:
+        pair = np.minimum(*members) * n_sources + np.maximum(*members)
+        of_pair = float((np.bincount(np.unique(pair, return_inverse=True)[1], residual) ** 2).sum())
+        variance = max(variance - of_pair, of_pair)
+    freedom = max(n_sources - 1, 1)
+    effective = share * (1 - share) / max(variance * n_sources / freedom, 1e-300)
+    effective = min(effective * (t.ppf(0.975, max(n - 1, 1)) / t.ppf(0.975, freedom)) ** 2, float(n))
+    tail, hits = (1 - CONFIDENCE) / 2, share * effective
+    low, high = beta.ppf(tail, hits, effective - hits + 1), beta.ppf(1 - tail, hits + 1, effective - hits)
+    return Rate(share, n, float(low), float(high))
