@@ -1,0 +1,130 @@
+"""Decisions from numbers alone: levels, bases, exclusions and disagreements."""
+
+from dataclasses import MISSING, fields
+
+import numpy as np
+import pytest
+
+from transvariation.casework.astm import Criterion
+from transvariation.casework.decision import (
+    Basis,
+    Conclusion,
+    FragmentEvidence,
+    Group,
+    GroupEvidence,
+    Model,
+    Reason,
+    VariableEvidence,
+    Variables,
+    conclude,
+    conclude_group,
+    decide,
+    is_accepted,
+)
+from transvariation.casework.foreign import Foreign
+from transvariation.metrics import type_ii_error
+
+
+def _model(sensitivity=0.9, **n):
+    bases = {name: Basis(count, 1 / (count + 1)) for name, count in n.items()}
+    return decide(Variables(("K",)), bases, Criterion(4.0, 0.03, None, None), {}, sensitivity)
+
+
+def _evidence(p_values, match=None, log10_lr=None, reasons=()):
+    return FragmentEvidence(
+        fragment="F",
+        source=None,
+        p_values=p_values,
+        log10_lr=log10_lr or {},
+        bound={},
+        match=match,
+        intervals=(),
+        reasons=reasons,
+        measurements={"K": (1.0,)},
+        tp=None,
+    )
+
+
+def test_a_p_value_at_the_level_excludes():
+    # 1 - 0.9 is 0.09999999999999998 in floating point; one of ten fragments has p = 0.1.
+    assert not is_accepted(0.1, 0.9)
+    assert is_accepted(2 / 19, 0.9)
+    assert is_accepted(np.array([0.05, 0.1, 0.2]), 0.9).tolist() == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("control", "background", "sensitivity", "basis", "conclusive"),
+    [
+        (9, None, 0.9, "control", True),  # 9 units support 0.9: 1 / 10 <= 0.1
+        (8, None, 0.9, "control", False),
+        (29, 40, 0.9, "background", True),  # with fewer than 30 control fragments
+        (30, 40, 0.9, "control", True),
+        (30, 40, 0.97, "background", True),  # 0.97 needs 33 units
+        (1, 20, 0.97, "background", True),  # neither supports it: at 20 / 21 by the background
+        (50, 50, 1.0, "background", False),
+    ],
+)
+def test_what_calibrates(control, background, sensitivity, basis, conclusive):
+    n = {"control": control} | ({} if background is None else {"background": background})
+    model = _model(sensitivity, **n)
+    assert (model.basis, model.conclusive) == (basis, conclusive)
+    assert model.sensitivity_used == min(sensitivity, n[basis] / (n[basis] + 1))
+    assert [caution.code for caution in model.cautions()] == ([] if n[basis] >= model.need else ["few-units"])
+
+
+def test_no_conclusion_is_neither_accepted_nor_excluded():
+    few = conclude(_evidence({"control": 0.2}), _model(control=4), None)
+    assert (few.accepted, few.differs, few.p_value, few.n) == (None, True, 0.2, 4)
+    none = conclude(_evidence({}), _model(control=1), None)
+    assert (none.accepted, none.differs, none.p_value) == (None, None, None)
+
+
+@pytest.mark.parametrize(("p", "accepted"), [(0.1, False), (0.12, True)])
+def test_a_fragment_is_excluded_by_its_own_basis(p, accepted):
+    found = conclude(_evidence({"control": p, "background": 0.5}), _model(control=30, background=40), None)
+    assert (found.accepted, found.basis, found.n) == (accepted, "control", 30)
+    assert [each.kind for each in found.disagreements] == ([] if accepted else ["background"])
+
+
+def test_evidence_that_points_the_other_way_is_listed():
+    found = conclude(_evidence({"control": 0.01}, match=True, log10_lr={"s": 1.5}), _model(control=50), None)
+    assert [(each.kind, each.accepted, each.value) for each in found.disagreements] == [
+        ("astm", True, None),
+        ("ratio", True, 1.5),
+    ]
+    assert conclude(_evidence({"control": 0.01}, log10_lr={"s": 0.3}), _model(control=50), None).disagreements == ()
+
+
+def test_reasons_are_ordered_and_filled_values_are_no_evidence():
+    def variable(name, **p_values):
+        return VariableEvidence(variable=name, value=1.0, control=0.0, side="above", deviation=2.0, p_values=p_values)
+
+    reasons = variable("filled"), variable("weak", control=0.3), variable("strong", control=0.05)
+    found = conclude(_evidence({"control": 0.5}, reasons=reasons), _model(control=50), None)
+    assert [(each.variable, each.evidence) for each in found.reasons] == [
+        ("strong", True),
+        ("weak", False),
+        ("filled", False),
+    ]
+    assert found.evidence == ("strong",)
+
+
+def test_a_group_is_decided_as_a_fragment_is():
+    group = GroupEvidence(fragments=("A", "B"), p_values={"control": 0.1}, log10_lr={}, bound={})
+    assert conclude_group(group, _model(control=9)).accepted is False
+    assert conclude_group(group, _model(control=8)).accepted is None
+
+
+def test_nothing_is_decided_by_default():
+    decided = {"accepted", "differs", "p_value", "basis", "n", "conclusive", "sensitivity_used", "evidence"}
+    for kind in (Model, Conclusion, Reason, Group):
+        assert not [each.name for each in fields(kind) if each.name in decided and each.default is not MISSING]
+
+
+def test_foreign_samples_are_counted_as_they_are_decided():
+    p_values = tuple(np.linspace(0, 1, 41))
+    foreign = Foreign(("f",) * 41, ("a",) * 41, p_values, p_values)
+    for sensitivity in (0.9, 0.95, 0.975):
+        table = type_ii_error(p_values, sensitivity=sensitivity)
+        assert foreign.missed(sensitivity) == sum(is_accepted(p, sensitivity) for p in p_values)
+        assert foreign.missed(sensitivity) / 41 == pytest.approx(table["beta"][0])
