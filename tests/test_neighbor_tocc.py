@@ -4,6 +4,7 @@ import pickle
 import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import rankdata
 from sklearn.covariance import LedoitWolf
@@ -25,7 +26,8 @@ from transvariation import (
     make_scenario,
     save,
 )
-from transvariation.neighbor_tocc import NeighborIndex
+from transvariation.neighbor_distances import feature_pairs
+from transvariation.neighbor_index import NeighborIndex
 from transvariation.scalings import SCALINGS, Standardization, WhiteningScaling, smallest_step
 
 
@@ -339,3 +341,168 @@ def test_an_index_is_built_once_and_not_saved():
     assert len(content) < 3 * classifier.description_.rows.nbytes
     np.testing.assert_array_equal(pickle.loads(content).score_samples(X[:5]), expected)
     assert len(pickle.dumps(NeighborTOCC().fit(X))) < 3 * X.nbytes
+
+
+def units_and_order(rng, X, Z):
+    """The same samples in other units, with other origins and in another order of rows and columns."""
+    p = X.shape[1]
+    unit, columns, rows = 10.0 ** rng.integers(-4, 4, p) * rng.uniform(1, 2, p), rng.permutation(p), None
+    shift, rows = 5 * unit * rng.normal(size=p), rng.permutation(len(X))
+    return (X * unit + shift)[rows][:, columns], (Z * unit + shift)[:, columns]
+
+
+@pytest.mark.parametrize(("n", "p"), [(40, 9), (40, 2), (12, 30), (700, 4)])
+@pytest.mark.parametrize("kind", ["continuous", "rounded", "missing"])
+def test_units_and_the_order_of_rows_and_features_change_nothing(n, p, kind):
+    rng = np.random.default_rng([n, p])
+    mixing = rng.normal(size=(p, p))
+    X, Z = rng.normal(size=(n, p)) @ mixing, rng.normal(size=(200, p)) @ mixing
+    if kind == "rounded":
+        X, Z = np.round(X), np.round(Z)
+    if kind == "missing":
+        X[rng.random(X.shape) < 0.1], Z[rng.random(Z.shape) < 0.1] = np.nan, np.nan
+    classifier = NeighborTOCC().fit(X)
+    for _ in range(3):
+        other_X, other_Z = units_and_order(rng, X, Z)
+        other = NeighborTOCC(n_jobs=2).fit(other_X)
+        np.testing.assert_allclose(other.p_values(other_Z), classifier.p_values(Z), atol=1e-9)
+        np.testing.assert_allclose(other.score_samples(other_Z), classifier.score_samples(Z), rtol=1e-4, atol=1e-4)
+
+
+def test_features_are_paired_with_those_they_depend_on():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 12))
+    X[:, 3], X[:, 7] = np.exp(X[:, 2]) + 0.05 * rng.normal(size=400), -X[:, 5] + rng.normal(size=400)
+    pairs = feature_pairs(X)
+    assert pairs[:2] == [(2, 3), (5, 7)]
+    assert {feature for pair in pairs for feature in pair} == set(range(12))
+    order = rng.permutation(12)
+    assert [tuple(sorted(order[list(pair)])) for pair in feature_pairs(X[::-1, order] * 3 + 1)] == pairs
+
+
+def test_pairs_add_evidence_where_one_dependence_of_many_features_is_broken():
+    rng = np.random.default_rng(0)
+    X, Z = rng.normal(size=(2, 600, 10))
+    for rows in (X, Z):
+        rows[:, 3] = np.round(rows[:, 2]) + 0.01 * rng.normal(size=600)
+    Z[300:, 3] = rng.permutation(Z[300:, 3])
+    aucs = []
+    for pairs in (True, False):
+        scores = NeighborTOCC(pairs=pairs).fit(X).score_samples(Z)
+        aucs.append(np.mean(scores[:300, None] > scores[300:]))
+    assert aucs[0] > aucs[1] + 0.02
+
+
+def test_one_sample_is_scored_as_in_a_batch():
+    rng = np.random.default_rng(0)
+    X, Z = rng.normal(size=(600, 6)), rng.normal(size=(40, 6))
+    classifier = NeighborTOCC().fit(X)
+    one_by_one = np.concatenate([classifier.score_samples(z[None]) for z in Z])
+    np.testing.assert_allclose(one_by_one, classifier.score_samples(Z), rtol=1e-5)
+
+
+@pytest.mark.parametrize("p", [2, 6])
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+@pytest.mark.parametrize("categorical", [False, True])
+def test_distances_with_gaps_and_categories_are_those_of_the_definition(p, missing, categorical):
+    rng = np.random.default_rng(0)
+    known, new, mismatch = rng.normal(size=(60, p)), rng.normal(size=(20, p)), np.zeros(p)
+    if categorical:
+        known[:, 0], new[:, 0], mismatch[0] = rng.integers(0, 4, 60), rng.integers(0, 5, 20), 2.0
+    known[rng.random(known.shape) < missing] = np.nan
+    new[rng.random(new.shape) < missing] = np.nan
+    expected = np.full((20, 60), np.inf)
+    for i, z in enumerate(new):
+        for j, x in enumerate(known):
+            common = np.flatnonzero(~np.isnan(z) & ~np.isnan(x))
+            squares = [mismatch[a] * (z[a] != x[a]) if mismatch[a] else (z[a] - x[a]) ** 2 for a in common]
+            if len(common):
+                expected[i, j] = np.sqrt(np.sum(squares) * p / len(common))
+    distances, _ = NeighborIndex(known, mismatch).query(new, 4)
+    np.testing.assert_allclose(distances, np.sort(expected, axis=1)[:, :4])
+
+
+def orders(rng, n, n_levels=100):
+    """Two measurements and a category, most levels of which are rare."""
+    weights = 1 / np.arange(1, n_levels + 1)
+    level = rng.choice(n_levels, n, p=weights / weights.sum())
+    names = np.array([f"level {i}" for i in range(n_levels)], dtype=object)[level]
+    return pd.DataFrame(
+        {"a": rng.normal(size=n) + 4 * (level % 3), "b": rng.normal(size=n), "c": pd.Categorical(names)}
+    )
+
+
+def test_rare_categories_keep_the_error_rate():
+    shares = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        classifier = NeighborTOCC().fit(orders(rng, 300))
+        shares.append(np.mean(classifier.p_values(orders(rng, 400)) <= 0.1))
+    assert 0.05 < np.mean(shares) < 0.13
+
+
+def test_categories_by_type_name_index_and_mask_are_the_same():
+    rng = np.random.default_rng(0)
+    X, new = orders(rng, 150), orders(rng, 30)
+    expected = NeighborTOCC().fit(X).p_values(new)
+    for features in (["c"], [2], [False, False, True]):
+        classifier = NeighborTOCC(categorical_features=features).fit(X.astype({"c": object}))
+        np.testing.assert_array_equal(classifier.p_values(new.astype({"c": object})), expected)
+    polars = pytest.importorskip("polars")
+    table = polars.from_pandas(X)
+    np.testing.assert_array_equal(NeighborTOCC().fit(table).p_values(polars.from_pandas(new)), expected)
+
+
+def test_unknown_and_rare_categories_are_far():
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame({"a": rng.normal(size=200), "c": pd.Categorical(["x", "y"] * 100)})
+    new = pd.DataFrame({"a": [0.1, 0.1, 0.1], "c": ["x", "y", "z"]})
+    p_values = NeighborTOCC().fit(X).p_values(new)
+    assert p_values[2] == pytest.approx(1 / 201)
+    assert p_values[:2].min() > 0.1
+
+
+@pytest.mark.parametrize(
+    ("features", "words"),
+    [
+        ("all", "from_dtype"),
+        ([True], "1 values for 3"),
+        (["d"], "names 'd'"),
+        ([3], "from 0 to 2"),
+        (["a"], "no numbers"),
+    ],
+)
+def test_categorical_features_are_checked(features, words):
+    with pytest.raises(ValueError, match=words):
+        NeighborTOCC(categorical_features=features).fit(orders(np.random.default_rng(0), 20))
+
+
+@pytest.mark.parametrize("share", [0.05, 0.5])
+def test_missing_values_keep_the_error_rate(share):
+    mixing = np.random.default_rng(5).normal(size=(5, 5))
+    shares = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X, new = rng.normal(size=(150, 5)) @ mixing, rng.normal(size=(400, 5)) @ mixing
+        X[rng.random(X.shape) < share], new[rng.random(new.shape) < share] = np.nan, np.nan
+        shares.append(np.mean(NeighborTOCC().fit(X).p_values(new) <= 0.1))
+    assert 0.05 < np.mean(shares) < 0.13
+
+
+def test_a_sample_without_any_value_is_accepted():
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    X[::5, 1] = np.nan
+    assert NeighborTOCC().fit(X).predict(np.full((1, 4), np.nan)) == 1
+
+
+def test_missing_values_are_expected_by_the_other_features():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(500, 1)) + 0.2 * rng.normal(size=(500, 4))
+    scaling = WhiteningScaling().fit(rows)
+    covariance = np.linalg.inv(scaling.transform(np.eye(4)) @ scaling.transform(np.eye(4)).T)
+    new = np.array([[1.0, np.nan, 1.2, np.nan]])
+    observed, missing = [0, 2], [1, 3]
+    solved = np.linalg.solve(covariance[np.ix_(observed, observed)], new[0, observed])
+    new[0, missing] = covariance[np.ix_(missing, observed)] @ solved
+    gaps = np.array([[1.0, np.nan, 1.2, np.nan]])
+    np.testing.assert_allclose(scaling.transform(gaps), scaling.transform(new), rtol=1e-6)

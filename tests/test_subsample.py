@@ -14,16 +14,19 @@ def test_order_of_rows_does_not_matter():
     np.testing.assert_array_equal(X[subsample(X, 20)], X[order][subsample(X[order], 20)])
 
 
-def test_removing_a_row_changes_at_most_one_that_is_drawn():
+def test_units_and_the_order_of_columns_change_nothing():
     X = rows()
-    drawn = X[subsample(X, 20)].tolist()
-    for i in range(len(X)):
-        rest = np.delete(X, i, axis=0)
-        remaining = list(drawn)
-        for row in rest[subsample(rest, 20)].tolist():
-            if row in remaining:
-                remaining.remove(row)
-        assert len(remaining) <= 1
+    rng = np.random.default_rng(1)
+    for _ in range(10):
+        unit, columns = 10.0 ** rng.integers(-6, 6, X.shape[1]), rng.permutation(X.shape[1])
+        np.testing.assert_array_equal(subsample((X * unit + 7 * unit)[:, columns], 20), subsample(X, 20))
+
+
+def test_missing_values_are_a_value_of_their_own():
+    X = rows()
+    X[3:6, 0] = np.nan
+    order = np.random.default_rng(2).permutation(len(X))
+    np.testing.assert_array_equal(X[order][subsample(X[order], 20)], X[subsample(X, 20)])
 
 
 def test_every_row_has_the_same_chance():

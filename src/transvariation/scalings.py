@@ -1,7 +1,8 @@
 """Scalings of features, learned from known samples: they decide which samples are near each other.
 
 Features are measured in standard deviations first (:class:`Standardization`); the scalings in `SCALINGS` continue from
-there, several at once in :class:`ScaledViews`.
+there, several at once in :class:`ScaledViews`. Missing values are NaN and stay so, except after whitening, which mixes
+the features: there each is replaced by its expectation given the sample's other values.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,6 +19,8 @@ _NO_SPREAD = 1e-9  # of the largest value: smaller differences and standard devi
 _NO_CHANGE = 1e-6  # of the value of a constant feature: larger differences are a change
 _STEP = np.sqrt(12)  # a step of a rounded value in standard deviations of its rounding error
 _LEAST_SHRINKAGE = 1e-6
+_IMPUTATIONS = 3  # of missing values before a covariance is learned
+_STEPS, _SOLVED = 50, 1e-12  # of conjugate gradients, and the squared error at which they end
 
 
 class Standardization:
@@ -31,11 +34,11 @@ class Standardization:
 
     def fit(self, X: Floats) -> Self:
         """Learn location and scale of each feature."""
-        size = np.abs(X).max(axis=0)
-        size[size == 0] = 1.0
+        size = np.fmax.reduce(np.abs(X), axis=0)
+        size[~(size > 0)] = 1.0
         relative = X / size  # squares of very large and very small values would overflow and vanish
-        self.mean_ = relative.mean(axis=0) * size
-        spread = relative.std(axis=0)
+        mean, spread = _mean_and_deviation(relative)
+        self.mean_ = mean * size
         varies = spread > _NO_SPREAD
         self.scale_ = size * np.where(varies, np.maximum(spread, smallest_step(relative) / _STEP), _NO_CHANGE)
         self.farthest_ = np.where(varies, _FARTHEST, _STEP)
@@ -51,6 +54,7 @@ class StandardScaling:
     """Keep standard deviations as the unit of every feature."""
 
     name = "standard"
+    log_unit = 0.0  # mean logarithm of the unit, if that grows with the number of samples
 
     def of_part(self) -> "StandardScaling":
         """Return a scaling to be learned from a part of the samples, which scales alike."""
@@ -76,8 +80,9 @@ class RangeScaling(StandardScaling):
 
     def fit(self, rows: Floats) -> Self:
         """Learn the range of each feature."""
-        width = np.ptp(rows, axis=0)
+        width = np.fmax.reduce(rows, axis=0) - np.fmin.reduce(rows, axis=0)
         self.width_ = np.where(width > 0, width, _STEP)
+        self.log_unit = float(np.log(self.width_).mean()) if len(width) else 0.0
         return self
 
     def transform(self, rows: Floats) -> Floats:
@@ -105,15 +110,16 @@ class NormalScoreScaling(StandardScaling):
         scores = ndtri(np.arange(1, n + 1) / (n + 1))
         columns = np.ascontiguousarray(rows.T)
         order = np.argsort(columns, axis=1)
-        ordered = np.take_along_axis(columns, order, axis=1)
-        self.lowest_, self.highest_ = ordered[:, :1].copy(), ordered[:, -1:].copy()
-        tied = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
+        ordered = np.take_along_axis(columns, order, axis=1)  # missing values come last
+        irregular = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1) | np.isnan(ordered[:, -1])
         self.knots_ = [
-            _tied_scores(values) if ties else (values, scores) for values, ties in zip(ordered, tied, strict=True)
+            _tied_scores(values) if ties else (values, scores) for values, ties in zip(ordered, irregular, strict=True)
         ]
+        self.lowest_ = np.array([[values[0]] for values, _ in self.knots_])
+        self.highest_ = np.array([[values[-1]] for values, _ in self.knots_])
         result = np.empty_like(columns)
         np.put_along_axis(result, order, scores, axis=1)
-        for j in np.flatnonzero(tied):
+        for j in np.flatnonzero(irregular):
             result[j] = np.interp(columns[j], *self.knots_[j])
         return np.ascontiguousarray(result.T)
 
@@ -149,6 +155,14 @@ class WhiteningScaling(StandardScaling):
 
     def fit(self, rows: Floats) -> Self:
         """Learn the eigenvectors and shrunk eigenvalues of the covariance."""
+        if np.isnan(rows).any():
+            complete = np.nan_to_num(rows)
+            for _ in range(_IMPUTATIONS):
+                complete = self._learn(complete)._imputed(rows)
+            rows = complete
+        return self._learn(rows)
+
+    def _learn(self, rows: Floats) -> Self:
         values, self.vectors_ = _eigen(rows)
         mean, shrinkage = _ledoit_wolf(rows, values)
         if self.shrinkage is not None:
@@ -161,10 +175,62 @@ class WhiteningScaling(StandardScaling):
 
     def transform(self, rows: Floats) -> Floats:
         """Whiten the features."""
-        return rows * self.outside_ + ((rows @ self.vectors_) * self.inside_) @ self.vectors_.T
+        return self._apply(self._imputed(rows) if np.isnan(rows).any() else rows, self.outside_, self.inside_)
+
+    def _apply(self, rows: Floats, outside: float, inside: Floats) -> Floats:
+        return rows * outside + ((rows @ self.vectors_) * inside) @ self.vectors_.T
+
+    def _imputed(self, rows: Floats) -> Floats:
+        """Replace missing values by those that make the whitened row shortest, their Gaussian expectations.
+
+        Conjugate gradients in all rows at once; every row is solved by itself.
+        """
+        missing = np.isnan(rows)
+        solution = np.where(missing, 0.0, rows)
+        outside = self.outside_**2
+        inside = (self.inside_ + self.outside_) ** 2 - outside
+        residual = np.where(missing, -self._apply(solution, outside, inside), 0.0)
+        direction, norm = residual, np.einsum("ij,ij->i", residual, residual)
+        target = _SOLVED * norm
+        for _ in range(_STEPS):
+            if not (norm > target).any():
+                break
+            product = np.where(missing, self._apply(direction, outside, inside), 0.0)
+            curvature = np.einsum("ij,ij->i", direction, product)
+            step = np.divide(norm, curvature, out=np.zeros_like(norm), where=norm > target)[:, None]
+            solution, residual = solution + step * direction, residual - step * product
+            new = np.einsum("ij,ij->i", residual, residual)
+            direction = (
+                residual + np.divide(new, norm, out=np.zeros_like(norm), where=norm > target)[:, None] * direction
+            )
+            norm = new
+        return solution
 
 
-_ALL = (StandardScaling, RangeScaling, NormalScoreScaling, WhiteningScaling)
+class RawScaling(StandardScaling):
+    """Keep the common unit of all features: one number, their mean variance, scales them all.
+
+    For pixels, spectra and embeddings, whose features differ in how much they vary because some matter more.
+    """
+
+    name = "raw"
+
+    def fit(self, rows: Floats) -> Self:
+        """Learn the mean of each feature and the common scale from rows in their own unit."""
+        size = np.fmax.reduce(np.abs(rows), axis=None)
+        size = size if size > 0 else 1.0
+        mean, spread = _mean_and_deviation(rows / size)
+        self.mean_ = mean * size
+        common = float(np.sqrt((spread**2).mean()))
+        self.scale_ = size * (common if common > _NO_SPREAD else _NO_CHANGE)
+        return self
+
+    def transform(self, rows: Floats) -> Floats:
+        """Divide by the common scale."""
+        return np.clip((rows - self.mean_) / self.scale_, -_FARTHEST, _FARTHEST)
+
+
+_ALL = (StandardScaling, RangeScaling, NormalScoreScaling, WhiteningScaling, RawScaling)
 SCALINGS: dict[str, type[StandardScaling]] = {scaling.name: scaling for scaling in _ALL}
 
 
@@ -178,25 +244,69 @@ class ScaledViews:
         The known samples, from which the scalings are learned.
     whole : ScaledViews, optional
         The views of all known samples, if `X` is a part of them.
+    categorical : ndarray of bool of shape (p,), optional
+        The features whose values are codes of categories; these stay as they are.
 
     Attributes
     ----------
     known : list of ndarray of shape (n, p)
         The known samples in each scaling.
+    mismatch : list of ndarray of shape (p,)
+        The squared distance between different categories in each scaling; 0 for numbers. One range, or what two known
+        samples differ by on average in a numeric feature of variance 1.
     """
 
-    def __init__(self, names: Sequence[str], X: Floats, whole: "ScaledViews | None" = None):
-        self.standard = Standardization().fit(X)
-        self.scalings: list[StandardScaling] = (
-            [SCALINGS[name]() for name in names] if whole is None else [scaling.of_part() for scaling in whole.scalings]
-        )
-        rows = self.standard.transform(X)
-        self.known = [scaling.fit_transform(rows) for scaling in self.scalings]
+    def __init__(
+        self,
+        names: Sequence[str],
+        X: Floats,
+        whole: "ScaledViews | None" = None,
+        categorical: NDArray[np.bool_] | None = None,
+    ):
+        if whole is None:
+            self.numeric = np.ones(X.shape[1], dtype=bool) if categorical is None else ~categorical
+            self.scalings: list[StandardScaling] = [SCALINGS[name]() for name in names]
+            self.mismatch = [_mismatch(X, ~self.numeric, name) for name in names]
+        else:
+            self.numeric, self.mismatch = whole.numeric, whole.mismatch
+            self.scalings = [scaling.of_part() for scaling in whole.scalings]
+        numbers = self._numbers(X)
+        self.standard = Standardization().fit(numbers)
+        rows = self.standard.transform(numbers)
+        self.known = [
+            self._with_codes(X, scaling.fit_transform(numbers if scaling.name == "raw" else rows))
+            for scaling in self.scalings
+        ]
 
     def transform(self, X: Floats) -> Iterator[Floats]:
         """Scale new samples by one scaling after the other."""
-        rows = self.standard.transform(X)
-        return (scaling.transform(rows) for scaling in self.scalings)
+        numbers = self._numbers(X)
+        rows = self.standard.transform(numbers)
+        return (
+            self._with_codes(X, scaling.transform(numbers if scaling.name == "raw" else rows))
+            for scaling in self.scalings
+        )
+
+    def _numbers(self, X: Floats) -> Floats:
+        return X if self.numeric.all() else X[:, self.numeric]
+
+    def _with_codes(self, X: Floats, scaled: Floats) -> Floats:
+        if self.numeric.all():
+            return scaled
+        result = X.copy()
+        result[:, self.numeric] = scaled
+        return result
+
+
+def _mismatch(X: Floats, categorical: NDArray[np.bool_], name: str) -> Floats:
+    """Squared distance between different categories of each feature; 0 for numbers."""
+    result = np.zeros(X.shape[1])
+    for j in np.flatnonzero(categorical):
+        codes = X[:, j][~np.isnan(X[:, j])]
+        shares = np.unique(codes, return_counts=True)[1] / max(len(codes), 1)
+        differing = 1 - (shares**2).sum()
+        result[j] = 1.0 if name == "range" else min(2 / max(differing, 1e-9), _STEP**2)
+    return result
 
 
 def smallest_step(X: Floats) -> Floats:
@@ -211,9 +321,10 @@ def smallest_step(X: Floats) -> Floats:
     """
     step = np.zeros(X.shape[1])
     # A step matters if more than 90% of the values are equal; then, in any order, most values equal the next one.
-    mostly = np.flatnonzero((X[1:] == X[:-1]).mean(axis=0) >= 0.5) if len(X) > 1 else np.empty(0, dtype=np.intp)
+    equal = (X[1:] == X[:-1]) | np.isnan(X[1:]) | np.isnan(X[:-1])
+    mostly = np.flatnonzero(equal.mean(axis=0) >= 0.5) if len(X) > 1 else np.empty(0, dtype=np.intp)
     differences = np.diff(np.sort(X[:, mostly], axis=0), axis=0)
-    differences[differences <= _NO_SPREAD] = np.inf
+    differences[~(differences > _NO_SPREAD)] = np.inf
     smallest = differences.min(axis=0, initial=np.inf)
     step[mostly] = np.where(np.isinf(smallest), 0.0, smallest)
     return step
@@ -221,9 +332,20 @@ def smallest_step(X: Floats) -> Floats:
 
 def _tied_scores(ordered: Floats) -> tuple[Floats, Floats]:
     """Return the distinct values and the normal score of the mean rank of each."""
-    values, counts = np.unique(ordered, return_counts=True)
+    ordered = ordered[~np.isnan(ordered)]
+    values, counts = np.unique(ordered, return_counts=True) if len(ordered) else (np.zeros(1), np.ones(1))
     ranks = np.cumsum(counts) - (counts - 1) / 2
-    return values, ndtri(ranks / (len(ordered) + 1))
+    return values, ndtri(ranks / (counts.sum() + 1))
+
+
+def _mean_and_deviation(X: Floats) -> tuple[Floats, Floats]:
+    """Compute mean and standard deviation of the values of each column that are not missing."""
+    missing = np.isnan(X)
+    if not missing.any():
+        return X.mean(axis=0), X.std(axis=0)
+    count = np.maximum(len(X) - missing.sum(axis=0), 1)
+    mean = np.where(missing, 0.0, X).sum(axis=0) / count
+    return mean, np.sqrt((np.where(missing, 0.0, X - mean) ** 2).sum(axis=0) / count)
 
 
 def _eigen(rows: Floats) -> tuple[Floats, Floats]:

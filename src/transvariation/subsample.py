@@ -1,25 +1,28 @@
-"""A random subsample that depends on the values of the rows, not on their order."""
+"""A random subsample that depends on what the rows are, not on their order or the units of their values."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 SPLITMIX_STEP = np.uint64(0x9E3779B97F4A7C15)
+_ROUNDING = 1e-12  # of the range of a column: smaller differences may be lost when the unit changes
 
 
 def subsample(X: NDArray[np.float64], size: int) -> NDArray[np.intp]:
     """Draw the indices of `size` rows of `X` without replacement.
 
-    Each row gets a pseudorandom number that is a hash of its values (and of how many equal rows precede it); the rows
-    with the smallest numbers are drawn. Permuting the rows does not change which values are drawn, and removing a row
-    changes at most one of them.
+    Each row gets a pseudorandom number that is a hash of the ranks of its values (and of how many equal rows precede
+    it); the rows with the smallest numbers are drawn. Which rows are drawn depends neither on the order of the rows and
+    columns nor on the unit or the origin of a column.
 
     Examples
     --------
     >>> X = np.arange(10.0)[:, None]
     >>> X[subsample(X, 4), 0]
-    array([7., 5., 6., 4.])
+    array([9., 1., 7., 4.])
+    >>> X[subsample(1000 * X + 7, 4), 0]
+    array([9., 1., 7., 4.])
     """
-    key = row_keys(X)
+    key = _rank_keys(X)
     order = np.argsort(key, kind="stable")
     new = np.append(True, np.diff(key[order]) != 0)
     n_before = np.arange(len(X)) - np.flatnonzero(new)[np.cumsum(new) - 1]
@@ -40,6 +43,51 @@ def row_keys(X: NDArray[np.float64]) -> NDArray[np.uint64]:
     for column in np.ascontiguousarray(X.T) + 0.0:  # -0.0 equals 0.0
         key = splitmix64(key ^ column.view(np.uint64))
     return key
+
+
+def column_order(X: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return an order of the columns that depends on the ranks of their values only.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 5.0, 2.0], [2.0, 3.0, 1.0], [3.0, 1.0, 4.0]])
+    >>> X[:, column_order(X)]
+    array([[5., 2., 1.],
+           [3., 1., 2.],
+           [1., 4., 3.]])
+    """
+    return np.argsort(_signatures([_levels(column) for column in X.T]), kind="stable")
+
+
+def _rank_keys(X: NDArray[np.float64]) -> NDArray[np.uint64]:
+    """Hash each row: a sum over the columns, each of which adds its signature."""
+    levels = [_levels(column) for column in X.T]
+    key = np.zeros(len(X), dtype=np.uint64)
+    for level, signature in zip(levels, _signatures(levels), strict=True):
+        key += splitmix64(level ^ signature)
+    return splitmix64(key)
+
+
+def _signatures(levels: list[NDArray[np.uint64]]) -> NDArray[np.uint64]:
+    """Hash each column; neither the order of the columns nor that of the rows changes its hash."""
+    row_hash = splitmix64(np.sum(levels, axis=0, dtype=np.uint64))
+    return splitmix64(np.array([(level * row_hash).sum(dtype=np.uint64) for level in levels], dtype=np.uint64))
+
+
+def _levels(values: NDArray[np.float64]) -> NDArray[np.uint64]:
+    """Number the distinct values in ascending order from 1; missing values come last."""
+    order = np.argsort(values)
+    ordered = values[order]
+    n_present = int(np.count_nonzero(~np.isnan(ordered)))
+    size = max(np.abs(ordered[:n_present]).max(initial=0.0), np.finfo(float).tiny)
+    steps = np.diff(ordered / size)
+    width = (ordered[max(n_present - 1, 0)] - ordered[0]) / size if n_present else 0.0
+    new = np.zeros(len(values), dtype=np.uint64)
+    new[1:] = ~(steps <= _ROUNDING * width)  # so is the first of the missing values
+    new[n_present + 1 :] = 0
+    levels = np.empty(len(values), dtype=np.uint64)
+    levels[order] = np.cumsum(new) + np.uint64(1)
+    return levels
 
 
 def splitmix64(x: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -12,7 +12,7 @@ from transvariation.dask.partitions import Floats, Partitions
 from transvariation.dask.spatial_median import spatial_median_of_partitions
 from transvariation.density_tocc import DensityDepth
 from transvariation.description import Description
-from transvariation.neighbor_tocc import NeighborDistances
+from transvariation.neighbor_distances import NeighborDistances
 
 
 @dataclass(eq=False)

@@ -1,5 +1,6 @@
 """One-dimensional transvariation probability of distances, with a fitted exponential tail."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,15 +67,24 @@ class ExponentialTail:
     values: Floats
     start: float
     scale: float
+    n_beyond: int
 
     def log_tp(self, z: ArrayLike, *, held_out: bool = True) -> Floats:
         """Compute the logarithm of tp; see :func:`tail_transvariation_probability`."""
-        x, z = self.values, np.asarray(z, dtype=np.float64)
-        n, new = len(x), 1 if held_out else 0
-        n_as_large = n - np.searchsorted(x, z, side="left") + new
-        n_beyond = n - int(np.searchsorted(x, self.start, side="right"))
-        body = np.log(np.maximum(n_as_large, 1) / (n + new))
-        return np.where(z > self.start, np.log(max(n_beyond, 1) / n) - (z - self.start) / self.scale, body)
+        return log_tp([self], np.reshape(z, (-1, 1)), held_out=held_out)[:, 0]
+
+
+def log_tp(tails: Sequence[ExponentialTail], Z: ArrayLike, *, held_out: bool = True) -> Floats:
+    """Compute the logarithm of tp of each column of `Z` with the tail of the same position; NaN stays NaN."""
+    values, new = np.asarray(Z), 1 if held_out else 0
+    n = np.array([len(tail.values) for tail in tails])
+    n_below = [np.searchsorted(tail.values, z, side="left") for tail, z in zip(tails, values.T, strict=True)]
+    body = np.log(np.maximum(n - np.transpose(n_below) + new, 1) / (n + new))
+    start, scale, n_beyond = (
+        np.array([getattr(tail, name) for tail in tails]) for name in ("start", "scale", "n_beyond")
+    )
+    beyond = np.log(np.maximum(n_beyond, 1) / n) - (values - start) / scale
+    return np.where(values <= start, body, beyond)
 
 
 def fit_tail(x: ArrayLike, *, tail: float = 0.1, min_scale: float = 1e-3) -> ExponentialTail:
@@ -83,8 +93,9 @@ def fit_tail(x: ArrayLike, *, tail: float = 0.1, min_scale: float = 1e-3) -> Exp
         raise ValueError(
             f"tail={tail!r} must lie in (0, 1); 0.1 fits the tail to the largest tenth of the known values"
         )
-    x = np.sort(np.asarray(x, dtype=np.float64))
+    x = np.sort(np.asarray(x))
     n_tail = max(int(tail * len(x) + 1e-9), min(_FEWEST, len(x) // 2))
     start = float(x[max(len(x) - n_tail - 1, 0)])
     excess = x[np.searchsorted(x, start, side="right") :] - start
-    return ExponentialTail(x, start, max(float(excess.mean()) if len(excess) else 0.0, min_scale))
+    mean = float(excess.mean(dtype=np.float64)) if len(excess) else 0.0
+    return ExponentialTail(x, start, max(mean, min_scale), len(excess))

@@ -1,0 +1,335 @@
+"""The description behind NeighborTOCC: tp of nearest-neighbor distances, over views."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from transvariation.calibration import CalibrationPlan
+from transvariation.depth.tail import ExponentialTail, fit_tail, log_tp
+from transvariation.description import Description, Floats, Indices
+from transvariation.neighbor_index import NeighborIndex, PairIndex
+from transvariation.parallel import run_in_threads
+from transvariation.scalings import SCALINGS, ScaledViews
+from transvariation.subsample import column_order, subsample
+from transvariation.validation import blocks, check_count
+
+_MEASURED = 5_000  # known samples from which tp and the threshold are computed, and that are neighbors in pairs
+_MIN_SCALE = 0.1  # of the tails: where many distances are equal, tp falls by a factor e for 10 % more distance
+_SAME = 1e-6  # standard deviations: equal samples are at most this far apart after rounding
+_DECIMALS = 6  # of the logarithms of distances, which are kept in single precision
+_FOLDS = 10  # in which the scalings of the known samples are learned
+_CONTINUOUS = 0.95  # share of distinct distances among those of continuous features
+_BLOCK = 4_096  # samples that are scored at a time
+_PARTNERS = 2  # of each feature
+_MOST_PAIRS = 20
+_MOST_FEATURES = 100  # in which pairs are looked for: among more, twenty pairs are too few to tell anything
+_PAIR_ROWS = 2_000  # known samples whose ranks decide which features are paired
+_PAIR_VALUES = 2_000  # known distances in a pair that are kept
+PAIR_WEIGHTS = {"normal": 0.8, "range": 0.4}  # of all pairs in a scaling, relative to all views of all features,
+_HALF_WEIGHT = 300  # ... and the number of known samples with which they have half of this weight
+
+
+@dataclass(eq=False)
+class NeighborDistances(Description):
+    """Weighted sum, over views, of the logarithm of the tp of the distance to the nearest known samples.
+
+    Only the known samples and the sorted measurements of them are kept in a file; scalings, indices and tails follow
+    from these and are built once in every process.
+    """
+
+    n_neighbors: int | Sequence[int]
+    scalings: Sequence[str]
+    pairs: bool = True
+    categorical: Any = None
+    max_reference: int | None = None
+    n_jobs: int | None = None
+
+    def fit(self, X: Floats, groups: Indices | None = None) -> Self:
+        """Keep the known samples and measure each without its group."""
+        counts = self._check()
+        limit = len(X) if self.max_reference is None else check_count("max_reference", self.max_reference)
+        by_group = np.arange(len(X)) if groups is None else np.argsort(groups, kind="stable")
+        drawn = by_group[subsample(X[by_group], len(X))]  # equal samples may belong to several groups
+        self._kept = None if limit >= len(X) else np.sort(drawn[:limit]).astype(np.int32)
+        self.rows = X if self._kept is None else X[self._kept]
+        order = np.searchsorted(self.reference_, drawn[:limit])
+        n = len(self.rows)
+        groups = np.arange(n) if groups is None else np.unique(groups[self.reference_], return_inverse=True)[1]
+        n_others = max(n - int(np.bincount(groups).max()), 1)
+        self._measured = np.sort(order[:_MEASURED]).astype(np.int32)
+        self._counts = [min(k, n_others) for k in counts]
+        self._pairs = self._choose_pairs(order)
+        distances = self._measure_known(groups, order)
+        # Duplicated samples have distance 0 up to rounding, which has no logarithm.
+        self._floor = np.array([column[column > _SAME].min(initial=np.inf) for column in distances.T])
+        self._floor[np.isinf(self._floor)] = 1.0
+        known = self._log(distances)
+        limits = np.where(np.arange(known.shape[1]) < len(self.scalings) * len(self._counts), _MEASURED, _PAIR_VALUES)
+        self._known = [_quantiles(column, limit) for column, limit in zip(known.T, limits, strict=True)]
+        self._own_scores = self._log_tp(known, held_out=False)
+        _ = self.indices, self.pair_indices  # build them now
+        return self
+
+    def _check(self) -> list[int]:
+        counts = [self.n_neighbors] if isinstance(self.n_neighbors, int | np.integer) else list(self.n_neighbors)
+        if not counts or not len(self.scalings):
+            raise ValueError(
+                "n_neighbors and scalings must each name at least one value, such as (1, 3) and ('range',)"
+            )
+        if isinstance(self.scalings, str):
+            raise ValueError(f"scalings must be a sequence of names, not a string; use scalings=({self.scalings!r},)")
+        if unknown := [name for name in self.scalings if name not in SCALINGS]:
+            raise ValueError(
+                f"scalings={self.scalings!r}: {unknown[0]!r} is unknown; choose from {', '.join(SCALINGS)}"
+            )
+        return [check_count("n_neighbors", k) for k in counts]
+
+    @property
+    def reference_(self) -> Indices:
+        """The rows that are kept, of those given to `fit`."""
+        return np.arange(len(self.rows)) if self._kept is None else self._kept.astype(np.intp)
+
+    def _choose_pairs(self, order: Indices) -> list[tuple[int, int]]:
+        if not self.pairs or not 2 < self.rows.shape[1] <= _MOST_FEATURES:
+            return []
+        return feature_pairs(self.rows[order[:_PAIR_ROWS]], self.categorical)
+
+    @property
+    def weights(self) -> Floats:
+        """The weight of each view: first those of all features, then those of pairs."""
+        n_whole, n_pairs = len(self.scalings) * len(self._counts), len(self._pairs)
+        share = len(self.rows) / (len(self.rows) + _HALF_WEIGHT) / max(n_pairs, 1)
+        shares = [share * PAIR_WEIGHTS[self.scalings[at]] for at in self._paired for _ in range(n_pairs)]
+        weights = np.concatenate([np.ones(n_whole), n_whole * np.array(shares)])
+        return weights * (n_whole / weights.sum())  # the product of the tp's keeps its magnitude
+
+    @property
+    def _paired(self) -> list[int]:
+        """Positions of the scalings in which pairs of features are compared."""
+        return [at for at, name in enumerate(self.scalings) if self._pairs and name in PAIR_WEIGHTS]
+
+    @cached_property
+    def scaled(self) -> ScaledViews:
+        """The known samples in each scaling."""
+        return ScaledViews(self.scalings, self.rows, categorical=self.categorical)
+
+    @cached_property
+    def indices(self) -> list[NeighborIndex]:
+        """The index of all features in each scaling."""
+        return self._index(self.scaled.known)
+
+    @cached_property
+    def pair_indices(self) -> list[PairIndex]:
+        """The index of the pairs of features in each scaling that has them."""
+        return self._index_pairs(self.scaled.known)
+
+    @cached_property
+    def tails(self) -> list[ExponentialTail]:
+        """The tail of the known measurements of each view."""
+        return [fit_tail(known, min_scale=_MIN_SCALE) for known in self._known]
+
+    def __getstate__(self) -> dict[str, Any]:
+        derived = ("scaled", "indices", "pair_indices", "tails")
+        return {name: value for name, value in vars(self).items() if name not in derived}
+
+    def _index(self, scaled: list[Floats]) -> list[NeighborIndex]:
+        return [NeighborIndex(*each) for each in zip(scaled, self.scaled.mismatch, strict=True)]
+
+    def _index_pairs(self, scaled: list[Floats]) -> list[PairIndex]:
+        return [PairIndex(scaled[at][self._measured], self._pairs, self.scaled.mismatch[at]) for at in self._paired]
+
+    def _measure_known(self, groups: Indices, order: Indices) -> Floats:
+        """Measure known samples in each view, each without its group, in scalings learned without its fold."""
+        n_folds = min(int(groups.max()) + 1, _FOLDS)
+        folds = _folds(groups, order, n_folds)
+        measured = np.zeros(len(groups), dtype=bool)
+        measured[self._measured] = True
+        distances = np.empty((len(groups), len(self.weights)))
+        units = np.empty((n_folds, len(self.scalings)))
+        known_scaled = self.scaled  # learned before the threads start
+
+        def measure(fold: int) -> None:
+            within, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+            inside = np.flatnonzero(measured & (folds == fold))
+            part = ScaledViews(self.scalings, self.rows[outside], known_scaled)
+            units[fold] = [scaling.log_unit for scaling in part.scalings]
+            scaled = []
+            for known, new in zip(part.known, part.transform(self.rows[within]), strict=True):
+                rows = np.empty_like(self.rows)
+                rows[outside], rows[within] = known, new
+                scaled.append(rows)
+            queries, indices = [rows[inside] for rows in scaled], self._index(scaled)
+            distances[inside] = self._distances(indices, self._index_pairs(scaled), queries, inside, groups)
+
+        run_in_threads(measure, [(fold,) for fold in range(n_folds)], self.n_jobs)
+        distances = distances[self._measured]
+        # The range of fewer samples is smaller, and all known samples would seem to lie farther out than new ones.
+        growth = np.median(units, axis=0) - [scaling.log_unit for scaling in known_scaled.scalings]
+        for column, at in enumerate(np.repeat(np.arange(len(self.scalings)), len(self._counts))):
+            if len(np.unique(distances[:, column])) > _CONTINUOUS * len(distances):  # equal distances stay equal
+                distances[:, column] *= np.exp(growth[at])
+        return distances
+
+    def _measure(self, X: Floats) -> Floats:
+        """Measure new samples in each view."""
+        result = np.empty((len(X), len(self.weights)))
+        indices, pair_indices = self.indices, self.pair_indices  # built before the threads start
+
+        def measure(block: slice) -> None:
+            new = list(self.scaled.transform(X[block]))
+            result[block] = self._distances(indices, pair_indices, new, X[block])
+
+        run_in_threads(measure, [(block,) for block in blocks(len(X), _BLOCK)], self.n_jobs)
+        return result
+
+    def _distances(
+        self,
+        indices: list[NeighborIndex],
+        pair_indices: list[PairIndex],
+        new: list[Floats],
+        rows: Any,
+        groups: Indices | None = None,
+    ) -> Floats:
+        """Compute the mean distance of scaled rows in each view.
+
+        `rows` are the unscaled values or, with `groups`, positions among the known samples, whose group is left out.
+        So is one known sample that equals the new one in every feature, up to rounding: it is taken to be the same
+        sample if enough others remain.
+        """
+        own: Any = None if groups is None else groups[rows]
+        values, twin, columns = rows if groups is None else self.rows[rows], None, []
+        for index, scaled in zip(indices, new, strict=True):
+            distances, _, twin = self.nearest(index, scaled, values, groups, own, twin)
+            columns += [distances[:, :k].mean(axis=1, keepdims=True) for k in self._counts]
+        if pair_indices:
+            position = np.full(len(self.rows) + 1, -1)  # the last stands for no twin
+            position[self._measured] = np.arange(len(self._measured))
+            near = None if groups is None else (groups[self._measured], own)
+            columns += [
+                index.nearest(new[at], position[twin], near)
+                for at, index in zip(self._paired, pair_indices, strict=True)
+            ]
+        return np.hstack(columns)
+
+    def nearest(
+        self,
+        index: NeighborIndex,
+        new: Floats,
+        X: Floats,
+        groups: Indices | None = None,
+        own: Any = None,
+        twin: Indices | None = None,
+    ) -> tuple[Floats, Indices, Indices]:
+        """Find the k nearest known samples of scaled rows `new`, whose unscaled values are `X`.
+
+        Those of the sample's own group are left out, and the known sample `twin` that equals it, which is found if it
+        is not given.
+        """
+        k = max(self._counts)
+        n_left_out = 1 if groups is None else 1 + int(np.bincount(groups).max())
+        distances, found = index.query(new, k + n_left_out)
+        left_out = np.zeros(found.shape, dtype=bool) if groups is None else groups[found] == own[:, None]
+        if twin is None:
+            twin = self._twins(distances, found, left_out, X)
+        spare = (~left_out).sum(axis=1, keepdims=True) > k
+        left_out |= (found == twin[:, None]) & spare
+        left_out |= np.isinf(distances)  # nothing in common
+        kept = np.argsort(left_out, axis=1, kind="stable")[:, :k]
+        distances = np.where(left_out, np.nan, distances)
+        return np.take_along_axis(distances, kept, axis=1), np.take_along_axis(found, kept, axis=1), twin
+
+    def _twins(self, distances: Floats, found: Indices, left_out: Any, X: Floats) -> Indices:
+        """Find for each sample one of the nearest known samples that equals it up to rounding; -1 if there is none."""
+        twin = np.full(len(X), -1)
+        # The steps of a pipeline and whitening may round the same values differently.
+        row, column = np.nonzero((distances < _SAME) & ~left_out)
+        known, numeric = self.rows[found[row, column]], self.scaled.numeric
+        with np.errstate(invalid="ignore"):
+            equal = (known == X[row]) | (np.isnan(known) & np.isnan(X[row]))
+            difference = np.abs(known[:, numeric] - X[row][:, numeric])
+            equal[:, numeric] |= difference <= _SAME * self.scaled.standard.scale_
+        same = equal.all(axis=1)
+        row, first = np.unique(row[same], return_index=True)
+        twin[row] = found[row, column[same][first]]
+        return twin
+
+    def _log(self, distances: Floats) -> Floats:
+        """Compute logarithms that are equal for equal distances, which the order of the rows rounds differently."""
+        return np.round(np.log(np.maximum(distances, self._floor)), _DECIMALS).astype(np.float32)
+
+    def _log_tp(self, views: Floats, *, held_out: bool = True) -> Floats:
+        """Add the logarithms of tp over the views; a view that cannot be measured adds nothing."""
+        return np.nan_to_num(log_tp(self.tails, views, held_out=held_out)) @ self.weights
+
+    def score(self, X: Floats) -> Floats:
+        """Compute the weighted sum of the logarithms of the tp's."""
+        return self._log_tp(self._log(self._measure(X)))
+
+    def tp_of_scores(self, scores: Floats) -> Floats:
+        """Return the product of the tp's, each raised to the power of its weight."""
+        return np.exp(scores)
+
+    def held_out_scores(self, X: Floats, plan: CalibrationPlan, n_jobs: int | None = None) -> tuple[Indices, Floats]:
+        """Leave-one-out scores are known from `fit`; other folds are fitted."""
+        if plan.mode == "loo":
+            return self.reference_[self._measured], self._own_scores
+        return super().held_out_scores(X, plan, n_jobs)
+
+
+def feature_pairs(X: Floats, categorical: Any = None) -> list[tuple[int, int]]:
+    """Pair each feature with the two whose ranks are most correlated with its own; keep the twenty closest pairs.
+
+    Categories are ranked by their frequency, and missing values are taken to be in the middle. Sums of products of
+    integers are exact, so that the pairs do not depend on the order of the rows and features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.arange(6.0)
+    >>> feature_pairs(np.column_stack([x, x % 2, x**2, x % 3]))
+    [(0, 2), (0, 3), (2, 3), (0, 1), (1, 2)]
+    """
+    n, p = X.shape
+    ranks = np.zeros((n, p))
+    columns = column_order(X)
+    for j, column in enumerate(columns):
+        values = X[:, column]
+        present = ~np.isnan(values)
+        if categorical is not None and categorical[column]:
+            _, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
+            values = counts[codes].astype(float)
+        ranks[present, j] = _doubled_ranks(values[present])
+    lengths = np.sqrt(np.einsum("ij,ij->j", ranks, ranks))
+    lengths[lengths == 0] = np.inf
+    closeness = np.abs(ranks.T @ ranks) / lengths / lengths[:, None]
+    np.fill_diagonal(closeness, -1.0)
+    partners = np.argsort(-closeness, axis=1, kind="stable")[:, :_PARTNERS]
+    found = {(min(i, j), max(i, j)) for i, row in enumerate(partners.tolist()) for j in row}
+    chosen = sorted(found, key=lambda pair: (-closeness[pair], pair))[:_MOST_PAIRS]
+    return [tuple(sorted((int(columns[i]), int(columns[j])))) for i, j in chosen]  # type: ignore[misc]
+
+
+def _quantiles(values: Any, limit: int) -> Any:
+    """Return the sorted values that are not missing, or evenly spaced ones of more than `limit`."""
+    ordered = np.sort(values[~np.isnan(values)])
+    if len(ordered) <= limit:
+        return ordered
+    return ordered[((np.arange(limit) + 0.5) * len(ordered) / limit).astype(np.intp)]
+
+
+def _doubled_ranks(values: Floats) -> Floats:
+    """Return twice the mean ranks, centered: integers that sum to 0."""
+    _, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
+    below = np.cumsum(counts) - counts
+    doubled = (2 * below + counts - len(values)).astype(np.float64)
+    return doubled[codes]
+
+
+def _folds(groups: Indices, order: Indices, n_folds: int) -> Indices:
+    """Assign groups to folds in turn, in the given order of the rows."""
+    _, first = np.unique(groups[order], return_index=True)
+    rank = np.argsort(np.argsort(first))
+    return (rank % n_folds)[groups]

@@ -1,0 +1,213 @@
+"""Find the nearest known rows: k-d trees for few numeric features, otherwise a search of all rows."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from transvariation.validation import blocks
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+_TREE_FEATURES, _TREE_ROWS = 5, 500  # up to so many features and from so many rows on, a k-d tree is faster
+_BLOCK = 1 << 20  # distances in one block
+_FEW = 4  # rows: to compare them with all known rows takes less time than to search trees
+
+
+class NeighborIndex:
+    """Known rows, indexed to find the nearest of them.
+
+    The distance is Euclidean. Different categories of a feature differ by the root of its `mismatch`. Where values are
+    missing (NaN), the squared distance over the features that both rows have is multiplied by their share of all
+    features; rows without a common feature are infinitely far from each other.
+
+    Parameters
+    ----------
+    known : ndarray of shape (n, p)
+    mismatch : ndarray of shape (p,), optional
+        The squared distance between different categories of each feature; 0 for numeric features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from transvariation.neighbor_index import NeighborIndex
+    >>> index = NeighborIndex(np.array([[0.0, 0.0], [3.0, 4.0], [1.0, np.nan]]))
+    >>> distances, found = index.query(np.array([[0.0, 1.0]]), 3)
+    >>> distances.round(2), found
+    (array([[1.  , 1.41, 4.24]]), array([[0, 2, 1]]))
+    """
+
+    def __init__(self, known: Floats, mismatch: Floats | None = None):
+        self.known = known
+        self.mismatch = mismatch if mismatch is not None and mismatch.any() else np.zeros(known.shape[1])
+        self._categorical = np.flatnonzero(self.mismatch)
+        present = ~np.isnan(known)
+        self._gaps = not present.all()
+        self._tree = None
+        plain = not self._gaps and not len(self._categorical)
+        if plain and known.shape[1] <= _TREE_FEATURES and len(known) > _TREE_ROWS:
+            self._tree = cKDTree(known, balanced_tree=False, compact_nodes=False)
+        else:
+            self._single = self._prepared(np.float32)
+
+    def _prepared(self, dtype: Any) -> NDArray[Any]:
+        """Return the known rows for one product with new rows: -2 x, 1, x^2 and, with gaps, what is present."""
+        numbers = self._numbers(self.known)
+        if not self._gaps:
+            return np.vstack([-2 * numbers.T, np.einsum("ij,ij->i", numbers, numbers)]).astype(dtype)
+        present = ~np.isnan(self.known)
+        return np.vstack([-2 * numbers.T, present.T, numbers.T**2]).astype(dtype)
+
+    def _numbers(self, rows: Floats) -> Floats:
+        """Set missing values and codes of categories to 0."""
+        if not self._gaps and not len(self._categorical) and not np.isnan(rows).any():
+            return rows
+        numbers = np.nan_to_num(rows)
+        numbers[:, self._categorical] = 0.0
+        return numbers
+
+    def query(self, new: Floats, k: int) -> tuple[Floats, Indices]:
+        """Find the k nearest known rows of each new row: distances and indices, nearest first."""
+        k = min(k, len(self.known))
+        gaps = np.isnan(new).any(axis=1)
+        if gaps.any() and not self._gaps:
+            found, distances = np.empty((len(new), k), dtype=np.intp), np.empty((len(new), k))
+            distances[~gaps], found[~gaps] = self.query(new[~gaps], k)
+            distances[gaps], found[gaps] = self._with_gaps.query(new[gaps], k)
+            return distances, found
+        if self._tree is not None:
+            pair = self._tree.query(new, k)
+            return pair[0].reshape(len(new), k), pair[1].reshape(len(new), k)
+        found, distances = np.empty((len(new), k), dtype=np.intp), np.empty((len(new), k))
+        for block in blocks(len(new), _BLOCK // len(self.known)):
+            rows = new[block]
+            indices = _smallest(self._squares(rows, self._single), k)
+            exact = self._distances(rows, indices)
+            # Single precision loses distances that are small beside the rows' own lengths.
+            numbers = self._numbers(rows)
+            coarse = exact[:, -1] ** 2 < 1e-4 * np.einsum("ij,ij->i", numbers, numbers)
+            if coarse.any():
+                indices[coarse] = _smallest(self._squares(rows[coarse], self._prepared(np.float64)), k)
+                exact[coarse] = self._distances(rows[coarse], indices[coarse])
+            order = np.argsort(exact, axis=1, kind="stable")
+            distances[block] = np.take_along_axis(exact, order, axis=1)
+            found[block] = np.take_along_axis(indices, order, axis=1)
+        return distances, found
+
+    @property
+    def _with_gaps(self) -> "NeighborIndex":
+        """The same rows, to be compared with rows that have missing values."""
+        index = NeighborIndex.__new__(NeighborIndex)
+        index.known, index.mismatch, index._categorical = self.known, self.mismatch, self._categorical
+        index._gaps, index._tree = True, None
+        index._single = index._prepared(np.float32)
+        return index
+
+    def _squares(self, rows: Floats, known: NDArray[Any]) -> NDArray[Any]:
+        """Compute squared distances to all known rows, without gaps less the square of each new row's length."""
+        numbers = self._numbers(rows)
+        present = ~np.isnan(rows)
+        columns = [numbers, numbers**2, present] if self._gaps else [numbers, np.ones((len(rows), 1))]
+        with np.errstate(invalid="ignore"):  # OpenBLAS may set this flag for finite numbers
+            values = np.hstack(columns).astype(known.dtype) @ known
+            if self._gaps:
+                n_common = present.astype(known.dtype) @ known[rows.shape[1] : 2 * rows.shape[1]]
+        for j in self._categorical:
+            differs = rows[:, j, None] != self.known[:, j]
+            if self._gaps:
+                differs &= present[:, j, None] & ~np.isnan(self.known[:, j])
+            values += known.dtype.type(self.mismatch[j]) * differs
+        if self._gaps:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                values = np.where(n_common > 0, values * (rows.shape[1] / n_common), np.inf)
+        return values
+
+    def _distances(self, new: Floats, found: Indices) -> Floats:
+        """Compute the distances to the known rows `found` in double precision."""
+        result = np.empty(found.shape)
+        for column, known in enumerate(found.T):
+            differences = new - self.known[known]
+            if len(self._categorical):
+                part = differences[:, self._categorical]
+                steps = np.sqrt(self.mismatch[self._categorical])
+                differences[:, self._categorical] = np.where(np.isnan(part), part, (part != 0) * steps)
+            if self._gaps:
+                n_common = (~np.isnan(differences)).sum(axis=1)
+                differences = np.nan_to_num(differences)
+                with np.errstate(divide="ignore"):
+                    up = np.where(n_common > 0, new.shape[1] / n_common, np.inf)
+                squares = np.einsum("ij,ij->i", differences, differences)
+                result[:, column] = np.where(n_common > 0, squares * np.where(n_common > 0, up, 1.0), np.inf)
+            else:
+                result[:, column] = np.einsum("ij,ij->i", differences, differences)
+        return np.sqrt(result)
+
+
+class PairIndex:
+    """Known rows, indexed to find the distance to the nearest of them in each of several pairs of features.
+
+    Only rows that have both values are compared.
+    """
+
+    def __init__(self, known: Floats, pairs: list[tuple[int, int]], mismatch: Floats):
+        self._columns, self._pairs, self._mismatch = np.ascontiguousarray(known.T), pairs, mismatch
+        present = ~np.isnan(self._columns)
+        self._rows = [np.flatnonzero(present[a] & present[b]) for a, b in pairs]
+        self._trees = [
+            None
+            if mismatch[a] or mismatch[b] or not len(rows)
+            else cKDTree(self._columns[[a, b]][:, rows].T, balanced_tree=False, compact_nodes=False)
+            for (a, b), rows in zip(pairs, self._rows, strict=True)
+        ]
+
+    def nearest(self, new: Floats, twin: Indices, groups: tuple[Indices, Indices] | None = None) -> Floats:
+        """Compute the distance of each new row to the nearest known row in each pair; NaN where a value is missing.
+
+        The known row `twin` of each new row is left out, and those of its group: `groups` are those of the known and of
+        the new rows.
+        """
+        result = np.full((len(new), len(self._pairs)), np.nan)
+        compared = [j for j, tree in enumerate(self._trees) if tree is None or len(new) <= _FEW]
+        if compared:
+            size = _BLOCK // (len(compared) * self._columns.shape[1])
+            for block in blocks(len(new), size):
+                result[block, compared] = self._compare(new[block], compared, twin[block], groups, block)
+        searched = np.setdiff1d(np.arange(len(self._pairs)), compared)
+        n_left_out = 1 if groups is None else 1 + int(np.bincount(groups[0]).max())
+        for j in searched:
+            tree, rows, values = self._trees[j], self._rows[j], new[:, self._pairs[j]]
+            complete = np.flatnonzero(~np.isnan(values).any(axis=1))
+            distances, found = tree.query(values[complete], range(1, min(1 + n_left_out, len(rows)) + 1))
+            found = rows[found]
+            left_out = found == twin[complete, None]
+            if groups is not None:
+                left_out |= groups[0][found] == groups[1][complete, None]
+            result[complete, j] = np.where(left_out, np.inf, distances).min(axis=1)
+        result[np.isinf(result)] = np.nan
+        return result
+
+    def _compare(self, new: Floats, pairs: list[int], twin: Indices, groups: Any, block: slice) -> Floats:
+        """Compare each new row with all known rows."""
+        squares = (new[:, :, None] - self._columns) ** 2
+        for j in np.flatnonzero(self._mismatch):
+            squares[:, j] = np.where(np.isnan(squares[:, j]), np.nan, self._mismatch[j] * (squares[:, j] > 0))
+        first, second = np.transpose([self._pairs[j] for j in pairs])
+        sums = squares[:, first] + squares[:, second]
+        sums[np.isnan(sums)] = np.inf
+        left_out = np.arange(self._columns.shape[1]) == twin[:, None]
+        if groups is not None:
+            left_out |= groups[0] == groups[1][block, None]
+        sums[np.broadcast_to(left_out[:, None], sums.shape)] = np.inf
+        return np.sqrt(sums.min(axis=2))
+
+
+def _smallest(values: NDArray[Any], k: int) -> Indices:
+    """Find the columns of the k smallest values in each row; for small k much faster than a partition."""
+    rows = np.arange(len(values))
+    found = np.empty((len(values), k), dtype=np.intp)
+    for j in range(k):
+        found[:, j] = values.argmin(axis=1)
+        values[rows, found[:, j]] = np.inf
+    return found
