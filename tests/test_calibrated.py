@@ -97,7 +97,7 @@ def test_pyod_in_comparisons_explanations_and_ensembles():
     knn, _, ecod, _ = pyod_detectors()
     known = np.random.default_rng(1).normal(size=(80, 2)) @ [[1.0, 0.95], [0.0, 0.3]]
     result = compare_classifiers({"kNN": knn, "ECOD": ecod}, known, n_repeats=1)
-    assert result.best == "kNN"  # ECOD looks at the margins only
+    assert result.tightest == "kNN"  # ECOD looks at the margins only
     assert result.table.loc["kNN", "accepted"] < 0.2
     table = explain_rejections(knn.fit(X), FAR, X)
     assert table["accepted"].tolist() == [True] * 3 + [False] * 3

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV
@@ -223,3 +224,17 @@ def test_a_shift_is_a_number():
         make_scenario("a", shift=np.nan)
     with pytest.raises(ValueError, match=r"n_neighbors='3'"):
         NeighborTOCC("3").fit(make_scenario("a", random_state=0)[0])
+
+
+def test_messages_name_columns_values_and_the_remedy(control):
+    gappy = control.copy()
+    gappy.iloc[3, 0] = np.nan
+    with pytest.raises(ValueError, match=rf"contains NaN in the columns '{control.columns[0]}'.*SimpleImputer"):
+        TOCC().fit(gappy)
+    with pytest.raises(ValueError, match=r"not numbers: 'maker'; drop them, or encode"):
+        TOCC().fit(control.assign(maker="x"))
+    with pytest.raises(TypeError, match=r"no parameter contamination; use sensitivity=0\.9"):
+        TOCC(contamination=0.1)
+    with pytest.raises(TypeError, match=r"RandomForestClassifier predicts a target y; give a detector"):
+        CalibratedOCC(RandomForestClassifier()).fit(control)
+    assert TOCC().fit(control.astype(str)).predict(control.astype(str)).shape == (87,)

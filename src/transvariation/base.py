@@ -70,6 +70,16 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
     _sensitivity: Any  # in force: the parameter may have been set since
     _describing: Indices | None  # training samples that describe the class; None for all
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Refuse the parameter of other packages for the error rate, with its equivalent here."""
+        if "contamination" in kwargs:
+            share = kwargs["contamination"]
+            level = f"sensitivity={1 - share:.4g}" if isinstance(share, float) else "sensitivity"
+            raise TypeError(
+                f"{cls.__name__} has no parameter contamination; use {level}, the share of target samples to accept"
+            )
+        return super().__new__(cls)
+
     @abstractmethod
     def _make_description(self) -> Description:
         """Return an unfitted description with the parameters of the classifier."""
@@ -201,17 +211,22 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
             )
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
-        allow_nan = self.__sklearn_tags__().input_tags.allow_nan
-        with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn looks for infinities by a sum
-            return validate_data(
-                self,
-                native_frame(X),
-                reset=reset,
-                dtype=np.float64,
-                copy=reset,
-                ensure_all_finite="allow-nan" if allow_nan else True,
-                ensure_min_samples=self._min_samples if reset else 1,
-            )
+        X, allow_nan = native_frame(X), self.__sklearn_tags__().input_tags.allow_nan
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn looks for infinities by a sum
+                return validate_data(
+                    self,
+                    X,
+                    reset=reset,
+                    dtype=np.float64,
+                    copy=reset,
+                    ensure_all_finite="allow-nan" if allow_nan else True,
+                    ensure_min_samples=self._min_samples if reset else 1,
+                )
+        except ValueError as error:
+            if problem := _unusable_columns(X, type(self).__name__, allow_nan):
+                raise ValueError(problem) from error
+            raise
 
     def _set_threshold(self, sensitivity: float | ArrayLike) -> None:
         calibration = self._calibration
@@ -429,6 +444,33 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         """
         check_is_fitted(self)
         return self._calibration.coverage_report(self._level(sensitivity), confidence)
+
+
+def _unusable_columns(X: Any, name: str, allow_nan: bool) -> str | None:
+    """Name the columns of a DataFrame that hold texts or missing values, and the remedy."""
+    if not (hasattr(X, "iloc") and hasattr(X, "columns")):
+        return None
+    texts = [c for c in X.select_dtypes(exclude=["number", "bool"]).columns if not _holds_numbers(X[c])]
+    if texts:
+        return (
+            f"X has columns that are not numbers: {', '.join(map(repr, texts))}; drop them, or encode them in a "
+            f"pipeline: CalibratedOCC(make_pipeline(encoder, {name}()))"
+        )
+    gaps = [column for column in X.columns if X[column].isna().any()]
+    if gaps and not allow_nan:
+        return (
+            f"Input X contains NaN in the columns {', '.join(map(repr, gaps))}, which {name} does not take; drop the "
+            f"rows or columns, or fill them in every fold: CalibratedOCC(make_pipeline(SimpleImputer(), {name}()))"
+        )
+    return None
+
+
+def _holds_numbers(column: Any) -> bool:
+    try:
+        column.astype(np.float64)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _warn_of_copies(X: Any) -> None:

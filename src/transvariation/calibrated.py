@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import clone
+from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -28,6 +28,12 @@ def fit_detector(detector: Any, X: Any, groups: Indices | None = None, *, with_t
     is for them. `with_threshold` gives them a threshold by resubstitution, which `decision_function` needs.
     """
     fitted = clone(detector)
+    last = _last_step(fitted)
+    if isinstance(last, ClassifierMixin | RegressorMixin):
+        raise TypeError(
+            f"{type(last).__name__} predicts a target y; give a detector that learns from target samples only, such as "
+            "IsolationForest() or NeighborTOCC(), or OpenSetClassifier for several classes"
+        )
     if isinstance(fitted, OneClassClassifier):
         return fitted._fit_scores(X, groups, with_threshold=with_threshold)
     if isinstance(fitted, Pipeline) and isinstance(last := fitted.steps[-1][1], OneClassClassifier):
