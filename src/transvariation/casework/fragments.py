@@ -12,7 +12,7 @@ from transvariation.tables import Table
 
 Floats = NDArray[np.float64]
 
-LARGEST = 1e100  # measurements; squares of larger ones overflow
+LARGEST_MEASUREMENT = 1e100  # measurements; squares of larger ones overflow
 LARGEST_LOGARITHM = 100.0
 
 
@@ -104,7 +104,7 @@ def _logarithms(table: Table) -> Floats:
 
 def _check_size(table: Table, are_logarithms: bool) -> None:
     """Refuse codes for missing values, and contents that are taken for logarithms."""
-    too_large = np.argwhere(np.abs(table.X) > (LARGEST_LOGARITHM if are_logarithms else LARGEST))
+    too_large = np.argwhere(np.abs(table.X) > (LARGEST_LOGARITHM if are_logarithms else LARGEST_MEASUREMENT))
     if not len(too_large):
         return
     i, j = too_large[0]

@@ -31,8 +31,8 @@ from transvariation.provenance import provenance
 from transvariation.tables import Table
 
 Progress = Callable[[str, float | None], None]
-FARTHEST = 1e6  # standard deviations; JSON has no infinity
-TELLING = 10  # of many variables, those that the reasons name
+MAX_DEVIATION = 1e6  # standard deviations; JSON has no infinity
+MAX_REASONS = 10  # of many variables, those that the reasons name
 
 
 @with_fields
@@ -193,7 +193,7 @@ def _deviations(tables: CaseTables) -> Any:
     spread = control.std(axis=0, ddof=1) if len(control) > 1 else np.zeros(control.shape[1])
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         deviations = (recovered - control.mean(axis=0)) / spread
-    return np.clip(np.nan_to_num(deviations, nan=0.0), -FARTHEST, FARTHEST)
+    return np.clip(np.nan_to_num(deviations, nan=0.0), -MAX_DEVIATION, MAX_DEVIATION)
 
 
 def _telling(p_values: Any, deviations: Any, used: list[int], is_spectrum: bool) -> list[int]:
@@ -204,9 +204,9 @@ def _telling(p_values: Any, deviations: Any, used: list[int], is_spectrum: bool)
     if len(used) <= MANY_VARIABLES:
         return used
     if is_spectrum and len(used) == len(deviations):
-        peaks, _ = find_peaks(np.r_[0, np.abs(deviations), 0], distance=len(deviations) // (5 * TELLING))
-        return sorted((peaks - 1).tolist(), key=lambda j: -abs(deviations[j]))[:TELLING]
-    return sorted(used, key=lambda j: (np.nan_to_num(p_values[j], nan=1.0), -abs(deviations[j])))[:TELLING]
+        peaks, _ = find_peaks(np.r_[0, np.abs(deviations), 0], distance=len(deviations) // (5 * MAX_REASONS))
+        return sorted((peaks - 1).tolist(), key=lambda j: -abs(deviations[j]))[:MAX_REASONS]
+    return sorted(used, key=lambda j: (np.nan_to_num(p_values[j], nan=1.0), -abs(deviations[j])))[:MAX_REASONS]
 
 
 def _fragments(
