@@ -112,12 +112,12 @@ def render(figure: "Figure", kind: str) -> bytes:
     import matplotlib as mpl
     from matplotlib.font_manager import fontManager
     from matplotlib.text import Text
-    from matplotlib.ticker import FixedFormatter
 
     further = [family for family in FURTHER if family in fontManager.get_font_names()]
-    for formatter in (axis.get_major_formatter() for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)):
-        if isinstance(formatter, FixedFormatter):  # sets the text of its ticks when they are drawn
-            formatter.seq = list(map(said, formatter.seq))
+    for axis in (axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)):
+        labels = [label.get_text() for label in axis.get_majorticklabels()]
+        if (replaced := list(map(said, labels))) != labels:  # drawing would restore the text of a tick
+            axis.set_ticks(axis.get_majorticklocs(), replaced)
     for text in figure.findobj(Text):
         if isinstance(text, Text) and text.get_text():
             text.set_text(said(text.get_text()))
