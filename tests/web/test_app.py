@@ -457,6 +457,7 @@ def test_unknown_cases_are_said_to_be_gone(client):
     assert client.get("/api/cases/none").status_code == 404
     assert client.post("/api/cases/none/judge", json={}).status_code == 404
     assert client.get("/api/cases/none/file.html").status_code == 404
+    assert client.get("/api/cases/none/opened").json() == {"state": "gone"}  # asked after every reload
 
 
 def test_a_fit_can_be_cancelled_and_the_page_goes_on(client, tables):

@@ -80,7 +80,7 @@ def test_ranges_and_preprocessing_are_previewed_and_judged(page, spectra):
     settled(page, 342)
     press_judge(page)
     result = judge(*spectra, ranges=[(1700, 1900), (2700, 2840)], preprocess="snv,sg:15")
-    assert shown(page) == {c.fragment: verdict(c, result) for c in result.conclusions}
+    assert shown(page) == {c.fragment: verdict(c) for c in result.conclusions}
     assert "after snv,sg:15" in page.inner_text("#summary")
 
 
@@ -94,7 +94,7 @@ def test_few_positions_are_chosen_one_by_one(page, spectra):
     page.wait_for_selector("#after path.line")
     press_judge(page)
     result = judge(*tables, features=list(tables[0])[1:], preprocess="snv")
-    assert shown(page) == {c.fragment: verdict(c, result) for c in result.conclusions}
+    assert shown(page) == {c.fragment: verdict(c) for c in result.conclusions}
 
 
 def test_impossible_choices_are_explained(page, spectra):

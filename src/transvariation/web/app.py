@@ -262,7 +262,9 @@ class Page:
         return JSONResponse(self._case(request).state())
 
     async def opened(self, request: Request) -> Response:
-        """Return what the page needs to show a case again."""
+        """Return what the page needs to show a case again after a reload; the program may have been started again."""
+        if request.path_params["case"] not in self.cases:
+            return JSONResponse({"state": "gone"})
         case = self._case(request)
         names = ("third", "settings", "sensitivity", "seen")
         return JSONResponse(case.state() | {name: getattr(case, name) for name in names})

@@ -54,7 +54,7 @@ $("cancel").addEventListener("click", () => ask(`${pathOf(open.case)}/cancel`, {
 
 async function restore(name) {
   const found = await ask(`${pathOf(name)}/opened`);
-  if (found.problems && !found.state) return remember(null); // the program was started again
+  if (!found.seen) return remember(null); // the program was started again
   remember(name);
   if (found.seen.tables) showAgain(found);
   if (found.state === "running") {
