@@ -57,6 +57,20 @@ def test_bounds_hold_for_selections_made_after_looking(shift):
     assert too_many / 1_000 <= 0.1 + 0.03
 
 
+def test_bounds_by_the_joint_distribution_hold_and_are_lower_than_simes():
+    rng, wrong, ours, simes = np.random.default_rng(6), 0, [], []
+    for _ in range(300):
+        p = p_values(rng.normal(size=200), np.r_[rng.normal(-3, 1, size=20), rng.normal(size=80)])
+        ordered = np.argsort(p, kind="stable")
+        sizes = range(1, 101, 9)
+        bounds = [false_discovery_bound(p, ordered[:k], 0.9, n_calibration=200) for k in sizes]
+        wrong += any(np.sum(ordered[:k] >= 20) > bound for k, bound in zip(sizes, bounds, strict=True))
+        ours.append(bounds[2])
+        simes.append(false_discovery_bound(p, ordered[:19], 0.9))
+    assert wrong / 300 <= 0.1 + 0.04
+    assert np.mean(ours) < np.mean(simes)
+
+
 def test_an_empty_list_is_explained():
     p = np.r_[1 / 88, np.arange(2, 89) / 88, np.full(912, 0.5)]
     with pytest.warns(TooFewToDiscover, match=r"with 87 calibration samples .* of 1,000 .* takes 9,999"):

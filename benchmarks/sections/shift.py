@@ -17,7 +17,7 @@ from transvariation.shift import SmallOverlap
 
 Floats = NDArray[np.float64]
 LEVEL = 0.10
-N_RUNS = 60
+N_RUNS = 15
 
 
 def _rates(p_new: Floats, p_foreign: Floats) -> tuple[float, float]:
