@@ -90,7 +90,7 @@ def test_the_pdf_has_the_text_of_the_html(case, monkeypatch):
         def compile(path, root):
             return json.loads((Path(root) / "case.json").read_text())
 
-    monkeypatch.setattr("transvariation.report.case._typst", Typst)
+    monkeypatch.setattr("transvariation.report.page._typst", Typst)
     content, page = case_pdf(case), html.unescape(case_html(case))
     parts = [part for section in content["sections"] for part in section["parts"]]
     words = [content["title"], content["lead"], *(section["heading"] for section in content["sections"])]

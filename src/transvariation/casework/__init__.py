@@ -13,12 +13,16 @@ from transvariation.casework.settings import (
 )
 
 if TYPE_CHECKING:
+    from transvariation.casework.audit import Verification as Verification
+    from transvariation.casework.audit import verify as verify
     from transvariation.casework.database import Database as Database
     from transvariation.casework.decision import Conclusion as Conclusion
     from transvariation.casework.decision import Reason as Reason
     from transvariation.casework.errors import CaseError as CaseError
     from transvariation.casework.judging import judge as judge
     from transvariation.casework.result import CaseResult as CaseResult
+    from transvariation.casework.validation import ValidationResult as ValidationResult
+    from transvariation.casework.validation import validate as validate
 
 # Loaded on first use: the command line reads the settings without scikit-learn.
 _HOME = {
@@ -27,7 +31,11 @@ _HOME = {
     "Conclusion": "decision",
     "Database": "database",
     "Reason": "decision",
+    "ValidationResult": "validation",
+    "Verification": "audit",
     "judge": "judging",
+    "validate": "validation",
+    "verify": "audit",
 }
 __all__ = ["CASE_FIELDS", "METHODS", "REDUCTIONS", "CaseSettings", "SettingsError", "TableSettings", *sorted(_HOME)]
 

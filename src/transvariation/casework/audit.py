@@ -100,7 +100,6 @@ def verify(
     Verification
     """
     saved = read_case_file(path)
-    places = [Path(folder)] if folder is not None else [Path(), Path(path).parent]
     tables, sources = [], {}
     for which in TABLES:
         if (given := getattr(saved.inputs, which)) is None:
@@ -109,13 +108,14 @@ def verify(
         if which == "background" and not given["sha256"]:
             sources[which], state = NFI, "same"
         else:
-            state = "missing"
-            for place in places:
-                file = place / name if (place / name).is_file() else place / Path(name).name
-                if file.is_file():
-                    same = hashlib.sha256(file.read_bytes()).hexdigest() == given["sha256"]
-                    sources[which], state = file, "same" if same else "changed"
-                    break
+            own = Path(name).name
+            files = [Path(folder) / own] if folder is not None else [Path(name), Path(path).parent / own]
+            file = next((file for file in files if file.is_file()), None)
+            if file is None:
+                state = "missing"
+            else:
+                same = hashlib.sha256(file.read_bytes()).hexdigest() == given["sha256"]
+                sources[which], state = file, "same" if same else "changed"
         tables.append(TableFound(which, name, state))
     versions = tuple(_versions(saved.provenance, provenance("transvariation verify")))
     if any(table.state != "same" for table in tables):
@@ -136,9 +136,8 @@ def _differences(one: Any, two: Any, where: str) -> Iterator[str]:
     """Walk through two JSON values and name the places where they differ."""
     if isinstance(one, dict) and isinstance(two, dict):
         for key in {**one, **two}:
-            if where == ".inputs" or where.startswith(".inputs."):
-                if key == "file":
-                    continue  # the same file, elsewhere
+            if key == "file" and where.startswith(".inputs."):
+                continue  # the same file, elsewhere
             if key not in one or key not in two:
                 yield f"{where}.{key}: only in the {'saved' if key in one else 'recomputed'} case"
             else:

@@ -139,7 +139,8 @@ class Database:
         CaseError
             If a table names no sources, or the tables do not share their variables and units.
         """
-        about = {key: str(given.pop(key)) for key in ABOUT if given.get(key)}
+        texts = {key: given.pop(key, "") for key in ABOUT}
+        about = {key: str(text) for key, text in texts.items() if text}
         how = TableSettings.build(settings, given)
         single = isinstance(tables, str | bytes | Path | pd.DataFrame) or not isinstance(tables, Iterable)
         read = [_read(each, how, stratum_column) for each in ([tables] if single else tables)]

@@ -3,9 +3,7 @@
 Headings follow ISO 21043-5. The report renders a result and decides nothing.
 """
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 from statistics import mean, stdev
@@ -13,7 +11,6 @@ from typing import Any
 
 import pandas as pd
 
-from transvariation.atomic_write import replacing
 from transvariation.casework import CASE_FIELDS, CaseResult, Conclusion
 from transvariation.casework.decision import MIN_CONTROL_TO_CALIBRATE_ALONE
 from transvariation.casework.variables import MANY_VARIABLES
@@ -48,8 +45,8 @@ from transvariation.report.case_text import (
     ratio_sentence,
     tables_of,
 )
-from transvariation.report.page import Section, page
-from transvariation.report.vocabulary import said, speaking, words_of
+from transvariation.report.page import Section, page, pdf, write_page
+from transvariation.report.vocabulary import speaking, words_of
 from transvariation.report.wording import (
     LIMITATIONS,
     PROPOSITIONS,
@@ -417,41 +414,11 @@ def _provenance(result: CaseResult) -> Section:
 
 def case_pdf(result: CaseResult, today: date | None = None) -> bytes:
     """Render the report as PDF."""
-    import tempfile
-    from importlib.resources import files
-
-    sections = [asdict(section) for section in case_sections(result, today)]
-    with tempfile.TemporaryDirectory() as folder:
-        here = Path(folder)
-        with speaking(result):
-            content = json.dumps({"title": said(TITLE), "lead": said(QUESTION), "sections": sections})
-        (here / "case.json").write_text(content, encoding="utf-8")
-        (here / "case.typ").write_bytes((files("transvariation.report") / "templates" / "case.typ").read_bytes())
-        return _typst().compile(str(here / "case.typ"), root=folder)
-
-
-def _typst() -> Any:
-    try:
-        import typst
-    except ImportError as error:
-        raise ValueError(
-            "a PDF report needs Typst: pip install 'transvariation[pdf]', or write a report whose name ends in .html"
-        ) from error
-    return typst
-
-
-def check_report_name(path: Path) -> str:
-    """Return the kind of report by the file's extension, .html or .pdf."""
-    kind = path.suffix.lower()
-    if kind not in (".html", ".pdf"):
-        raise ValueError(f"the report {path.name!r} must end in .html or .pdf")
-    if kind == ".pdf":
-        _typst()
-    return kind
+    with speaking(result):
+        return pdf(TITLE, case_sections(result, today), QUESTION)
 
 
 def write_report(result: CaseResult, path: Path) -> None:
     """Write the report in the format of the file's ending: .html or .pdf."""
-    content = case_pdf(result) if check_report_name(path) == ".pdf" else case_html(result).encode()
-    with replacing(path) as unfinished:
-        unfinished.write_bytes(content)
+    with speaking(result):
+        write_page(path, TITLE, case_sections(result), QUESTION)

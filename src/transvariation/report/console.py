@@ -15,9 +15,9 @@ from transvariation.casework import CaseResult, CaseSettings
 from transvariation.casework.judging import judge_tables
 from transvariation.casework.reading import read_case
 from transvariation.provenance import command_line
-from transvariation.report.case import check_report_name, write_report
+from transvariation.report.case import write_report
 from transvariation.report.case_text import conclusion_frame, note_lines, summary_lines
-from transvariation.report.page import CELLS
+from transvariation.report.page import CELLS, check_report_name
 from transvariation.report.vocabulary import said, speaking
 from transvariation.report.wording import verdict
 from transvariation.tables.problems import printable_text

@@ -2,14 +2,18 @@
 
 import base64
 import io
+import json
+import tempfile
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from transvariation.atomic_write import replacing
 from transvariation.report.vocabulary import said
 from transvariation.tables.problems import printable_text
 
@@ -151,3 +155,41 @@ def page(title: str, sections: list[Section], lead: str = "") -> str:
     )
     environment.filters["source"] = lambda svg: "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
     return environment.get_template("page.html").render(title=said(title), lead=said(lead), sections=sections)
+
+
+def pdf(title: str, sections: list[Section], lead: str = "") -> bytes:
+    """Render sections as a PDF file."""
+    with tempfile.TemporaryDirectory() as folder:
+        here = Path(folder)
+        content = json.dumps({"title": said(title), "lead": said(lead), "sections": [asdict(section) for section in sections]})
+        (here / "case.json").write_text(content, encoding="utf-8")
+        (here / "case.typ").write_bytes((files("transvariation.report") / "templates" / "case.typ").read_bytes())
+        return _typst().compile(str(here / "case.typ"), root=folder)
+
+
+def _typst() -> Any:
+    try:
+        import typst
+    except ImportError as error:
+        raise ValueError(
+            "a PDF report needs Typst: pip install 'transvariation[pdf]', or write a report whose name ends in .html"
+        ) from error
+    return typst
+
+
+def check_report_name(path: Path) -> str:
+    """Return the kind of report by the file's extension, .html or .pdf."""
+    kind = path.suffix.lower()
+    if kind not in (".html", ".pdf"):
+        raise ValueError(f"the report {path.name!r} must end in .html or .pdf")
+    if kind == ".pdf":
+        _typst()
+    return kind
+
+
+def write_page(path: Path, title: str, sections: list[Section], lead: str = "") -> None:
+    """Write sections in the format of the file's ending: .html or .pdf."""
+    is_pdf = check_report_name(path) == ".pdf"
+    content = pdf(title, sections, lead) if is_pdf else page(title, sections, lead).encode()
+    with replacing(path) as unfinished:
+        unfinished.write_bytes(content)

@@ -1,0 +1,146 @@
+"""Validation on a database: rates, intervals, criteria, resuming."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from transvariation.casework import CaseError, Database, validate
+from transvariation.casework.validation import parse_design, read_criteria
+from transvariation.report.validation import format_rate, validation_summary, write_validation_report
+
+pytestmark = pytest.mark.slow
+
+
+def panes(n_sources=40, n_fragments=4, n_replicates=2, seed=0):
+    """Draw panes of three levels: log10 concentrations of four elements, two makers."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for i in range(n_sources):
+        center = rng.normal(2, 0.1, 4) + (0.3 if i % 2 else 0.0)
+        for j in range(n_fragments):
+            fragment = center + rng.normal(0, 0.01, 4)
+            for k in range(n_replicates):
+                value = 10 ** (fragment + rng.normal(0, 0.01, 4))
+                rows.append(
+                    {
+                        "pane": f"P{i}",
+                        "piece": j,
+                        "rep": k,
+                        "maker": "AB"[i % 2],
+                        **dict(zip("wxyz", value, strict=True)),
+                    }
+                )
+    return pd.DataFrame(rows)
+
+
+@pytest.fixture(scope="module")
+def database():
+    return Database.build(
+        panes(), source_column="pane", fragment_column="piece", stratum_column="maker", population="panes"
+    )
+
+
+@pytest.fixture(scope="module")
+def result(database):
+    return validate(database, designs=["2x2"], sensitivities=[0.8, 0.9], n_comparisons=120, n_folds=4)
+
+
+def test_rates_have_intervals_and_follow_the_sensitivity(result):
+    (design,) = result.designs
+    assert (design.n_sources, design.n_same) == (40, 120)
+    low, high = design.rates["transvariation"]
+    assert low.false_exclusion.share >= high.false_exclusion.share
+    assert low.false_inclusion.share <= high.false_inclusion.share
+    for rates in (low, high):
+        for rate in (rates.false_exclusion, rates.false_inclusion, rates.same_stratum):
+            assert rate.low <= rate.share <= rate.high
+    assert high.same_stratum.n < high.false_inclusion.n
+    assert high.false_exclusion.low <= 0.1 <= high.false_exclusion.high
+    assert set(design.rates) == {"transvariation", "mahalanobis", "astm"}
+    assert design.rates["astm"][0].sensitivity is None
+
+
+def test_likelihood_ratios_are_measured(result):
+    ratios = result.designs[0].ratios["transvariation"]
+    assert 0 < ratios.cllr_min <= ratios.cllr < 1
+    assert [each.strength for each in ratios.misleading] == [1, 10, 100, 1000]
+    assert ratios.misleading[0].same_source.share >= ratios.misleading[2].same_source.share
+
+
+def test_the_result_is_json_and_the_same_for_any_number_of_processes(database, result):
+    again = validate(database, designs=["2x2"], sensitivities=[0.8, 0.9], n_comparisons=120, n_folds=4, n_jobs=2)
+    one, two = (json.loads(json.dumps(each.to_dict())) for each in (result, again))
+    assert one.pop("provenance").keys() == two.pop("provenance").keys()
+    assert one == two
+
+
+def test_a_second_call_goes_on_from_the_checkpoint(database, result, tmp_path, monkeypatch):
+    how = {"designs": ["2x2"], "sensitivities": [0.8, 0.9], "n_comparisons": 120, "n_folds": 4}
+    path = tmp_path / "validation.jsonl"
+    validate(database, checkpoint=path, **how)
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join(lines[:4]) + "\n")
+    shares = []
+    again = validate(database, checkpoint=path, progress=lambda step, share: shares.append(share), **how)
+    assert shares[0] == pytest.approx(3 / (len(lines) - 1))
+    assert again.designs == result.designs
+
+
+def test_criteria_decide_with_their_interval(database, tmp_path):
+    file = tmp_path / "criteria.toml"
+    file.write_text("false_exclusion_excess = 0.9\nfalse_inclusion = 0.0\n")
+    found = validate(database, designs=["2x2"], criteria=file, n_comparisons=60, n_folds=2)
+    by_name = {verdict.criterion: verdict for verdict in found.verdicts}
+    assert by_name["false_exclusion_excess"].met
+    assert by_name["false_exclusion_excess"].shown
+    assert by_name["false_inclusion"].met == (by_name["false_inclusion"].measured == 0)
+    assert found.passed == all(verdict.met for verdict in found.verdicts)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"designs": ["3"]}, "must have the form 3x5"),
+        ({"designs": ["9x9"]}, "0 sources have 10 fragments"),
+        ({"sensitivities": [90]}, "must lie between 0 and 1"),
+        ({"features": ["Sr"]}, "has no variable Sr"),
+        ({"criteria": {"cllr_max": 1}}, "is no acceptance criterion"),
+        ({"criteria": {"cllr": -1}}, "must be a number that is not negative"),
+    ],
+)
+def test_wrong_settings_are_named(database, given, words):
+    with pytest.raises(CaseError, match=words):
+        validate(database, **given)
+
+
+def test_defaults_and_unreadable_criteria(tmp_path):
+    assert read_criteria(None)["cllr"] == 0.5
+    (tmp_path / "bad.toml").write_text("cllr = = 1")
+    with pytest.raises(CaseError, match="cannot be read as acceptance criteria"):
+        read_criteria(tmp_path / "bad.toml")
+    assert parse_design("3x5").known_replicates == 5
+
+
+def test_the_report_has_what_an_assessor_reads(result, tmp_path):
+    write_validation_report(result, tmp_path / "validation.html")
+    text = (tmp_path / "validation.html").read_text()
+    for heading in (
+        "Purpose and population",
+        "Conclusion by criterion",
+        "Design 2x2",
+        "Data checks",
+        "Limits",
+        "Signatures",
+    ):
+        assert heading in text
+    assert validation_summary(result) in text
+
+
+def test_rates_are_written_with_numbers():
+    from transvariation.casework.background.rates import Rate
+
+    assert format_rate(Rate(0.0, 2000, 0.0, 0.0015)) == "0 of 2,000 (below 0.15%)"
+    assert format_rate(Rate(0.098, 500, 0.061, 0.147)) == "9.8% (6.1 to 15%, n = 500)"
+    assert format_rate(None) == "–"
