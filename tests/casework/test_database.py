@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from transvariation.casework import CaseError, Database, SettingsError
+from transvariation.casework import CaseError, Database, SettingsError, judge
 
 
 def measurements(n_sources=40, n_fragments=3, seed=0):
@@ -95,3 +95,25 @@ def test_a_table_without_sources_and_a_misspelt_option_are_refused():
         Database.build(measurements()[["Mg", "Al"]])
     with pytest.raises(SettingsError, match="did you mean 'source_column'"):
         Database.build(measurements(), source_colum="pane")
+
+
+def test_a_database_is_a_background_by_object_and_by_path(tmp_path):
+    table = measurements()
+    database = build(table, population="panes of two makers").without(["P00"])
+    path, _ = database.write(tmp_path / "panes.csv")
+    own = table[table["pane"] == "P00"].drop(columns=["maker", "pane"])
+    control, recovered = own[own["piece"] != "2"], own[own["piece"] == "2"]
+    plain = database.frame.drop(columns=["replicate", "stratum"])
+    results = [judge(control, recovered, background=each, log=True) for each in (database, str(path), plain)]
+    assert len({result.conclusions[0].p_value for result in results}) == 1
+    assert results[0].conclusions[0].basis == "background"
+    assert results[1].inputs.background["population"] == "panes of two makers"
+
+
+def test_a_database_of_logarithms_needs_a_case_of_logarithms():
+    table = measurements()
+    logged = table.assign(Mg=np.log10(table["Mg"]), Al=np.log10(table["Al"]))
+    database = build(logged, logged=True)
+    own = table[table["pane"] == "P00"].drop(columns=["maker", "pane"])
+    with pytest.raises(CaseError, match="holds logarithms"):
+        judge(own[own["piece"] != "2"], own[own["piece"] == "2"], background=database)

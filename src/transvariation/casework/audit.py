@@ -100,7 +100,8 @@ def verify(
     Verification
     """
     saved = read_case_file(path)
-    tables, sources = [], {}
+    tables: list[TableFound] = []
+    sources: dict[str, Any] = {}
     for which in TABLES:
         if (given := getattr(saved.inputs, which)) is None:
             continue

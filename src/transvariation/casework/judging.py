@@ -56,7 +56,7 @@ def judge(
     ----------
     control, recovered : path, bytes or DataFrame
         The two tables; see :func:`transvariation.tables.read_table`. Rows of one fragment are replicates.
-    background : path, bytes or DataFrame, or "nfi", optional
+    background : path, bytes, DataFrame or Database, or "nfi", optional
         Many sources of the same kind with several fragments each, measured alike. ``"nfi"`` is the float glass of
         :func:`transvariation.load_nfi_glass`.
     foreign : path, bytes or DataFrame, optional
@@ -154,7 +154,7 @@ def _inputs(tables: CaseTables, checks: tuple[Check, ...]) -> Inputs:
         recovered=_summary(tables.recovered_table, len(tables.recovered.names)),
         background=None
         if tables.background_table is None
-        else _summary(tables.background_table, sum(map(len, tables.background))),
+        else _summary(tables.background_table, sum(map(len, tables.background))) | {"population": tables.population},
         features=tables.features,
         units=dict(tables.control_table.units),
         known=tuple(map(Measured, control.names, control.sources, measured)),

@@ -12,6 +12,7 @@ from sklearn.pipeline import Pipeline
 
 from transvariation.casework.background.pairs import Source
 from transvariation.casework.background.same_source import MIN_SOURCES
+from transvariation.casework.database import Database, is_database
 from transvariation.casework.errors import CaseError, Caution
 from transvariation.casework.fragments import Floats, Fragments, fragments_of
 from transvariation.casework.settings import CaseSettings
@@ -71,6 +72,8 @@ class CaseTables:
     foreign_table : Table or None
     foreign : Fragments or None
         Known foreign fragments.
+    population : str
+        What the background sources are a sample of, as its database says.
     """
 
     features: tuple[str, ...]
@@ -88,6 +91,7 @@ class CaseTables:
     preprocessing: Pipeline | None = None
     foreign_table: Table | None = None
     foreign: Fragments | None = None
+    population: str = ""
 
     def prepared(self, X: Floats) -> Floats:
         """Preprocess measurements for a comparison with the background; many variables become a few components."""
@@ -171,7 +175,7 @@ def read_case(
     ----------
     sources : mapping
         ``"control"`` and ``"recovered"``, and perhaps ``"background"`` or ``"foreign"``: each a path, bytes or
-        DataFrame; the background may be ``"nfi"``. None where there is none.
+        DataFrame; the background may be a Database or ``"nfi"``. None where there is none.
     settings : CaseSettings
     limits : Limits
         How large a table may be.
@@ -209,8 +213,23 @@ def read_case(
     if is_nfi:  # logarithms already
         table = _nfi_table(features)
         return _with_background(case, table, fragments_of(table, "background", log=False, logged=True))
+    if isinstance(background, Database) or is_database(background):
+        return _with_database(case, background, pair, settings, limits)
     table = _read_third(background, "background", pair, settings, settings.missing, limits)
     return _with_background(case, table, fragments_of(table, "background", **scale))
+
+
+def _with_database(case: CaseTables, given: Any, pair: Pair, settings: CaseSettings, limits: Limits) -> CaseTables:
+    """Use a database as the background, on the scale on which the case is judged."""
+    database = given if isinstance(given, Database) else Database.read(given)
+    if database.logged and not case.exponent:
+        raise CaseError(f"the database {database.name} holds logarithms, the tables of the case do not", "log")
+    frame = database.frame.drop(columns=["replicate", "order", "stratum"], errors="ignore")
+    table = _read_third(frame, "background", pair, settings, settings.missing, limits)
+    table = replace(table, name=database.name, sha256=database.sha256)
+    scale = {"log": case.exponent and not database.logged, "logged": database.logged}
+    case = _with_background(case, table, fragments_of(table, "background", **scale))
+    return replace(case, population=database.about.get("population", ""))
 
 
 def _check_sources(background: Any, foreign: Any, settings: CaseSettings) -> None:

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from transvariation import __version__
 from transvariation.casework.astm import match_interval
-from transvariation.casework.background.basis import Background
 from transvariation.casework.background.likelihood_ratio import (
     MIN_SOURCES,
     calibrated_ratio,
@@ -24,6 +23,7 @@ from transvariation.casework.background.likelihood_ratio import (
     cross_entropy,
     recalibrated,
 )
+from transvariation.casework.background.model import Background
 from transvariation.casework.background.pairs import Design, Pairs, Source, different_source_pairs, scaled_differences
 from transvariation.casework.background.rates import Rate, measure_rate
 from transvariation.casework.background.same_source import SameSourceDifferences, source_p_values
@@ -458,7 +458,7 @@ class _Run:
         """Compare the fragments of the sources in one fold by the others."""
         design = parse_design(name)
         sources = self.data.in_design(design)
-        out = [i for i in np.flatnonzero(self.data.fold == fold) if len(sources[i]) > design.known]
+        out = [int(i) for i in np.flatnonzero(self.data.fold == fold) if len(sources[i]) > design.known]
         kept = np.flatnonzero(self.data.fold != fold)
         if share < 1:
             kept = np.sort(np.random.default_rng(1).permutation(kept)[: max(MIN_SOURCES, int(share * len(kept)))])
