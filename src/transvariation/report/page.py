@@ -161,7 +161,9 @@ def pdf(title: str, sections: list[Section], lead: str = "") -> bytes:
     """Render sections as a PDF file."""
     with tempfile.TemporaryDirectory() as folder:
         here = Path(folder)
-        content = json.dumps({"title": said(title), "lead": said(lead), "sections": [asdict(section) for section in sections]})
+        content = json.dumps(
+            {"title": said(title), "lead": said(lead), "sections": [asdict(section) for section in sections]}
+        )
         (here / "case.json").write_text(content, encoding="utf-8")
         (here / "case.typ").write_bytes((files("transvariation.report") / "templates" / "case.typ").read_bytes())
         return _typst().compile(str(here / "case.typ"), root=folder)
