@@ -124,7 +124,8 @@ def test_titles_above_the_names_are_asked_about_once(title):
     rows = "id;Na;Mg\n" + "".join(f"F{i};1,{i + 10};2,5\n" for i in range(30))
     (found,) = problems(f"{title}\nCase 12\n{rows}".encode(), features=["Na"])
     assert "row 3: the row has 3 cells but the header has 1" in found
-    assert found.endswith("are there lines above the row of names? Remove them")
+    assert found.endswith("are there lines above the row of names? Remove them, or give header_row=3")
+    assert read_table(f"{title}\nCase 12\n{rows}".encode(), header_row=3).features == ("Na", "Mg")
 
 
 def test_a_single_column_is_not_split():
@@ -383,7 +384,8 @@ class TestExcel:
         rows = [["Glass"], ["Case 12", "Hall"], [], ["id", "Na", "Mg"], ["A", 1, 2], ["B", 1, 3], ["C", 2, 3]]
         (found,) = problems(self.book(rows))
         assert "row 4: the row has 3 cells but the header has 1" in found
-        assert found.endswith("are there lines above the row of names? Remove them")
+        assert found.endswith("are there lines above the row of names? Remove them, or give header_row=4")
+        assert read_table(self.book(rows), header_row=4, features=["Na", "Mg"]).rows.tolist() == [5, 6, 7]
 
     def test_a_bomb_is_refused_before_it_is_unpacked(self):
         bomb = self.repacked(self.book([["Na"], [1]]), xl__sharedStrings_xml=b" " * 20_000_000)

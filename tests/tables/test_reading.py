@@ -323,12 +323,13 @@ def test_ids_of_more_digits_than_a_float_has_are_kept(kind, tmp_path):
         np.testing.assert_array_equal(X, [[2.0**60, np.nan], [np.nan, 1]])
 
 
-def test_where_no_column_holds_numbers_the_reasons_are_listed():
-    found = problems(b"id;Na;Mg\nA;1 234,5;12%\nB;1 234,6;13%\n", name="c.csv")
-    assert "no column holds numbers" in found[0]
-    assert "row 2, column 'Na'" in found[1]
-    assert "'1 234,5' has a thousands separator; write the number without it" in found[1]
-    assert "'12%' carries a unit" in found[2]
+def test_columns_of_numbers_with_separators_or_units_are_not_set_aside():
+    found = problems(b"id;Na;Mg;Ca\nA;1 234,5;12%;1,5\nB;1 234,6;13%;1,6\n", name="c.csv")
+    assert "row 2, column 'Na': '1 234,5' has a thousands separator; write the number without it" in found[0]
+    assert "column 'Mg': '12%' carries a unit" in found[1]
+    for cell in ("2.849,000", "2'849.1", "2\u202f849,1"):
+        (text,) = problems(f"id;Na;Ca\nA;{cell};1,55\nB;{cell};1,56\n".encode(), name="c.csv")
+        assert "has a thousands separator" in text
 
 
 def test_a_column_of_numbers_in_the_other_decimal_mark_is_not_set_aside():

@@ -4,7 +4,7 @@ import difflib
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 
@@ -27,7 +27,7 @@ _NAMES = {
     "fragment": "fragment frag piece sample object specimen exhibit particle shard chip"
     " bruchstuck stuck probe objekt scherbe splitter partikel asservat spur morceau eclat echantillon objet particule"
     " fragmento pieza muestra objeto particula frammento pezzo campione oggetto monster stuk scherf deeltje",
-    "replicate": "replicate rep repl repeat repetition meas measurement run aliquot spot shot"
+    "replicate": "replicate rep repl wdh wdhlg repeat repetition meas measurement run aliquot spot shot"
     " messung wiederholung messpunkt lauf replicat mesure replica medida medicion repeticion misura ripetizione"
     " meting herhaling",
     "order": "order sequence seq runorder measurementorder acquisitionorder time date datetime timestamp acquired"
@@ -56,7 +56,33 @@ _ELEMENTS = (
     "|Sb|Te|Xe|Cs|Ba|La|Ce|Pr|Nd|Sm|Eu|Gd|Tb|Dy|Ho|Er|Tm|Yb|Lu|Hf|Ta|Re|Os|Ir|Pt|Au|Hg|Tl|Pb|Bi|Th"
     "|H|B|C|N|O|F|P|S|K|V|Y|I|W|U"
 )
+_ISOTOPE = re.compile(rf"({_ELEMENTS})[-_ ]?\d{{0,3}}|\d{{1,3}}[-_ ]?({_ELEMENTS})")
+_POSITION = re.compile(r"[-+]?\d{1,12}([.,]\d{1,12})?", re.ASCII)
+# What follows the name of a variable in the column of its uncertainty or detection limit, as Iolite, GLITTER and others
+# write it: Al_Int2SE, Al_ppm_2SD, Al 1s, Al_LOD.
+_UNCERTAINTY = re.compile(
+    r"(?:int|prop)?[12]?(?:se|sd|sem|sigma|rsd|err|error|unc|uncertainty|stdev|stderr)%?|[12]s|lod|loq|dl|mdl|±|\+/-",
+    re.IGNORECASE,
+)
 _CHEMICAL = re.compile(rf"(log)?\d{{0,3}}((?:{_ELEMENTS})\d{{0,3}})+|RI|n[Dd]")
+
+
+def is_chemical(name: str) -> bool:
+    """Return whether a name is that of an element, an isotope, an oxide or the refractive index.
+
+    A letter and a number, such as F1 or K12, more often name an object.
+    """
+    return _CHEMICAL.fullmatch(name) is not None and not re.fullmatch(r"[A-Z]\d+", name)
+
+
+def is_label_name(header: str) -> bool:
+    """Return whether a header is one of labels or of an order, and not of measurements."""
+    return key(header) in _KNOWN
+
+
+def is_unit(text: str) -> bool:
+    """Return whether a text is a unit of composition, such as ppm."""
+    return _unit_key(text) in _CONTENT
 
 
 def tidy(header: str) -> str:
@@ -80,9 +106,17 @@ def _unit_key(unit: str) -> str:
     return re.sub(r"^(wt|at|mol|mass|vol)\.?-?(%|percent|pct)$", r"\1%", plain)
 
 
+_SAME_UNITS = {
+    name: names.split()[0]
+    for names in ("ppm ppmw ug/g mg/kg g/t", "ppb ng/g ug/kg mg/t", "wt% mass% w% w/w% %w/w")
+    for name in names.split()
+}
+
+
 def same_unit(one: str, other: str) -> bool:
-    """Return whether two spellings mean the same unit: µg/g and ug/g, wt% and wt.%."""
-    return _unit_key(one) == _unit_key(other)
+    """Return whether two spellings mean the same unit: µg/g and ug/g, wt% and wt.%, ppm and mg/kg."""
+    first, second = (_unit_key(unit) for unit in (one, other))
+    return _SAME_UNITS.get(first, first) == _SAME_UNITS.get(second, second)
 
 
 def split_unit(header: str) -> tuple[str, str]:
@@ -108,21 +142,52 @@ def locate(
     """Return the positions of variables among the columns, None where one is not there.
 
     A variable is named with its unit, which the column must then have or leave open, or without; `units` are those
-    wanted by variables named without. Of several columns it is the one in the very unit.
+    wanted by variables named without. Of several columns it is the one in the very unit. A variable that no column
+    names may be there under another name for the same: see `_by_meaning`.
     """
     columns: dict[str, list[tuple[int, str]]] = {}
     for i, (name, unit) in enumerate(map(split_unit, headers)):
-        columns.setdefault(name, []).append((i, _unit_key(unit)))
+        columns.setdefault(name, []).append((i, unit))
     places = {tidy(header): i for i, header in enumerate(headers)}
+    others = _by_meaning(columns, {split_unit(name)[0] for name in wanted})
 
     def position(wanted: str) -> int | None:
         name, own = split_unit(wanted)
-        unit = _unit_key(own or units.get(wanted, ""))
-        same = [i for i, other in columns.get(name, ()) if other == unit]
-        open_to = [i for i, other in columns.get(name, ()) if not own or other in ("", unit)]
+        unit = own or units.get(wanted, "")
+        found = columns.get(name) or columns.get(others.get(name, ""), [])
+        same = [i for i, other in found if _unit_key(other) == _unit_key(unit)]
+        same = same or [i for i, other in found if same_unit(other, unit)]
+        open_to = [i for i, other in found if not own or not other or same_unit(other, unit)]
         return next((each[0] for each in (same, open_to) if len(each) == 1), places.get(tidy(wanted)))
 
     return [position(name) for name in wanted]
+
+
+def _by_meaning(columns: Iterable[str], wanted: Iterable[str]) -> dict[str, str]:
+    """Return what columns call variables of another name: Al27 for Al or 27Al, 1100.0 for 1100.
+
+    An element that several columns or variables have, as isotopes, is not matched.
+    """
+    there, here = set(columns), set(wanted)
+    groups: dict[object, tuple[list[str], list[str]]] = {}
+    for names, at in ((here, 0), (there, 1)):
+        for name in names:
+            if (meaning := _meaning(name)) is not None:
+                groups.setdefault(meaning, ([], []))[at].append(name)
+    found = {}
+    for own, other in groups.values():
+        if len(own) == len(other) == 1 and own != other:
+            numbers = {number for name in (own[0], other[0]) for number in re.findall(r"\d+", name)}
+            if isinstance(_meaning(own[0]), float) or len(numbers) < 2:  # not Mg24 for Mg25
+                found[own[0]] = other[0]
+    return found
+
+
+def _meaning(name: str) -> object:
+    """Return the element that a name stands for, or the position in a spectrum; None if it is neither."""
+    if isotope := _ISOTOPE.fullmatch(name):
+        return isotope[1] or isotope[2]
+    return float(name.replace(",", ".")) if _POSITION.fullmatch(name) else None
 
 
 def similar(name: str, others: Sequence[str], cutoff: float = 0.6) -> str:
@@ -160,6 +225,14 @@ class TableColumn:
         """Return the first cell of a column that would be one of numbers if the decimal mark were the other."""
         other = read_cells(self.cells, "," if self._decimal == "." else ".")
         return next((i for i in self.faults if i not in other.faults), None) if other.are_numbers else None
+
+    def nearly_numbers(self) -> int:
+        """Count the cells that would be numbers without a thousands separator or a unit of composition."""
+        codes = [(explain(cell, self._decimal)[0], str(cell).strip()) for cell in self.faults.values()]
+        return sum(
+            code.startswith("thousands") or (code == "unit-in-cell" and is_unit(text.lstrip("+-0123456789.,Ee ")))
+            for code, text in codes
+        )
 
     def like_labels(self) -> bool:
         """Return whether the column numbers something: 1, 2, 3, ... or whole numbers that repeat as labels do."""
@@ -205,6 +278,9 @@ def find_columns(
         if column.role != "measurement":
             problems.add("feature-and-label", name=column.header, role=column.role)
     _recognise_labels(columns, grid.decimal, problems)
+    if features is None:
+        _set_aside_uncertainties(columns, problems)
+        _check_orientation(columns, problems)
     unsure = []
     for column in columns:
         if not column.role and column.numeric and features is None:
@@ -222,6 +298,33 @@ def find_columns(
     sure = features is not None or grid.decimal_given or any(p.code == "decimal-mark" for p in problems.problems)
     _note_columns(columns, grid, block, sure)
     return columns
+
+
+def _set_aside_uncertainties(columns: list[TableColumn], problems: Problems) -> None:
+    """Ignore the columns whose names are that of another column and a word for its uncertainty or detection limit."""
+    names = {name: column for column in columns for name in (tidy(column.header), column.name)}
+    for column in columns:
+        full = tidy(column.header)
+        word = re.split(r"[\s_]", full)[-1]
+        stem = full[: len(full) - len(word)].rstrip(" _")
+        if column.role or not column.numeric or not stem or not _UNCERTAINTY.fullmatch(word.strip("()[]")):
+            continue
+        variable = names.get(stem) or names.get(split_unit(stem)[0])
+        if variable is not None:
+            column.role, column.given = "ignore", True
+            problems.note("unused-uncertainty", None, column.header, variable=variable.header)
+
+
+def _check_orientation(columns: list[TableColumn], problems: Problems) -> None:
+    """Report a table whose rows are the variables."""
+    if len(columns) < 3 or any(_CHEMICAL.fullmatch(column.name) for column in columns):
+        return
+    labels = columns[0].labels
+    variables = [label for label in labels if is_chemical(split_unit(label)[0])]
+    long = [label for label in variables if len(label) > 1]  # K and B may be objects
+    if 2 * len(long) >= len(labels) >= 3 and len(set(variables)) == len(variables) >= 0.8 * len(labels):
+        objects = [column.header for column in columns[1:5]]
+        problems.add("transposed", None, columns[0].header or None, names=variables[:4], objects=objects)
 
 
 def _check_names(columns: list[TableColumn], grid: Grid) -> None:
@@ -335,7 +438,9 @@ def _note_columns(columns: list[TableColumn], grid: Grid, block: Block, sure: bo
             code, params = explain(column.faults[at := min(column.faults)], grid.decimal)
             n, row = len(column.faults), int(block.rows[at])
             problems.note("unused-text", row, column.header, others=n, n=n + column.numbers, fault=code, **params)
-            if not sure and (other := column.in_other_mark()) is not None:
+            if 2 * column.nearly_numbers() >= n:
+                problems.add(code, row, column.header, **params)
+            elif not sure and (other := column.in_other_mark()) is not None:
                 params = explain(column.faults[other], grid.decimal)[1] | other_mark(grid.decimal)
                 problems.add("column-in-other-mark", int(block.rows[other]), column.header, **params)
     if problems.problems or not len(block.rows) or any(column.role == "measurement" for column in columns):

@@ -27,13 +27,19 @@ class ExcelGrid(Grid):
     """One sheet of a workbook. Formulas count by the value stored with them and are never computed."""
 
     def __init__(
-        self, stream: BinaryIO, problems: Problems, limits: Limits, sheet: str | int | None, decimal: str | None
+        self,
+        stream: BinaryIO,
+        problems: Problems,
+        limits: Limits,
+        sheet: str | int | None,
+        decimal: str | None,
+        header_row: int = 1,
     ):
         super().__init__(problems, decimal)
         self._limits, self._stream, self._book = limits, stream, _open(stream, problems, limits)
         titles = [each.title for each in self._book.worksheets]
         self._title = self._choose(sheet, titles)
-        self.read_header(self._rows())
+        self.read_header((row, cells) for row, cells in self._rows() if row >= header_row)
         if not self.header:
             problems.check()  # a sheet that cannot be read is not called empty
             others = [title for title in titles if title != self._title]

@@ -41,6 +41,7 @@ def opened(
     delimiter: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
+    header_row: int | None = None,
 ) -> Iterator[Grid]:
     """Open a table of any kind, and close it again if it was opened here."""
     source = native_frame(source)
@@ -55,6 +56,8 @@ def opened(
         raise TypeError("a table is held in memory, which a Dask collection is not; give table.compute()")
     in_columns = hasattr(source, "iloc") or hasattr(source, "__arrow_c_stream__")
     if in_columns and not hasattr(type(source), "to_frame"):  # which a single column has
+        if header_row is not None:
+            raise problems.stop("header-row-of-frame", number=header_row)
         yield _checked(open_frame(source, problems, decimal), limits)
         return
     stream = _stream(source, problems)
@@ -70,15 +73,17 @@ def opened(
             problems.add(code)
         if not head:
             problems.add("empty-file")
+        if header_row is not None and head.startswith(b"PAR1"):
+            problems.add("header-row-of-frame", number=header_row)
         problems.check()
         grid: Grid
         if is_excel:
-            grid = ExcelGrid(stream, problems, limits, sheet, decimal)
+            grid = ExcelGrid(stream, problems, limits, sheet, decimal, header_row or 1)
         elif head.startswith(b"PAR1"):
             grid = open_parquet(stream, problems, decimal)
         else:
-            grid = TextGrid(stream, problems, delimiter, decimal, encoding)
-            if grid.header and _are_data(grid.header):
+            grid = TextGrid(stream, problems, delimiter, decimal, encoding, header_row or 1)
+            if grid.header and header_row is None and _are_data(grid.header):
                 problems.add("header-of-numbers", grid.first_row)
         grid.sha256 = sha256
         yield _checked(grid, limits)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from transvariation.tables.columns import same_unit, similar
+from transvariation.tables.columns import locate, same_unit, similar
 from transvariation.tables.grid import Limits
 from transvariation.tables.opening import Source
 from transvariation.tables.problems import Problem, TableError
@@ -76,12 +76,26 @@ def align(control: Table, recovered: Table, *, features: Sequence[str] | None = 
     unused = [_absent(name, recovered, control) for name in recovered.features if name not in theirs.values()]
     second = recovered.select({name: theirs[name] for name in common}, unused)
     problems += unit_problems(control.units, control.name, second, common)
+    problems += [*_type_problems(control, recovered), *_type_problems(recovered, control)]
     if not problems:
         (known, problems), (new, found) = (_attempt(apply_policy, table, missing, first) for table in (first, second))
         problems += found
     if problems:
         raise TableError(problems)
     return Pair(known, new)
+
+
+def _type_problems(here: Table, there: Table) -> list[Problem]:
+    """List the columns that were set aside here as empty or text, although the other table measures by them."""
+    set_aside = [note for note in here.notes if note.code in ("unused-text", "unused-empty") and note.column]
+    places = locate([str(note.column) for note in set_aside], [there.headers[name] for name in there.features])
+    problems = []
+    for note, at in zip(set_aside, places, strict=True):
+        if at is not None:
+            code = "other-type" if note.code == "unused-text" else "other-type-empty"
+            params = dict(note.params) | {"other": there.name}
+            problems.append(Problem(code, here.name, note.row, note.column, params))
+    return problems
 
 
 def _matched(control: Table, recovered: Table) -> dict[str, str]:

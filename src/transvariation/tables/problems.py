@@ -66,6 +66,7 @@ MESSAGES = {
     "row-too-long": "the row has {n} cells but the header has {width}",
     "title": "the row has {n} cells but the header has {width}, and so it is with most rows; are there lines above the"
     " row of names? Remove them",
+    "header-row-of-frame": "header row {number} was asked for, but this table has its names apart",
     "summary-rows": "summaries ({words}), not measurements: {rows!s}; remove them",
     "unit-in-header": "the unit is {unit} here but {other} in the header; correct one of them",
     # columns
@@ -112,7 +113,20 @@ MESSAGES = {
     "nothing-in-common": "no variable in common: {here} here, {there} in {other!s}",
     "no-such-variable": "there is no variable {name}",
     "other-unit": "the unit is {unit} here but {other} in {there!s}; convert one of them",
+    "other-type": "the column holds numbers in {other!s}, but here {others} of {n} values are none, the first: {value};"
+    " correct them, or leave the variable out in both tables",
+    "other-type-empty": "the column holds numbers in {other!s}, but is empty here; fill it in, or leave the variable"
+    " out in both tables",
+    "transposed": "the rows are variables ({names}) and the columns are objects ({objects}); transpose the table, so"
+    " that each object has one row",
+    "long-table-twice": "{name} of {label} has a value already, in row {first}; remove one, or number the replicates in"
+    " a column",
+    "long-table-unclear": "the column names elements, as in a table of one value per row, but several columns hold"
+    " numbers ({columns}); name the one to use among the features, or give a table with one column per element",
     # notes
+    "long-table": "a table of one value per row: the values of {value} became one column for each {name}: {columns}",
+    "unused-uncertainty": "not used: taken for the uncertainty or detection limit of {variable}; name it among the"
+    " features to measure by it",
     "role": "taken for the {role!s}",
     "unit": "unit {unit}",
     "units-row": "taken for the units",
@@ -162,6 +176,7 @@ _REMEDIES = {
     "read-chunks": ("read it in blocks (read_chunks), or raise limits=Limits(...)",
         "the command `transvariation score` takes tables of any length",
         "the command “transvariation score” takes tables of any length"),
+    "header-row": ("give header_row={row!s}", "give --header-row {row!s}", "give it under “Header row”"),
     "install": ("pip install {extra}",) * 3,
 }  # fmt: skip
 REMEDIES = {name: dict(zip(FRONT_ENDS, texts, strict=True)) for name, texts in _REMEDIES.items()}
@@ -224,6 +239,7 @@ class Problem:
             return said
         values = {
             "column": self.column or "",
+            "row": self.row,
             "sign": "," if self.params.get("mark") == "comma" else ".",
             **self.params,
         }

@@ -10,6 +10,7 @@ import numpy as np
 from transvariation.tables.cells import cell_text, explain, find_decimal, order_values, read_cells
 from transvariation.tables.columns import LEVELS, TableColumn, find_columns, take_units
 from transvariation.tables.grid import Block, Grid, Limits
+from transvariation.tables.long_table import wide_blocks
 from transvariation.tables.opening import Source, opened
 from transvariation.tables.problems import Problems, TableError, row_list
 from transvariation.tables.table import Table, apply_policy, join
@@ -44,6 +45,7 @@ def read_table(
     delimiter: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
+    header_row: int | None = None,
     expect: Sequence[str] = (),
     units: Mapping[str, str] | None = None,
     limits: Limits = Limits(),  # noqa: B008  # frozen
@@ -73,6 +75,8 @@ def read_table(
         An Excel sheet by title or number from 1; None is the first visible one.
     delimiter, decimal, encoding : str, default=None
         Given rather than recognised; a decimal mark that was given is noted.
+    header_row : int, default=None
+        The row with the names of the columns, where others are above it; None is the first that is not blank.
     expect : sequence of str
         Names that are variables if present, even if most of their cells cannot be read.
     units : mapping of str to str, default=None
@@ -102,6 +106,7 @@ def read_table(
     taken = {column: role for column, role in named.items() if column is not None} | dict(roles or {})
     given = {"roles": taken, "features": features, "expect": expect, "units": units}
     how: dict[str, Any] = {"sheet": sheet, "delimiter": delimiter, "decimal": decimal, "encoding": encoding}
+    how["header_row"] = header_row
     parts: list[Table] = []
     with opened(source, name, limits, **how) as grid:
         problems = grid.problems
@@ -160,7 +165,7 @@ def read_chunks(
         Called with the ids of the objects that were left out of a block because values are missing. A block of which
         nothing remains is not yielded; that nothing remains of the whole table is a problem.
     **how
-        ``sheet``, ``delimiter``, ``decimal`` and ``encoding``, as for :func:`read_table`.
+        ``sheet``, ``header_row``, ``delimiter``, ``decimal`` and ``encoding``, as for :func:`read_table`.
 
     Yields
     ------
@@ -209,7 +214,8 @@ def _read_parts(
     """Turn blocks of cells into tables of numbers, with NaN where a value is missing."""
     columns: list[TableColumn] | None = None
     n, most = 0, min(limits.rows, limits.cells // len(grid.header))
-    for block in grid.blocks():
+    named = {*given["roles"], *(given["features"] or ())}
+    for block in wide_blocks(grid, most, named):
         n += len(block.rows)
         if max(n, grid.n_rows) > most:
             raise grid.problems.stop("too-many-rows", remedy="read-chunks", n=most)

@@ -81,16 +81,24 @@ class TextGrid(Grid):
     """A delimited text file."""
 
     def __init__(
-        self, stream: BinaryIO, problems: Problems, delimiter: str | None, decimal: str | None, encoding: str | None
+        self,
+        stream: BinaryIO,
+        problems: Problems,
+        delimiter: str | None,
+        decimal: str | None,
+        encoding: str | None,
+        header_row: int = 1,
     ):
         super().__init__(problems, decimal)
         self._stream, self._encoding = stream, find_encoding(stream, problems, encoding)
         sample = next(self._pieces(), "")
         named = re.match(r'\ufeff?"?sep=(.)"?[\r\n]', sample)  # Excel reads the delimiter from such a line
-        self._separator = delimiter or (named[1] if named else find_delimiter(sample))
+        below = sample if header_row == 1 else "".join(sample.splitlines(keepends=True)[header_row - 1 :])
+        self._separator = delimiter or (named[1] if named else find_delimiter(below))
         self.delimiter = f"the {DELIMITERS.get(self._separator) or quoted(self._separator)}"
         records, error, _ = _split(sample, self._separator, SAMPLE_RECORDS)
-        self.read_header((row, record) for row, record in enumerate(records, 1) if row > bool(named))
+        first = max(header_row, 1 + bool(named))
+        self.read_header((row, record) for row, record in enumerate(records, 1) if row >= first)
         if not self.header and error:
             self._report(error, len(records) + 1)
             problems.check()

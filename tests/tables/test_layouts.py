@@ -1,0 +1,108 @@
+"""Layouts that laboratories export, each read as it is meant or refused with the remedy."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from transvariation.tables import TableError, TableSettings, align, read_pair, read_table
+
+WIDE = "pane,fragment,Rep,Na (ppm),Mg (ppm)\nA,1,1,10.5,20.5\nA,1,2,11.5,21.5\nA,2,1,12.5,22.5\n"
+LONG = "pane,fragment,Rep,element,ppm\n" + "".join(
+    f"A,{fragment},{rep},{element},{value}\n"
+    for fragment, rep, values in ((1, 1, (10.5, 20.5)), (1, 2, (11.5, 21.5)), (2, 1, (12.5, 22.5)))
+    for element, value in zip(("Na", "Mg"), values, strict=True)
+)
+
+
+def problems(*sources, **options) -> list[str]:
+    with pytest.raises(TableError) as caught:
+        read_pair(*sources, **options) if len(sources) == 2 else read_table(*sources, **options)
+    return [str(problem) for problem in caught.value.problems]
+
+
+class TestLong:
+    @pytest.mark.parametrize("head", ["element,ppm", "analyte,value", "Stoff,ppm"])
+    def test_one_value_per_row_is_pivoted_and_said(self, head):
+        long, wide = read_table(LONG.replace("element,ppm", head).encode()), read_table(WIDE.encode())
+        assert long.features == wide.features == ("Na", "Mg")
+        np.testing.assert_array_equal(long.X, wide.X)
+        assert (long.source, long.fragment, long.replicate) == (wide.source, wide.fragment, wide.replicate)
+        assert long.rows.tolist() == [2, 4, 6]
+        (note,) = [note for note in long.notes if note.code == "long-table"]
+        assert "became one column for each" in note.message
+        assert dict(long.units) == ({} if "value" in head else {"Na": "ppm", "Mg": "ppm"})
+
+    def test_values_are_missing_where_no_row_gives_them(self):
+        lines = LONG.splitlines()
+        table = read_table("\n".join(lines[:-1]).encode(), missing="keep")
+        assert np.isnan(table.X).sum() == 1
+
+    def test_decimal_commas_and_uncertainties(self):
+        text = "pane;fragment;element;ppm;2SE\n" + "".join(
+            f"A;{i};{element};1{i},5;0,{i}2\n" for i in range(1, 4) for element in ("Na", "K", "Ti")
+        )
+        table = read_table(text.encode())
+        assert table.features == ("Na", "K", "Ti")
+        assert table.X[:, 0].tolist() == [11.5, 12.5, 13.5]
+
+    def test_two_values_for_one_place_are_reported(self):
+        (found,) = problems((LONG + "A,2,1,Na,13\n").encode(), name="c.csv")
+        assert "c.csv, row 8, column 'ppm': 'Na' of 'A / 2 / 1' has a value already, in row 6" in found
+
+    def test_objects_called_as_elements_are_no_variables(self):
+        table = read_table(b"fragment,Na,Mg\nF1,1.5,2.5\nF1,1.6,2.5\nF2,1.7,2.6\nF2,1.8,2.6\n")
+        assert table.features == ("Na", "Mg")
+
+
+def test_a_transposed_table_is_refused_with_the_remedy():
+    text = "element,G1,G2,G3\n" + "".join(f"{e},1.5,2.5,3.5\n" for e in ("Na", "Mg", "K", "Ti", "Sr"))
+    assert "the rows are variables ('Na', 'Mg', 'K', 'Ti') and the columns are objects" in problems(text.encode())[0]
+
+
+def test_uncertainty_columns_are_no_variables():
+    header = "id,Al_ppm,Al_ppm_Int2SE,Sr,Sr_2SD,Ba 1s,Ba,Ba_LOD"
+    table = read_table((header + "\nA,1.5,0.1,2.5,.2,.1,3.5,.01\nB,1.6,0.1,2.5,.2,.1,3.5,.01\n").encode())
+    assert table.features == ("Al", "Sr", "Ba")
+    assert sum(note.code == "unused-uncertainty" for note in table.notes) == 4
+    named = read_table((header + "\nA,1.5,0.1,2.5,.2,.1,3.5,.01\n").encode(), features=["Sr", "Sr_2SD"])
+    assert named.features == ("Sr", "Sr_2SD")
+
+
+def test_units_of_one_meaning_and_elements_and_isotopes_are_matched():
+    control = read_table(b"id,Al (ppm),Sr (ppm),Mg24,Mg25\nA,1,2,3,4.5\n", name="c")
+    other = "id,Al27 (\u00b5g/g),Sr (mg/kg),Mg (ppm)\nB,5,6,7.5\n".encode()
+    pair = align(control, read_table(other, name="r"))
+    assert pair.features == ("Al", "Sr")  # which isotope of magnesium is not certain
+    assert pair.recovered.X.tolist() == [[5.0, 6.0]]
+    with pytest.raises(TableError, match="the unit is 'ppb' here but 'ppm' in c"):
+        align(control, read_table(b"id,Al (ppb),Sr (ppm)\nB,5,6\n", name="r"))
+
+
+def test_wdh_numbers_replicates():
+    table = read_table(b"Probe;Wdh.;Na\nA;1;1,51\nA;2;1,52\nB;1;1,53\nB;2;1,54\n")
+    assert (table.fragment, table.replicate) == (("A", "A", "B", "B"), ("1", "2", "1", "2"))
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        ["low", "high", "low"],
+        [True, False, True],
+        pd.to_datetime(["2020-01-01"] * 3),
+        [[1.0], [2.0], [3.0]],
+        [None] * 3,
+    ],
+)
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_variable_of_numbers_in_one_table_only_is_an_error(column, order):
+    good = pd.DataFrame({"Na": [1.5, 2.5, 3.5], "Mg": [1.25, 2.25, 3.25]})
+    bad = good.assign(Mg=pd.Series(list(column), dtype=object))
+    tables = (good, bad)
+    found = problems(*(tables[i] for i in order), names=tuple(("good", "bad")[i] for i in order))
+    assert any(text.startswith("bad") and "column 'Mg'" in text for text in found)
+
+
+def test_the_row_of_names_is_a_setting():
+    text = b"Laboratory X\nRun 7; 12.5.2024\n\nid;Na;Mg\nA;1,5;2,5\nB;1,6;2,6\n"
+    assert read_table(text, **TableSettings(header_row=4).given()).X.tolist() == [[1.5, 2.5], [1.6, 2.6]]
+    assert "header row 2 was asked for" in problems(pd.DataFrame({"Na": [1.0]}), header_row=2)[0]
