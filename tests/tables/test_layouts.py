@@ -106,3 +106,79 @@ def test_the_row_of_names_is_a_setting():
     text = b"Laboratory X\nRun 7; 12.5.2024\n\nid;Na;Mg\nA;1,5;2,5\nB;1,6;2,6\n"
     assert read_table(text, **TableSettings(header_row=4).given()).X.tolist() == [[1.5, 2.5], [1.6, 2.6]]
     assert "header row 2 was asked for" in problems(pd.DataFrame({"Na": [1.0]}), header_row=2)[0]
+
+
+class TestNumberedNames:
+    @pytest.mark.parametrize("form", ["{}-{}", "{} rep {}", "{}_0{}", "{}.{}"])
+    @pytest.mark.parametrize("header", ["Sample", "id", "Name", ""])
+    def test_they_are_asked_about(self, form, header):
+        names = [form.format(stem, i) for stem in ("K1", "K2", "K3") for i in range(1, 6)]
+        text = f"{header},Sr,Ba\n" + "".join(f"{name},1{i}.5,2.5\n" for i, name in enumerate(names))
+        (found,) = problems(text.encode(), name="c.csv")
+        assert "may number replicates of one fragment, or fragments" in found
+        assert found.endswith('give numbered_names="replicates" or numbered_names="fragments"')
+        table = read_table(text.encode(), numbered_names="replicates")
+        assert (table.fragment[4:6], table.replicate[4:6]) == (
+            ("K1", "K2"),
+            (names[4][-1:], names[5][-1:]),
+        ) or "0" in form
+        assert len(set(table.fragment)) == 3
+        assert read_table(text.encode(), numbered_names="fragments").groups in (None, tuple(names))
+        if header:
+            assert len(read_table(text.encode(), fragment_column=header)) == 15  # said by naming the column
+
+    def test_letters_and_a_single_beginning_with_a_number(self):
+        for names in (["K1a", "K1b", "K2a", "K2b"], ["K1-1", "K1-2", "K1-3"]):
+            text = "id,Sr\n" + "".join(f"{name},1{i}.5\n" for i, name in enumerate(names))
+            assert "may number replicates" in problems(text.encode())[0]
+
+    @pytest.mark.parametrize(
+        "names",
+        [
+            ["F1", "F2", "F3"],
+            ["Glass 1", "Glass 2", "Glass 3"],
+            ["K1-1", "rest"],
+            ["A-7", "B-9"],
+            ["2024-35", "2024-41"],
+        ],
+    )
+    def test_other_names_are_not(self, names):
+        text = "id,Sr\n" + "".join(f"{name},1{i}.5\n" for i, name in enumerate(names))
+        assert read_table(text.encode()).ids == tuple(names)
+
+    def test_nor_are_fragments_numbered_within_their_source(self):
+        text = b"pane,fragment,Sr\nAA,AA-1,1.5\nAA,AA-2,1.6\nBB,BB-1,1.7\nBB,BB-2,1.9\n"
+        assert read_table(text).fragment == ("AA-1", "AA-2", "BB-1", "BB-2")
+
+
+def test_a_replicate_that_is_there_twice_is_reported():
+    found = problems(b"fragment,Rep,Na\nF1,1,1.5\nF1,2,1.6\nF1,2,1.6\nF2,1,1.7\n", name="c.csv")
+    assert "c.csv, row 4, column 'Rep': replicate '2' of 'F1' is already in row 3" in found[0]
+
+
+class TestSpectra:
+    @staticmethod
+    def spectra(n: int, **labels) -> pd.DataFrame:
+        X = np.random.default_rng(0).normal(size=(n, 30)).cumsum(axis=1)
+        frame = pd.DataFrame(X, columns=[f"{899.3 + 3.9 * i:.1f}" for i in range(30)])
+        for at, (name, values) in enumerate(labels.items()):
+            frame.insert(at, name, values)
+        return frame
+
+    @pytest.mark.parametrize("name", ["label", "class", "origin"])
+    def test_a_class_is_not_the_fragment(self, name):
+        table = read_table(self.spectra(60, **{name: ["olive"] * 40 + ["hazelnut"] * 20}))
+        assert table.fragment is None
+        assert table.source is None
+        assert len(table.features) == 30
+
+    def test_a_label_that_names_samples_is(self):
+        table = read_table(self.spectra(60, label=[f"S{i // 3}" for i in range(60)]))
+        assert len(set(table.fragment)) == 20
+
+    def test_samples_numbered_by_each_supplier_are_asked_about(self):
+        frame = self.spectra(12, supplier=["A"] * 6 + ["B"] * 6, sample=[1, 1, 2, 2, 3, 3] * 2)
+        (found,) = problems(frame, name="c.csv")
+        assert "column 'supplier': '1' in column 'sample' has several labels here ('A', 'B')" in found
+        nested = read_table(frame, roles={"supplier": "source"})
+        assert len(set(nested.fragment_keys)) == 6

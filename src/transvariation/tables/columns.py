@@ -34,10 +34,14 @@ _NAMES = {
     " reihenfolge zeit zeitpunkt datum uhrzeit messzeit ordre heure orden fecha hora ordine ora volgorde tijd",
     "numbering": "no nr num number nummer numero index row line unnamed0 lfdnr",
     "category": "type class category classlabel target outcome lab laboratory labor operator day",
+    "supplier": "supplier producer manufacturer vendor brand farm lieferant hersteller erzeuger fournisseur fabricant",
     "object": "name label code",  # of the rows where no two are alike, else of fragments
 }
 NAMES = {role: frozenset(names.split()) for role, names in _NAMES.items()}
 _KNOWN = frozenset().union(*NAMES.values())
+_CLASS_NAMES = {"label", "name", "code", "origin", "group", "herkunft", "origine", "origen"}
+MIN_POSITIONS = 20  # columns named by numbers: fewer are no spectrum
+MIN_PER_CLASS = 10  # spectra: of fewer, a label may name a sample that was measured again
 
 # Compared as `_unit_key` writes them: lower case, no blanks, micro as u, "wt.%" as "wt%".
 _CONTENT = {"%", "wt%", "mass%", "w%", "w/w%", "%w/w", "at%", "mol%", "vol%", "ppm", "ppb", "ppt", "ppmw"} | {
@@ -381,6 +385,7 @@ def _recognise_labels(columns: list[TableColumn], decimal: str, problems: Proble
     """Recognise labels and order among the columns without a role, by name, then by content."""
     free = [column for column in columns if not column.role and not column.empty]
     taken = {column.role for column in columns}
+    free = _without_classes(free, columns, problems)
     # what has a unit is measured: "Charge (mV)" is no batch
     named = {role: [column for column in free if column.key in NAMES[role] and not column.unit] for role in NAMES}
     found: dict[str, TableColumn] = {}  # by role: a column has one, and each role one column
@@ -414,6 +419,35 @@ def _recognise_labels(columns: list[TableColumn], decimal: str, problems: Proble
         found["fragment"] = repeated[0]  # the same object measured again
     for role, column in found.items():
         column.role = role
+    if "fragment" in found and "source" not in {*found, *taken}:
+        _check_nesting(found["fragment"], [column for column in named["supplier"] if not column.role], problems)
+
+
+def _check_nesting(fragment: TableColumn, suppliers: list[TableColumn], problems: Problems) -> None:
+    """Report a column of suppliers that number their samples each for itself."""
+    for column in suppliers:
+        if not fragment.determines(column):
+            labels: dict[str, dict[str, None]] = {}
+            for own, label in zip(fragment.labels, column.labels, strict=True):
+                labels.setdefault(own, {})[label] = None
+            value, several = next((own, found) for own, found in labels.items() if len(found) > 1)
+            said = {"inner": fragment.header, "value": value, "labels": list(several)[:3]}
+            problems.add("nested-labels", None, column.header, remedy="give-role", **said)
+
+
+def _without_classes(free: list[TableColumn], columns: list[TableColumn], problems: Problems) -> list[TableColumn]:
+    """Set aside columns with a few labels beside many spectra: these are classes, not samples measured again."""
+    if sum(_POSITION.fullmatch(column.name) is not None for column in columns) < MIN_POSITIONS:
+        return free
+    kept = []
+    for column in free:
+        n, rows = len(set(column.labels)), len(column.labels)
+        if column.key in _CLASS_NAMES and n * MIN_PER_CLASS <= rows and not column.unit:
+            column.role, column.given = "ignore", True
+            problems.note("unused-class", None, column.header, n=n, rows=rows)
+        else:
+            kept.append(column)
+    return kept
 
 
 def _note_columns(columns: list[TableColumn], grid: Grid, block: Block, sure: bool) -> None:

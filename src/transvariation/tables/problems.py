@@ -82,6 +82,11 @@ MESSAGES = {
     "empty-label": "the {role!s} is empty in {rows!s}; fill it in",
     "empty-column": "the column is empty: no object has a value; fill it in, or leave the column out of the features",
     "duplicate-id": "the id {value} is already used in row {first}; make ids unique",
+    "duplicate-replicate": "replicate {replicate} of {value} is already in row {first}; remove the copy, or number the"
+    " replicates",
+    "numbered-names": "names such as {names} may number replicates of one fragment, or fragments: with replicates taken"
+    " for fragments, more fragments than stated are excluded",
+    "nested-labels": "{value} in column {inner} has several labels here ({labels}), so it names several objects",
     "order": "{value} is neither a number nor a date such as 2024-05-06 10:30; correct it",
     # cells
     "not-a-number": "{value} is not a number",
@@ -136,6 +141,8 @@ MESSAGES = {
     "decimal-given": "read with the {mark!s} as decimal mark, as was asked",
     "unused-index": "the index of the DataFrame repeats labels and is not used; give it a name such as 'fragment' to"
     " use it",
+    "unused-class": "not used: {n} values in {rows} spectra are classes, not names of samples",
+    "numbered-replicates": "the numbers in the names count replicates, as was said: {names}",
     "unused-empty": "not used: the column is empty",
     "unused-label": "not used: taken for a label; name it among the features to measure by it",
     "unused-text": "not used as a variable: {others} of its {n} values are not numbers, the first: {value}",
@@ -177,6 +184,8 @@ _REMEDIES = {
         "the command `transvariation score` takes tables of any length",
         "the command “transvariation score” takes tables of any length"),
     "header-row": ("give header_row={row!s}", "give --header-row {row!s}", "give it under “Header row”"),
+    "numbered-names": ('give numbered_names="replicates" or numbered_names="fragments"',
+        "give --numbered-names replicates or --numbered-names fragments", "choose one under “Numbered names”"),
     "install": ("pip install {extra}",) * 3,
 }  # fmt: skip
 REMEDIES = {name: dict(zip(FRONT_ENDS, texts, strict=True)) for name, texts in _REMEDIES.items()}

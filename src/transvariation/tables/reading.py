@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -12,7 +13,7 @@ from transvariation.tables.columns import LEVELS, TableColumn, find_columns, tak
 from transvariation.tables.grid import Block, Grid, Limits
 from transvariation.tables.long_table import wide_blocks
 from transvariation.tables.opening import Source, opened
-from transvariation.tables.problems import Problems, TableError, row_list
+from transvariation.tables.problems import Problem, Problems, TableError, row_list
 from transvariation.tables.table import Table, apply_policy, join
 from transvariation.validation import blocks, check_count
 
@@ -30,6 +31,12 @@ _SUMMARY = re.compile(
 )
 
 
+_NUMBERED = re.compile(  # K1-1, K1 rep 2, K1_03, K1a
+    r"(.*?\w)(?:[\s_./:#-]+(?:rep|repl|r|run|m|meas|spot|shot|wdh|messung|no|nr)?[\s.#]*(\d{1,2})|(?<=\d)([a-z]))",
+    re.IGNORECASE,
+)
+
+
 def read_table(
     source: Source,
     *,
@@ -38,6 +45,7 @@ def read_table(
     source_column: str | None = None,
     fragment_column: str | None = None,
     roles: Mapping[str, str] | None = None,
+    numbered_names: str | None = None,
     drop_summary_rows: bool = False,
     missing: str = "error",
     name: str | None = None,
@@ -64,6 +72,9 @@ def read_table(
     roles : mapping of str to str, default=None
         What columns are, by name, whatever they look like: ``"id"``, ``"source"``, ``"fragment"``, ``"replicate"``,
         ``"order"``, ``"measurement"`` or ``"ignore"``.
+    numbered_names : {"replicates", "fragments"}, default=None
+        What the numbers in names such as K1-1, K1-2, K2-1 count. None reports such names, unless their column was
+        given.
     drop_summary_rows : bool, default=False
         Leave out rows that hold a mean, a standard deviation or the like; otherwise they are reported.
     missing : {"error", "drop", "impute", "keep"}, default="error"
@@ -118,6 +129,10 @@ def read_table(
                 raise
     table = join(parts, notes=problems.notes)
     _report_duplicates(table, problems)
+    if numbered_names == "replicates":
+        table = by_numbered_names(table)
+    elif numbered_names is None and not {"id", "fragment"} & set(taken.values()):
+        _ask_about_names(table, problems)
     if problems.problems:
         try:
             apply_policy(table, missing)
@@ -134,6 +149,7 @@ def read_chunks(
     rows: int | None = None,
     id_column: str | None = None,
     roles: Mapping[str, str] | None = None,
+    numbered_names: str | None = None,
     drop_summary_rows: bool = False,
     missing: str = "error",
     units: Mapping[str, str] | None = None,
@@ -155,7 +171,7 @@ def read_chunks(
         The columns wanted, in the order wanted.
     rows : int, default=None
         Rows per block; None suits the number of columns.
-    id_column, roles, drop_summary_rows, units, name : optional
+    id_column, roles, numbered_names, drop_summary_rows, units, name : optional
         As for :func:`read_table`.
     missing : {"error", "drop", "keep"}, default="error"
         As for :func:`read_table`; a block has no median to impute.
@@ -194,6 +210,7 @@ def read_chunks(
             found = part.lookup(features, units or {})  # all are there, or there is a problem
             wanted = {name if name in (units or {}) else own: own for name, own in found.items()}
             block = apply_policy(join([part]).select(wanted), missing, in_block=True)
+            block = by_numbered_names(block) if numbered_names == "replicates" else block
             remaining = remaining or len(block) > 0
             if block.dropped and left_out is not None:
                 left_out(block.dropped)
@@ -310,8 +327,52 @@ def _numbers(grid: Grid, block: Block, columns: list[TableColumn]) -> Table:
     )
 
 
+def by_numbered_names(table: Table) -> Table:
+    """Take the numbers in the names of a table for those of replicates; names without a number are single fragments."""
+    names = table.ids if table.fragment is None else table.fragment
+    found = [_NUMBERED.fullmatch(name) for name in names]
+    if table.replicate is not None or not any(found):
+        return table
+    fragments = tuple(match[1] if match else name for match, name in zip(found, names, strict=True))
+    replicates = tuple((match[2] or match[3]) if match else "1" for match in found)
+    note = Problem("numbered-replicates", table.name, params={"names": list(names[:3])})
+    return replace(table, fragment=fragments, replicate=replicates, notes=(*table.notes, note))
+
+
+def _ask_about_names(table: Table, problems: Problems) -> None:
+    """Report names that end in a number from 1 on, or in a letter from a on, for each of several beginnings.
+
+    A single beginning is only asked about if it has a number itself, as K1 in K1-1; Glass 1, Glass 2 are objects. Where
+    the beginnings are the sources, the numbers count fragments.
+    """
+    names = table.ids if table.fragment is None else table.fragment
+    column = next((header for header, role in table.roles.items() if role in ("id", "fragment")), None)
+    if column is None or table.replicate is not None or len(set(names)) < len(names):
+        return
+    numbers: dict[str, list[int]] = {}
+    for name in names:
+        if (match := _NUMBERED.fullmatch(name)) is None:
+            return
+        numbers.setdefault(match[1], []).append(int(match[2]) if match[2] else ord(match[3].lower()) - ord("a") + 1)
+    if set(numbers) <= set(table.source or ()):
+        return
+    runs = [stem for stem, own in numbers.items() if sorted(own) == list(range(min(own), min(own) + len(own)))]
+    several = [stem for stem in runs if 2 <= len(numbers[stem]) <= 20 and min(numbers[stem]) in (0, 1)]
+    if several and 2 * len(several) >= len(numbers) and (len(numbers) > 1 or re.search(r"\d", several[0])):
+        problems.add("numbered-names", None, column, remedy="numbered-names", names=list(names[:3]))
+
+
 def _report_duplicates(table: Table, problems: Problems) -> None:
-    """Report every id that was used before."""
+    """Report every id that was used before, and every replicate of a fragment."""
+    if table.replicate is not None and table.fragment_keys is not None:
+        seen: dict[tuple[Any, ...], int] = {}
+        header = next((name for name, role in table.roles.items() if role == "replicate"), None)
+        for key, row in zip(zip(table.fragment_keys, table.replicate, strict=True), table.rows.tolist(), strict=True):
+            if key in seen:
+                (_, fragment), replicate = key
+                said = {"value": fragment, "replicate": replicate, "first": seen[key]}
+                problems.add("duplicate-replicate", row, header, remedy="give-role", **said)
+            seen.setdefault(key, row)
     if len(set(table.ids)) == len(table.ids):
         return
     column = next(name for name, role in table.roles.items() if role == "id")

@@ -254,6 +254,13 @@ class TableSettings:
     roles: Mapping[str, str] = option(
         {}, "tables", "roles", f"The role of a column: {', '.join(ROLES)}; by default recognised.", flag="--role"
     )
+    numbered_names: str | None = option(
+        None,
+        "tables",
+        "choice",
+        "What the numbers in names such as K1-1, K1-2 count; by default asked where it is not clear",
+        choices={"replicates": "measurements of one fragment", "fragments": "fragments of one source"},
+    )
     drop_summary_rows: bool = option(
         False, "tables", "flag", "Leave out rows of means and standard deviations; otherwise they are reported."
     )
