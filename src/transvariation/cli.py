@@ -439,7 +439,10 @@ def _warn(messages: list[str]) -> None:
     help="Missing values: report them, or leave the row out.",
 )
 def score(model: Path, table: Path, out: Path | None, missing: str, **options: Any) -> None:
-    """Apply the classifier in MODEL to the rows of TABLE, of any length; write one line per row into a CSV file."""
+    """Apply the classifier in MODEL to TABLE, of any length; write one line per row, or per sample, into a CSV file.
+
+    Rows that repeat the label of a sample are its replicates: their mean is scored.
+    """
     from rich.console import Console
     from rich.progress import Progress
 
@@ -459,7 +462,7 @@ def score(model: Path, table: Path, out: Path | None, missing: str, **options: A
     lost = f", {done.left_out} left out because a value is missing or below detection" if done.left_out else ""
     _say(f"Model: {model}, SHA-256 {done.sha256}")
     _say(f"Variables used: {listed(done.used)}")
-    _say(f"{done.scored} rows scored, {done.rejected} rejected{lost}: {out}")
+    _say(f"{done.scored} {done.unit} scored, {done.rejected} rejected{lost}: {out}")
 
 
 @main.command()

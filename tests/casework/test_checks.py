@@ -1,10 +1,12 @@
 """The checks of the control."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from benchmarks.panes import make_panes
 from tests.casework.conftest import ELEMENTS, make_glass
 
+from transvariation.casework import judge
 from transvariation.casework.checks import check_drift, check_homogeneity, check_replicates
 from transvariation.casework.fragments import gather_fragments
 from transvariation.report.wording import check_text
@@ -80,3 +82,17 @@ def test_checks_of_simulated_controls_warn_as_often_as_stated(n_fragments, n_rep
             if check is not None:
                 warned[check.name] += check.significant
     assert all(count <= 3 for count in warned.values()), warned
+
+
+def test_rows_twice_under_one_label_and_equal_recovered_fragments_are_reported():
+    rng = np.random.default_rng(0)
+    values = np.round(rng.normal(size=(12, 3)), 6)
+    labels = {"fragment": [f"F{i // 2}" for i in range(12)], "Rep": [1, 2] * 6}
+    control = pd.DataFrame(labels | {name: values[:, j] for j, name in enumerate(("Na", "Mg", "Ca"))})
+    twice = pd.concat([control, control.iloc[[3]]], ignore_index=True)
+    recovered = control.iloc[:4].assign(Na=control["Na"] + 0.01, fragment=["Q1", "Q1", "Q2", "Q2"])
+    recovered.iloc[2:, 2:] = recovered.iloc[:2, 2:].to_numpy()
+    said = " ".join(judge(twice, recovered).cautions)
+    assert "The control table has rows with the same fragment and replicate (replicate 2 of F1 in rows 5, 14)" in said
+    assert "1 of 2 recovered fragments equal another one in every variable (Q2 = Q1)" in said
+    assert "the same fragment and replicate" not in " ".join(judge(control, recovered.iloc[:2]).cautions)

@@ -40,6 +40,24 @@ def test_replicates_are_kept_together(files):
     assert fitted.classifier.coverage_report().n == 29
 
 
+def test_replicates_of_a_sample_give_one_line_as_in_judge(files):
+    control, recovered, model, out = files
+    rng = np.random.default_rng(0)
+
+    def measured_twice(path):
+        table = pd.read_csv(path, index_col=0).set_axis([f"S{i}x" for i in range(len(pd.read_csv(path)))])
+        both = pd.concat([table, table * rng.normal(1, 0.001, size=table.shape)])
+        return both.rename_axis("fragment").reset_index()
+
+    known, new = measured_twice(control), measured_twice(recovered).iloc[::-1]
+    fit_model(known, model)
+    done = score_table(model, new, out)
+    assert (done.scored, done.unit) == (9, "samples")
+    scores = pd.read_csv(out).set_index("id")["p_value"]
+    expected = {c.fragment: c.p_value for c in judge(known, new).conclusions}
+    assert scores.to_dict() == pytest.approx(expected, rel=1e-9)
+
+
 def test_the_hash_of_the_model_is_returned(files):
     control, recovered, model, out = files
     first = fit_model(control, model)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from transvariation.tables import TableError, TableSettings, align, read_pair, read_table
+from transvariation.tables import TableError, TableSettings, align, read_chunks, read_pair, read_table
 
 WIDE = "pane,fragment,Rep,Na (ppm),Mg (ppm)\nA,1,1,10.5,20.5\nA,1,2,11.5,21.5\nA,2,1,12.5,22.5\n"
 LONG = "pane,fragment,Rep,element,ppm\n" + "".join(
@@ -151,11 +151,6 @@ class TestNumberedNames:
         assert read_table(text).fragment == ("AA-1", "AA-2", "BB-1", "BB-2")
 
 
-def test_a_replicate_that_is_there_twice_is_reported():
-    found = problems(b"fragment,Rep,Na\nF1,1,1.5\nF1,2,1.6\nF1,2,1.6\nF2,1,1.7\n", name="c.csv")
-    assert "c.csv, row 4, column 'Rep': replicate '2' of 'F1' is already in row 3" in found[0]
-
-
 class TestSpectra:
     @staticmethod
     def spectra(n: int, **labels) -> pd.DataFrame:
@@ -182,3 +177,44 @@ class TestSpectra:
         assert "column 'supplier': '1' in column 'sample' has several labels here ('A', 'B')" in found
         nested = read_table(frame, roles={"supplier": "source"})
         assert len(set(nested.fragment_keys)) == 6
+
+    @staticmethod
+    def smooth(positions) -> pd.DataFrame:
+        """Spectra of a known function of the wavelength."""
+        x = np.asarray(positions, dtype=float)
+        return pd.DataFrame([np.sin(x / 50 + i) for i in range(5)], columns=[f"{p:g}" for p in x])
+
+    def test_a_wavelength_is_a_number(self):
+        known = self.smooth(np.arange(1100, 1200, 2))
+        decimals = known.set_axis([f"{float(name):.1f}" for name in known], axis=1)
+        floats = known.set_axis([float(name) for name in known], axis=1)
+        for other in (decimals, floats):
+            pair = read_pair(known, other)
+            assert len(pair.features) == 50
+            np.testing.assert_array_equal(pair.recovered.X, known)
+            (block,) = read_chunks(other, list(known.columns))
+            np.testing.assert_array_equal(block.X, known)
+
+    @pytest.mark.parametrize("grid", [np.arange(1099, 1203, 2), np.arange(1096, 1208, 4), np.arange(1203, 1097, -2)])
+    def test_another_grid_is_interpolated_and_said(self, grid):
+        known, new = self.smooth(np.arange(1100, 1200, 2)), self.smooth(grid)
+        pair = read_pair(known, new)
+        assert pair.features == tuple(known.columns)
+        np.testing.assert_allclose(pair.recovered.X, known, atol=2e-3)  # (step / 50)^2 / 8, and twice the step
+        (note,) = [note for note in pair.notes if note.code == "resampled"]
+        assert "interpolated to the 50 positions from 1100 to 1198" in note.message
+        blocks = list(read_chunks(new.assign(id=[f"S{i}" for i in range(5)]), list(known.columns), rows=2))
+        np.testing.assert_array_equal(np.concatenate([block.X for block in blocks]), pair.recovered.X)
+        assert blocks[0].ids == ("S0", "S1")
+
+    def test_a_range_outside_is_refused_in_one_line(self):
+        known, new = self.smooth(np.arange(1100, 1200, 2)), self.smooth(np.arange(1131, 1301, 2))
+        (found,) = problems(known, new, names=("c", "r"))
+        assert found.startswith("r: the positions go from 1131 to 1299, those needed from 1100 to 1198")
+        with pytest.raises(TableError, match="positions between 1100 and 1198 are missing, in a gap"):
+            list(read_chunks(known.drop(columns=[str(x) for x in range(1140, 1160, 2)]), list(known.columns)))
+
+    def test_a_band_that_one_table_lacks_is_not_compared(self):
+        known = self.smooth(np.arange(1100, 1200, 2))
+        lacking = known.drop(columns=[str(x) for x in range(1140, 1160, 2)])
+        assert len(read_pair(known, lacking).features) == len(read_pair(lacking, known).features) == 40

@@ -1,7 +1,7 @@
 """Fit a classifier to a table, keep it in a file, and apply it later to tables of any length."""
 
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,7 +33,7 @@ class Fitted(NamedTuple):
 
 
 def fit_model(control: Any, path: Path, settings: CaseSettings | None = None) -> Fitted:
-    """Fit a classifier to the rows of a table, replicates kept together, and save it.
+    """Fit a classifier to the samples of a table, and save it: replicates are averaged, as :func:`judge` does.
 
     Parameters
     ----------
@@ -61,13 +61,23 @@ def fit_model(control: Any, path: Path, settings: CaseSettings | None = None) ->
         table = apply_policy(table.select(select_ranges(table.features, settings.ranges)), settings.missing)
     if len(table) < 2:
         raise CaseError(f"{table.name} has one row; a class needs at least 2, and 9 for a sensitivity of 0.9")
-    groups = table.groups if table.groups and 1 < len(set(table.groups)) < len(table) else None
-    classifier, found = fit_classifier(settings, settings.sensitivity, table.to_frame(), groups)
+    rows, groups = _samples(table)
+    classifier, found = fit_classifier(settings, settings.sensitivity, rows, groups)
     warned = list(found)
     used, _, _ = used_features(classifier, table.features)
     about = {"control": table.summary(), "settings": settings.to_dict(), "cautions": warned, "used": list(used)}
     save(classifier, path, about=about)
     return Fitted(classifier, table, warned, read_about(path)["sha256"])
+
+
+def _samples(table: Table) -> tuple[pd.DataFrame, Sequence[str] | None]:
+    """Return the mean of each fragment, and the groups that calibration keeps together: fragments of one source."""
+    rows, groups, names = table.to_frame(), table.groups, table.fragment_names
+    if names is not None and 1 < len(set(names)) < len(names):
+        means = rows.groupby(list(names), sort=False).mean()
+        source = None if table.source is None else dict(zip(names, table.source, strict=True))
+        rows, groups = means, None if source is None else tuple(source[name] for name in means.index)
+    return rows, groups if groups and 1 < len(set(groups)) < len(rows) else None
 
 
 def _check_replaceable(path: Path) -> None:
@@ -89,6 +99,7 @@ class Scored(NamedTuple):
     warnings: list[str]
     used: tuple[str, ...]
     sha256: str
+    unit: str
 
 
 def score_table(
@@ -100,9 +111,10 @@ def score_table(
     missing: str = "error",
     progress: Callable[[float], None] | None = None,
 ) -> Scored:
-    """Apply a saved classifier to a table, block by block; write one line per row.
+    """Apply a saved classifier to a table, block by block; write one line per sample.
 
-    The table may be larger than memory. The output appears under its name only when it is complete.
+    A sample is a row, or, where the first rows repeat the label of a fragment, the mean of its rows. The table may be
+    larger than memory, if the means of its samples are not. The output appears under its name only when it is complete.
 
     Parameters
     ----------
@@ -137,17 +149,55 @@ def score_table(
     with replacing(out) as unfinished, unfinished.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
+        means: Means | None = None
         for block in read_chunks(table, names, left_out=lambda ids: lost.append(len(ids)), **options):
             if problems := unit_problems(
                 control.get("units", {}), control.get("file", "the control"), block, block.features
             ):
                 raise TableError(problems)
-            columns = _scores(classifier, pd.DataFrame(block.X, columns=names))
-            writer.writerows(zip((spreadsheet_safe(name) for name in block.ids), *columns, strict=True))
+            keys = block.fragment_keys
+            if not scored and means is None and keys is not None and len(set(keys)) < len(keys):
+                means = Means({})
+            if means is not None:
+                means.add(block)
+                continue
+            rejected += _write(writer, block.ids, _scores(classifier, pd.DataFrame(block.X, columns=names)))
             scored += len(block)
-            rejected += int((columns[0] == "rejected").sum())
+        if means is not None:
+            rejected = _write(writer, means.names, _scores(classifier, pd.DataFrame(means.X, columns=names)))
+            scored = len(means.names)
     words = [printable(str(message)) for message in warned] if isinstance(warned, list) else []
-    return Scored(scored, rejected, sum(lost), words, used_features(classifier, names)[0], known["sha256"])
+    unit = "rows" if means is None else "samples"
+    return Scored(scored, rejected, sum(lost), words, used_features(classifier, names)[0], known["sha256"], unit)
+
+
+class Means(NamedTuple):
+    """Sums of the rows of each sample, and how many there are."""
+
+    sums: dict[tuple[str, str], tuple[np.ndarray, int]]
+
+    def add(self, block: Table) -> None:
+        """Add the rows of a block."""
+        for key, row in zip(block.fragment_keys or (), block.X, strict=True):
+            total, n = self.sums.get(key, (0.0, 0))
+            self.sums[key] = total + row, n + 1
+
+    @property
+    def X(self) -> np.ndarray:
+        """The means."""
+        return np.array([total / n for total, n in self.sums.values()])
+
+    @property
+    def names(self) -> list[str]:
+        """The samples; with their sources where two sources use one label."""
+        several = len({fragment for _, fragment in self.sums}) < len(self.sums)
+        return [f"{source} / {fragment}" if several else fragment for source, fragment in self.sums]
+
+
+def _write(writer: Any, ids: Sequence[str], columns: tuple[np.ndarray, ...]) -> int:
+    """Write one line per sample; return how many were rejected."""
+    writer.writerows(zip(map(spreadsheet_safe, ids), *columns, strict=True))
+    return int((columns[0] == "rejected").sum())
 
 
 def _load_classifier(model: Path) -> Any:

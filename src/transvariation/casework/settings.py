@@ -117,7 +117,7 @@ class CaseSettings(TableSettings):
 
     def _check(self, name: str, value: Any, given: Option) -> Any:
         check: Callable[[Any, Option], Any] | None = {"tables": _tables, "steps": _steps, "case": _case}.get(given.kind)
-        if given.kind == "choice" and value is None and self.__dataclass_fields__[name].default is not None:
+        if given.kind == "choice" and value is None and type(self).__dataclass_fields__[name].default is not None:
             raise ValueError(f"=None is unknown; choose one of {', '.join(given.choices)}")
         return super()._check(name, value, given) if check is None else check(value, given)
 

@@ -191,6 +191,11 @@ def _meaning(name: str) -> object:
     """Return the element that a name stands for, or the position in a spectrum; None if it is neither."""
     if isotope := _ISOTOPE.fullmatch(name):
         return isotope[1] or isotope[2]
+    return position_of(name)
+
+
+def position_of(name: str) -> float | None:
+    """Return the number that a name is, such as a wavelength; None if it is none."""
     return float(name.replace(",", ".")) if _POSITION.fullmatch(name) else None
 
 

@@ -82,8 +82,6 @@ MESSAGES = {
     "empty-label": "the {role!s} is empty in {rows!s}; fill it in",
     "empty-column": "the column is empty: no object has a value; fill it in, or leave the column out of the features",
     "duplicate-id": "the id {value} is already used in row {first}; make ids unique",
-    "duplicate-replicate": "replicate {replicate} of {value} is already in row {first}; remove the copy, or number the"
-    " replicates",
     "numbered-names": "names such as {names} may number replicates of one fragment, or fragments: with replicates taken"
     " for fragments, more fragments than stated are excluded",
     "nested-labels": "{value} in column {inner} has several labels here ({labels}), so it names several objects",
@@ -122,6 +120,10 @@ MESSAGES = {
     " correct them, or leave the variable out in both tables",
     "other-type-empty": "the column holds numbers in {other!s}, but is empty here; fill it in, or leave the variable"
     " out in both tables",
+    "outside-axis": "the positions go from {low:g} to {high:g}, those needed from {first:g} to {last:g}; measure"
+    " the whole range, or fit to a range that both have",
+    "gap-in-axis": "positions between {low:g} and {high:g} are missing, in a gap too wide to interpolate across;"
+    " measure them, or fit without them",
     "transposed": "the rows are variables ({names}) and the columns are objects ({objects}); transpose the table, so"
     " that each object has one row",
     "long-table-twice": "{name} of {label} has a value already, in row {first}; remove one, or number the replicates in"
@@ -129,6 +131,8 @@ MESSAGES = {
     "long-table-unclear": "the column names elements, as in a table of one value per row, but several columns hold"
     " numbers ({columns}); name the one to use among the features, or give a table with one column per element",
     # notes
+    "resampled": "spectra at {n} positions from {low:g} to {high:g}, interpolated to the {m} positions from {first:g}"
+    " to {last:g} that they are compared at",
     "long-table": "a table of one value per row: the values of {value} became one column for each {name}: {columns}",
     "unused-uncertainty": "not used: taken for the uncertainty or detection limit of {variable}; name it among the"
     " features to measure by it",

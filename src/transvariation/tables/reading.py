@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
+from transvariation.tables.axis import Resampling, find_resampling
 from transvariation.tables.cells import cell_text, explain, find_decimal, order_values, read_cells
 from transvariation.tables.columns import LEVELS, TableColumn, find_columns, take_units
 from transvariation.tables.grid import Block, Grid, Limits
@@ -230,6 +232,8 @@ def _read_parts(
 ) -> Iterator[tuple[Table, float]]:
     """Turn blocks of cells into tables of numbers, with NaN where a value is missing."""
     columns: list[TableColumn] | None = None
+    resampling: Resampling | None = None
+    view = grid  # with the header of interpolated spectra, if they are
     n, most = 0, min(limits.rows, limits.cells // len(grid.header))
     named = {*given["roles"], *(given["features"] or ())}
     for block in wide_blocks(grid, most, named):
@@ -241,14 +245,23 @@ def _read_parts(
         if not grid.decimal:
             words = chain.from_iterable(column.tolist() for column in block.columns if column.dtype == object)
             grid.decimal = find_decimal(words, grid.problems)
-        block = _without_summaries(block, columns, grid.problems, drop_summary_rows)
+        block = _without_summaries(block, None if resampling else columns, grid.problems, drop_summary_rows)
         if not len(block.rows):
             continue
         if columns is None:
-            columns = find_columns(grid, block, **given)
-            grid.measured = [j for j, column in enumerate(columns) if column.role == "measurement"]
+            wanted = given["features"] or given.get("expect", ())
+            resampling = find_resampling(grid, wanted, all_needed=given["features"] is not None)
+            view = grid if resampling is None else copy(grid)
+        if resampling is not None:
+            block = resampling.apply(grid, block)
+            view.header, view.decimal = resampling.header, grid.decimal
+        if columns is None:
+            columns = find_columns(view, block, **given)
+            view.measured = [j for j, column in enumerate(columns) if column.role == "measurement"]
+            if resampling is not None:
+                grid.measured = sorted(resampling.at)
         for part in [block] if rows is None else map(block.keep, blocks(len(block.rows), rows)):
-            yield _numbers(grid, part, columns), block.progress
+            yield _numbers(view, part, columns), block.progress
     if columns is None:
         grid.decimal = grid.decimal or "."
         nothing = np.empty(0, dtype=object)
@@ -363,16 +376,7 @@ def _ask_about_names(table: Table, problems: Problems) -> None:
 
 
 def _report_duplicates(table: Table, problems: Problems) -> None:
-    """Report every id that was used before, and every replicate of a fragment."""
-    if table.replicate is not None and table.fragment_keys is not None:
-        seen: dict[tuple[Any, ...], int] = {}
-        header = next((name for name, role in table.roles.items() if role == "replicate"), None)
-        for key, row in zip(zip(table.fragment_keys, table.replicate, strict=True), table.rows.tolist(), strict=True):
-            if key in seen:
-                (_, fragment), replicate = key
-                said = {"value": fragment, "replicate": replicate, "first": seen[key]}
-                problems.add("duplicate-replicate", row, header, remedy="give-role", **said)
-            seen.setdefault(key, row)
+    """Report every id that was used before."""
     if len(set(table.ids)) == len(table.ids):
         return
     column = next(name for name, role in table.roles.items() if role == "id")
