@@ -239,7 +239,7 @@ class TableColumn:
         """Count the cells that would be numbers without a thousands separator or a unit of composition."""
         codes = [(explain(cell, self._decimal)[0], str(cell).strip()) for cell in self.faults.values()]
         return sum(
-            code.startswith("thousands") or (code == "unit-in-cell" and is_unit(text.lstrip("+-0123456789.,Ee ")))
+            code == "thousands" or (code == "unit-in-cell" and is_unit(text.lstrip("+-0123456789.,Ee ")))
             for code, text in codes
         )
 
