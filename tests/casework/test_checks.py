@@ -92,7 +92,7 @@ def test_rows_twice_under_one_label_and_equal_recovered_fragments_are_reported()
     twice = pd.concat([control, control.iloc[[3]]], ignore_index=True)
     recovered = control.iloc[:4].assign(Na=control["Na"] + 0.01, fragment=["Q1", "Q1", "Q2", "Q2"])
     recovered.iloc[2:, 2:] = recovered.iloc[:2, 2:].to_numpy()
-    said = " ".join(judge(twice, recovered).cautions)
-    assert "The control table has rows with the same fragment and replicate (replicate 2 of F1 in rows 5, 14)" in said
-    assert "1 of 2 recovered fragments equal another one in every variable (Q2 = Q1)" in said
-    assert "the same fragment and replicate" not in " ".join(judge(control, recovered.iloc[:2]).cautions)
+    said = {caution.code: caution.values for caution in judge(twice, recovered).cautions}
+    assert said["same-labels"]["first"] == "2 of F1 in rows 5, 14"
+    assert said["copies-of-recovered"]["pairs"] == [["Q2", "Q1"]]
+    assert "same-labels" not in {caution.code for caution in judge(control, recovered.iloc[:2]).cautions}

@@ -64,7 +64,8 @@ def check_case(
     cautions += duplicate_cautions(table, tables.recovered_table)
     if tables.foreign_table is not None:
         cautions += duplicate_cautions(table, tables.foreign_table, "foreign")
-    cautions += _copy_cautions(tables.control)
+    cautions += [*_label_cautions(table, "control"), *_label_cautions(tables.recovered_table, "recovered")]
+    cautions += [*_copy_cautions(tables.control), *_copy_cautions(tables.recovered, "recovered")]
     cautions += [*_replicate_cautions(tables.control, "control"), *_replicate_cautions(tables.recovered, "recovered")]
     cautions += [
         *_filling_cautions(table),
@@ -256,22 +257,34 @@ def _replicate_cautions(fragments: Fragments, role: str) -> list[Caution]:
     return cautions
 
 
-def _copy_cautions(control: Fragments) -> list[Caution]:
-    """Warn of control fragments that equal others, if they are many and several times as many as rounding makes.
+def _label_cautions(table: Table, role: str) -> list[Caution]:
+    """Warn of rows with the fragment and the replicate label of another."""
+    if table.replicate is None or table.fragment_names is None:
+        return []
+    seen: dict[tuple[str, str], list[int]] = {}
+    for key, row in zip(zip(table.fragment_names, table.replicate, strict=True), table.rows.tolist(), strict=True):
+        seen.setdefault(key, []).append(row)
+    twice = [f"{key[1]} of {key[0]} in rows {', '.join(map(str, rows))}" for key, rows in seen.items() if len(rows) > 1]
+    return [Caution.of("same-labels", role=role, n=len(twice), first=twice[0])] if twice else []
+
+
+def _copy_cautions(control: Fragments, role: str = "control") -> list[Caution]:
+    """Warn of fragments that equal others, if they are several times as many as rounding makes; of the control, many.
 
     How often two fragments agree in each variable shows how many pairs would agree in all by chance.
     """
     n, number = len(control.names), _row_numbers(control.means)
     times = np.bincount(number)
     n_copies = n - len(times)
-    if n_copies < max(2, COPIED * n):
+    if n_copies < (max(2, COPIED * n) if role == "control" else 1):
         return []
     shares = [_n_pairs(np.unique(column, return_counts=True)[1]) / _n_pairs(n) for column in control.means.T]
     if len(times) > 1 and _n_pairs(times) < MIN_RATIO_OF_COPIES_TO_CHANCE * _n_pairs(n) * np.prod(shares):
         return []
     first = {k: i for i, k in reversed(list(enumerate(number)))}
     pairs = [(control.names[i], control.names[first[k]]) for i, k in enumerate(number) if first[k] != i]
-    return [Caution.of("copies", n=n_copies, of=n, pairs=[list(pair) for pair in pairs])]
+    code = "copies" if role == "control" else "copies-of-recovered"
+    return [Caution.of(code, n=n_copies, of=n, pairs=[list(pair) for pair in pairs])]
 
 
 def duplicate_cautions(control: Table, other: Table, role: str = "recovered") -> list[Caution]:

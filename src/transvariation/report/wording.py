@@ -281,6 +281,14 @@ def _copies(values: dict[str, Any], settings: CaseSettings) -> str:
     )
 
 
+def _copies_of_recovered(values: dict[str, Any], settings: CaseSettings) -> str:
+    return (
+        f"{values['n']} of {values['of']} recovered fragments equal another one in every variable "
+        f"({_pairs(values['pairs'])}). If they are copies of the same measurements, remove them: one fragment is "
+        "counted several times."
+    )
+
+
 def _rows_of_control(values: dict[str, Any], settings: CaseSettings) -> str:
     role = values["role"]
     return (
@@ -317,6 +325,9 @@ _CAUTIONS: dict[str, str | Callable[[dict[str, Any], CaseSettings], str]] = {
     "unequal-replicates": "The {role} fragments have {fewest} to {most} replicates; their means are not equally "
     "precise.",
     "copies": _copies,
+    "copies-of-recovered": _copies_of_recovered,
+    "same-labels": "The {role} table has rows with the same fragment and replicate ({n}, the first: replicate {first})."
+    " If they are copies, remove them: replicates are counted several times.",
     "same-tables": "The control and the {role} table are the same: the control is compared with itself. Of a workbook "
     "with several sheets, choose one for each table.",
     "rows-of-control": _rows_of_control,
