@@ -506,3 +506,31 @@ def test_missing_values_are_expected_by_the_other_features():
     new[0, missing] = covariance[np.ix_(missing, observed)] @ solved
     gaps = np.array([[1.0, np.nan, 1.2, np.nan]])
     np.testing.assert_allclose(scaling.transform(gaps), scaling.transform(new), rtol=1e-6)
+
+
+@pytest.mark.parametrize("n_bad", [5, 25])
+def test_trim_finds_a_cluster_of_bad_training_samples(n_bad):
+    """Five rows in 500 take all power from the nearest neighbors: each has the others of its cluster near."""
+    rng = np.random.default_rng(0)
+    mixing = rng.normal(size=(8, 8))
+    center = 4 * rng.normal(size=8) @ mixing
+    X = np.vstack([center + 0.1 * rng.normal(size=(n_bad, 8)), rng.normal(size=(500 - n_bad, 8)) @ mixing])
+    bad, new = center + 0.1 * rng.normal(size=(100, 8)), rng.normal(size=(400, 8)) @ mixing
+    assert np.mean(NeighborTOCC().fit(X).predict(bad) == -1) < 0.1
+    classifier = NeighborTOCC(trim=0.1).fit(X)
+    assert set(classifier.suspicious_) == set(range(n_bad))
+    assert not set(classifier.reference_) & set(range(n_bad))
+    assert np.mean(classifier.predict(bad) == -1) > 0.9
+    assert np.mean(classifier.predict(new) == -1) < 0.13
+
+
+def test_trim_leaves_clean_samples_alone():
+    X = np.random.default_rng(1).normal(size=(300, 4))
+    trimmed = NeighborTOCC(trim=0.1).fit(X)
+    assert len(trimmed.suspicious_) == 0
+    np.testing.assert_array_equal(trimmed.p_values(X), NeighborTOCC().fit(X).p_values(X))
+
+
+def test_trim_is_checked():
+    with pytest.raises(ValueError, match="share from 0 to"):
+        NeighborTOCC(trim=0.5).fit(np.eye(5))

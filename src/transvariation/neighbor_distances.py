@@ -20,8 +20,10 @@ _MEASURED = 5_000  # known samples from which tp and the threshold are computed,
 _MIN_SCALE = 0.1  # of the tails: where many distances are equal, tp falls by a factor e for 10 % more distance
 _SAME = 1e-6  # standard deviations: equal samples are at most this far apart after rounding
 _DECIMALS = 6  # of the logarithms of distances, which are kept in single precision
-_FOLDS = 10  # in which the scalings of the known samples are learned
+_FOLDS = 10  # in which the scalings of the known samples are learned; half of them suffice beyond _MEASURED samples
 _CONTINUOUS = 0.95  # share of distinct distances among those of continuous features
+_SEARCHED = 10_000  # samples among which the neighbors of suspicious samples are looked for
+_SUSPICIOUS = 0.1  # expected number of clean samples that are called suspicious
 _BLOCK = 4_096  # samples that are scored at a time
 _PARTNERS = 2  # of each feature
 _MOST_PAIRS = 20
@@ -143,7 +145,7 @@ class NeighborDistances(Description):
 
     def _measure_known(self, groups: Indices, order: Indices) -> Floats:
         """Measure known samples in each view, each without its group, in scalings learned without its fold."""
-        n_folds = min(int(groups.max()) + 1, _FOLDS)
+        n_folds = min(int(groups.max()) + 1, _FOLDS if len(groups) <= _MEASURED else _FOLDS // 2)
         folds = _folds(groups, order, n_folds)
         measured = np.zeros(len(groups), dtype=bool)
         measured[self._measured] = True
@@ -277,6 +279,40 @@ class NeighborDistances(Description):
         if plan.mode == "loo":
             return self.reference_[self._measured], self._own_scores
         return super().held_out_scores(X, plan, n_jobs)
+
+
+def find_suspicious(description: NeighborDistances, X: Floats, groups: Indices | None, trim: float) -> Indices:
+    """Find at most the share `trim` of the samples that lie farther from the others than a regular tail explains.
+
+    First the share `trim` of the samples is left out whose neighbors number ``trim * n`` are farthest: a cluster of
+    fewer bad samples has no such neighbor inside. A description of the others scores all samples, and an exponential
+    tail through the quantiles ``1 - 4 trim`` and ``1 - trim`` of the scores is continued. Samples beyond it, with a
+    probability of less than ``0.1 / n``, are suspicious. It is done twice, the second time without the samples that had
+    the lowest scores.
+
+    Returns
+    -------
+    ndarray of int
+        Their rows, the most suspicious one first.
+    """
+    n = len(X)
+    n_left_out = int(np.ceil(trim * n))
+    drawn = subsample(X, _SEARCHED)
+    scaled = ScaledViews(description.scalings, X[drawn], categorical=description.categorical)
+    k = max(int(np.ceil(trim * len(drawn))), 1) + 1
+    ranks = np.zeros(n)
+    for known, new, mismatch in zip(scaled.known, scaled.transform(X), scaled.mismatch, strict=True):
+        distances = NeighborIndex(known, mismatch).query(new, k)[0][:, -1]
+        ranks += np.unique(distances, return_inverse=True)[1]
+    left_out = np.argsort(-ranks, kind="stable")[:n_left_out]
+    for _ in range(2):
+        kept = np.delete(np.arange(n), left_out)
+        fitted = description.unfitted().fit(X[kept], None if groups is None else groups[kept])
+        far = -fitted.score(X)
+        start, inner = np.sort(far)[[n - n_left_out - 1, max(n - 4 * n_left_out - 1, 0)]]
+        scale = max(start - inner, _MIN_SCALE) / np.log(4)
+        left_out = np.argsort(-far, kind="stable")[:n_left_out]
+    return left_out[np.log(trim) - (far[left_out] - start) / scale < np.log(_SUSPICIOUS / n)]
 
 
 def feature_pairs(X: Floats, categorical: Any = None) -> list[tuple[int, int]]:

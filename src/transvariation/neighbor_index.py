@@ -13,6 +13,7 @@ Indices = NDArray[np.intp]
 
 _TREE_FEATURES, _TREE_ROWS = 5, 500  # up to so many features and from so many rows on, a k-d tree is faster
 _BLOCK = 1 << 20  # distances in one block
+_FEW_NEIGHBORS = 16
 _FEW = 4  # rows: to compare them with all known rows takes less time than to search trees
 
 
@@ -204,7 +205,9 @@ class PairIndex:
 
 
 def _smallest(values: NDArray[Any], k: int) -> Indices:
-    """Find the columns of the k smallest values in each row; for small k much faster than a partition."""
+    """Find the columns of the k smallest values in each row; for small k this is much faster than a partition."""
+    if k > _FEW_NEIGHBORS:
+        return np.argpartition(values, k - 1, axis=1)[:, :k]
     rows = np.arange(len(values))
     found = np.empty((len(values), k), dtype=np.intp)
     for j in range(k):

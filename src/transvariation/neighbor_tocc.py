@@ -9,13 +9,16 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, validate_data
 
 from transvariation.base import SlidingWindowMixin, TransvariationClassifier, keeps_all_samples
+from transvariation.calibration import check_groups, take_rows, target_rows
 from transvariation.categories import CategoryEncoder
 from transvariation.description import Floats, Indices
-from transvariation.neighbor_distances import NeighborDistances
-from transvariation.validation import check_count, native_frame, without_sample_weight
+from transvariation.neighbor_distances import NeighborDistances, find_suspicious
+from transvariation.validation import check_count, column_names, native_frame, without_sample_weight
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_MOST_TRIMMED = 0.25
 
 
 class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
@@ -56,6 +59,10 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         The features whose values are categories, as in scikit-learn's HistGradientBoostingClassifier: a mask, indices,
         names, or the columns of a pandas or polars table with a categorical type. All pairs of categories are equally
         far from each other, so that samples of rare and unknown categories have no near neighbors.
+    trim : float in [0, 0.25], default=0
+        The largest share of the known samples that may be left out as suspicious, for training data that contain
+        samples of another class. Choose twice the share that you fear. Of clean samples of a light-tailed class none
+        are left out; see :attr:`suspicious_`.
     max_reference : int or None, default=10_000
         The largest number of known samples that are kept as possible neighbors. Of more, a subsample is drawn that
         does not depend on their order. ``None`` keeps all. The tp's and the threshold are computed from at most 5,000
@@ -69,6 +76,9 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         The threshold.
     reference_ : ndarray of shape (n,)
         The rows of the training data that are kept as possible neighbors.
+
+    suspicious_ : ndarray of int
+        The rows of the training data that were left out by `trim`, the most suspicious one first.
 
     Examples
     --------
@@ -88,6 +98,7 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         scalings: Sequence[str] = ("range", "normal", "whitened"),
         pairs: bool = True,
         categorical_features: Any = "from_dtype",
+        trim: float = 0.0,
         max_reference: int | None = 10_000,
         n_jobs: int | None = None,
     ):
@@ -97,6 +108,7 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         self.scalings = scalings
         self.pairs = pairs
         self.categorical_features = categorical_features
+        self.trim = trim
         self.max_reference = max_reference
         self.n_jobs = n_jobs
 
@@ -114,10 +126,31 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
             The item that each sample is a replicate of.
         """
         self._names: list[str] | None = None
-        super().fit(X, y, groups)
+        self.suspicious_ = np.empty(0, dtype=np.intp)
+        if not isinstance(self.trim, int | float) or not 0 <= self.trim <= _MOST_TRIMMED:
+            raise ValueError(
+                f"trim={self.trim!r} must be a share from 0 to {_MOST_TRIMMED}; 0.1 leaves out at most a tenth of the "
+                "known samples"
+            )
+        if self.trim:
+            self._fit_trimmed(native_frame(X), y, groups)
+        else:
+            super().fit(X, y, groups)
         if names := _row_names(X):
             self._names = [names[row] for row in self.reference_]
         return self
+
+    def _fit_trimmed(self, X: Any, y: Any, groups: Any) -> None:
+        rows = self._validate(X, reset=True)
+        targets = target_rows(y, len(rows), self._min_samples)
+        targets = np.arange(len(rows)) if targets is None else targets
+        numbers = check_groups(groups, len(rows))
+        own = None if numbers is None else numbers[targets]
+        self.suspicious_ = targets[find_suspicious(self._make_description(), rows[targets], own, self.trim)]
+        kept = np.setdiff1d(targets, self.suspicious_)
+        frame = X if column_names(X) is not None or hasattr(X, "shape") else rows
+        super().fit(take_rows(frame, kept), groups=None if numbers is None else numbers[kept])
+        self._describing = kept if self._describing is None else kept[self._describing]
 
     @available_if(keeps_all_samples)
     def partial_fit(self, X: ArrayLike, y: Any = None, *, window: int | None = None) -> Self:
