@@ -31,7 +31,7 @@ def result(tables):
 def few(glass):
     pytest.importorskip("lir")
     known, questioned, background = glass
-    return judge(known, questioned, background=background, log=True)
+    return judge(known, questioned, background=background, log=True, astm=True)
 
 
 def test_enough_control_fragments_calibrate_the_conclusions(result):
@@ -80,7 +80,7 @@ def test_fragments_are_judged_by_the_mean_of_their_replicates(glass):
 
 def test_few_fragments_without_a_background_are_not_conclusive(glass):
     known, questioned, _ = glass
-    found = judge(known, questioned, log=True)
+    found = judge(known, questioned, log=True, astm=True)
     assert not found.model.conclusive
     assert found.model.basis == "control"
     assert {c.n for c in found.conclusions} == {3}
@@ -169,7 +169,9 @@ def test_disagreement_is_stated(few):
     changed = CaseResult.from_dict(
         few.to_dict() | {"conclusions": [_matching(c) for c in few.to_dict()["conclusions"]]}
     )
-    assert "by the ASTM E2927 criterion it would not be excluded" in disagreement(changed.at(0.9).conclusions[1])
+    assert "by the criterion of ± 4 standard deviations it would not be excluded" in disagreement(
+        changed.at(0.9).conclusions[1]
+    )
 
 
 def _matching(conclusion):
@@ -271,7 +273,7 @@ def test_logarithms_given_as_data(glass):
         table.assign(**{name: np.log10(table[name]) - 1 for name in elements})
         for table in (known, questioned, background)
     ]
-    found = judge(*logs[:2], background=logs[2])
+    found = judge(*logs[:2], background=logs[2], astm=True)
     assert all(c.match is None and not c.intervals for c in found.conclusions)
     assert found.model.criterion.false_exclusion is None
     assert sum("ASTM E2927 criterion was not applied" in w for w in said(found)) == 1

@@ -1,15 +1,79 @@
-"""The match criterion of ASTM E2927: the mean of a questioned fragment within an interval around the known mean."""
+"""The match criterion of ASTM E2927: the mean of a questioned fragment within an interval around the known mean.
 
+The standard covers element concentrations by LA-ICP-MS. For other measurements the same interval is computed only if it
+is asked for, and is then called the 4 s interval.
+"""
+
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from transvariation.casework.background.pairs import Source, subsample_rows
+from transvariation.casework.background.rates import Rate, measure_rate
 from transvariation.casework.errors import Caution
 from transvariation.casework.fragments import Floats
 from transvariation.casework.reading import CaseTables
 
 MIN_FRAGMENTS = 3
+MIN_MEASUREMENTS = 9  # of the known, that the standard asks for
+STANDARD, INTERVAL = "ASTM E2927", "4 s interval"
+TRACE_ELEMENTS = frozenset(
+    [
+        "Li",
+        "Ti",
+        "Mn",
+        "Rb",
+        "Sr",
+        "Zr",
+        "La",
+        "Ce",
+        "Nd",
+        "Hf",
+        "Pb",
+        "Sn",
+        "Co",
+        "Cr",
+        "Cs",
+        "Th",
+        "U",
+        "Y",
+        "Ga",
+        "Eu",
+        "Er",
+    ]
+)
+ELEMENTS = TRACE_ELEMENTS | frozenset(
+    [
+        "Na",
+        "Mg",
+        "Al",
+        "K",
+        "Ca",
+        "Fe",
+        "Ba",
+        "P",
+        "As",
+        "Sb",
+        "B",
+        "Zn",
+        "Cu",
+        "Ni",
+        "V",
+        "Se",
+        "Ag",
+        "W",
+        "Mo",
+        "Bi",
+        "Pr",
+        "Sm",
+        "Gd",
+        "Dy",
+        "Yb",
+        "Nb",
+    ]
+)
 MULTIPLIER = 4.0
 MIN_RSD = 0.03
 N_OTHERS = 10  # other sources that each known set is compared with
@@ -17,7 +81,7 @@ N_OTHERS = 10  # other sources that each known set is compared with
 
 @dataclass(frozen=True)
 class Criterion:
-    """The ASTM E2927 criterion as used.
+    """The criterion as used.
 
     Attributes
     ----------
@@ -25,12 +89,22 @@ class Criterion:
         Half the width of an interval in standard deviations, and the smallest relative standard deviation.
     false_exclusion, false_inclusion : float or None
         Its error rates as measured on the background; None without one.
+    exclusion, inclusion : Rate or None
+        The same with the number of comparisons and an interval.
+    name : str
+        "ASTM E2927", or "4 s interval" for measurements that the standard does not cover.
+    n_measurements : int
+        Of the known, from which the standard deviations come; the standard asks for nine.
     """
 
     multiplier: float
     min_rsd: float
     false_exclusion: float | None
     false_inclusion: float | None
+    exclusion: Rate | None = None
+    inclusion: Rate | None = None
+    name: str = STANDARD
+    n_measurements: int = 0
 
 
 @dataclass(frozen=True)
@@ -56,11 +130,12 @@ class MatchInterval:
 
 
 def match_interval(known: Floats, multiplier: float = MULTIPLIER, min_rsd: float = MIN_RSD) -> tuple[Floats, Floats]:
-    """Compute the match interval of every element from known fragment means, not on a log scale.
+    """Compute the match interval of every element from the measurements of the known, not on a log scale.
 
     Parameters
     ----------
-    known : ndarray of shape (fragments, p)
+    known : ndarray of shape (measurements, p)
+        All replicates of all known fragments.
     multiplier : float, default=4
     min_rsd : float, default=0.03
         The smallest relative standard deviation to assume.
@@ -77,44 +152,73 @@ def match_interval(known: Floats, multiplier: float = MULTIPLIER, min_rsd: float
 
 
 def applies(known: Floats) -> bool:
-    """Return whether the criterion applies: at least three known fragments, measured as positive contents."""
+    """Return whether an interval can be computed: at least three measurements of the known, positive contents."""
     return bool(len(known) >= MIN_FRAGMENTS and (known >= 0).all() and (known.mean(axis=0) > 0).all())
 
 
+def is_covered(features: Sequence[str]) -> bool:
+    """Return whether variables look like element concentrations by LA-ICP-MS, by their names.
+
+    All are elements, at least two of them trace elements, or isotopes, and silicon, the internal standard, is none of
+    them. Oxides, ratios and refractive indices are not covered.
+
+    Examples
+    --------
+    >>> is_covered(["Li7", "Sr88 (ppm)", "49Ti", "Zr"]), is_covered(["RI", "Na", "Mg"]), is_covered(["SiO", "CaO"])
+    (True, False, False)
+    """
+    names = [re.split(r"[ (\[_]", name.strip())[0] for name in features]
+    symbols = {re.sub(r"[^A-Za-z]", "", name) for name in names}
+    isotopes = all(any(letter.isdigit() for letter in name) for name in names)
+    return symbols <= ELEMENTS and (isotopes or len(symbols & TRACE_ELEMENTS) >= 2)
+
+
 def error_rates(
-    sources: Sequence[Floats], n_known: int, multiplier: float, min_rsd: float, rng: np.random.Generator
-) -> tuple[float | None, float | None]:
+    sources: Sequence[Source],
+    n_known: int,
+    multiplier: float,
+    min_rsd: float,
+    rng: np.random.Generator,
+    replicates: tuple[int, int] = (10**6, 10**6),
+) -> tuple[Rate, Rate] | None:
     """Measure false exclusion and false inclusion of the criterion.
 
     Parameters
     ----------
-    sources : sequence of ndarray of shape (fragments, p)
-        Fragment means of each source. Those with fewer than four fragments are not used.
+    sources : sequence of sources
+        Each a sequence of fragments, arrays of shape (replicates, p), not on a log scale.
     n_known : int
         How many fragments are known; a source with fewer gives all but the questioned one.
+    replicates : tuple of int
+        How many replicates a known and a questioned fragment have, at most.
 
     Returns
     -------
-    false_exclusion, false_inclusion : float or None
-        None where the criterion does not apply.
+    false_exclusion, false_inclusion : Rate, or None where the criterion does not apply
     """
-    usable = [means for means in sources if len(means) > MIN_FRAGMENTS and applies(means)]
-    if n_known < MIN_FRAGMENTS or len(usable) < 2:
-        return None, None
+    usable = [source for source in sources if len(source) > 1 and applies(np.concatenate(source))]
+    if len(usable) < 2:
+        return None
     excluded, included = [], []
-    for i, means in enumerate(usable):
-        for questioned in range(len(means)):
-            known = rng.permutation(np.delete(means, questioned, axis=0))[:n_known]
+    for i, source in enumerate(usable):
+        for q in range(len(source)):
+            rest = rng.permutation(np.delete(np.arange(len(source)), q))[:n_known]
+            known = np.concatenate([subsample_rows(source[j], replicates[0], rng) for j in rest])
+            if not applies(known):
+                return None
             low, high = match_interval(known, multiplier, min_rsd)
-            others = (i + rng.integers(1, len(usable), size=N_OTHERS)) % len(usable)
-            foreign = np.array([usable[j][0] for j in others])
-            excluded.append(not ((means[questioned] >= low) & (means[questioned] <= high)).all())
-            included.append(float(((foreign >= low) & (foreign <= high)).all(axis=1).mean()))
-    return float(np.mean(excluded)), float(np.mean(included))
+            own = subsample_rows(source[q], replicates[1], rng).mean(axis=0)
+            excluded.append((not ((own >= low) & (own <= high)).all(), i))
+            for j in (i + rng.integers(1, len(usable), size=N_OTHERS)) % len(usable):
+                other = usable[j][rng.integers(len(usable[j]))]
+                mean = subsample_rows(other, replicates[1], rng).mean(axis=0)
+                included.append((bool(((mean >= low) & (mean <= high)).all()), i, int(j)))
+    of_same, of_different = np.array(excluded), np.array(included)
+    return measure_rate(of_same[:, 0], of_same[:, 1]), measure_rate(*of_different.T)
 
 
 def compare_by_astm(
-    tables: CaseTables, multiplier: float, min_rsd: float, seed: int
+    tables: CaseTables, multiplier: float, min_rsd: float, seed: int, asked: bool = False
 ) -> tuple[Criterion, list[tuple[bool | None, tuple[MatchInterval, ...]]], list[Caution]]:
     """Apply the criterion to the mean of every recovered fragment, and measure it on the background.
 
@@ -125,17 +229,34 @@ def compare_by_astm(
         One per recovered fragment; None if the criterion does not apply.
     cautions : list of Caution
     """
-    if tables.contents is None or not applies(tables.contents[0]):
-        expected = tables.background or len(tables.control.X) > len(tables.control.names)
+    covered = is_covered(tables.features)
+    found: list[tuple[bool | None, tuple[MatchInterval, ...]]] = []
+    if tables.contents is None or not (covered or asked) or not applies(tables.linear(tables.control.replicates)):
+        expected = asked or (covered and (tables.background or len(tables.control.X) > len(tables.control.names)))
         cautions = [Caution.of("looks-logged")] if tables.contents is None and tables.axis is None and expected else []
         return Criterion(multiplier, min_rsd, None, None), [(None, ())] * len(tables.recovered.names), cautions
-    control, recovered = tables.contents
-    low, high = match_interval(control, multiplier, min_rsd)
-    found: list[tuple[bool | None, tuple[MatchInterval, ...]]] = []
+    known, recovered = tables.linear(tables.control.replicates), tables.contents[1]
+    low, high = match_interval(known, multiplier, min_rsd)
     for mean in recovered:
         inside = (mean >= low) & (mean <= high)
         values = zip(tables.features, mean.tolist(), low.tolist(), high.tolist(), inside.tolist(), strict=True)
         found.append((bool(inside.all()), tuple(MatchInterval(*each) for each in values)))
-    sources = [tables.linear_means(source) for source in tables.background]
-    rates = error_rates(sources, len(control), multiplier, min_rsd, np.random.default_rng(seed))
-    return Criterion(multiplier, min_rsd, *rates), found, []
+    counts = sorted(len(rows) for rows in tables.recovered.rows)
+    replicates = tables.control.n_replicates, counts[len(counts) // 2]
+    sources = [[tables.linear([x]) for x in source] for source in tables.background]
+    rng = np.random.default_rng(seed)
+    rates = error_rates(sources, len(tables.control.names), multiplier, min_rsd, rng, replicates)
+    exclusion, inclusion = rates or (None, None)
+    criterion = Criterion(
+        multiplier,
+        min_rsd,
+        None if exclusion is None else exclusion.share,
+        None if inclusion is None else inclusion.share,
+        exclusion,
+        inclusion,
+        STANDARD if covered else INTERVAL,
+        len(known),
+    )
+    few = len(known) < MIN_MEASUREMENTS
+    cautions = [Caution.of("few-measurements", name=criterion.name, n=len(known), need=MIN_MEASUREMENTS)] if few else []
+    return criterion, found, cautions

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from transvariation.casework.astm import Criterion, MatchInterval
 from transvariation.casework.background.likelihood_ratio import Performance
+from transvariation.casework.background.rates import Rate
 from transvariation.casework.errors import Caution
 from transvariation.casework.spectra import Region, Spectra
 from transvariation.certificate import required_n
@@ -54,6 +55,22 @@ class Basis:
     n: int
     smallest_p_value: float
     rates: dict[str, tuple[float, ...]] = field(default_factory=dict)
+
+    def measured_rates(self, sensitivity: float) -> tuple[Rate, Rate] | None:
+        """Return false exclusion and false inclusion at a sensitivity, with n and intervals; None without any."""
+        if not self.rates:
+            return None
+        exclusion, inclusion = (
+            Rate(share, int(n), low, high)
+            for name in ("false_exclusion", "false_inclusion")
+            for share, n, low, high in [
+                [
+                    float(np.interp(sensitivity, self.rates["sensitivity"], self.rates[name + suffix]))
+                    for suffix in ("", "_n", "_low", "_high")
+                ]
+            ]
+        )
+        return exclusion, inclusion
 
     def error_rates(self, sensitivity: float) -> tuple[float | None, float | None]:
         """Return the measured false exclusion and false inclusion at a sensitivity; None without a background."""

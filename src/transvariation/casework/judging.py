@@ -126,7 +126,7 @@ def judge_tables(
     control = compare_with_control(tables, settings, None if background is None else background.groups)
     progress("checking the control", 0.9)
     checks, cautions = check_case(tables, background, np.random.default_rng(seed))
-    criterion, matches, further = compare_by_astm(tables, settings.multiplier, settings.min_rsd, seed)
+    criterion, matches, further = compare_by_astm(tables, settings.multiplier, settings.min_rsd, seed, settings.astm)
     bases: dict[str, Evidence] = {"control": control} | ({} if background is None else {"background": background})
     likelihood = {} if background is None else background.likelihood
     by_basis = {name: found.basis for name, found in bases.items()}

@@ -159,6 +159,11 @@ class CaseTables:
             return None
         return self.linear_means(self.control.replicates), self.linear_means(self.recovered.replicates)
 
+    def linear(self, fragments: Source) -> Floats:
+        """Join the replicates of fragments on the linear scale."""
+        rows = np.concatenate(list(fragments))
+        return np.power(10.0, rows) if self.exponent else rows
+
     def linear_means(self, fragments: Source) -> Floats:
         """Compute the means of fragments on the linear scale."""
         return np.array([(np.power(10.0, x) if self.exponent else x).mean(axis=0) for x in fragments])

@@ -93,6 +93,13 @@ class CaseSettings(TableSettings):
     sensitivity: float = option(
         0.9, "comparison", "share", "The share of fragments of the control's own source that should not be excluded."
     )
+    astm: bool = option(
+        False,
+        "comparison",
+        "flag",
+        "Compute the 4 s interval although the measurements are not element concentrations by LA-ICP-MS, which alone "
+        "ASTM E2927 covers.",
+    )
     multiplier: float = option(4.0, "comparison", "number", "The multiplier of the ASTM E2927 criterion.")
     min_rsd: float = option(
         0.03, "comparison", "number", "The smallest relative standard deviation of the ASTM E2927 criterion."

@@ -52,7 +52,8 @@ def load_glass() -> Bunch:
 def load_nfi_glass() -> Bunch:
     """Load float glass of the Netherlands Forensic Institute (NFI): ten elements of 977 panes, by LA-ICP-MS.
 
-    The values are common logarithms of contents relative to silicon.
+    The values are common logarithms of concentrations in µg/g; silicon was the internal standard, so they are not to be
+    divided by it. The pieces of a source are replicate measurements of one fragment.
 
     Three pieces of 657 panes and five of 320 were measured. ``judge(..., background="nfi")`` uses them as a background.
 

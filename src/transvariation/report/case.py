@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from transvariation.casework import CASE_FIELDS, CaseResult, Conclusion
+from transvariation.casework.background.rates import Rate
 from transvariation.casework.decision import MIN_CONTROL_TO_CALIBRATE_ALONE
 from transvariation.casework.variables import MANY_VARIABLES
 from transvariation.report.case_figures import (
@@ -38,6 +39,7 @@ from transvariation.report.case_text import (
     foreign_sentence,
     format_mean_sd,
     format_number,
+    format_rate,
     format_ratio,
     format_share,
     group_sentence,
@@ -218,14 +220,15 @@ def error_rates(result: CaseResult, *, figures: bool = True) -> Section:
         )
     section.text(guarantee(result))
     rows = []
-    if model.false_exclusion is not None:
-        rows.append(_rates("conclusion above", model.false_exclusion, model.false_inclusion))
+    measured = calibration.measured_rates(model.sensitivity_used)
+    if model.false_exclusion is not None and measured is not None:
+        rows.append(_rates("conclusion above", *measured))
     criterion = model.criterion
-    if criterion.false_exclusion is not None:
-        rows.append(_rates("ASTM E2927", criterion.false_exclusion, criterion.false_inclusion))
+    if criterion.exclusion is not None and criterion.inclusion is not None:
+        rows.append(_rates(criterion.name, criterion.exclusion, criterion.inclusion))
     for system, performance in model.likelihood.items():
         name = f"likelihood ratio on the wrong side of 1 ({SYSTEMS[system]})"
-        rows.append(_rates(name, performance.same_below_one.share, performance.different_above_one.share))
+        rows.append(_rates(name, performance.same_below_one, performance.different_above_one))
     if rows:
         section.table(pd.DataFrame(rows), "Measured on the background, in the design of this case")
     elif result.foreign is None:
@@ -254,11 +257,11 @@ def _foreign_frame(result: CaseResult) -> pd.DataFrame:
     )
 
 
-def _rates(name: str, exclusion: float | None, inclusion: float | None) -> dict[str, str]:
+def _rates(name: str, exclusion: Rate, inclusion: Rate) -> dict[str, str]:
     return {
         "criterion": name,
-        "same source, excluded": format_share(exclusion),
-        "different sources, not excluded": format_share(inclusion),
+        "same source, excluded": format_rate(exclusion),
+        "different sources, not excluded": format_rate(inclusion),
     }
 
 
@@ -274,11 +277,11 @@ def method(result: CaseResult) -> Section:
         "fragments; other evidence is shown beneath it and does not change it."
     )
     criterion = model.criterion
-    if result.spectra is None:
+    if criterion.n_measurements:
         section.text(
-            f"ASTM E2927: the mean of every element within the mean of at least three control fragments ± "
-            f"{criterion.multiplier:g} times the larger of their standard deviation and {criterion.min_rsd:g} of the "
-            "mean."
+            f"{criterion.name}: the mean of every element within the mean of the control ± {criterion.multiplier:g} "
+            f"times the larger of the standard deviation of its {criterion.n_measurements} measurements and "
+            f"{criterion.min_rsd:g} of the mean."
         )
     for performance in model.likelihood.values():
         low, high = performance.bounds

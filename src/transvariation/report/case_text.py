@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from transvariation.casework import CaseResult, Conclusion
+from transvariation.casework.background.rates import Rate
 from transvariation.casework.foreign import Foreign
 from transvariation.report.wording import (
     LISTED,
@@ -73,6 +74,20 @@ def format_share(share: float | None) -> str:
     if 0 < share < 0.001:
         return "< 0.1%"
     return f"{100 * share:.2g}%" if share < 0.0995 else f"{100 * share:.0f}%"
+
+
+def format_rate(rate: Rate) -> str:
+    """Write a measured rate with its number of comparisons and its 95% interval.
+
+    Examples
+    --------
+    >>> format_rate(Rate(0.098, 1080, 0.051, 0.161)), format_rate(Rate(0.0, 2000, 0.0, 0.0015))
+    ('9.8% (95% interval 5.1% to 16%, n = 1,080)', '0 of 2,000 (below 0.15%)')
+    """
+    if rate.share == 0:
+        return f"0 of {rate.n:,} (below {100 * rate.high:.2g}%)"
+    interval = f"{format_share(rate.low)} to {format_share(rate.high)}"
+    return f"{format_share(rate.share)} (95% interval {interval}, n = {rate.n:,})"
 
 
 def format_ratio(log10_lr: float, bound: str = "") -> str:
@@ -158,9 +173,10 @@ def fact_lines(result: CaseResult) -> list[str]:
         what = f"Sensitivity {model.sensitivity_used:.3g}," if model.conclusive else "The p-values are"
         lines.append(f"{what} {calibrated} {format_p(calibration.smallest_p_value)}.")
     if model.false_exclusion is not None:
+        exclusion, inclusion = map(format_rate, calibration.measured_rates(model.sensitivity_used) or ())
         lines.append(
-            f"Measured on the background: {format_share(model.false_exclusion)} of same-source comparisons are "
-            f"excluded, {format_share(model.false_inclusion)} of different-source comparisons are not."
+            f"Measured on the background: {exclusion} of same-source comparisons are excluded, {inclusion} of "
+            "different-source comparisons are not."
         )
     if result.foreign is not None:
         lines.append(foreign_sentence(result, result.foreign))

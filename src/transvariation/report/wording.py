@@ -180,7 +180,7 @@ def disagreement(conclusion: Conclusion) -> str:
 def _against(found: Disagreement) -> str:
     would = "not be excluded" if found.accepted else "be excluded"
     if found.kind == "astm":
-        return f"by the ASTM E2927 criterion it would {would}"
+        return f"by the criterion of ± 4 standard deviations it would {would}"
     if found.kind == "ratio":
         return f"the likelihood ratio gives {in_words(found.value or 0.0)}"
     who = "control fragments" if found.kind == "control" else "background"
@@ -315,6 +315,8 @@ _CAUTIONS: dict[str, str | Callable[[dict[str, Any], CaseSettings], str]] = {
     "looks-logged": "The ASTM E2927 criterion was not applied: some measurements are negative, so they are not "
     "contents. If they are logarithms (base 10), set the option 'logged'; the criterion is then applied to the "
     "contents.",
+    "few-measurements": "The standard deviations of {name} come from {n} measurements of the control; the standard "
+    "asks for at least {need}, from at least three fragments.",
     "control-outside-background": _outside,
     "few-sources-for-ratios": "No likelihood ratios: the background has {n} sources with two or more fragments; at "
     "least {need} are needed.",

@@ -454,7 +454,7 @@ def elub(
     --------
     >>> ratios = np.append(np.linspace(-1, 3, 101), np.linspace(-3, 1, 101))
     >>> elub(ratios, np.arange(202) < 101)
-    (-0.7, 0.7)
+    (-1.56, 1.55)
     """
     values = np.clip(log10_lr, -9, 9)
     n_same, n_different = numbers or (same.sum(), (~same).sum())

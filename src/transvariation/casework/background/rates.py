@@ -37,7 +37,8 @@ def measure_rate(
 
     The variance of the share counts every two comparisons with a source in common (Aronow, Samii and Assenova, 2015).
     The interval is the exact one of as many independent comparisons as have this variance (Korn and Graubard, 1998). If
-    no comparison, or every one, is an event, the interval is that of n independent comparisons, to one side.
+    no comparison, or every one, is an event, the interval is that of as many independent comparisons as there are
+    sources, or pairs of different sources, to one side.
 
     Parameters
     ----------
@@ -55,7 +56,8 @@ def measure_rate(
 
     Examples
     --------
-    >>> measure_rate([False] * 2000, np.repeat(np.arange(50), 40)).high.round(4)
+    >>> one, other = np.nonzero(~np.eye(64, dtype=bool))
+    >>> round(measure_rate([False] * len(one), one, other).high, 4)  # 2016 pairs of sources
     0.0015
     >>> rate = measure_rate([True, False] * 50, np.arange(100))
     >>> rate.share, round(rate.low, 2), round(rate.high, 2)
@@ -65,21 +67,22 @@ def measure_rate(
     n = len(event)
     w = np.full(n, 1 / n) if weight is None else np.asarray(weight, dtype=float) / np.sum(weight)
     share = float(np.clip(w @ event, 0.0, 1.0))
-    if share in (0.0, 1.0):
-        edge = float((1 - CONFIDENCE) ** (1 / n))
-        return Rate(share, n, edge if share else 0.0, 1.0 if share else 1 - edge)
-    one, index = np.unique(np.asarray(source), return_inverse=True)
-    members = [index]
-    n_sources = len(one)
+    members = [np.unique(np.asarray(source), return_inverse=True)[1]]
     if other is not None:
-        both, joined = np.unique(np.concatenate([source, other]), return_inverse=True)
-        members, n_sources = [joined[:n], joined[n:]], len(both)
+        joined = np.unique(np.concatenate([source, other]), return_inverse=True)[1]
+        members = [joined[:n], joined[n:]]
+    n_sources = int(max(at.max() for at in members)) + 1
+    pair = np.unique(
+        np.minimum(members[0], members[-1]) * n_sources + np.maximum(members[0], members[-1]), return_inverse=True
+    )[1]
+    if share in (0.0, 1.0):
+        edge = float((1 - CONFIDENCE) ** (1 / (pair.max() + 1)))
+        return Rate(share, n, edge if share else 0.0, 1.0 if share else 1 - edge)
     residual = w * (event - share)
     of_source = sum(np.bincount(at, residual, n_sources) for at in members)
     variance = float((np.asarray(of_source) ** 2).sum())
     if len(members) == 2:
-        pair = np.minimum(*members) * n_sources + np.maximum(*members)
-        of_pair = float((np.bincount(np.unique(pair, return_inverse=True)[1], residual) ** 2).sum())
+        of_pair = float((np.bincount(pair, residual) ** 2).sum())
         variance = max(variance - of_pair, of_pair)
     freedom = max(n_sources - 1, 1)
     effective = share * (1 - share) / max(variance * n_sources / freedom, 1e-300)
