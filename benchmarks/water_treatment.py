@@ -15,7 +15,7 @@ from typing import Any
 import matplotlib
 import numpy as np
 import pandas as pd
-from matplotlib.dates import AutoDateLocator
+from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.figure import Figure
 from rich.progress import track
 from sklearn.base import clone
@@ -147,8 +147,10 @@ def drift_figure(alarm: DriftAlarm, days: pd.Index) -> Figure:
     """Draw the evidence of a change over the days."""
     figure = Figure(figsize=(PHONE_WIDTH, 3.6))
     ax = figure.subplots()
-    ax.xaxis.set_major_locator(AutoDateLocator(maxticks=5))
     DriftDisplay(alarm, times=pd.to_datetime(days, format="%d/%m/%y").to_numpy()).plot(ax)
+    locator = AutoDateLocator(maxticks=6)
+    ax.xaxis.set_major_locator(locator)
+    ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))
     ax.set(xlabel="day")
     return figure
 

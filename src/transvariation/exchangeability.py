@@ -13,7 +13,7 @@ from transvariation.validation import native_frame
 
 Floats = NDArray[np.float64]
 
-_MIN_SAMPLES = 8
+MIN_SAMPLES = 8
 _N_BLOCKS = 10
 _N_NEIGHBORS = 5
 _N_PERMUTATIONS = 200
@@ -187,9 +187,9 @@ def _values(X: ArrayLike) -> tuple[Floats, list[str]]:
     frame: Any = native_frame(X)
     names = [str(name) for name in frame.columns] if hasattr(frame, "columns") else None
     values = np.asarray(frame, dtype=float)
-    if values.ndim != 2 or len(values) < _MIN_SAMPLES or np.isinf(values).any():
+    if values.ndim != 2 or len(values) < MIN_SAMPLES or np.isinf(values).any():
         raise ValueError(
-            f"samples have shape {values.shape}; give at least {_MIN_SAMPLES} rows of finite numbers, one column per "
+            f"samples have shape {values.shape}; give at least {MIN_SAMPLES} rows of finite numbers, one column per "
             "feature"
         )
     return values, names or [f"x{j}" for j in range(values.shape[1])]
@@ -220,10 +220,10 @@ def _serial_tests(
         rank = np.argsort(np.argsort(first))[labels]
         with np.errstate(invalid="ignore"):  # a group without values of a feature has no mean
             values = np.column_stack([_group_means(column, rank) for column in values.T])
-    if len(values) >= _MIN_SAMPLES:
+    if len(values) >= MIN_SAMPLES:
         for j, name in enumerate(names):
             column = values[~np.isnan(values[:, j]), j]
-            if len(column) >= _MIN_SAMPLES:
+            if len(column) >= MIN_SAMPLES:
                 tests += _order_tests(column, name)
     return [test for test in tests if test is not None], values
 
@@ -260,7 +260,7 @@ def _difference_test(test: str, column: Floats, labels: NDArray, name: str) -> F
     kept = ~np.isnan(column)
     scores, labels = _normal_scores(column[kept]), np.unique(labels[kept], return_inverse=True)[1]
     sizes = np.bincount(labels)
-    if len(sizes) < 2 or len(scores) < _MIN_SAMPLES or not scores.any() or sizes.max() < 2:
+    if len(sizes) < 2 or len(scores) < MIN_SAMPLES or not scores.any() or sizes.max() < 2:
         return None
     sums = np.bincount(labels, scores)
     statistic = float((sums**2 / sizes).sum() * (len(scores) - 1) / len(scores))

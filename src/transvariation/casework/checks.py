@@ -13,6 +13,8 @@ from transvariation.casework.errors import Caution
 from transvariation.casework.evidence import BackgroundEvidence
 from transvariation.casework.fragments import Floats, Fragments
 from transvariation.casework.reading import CaseTables
+from transvariation.exchangeability import MIN_SAMPLES as MIN_EXCHANGEABLE
+from transvariation.exchangeability import exchangeability_test
 from transvariation.scalings import WhiteningScaling
 from transvariation.tables import Table
 
@@ -141,12 +143,18 @@ def check_drift(
 ) -> Check | None:
     """Test whether measurements of the control drift with their order.
 
-    The statistic is the largest rank correlation over the variables. With replicates, only their deviations from the
-    fragment and their order within it count: fragments differ. P-values come from permutations of the order.
+    Without replicates, :func:`transvariation.exchangeability_test` decides: trend, autocorrelation and stretches of the
+    order. With replicates, only their deviations from the fragment and their order within it count, because fragments
+    differ; the statistic is the largest rank correlation over the variables, compared with permutations of the order.
     """
     if order is None or len(np.unique(order)) < 6:
         return None
     several = [rows for rows in control.rows if len(rows) > 1]
+    if not several and len(control.X) >= MIN_EXCHANGEABLE:
+        result = exchangeability_test(control.X, order=order)
+        strongest = min(result.tests, key=lambda test: test.p_value)
+        variable = features[int(strongest.feature.removeprefix("x"))]
+        return Check("drift", result.p_value, result.p_value < SIGNIFICANT, {"variable": variable})
     blocks = several or [np.arange(len(control.X))]
     at = np.concatenate(blocks)
     values = np.concatenate([control.X[rows] - control.X[rows].mean(axis=0) for rows in blocks])
