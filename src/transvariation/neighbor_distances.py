@@ -20,11 +20,11 @@ _MEASURED = 5_000  # known samples from which tp and the threshold are computed,
 _MIN_SCALE = 0.1  # of the tails: where many distances are equal, tp falls by a factor e for 10 % more distance
 _SAME = 1e-6  # standard deviations: equal samples are at most this far apart after rounding
 _DECIMALS = 6  # of the logarithms of distances, which are kept in single precision
-_FOLDS = 10  # in which the scalings of the known samples are learned; half of them suffice beyond _MEASURED samples
+_FOLDS, _FOLDS_OF_MANY = 10, 8  # in which the scalings of the known samples are learned; of more than _MEASURED
 _CONTINUOUS = 0.95  # share of distinct distances among those of continuous features
 _SEARCHED = 10_000  # samples among which the neighbors of suspicious samples are looked for
 _SUSPICIOUS = 0.1  # expected number of clean samples that are called suspicious
-_BLOCK = 4_096  # samples that are scored at a time
+_BLOCK = 1_024  # samples that are scored at a time
 _PARTNERS = 2  # of each feature
 _MOST_PAIRS = 20
 _MOST_FEATURES = 100  # in which pairs are looked for: among more, twenty pairs are too few to tell anything
@@ -145,7 +145,7 @@ class NeighborDistances(Description):
 
     def _measure_known(self, groups: Indices, order: Indices) -> Floats:
         """Measure known samples in each view, each without its group, in scalings learned without its fold."""
-        n_folds = min(int(groups.max()) + 1, _FOLDS if len(groups) <= _MEASURED else _FOLDS // 2)
+        n_folds = min(int(groups.max()) + 1, _FOLDS if len(groups) <= _MEASURED else _FOLDS_OF_MANY)
         folds = _folds(groups, order, n_folds)
         measured = np.zeros(len(groups), dtype=bool)
         measured[self._measured] = True

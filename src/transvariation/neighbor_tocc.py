@@ -46,8 +46,8 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         The share of target samples to accept.
     calibration : {"loo", "cv", "split", "resubstitution"} or splitter, default="loo"
         How the calibration scores are computed. ``"loo"`` uses the distances of each known sample to the others (or
-        to the samples of other groups), in scalings learned without it (ten folds); it needs no further fits.
-        ``"split"`` has an exact guarantee.
+        to the samples of other groups), in scalings learned without its fold, one of ten or eight; it needs no
+        further fits. ``"split"`` has an exact guarantee.
     scalings : sequence of str, default=("range", "normal", "whitened")
         Scalings of the features: ranges, normal scores of the ranks, and whitening by a shrunk covariance. There are
         also ``"standard"``, standard deviations, and ``"raw"``, one unit for all features: ``("raw", "whitened")``
