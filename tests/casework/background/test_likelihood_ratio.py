@@ -6,7 +6,6 @@ from scipy.stats import multivariate_normal as normal
 from tests.casework.conftest import make_glass, sources_of
 
 from transvariation.casework.background.likelihood_ratio import (
-    SCALE,
     Levels,
     LikelihoodSystem,
     ThreeLevelModel,
@@ -14,11 +13,11 @@ from transvariation.casework.background.likelihood_ratio import (
     cllr,
     cross_entropy,
     elub,
-    in_words,
     performance,
     recalibrated,
 )
 from transvariation.casework.background.pairs import Design, different_source_pairs, one_pair, same_source_pairs
+from transvariation.report.wording import SCALE, in_words
 
 
 @pytest.fixture(scope="module")
