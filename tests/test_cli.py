@@ -27,7 +27,7 @@ def test_demo_prints_a_table_and_saves_a_figure_and_a_report(tmp_path):
     result = _run("demo", "--out", tmp_path / "new" / "folder")
     assert result.exit_code == 0
     assert "headlamp" in result.output
-    assert "52 of 65 recovered fragments excluded" in result.output
+    assert "51 of 65 recovered fragments excluded" in result.output
     assert "held out" in result.output
     figure = tmp_path / "new" / "folder" / "glass.png"
     assert str(figure) in result.output.replace("\n", "")
