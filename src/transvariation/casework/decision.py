@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from transvariation.casework.astm import Criterion, MatchInterval
 from transvariation.casework.background.likelihood_ratio import Performance
-from transvariation.casework.background.rates import Rate
+from transvariation.casework.background.rates import Rate, measure_rate
 from transvariation.casework.errors import Caution
 from transvariation.casework.spectra import Region, Spectra
 from transvariation.certificate import required_n
@@ -50,11 +50,25 @@ class Basis:
         Measured on a background, as lists: ``sensitivity``, ``false_exclusion`` (share of same-source comparisons that
         are excluded) and ``false_inclusion`` (share of different-source comparisons that are not), with the ends of
         their 95% intervals (``_low``, ``_high``) and numbers of comparisons (``_n``). Empty without one.
+    source_p_values : dict
+        By background source: the median p-value of its fragments, compared with the control as if they were questioned;
+        those above 0.01.
+    monte_carlo_error : float
+        The largest standard error of the p-values of the fragments, from the draws of background fragments.
     """
 
     n: int
     smallest_p_value: float
     rates: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    source_p_values: dict[str, float] = field(default_factory=dict)
+    monte_carlo_error: float = 0.0
+
+    def indistinguishable(self, sensitivity: float) -> tuple[tuple[str, ...], Rate] | None:
+        """Return the background sources that cannot be distinguished from the control, and their share."""
+        if not self.rates:
+            return None
+        found = sorted((name for name, p in self.source_p_values.items() if is_accepted(p, sensitivity)), key=str)
+        return tuple(found), measure_rate(np.arange(self.n) < len(found), np.arange(self.n))
 
     def measured_rates(self, sensitivity: float) -> tuple[Rate, Rate] | None:
         """Return false exclusion and false inclusion at a sensitivity, with n and intervals; None without any."""

@@ -63,6 +63,8 @@ class CaseTables:
     background_table : Table or None
     background : sequence of Source
         The fragments of each background source, preprocessed, in the variables `kept`.
+    background_names : tuple of str
+        Of these sources.
     kept : ndarray of bool
         The variables, or components, in which fragments of one background source differ at all.
     cautions : tuple of Caution
@@ -86,6 +88,7 @@ class CaseTables:
     preprocess: str | None
     background_table: Table | None = None
     background: Sequence[Source] = ()
+    background_names: tuple[str, ...] = ()
     kept: Any = ()
     cautions: tuple[Caution, ...] = ()
     preprocessing: Pipeline | None = None
@@ -347,6 +350,7 @@ def _with_background(case: CaseTables, table: Table, fragments: Fragments) -> Ca
         case,
         background_table=table,
         background=[[x[:, kept] for x in source] for source in sources],
+        background_names=tuple(map(str, dict.fromkeys(fragments.sources))),
         kept=kept,
         cautions=tuple(cautions),
     )

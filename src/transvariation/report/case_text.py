@@ -178,6 +178,15 @@ def fact_lines(result: CaseResult) -> list[str]:
             f"Measured on the background: {exclusion} of same-source comparisons are excluded, {inclusion} of "
             "different-source comparisons are not."
         )
+    if alike := calibration.indistinguishable(model.sensitivity_used):
+        names, share = alike
+        listed = f": {', '.join(map(printable, names[:8]))}{' and more' if len(names) > 8 else ''}" if names else ""
+        lines.append(
+            f"{len(names)} of {share.n:,} background sources cannot be distinguished from the control "
+            f"(95% interval {format_share(share.low)} to {format_share(share.high)}){listed}."
+        )
+    if calibration.monte_carlo_error:
+        lines.append(f"The Monte Carlo error of the p-values is at most {calibration.monte_carlo_error:.1g}.")
     if result.foreign is not None:
         lines.append(foreign_sentence(result, result.foreign))
     lines += [group_sentence(result, group) for group in result.groups]

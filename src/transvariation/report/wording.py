@@ -317,6 +317,13 @@ _CAUTIONS: dict[str, str | Callable[[dict[str, Any], CaseSettings], str]] = {
     "contents.",
     "few-measurements": "The standard deviations of {name} come from {n} measurements of the control; the standard "
     "asks for at least {need}, from at least three fragments.",
+    "fewer-replicates-in-background": "Fragments of the case were measured up to {own} times, those of the background "
+    "{background} times at most. Only as many replicates of each fragment are compared with the background, the first "
+    "ones, because means of more vary less. A background with as many replicates would distinguish more.",
+    "varies-less": "No likelihood ratios: the measurements of this case vary less than those of nearly every source of "
+    "{background}, so that it was measured in another way. Error rates measured on the background do not hold for this "
+    "case: fragments of other sources escape exclusion more often than stated. Use a background of the same "
+    "laboratory.",
     "control-outside-background": _outside,
     "few-sources-for-ratios": "No likelihood ratios: the background has {n} sources with two or more fragments; at "
     "least {need} are needed.",

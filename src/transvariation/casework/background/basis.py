@@ -7,40 +7,49 @@ import numpy as np
 from transvariation.casework.background.likelihood_ratio import MIN_SOURCES, SYSTEM
 from transvariation.casework.background.model import Background, bound_of
 from transvariation.casework.background.pairs import Design, Pairs, Source, one_pair, scaled_differences
+from transvariation.casework.background.same_source import SameSourceDifferences
 from transvariation.casework.decision import Basis, is_accepted
 from transvariation.casework.errors import Caution
 from transvariation.casework.evidence import MAX_GROUPED, BackgroundEvidence, Ratios, group_fragments
 from transvariation.casework.fragments import Floats
 from transvariation.casework.reading import CaseTables
 
+LEVEL = 0.005  # of the share of sources that vary as little as the case, below which ratios are refused
+
 
 def compare_with_background(
     tables: CaseTables, seed: int, progress: Callable[[str, float], None]
 ) -> BackgroundEvidence:
     """Judge recovered fragments by the same-source differences of a background, and compute likelihood ratios."""
-    kept, k, r_known = tables.kept, len(tables.control.names), tables.control.n_replicates
+    kept, k = tables.kept, len(tables.control.names)
     background = _CaseBackground(tables.background, seed)
+    # Means of more replicates than the background has vary less than its own: the case is compared by as many.
+    most = sorted(len(x) for source in tables.background for x in source)[-1]
+    r_known = min(tables.control.n_replicates, most)
     control, recovered = (
-        np.array(
-            [background.stabilizer.transform(tables.prepared(x)[:, kept]).mean(axis=0) for x in fragments.replicates]
-        )
+        background.means([tables.prepared(x[:most])[:, kept] for x in fragments.replicates])
         for fragments in (tables.control, tables.recovered)
     )
     univariate = np.full(tables.recovered.means.shape, np.nan)
     ranks, ratios = np.empty(len(recovered)), []
-    counts = [len(rows) for rows in tables.recovered.rows]
+    counts = [min(len(rows), most) for rows in tables.recovered.rows]
+    errors = np.zeros(len(recovered))
     usual = Design(k, 1, r_known, sorted(counts)[len(counts) // 2])
+    replicates = [tables.prepared(x)[:, kept] for x in (*tables.control.replicates, *tables.recovered.replicates)]
     background.cautions += _scale_cautions(tables, background, control.mean(axis=0), usual)
+    background.cautions += _spread_cautions(tables, background.differences(usual), control, replicates)
     for i, r in enumerate(counts):
         progress(f"comparing with the background, fragment {i + 1} of {len(counts)}", i / len(counts))
         design = Design(k, 1, r_known, r)
         pair = one_pair(control.mean(axis=0), recovered[i], design)
         ranks[i] = background.p_value(pair, design)
+        errors[i] = background.differences(design).p_value_errors(scaled_differences(pair))[0]
         if not tables.is_summarised:  # a component is no variable that could be a reason
             univariate[i, kept] = background.univariate_p_values(pair, design)
         ratios.append(background.log10_lr(pair, design))
     differences, n = background.differences(usual), len(background.usable)
-    replicates = [tables.prepared(x)[:, kept] for x in (*tables.control.replicates, *tables.recovered.replicates)]
+    names = [name for name, x in zip(tables.background_names, tables.background, strict=False) if len(x) > 1]
+    alike = zip(names, background.source_p_values(control.mean(axis=0), usual).tolist(), strict=False)
     groups: tuple[tuple[int, ...], ...] = ()
     if 2 <= len(recovered) <= MAX_GROUPED:
         groups = group_fragments(background.pair_p_values(recovered, usual.questioned_replicates))
@@ -51,7 +60,9 @@ def compare_with_background(
     ]
     ratio = None if background.cautions else background.calibrated(usual)
     return BackgroundEvidence(
-        basis=Basis(n, 1 / (n + 1), background.rates(usual)),
+        basis=Basis(
+            n, 1 / (n + 1), background.rates(usual), {name: p for name, p in alike if p > 0.01}, float(errors.max())
+        ),
         p_values=ranks,
         univariate=None if tables.is_summarised else univariate,
         ratios=tuple(ratios),
@@ -61,8 +72,30 @@ def compare_with_background(
         likelihood={} if ratio is None else {SYSTEM: ratio.performance},
         homogeneity_p_value=differences.dispersion_p_value(control) if k > 1 else None,
         replicate_p_value=differences.replicate_p_value(replicates),
-        cautions=tuple(background.cautions),
+        cautions=(*background.cautions, *_replicate_cautions(tables, most)),
     )
+
+
+def _replicate_cautions(tables: CaseTables, most: int) -> list[Caution]:
+    """Say that the case has more replicates than the background, so that only some of them are used."""
+    own = max(map(len, (*tables.control.replicates, *tables.recovered.replicates)))
+    return [Caution.of("fewer-replicates-in-background", own=own, background=most)] if own > most else []
+
+
+def _spread_cautions(
+    tables: CaseTables, differences: SameSourceDifferences, control: Floats, replicates: Sequence[Floats]
+) -> list[Caution]:
+    """Warn of a case that varies less than nearly every background source: it was measured in another way.
+
+    Differences that are large in this case are then small for the background, and a likelihood ratio supports a common
+    source of fragments that differ.
+    """
+    shares = [differences.dispersion_p_values(control)] if len(control) > 1 else []
+    shares += [found for found in [differences.replicate_p_values(replicates)] if found is not None]
+    level = max(LEVEL, 1 / (differences.n_sources_ + 1))
+    if tables.background_table is None or min((low for low, _ in shares), default=1.0) > level + 1e-9:
+        return []
+    return [Caution.of("varies-less", background=tables.background_table.name)]
 
 
 def _scale_cautions(tables: CaseTables, background: Background, center: Floats, design: Design) -> list[Caution]:

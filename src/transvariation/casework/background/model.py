@@ -164,25 +164,21 @@ class Background:
     def _centers(self) -> Floats:
         return np.array([self.means(source).mean(axis=0) for source in self.usable])
 
-    def indistinguishable(self, known: Source, design: Design, sensitivity: float) -> tuple[list[int], Rate]:
-        """List the background sources that cannot be distinguished from the control, and their share.
+    def source_p_values(self, center: Floats, design: Design) -> Floats:
+        """Compute for every background source the median p-value of its fragments, questioned in this design.
 
-        A source is distinguished if the median of its fragments, as questioned ones in this design, is excluded.
-
-        Returns
-        -------
-        numbers : list of int
-            Of sources with two or more fragments, in their order.
-        share : Rate
+        Parameters
+        ----------
+        center : ndarray of shape (p,)
+            The mean of the control fragments, as `means` transforms them.
+        design : Design
         """
         model = self.differences(design)
         pairs = model.pairs_
         part = pairs.part == 0
-        center = self.means(known).mean(axis=0)
         p = model.p_values((center - pairs.questioned[part]) / np.sqrt(1 / design.known + 1 / design.questioned))
         source = pairs.source[part]
-        accepted = np.array([np.median(p[source == i]) > 1 - sensitivity + ROUNDING for i in range(len(self.usable))])
-        return np.flatnonzero(accepted).tolist(), measure_rate(accepted, np.arange(len(accepted)))
+        return np.array([np.median(p[source == i]) for i in range(len(self.usable))])
 
     def error_rates(self, design: Design, sensitivity: float) -> tuple[Rate, Rate]:
         """Measure false exclusion and false inclusion at a sensitivity; sources are left out in turn."""

@@ -1,0 +1,60 @@
+"""Backgrounds that were measured in another way, and sources like the control."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.casework.conftest import make_glass
+
+from transvariation.casework import judge
+from transvariation.report.case_text import summary_lines
+
+
+@pytest.fixture(scope="module")
+def case():
+    table = make_glass(45, 4, 3, np.random.default_rng(0))
+    own = table["pane"] == "P0"
+    last = table["fragment"].astype(str) == "4"
+    return table[own & ~last], table[last & table["pane"].isin(["P0", "P1"])], table[~own]
+
+
+def test_a_background_of_the_same_laboratory_is_used(case):
+    control, recovered, background = case
+    result = judge(control, recovered, background=background, log=True)
+    assert not result.cautions
+    assert all(conclusion.log10_lr for conclusion in result.conclusions)
+
+
+def test_a_background_that_varies_more_gives_no_ratios(case):
+    control, recovered, background = case
+    rng = np.random.default_rng(1)
+    elements = list(background.columns[3:])
+    noise = np.exp(rng.normal(0, 0.1, (len(background), len(elements))))
+    noisy = background.assign(**dict(zip(elements, (background[elements] * noise).to_numpy().T, strict=True)))
+    result = judge(control, recovered, background=noisy, log=True)
+    assert "varies-less" in {caution.code for caution in result.cautions}
+    assert not any(conclusion.log10_lr for conclusion in result.conclusions)
+
+
+def test_a_case_with_more_replicates_is_compared_by_as_many_as_the_background_has(case):
+    control, recovered, background = case
+    single = background[background["Rep"] == background["Rep"].min()]
+    result = judge(control, recovered, background=single, log=True)
+    assert "fewer-replicates-in-background" in {caution.code for caution in result.cautions}
+    first = [table.groupby(["pane", "fragment"], sort=False).head(1) for table in (control, recovered)]
+    alone = judge(*first, background=single, log=True)
+    found, expected = ([c.p_values["background"] for c in each.conclusions] for each in (result, alone))
+    assert found == expected
+
+
+def test_sources_like_the_control_are_counted_and_named(case):
+    control, recovered, background = case
+    twins = make_glass(45, 4, 3, np.random.default_rng(0))
+    twins = twins[twins["pane"] == "P0"]
+    elements = list(twins.columns[3:])
+    rng = np.random.default_rng(2)
+    twins = twins.assign(pane="twin", **{e: twins[e] * np.exp(rng.normal(0, 0.01, len(twins))) for e in elements})
+    result = judge(control, recovered, background=pd.concat([background, twins], ignore_index=True), log=True)
+    names, share = result.model.bases["background"].indistinguishable(0.9)
+    assert names == ("twin",)
+    assert share.share == pytest.approx(1 / 45)
+    assert any("1 of 45 background sources cannot be distinguished" in line for line in summary_lines(result))
