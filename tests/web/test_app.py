@@ -919,3 +919,13 @@ def test_random_settings_are_answered_in_words(tables):
         for job in ("check", "preview", *(["read"] if i % 20 == 0 else [])):
             found = worker.answer(session, job, [settings])
             assert "result" in found or found["problems"][0]["message"], settings
+
+
+def test_the_row_of_the_column_names_can_be_chosen_for_each_table(client, tables):
+    lines = b"Laboratory 5\nmeasured, by hand\n"
+    own = _own(recovered={"header_row": 3})
+    seen = _upload(client, tables[0], lines + tables[1], **own).json()
+    assert seen["tables"]["recovered"]["header"] == ["row name", "K", "Mg"]
+    assert _p_values(_judge(client, seen["case"], **own)) == [c.p_value for c in judge(*tables).conclusions]
+    faulty = _upload(client, tables[0], lines + b"id,K,Mg\nA,1.5,x\n", **own).json()
+    assert faulty["tables"]["recovered"]["rows"][0]["cells"] == ["A", "1.5", "x"]

@@ -102,6 +102,7 @@ def test_slider_agrees_with_the_library(page, tables, expected, tmp_path):
     assert set(shown(page).values()) == {"no conclusion"}  # 0.99 needs 99 control fragments
     assert "use a sensitivity of at most 0.983" in page.inner_text("#warnings")
     assert page.locator("#plane .dot.r, #conclusions .excluded").count() == 0
+    page.click("#zoom-reset")
     assert " ".join(page.inner_text("#plane-result .key").split()) == "control recovered, no conclusion"
     assert json.loads(saved(page, "json", tmp_path).read_text())["model"]["sensitivity"] == 0.99
     slide(page, 0.9)
@@ -563,15 +564,16 @@ def test_nothing_in_the_evidence_is_cut_off(open_page, width):
 def test_error_rates_method_and_astm_intervals_are_those_of_the_report(page, tmp_path):
     nfi = load_nfi_glass().frame
     elements = [name for name in nfi.columns if name not in ("source", "piece")][:4]
-    one = 10 ** nfi[nfi["source"] == "v1"][elements]
-    paths = tmp_path / "control.csv", tmp_path / "recovered.csv"
-    for path, table in zip(paths, (one.iloc[:3], one.iloc[3:]), strict=True):
-        table.set_axis([f"F{i}" for i in range(len(table))]).to_csv(path, index_label="id")
-    page.set_default_timeout(60_000)  # NFI has 977 sources
-    page.select_option("select[name=third]", "nfi")
+    table = nfi[["source", "piece"]].join(10 ** nfi[elements])
+    one, others = table[table["source"] == "v1"], table[table["source"].isin([f"v{i}" for i in range(2, 40)])]
+    paths = tmp_path / "control.csv", tmp_path / "recovered.csv", tmp_path / "background.csv"
+    for path, each in zip(paths, (one.iloc[:3], one.iloc[3:], others), strict=True):
+        each.to_csv(path, index=False)
+    page.set_default_timeout(60_000)
+    choose_third(page, "background", paths[2])
     set_option(page, "scale", "log")
-    judge_tables(page, *paths)
-    result = judge(*paths, background="nfi", log=True)
+    judge_tables(page, *paths[:2])
+    result = judge(*paths[:2], background=paths[2], log=True)
     frame = next(part for part in error_rates(result).parts if part["kind"] == "table")
     shown_rates = page.locator("#trust table").first.locator("tbody tr")
     assert [row.split("\t") for row in shown_rates.all_inner_texts()] == frame["rows"]
@@ -660,3 +662,14 @@ def test_product_version_and_help_are_named(page):
     assert page.inner_text(".product strong") == "transvariation"
     assert transvariation.__version__ in page.inner_text(".product")
     assert page.get_by_role("link", name="Help").get_attribute("href").startswith("https://")
+
+
+def test_fragments_outside_the_view_are_counted(page):
+    rng = np.random.default_rng(0)
+    control = pd.DataFrame(rng.normal(size=(40, 2)), columns=["a", "b"])
+    judge_tables(page, control, pd.DataFrame([[0.0, 0.0], [90.0, 0.0], [0.0, 90.0]], columns=["a", "b"]))
+    assert page.inner_text("#key-outside") == "2 recovered outside this view"
+    assert page.locator("#plane .dot").count() == 41
+    page.click("#zoom-reset")
+    assert page.inner_text("#key-outside") == ""
+    assert page.locator("#plane .dot").count() == 43

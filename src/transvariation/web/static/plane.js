@@ -61,6 +61,8 @@ export function drawPlane() {
   const { px, py } = scales(frame, view);
   parts.push(...replicates.filter(isInside).map((p) => shape("circle", { class: `replicate ${p.kind}`, cx: px(p.x), cy: py(p.y), r: 2 })));
   $("key-replicates").hidden = !replicates.length;
+  const outside = all.filter((p) => p.key !== undefined && !isInside(p)).length;
+  $("key-outside").textContent = outside ? `${outside} recovered outside this view` : "";
   parts.push(...inside.map((p) => mark(p, px(p.x), py(p.y))));
   const few = open.view.conclusions.length <= LABELLED;
   const named = inside.filter((p) => p.key !== undefined && (few || p.key === open.chosen));
