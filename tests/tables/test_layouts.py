@@ -218,3 +218,8 @@ class TestSpectra:
         known = self.smooth(np.arange(1100, 1200, 2))
         lacking = known.drop(columns=[str(x) for x in range(1140, 1160, 2)])
         assert len(read_pair(known, lacking).features) == len(read_pair(lacking, known).features) == 40
+
+
+def test_a_name_that_is_not_there_is_not_the_column_without_a_name():
+    table = read_table(b",Na,Mg\nA,1.5,2.5\nB,1.6,2.6\n", roles={"Ba": "ignore"})
+    assert table.ids == ("A", "B")

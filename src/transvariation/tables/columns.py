@@ -158,7 +158,7 @@ def locate(
     def position(wanted: str) -> int | None:
         name, own = split_unit(wanted)
         unit = own or units.get(wanted, "")
-        found = columns.get(name) or columns.get(others.get(name, ""), [])
+        found = columns.get(others.get(name, name), [])
         same = [i for i, other in found if _unit_key(other) == _unit_key(unit)]
         same = same or [i for i, other in found if same_unit(other, unit)]
         open_to = [i for i, other in found if not own or not other or same_unit(other, unit)]

@@ -364,13 +364,13 @@ def _ask_about_names(table: Table, problems: Problems) -> None:
         return
     numbers: dict[str, list[int]] = {}
     for name in names:
-        if (match := _NUMBERED.fullmatch(name)) is None:
+        if (match := _NUMBERED.fullmatch(name)) is None or not re.search(r"[^\W\d_]", match[1]):
             return
         numbers.setdefault(match[1], []).append(int(match[2]) if match[2] else ord(match[3].lower()) - ord("a") + 1)
     if set(numbers) <= set(table.source or ()):
         return
     runs = [stem for stem, own in numbers.items() if sorted(own) == list(range(min(own), min(own) + len(own)))]
-    several = [stem for stem in runs if 2 <= len(numbers[stem]) <= 20 and min(numbers[stem]) in (0, 1)]
+    several = [stem for stem in runs if 2 <= len(numbers[stem]) <= 20 and min(numbers[stem]) == 1]
     if several and 2 * len(several) >= len(numbers) and (len(numbers) > 1 or re.search(r"\d", several[0])):
         problems.add("numbered-names", None, column, remedy="numbered-names", names=list(names[:3]))
 
