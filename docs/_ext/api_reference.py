@@ -12,7 +12,7 @@ import transvariation
 # Topic -> its modules and its first sentence, in the order of the page.
 TOPICS = {
     "Classifiers": (
-        ("neighbor_tocc", "tocc", "density_tocc", "pam_tocc", "projection_ensemble", "calibrated"),
+        ("neighbor_tocc", "tocc", "density_tocc", "pam_tocc", "projection_ensemble", "calibrated", "open_set"),
         "One-class classifiers: scikit-learn estimators that accept (+1) or reject (-1).",
     ),
     "Comparison and explanation": (

@@ -44,6 +44,7 @@ class Verification:
     Attributes
     ----------
     tables : tuple of TableFound
+        The tables that the case names.
     differences : tuple of str
         Where the recomputed case differs, with both values.
     versions : tuple of str

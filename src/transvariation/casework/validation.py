@@ -203,12 +203,15 @@ class ValidationResult:
     settings : dict
         How the validation was made.
     designs : tuple of DesignResult
+        What was measured in each design.
     stability : dict
         Largest differences of p-values and log10 ratios between seeds, and the share of conclusions that change.
     learning : tuple of dict
         Error rates and Cllr with a part of the sources.
     verdicts : tuple of Verdict
+        Whether each acceptance criterion is met.
     provenance : dict
+        Versions and seed.
     """
 
     database: dict[str, Any]
