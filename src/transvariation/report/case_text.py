@@ -131,7 +131,7 @@ def ratio_sentence(log10_lr: float, bound: str = "") -> str:
 
 def conclusion_frame(result: CaseResult, shown: int | None = None) -> pd.DataFrame:
     """Tabulate the conclusions, one row per recovered fragment; at most `shown` variables are named as evidence."""
-    rows = []
+    rows, criterion = [], result.model.criterion.name
     for c in result.conclusions:
         row = {
             "fragment": c.fragment,
@@ -140,11 +140,11 @@ def conclusion_frame(result: CaseResult, shown: int | None = None) -> pd.DataFra
         }
         for system, value in c.log10_lr.items():
             row["likelihood ratio"] = format_ratio(value, c.bound.get(system, ""))
-        row["ASTM E2927"] = match_word(c)
+        row[criterion] = match_word(c)
         row["evidence"] = _evidence(c, shown)
         rows.append(row)
     table = pd.DataFrame(rows)
-    return table.drop(columns="ASTM E2927") if all(c.match is None for c in result.conclusions) else table
+    return table.drop(columns=criterion) if all(c.match is None for c in result.conclusions) else table
 
 
 def _evidence(conclusion: Conclusion, shown: int | None) -> str:

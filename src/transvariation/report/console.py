@@ -106,10 +106,10 @@ def _table(result: CaseResult) -> Table:
 
 
 def _print_list(result: CaseResult, console: Console) -> None:
-    frame = conclusion_frame(result, SHOWN)
+    frame, criterion = conclusion_frame(result, SHOWN), result.model.criterion.name
     for c, (_, row) in zip(result.conclusions, frame.iterrows(), strict=True):
         parts = [verdict(c), *([f"p-value {row['p-value']}"] if c.p_value is not None else [])]
         parts += [f"likelihood ratio {row['likelihood ratio']}"] if "likelihood ratio" in row else []
-        parts += [f"ASTM E2927 {row['ASTM E2927']}"] if "ASTM E2927" in row else []
+        parts += [f"{criterion} {row[criterion]}"] if criterion in row else []
         parts += [f"evidence: {row['evidence']}"] if row["evidence"] else []
         print_line(console, f"{row['fragment'].replace(' ', chr(0xA0))}: {'; '.join(parts)}")

@@ -154,12 +154,12 @@ def _file_name(result: CaseResult) -> str:
     return number[:80] or "transvariation-case"
 
 
-def _columns(result: CaseResult) -> dict[str, bool]:
-    """Which columns the table of conclusions needs."""
+def _columns(result: CaseResult) -> dict[str, bool | str]:
+    """Tell which columns the table of conclusions needs, and what the criterion of standard deviations is called."""
     return {
         "sources": len({c.source for c in result.conclusions}) > 1,
         "ratios": any(c.log10_lr for c in result.conclusions),
-        "matches": any(c.match is not None for c in result.conclusions),
+        "matches": result.model.criterion.name if any(c.match is not None for c in result.conclusions) else "",
     }
 
 

@@ -105,6 +105,7 @@ function drawTable() {
     rows = [...rows].sort((a, b) => (sorting.up ? compare(a, b) : compare(b, a)));
   }
   for (const name of ["ratios", "matches"]) document.querySelector(`#conclusions th[data-column=${name}]`).hidden = !open.view.columns[name];
+  document.querySelector("#conclusions th[data-column=matches]").textContent = open.view.columns.matches;
   const body = $("conclusions").tBodies[0], focused = body.contains(document.activeElement);
   body.replaceChildren(...rows.slice(0, shown).map(tableRow));
   if (focused) body.querySelector("button[aria-current]")?.focus();

@@ -19,7 +19,7 @@ function draw(found, each) {
   const box = $("reasons");
   box.replaceChildren(make("h3", { tabindex: "-1" }, `${each.fragment}: ${each.verdict}`), make("p", {}, found.statement));
   for (const sentence of found.ratios) box.append(make("p", {}, sentence));
-  if (each.match) box.append(make("p", {}, `ASTM E2927 criterion: ${each.match}.`));
+  if (each.match) box.append(make("p", {}, `${open.view.columns.matches}: ${each.match}.`));
   if (each.disagreement) box.append(make("p", { class: "warn" }, each.disagreement));
   box.append(make("p", { class: "row" }, make("button", { type: "button" }, "Back to the list")));
   if (found.spectrum) return drawRegions(box, found, each);
@@ -50,7 +50,7 @@ function labelled(line, names) {
 }
 
 function table(found, each) {
-  const head = ["variable", ...(each.replicates > 1 ? ["mean", "replicates"] : ["value"]), "among the control fragments", "control mean", "p-value", ...(open.view.columns.matches ? ["ASTM interval"] : []), "reading"];
+  const head = ["variable", ...(each.replicates > 1 ? ["mean", "replicates"] : ["value"]), "among the control fragments", "control mean", "p-value", ...(open.view.columns.matches ? [open.view.columns.matches] : []), "reading"];
   const numbers = ["mean", "value", "control mean", "p-value"];
   const titles = head.map((name) => make("th", { scope: "col", class: numbers.includes(name) ? "" : "text" }, name));
   const rows = found.reasons.map((reason) => labelled(row(reason, each.replicates > 1), head));
