@@ -28,6 +28,7 @@ from sklearn.neighbors import LocalOutlierFactor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.svm import OneClassSVM
+from sklearn.utils import get_tags
 
 import transvariation
 from transvariation import (
@@ -120,7 +121,9 @@ def assert_same(one, other, X):
 class TestRoundTrip:
     @pytest.mark.parametrize("cls", public_estimators(), ids=lambda cls: f"{cls.__module__}.{cls.__name__}")
     def test_every_public_estimator_predicts_the_same_to_the_last_bit(self, cls, glass):
-        model = build(cls).fit(glass[0])
+        labels = {"OpenSetClassifier": np.arange(len(glass[0])) % 2}  # transfers learn from pairs of spectra
+        y = labels.get(cls.__name__, glass[0])
+        model = build(cls).fit(glass[0], y) if get_tags(build(cls)).target_tags.required else build(cls).fit(glass[0])
         assert_same(model, through_file(model), glass[1])
 
     @pytest.mark.parametrize("calibration", ["resubstitution", "loo", "cv", "split"])

@@ -12,7 +12,7 @@ X = rng.normal(size=(60, 2))
 
 def test_every_array_type_is_copied_to_a_plain_array():
     plain = TOCC().fit(X)
-    assert not np.shares_memory(plain._X, X)
+    assert not np.shares_memory(plain.description_.rows, X)
     assert plain.n_features_in_ == 2
     others = (X.tolist(), pd.DataFrame(X), X.astype(">f8"), np.asfortranarray(X), np.ma.array(X), X.astype(object))
     for other in others:

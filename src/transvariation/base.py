@@ -37,7 +37,7 @@ from transvariation.subsample import row_keys
 from transvariation.validation import check_count, native_frame, without_sample_weight
 
 MAX_SAMPLE = 1000  # training samples that explanations refer to
-_COPIES = 0.2  # share of copies from which on the error rate suffers
+_COPIES = 0.3  # share of copies from which on the error rate suffers
 _HELD_OUT = 100  # samples that show whether nearly all new samples would be rejected
 _SUBSET = 1_100  # samples among which these are scored first
 
@@ -475,11 +475,11 @@ def _holds_numbers(column: Any) -> bool:
 
 def _warn_of_copies(X: Any) -> None:
     """Warn if many samples of a continuous feature equal others in every feature, which is no coincidence."""
-    if X.dtype != np.float64:
+    if not isinstance(X, np.ndarray) or X.dtype != np.float64 or X.shape[1] == 1:  # ties of one feature are no copies
         return
     first = np.unique(row_keys(X), return_index=True)[1]
     share = 1 - len(first) / len(X)
-    if share > _COPIES and len(first) >= 5 and any(len(np.unique(column)) > len(first) / 2 for column in X[first].T):
+    if share > _COPIES and len(first) >= 5 and any(len(np.unique(column)) > 0.9 * len(first) for column in X[first].T):
         warn_user(
             f"{share:.0%} of the samples equal another one in every feature: copies make held-out samples look more "
             "typical than new ones, so that more of these are rejected than asked for; drop the copies, or pass groups "

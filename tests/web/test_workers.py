@@ -26,7 +26,9 @@ def _asked(*jobs):
             return [await one.ask(*job, seconds=60) for job in jobs]
         finally:
             one.close()
-            await asyncio.sleep(0)
+            with contextlib.suppress(ConnectionError):
+                await one.reader.read()  # until the worker has ended
+            await asyncio.sleep(0.1)  # for its exit status
 
     return asyncio.run(asking())
 

@@ -337,8 +337,8 @@ def validate(
     >>> some = glass[glass["source"].isin(glass["source"].unique()[:60])]
     >>> database = Database.build(some, fragment_column="piece", logged=True)
     >>> result = validate(database, designs=["1x1"], n_comparisons=100, n_folds=3)
-    >>> result.designs[0].n_same
-    100
+    >>> result.designs[0].n_sources
+    60
     """
     database = database if isinstance(database, Database) else Database.read(database)
     limits = check_criteria(criteria) if isinstance(criteria, Mapping) else read_criteria(criteria)

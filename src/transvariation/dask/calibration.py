@@ -47,6 +47,9 @@ class PartitionedCalibration(ConformalCalibration):
         """Count the scores of the given strata at or below each of `scores`."""
         return self.pool(strata).total(_count, np.asarray(scores, dtype=float))
 
+    def _counted(self, strata: NDArray[np.intp]) -> dict[str, Any]:
+        return {"grouped": False}  # the scores of one split; equal ones are not sought in all partitions
+
     def pool(self, strata: NDArray[np.intp]) -> Partitions:
         """Join the scores of strata."""
         first, *others = (self.scores[k] for k in strata)
