@@ -17,7 +17,7 @@ test: lint
 
 # Whether error rates hold, by simulation over many data sets (the better part of an hour); make test runs short forms.
 test-long: $(VENV)/.dev
-	$(BIN)/python -m pytest -n auto tests/long -m long
+	$(BIN)/python -m pytest -n auto tests -m long
 
 # The same tests, slower by half: which lines they pass through.
 coverage: $(VENV)/.dev

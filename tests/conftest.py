@@ -14,6 +14,48 @@ settings.load_profile("patient")
 
 REFERENCE = Path(__file__).parent / "reference"
 
+# Files whose tests take more than six CPU seconds together; `make check` leaves them out.
+SLOW = [
+    "baselines/test_som.py",
+    "casework/background/test_likelihood_ratio.py",
+    "casework/background/test_same_source.py",
+    "casework/background/test_transfer.py",
+    "casework/test_bad_situations.py",
+    "casework/test_judge.py",
+    "casework/test_spectra.py",
+    "casework/test_validation.py",
+    "dask/test_dask.py",
+    "dask/test_partitions.py",
+    "density/test_compiled.py",
+    "depth/test_counting.py",
+    "report/test_case.py",
+    "studies/test_glass.py",
+    "tables/test_hostile.py",
+    "test_acceleration.py",
+    "test_calibrated.py",
+    "test_calibration.py",
+    "test_certificate.py",
+    "test_cli.py",
+    "test_docs.py",
+    "test_false_discoveries.py",
+    "test_interfaces.py",
+    "test_neighbor_tocc.py",
+    "test_open_set.py",
+    "test_persistence.py",
+    "test_projection_ensemble.py",
+    "web/test_app.py",
+    "web/test_front_ends.py",
+    "web/test_workers.py",
+]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of slow files."""
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(here) and item.path.relative_to(here).as_posix() in SLOW:
+            item.add_marker(pytest.mark.slow)
+
 
 class Reference:
     """Values computed by R and the data they were computed from; see reference/README.md."""

@@ -42,7 +42,7 @@ def test_rank_sum_count_equals_closed_testing_over_all_subsets(seed):
     assert count_anomalies(p, 0.9, test="rank_sum", n_calibration=40).at_least == 9 - expected
 
 
-@pytest.mark.parametrize("shift", [0.0, 3.0])
+@pytest.mark.parametrize("shift", [0.0, pytest.param(3.0, marks=pytest.mark.long)])
 def test_bounds_hold_for_selections_made_after_looking(shift):
     rng, wrong, too_many = np.random.default_rng(4), 0, 0
     for _ in range(1_000):

@@ -290,6 +290,7 @@ def validate(
     log: bool = True,
     n_comparisons: int = 2000,
     n_folds: int = 10,
+    stability: bool = True,
     seed: int = 0,
     n_jobs: int = 1,
     checkpoint: str | Path | None = None,
@@ -316,6 +317,8 @@ def validate(
         Comparisons of the same source, and as many of different sources, in each design.
     n_folds : int, default=10
         How many folds of sources are left out in turn.
+    stability : bool, default=True
+        Whether to repeat some folds with other seeds and with a part of the sources, in the first design.
     seed : int, default=0
         Of the choice of fragments.
     n_jobs : int, default=1
@@ -336,7 +339,7 @@ def validate(
     >>> glass = load_nfi_glass().frame
     >>> some = glass[glass["source"].isin(glass["source"].unique()[:60])]
     >>> database = Database.build(some, fragment_column="piece", logged=True)
-    >>> result = validate(database, designs=["1x1"], n_comparisons=100, n_folds=3)
+    >>> result = validate(database, designs=["1x1"], n_comparisons=40, n_folds=2, stability=False)
     >>> result.designs[0].n_sources
     60
     """
@@ -373,7 +376,7 @@ def validate(
     for text, design in zip(designs, wanted, strict=True):
         data.check_design(text, design)
     run = _Run(data, n_comparisons, seed)
-    tasks = run.tasks(wanted)
+    tasks = run.tasks(wanted, stability)
     header = {"study": "validation", "version": __version__, "sha256": database.sha256, **settings}
     say = progress or (lambda step, share: None)
     results = _run_all(tasks, run, header, checkpoint, n_jobs, say)
@@ -449,11 +452,11 @@ class _Run:
     n_comparisons: int
     seed: int
 
-    def tasks(self, designs: Sequence[Design]) -> list[tuple[Any, ...]]:
+    def tasks(self, designs: Sequence[Design], stability: bool) -> list[tuple[Any, ...]]:
         """List (design, fold, seed, share of the sources); extra seeds and shares for the first design only."""
         folds = [int(f) for f in np.unique(self.data.fold)]
         listed = [(_name(d), f, self.seed, 1.0) for d in designs for f in folds]
-        few = folds[:2]
+        few = folds[:2] if stability else []
         listed += [(_name(designs[0]), f, self.seed + i, 1.0) for i in (1, 2) for f in few]
         return listed + [(_name(designs[0]), f, self.seed, share) for share in SHARES for f in few]
 
