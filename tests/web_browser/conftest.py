@@ -19,7 +19,7 @@ FLAGS = [
     "--disable-sync",
 ]
 WIDTHS = {"phone": 390, "tablet": 820, "wide": 1280}
-TIMEOUT = float(os.environ.get("PAGE_TIMEOUT", "15"))  # seconds; more on a busy machine
+TIMEOUT = float(os.environ.get("PAGE_TIMEOUT", "30"))  # seconds; more on a busy machine
 
 
 @pytest.fixture(scope="session")
