@@ -225,6 +225,11 @@ def test_examples_are_gallery_pages(example):
     assert len(lines[1]) >= len(lines[0])
 
 
+def test_the_gallery_orders_every_example():
+    listed = re.findall(r'"(plot_\w+\.py)"', (DOCS / "_ext" / "gallery.py").read_text(encoding="utf-8"))
+    assert sorted(listed) == sorted(example.name for example in EXAMPLES)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_nothing_is_fetched_from_the_network(page):
     text = page.read_text(encoding="utf-8")

@@ -21,6 +21,7 @@ ORDER = (
     "plot_open_set.py",
     "plot_coffee.py",
     "plot_drift.py",
+    "plot_monitoring.py",
     "plot_transvariation.py",
     "plot_levels.py",
     "plot_pam.py",
