@@ -138,7 +138,7 @@ names = [str(position) for position in range(spectra.shape[1])]
 samples = [(f"{name} {i + 1}", row) for name, group in groups.items() for i, row in enumerate(group)]
 table = pd.DataFrame([row for _, row in samples], columns=names, index=[name for name, _ in samples])
 is_known = table.index.str.startswith("Ethiopia, known")
-result = judge(table[is_known], table[~is_known], preprocess="snv,sg1")
+result = judge(table[is_known], table[~is_known], numbered_names="fragments", preprocess="snv,sg1")
 print(headline(result))
 for conclusion in result.conclusions[4:7]:
     print(f"{conclusion.fragment}: {statement(conclusion, result)}")
