@@ -171,9 +171,10 @@ def show_addresses_as_code(app: Sphinx, doctree: nodes.document) -> None:
 
 
 def strip_versions_of_scikit_learn(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    """Drop "Added in version" from methods that are inherited from scikit-learn: they mean its versions."""
+    """Drop versions and labels of scikit-learn's manual from methods that are inherited from it."""
     if str(getattr(obj, "__module__", "")).startswith("sklearn."):
-        lines[:] = [line for line in lines if ".. version" not in line]
+        kept = [line for line in lines if ".. version" not in line]
+        lines[:] = [re.sub(r":ref:`([^<`]+) <[^`]+>`", r"\1", line) for line in kept]  # labels of its manual
 
 
 def tidy_defaults(app: Sphinx, *args: Any) -> tuple[str, str] | None:

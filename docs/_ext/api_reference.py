@@ -66,12 +66,15 @@ def sections() -> list[tuple[str, str, str, list[str]]]:
     for heading, (modules, sentence) in TOPICS.items():
         names = [name for name, home in transvariation._HOME.items() if home.split(".")[0] in modules]
         found.append((heading, sentence, "transvariation", sorted(names, key=str.lower)))
+    listed: list[object] = []  # a class that two modules offer is described once
     for module, (heading, sentence) in MODULES.items():
         if find_spec(module) is not None:
             own = import_module(module)
             public = {name: getattr(own, name) for name in getattr(own, "__all__", [])}
             # Constants have no docstring; the pages that explain them list their values.
             kept = [n for n, each in public.items() if callable(each) and each is not getattr(transvariation, n, None)]
+            kept = [name for name in kept if not any(public[name] is each for each in listed)]
+            listed += [public[name] for name in kept]
             names = sorted(kept, key=str.lower)
             if names:
                 found.append((heading, f"``{module}``: {sentence[0].lower()}{sentence[1:]}", module, names))
