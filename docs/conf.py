@@ -116,7 +116,7 @@ html_theme_options = {
     "logo": {"text": "transvariation", "image_light": "_static/logo.svg", "image_dark": "_static/logo.svg"},
     "show_toc_level": 2,
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 6,
     "github_url": REPOSITORY,
     "use_edit_page_button": True,
     "navbar_end": ["theme-switcher", "navbar-icon-links"],
