@@ -154,7 +154,7 @@ class CalibrationPlan:
     block_length: float = 1.0
 
     def in_blocks(self, scores: Floats) -> "CalibrationPlan":
-        """Plan anew for scores of contiguous folds: a block is as long as their correlation time."""
+        """Plan again, from the scores of contiguous folds: a block is as long as their correlation time."""
         return replace(self, block_length=correlation_time(scores))
 
     @property

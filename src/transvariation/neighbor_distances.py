@@ -202,16 +202,16 @@ class NeighborDistances(Description):
         sample if enough others remain.
         """
         own: Any = None if groups is None else groups[rows]
-        values, twin, columns = rows if groups is None else self.rows[rows], None, []
+        values, duplicate, columns = rows if groups is None else self.rows[rows], None, []
         for index, scaled in zip(indices, new, strict=True):
-            distances, _, twin = self.nearest(index, scaled, values, groups, own, twin)
+            distances, _, duplicate = self.nearest(index, scaled, values, groups, own, duplicate)
             columns += [distances[:, :k].mean(axis=1, keepdims=True) for k in self._counts]
         if pair_indices:
-            position = np.full(len(self.rows) + 1, -1)  # the last stands for no twin
+            position = np.full(len(self.rows) + 1, -1)  # the last stands for no duplicate
             position[self._measured] = np.arange(len(self._measured))
             near = None if groups is None else (groups[self._measured], own)
             columns += [
-                index.nearest(new[at], position[twin], near)
+                index.nearest(new[at], position[duplicate], near)
                 for at, index in zip(self._paired, pair_indices, strict=True)
             ]
         return np.hstack(columns)
@@ -223,29 +223,29 @@ class NeighborDistances(Description):
         X: Floats,
         groups: Indices | None = None,
         own: Any = None,
-        twin: Indices | None = None,
+        duplicate: Indices | None = None,
     ) -> tuple[Floats, Indices, Indices]:
         """Find the k nearest known samples of scaled rows `new`, whose unscaled values are `X`.
 
-        Those of the sample's own group are left out, and the known sample `twin` that equals it, which is found if it
-        is not given.
+        Those of the sample's own group are left out, and the known sample `duplicate` that equals it, which is found
+        if it is not given.
         """
         k = max(self._counts)
         n_left_out = 1 if groups is None else 1 + int(np.bincount(groups).max())
         distances, found = index.query(new, k + n_left_out)
         left_out = np.zeros(found.shape, dtype=bool) if groups is None else groups[found] == own[:, None]
-        if twin is None:
-            twin = self._twins(distances, found, left_out, X)
+        if duplicate is None:
+            duplicate = self._duplicates(distances, found, left_out, X)
         spare = (~left_out).sum(axis=1, keepdims=True) > k
-        left_out |= (found == twin[:, None]) & spare
+        left_out |= (found == duplicate[:, None]) & spare
         left_out |= np.isinf(distances)  # nothing in common
         kept = np.argsort(left_out, axis=1, kind="stable")[:, :k]
         distances = np.where(left_out, np.nan, distances)
-        return np.take_along_axis(distances, kept, axis=1), np.take_along_axis(found, kept, axis=1), twin
+        return np.take_along_axis(distances, kept, axis=1), np.take_along_axis(found, kept, axis=1), duplicate
 
-    def _twins(self, distances: Floats, found: Indices, left_out: Any, X: Floats) -> Indices:
+    def _duplicates(self, distances: Floats, found: Indices, left_out: Any, X: Floats) -> Indices:
         """Find for each sample one of the nearest known samples that equals it up to rounding; -1 if there is none."""
-        twin = np.full(len(X), -1)
+        duplicate = np.full(len(X), -1)
         # The steps of a pipeline and whitening may round the same values differently.
         row, column = np.nonzero((distances < _SAME) & ~left_out)
         known, numeric = self.rows[found[row, column]], self.scaled.numeric
@@ -255,8 +255,8 @@ class NeighborDistances(Description):
             equal[:, numeric] |= difference <= _SAME * self.scaled.standard.scale_
         same = equal.all(axis=1)
         row, first = np.unique(row[same], return_index=True)
-        twin[row] = found[row, column[same][first]]
-        return twin
+        duplicate[row] = found[row, column[same][first]]
+        return duplicate
 
     def _log(self, distances: Floats) -> Floats:
         """Compute logarithms that are equal for equal distances, which the order of the rows rounds differently."""

@@ -163,18 +163,18 @@ class PairIndex:
             for (a, b), rows in zip(pairs, self._rows, strict=True)
         ]
 
-    def nearest(self, new: Floats, twin: Indices, groups: tuple[Indices, Indices] | None = None) -> Floats:
+    def nearest(self, new: Floats, duplicate: Indices, groups: tuple[Indices, Indices] | None = None) -> Floats:
         """Compute the distance of each new row to the nearest known row in each pair; NaN where a value is missing.
 
-        The known row `twin` of each new row is left out, and those of its group: `groups` are those of the known and of
-        the new rows.
+        The known row `duplicate` of each new row is left out, and those of its group: `groups` are those of the known
+        and of the new rows.
         """
         result = np.full((len(new), len(self._pairs)), np.nan)
         compared = [j for j, tree in enumerate(self._trees) if tree is None or len(new) <= _FEW]
         if compared:
             size = _BLOCK // (len(compared) * self._columns.shape[1])
             for block in blocks(len(new), size):
-                result[block, compared] = self._compare(new[block], compared, twin[block], groups, block)
+                result[block, compared] = self._compare(new[block], compared, duplicate[block], groups, block)
         searched = np.setdiff1d(np.arange(len(self._pairs)), compared)
         n_left_out = 1 if groups is None else 1 + int(np.bincount(groups[0]).max())
         for j in searched:
@@ -182,14 +182,14 @@ class PairIndex:
             complete = np.flatnonzero(~np.isnan(values).any(axis=1))
             distances, found = tree.query(values[complete], range(1, min(1 + n_left_out, len(rows)) + 1))
             found = rows[found]
-            left_out = found == twin[complete, None]
+            left_out = found == duplicate[complete, None]
             if groups is not None:
                 left_out |= groups[0][found] == groups[1][complete, None]
             result[complete, j] = np.where(left_out, np.inf, distances).min(axis=1)
         result[np.isinf(result)] = np.nan
         return result
 
-    def _compare(self, new: Floats, pairs: list[int], twin: Indices, groups: Any, block: slice) -> Floats:
+    def _compare(self, new: Floats, pairs: list[int], duplicate: Indices, groups: Any, block: slice) -> Floats:
         """Compare each new row with all known rows."""
         squares = (new[:, :, None] - self._columns) ** 2
         for j in np.flatnonzero(self._mismatch):
@@ -197,7 +197,7 @@ class PairIndex:
         first, second = np.transpose([self._pairs[j] for j in pairs])
         sums = squares[:, first] + squares[:, second]
         sums[np.isnan(sums)] = np.inf
-        left_out = np.arange(self._columns.shape[1]) == twin[:, None]
+        left_out = np.arange(self._columns.shape[1]) == duplicate[:, None]
         if groups is not None:
             left_out |= groups[0] == groups[1][block, None]
         sums[np.broadcast_to(left_out[:, None], sums.shape)] = np.inf

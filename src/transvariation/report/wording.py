@@ -327,7 +327,6 @@ _CAUTIONS: dict[str, str | Callable[[dict[str, Any], CaseSettings], str]] = {
     "control-outside-background": _outside,
     "few-sources-for-ratios": "No likelihood ratios: the background has {n} sources with two or more fragments; at "
     "least {need} are needed.",
-    "no-ratios": "No likelihood ratios: {problem}.",
     "much-filled": _much_filled,
     "one-control-fragment": "The control is one fragment, {fragment}, measured {replicates} times: replicates do not "
     "show how much fragments of its source differ.",
