@@ -11,6 +11,7 @@ from sklearn.model_selection import LeaveOneOut
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from transvariation._typing import Floats, Indices
 from transvariation.calibration import (
     CalibrationPlan,
     check_groups,
@@ -30,7 +31,7 @@ from transvariation.conformal import (
     margin,
     warn_user,
 )
-from transvariation.description import Description, Floats, Indices, fit_without
+from transvariation.description import Description, fit_without
 from transvariation.explanation import ExplanationMixin, to_pandas
 from transvariation.ordered import warn_if_ordered
 from transvariation.subsample import row_keys

@@ -10,10 +10,11 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from transvariation._typing import Floats, Indices
 from transvariation.base import OneClassClassifier
 from transvariation.calibration import CalibrationPlan, count_rows, take_rows
 from transvariation.conformal import UnknownCategories, margin, warn_user
-from transvariation.description import Description, Floats, Indices
+from transvariation.description import Description
 from transvariation.validation import blocks, native_frame
 
 RESPONSE_METHODS = ("score_samples", "decision_function")

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import GroupKFold, GroupShuffleSplit, KFold, LeaveOneOut, ShuffleSplit
 from sklearn.utils.validation import column_or_1d
 
+from transvariation._typing import Floats, Indices
 from transvariation.conformal import (
     ConformalCalibration,
     OutliersLeftOut,
@@ -19,8 +20,6 @@ from transvariation.conformal import (
 )
 from transvariation.ordered import N_BLOCK_FOLDS, block_folds, correlation_time
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
 # Rows that describe the class, rows that are scored. None: all others describe, without a list of them for each fold.
 Fold = tuple[Indices | None, Indices]
 

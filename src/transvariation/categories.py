@@ -3,8 +3,8 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from transvariation._typing import Bools, Floats
 from transvariation.validation import column_names
 
 
@@ -65,7 +65,7 @@ class CategoryEncoder:
         return np.column_stack(columns)
 
 
-def _mask(features: Any, X: Any) -> NDArray[np.bool_]:
+def _mask(features: Any, X: Any) -> Bools:
     names = column_names(X)
     p = len(np.asarray(X, dtype=object).T) if names is None else len(names)
     if isinstance(features, str):
@@ -109,7 +109,7 @@ def _values(X: Any, j: int) -> list[Any]:
     return column.to_list() if hasattr(column, "to_list") else column.tolist()
 
 
-def _numbers(X: Any, j: int) -> NDArray[np.float64]:
+def _numbers(X: Any, j: int) -> Floats:
     values = [np.nan if value is None else value for value in _values(X, j)]
     try:
         return np.asarray(values, dtype=np.float64)

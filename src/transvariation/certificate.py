@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 from scipy.special import erfc, xlogy
 from scipy.stats import beta, binom, poisson
 
-Floats = NDArray[np.float64]
+from transvariation._typing import Floats
 
 _ROUNDING = 1e-9
 _BAND_RANKS = 200  # ranks at which a simultaneous band is computed

@@ -14,9 +14,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import norm
 
+from transvariation._typing import Bools, Floats, Indices
 from transvariation.certificate import (
     check_confidence,
     check_sensitivity,
@@ -25,9 +26,6 @@ from transvariation.certificate import (
     sensitivity_band,
     sensitivity_bound,
 )
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 _PACKAGE = os.path.dirname(__file__) + os.sep
 _ROUNDING = 1e-9  # undoes (1 - 0.9) * 10 = 0.9999999999999998 and sums of thirds that miss a whole number
@@ -241,7 +239,7 @@ def group_weights(groups: ArrayLike) -> Floats:
     return 1.0 / sizes[index]
 
 
-def pool_strata(sizes: ArrayLike, sensitivity: float) -> NDArray[np.intp]:
+def pool_strata(sizes: ArrayLike, sensitivity: float) -> Indices:
     """Assign strata to pools: strata too small to support the sensitivity share one threshold.
 
     If these are too small together as well, the smallest of the others join them.
@@ -677,7 +675,7 @@ class ConformalCalibration:
         count = self.count_at_or_below(pools[0], scores).sum()
         return rank_sum_p_value(int(count), int(self.sizes.sum()), len(scores))
 
-    def too_few(self, sensitivity: float | ArrayLike) -> NDArray[np.bool_]:
+    def too_few(self, sensitivity: float | ArrayLike) -> Bools:
         """Return for each stratum whether its calibration samples are too few, so that it accepts everything.
 
         Parameters

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from transvariation._typing import Floats, Indices
 from transvariation.base import TransvariationClassifier
 from transvariation.density.box_probability import EXACT_UP_TO, TooManyVariables
 from transvariation.density.gaussian import GaussianDensity
@@ -17,7 +18,7 @@ from transvariation.density.transvariation import (
     log_box_probability,
 )
 from transvariation.depth.median import spatial_median_of_rows
-from transvariation.description import Description, Floats, Indices
+from transvariation.description import Description
 from transvariation.parallel import map_row_chunks
 
 DENSITIES = ("mixture", "gaussian", "kde")

@@ -5,14 +5,11 @@ from dataclasses import dataclass, fields
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
+from transvariation._typing import Floats, Indices
 from transvariation.calibration import CalibrationPlan, count_rows, take_rows
 from transvariation.parallel import run_in_processes
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 MAX_REFITS = 1000  # of calibration="loo"
 

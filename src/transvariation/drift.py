@@ -6,12 +6,11 @@ from bisect import bisect_left, bisect_right, insort
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from transvariation._typing import Floats
 from transvariation.conformal import warn_user
 from transvariation.ordered import MIN_ORDERED, SIGNIFICANT, OrderedScores, correlation_time, neighbor_correlation
-
-Floats = NDArray[np.float64]
 
 _BETS = np.array([-1.5, -0.75, 0.75, 1.5])  # negative bets gain from low p-values, positive bets from high ones
 _TIMES = 3  # a block is so many correlation times long: means of neighboring blocks are then nearly independent

@@ -9,9 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import KDTree
 from scipy.stats import chi2, norm, rankdata
 
+from transvariation._typing import Bools, Floats, Indices
 from transvariation.validation import native_frame
-
-Floats = NDArray[np.float64]
 
 MIN_SAMPLES = 8
 _N_BLOCKS = 10
@@ -228,7 +227,7 @@ def _serial_tests(
     return [test for test in tests if test is not None], values
 
 
-def _group_means(column: Floats, groups: NDArray[np.intp]) -> Floats:
+def _group_means(column: Floats, groups: Indices) -> Floats:
     known = ~np.isnan(column)
     n = int(groups.max()) + 1
     return np.bincount(groups[known], column[known], minlength=n) / np.bincount(groups[known], minlength=n)
@@ -296,7 +295,7 @@ def _neighbor_test(known: Floats, new: Floats, rng: np.random.Generator) -> Feat
     found = KDTree(scaled).query(scaled, min(_N_NEIGHBORS + 1, len(both)))[1][:, 1:]
     labels = np.arange(len(both)) >= len(known)
 
-    def share(own: NDArray[np.bool_]) -> float:
+    def share(own: Bools) -> float:
         return float(own[found[own]].mean())
 
     observed = share(labels)

@@ -4,17 +4,15 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from transvariation._typing import Floats, Indices
 from transvariation.conformal import group_weights, p_values
 from transvariation.depth.probability import transvariation_probability
 from transvariation.validation import column_names, native_frame
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 
 class ExplanationMixin:

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import betabinom, false_discovery_control
 
+from transvariation._typing import Bools, Floats
 from transvariation.conformal import check_confidence, check_p_values, rank_sum_p_value, warn_user
-
-Floats = NDArray[np.float64]
 
 _ROUNDING = 1e-12
 _ENVELOPE_RANKS, _ENVELOPE_RUNS = 60, 1_999
@@ -24,9 +23,7 @@ class TooFewToDiscover(UserWarning):
     """No sample can be declared: the calibration samples are too few for so many samples at this level."""
 
 
-def benjamini_hochberg(
-    p_values: ArrayLike, level: float = 0.1, *, n_calibration: int | None = None
-) -> NDArray[np.bool_]:
+def benjamini_hochberg(p_values: ArrayLike, level: float = 0.1, *, n_calibration: int | None = None) -> Bools:
     """Select samples such that the expected share of targets among those selected is at most `level`.
 
     A single target is rejected with probability 1 - sensitivity, so that among a hundred targets ten are rejected.

@@ -6,9 +6,10 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from transvariation._typing import Bools, Floats
 from transvariation.base import OneClassClassifier
 from transvariation.calibrated import rows_at_once, score_sign
 from transvariation.conformal import RejectsNearlyAll
@@ -20,8 +21,6 @@ from transvariation.validation import blocks, column_names, native_frame
 if TYPE_CHECKING:
     import pandas as pd
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 Accepts = Callable[[Floats], Bools]
 
 _EXHAUSTIVE = 64  # sets of features up to which the smallest one is found by trying all

@@ -7,10 +7,11 @@ non-targets rejected, where a sample is accepted if its score is at least the th
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import beta as beta_distribution
 from scipy.stats import binom, rankdata
 
+from transvariation._typing import Floats
 from transvariation.conformal import conformal_threshold
 
 if TYPE_CHECKING:
@@ -36,12 +37,12 @@ class ROC(NamedTuple):
         Share of non-target samples that score below it.
     """
 
-    thresholds: NDArray[np.float64]
-    sensitivity: NDArray[np.float64]
-    specificity: NDArray[np.float64]
+    thresholds: Floats
+    sensitivity: Floats
+    specificity: Floats
 
 
-def _finite(scores: ArrayLike, who: str) -> NDArray[np.float64]:
+def _finite(scores: ArrayLike, who: str) -> Floats:
     scores = np.asarray(scores, dtype=float)
     if scores.ndim != 1 or not len(scores):
         raise ValueError(f"the scores of the {who} samples have shape {scores.shape}; give a non-empty list of numbers")

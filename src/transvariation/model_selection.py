@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import t as student
 from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils.validation import check_array
 
+from transvariation._typing import Floats, Indices
 from transvariation.calibrated import detector_scores, fit_detector, rows_at_once, score_sign
-from transvariation.calibration import Indices, check_groups, take_rows
+from transvariation.calibration import check_groups, take_rows
 from transvariation.certificate import check_sensitivity
 from transvariation.conformal import conformal_threshold
 from transvariation.validation import column_names, native_frame
@@ -21,7 +22,6 @@ from transvariation.validation import column_names, native_frame
 if TYPE_CHECKING:
     import pandas as pd
 
-Floats = NDArray[np.float64]
 
 _MARGIN = 0.25  # of the range of each feature, by which the reference box extends to either side
 _STRETCH = 3.0  # of the principal components, if there are more features than samples

@@ -8,10 +8,11 @@ from itertools import groupby
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import f, norm
 from sklearn.base import clone
 
+from transvariation._typing import Bools, Floats
 from transvariation.explanation import as_frame
 from transvariation.neighbor_tocc import NeighborTOCC
 from transvariation.ordered import OrderedScores, block_folds, correlation_time
@@ -20,7 +21,6 @@ from transvariation.validation import check_count, native_frame
 
 __all__ = ["Alarm", "Chart", "MonitoringResult", "monitor"]
 
-Floats = NDArray[np.float64]
 
 CHARTS = ("score", "T2", "Q")
 _EXPLAINED = 0.9  # share of the variance that the components explain if n_components=None
@@ -116,12 +116,12 @@ class MonitoringResult:
     explained: float
 
     @property
-    def flagged(self) -> NDArray[np.bool_]:
+    def flagged(self) -> Bools:
         """Whether one or more charts flag each new row."""
         return np.any([np.array(chart.new) > chart.limit for chart in self.charts], axis=0)
 
     @property
-    def flagged_normal(self) -> NDArray[np.bool_]:
+    def flagged_normal(self) -> Bools:
         """The same for the normal rows, by models fitted without their block."""
         return np.any([np.array(chart.normal) > chart.limit for chart in self.charts], axis=0)
 
@@ -401,7 +401,7 @@ def _joint_limits(held_out: Floats, most: int) -> Floats:
     return ordered[low]
 
 
-def _runs(flagged: NDArray[np.bool_], length: int) -> Iterator[tuple[int, int]]:
+def _runs(flagged: Bools, length: int) -> Iterator[tuple[int, int]]:
     """Yield the first and the last row of each stretch of at least `length` flagged rows."""
     for own, rows in groupby(range(len(flagged)), key=lambda i: bool(flagged[i])):
         stretch = list(rows)

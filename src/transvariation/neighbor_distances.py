@@ -7,9 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from transvariation._typing import Floats, Indices
 from transvariation.calibration import CalibrationPlan
 from transvariation.depth.tail import ExponentialTail, fit_tail, log_tp
-from transvariation.description import Description, Floats, Indices
+from transvariation.description import Description
 from transvariation.neighbor_index import NeighborIndex, PairIndex
 from transvariation.parallel import run_in_threads
 from transvariation.scalings import SCALINGS, ScaledViews

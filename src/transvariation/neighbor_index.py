@@ -6,10 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from transvariation._typing import Floats, Indices
 from transvariation.validation import blocks
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 _TREE_FEATURES, _TREE_ROWS = 5, 500  # up to so many features and from so many rows on, a k-d tree is faster
 _BLOCK = 1 << 20  # distances in one block

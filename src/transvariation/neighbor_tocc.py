@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, validate_data
 
+from transvariation._typing import Floats, Indices
 from transvariation.base import SlidingWindowMixin, TransvariationClassifier, keeps_all_samples
 from transvariation.calibration import check_groups, take_rows, target_rows
 from transvariation.categories import CategoryEncoder
-from transvariation.description import Floats, Indices
 from transvariation.neighbor_distances import NeighborDistances, find_suspicious
 from transvariation.validation import check_count, column_names, native_frame, without_sample_weight
 

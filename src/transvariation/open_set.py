@@ -9,14 +9,13 @@ from sklearn.utils import assert_all_finite, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from transvariation._typing import Bools, Floats
 from transvariation.base import OneClassClassifier
 from transvariation.calibrated import CalibratedOCC
 from transvariation.calibration import check_groups, take_rows
 from transvariation.neighbor_tocc import NeighborTOCC
 from transvariation.parallel import run_in_processes
 from transvariation.validation import native_frame
-
-Floats = NDArray[np.float64]
 
 
 class OpenSetClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -163,7 +162,7 @@ class OpenSetClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return np.column_stack([one.p_values(X) for one in self.estimators_])
 
-    def predict_set(self, X: ArrayLike) -> NDArray[np.bool_]:
+    def predict_set(self, X: ArrayLike) -> Bools:
         """Return which classes accept each sample.
 
         Parameters

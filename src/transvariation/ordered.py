@@ -3,13 +3,11 @@
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import norm, rankdata
 
+from transvariation._typing import Floats, Indices
 from transvariation.conformal import warn_user
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 MIN_ORDERED = 20  # scores from which an autocorrelation is computed
 N_BLOCK_FOLDS = 10

@@ -6,10 +6,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from transvariation._typing import Floats, Indices
 from transvariation.base import TransvariationClassifier
 from transvariation.cluster.pam import closest, medoids
 from transvariation.depth.probability import check_names, tp_of_rows
-from transvariation.description import Description, Floats, Indices
+from transvariation.description import Description
 
 
 class PAMTOCC(TransvariationClassifier):

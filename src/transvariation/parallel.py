@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from transvariation._typing import Floats
 
 _CHUNK = 1 << 18  # rows times the cost of each per chunk: some milliseconds of work
 

@@ -8,12 +8,13 @@ from numpy.typing import ArrayLike
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils.metaestimators import available_if
 
+from transvariation._typing import Floats, Indices
 from transvariation.acceleration import resolve_engine
 from transvariation.base import OneClassClassifier
 from transvariation.calibrated import CalibratedOCC
 from transvariation.calibration import CalibrationPlan
 from transvariation.decomposition.projections import generator, project, random_projections
-from transvariation.description import Description, Floats, Indices
+from transvariation.description import Description
 from transvariation.feature_selection.vip import importance_coefficients
 from transvariation.parallel import run_in_processes, run_in_threads
 from transvariation.tocc import TOCC

@@ -9,10 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
-Floats = NDArray[np.float64]
+from transvariation._typing import Bools, Floats
 
 _FARTHEST = 1e12  # standard deviations; squares of larger values could not be added in single precision
 _NO_SPREAD = 1e-9  # of the largest value: smaller differences and standard deviations are rounding error
@@ -261,7 +260,7 @@ class ScaledViews:
         names: Sequence[str],
         X: Floats,
         whole: "ScaledViews | None" = None,
-        categorical: NDArray[np.bool_] | None = None,
+        categorical: Bools | None = None,
     ):
         if whole is None:
             self.numeric = np.ones(X.shape[1], dtype=bool) if categorical is None else ~categorical
@@ -298,7 +297,7 @@ class ScaledViews:
         return result
 
 
-def _mismatch(X: Floats, categorical: NDArray[np.bool_], name: str) -> Floats:
+def _mismatch(X: Floats, categorical: Bools, name: str) -> Floats:
     """Squared distance between different categories of each feature; 0 for numbers."""
     result = np.zeros(X.shape[1])
     for j in np.flatnonzero(categorical):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
@@ -13,9 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array
 
+from transvariation._typing import Floats
 from transvariation.conformal import warn_user
-
-Floats = NDArray[np.float64]
 
 MIN_EFFECTIVE = 20  # samples: with fewer, the p-values of most new samples are too coarse for a sensitivity of 0.95
 _N_FOLDS = 5

@@ -3,16 +3,16 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.ndimage import uniform_filter1d
 
+from transvariation._typing import Floats
 from transvariation.certificate import check_sensitivity
 from transvariation.conformal import conformal_threshold
 from transvariation.validation import as_rows
 
 __all__ = ["Interval", "SpectralBand", "spectral_band"]
 
-Floats = NDArray[np.float64]
 
 _SCALE_FLOOR = 0.05  # of the median scale: a nearly constant position must not decide
 

@@ -3,11 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from transvariation._typing import Floats, Indices
+
 SPLITMIX_STEP = np.uint64(0x9E3779B97F4A7C15)
 _ROUNDING = 1e-12  # of the range of a column: smaller differences may be lost when the unit changes
 
 
-def subsample(X: NDArray[np.float64], size: int) -> NDArray[np.intp]:
+def subsample(X: Floats, size: int) -> Indices:
     """Draw the indices of `size` rows of `X` without replacement.
 
     Each row gets a pseudorandom number that is a hash of the ranks of its values (and of how many equal rows precede
@@ -30,7 +32,7 @@ def subsample(X: NDArray[np.float64], size: int) -> NDArray[np.intp]:
     return np.argsort(key, kind="stable")[:size]
 
 
-def row_keys(X: NDArray[np.float64]) -> NDArray[np.uint64]:
+def row_keys(X: Floats) -> NDArray[np.uint64]:
     """Hash the values of each row: equal rows have equal keys.
 
     Examples
@@ -45,7 +47,7 @@ def row_keys(X: NDArray[np.float64]) -> NDArray[np.uint64]:
     return key
 
 
-def column_order(X: NDArray[np.float64]) -> NDArray[np.intp]:
+def column_order(X: Floats) -> Indices:
     """Return an order of the columns that depends on the ranks of their values only.
 
     Examples
@@ -59,7 +61,7 @@ def column_order(X: NDArray[np.float64]) -> NDArray[np.intp]:
     return np.argsort(_signatures([_levels(column) for column in X.T]), kind="stable")
 
 
-def _rank_keys(X: NDArray[np.float64]) -> NDArray[np.uint64]:
+def _rank_keys(X: Floats) -> NDArray[np.uint64]:
     """Hash each row: a sum over the columns, each of which adds its signature."""
     levels = [_levels(column) for column in X.T]
     key = np.zeros(len(X), dtype=np.uint64)
@@ -74,7 +76,7 @@ def _signatures(levels: list[NDArray[np.uint64]]) -> NDArray[np.uint64]:
     return splitmix64(np.array([(level * row_hash).sum(dtype=np.uint64) for level in levels], dtype=np.uint64))
 
 
-def _levels(values: NDArray[np.float64]) -> NDArray[np.uint64]:
+def _levels(values: Floats) -> NDArray[np.uint64]:
     """Number the distinct values in ascending order from 1; missing values come last."""
     order = np.argsort(values)
     ordered = values[order]

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from typing import Any, Self
 
+from transvariation._typing import Floats, Indices
 from transvariation.base import SlidingWindowMixin, TransvariationClassifier
 from transvariation.depth.median import spatial_median_of_rows
 from transvariation.depth.probability import check_names, tp_of_rows, transvariation_probability
-from transvariation.description import Description, Floats, Indices
+from transvariation.description import Description
 
 
 class TOCC(SlidingWindowMixin, TransvariationClassifier):

@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from transvariation._typing import Floats
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -36,7 +38,7 @@ def column_names(X: Any) -> list | None:
     return None if names is None else list(names)
 
 
-def as_rows(A: ArrayLike, name: str) -> NDArray[np.float64]:
+def as_rows(A: ArrayLike, name: str) -> Floats:
     """Return finite numbers as a two-dimensional array, one object per row; a plain list is one variable."""
     A = np.asarray(A, dtype=np.float64)
     if A.ndim == 1:
@@ -56,7 +58,7 @@ def as_rows(A: ArrayLike, name: str) -> NDArray[np.float64]:
     return A
 
 
-def exponent_of(*arrays: NDArray[np.float64]) -> int:
+def exponent_of(*arrays: Floats) -> int:
     """Return the power of two by which to divide so that squares neither overflow nor vanish; 0 if none is needed.
 
     Division by a power of two changes the exponents only: nothing is lost to rounding.
@@ -96,7 +98,7 @@ def check_count(name: str, value: int, largest: int | None = None) -> int:
     return int(value)
 
 
-def check_magnitude(X: NDArray[np.float64], largest: float = 1e100) -> None:
+def check_magnitude(X: Floats, largest: float = 1e100) -> None:
     """Raise if a column varies on a scale whose squares or products are too large or too small for floating point.
 
     Values may be up to `largest` in size, and not all smaller than its inverse.

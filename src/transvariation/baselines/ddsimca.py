@@ -7,13 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import chi2
 
+from transvariation._typing import Floats, Indices
 from transvariation.base import OneClassClassifier
 from transvariation.baselines.principal_distances import principal_components, scaled_chi2
 from transvariation.baselines.procrustes import procrustes_validation
-from transvariation.description import Description, Indices
+from transvariation.description import Description
 from transvariation.validation import check_magnitude
-
-Floats = NDArray[np.float64]
 
 _EXPLAINED = 0.95  # share of the variance that the components explain if n_components=None
 

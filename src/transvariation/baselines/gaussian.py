@@ -4,14 +4,12 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from transvariation._typing import Floats, Indices
 from transvariation.base import OneClassClassifier
 from transvariation.calibration import CalibrationPlan
 from transvariation.density.covariance import check_full_spread, solve_rows, squared_norms
-from transvariation.description import Description, Indices
-
-Floats = NDArray[np.float64]
+from transvariation.description import Description
 
 
 def mahalanobis(X: Floats, Z: Floats) -> Floats:

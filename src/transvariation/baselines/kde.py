@@ -4,17 +4,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from transvariation._typing import Floats, Indices
 from transvariation.base import OneClassClassifier
 from transvariation.density.bandwidth import MAX_DIMENSION, plug_in_bandwidth
 from transvariation.density.covariance import check_full_spread, check_varying
 from transvariation.density.kernel_density import given_bandwidth, log_kernel_density, rule_bandwidth
-from transvariation.description import Description, Indices
+from transvariation.description import Description
 from transvariation.parallel import map_row_chunks
-
-Floats = NDArray[np.float64]
 
 BANDWIDTHS = ("plugin", "plugin-ks", "scott", "silverman")
 

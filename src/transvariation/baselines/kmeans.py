@@ -4,14 +4,12 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from transvariation._typing import Floats, Indices
 from transvariation.base import OneClassClassifier
-from transvariation.description import Description, Indices
+from transvariation.description import Description
 from transvariation.validation import check_magnitude
-
-Floats = NDArray[np.float64]
 
 
 class KMeansOCC(OneClassClassifier):

@@ -4,15 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
+from transvariation._typing import Floats, Indices
 from transvariation.base import OneClassClassifier
 from transvariation.density.covariance_models import MODELS
 from transvariation.density.gaussian_mixture import GaussianMixtureBIC
-from transvariation.description import Description, Indices
-
-Floats = NDArray[np.float64]
+from transvariation.description import Description
 
 
 class MixtureOCC(OneClassClassifier):

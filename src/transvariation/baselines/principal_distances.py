@@ -1,10 +1,10 @@
 """Principal components, and scaled chi-square distributions of the distances within and from them."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import chi2
 
-Floats = NDArray[np.float64]
+from transvariation._typing import Floats
 
 _MAX_DOF = 250
 

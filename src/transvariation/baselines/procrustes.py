@@ -3,13 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import binom, chi2
 
+from transvariation._typing import Floats
 from transvariation.baselines.principal_distances import principal_components, scaled_chi2
 from transvariation.validation import as_rows, check_count
-
-Floats = NDArray[np.float64]
 
 _TOLERANCE = 0.95  # of the number of validation samples that may exceed the limit by chance
 

@@ -4,18 +4,16 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 from sklearn.utils import check_random_state
 
+from transvariation._typing import Floats, Indices
 from transvariation.base import OneClassClassifier
-from transvariation.description import Description, Indices
+from transvariation.description import Description
 from transvariation.validation import check_magnitude
 
-Floats = NDArray[np.float64]
 
-
-def train_map(X: Floats, units: Floats, near: Floats, picks: NDArray[np.intp], rate: tuple[float, float]) -> Floats:
+def train_map(X: Floats, units: Floats, near: Floats, picks: Indices, rate: tuple[float, float]) -> Floats:
     r"""Train a self-organising map: the closest unit and its neighbors move towards each sample presented.
 
     .. math:: w_k \leftarrow w_k + \alpha_t (x_t - w_k)

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import chi2, ncx2
+
+from transvariation._typing import Bools, Floats
 
 if TYPE_CHECKING:
     from transvariation.baselines.ddsimca import DDSIMCA
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class Strangers:
     """
 
     full_distances: Floats
-    alien: NDArray[np.bool_]
+    alien: Bools
     degrees_of_freedom: int
     noncentrality: float
     scale: float

@@ -4,16 +4,14 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+from transvariation._typing import Floats, Indices
 from transvariation.base import OneClassClassifier
 from transvariation.density.covariance import squared_norms
-from transvariation.description import Description, Indices
+from transvariation.description import Description
 from transvariation.parallel import map_row_chunks
 from transvariation.validation import check_magnitude
-
-Floats = NDArray[np.float64]
 
 KERNELS = ("rbf", "linear")
 _BLOCK = 1 << 20  # kernel values held at a time

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from transvariation._typing import Floats
 from transvariation.casework.background.pairs import Source, subsample_rows
 from transvariation.casework.background.rates import Rate, measure_rate
 from transvariation.casework.errors import Caution
-from transvariation.casework.fragments import Floats
 from transvariation.casework.reading import CaseTables
 
 MIN_FRAGMENTS = 3

@@ -5,13 +5,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import binom, rankdata
 from scipy.stats import t as student
 
+from transvariation._typing import Floats, Indices
 from transvariation.casework.errors import Caution
 from transvariation.casework.evidence import BackgroundEvidence
-from transvariation.casework.fragments import Floats, Fragments
+from transvariation.casework.fragments import Fragments
 from transvariation.casework.reading import CaseTables
 from transvariation.exchangeability import MIN_SAMPLES as MIN_EXCHANGEABLE
 from transvariation.exchangeability import exchangeability_test
@@ -328,7 +328,7 @@ def _equal_rows(control: Table, recovered: Table) -> list[tuple[str, str]]:
     return [(name, first[k]) for name, k in zip(recovered.ids, new.tolist(), strict=True) if k in first]
 
 
-def _n_pairs(n: int | NDArray[np.intp]) -> float:
+def _n_pairs(n: int | Indices) -> float:
     return float(np.sum(n * (n - 1) / 2))
 
 
@@ -338,7 +338,7 @@ def _upper_share(count: float, n: float) -> float:
     return min(share + 2 * np.sqrt(share * (1 - share) / max(n, 1)), 1.0)
 
 
-def _row_numbers(X: NDArray[np.float64]) -> NDArray[np.intp]:
+def _row_numbers(X: Floats) -> Indices:
     """Number the rows so that equal rows have equal numbers."""
     numbers: dict[bytes, int] = {}
     return np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in X + 0.0], dtype=np.intp)

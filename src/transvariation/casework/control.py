@@ -14,6 +14,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from transvariation._typing import Floats
 from transvariation.base import OneClassClassifier
 from transvariation.baselines.ddsimca import DDSIMCA
 from transvariation.calibrated import CalibratedOCC, DetectorDescription
@@ -22,7 +23,7 @@ from transvariation.casework.decision import MIN_CONTROL_TO_CALIBRATE_ALONE, Bas
 from transvariation.casework.errors import CaseError, Caution, MethodError
 from transvariation.casework.evidence import GROUPING_SENSITIVITY, MAX_GROUPED, ControlEvidence, group_fragments
 from transvariation.casework.foreign import Foreign
-from transvariation.casework.fragments import Floats, Fragments
+from transvariation.casework.fragments import Fragments
 from transvariation.casework.reading import CaseTables
 from transvariation.casework.settings import CaseSettings
 from transvariation.casework.variables import preprocessing_for, spectral_axis

@@ -15,15 +15,13 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
 from transvariation import __version__
+from transvariation._typing import Floats
 from transvariation.atomic_write import replacing
 from transvariation.casework.errors import CaseError
 from transvariation.tables import Table, TableSettings, read_table
-
-Floats = NDArray[np.float64]
 
 SCHEMA = "transvariation-database/1"
 LABELS = ("source", "fragment", "replicate", "order", "stratum")

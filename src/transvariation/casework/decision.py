@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
+from transvariation._typing import Bools, Floats
 from transvariation.casework.astm import Criterion, MatchInterval
 from transvariation.casework.background.likelihood_ratio import Performance
 from transvariation.casework.background.rates import Rate, measure_rate
@@ -24,7 +24,7 @@ MIN_CONTROL_TO_CALIBRATE_ALONE = 30  # with fewer, a background includes fewer f
 @overload
 def is_accepted(p_value: float, sensitivity: float) -> bool: ...
 @overload
-def is_accepted(p_value: NDArray[np.float64], sensitivity: float) -> NDArray[np.bool_]: ...
+def is_accepted(p_value: Floats, sensitivity: float) -> Bools: ...
 def is_accepted(p_value: Any, sensitivity: float) -> Any:
     """Return whether a p-value does not exclude at a sensitivity.
 

@@ -6,11 +6,11 @@ import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
+from transvariation._typing import Floats
 from transvariation.casework.background.likelihood_ratio import Performance
 from transvariation.casework.decision import ROUNDING, Basis, Variables
 from transvariation.casework.errors import Caution
 from transvariation.casework.foreign import Foreign
-from transvariation.casework.fragments import Floats
 
 Ratios = dict[str, tuple[float, str]]  # log10 likelihood ratio and bound by system
 

@@ -4,13 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from transvariation._typing import Floats, Indices
 from transvariation.casework.background.pairs import Source
 from transvariation.casework.errors import CaseError
 from transvariation.tables import Table
-
-Floats = NDArray[np.float64]
 
 LARGEST_MEASUREMENT = 1e100  # measurements; squares of larger ones overflow
 LARGEST_LOGARITHM = 100.0
@@ -37,7 +35,7 @@ class Fragments:
 
     names: tuple[str, ...]
     sources: tuple[str | None, ...]
-    rows: tuple[NDArray[np.intp], ...]
+    rows: tuple[Indices, ...]
     X: Floats
     replicates: list[Floats]
     means: Floats

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from transvariation._typing import Floats
 from transvariation.casework.background.pairs import Source
 from transvariation.casework.background.same_source import MIN_SOURCES
 from transvariation.casework.database import Database, is_database
 from transvariation.casework.errors import CaseError, Caution
-from transvariation.casework.fragments import Floats, Fragments, fragments_of
+from transvariation.casework.fragments import Fragments, fragments_of
 from transvariation.casework.settings import CaseSettings
 from transvariation.casework.variables import (
     MANY_VARIABLES,

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from transvariation import __version__
+from transvariation._typing import Bools, Floats, Indices
 from transvariation.casework.astm import match_interval
 from transvariation.casework.background.likelihood_ratio import (
     MIN_SOURCES,
@@ -32,7 +33,6 @@ from transvariation.casework.errors import CaseError
 from transvariation.provenance import provenance
 from transvariation.studies.checkpoint import Checkpoint
 
-Floats = NDArray[np.float64]
 Progress = Callable[[str, float | None], None]
 
 SCHEMA = "transvariation-validation/1"
@@ -482,9 +482,7 @@ def _name(design: Design) -> str:
     return f"{design.known}x{design.known_replicates}"
 
 
-def _draw(
-    out: Sequence[int], n: int, stratum: NDArray[Any], rng: np.random.Generator
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _draw(out: Sequence[int], n: int, stratum: NDArray[Any], rng: np.random.Generator) -> tuple[Indices, Indices]:
     """Draw sources of n same-source and n different-source comparisons, half of the latter within strata if any."""
     sources = np.asarray(out)
     same = sources[rng.permutation(np.arange(n) % len(sources))]
@@ -501,8 +499,8 @@ def _draw(
 
 def _compare(
     sources: Sequence[Source],
-    known: NDArray[np.intp],
-    questioned: NDArray[np.intp],
+    known: Indices,
+    questioned: Indices,
     design: Design,
     background: Background,
     logged: bool,
@@ -601,7 +599,7 @@ def _measure(
     same = known == questioned
     alike = ~same & (data.stratum[known] == data.stratum[questioned]) & (data.stratum[known] != "")
 
-    def rates(sensitivity: float | None, excluded: NDArray[np.bool_], judged: NDArray[np.bool_]) -> Rates:
+    def rates(sensitivity: float | None, excluded: Bools, judged: Bools) -> Rates:
         own, others = judged & same, judged & ~same
         within = judged & alike
         return Rates(
@@ -628,7 +626,7 @@ def _measure(
     order = np.argsort(found["transvariation"], kind="stable")
     lr = found.get("transvariation_lr")
 
-    def pairs(rows: NDArray[np.intp]) -> tuple[HardPair, ...]:
+    def pairs(rows: Indices) -> tuple[HardPair, ...]:
         names = data.names
         return tuple(
             HardPair(
@@ -653,7 +651,7 @@ def _measure(
 
 
 def _ratios(
-    log10_lr: Floats, same: NDArray[np.bool_], known: NDArray[Any], questioned: NDArray[Any], bounds: Floats | None
+    log10_lr: Floats, same: Bools, known: NDArray[Any], questioned: NDArray[Any], bounds: Floats | None
 ) -> Ratios:
     best = recalibrated(log10_lr, same)
     finite = np.clip(best, log10_lr.min(), log10_lr.max())

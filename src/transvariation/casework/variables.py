@@ -6,17 +6,16 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import Pipeline
 
+from transvariation._typing import Floats
 from transvariation.casework.errors import CaseError
 from transvariation.preprocessing import SavitzkyGolay, make_preprocessing
 from transvariation.preprocessing.steps import STEPS
 from transvariation.tables import Table
 from transvariation.tables.columns import locate, split_unit
 
-Floats = NDArray[np.float64]
 Ranges = Sequence[tuple[float, float]]
 
 MANY_VARIABLES = 100  # variables; of more, reasons name a few, and comparisons with a background use components

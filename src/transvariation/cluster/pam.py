@@ -7,14 +7,12 @@ is the best of all possible ones. In a large sample the medoids are those of a s
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
+from transvariation._typing import Floats, Indices
 from transvariation.subsample import subsample
 from transvariation.validation import as_rows, blocks, check_count, exponent_of
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 _SUBSAMPLE = 2_000  # rows in which medoids are searched: the table of all distances has 32 MB
 _BLOCK = 2_000_000  # distances to the medoids held at a time

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from transvariation._typing import Floats
 from transvariation.base import MAX_SAMPLE, TransvariationClassifier
 from transvariation.conformal import check_sensitivities, count_at_or_below
 from transvariation.dask.calibration import PartitionedCalibration, check_calibration, half
 from transvariation.dask.partitions import (
     BLOCK_ROWS,
-    Floats,
     Partitions,
     Scratch,
     is_blocks,

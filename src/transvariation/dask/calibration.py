@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from transvariation._typing import Floats
 from transvariation.conformal import ConformalCalibration, count_at_or_below, rejection_count
-from transvariation.dask.partitions import Floats, Integers, Partitions
+from transvariation.dask.partitions import Integers, Partitions
 from transvariation.subsample import SPLITMIX_STEP, splitmix64
 
 CALIBRATIONS = ("resubstitution", "split")

@@ -20,10 +20,10 @@ from dask.delayed import Delayed, delayed
 from numpy.typing import NDArray
 
 import dask
+from transvariation._typing import Floats
 from transvariation.explanation import to_pandas
 from transvariation.validation import native_frame
 
-Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 BLOCK_ROWS = 1 << 20  # of arrays and memory maps on one machine

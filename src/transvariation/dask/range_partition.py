@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from transvariation.dask.partitions import Floats, Integers, Partitions
+from transvariation._typing import Floats
+from transvariation.dask.partitions import Integers, Partitions
 from transvariation.depth.counting import Transvariations, count_transvariations
 from transvariation.depth.probability import ratio
 

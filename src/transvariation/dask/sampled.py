@@ -6,9 +6,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from transvariation._typing import Floats
 from transvariation.dask.base import PartitionedClassifier, PartitionedDescription
 from transvariation.dask.calibration import half
-from transvariation.dask.partitions import Floats, Partitions
+from transvariation.dask.partitions import Partitions
 from transvariation.dask.spatial_median import spatial_median_of_partitions
 from transvariation.density_tocc import DensityDepth
 from transvariation.description import Description

@@ -7,8 +7,9 @@ summed here. The sums of the blocks are then added in the order of the rows, as 
 
 import numpy as np
 
+from transvariation._typing import Floats
 from transvariation.dask.calibration import kth_smallest
-from transvariation.dask.partitions import Floats, Integers, Partitions
+from transvariation.dask.partitions import Integers, Partitions
 from transvariation.depth.median import (
     BLOCK,
     Rows,

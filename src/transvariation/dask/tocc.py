@@ -8,10 +8,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from transvariation._typing import Floats
 from transvariation.cluster.pam import closest, medoids
 from transvariation.dask.base import PartitionedClassifier, PartitionedDescription
 from transvariation.dask.calibration import half, marked
-from transvariation.dask.partitions import BLOCK_ROWS, Floats, Integers, Partitions
+from transvariation.dask.partitions import BLOCK_ROWS, Integers, Partitions
 from transvariation.dask.range_partition import training_tp
 from transvariation.dask.spatial_median import spatial_median_of_partitions
 from transvariation.depth.counting import Transvariations, count_transvariations

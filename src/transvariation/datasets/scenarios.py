@@ -3,11 +3,9 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from transvariation._typing import Floats
 from transvariation.validation import check_count
-
-Floats = NDArray[np.float64]
 
 SCENARIOS = tuple("abcdefghi")
 

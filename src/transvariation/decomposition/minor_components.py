@@ -8,13 +8,12 @@ from scipy.linalg import svd
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from transvariation._typing import Floats
 from transvariation.decomposition.projections import project
 from transvariation.validation import check_count, check_magnitude, native_frame
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Floats = NDArray[np.float64]
 
 
 class Spectrum(NamedTuple):

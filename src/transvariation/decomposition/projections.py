@@ -8,12 +8,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from transvariation._typing import Floats
 from transvariation.parallel import run_in_threads
 from transvariation.validation import check_count
-
-Floats = NDArray[np.float64]
 
 _CHUNK = 1 << 17  # numbers held at a time while candidates are compared: they stay in the cache
 

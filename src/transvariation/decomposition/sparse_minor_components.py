@@ -14,12 +14,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lars_path_gram
 from sklearn.utils.validation import check_is_fitted
 
+from transvariation._typing import Floats
 from transvariation.decomposition.minor_components import MinorComponents, Spectrum, last_components
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Floats = NDArray[np.float64]
 
 _MAX_COSINE = 0.5  # two components at least 60 degrees apart: they must not collapse into the same variables
 

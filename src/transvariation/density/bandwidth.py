@@ -15,13 +15,12 @@ from itertools import combinations_with_replacement
 from math import factorial, pi, prod
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.spatial import cKDTree
 
+from transvariation._typing import Floats
 from transvariation.density.covariance import covariance_root
 
-Floats = NDArray[np.float64]
 Order = tuple[int, ...]  # how often each coordinate is differentiated
 Functionals = dict[Order, float]
 Block = tuple[Floats, Floats, float]  # differences, how often they count, the variance that a grid has added to each

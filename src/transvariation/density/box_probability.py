@@ -5,13 +5,12 @@ that the probability of a box far in the tail does not underflow, and vectorised
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from transvariation._typing import Floats, Indices
 from transvariation.density.minimax_tilting import MAX_VARIABLES, log_box_tilted
 from transvariation.density.normal_boxes import log_box2, log_box3, log_interval
 from transvariation.validation import blocks
-
-Floats = NDArray[np.float64]
 
 EXACT_UP_TO = 3  # correlated variables; more need quasi Monte Carlo
 _TOLERANCE = 1e-3
@@ -210,7 +209,7 @@ def least_eigenvalue(covs: Floats) -> float:
     return float(np.linalg.eigvalsh(covs / scale[..., None, :] / scale[..., :, None])[..., 0].min())
 
 
-def _by_bounded_columns(lower: Floats, upper: Floats) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def _by_bounded_columns(lower: Floats, upper: Floats) -> list[tuple[Indices, Indices]]:
     """Group the boxes by the variables that they bound: unbounded ones leave a marginal distribution."""
     bounded = (lower > -np.inf) | (upper < np.inf)
     if bounded.all():

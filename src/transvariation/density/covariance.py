@@ -6,18 +6,16 @@ plain operations on whole columns, in a fixed order, do not.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from transvariation._typing import Bools, Floats
 from transvariation.validation import check_magnitude
-
-Floats = NDArray[np.float64]
 
 
 def _several(columns: list[int]) -> str:
     return ("column " if len(columns) == 1 else "columns ") + ", ".join(map(str, columns))
 
 
-def varying(X: Floats) -> NDArray[np.bool_]:
+def varying(X: Floats) -> Bools:
     """Return a mask of the columns that are not constant but for rounding.
 
     Examples

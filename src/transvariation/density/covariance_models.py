@@ -18,10 +18,8 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
+from transvariation._typing import Bools, Floats, Indices
 
 MODELS = ("EII", "VII", "EEI", "VEI", "EVI", "VVI", "EEE", "VEE", "EVE", "VVE", "EEV", "VEV", "EVV", "VVV")
 MODELS_1D = ("E", "V")
@@ -64,18 +62,18 @@ class Fits:
 
     starts: Indices  # where each fit's components begin
     owner: Indices  # the fit that each component belongs to
-    scale: Array  # (k,): volumes to start inner loops from
-    axes: Array  # (fits, p, p): common orientation to start inner loops from; zero = none yet
+    scale: Floats  # (k,): volumes to start inner loops from
+    axes: Floats  # (fits, p, p): common orientation to start inner loops from; zero = none yet
 
-    def pool(self, a: Array) -> Array:
+    def pool(self, a: Floats) -> Floats:
         """Sum over the components of each fit."""
         return np.add.reduceat(a, self.starts, axis=0)
 
-    def share(self, a: Array) -> Array:
+    def share(self, a: Floats) -> Floats:
         """Repeat each fit's value for its components."""
         return a[self.owner]
 
-    def move(self, last: Array, new: Array, moving: NDArray[np.bool_]) -> tuple[Array, NDArray[np.bool_]]:
+    def move(self, last: Floats, new: Floats, moving: Bools) -> tuple[Floats, Bools]:
         """Replace the volumes of fits that have not converged; return them and the components of fits still moving.
 
         Each fit stops by itself: its result does not depend on the other fits of the batch.
@@ -84,24 +82,24 @@ class Fits:
         return np.where(moving, new, last), np.logical_or.reduceat(far, self.starts)[self.owner]
 
 
-def _diagonals_of(W: Array) -> Array:
+def _diagonals_of(W: Floats) -> Floats:
     return np.diagonal(W, axis1=1, axis2=2)
 
 
-def _unit(values: Array) -> tuple[Array, Array]:
+def _unit(values: Floats) -> tuple[Floats, Floats]:
     """Split positive vectors into their geometric mean and the rest."""
     size = np.exp(np.log(values).mean(axis=1))
     return size, values / size[:, None]
 
 
-def determinant(W: Array) -> Array:
+def determinant(W: Floats) -> Floats:
     """Determinants of symmetric matrices; a closed form in two dimensions."""
     if W.shape[-1] == 2:
         return W[..., 0, 0] * W[..., 1, 1] - W[..., 0, 1] * W[..., 1, 0]
     return np.linalg.det(W)
 
 
-def eigen(W: Array) -> tuple[Array, Array]:
+def eigen(W: Floats) -> tuple[Floats, Floats]:
     """Diagonalise symmetric matrices, largest eigenvalue first; a closed form in two dimensions."""
     if W.shape[1] != 2:
         # A fit that has collapsed carries NaN until it is dropped; LAPACK would refuse the whole stack for it.
@@ -120,7 +118,7 @@ def eigen(W: Array) -> tuple[Array, Array]:
     return np.stack([largest, smallest], axis=1), vectors
 
 
-def _complete_axes(vectors: Array, rank: int) -> None:
+def _complete_axes(vectors: Floats, rank: int) -> None:
     """Replace the eigenvectors after the first `rank`, which are arbitrary, by directions near coordinate axes."""
     p = len(vectors)
     for column in range(rank, p):
@@ -132,7 +130,7 @@ def _complete_axes(vectors: Array, rank: int) -> None:
                 break
 
 
-def _rotate(V: Array, D: Array, i: int, j: int, angle: Array, fits: Fits) -> None:
+def _rotate(V: Floats, D: Floats, i: int, j: int, angle: Floats, fits: Fits) -> None:
     """Turn axes i and j of every fit by its angle, in place: the axes D and the scatter V seen from them."""
     c, s = np.cos(angle), np.sin(angle)
     for M, c_, s_ in ((D, c[:, None], s[:, None]), (V, fits.share(c)[:, None], fits.share(s)[:, None])):
@@ -140,7 +138,7 @@ def _rotate(V: Array, D: Array, i: int, j: int, angle: Array, fits: Fits) -> Non
     V[:, i], V[:, j] = c_ * V[:, i] + s_ * V[:, j], c_ * V[:, j] - s_ * V[:, i]
 
 
-def _common_axes(W: Array, fits: Fits) -> tuple[Array, Array]:
+def _common_axes(W: Floats, fits: Fits) -> tuple[Floats, Floats]:
     """Compute the axes D that minimise the sum of tr(W_k D B_k^-1 D'), B_k the shape of the scatter along D.
 
     These are the axes of EVE. mclust takes them for VVE as well, where they are best only if the volumes are equal.
@@ -171,7 +169,7 @@ def _common_axes(W: Array, fits: Fits) -> tuple[Array, Array]:
     return _diagonals_of(V), fits.share(D)
 
 
-def _volumes_and_shape(w: Array, N: Array, fits: Fits) -> Array:
+def _volumes_and_shape(w: Floats, N: Floats, fits: Fits) -> Floats:
     """Variances of components that share a shape but not a volume, from their scatter along the axes."""
     p = w.shape[1]
     volume, shape, moving = fits.scale, np.ones_like(w), np.ones(len(N), dtype=bool)
@@ -184,7 +182,7 @@ def _volumes_and_shape(w: Array, N: Array, fits: Fits) -> Array:
     return volume[:, None] * shape
 
 
-def _proportional(W: Array, N: Array, fits: Fits) -> Array:
+def _proportional(W: Floats, N: Floats, fits: Fits) -> Floats:
     """VEE: one matrix, with a volume for each component."""
     p = W.shape[1]
     volume, matrix, moving = fits.scale, np.ones_like(W), np.ones(len(N), dtype=bool)
@@ -204,7 +202,7 @@ def _proportional(W: Array, N: Array, fits: Fits) -> Array:
     return volume[:, None, None] * matrix
 
 
-def _variances(volume: str, shape: str, w: Array, N: Array, fits: Fits) -> Array:
+def _variances(volume: str, shape: str, w: Floats, N: Floats, fits: Fits) -> Floats:
     """Turn scatter along the axes into variances along them, by what the components share."""
     if volume == "E" and shape != "V":
         return fits.share(fits.pool(w) / fits.pool(N)[:, None])
@@ -214,7 +212,7 @@ def _variances(volume: str, shape: str, w: Array, N: Array, fits: Fits) -> Array
     return _volumes_and_shape(w, N, fits) if shape == "E" else w / N[:, None]
 
 
-def m_step(model: str, W: Array, N: Array, fits: Fits) -> Array:
+def m_step(model: str, W: Floats, N: Floats, fits: Fits) -> Floats:
     """Compute the covariances of components with scatter matrices W and sizes N, (k, p, p).
 
     `fits.scale` and `fits.axes` are where inner loops begin, and are set to where they end.

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from transvariation.density.covariance_models import Array, Fits, m_step, n_parameters
+from transvariation._typing import Floats
+from transvariation.density.covariance_models import Fits, m_step, n_parameters
 from transvariation.parallel import run_in_threads
 
 _EPS = float(np.finfo(float).eps)
@@ -26,9 +27,9 @@ _BATCH = 2**17  # components x samples that are fitted together: many calls' wor
 class Mixture(NamedTuple):
     """One fitted mixture; `loglik` is that of its parameters."""
 
-    weights: Array
-    means: Array
-    covariances: Array
+    weights: Floats
+    means: Floats
+    covariances: Floats
     loglik: float
     n_iter: int
 
@@ -37,10 +38,10 @@ class Mixtures(NamedTuple):
     """Several mixtures fitted to the same data, one after the other in the same arrays."""
 
     first: NDArray[np.intp]  # where the components of each begin, and where those of the last end
-    weights: Array
-    means: Array
-    covariances: Array
-    loglik: Array  # NaN where a component has collapsed
+    weights: Floats
+    means: Floats
+    covariances: Floats
+    loglik: Floats  # NaN where a component has collapsed
     n_iter: NDArray[np.int64]
 
     def pick(self, i: int) -> Mixture:
@@ -49,12 +50,12 @@ class Mixtures(NamedTuple):
         return Mixture(weights, means, covariances, float(self.loglik[i]), int(self.n_iter[i]))
 
 
-def variance_floor(X: Array) -> Array:
+def variance_floor(X: Floats) -> Floats:
     """Compute the conditional variances at or below which a component has collapsed, (p,)."""
     return _EPS * X.var(axis=0)
 
 
-def least_scatter(X: Array) -> float:
+def least_scatter(X: Floats) -> float:
     """Compute the variance below which a component has no scatter, and so no axes.
 
     Memberships that small are not accurate in compiled code, and vanish in NumPy.
@@ -62,7 +63,7 @@ def least_scatter(X: Array) -> float:
     return 1e-150 * float(X.var(axis=0).sum())
 
 
-def whitening(covariances: Array, floor: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
+def whitening(covariances: Floats, floor: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Invert the Cholesky factors of covariance matrices.
 
     Parameters
@@ -99,7 +100,9 @@ def whitening(covariances: Array, floor: Array) -> tuple[Array, Array, NDArray[n
     return T, half_log_determinant, regular
 
 
-def _log_joint(X: Array, weights: Array, means: Array, T: Array, half_log_determinant: Array) -> tuple[Array, Array]:
+def _log_joint(
+    X: Floats, weights: Floats, means: Floats, T: Floats, half_log_determinant: Floats
+) -> tuple[Floats, Floats]:
     """Compute log(weight x density) of samples in components, (k, n), and deviations from the means, (p, k, n)."""
     p = X.shape[1]
     deviation = X.T[:, None, :] - means.T[:, :, None]
@@ -116,7 +119,7 @@ def _log_joint(X: Array, weights: Array, means: Array, T: Array, half_log_determ
     return squares, deviation
 
 
-def log_density(X: Array, weights: Array, means: Array, covariances: Array) -> tuple[Array, Array]:
+def log_density(X: Floats, weights: Floats, means: Floats, covariances: Floats) -> tuple[Floats, Floats]:
     """Evaluate a mixture.
 
     Parameters
@@ -170,7 +173,7 @@ class _Batch:
             self.by_model.append((model, fits, rows, np.cumsum(own) - own, np.repeat(np.arange(len(fits)), own)))
 
 
-def _covariances(W: Array, N: Array, floor: Array, batch: _Batch, scale: Array, axes: Array) -> Array:
+def _covariances(W: Floats, N: Floats, floor: Floats, batch: _Batch, scale: Floats, axes: Floats) -> Floats:
     """Compute the M-step of every fit by its model; `scale` and `axes` keep the state of inner loops."""
     out = np.empty_like(W)
     for model, which, rows, starts, owner in batch.by_model:
@@ -183,7 +186,7 @@ def _covariances(W: Array, N: Array, floor: Array, batch: _Batch, scale: Array, 
 
 
 def fit_mixtures(
-    X: Array,
+    X: Floats,
     problems: Sequence[tuple[str, int]],
     starts: dict[int, NDArray[np.intp]],
     *,
@@ -263,7 +266,7 @@ def fit_mixtures(
     return results
 
 
-def _moments(z: Array, N: Array, means: Array, deviation: Array) -> tuple[Array, Array]:
+def _moments(z: Floats, N: Floats, means: Floats, deviation: Floats) -> tuple[Floats, Floats]:
     """Compute the new means and the scatter about them, from deviations from the old means: nothing cancels."""
     p = len(deviation)
     weighted = [z * d for d in deviation]
@@ -276,7 +279,7 @@ def _moments(z: Array, N: Array, means: Array, deviation: Array) -> tuple[Array,
     return means + shift, W
 
 
-def _memberships(joint: Array, batch: _Batch) -> Array:
+def _memberships(joint: Floats, batch: _Batch) -> Floats:
     """Turn log joint densities into memberships, in place, and return the log likelihood of each fit."""
     n = joint.shape[1]
     loglik = np.empty(len(batch.sizes))
@@ -295,7 +298,7 @@ def _memberships(joint: Array, batch: _Batch) -> Array:
 class Search(NamedTuple):
     """The fits of several models with several numbers of components."""
 
-    bic: Array  # (models, sizes): 2 loglik - parameters x log n; NaN where there is no fit
+    bic: Floats  # (models, sizes): 2 loglik - parameters x log n; NaN where there is no fit
     place: NDArray[np.intp]  # (models, sizes): which fit it is; one component is the same in several models
     batches: list[Mixtures]
 
@@ -310,7 +313,7 @@ class Search(NamedTuple):
 
 
 def search(
-    X: Array,
+    X: Floats,
     models: Sequence[str],
     sizes: Sequence[int],
     starts: dict[int, NDArray[np.intp]],
@@ -355,7 +358,7 @@ def search(
 @cache
 def _plan(
     models: tuple[str, ...], sizes: tuple[int, ...], started: tuple[int, ...], p: int
-) -> tuple[list[tuple[str, int]], NDArray[np.intp], Array]:
+) -> tuple[list[tuple[str, int]], NDArray[np.intp], Floats]:
     """List the problems to solve, the place of each model and size among them (-1: no start), and their parameters."""
     wanted = [[(_single_component(m) if G == 1 else m, G) for G in sizes] for m in models]
     problems = [problem for problem in dict.fromkeys(chain(*wanted)) if problem[1] in started]

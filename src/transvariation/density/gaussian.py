@@ -3,16 +3,16 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from transvariation._typing import Floats
 from transvariation.density.box_probability import log_mixture_boxes
 from transvariation.density.covariance import check_full_spread
 from transvariation.validation import native_frame
 
-Floats = NDArray[np.float64]
 Components = tuple[Floats, Floats, Floats]  # weights, means, covariances
 
 

@@ -10,8 +10,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from transvariation._typing import Floats
 from transvariation.acceleration import resolve_engine
-from transvariation.density.covariance_models import MODELS, MODELS_1D, Array, n_parameters
+from transvariation.density.covariance_models import MODELS, MODELS_1D, n_parameters
 from transvariation.density.em import fit_mixtures, log_density, search
 from transvariation.density.gaussian import Components, GaussianMixtureMixin
 from transvariation.density.hierarchical import merge_clusters, starting_partitions
@@ -141,7 +142,7 @@ class GaussianMixtureBIC(GaussianMixtureMixin, BaseEstimator):
         """
         return self._fit_rows(validate_data(self, native_frame(X), dtype=np.float64, ensure_min_samples=2))
 
-    def _fit_rows(self, rows: Array) -> Self:
+    def _fit_rows(self, rows: Floats) -> Self:
         """Fit to validated samples."""
         n, p = rows.shape
         self.n_features_in_ = p
@@ -205,12 +206,12 @@ class GaussianMixtureBIC(GaussianMixtureMixin, BaseEstimator):
         index, columns = pd.Index(models, name="model"), pd.Index(sizes, name="n_components")
         return pd.DataFrame(self._bic, index=index, columns=columns)
 
-    def _evaluate(self, X: ArrayLike) -> tuple[Array, Array]:
+    def _evaluate(self, X: ArrayLike) -> tuple[Floats, Floats]:
         check_is_fitted(self, "means_")
         rows = validate_data(self, native_frame(X), dtype=np.float64, reset=False)
         return log_density(rows, self.weights_, self.means_, self.covariances_)
 
-    def score_samples(self, X: ArrayLike) -> Array:
+    def score_samples(self, X: ArrayLike) -> Floats:
         """Compute the log density at each sample, (n,).
 
         Parameters
@@ -225,7 +226,7 @@ class GaussianMixtureBIC(GaussianMixtureMixin, BaseEstimator):
         """
         return self._evaluate(X)[0]
 
-    def predict_proba(self, X: ArrayLike) -> Array:
+    def predict_proba(self, X: ArrayLike) -> Floats:
         """Compute the probability that each sample comes from each component, (n, G).
 
         Parameters
@@ -258,7 +259,7 @@ class GaussianMixtureBIC(GaussianMixtureMixin, BaseEstimator):
     def _components(self) -> Components:
         return self.weights_, self.means_, self.covariances_
 
-    def sample(self, n_samples: int = 1) -> tuple[Array, NDArray[np.intp]]:
+    def sample(self, n_samples: int = 1) -> tuple[Floats, NDArray[np.intp]]:
         """Draw samples from the mixture.
 
         Parameters

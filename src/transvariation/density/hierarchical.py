@@ -3,20 +3,18 @@
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from transvariation._typing import Floats, Indices
 from transvariation.density.covariance_models import determinant
 
-Array = NDArray[np.float64]
-Labels = NDArray[np.intp]
-Merge = Callable[[Array, Array, float], Labels]
+Merge = Callable[[Floats, Floats, float], Indices]
 
 # Losses that agree to so many decimals count as equal, and the first pair is merged. In rounded data many pairs have
 # the same distance, between which rounding errors must not decide.
 LOSS_DECIMALS = 9
 
 
-def scaled_by_svd(X: Array) -> Array:
+def scaled_by_svd(X: Floats) -> Floats:
     """Standardise the variables, rotate them to their principal axes and scale these by the root of their spread.
 
     With the singular value decomposition Z = U S V' of the standardised data this is Z V S^(-1/2), the coordinates that
@@ -37,7 +35,7 @@ def scaled_by_svd(X: Array) -> Array:
     return Z @ axes[kept].T / np.sqrt(singular[kept])
 
 
-def quantile_classes(x: Array, n_clusters: int) -> Labels:
+def quantile_classes(x: Floats, n_clusters: int) -> Indices:
     """Divide a single variable into classes of about equal size, equal values in the same class.
 
     Examples
@@ -50,8 +48,8 @@ def quantile_classes(x: Array, n_clusters: int) -> Labels:
 
 
 def starting_partitions(
-    X: Array, sizes: Sequence[int], start: str, rows: Labels, merge: Merge | None = None
-) -> dict[int, Labels]:
+    X: Floats, sizes: Sequence[int], start: str, rows: Indices, merge: Merge | None = None
+) -> dict[int, Indices]:
     """Compute a partition to start EM from for each number of components.
 
     Parameters
@@ -84,7 +82,7 @@ def starting_partitions(
     return starts
 
 
-def agglomerate(X: Array, n_clusters: int, merge: Merge | None = None) -> dict[int, Labels]:
+def agglomerate(X: Floats, n_clusters: int, merge: Merge | None = None) -> dict[int, Indices]:
     """Merge samples into clusters, two at a time, each time at the smallest loss of likelihood.
 
     Every cluster has its own Gaussian (Fraley, 1998 [1]_): with n_k samples and scatter matrix W_k about its mean
@@ -136,7 +134,7 @@ def agglomerate(X: Array, n_clusters: int, merge: Merge | None = None) -> dict[i
     return partitions
 
 
-def merge_clusters(mean: Array, N: Array, alpha: float) -> Labels:
+def merge_clusters(mean: Floats, N: Floats, alpha: float) -> Indices:
     """Merge clusters, given by their means and sizes, until one is left.
 
     Returns
@@ -147,7 +145,7 @@ def merge_clusters(mean: Array, N: Array, alpha: float) -> Labels:
     K, p = mean.shape
     W = np.zeros((K, p, p))
 
-    def contribution(N: Array, W: Array, d: Array, weight: Array) -> Array:
+    def contribution(N: Floats, W: Floats, d: Floats, weight: Floats) -> Floats:
         """Compute the contribution of clusters of size N and scatter W + weight d d'."""
         inside = (np.einsum("kii->k", W) + weight * (d * d).sum(axis=1) + alpha) / N
         large = np.flatnonzero(p < N)  # the scatter of p samples or fewer is singular
@@ -187,7 +185,7 @@ def merge_clusters(mean: Array, N: Array, alpha: float) -> Labels:
     return merges
 
 
-def _distinct_rows(X: Array) -> tuple[Labels, Labels, Array]:
+def _distinct_rows(X: Floats) -> tuple[Indices, Indices, Floats]:
     """Number the distinct rows as they appear: where each first occurs, the number of every row, and the counts."""
     order = np.lexsort(X.T)  # stable: of equal rows the first one comes first
     ordered = X[order]

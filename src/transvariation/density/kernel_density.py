@@ -3,19 +3,18 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.covariance import ledoit_wolf
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from transvariation._typing import Floats
 from transvariation.density.bandwidth import MAX_DIMENSION
 from transvariation.density.box_probability import least_eigenvalue
 from transvariation.density.covariance import solve_rows, varying
 from transvariation.density.gaussian import Components, GaussianMixtureMixin
 from transvariation.validation import blocks, check_magnitude, native_frame
-
-Floats = NDArray[np.float64]
 
 RULES = ("normal", "scott")
 _BLOCK = 1 << 16  # distances held at a time: they stay in the cache

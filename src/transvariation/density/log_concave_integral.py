@@ -8,11 +8,11 @@ integral has no cancelling terms.
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from transvariation._typing import Floats, Indices
+
 # Takes points of shape (len(rows), n) and the rows they belong to; returns the log integrand there.
-LogIntegrand = Callable[[Floats, NDArray[np.intp]], Floats]
+LogIntegrand = Callable[[Floats, Indices], Floats]
 
 _REACH = 32.0  # the integrand is followed down to e^-32 of its peak
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
@@ -55,11 +55,11 @@ def _refine(
     left: Floats,
     right: Floats,
     peak: Floats,
-    rows: NDArray[np.intp],
+    rows: Indices,
     divisions: list[Floats],
     tolerance: float,
     result: Floats,
-) -> NDArray[np.intp]:
+) -> Indices:
     """Integrate over ever finer panels until two agree and the ends are resolved; return the rows not converged."""
     for breaks in divisions:
         if not len(rows):
@@ -123,7 +123,7 @@ def _reach(f: LogIntegrand, mode: Floats, width: Floats, limit: Floats, peak: Fl
     return np.where(fallen.any(axis=1), x[np.arange(len(mode)), np.argmax(fallen, axis=1)], outside)
 
 
-def _tight(f: LogIntegrand, mode: Floats, end: Floats, peak: Floats, rows: NDArray[np.intp]) -> Floats:
+def _tight(f: LogIntegrand, mode: Floats, end: Floats, peak: Floats, rows: Indices) -> Floats:
     """Compute exactly where the integrand has fallen by _REACH: a steep fall then begins right at the end."""
     each, near, far = np.arange(len(rows)), mode, end
     for _ in range(12):
@@ -135,7 +135,7 @@ def _tight(f: LogIntegrand, mode: Floats, end: Floats, peak: Floats, rows: NDArr
 
 
 def _composite(
-    f: LogIntegrand, left: Floats, right: Floats, peak: Floats, rows: NDArray[np.intp], breaks: Floats
+    f: LogIntegrand, left: Floats, right: Floats, peak: Floats, rows: Indices, breaks: Floats
 ) -> tuple[Floats, Floats]:
     """Compute the log integral, and the error of the outermost panels extrapolated to the ends."""
     panel = np.diff(breaks)[:, None]

@@ -16,12 +16,10 @@ Genz, A. and Bretz, F. (2009). Computation of multivariate normal and t probabil
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp, ndtr, ndtri, ndtri_exp
 
+from transvariation._typing import Floats, Indices
 from transvariation.density.normal_boxes import log_interval
-
-Floats = NDArray[np.float64]
 
 _SHIFTS = 12
 _FIRST, _LAST = 64, 1 << 14  # lattice points per shift: from, to
@@ -79,7 +77,7 @@ def log_box_tilted(
     return log_p, error
 
 
-def _take(boxes: _Boxes, part: NDArray[np.intp]) -> _Boxes:
+def _take(boxes: _Boxes, part: Indices) -> _Boxes:
     return _Boxes(*(array[part] for array in boxes))
 
 

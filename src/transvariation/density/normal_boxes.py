@@ -23,13 +23,11 @@ Plackett, R. L. (1954). A reduction formula for normal multivariate integrals. B
 """
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
+from transvariation._typing import Bools, Floats, Indices
 from transvariation.density.log_concave_integral import integrate_log_concave
 from transvariation.validation import blocks
-
-Floats = NDArray[np.float64]
 
 _LOG_2PI = float(np.log(2 * np.pi))
 _FARTHEST_1D = 1e150  # so that squares are numbers
@@ -210,7 +208,7 @@ def log_box2(lower: Floats, upper: Floats, rho: Floats | float) -> Floats:
     return result
 
 
-def _reflect(lower: Floats, upper: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+def _reflect(lower: Floats, upper: Floats) -> tuple[Floats, Floats, Bools]:
     """Reflect intervals that lie to the left of zero."""
     with np.errstate(invalid="ignore"):  # -inf + inf: the whole axis, the same from either side
         reflected = lower + upper < 0
@@ -237,7 +235,7 @@ def _condition(low: Floats, high: Floats, rho: Floats) -> Floats:
     """Integrate the first variable's density times the conditional probability of the second one's interval."""
     spread = np.sqrt((1 - rho) * (1 + rho))
 
-    def log_integrand(x: Floats, rows: NDArray[np.intp]) -> Floats:
+    def log_integrand(x: Floats, rows: Indices) -> Floats:
         mean, sd = rho[rows, None] * x, spread[rows, None]
         inside = log_interval((low[rows, 1, None] - mean) / sd, (high[rows, 1, None] - mean) / sd)
         return inside - x * x / 2 - _LOG_2PI / 2
@@ -268,7 +266,7 @@ def log_box3(lower: Floats, upper: Floats, corr: Floats) -> Floats:
     for part in blocks(len(kept), _BOXES_3D):
         low, high = lower[kept[part]], upper[kept[part]]
 
-        def log_integrand(x: Floats, rows: NDArray[np.intp], low: Floats = low, high: Floats = high) -> Floats:
+        def log_integrand(x: Floats, rows: Indices, low: Floats = low, high: Floats = high) -> Floats:
             mean = x[:, :, None] * slope
             sides = [((side[rows][:, None, others] - mean) / spread).reshape(-1, 2) for side in (low, high)]
             log_p = log_box2(sides[0], sides[1], rho)

@@ -6,11 +6,10 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from transvariation._typing import Bools, Floats, Indices
 from transvariation.validation import as_rows
-
-Floats = NDArray[np.float64]
 
 TAU_MAX = ("integral", "half", "product")
 
@@ -90,7 +89,7 @@ def univariate_log_tp(density: Any, Z: Floats, m: Floats) -> Floats:
     return result
 
 
-def _log_tau(density: Any, corner: Floats, above: NDArray[np.bool_]) -> Floats:
+def _log_tau(density: Any, corner: Floats, above: Bools) -> Floats:
     return log_box_probability(density, np.where(above, corner, -np.inf), np.where(above, np.inf, corner))
 
 
@@ -105,7 +104,7 @@ def _log_ratio(density: Any, Z: Floats, m: Floats) -> Floats:
     return np.minimum(np.subtract(tau, largest, out=np.full(len(Z), -np.inf), where=tau > -np.inf), 0.0)
 
 
-def _orthants(above: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
+def _orthants(above: Bools) -> tuple[Bools, Indices]:
     """Return the orthants that contain samples, and the number of each sample's orthant."""
     codes = np.packbits(above, axis=1)
     rows = codes.view(f"V{codes.shape[1]}").ravel()  # each as one item: faster than np.unique with an axis

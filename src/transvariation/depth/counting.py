@@ -15,13 +15,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from transvariation._typing import Bools, Floats
 from transvariation.acceleration import use_compiled
 from transvariation.validation import blocks
 
-Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 Places = NDArray[np.int32]
-Mask = NDArray[np.bool_]
 
 _MAX_COMPILED = 12  # variables: the compiled kernel has a table of all 2^p orthants
 _MANY = 500  # more rows than this are worth preparations that take longer than counting few
@@ -89,7 +88,7 @@ def _count_plain(X: Floats, m: Floats, Z: Floats, same: bool) -> Transvariations
     return Transvariations(counts[0, :q], counts[1, :q], side, centre, is_open[:, :q].sum(axis=0))
 
 
-def _directions(up: Mask, down: Mask) -> tuple[Counts, Counts]:
+def _directions(up: Bools, down: Bools) -> tuple[Counts, Counts]:
     """List an object for each combination of directions, or every object, and the place of each in this list."""
     p, q = up.shape
     if q <= _MANY or p >= 40:  # 3^40 is no 64-bit number
@@ -184,7 +183,7 @@ def _count_compiled(X: Floats, m: Floats, Z: Floats, same: bool) -> Transvariati
     return counts
 
 
-def _equal_coordinates(V: Floats, m: Floats) -> Mask:
+def _equal_coordinates(V: Floats, m: Floats) -> Bools:
     """Compare rows with m: shape (p, n), which NumPy reduces much faster than (n, p)."""
     return np.array([V[:, u] == m[u] for u in range(len(m))])
 

@@ -9,13 +9,12 @@ from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg.lapack import dposv
 
+from transvariation._typing import Floats
 from transvariation.acceleration import use_compiled
 from transvariation.validation import as_rows, exponent_beyond
-
-Floats = NDArray[np.float64]
 
 _LARGE = 20_000  # rows from which on Newton's method starts from the median of a subsample
 _SUBSAMPLE = 4_000

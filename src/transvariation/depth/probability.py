@@ -1,13 +1,12 @@
 """Gini's transvariation probability (tp) of objects with respect to a sample."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from transvariation._typing import Floats
 from transvariation.depth.counting import Transvariations, count_transvariations
 from transvariation.depth.median import spatial_median
 from transvariation.validation import as_rows
-
-Floats = NDArray[np.float64]
 
 TAU_MAX = ("count", "half", "product")
 TIES = ("proper", "literal")
@@ -20,7 +19,7 @@ def transvariation_probability(
     *,
     tau_max: str = "count",
     ties: str = "proper",
-) -> NDArray[np.float64]:
+) -> Floats:
     r"""Compute tp of each row of `Z` with respect to the target sample `X`.
 
     For an object c and a centre m, tau is the share of target units that lie beyond c as seen from m, in every
@@ -93,7 +92,7 @@ def tp_of_rows(X: Floats, Z: Floats, m: Floats, tau_max: str, ties: str) -> Floa
     return ratio(count_transvariations(X, m, Z), len(X), X.shape[1], tau_max, ties)
 
 
-def ratio(counts: Transvariations, n: int, p: int, tau_max: str, ties: str) -> NDArray[np.float64]:
+def ratio(counts: Transvariations, n: int, p: int, tau_max: str, ties: str) -> Floats:
     """Divide tau by its maximum, given the counts among n units in p variables."""
     beyond, at, side, centre, n_open = counts
     if ties == "literal":

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from transvariation._typing import Floats
 from transvariation.displays.axes import given_or_new, legend, styled
 from transvariation.report.figure_style import DARK, RED, REGION, THRESHOLD, WARM
 from transvariation.report.names import label_ticks
@@ -105,7 +106,7 @@ class AcceptanceDisplay:
         """
         return cls(p_values, n_calibration=n_calibration, sensitivity=sensitivity).plot(ax)
 
-    def roles(self, p_values: NDArray[np.float64]) -> NDArray[np.str_]:
+    def roles(self, p_values: Floats) -> NDArray[np.str_]:
         """Name the role of each sample.
 
         Parameters

@@ -3,9 +3,10 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from transvariation._typing import Floats
 from transvariation.conformal import ConformalCalibration, group_weights
 from transvariation.displays.axes import given_or_new, legend, styled
 from transvariation.report.figure_style import DARK, GREY, REGION, THRESHOLD
@@ -49,9 +50,9 @@ class CalibrationDisplay:
 
     def __init__(
         self,
-        nominal: NDArray[np.float64],
-        lower: NDArray[np.float64],
-        upper: NDArray[np.float64],
+        nominal: Floats,
+        lower: Floats,
+        upper: Floats,
         *,
         confidence: float,
         sensitivity: float | None = None,

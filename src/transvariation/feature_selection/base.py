@@ -9,16 +9,17 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from transvariation._typing import Bools, Floats, Indices
 from transvariation.validation import check_magnitude, native_frame
 
 
 class TargetSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
     """Select variables of the target samples; a subclass implements `_select`, which sets `selected_`."""
 
-    selected_: NDArray[np.intp]
+    selected_: Indices
 
     @abstractmethod
-    def _select(self, X: NDArray[np.float64]) -> None:
+    def _select(self, X: Floats) -> None:
         """Select variables of validated samples."""
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
@@ -36,7 +37,7 @@ class TargetSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         self
             The fitted selector.
         """
-        rows: NDArray[np.float64] = validate_data(self, native_frame(X), dtype=np.float64, ensure_min_samples=2)
+        rows: Floats = validate_data(self, native_frame(X), dtype=np.float64, ensure_min_samples=2)
         check_magnitude(rows)
         self._select(rows)
         return self
@@ -56,7 +57,7 @@ class TargetSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         """
         return super().transform(native_frame(X))
 
-    def _get_support_mask(self) -> NDArray[np.bool_]:
+    def _get_support_mask(self) -> Bools:
         check_is_fitted(self)
         mask = np.zeros(self.n_features_in_, dtype=bool)
         mask[self.selected_] = True

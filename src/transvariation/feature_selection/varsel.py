@@ -7,10 +7,10 @@ selection in the manner of Raftery and Dean, which chooses the same two variable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from transvariation._typing import Floats
 from transvariation.density.covariance import varying
 from transvariation.density.gaussian_mixture import GaussianMixtureBIC
 from transvariation.feature_selection.base import TargetSelector
@@ -19,8 +19,6 @@ from transvariation.validation import check_count
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Floats = NDArray[np.float64]
 
 
 def repeated_share(X: Floats) -> Floats:

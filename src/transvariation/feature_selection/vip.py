@@ -3,13 +3,12 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from transvariation._typing import Floats
 from transvariation.decomposition.projections import generator, random_projections
 from transvariation.feature_selection.base import TargetSelector
 from transvariation.validation import check_count
-
-Floats = NDArray[np.float64]
 
 
 def importance_coefficients(matrices: ArrayLike, std: ArrayLike) -> Floats:

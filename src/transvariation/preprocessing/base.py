@@ -5,14 +5,13 @@ from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.ndimage import median_filter
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from transvariation._typing import Floats
 from transvariation.validation import native_frame
-
-Floats = NDArray[np.float64]
 
 _GAP = 1.5  # times the median of the steps around it: a longer step is a gap
 _AROUND = 9  # steps

@@ -1,14 +1,13 @@
 """Filters along the axis of a spectrum: Savitzky-Golay, trends and baselines. Gaps of the axis are not bridged."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import solveh_banded
 from scipy.signal import savgol_filter
 
+from transvariation._typing import Floats
 from transvariation.preprocessing.base import SpectrumTransformer, segments
 from transvariation.preprocessing.scatter import polynomial_basis
-
-Floats = NDArray[np.float64]
 
 
 class SavitzkyGolay(SpectrumTransformer):

@@ -7,9 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from transvariation._typing import Floats
 from transvariation.validation import native_frame
-
-Floats = NDArray[np.float64]
 
 
 class LaggedVariables(TransformerMixin, BaseEstimator):

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from transvariation._typing import Bools, Floats
 from transvariation.preprocessing.base import SpectrumTransformer, segments
 
-Floats = NDArray[np.float64]
 Region = tuple[float, float]
 
 _SIZES = {
@@ -109,7 +109,7 @@ class RegionScaling(SpectrumTransformer):
         return X / self.scale_
 
 
-def region_mask(positions: Floats, region: Region) -> NDArray[np.bool_]:
+def region_mask(positions: Floats, region: Region) -> Bools:
     """Return a mask of the positions in a region, ends included.
 
     Parameters

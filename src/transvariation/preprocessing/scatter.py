@@ -1,11 +1,10 @@
 """Scatter correction: level, slope and smooth background of each spectrum."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from transvariation._typing import Floats
 from transvariation.preprocessing.base import SpectrumTransformer
-
-Floats = NDArray[np.float64]
 
 
 class SNV(SpectrumTransformer):

@@ -7,9 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
 
+from transvariation._typing import Floats
 from transvariation.validation import check_count, native_frame
-
-Floats = NDArray[np.float64]
 
 
 class PiecewiseDirectStandardization(TransformerMixin, BaseEstimator):

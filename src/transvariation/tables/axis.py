@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from transvariation._typing import Floats
 from transvariation.tables.cells import Column, explain, read_cells
 from transvariation.tables.columns import MIN_POSITIONS, position_of, split_unit
 from transvariation.tables.grid import Block, Grid
@@ -29,8 +29,8 @@ class Resampling(NamedTuple):
     """
 
     at: list[int]
-    own: NDArray[np.float64]
-    wanted: NDArray[np.float64]
+    own: Floats
+    wanted: Floats
     kept: list[int]
     header: list[str]
 

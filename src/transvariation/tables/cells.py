@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from transvariation._typing import Floats
 from transvariation.tables.problems import Problems
 from transvariation.tables.settings import MARKS
 
@@ -44,7 +45,7 @@ class Limit(float):
 class Cells(NamedTuple):
     """A column, or part of one, as numbers."""
 
-    values: NDArray[np.float64]  # NaN where there is none
+    values: Floats  # NaN where there is none
     below: dict[int, float]  # position -> detection limit, 0 where it is not stated
     faults: dict[int, object]  # position -> a cell that is not a number
 
@@ -196,7 +197,7 @@ def cell_text(cell: object) -> str:
     return str(int(cell) if isinstance(cell, float) and cell.is_integer() else cell).strip()
 
 
-def order_values(cells: Column, decimal: str) -> NDArray[np.float64]:
+def order_values(cells: Column, decimal: str) -> Floats:
     """Return the order of measurement as numbers: as they are, or seconds of dates and times; NaN where neither."""
     values, _, faults = read_cells(cells, decimal)
     return np.array([_seconds(cell) for cell in cells]) if faults else values

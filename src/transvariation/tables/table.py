@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from transvariation._typing import Bools, Floats
 from transvariation.tables.columns import LEVELS, locate
 from transvariation.tables.problems import Problem, Problems, row_list
 
@@ -61,17 +62,17 @@ class Table:
     name: str
     ids: tuple[str, ...]
     features: tuple[str, ...]
-    X: NDArray[np.float64]
+    X: Floats
     rows: NDArray[np.int64]
     source: tuple[str, ...] | None = None
     fragment: tuple[str, ...] | None = None
     replicate: tuple[str, ...] | None = None
-    order: NDArray[np.float64] | None = None
+    order: Floats | None = None
     units: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     roles: Mapping[str, str] = field(default_factory=dict)
-    below: NDArray[np.float64] | None = None
-    filled: NDArray[np.bool_] | None = None
+    below: Floats | None = None
+    filled: Bools | None = None
     notes: tuple[Problem, ...] = ()
     dropped: tuple[str, ...] = ()
     sha256: str = ""
@@ -148,7 +149,7 @@ class Table:
         notes = (*self.notes, *notes)
         return replace(self, features=tuple(names), units=units, headers=headers, notes=notes, **parts)
 
-    def keep(self, rows: NDArray[np.bool_]) -> "Table":
+    def keep(self, rows: Bools) -> "Table":
         """Keep the rows where the mask holds.
 
         Parameters

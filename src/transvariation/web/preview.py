@@ -5,14 +5,12 @@ from io import BytesIO
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from transvariation._typing import Floats
 from transvariation.tables import Limits, Problem, Table, TableError
 from transvariation.tables.excel import sheet_titles
 from transvariation.tables.opening import opened
 from transvariation.tables.settings import TableSettings
-
-Floats = NDArray[np.float64]
 
 FIRST_ROWS = 8
 PLACES = 12  # further rows shown because they have problems

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from transvariation._typing import Floats
 from transvariation.casework.background.likelihood_ratio import MIN_SOURCES, SYSTEM
 from transvariation.casework.background.model import Background, bound_of
 from transvariation.casework.background.pairs import Design, Pairs, Source, one_pair, scaled_differences
@@ -11,7 +12,6 @@ from transvariation.casework.background.same_source import SameSourceDifferences
 from transvariation.casework.decision import Basis, is_accepted
 from transvariation.casework.errors import Caution
 from transvariation.casework.evidence import MAX_GROUPED, BackgroundEvidence, Ratios, group_fragments
-from transvariation.casework.fragments import Floats
 from transvariation.casework.reading import CaseTables
 
 LEVEL = 0.005  # of the share of sources that vary as little as the case, below which ratios are refused

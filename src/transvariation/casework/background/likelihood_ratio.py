@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 from scipy.stats import invgamma
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import gen_batches
 
+from transvariation._typing import Bools, Floats, Indices
 from transvariation.casework.background.pairs import (
     N_PARTS,
     Design,
@@ -29,8 +29,6 @@ from transvariation.casework.background.pairs import (
     draw_pairs,
 )
 from transvariation.casework.background.rates import Rate, measure_rate
-
-Floats = NDArray[np.float64]
 
 SYSTEM = "three_level"
 MIN_SOURCES = 30  # fewer sources do not show how sources differ
@@ -146,9 +144,7 @@ class ThreeLevelModel:
             ratios[at] = self._log10_lr(pairs.known[at], pairs.questioned[at], one, two, within, without[at])
         return ratios
 
-    def _log10_lr(
-        self, a: Floats, b: Floats, one: Floats, two: Floats, within: Levels, without: NDArray[np.intp]
-    ) -> Floats:
+    def _log10_lr(self, a: Floats, b: Floats, one: Floats, two: Floats, within: Levels, without: Indices) -> Floats:
         precision_one, precision_two = np.linalg.inv(one), np.linalg.inv(two)
         joint = np.linalg.inv(precision_one + precision_two)
         middle = (a @ precision_one + b @ precision_two) @ joint
@@ -161,7 +157,7 @@ class ThreeLevelModel:
         logs = [np.logaddexp.reduce(x, axis=0) for x in (same, of_a, of_b)]
         return np.asarray((logs[0] - logs[1] - logs[2]) / np.log(10))
 
-    def _log_density(self, points: Floats, covariance: Floats, without: NDArray[np.intp]) -> Floats:
+    def _log_density(self, points: Floats, covariance: Floats, without: Indices) -> Floats:
         """Compute the log density of sources that are measured with an error of the given covariance."""
         return _log_density(points, self.sources_, self.kernel_ + covariance, self.kernel_freedom_, without)
 
@@ -245,7 +241,7 @@ def _log_density(
     centers: Floats,
     covariance: Floats,
     freedom: float = np.inf,
-    without: NDArray[np.intp] | None = None,
+    without: Indices | None = None,
 ) -> Floats:
     """Compute the log of the mean of densities at the centres, all with one covariance.
 
@@ -373,11 +369,11 @@ class Unseen:
     The weights of the pairs of one source sum to 1/2, and so do those of different sources.
     """
 
-    same: NDArray[np.bool_]
-    source: NDArray[np.intp]
-    other: NDArray[np.intp]
+    same: Bools
+    source: Indices
+    other: Indices
     weight: Floats
-    part: NDArray[np.intp]
+    part: Indices
 
     @classmethod
     def join(cls, kinds: Sequence[Pairs]) -> "Unseen":
@@ -414,7 +410,7 @@ class CalibratedRatio:
         return np.where(at_bound, np.maximum(errors, max(self.performance.bound_errors)), errors)
 
 
-def calibrated_ratio(raw: Floats, same: NDArray[np.bool_], weight: Floats) -> Callable[[Floats], Floats]:
+def calibrated_ratio(raw: Floats, same: Bools, weight: Floats) -> Callable[[Floats], Floats]:
     """Fit a logistic regression of same source on raw ratios, at even prior odds; return it as a function."""
 
     def column(values: Floats) -> Floats:
@@ -428,7 +424,7 @@ def calibrated_ratio(raw: Floats, same: NDArray[np.bool_], weight: Floats) -> Ca
 
 def elub(
     log10_lr: Floats,
-    same: NDArray[np.bool_],
+    same: Bools,
     weight: Floats | None = None,
     numbers: tuple[float, float] | None = None,
 ) -> tuple[float, float]:
@@ -462,7 +458,7 @@ def elub(
     last = max(0, int(np.floor(min(values.max(), np.log10(n_different + 1)) / STEP)) + 1)
     thresholds = np.linspace(first * STEP, last * STEP, last - first + 1)
 
-    def share_at_or_below(kind: NDArray[np.bool_]) -> Floats:
+    def share_at_or_below(kind: Bools) -> Floats:
         order = np.argsort(values[kind])
         weights = np.ones(len(order)) if weight is None else weight[kind][order]
         ranks = np.searchsorted(values[kind][order], thresholds, side="right")
@@ -476,7 +472,7 @@ def elub(
     return round(min(float(low), 0.0), 10), round(max(float(high), 0.0), 10)
 
 
-def cllr(log10_lr: Floats, same: NDArray[np.bool_], weight: Floats | None = None) -> float:
+def cllr(log10_lr: Floats, same: Bools, weight: Floats | None = None) -> float:
     """Compute the log-likelihood-ratio cost (Brümmer and du Preez, 2006)."""
     natural = np.asarray(log10_lr) * np.log(10)
     costs = [
@@ -486,7 +482,7 @@ def cllr(log10_lr: Floats, same: NDArray[np.bool_], weight: Floats | None = None
     return sum(costs) / 2 / float(np.log(2))
 
 
-def recalibrated(log10_lr: Floats, same: NDArray[np.bool_], weight: Floats | None = None) -> Floats:
+def recalibrated(log10_lr: Floats, same: Bools, weight: Floats | None = None) -> Floats:
     """Recalibrate log10 ratios by the best monotone function of them (pool adjacent violators)."""
     weights = np.where(same, 0.5 / same.sum(), 0.5 / (~same).sum()) if weight is None else weight
     isotonic = IsotonicRegression(y_min=0, y_max=1).fit(log10_lr, same.astype(float), sample_weight=weights)
@@ -494,7 +490,7 @@ def recalibrated(log10_lr: Floats, same: NDArray[np.bool_], weight: Floats | Non
     return np.log10(share / (1 - share))
 
 
-def cross_entropy(log10_lr: Floats, same: NDArray[np.bool_], weight: Floats | None = None) -> tuple[float, ...]:
+def cross_entropy(log10_lr: Floats, same: Bools, weight: Floats | None = None) -> tuple[float, ...]:
     """Compute the empirical cross-entropy at each of `PRIOR_ODDS` (Ramos and Gonzalez-Rodriguez, 2013)."""
     natural, prior = np.asarray(log10_lr) * np.log(10), 1 / (1 + 10**-PRIOR_ODDS)
     odds, weights = PRIOR_ODDS * np.log(10), np.ones(len(same)) if weight is None else weight
@@ -516,7 +512,7 @@ def performance(
         for at in (same, ~same)
     ]
 
-    def rate(events: NDArray[np.bool_], kind: NDArray[np.bool_]) -> Rate:
+    def rate(events: Bools, kind: Bools) -> Rate:
         other = None if kind is same else pairs.other[kind]
         return measure_rate(events[kind], pairs.source[kind], other, weight[kind])
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import KDTree
 
+from transvariation._typing import Floats
 from transvariation.casework.background.likelihood_ratio import MIN_SOURCES, CalibratedRatio, LikelihoodSystem
 from transvariation.casework.background.pairs import (
     Design,
-    Floats,
     Pairs,
     Source,
     different_source_pairs,

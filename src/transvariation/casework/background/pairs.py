@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.spatial import KDTree
 
+from transvariation._typing import Bools, Floats, Indices
 from transvariation.conformal import group_weights
 
-Floats = NDArray[np.float64]
 Source = Sequence[Floats]  # one array of shape (replicates, p) per fragment
 
 N_DRAWN = 24_000  # same-source comparisons that are drawn from a background if it has as many
@@ -59,19 +59,19 @@ class Pairs:
 
     known: Floats
     questioned: Floats
-    n_known: NDArray[np.intp]
-    n_questioned: NDArray[np.intp]
-    source: NDArray[np.intp]
-    other: NDArray[np.intp]
+    n_known: Indices
+    n_questioned: Indices
+    source: Indices
+    other: Indices
     weight: Floats
-    part: NDArray[np.intp]
+    part: Indices
 
-    def at(self, chosen: NDArray[np.bool_]) -> "Pairs":
+    def at(self, chosen: Bools) -> "Pairs":
         """Return some of the pairs."""
         return Pairs(**{name: value[chosen] for name, value in vars(self).items()})
 
     @property
-    def same(self) -> NDArray[np.bool_]:
+    def same(self) -> Bools:
         """Whether known and questioned fragments have the same source."""
         return np.asarray(self.source == self.other)
 
@@ -92,12 +92,12 @@ class Draw:
     n_parts: int
     known: csr_array
     questioned: csr_array
-    n_known: NDArray[np.intp]
-    n_questioned: NDArray[np.intp]
-    source: NDArray[np.intp]
-    part: NDArray[np.intp]
+    n_known: Indices
+    n_questioned: Indices
+    source: Indices
+    part: Indices
 
-    def at(self, chosen: NDArray[np.bool_]) -> "Draw":
+    def at(self, chosen: Bools) -> "Draw":
         """Return some of the comparisons."""
         return Draw(self.n_parts, *(value[chosen] for name, value in vars(self).items() if name != "n_parts"))
 
@@ -154,7 +154,7 @@ def draw_pairs(
     return Draw(n_parts, known, questioned, *np.array(counts, dtype=np.intp).T)
 
 
-def _turns(m: int, n: int, n_turns: int, rng: np.random.Generator) -> NDArray[np.intp]:
+def _turns(m: int, n: int, n_turns: int, rng: np.random.Generator) -> Indices:
     """Choose n of m items in every turn, so that all are chosen about equally often."""
     n = min(n, m)
     cycle = math.ceil(m / n)
@@ -163,7 +163,7 @@ def _turns(m: int, n: int, n_turns: int, rng: np.random.Generator) -> NDArray[np
     return np.asarray(orders[turn[:, None] // cycle, (turn[:, None] % cycle * n + np.arange(n)) % m])
 
 
-def _n_divisions(rows: Sequence[NDArray[np.intp]], design: Design) -> int:
+def _n_divisions(rows: Sequence[Indices], design: Design) -> int:
     """Count in how many ways one fragment of a source can be questioned, up to a million."""
     m = len(rows)
     n_theirs = min(design.questioned, max(1, m - design.known), m - 1)
@@ -181,7 +181,7 @@ def same_source_pairs(
     return draw_pairs(background, design, rng, n_pairs).pairs(background_rows(background))
 
 
-def mean_weights(sets: Sequence[Sequence[NDArray[np.intp]]], n_rows: int) -> csr_array:
+def mean_weights(sets: Sequence[Sequence[Indices]], n_rows: int) -> csr_array:
     """Compute the weights of rows in the mean of the fragment means of each set of fragments."""
     columns = [np.concatenate(fragments) for fragments in sets]
     weights = [np.concatenate([np.full(len(x), 1 / len(x) / len(fragments)) for x in fragments]) for fragments in sets]
@@ -194,7 +194,7 @@ def background_rows(background: Sequence[Source]) -> Floats:
     return np.concatenate([x for source in background for x in source])
 
 
-def row_numbers(background: Sequence[Source]) -> list[list[NDArray[np.intp]]]:
+def row_numbers(background: Sequence[Source]) -> list[list[Indices]]:
     """Number the rows of each fragment of each source, in the order of :func:`background_rows`."""
     ends = iter(np.cumsum([len(x) for source in background for x in source]))
     return [[np.arange(end - len(x), end) for x, end in zip(source, ends, strict=False)] for source in background]
@@ -245,12 +245,12 @@ def different_source_pairs(
 
 def _pairs_of_sources(
     pairs: Pairs,
-    order: NDArray[np.intp],
-    starts: NDArray[np.intp],
+    order: Indices,
+    starts: Indices,
     n_pairs: int,
     whitening: Floats | None,
     rng: np.random.Generator,
-) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats, NDArray[np.intp]]:
+) -> tuple[Indices, Indices, Floats, Indices]:
     """Choose ordered pairs of different sources, how many each stands for, and the round of each."""
     n, half = len(starts), max(1, n_pairs // len(starts) // 2)
     near = max(1, min(N_NEAR, half // N_PARTS, n - 2))

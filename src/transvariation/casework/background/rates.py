@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import beta, t
-
-Floats = NDArray[np.float64]
 
 CONFIDENCE = 0.95
 

@@ -17,11 +17,11 @@ from scipy.sparse import csr_array
 from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.utils import gen_batches
 
+from transvariation._typing import Floats
 from transvariation.casework.background.pairs import (
     N_DRAWN,
     N_PARTS,
     Design,
-    Floats,
     Source,
     background_rows,
     draw_pairs,

@@ -8,12 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import norm, t
 
 from transvariation.casework.background.rates import Rate, measure_rate
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

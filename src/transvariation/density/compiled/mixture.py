@@ -9,9 +9,9 @@ from math import log, nan
 import numpy as np
 from numpy.typing import NDArray
 
+from transvariation._typing import Floats
 from transvariation.acceleration import compiled
 from transvariation.density.compiled.m_steps import CODES, COMMON, inlined, log_root_determinant, m_step, whiten
-from transvariation.density.covariance_models import Array
 from transvariation.density.em import SMALLEST_SIZE, Mixtures, least_scatter, variance_floor
 
 _BLOCK = 128  # samples
@@ -298,7 +298,7 @@ def _fit_space(blocks, *arguments):
 
 
 def fit_mixtures(
-    X: Array,
+    X: Floats,
     problems: Sequence[tuple[str, int]],
     starts: dict[int, NDArray[np.intp]],
     *,
