@@ -1,0 +1,20 @@
+"""Measure on a laboratory's own database how often the method is wrong."""
+
+from transvariation.casework.validation.comparisons import METHODS, parse_design
+from transvariation.casework.validation.criteria import CRITERIA, MEANING, Verdict, read_criteria
+from transvariation.casework.validation.result import DesignResult, Rates, Ratios, ValidationResult
+from transvariation.casework.validation.run import validate
+
+__all__ = [
+    "CRITERIA",
+    "MEANING",
+    "METHODS",
+    "DesignResult",
+    "Rates",
+    "Ratios",
+    "ValidationResult",
+    "Verdict",
+    "parse_design",
+    "read_criteria",
+    "validate",
+]

@@ -1,0 +1,90 @@
+"""Acceptance criteria, which a laboratory writes down before the validation."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from transvariation.casework.errors import CaseError
+
+CRITERIA = {
+    "false_exclusion_excess": 0.03,  # above 1 - sensitivity
+    "false_inclusion": 0.3,
+    "cllr": 0.5,
+    "misleading_100": 0.02,  # of either kind, with a ratio beyond 100
+}
+MEANING = {
+    "false_exclusion_excess": "false exclusions beyond the promised share",
+    "false_inclusion": "false inclusions",
+    "cllr": "cost of the likelihood ratios, Cllr",
+    "misleading_100": "strongly misleading likelihood ratios (beyond 100)",
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether an acceptance criterion was met in a design.
+
+    Attributes
+    ----------
+    criterion, design : str
+    sensitivity : float or None
+    limit, measured : float
+    high : float
+        The upper end of the 95% interval of what was measured, where it has one.
+    met : bool
+        Whether what was measured does not exceed the limit.
+    shown : bool
+        Whether the whole interval lies on the same side of the limit.
+    """
+
+    criterion: str
+    design: str
+    sensitivity: float | None
+    limit: float
+    measured: float
+    low: float
+    high: float
+
+    @property
+    def met(self) -> bool:
+        """Whether what was measured does not exceed the limit."""
+        return self.measured <= self.limit
+
+    @property
+    def shown(self) -> bool:
+        """Whether the whole interval lies on the same side of the limit."""
+        return self.high <= self.limit or self.low > self.limit
+
+
+def read_criteria(path: str | Path | None) -> dict[str, float]:
+    """Read acceptance criteria from a TOML file, ``name = limit`` on each line; None gives the defaults.
+
+    Parameters
+    ----------
+    path : path or None
+        The file.
+
+    Returns
+    -------
+    dict
+        The limits by name.
+    """
+    if path is None:
+        return dict(CRITERIA)
+    try:
+        given = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise CaseError(f"{path} cannot be read as acceptance criteria: {error}") from None
+    return check_criteria(given)
+
+
+def check_criteria(given: Mapping[str, Any]) -> dict[str, float]:
+    """Check the names and limits of acceptance criteria."""
+    for name, limit in given.items():
+        if name not in CRITERIA:
+            raise CaseError(f"{name!r} is no acceptance criterion; choose from {', '.join(CRITERIA)}")
+        if isinstance(limit, bool) or not isinstance(limit, int | float) or not limit >= 0:
+            raise CaseError(f"the limit of {name} must be a number that is not negative, not {limit!r}")
+    return {name: float(limit) for name, limit in given.items()}

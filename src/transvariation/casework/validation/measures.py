@@ -1,0 +1,201 @@
+"""Measure error rates and likelihood ratios on comparisons of known origin."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from transvariation._typing import Bools, Floats, Indices
+from transvariation.casework.background.likelihood_ratio import MIN_SOURCES, cllr, cross_entropy, recalibrated
+from transvariation.casework.background.pairs import Design
+from transvariation.casework.background.rates import measure_rate
+from transvariation.casework.validation.comparisons import SHARES, Comparisons, Sources, design_name
+from transvariation.casework.validation.criteria import Verdict
+from transvariation.casework.validation.result import DesignResult, HardPair, Misleading, Rates, Ratios
+
+STRENGTHS = (1, 10, 100, 1000)  # of misleading evidence
+HARDEST = 20  # pairs that are listed
+DRAWN = 200  # points of a Tippett curve
+
+
+def _joined(results: Mapping[Any, Any], tasks: Sequence[Any]) -> dict[str, Floats]:
+    parts = [results[task] for task in tasks if results[task]["known"]]
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0] if all(name in p for p in parts)}
+
+
+def measure_design(
+    text: str,
+    design: Design,
+    data: Sources,
+    run: Comparisons,
+    results: Mapping[Any, Any],
+    sensitivities: Sequence[float],
+) -> DesignResult:
+    """Measure the error rates and likelihood ratios of every method in one design."""
+    name = design_name(design)
+    tasks = [task for task in results if task[0] == name and task[2:] == (run.seed, 1.0)]
+    usable = sum(len(source) > design.known for source in data.in_design(design))
+    found = _joined(results, tasks)
+    known, questioned = found["known"].astype(int), found["questioned"].astype(int)
+    same = known == questioned
+    alike = ~same & (data.stratum[known] == data.stratum[questioned]) & (data.stratum[known] != "")
+
+    def rates(sensitivity: float | None, excluded: Bools, judged: Bools) -> Rates:
+        own, others = judged & same, judged & ~same
+        within = judged & alike
+        return Rates(
+            sensitivity,
+            measure_rate(excluded[own], known[own]),
+            measure_rate(~excluded[others], known[others], questioned[others]),
+            measure_rate(~excluded[within], known[within], questioned[within]) if within.any() else None,
+        )
+
+    every = np.ones(len(known), dtype=bool)
+    measured = {
+        method: tuple(rates(s, found[method] <= 1 - s + 1e-9, every) for s in sensitivities)
+        for method in ("transvariation", "mahalanobis")
+    }
+    applies = np.isfinite(found["astm"])
+    if applies.any():
+        measured["astm"] = (rates(None, found["astm"] == 0, applies),)
+    bounds = found.get("bounds", np.array([-np.inf, np.inf]))
+    ratios = {
+        method: _ratios(found[f"{method}_lr"], same, known, questioned, bounds if method == "transvariation" else None)
+        for method in ("transvariation", "mahalanobis")
+        if f"{method}_lr" in found
+    }
+    order = np.argsort(found["transvariation"], kind="stable")
+    lr = found.get("transvariation_lr")
+
+    def pairs(rows: Indices) -> tuple[HardPair, ...]:
+        names = data.names
+        return tuple(
+            HardPair(
+                names[known[i]],
+                names[questioned[i]],
+                float(found["transvariation"][i]),
+                None if lr is None else float(lr[i]),
+            )
+            for i in rows[:HARDEST]
+        )
+
+    return DesignResult(
+        design=text,
+        n_sources=usable,
+        n_same=int(same.sum()),
+        n_different=int((~same).sum()),
+        rates=measured,
+        ratios=ratios,
+        hard_same=pairs(order[same[order]]),
+        hard_different=pairs(order[~same[order]][::-1]),
+    )
+
+
+def _ratios(
+    log10_lr: Floats, same: Bools, known: NDArray[Any], questioned: NDArray[Any], bounds: Floats | None
+) -> Ratios:
+    best = recalibrated(log10_lr, same)
+    finite = np.clip(best, log10_lr.min(), log10_lr.max())
+    misleading = tuple(
+        Misleading(
+            strength,
+            measure_rate(log10_lr[same] < -np.log10(strength), known[same]),
+            measure_rate(log10_lr[~same] > np.log10(strength), known[~same], questioned[~same]),
+        )
+        for strength in STRENGTHS
+    )
+    shares = np.linspace(0, 1, DRAWN)
+    ends = (
+        (float(log10_lr.min()), float(log10_lr.max())) if bounds is None else (float(bounds.min()), float(bounds.max()))
+    )
+    return Ratios(
+        cllr=cllr(log10_lr, same),
+        cllr_min=cllr(best, same),
+        dev_pav=float(np.mean(np.abs(log10_lr - finite))),
+        bounds=ends,
+        misleading=misleading,
+        tippett_same=tuple(map(float, np.quantile(log10_lr[same], shares))),
+        tippett_different=tuple(map(float, np.quantile(log10_lr[~same], shares))),
+        ece={
+            "system": cross_entropy(log10_lr, same),
+            "recalibrated": cross_entropy(best, same),
+            "reference": cross_entropy(np.zeros(len(same)), same),
+        },
+    )
+
+
+def measure_stability(results: Mapping[Any, Any], design: Design, sensitivity: float) -> dict[str, float]:
+    """Compare what other seeds give for the same comparisons."""
+    by_fold: dict[int, list[dict[str, Any]]] = {}
+    for (name, fold, _, share), found in results.items():
+        if name == design_name(design) and share == 1.0 and found["known"]:
+            by_fold.setdefault(fold, []).append(found)
+    several = [found for found in by_fold.values() if len(found) > 1]
+    if not several:
+        return {}
+    spread = {"p_value": 0.0, "log10_lr": 0.0}
+    flips = []
+    for found in several:
+        p = np.array([each["transvariation"] for each in found])
+        spread["p_value"] = max(spread["p_value"], float(np.ptp(p, axis=0).max()))
+        excluded = p <= 1 - sensitivity + 1e-9
+        flips.append((excluded.any(axis=0) & ~excluded.all(axis=0)).mean())
+        if all("transvariation_lr" in each for each in found):
+            lr = np.array([each["transvariation_lr"] for each in found])
+            spread["log10_lr"] = max(spread["log10_lr"], float(np.ptp(lr, axis=0).max()))
+    return spread | {"changed_conclusions": float(np.mean(flips)), "seeds": float(max(map(len, several)))}
+
+
+def learning_curve(
+    results: Mapping[Any, Any], design: Design, data: Sources, sensitivity: float
+) -> tuple[dict[str, float], ...]:
+    """Measure the error rates with a part of the sources, on the comparisons of the same folds."""
+    seed = min(task[2] for task in results)
+    few = sorted({task[1] for task in results if task[3] < 1})
+    points = []
+    for share in (*SHARES, 1.0):
+        tasks = [
+            task for task in results if task[0] == design_name(design) and task[1] in few and task[2:] == (seed, share)
+        ]
+        if not any(results[task]["known"] for task in tasks):
+            continue
+        found = _joined(results, tasks)
+        same = found["known"] == found["questioned"]
+        excluded = found["transvariation"] <= 1 - sensitivity + 1e-9
+        point = {
+            "sources": float(max(MIN_SOURCES, int(share * np.mean([(data.fold != f).sum() for f in few])))),
+            "false_exclusion": float(excluded[same].mean()),
+            "false_inclusion": float((~excluded[~same]).mean()),
+        }
+        if "transvariation_lr" in found:
+            point["cllr"] = cllr(found["transvariation_lr"], same)
+        points.append(point)
+    return tuple(points)
+
+
+def verdicts_on(designs: Sequence[DesignResult], limits: Mapping[str, float]) -> list[Verdict]:
+    """Compare what was measured of the method with the acceptance criteria."""
+    found = []
+    for each in designs:
+        for rates in each.rates["transvariation"]:
+            s = rates.sensitivity
+            assert s is not None
+            for name, rate, promised in (
+                ("false_exclusion_excess", rates.false_exclusion, 1 - s),
+                ("false_inclusion", rates.false_inclusion, 0.0),
+            ):
+                if name in limits:
+                    low, high = rate.low - promised, rate.high - promised
+                    found.append(Verdict(name, each.design, s, limits[name], rate.share - promised, low, high))
+        if (ratios := each.ratios.get("transvariation")) is None:
+            continue
+        if "cllr" in limits:
+            found.append(Verdict("cllr", each.design, None, limits["cllr"], ratios.cllr, ratios.cllr, ratios.cllr))
+        if "misleading_100" in limits:
+            worst = next(m for m in ratios.misleading if m.strength == 100)
+            rate = max((worst.same_source, worst.different_sources), key=lambda r: r.share)
+            found.append(
+                Verdict("misleading_100", each.design, None, limits["misleading_100"], rate.share, rate.low, rate.high)
+            )
+    return found

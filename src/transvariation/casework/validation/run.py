@@ -1,0 +1,165 @@
+"""Validate the method on a laboratory's own database."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from transvariation import __version__
+from transvariation.casework.database import Database
+from transvariation.casework.errors import CaseError
+from transvariation.casework.validation.comparisons import Comparisons, Sources, parse_design
+from transvariation.casework.validation.criteria import check_criteria, read_criteria
+from transvariation.casework.validation.measures import learning_curve, measure_design, measure_stability, verdicts_on
+from transvariation.casework.validation.result import ValidationResult
+from transvariation.provenance import provenance
+from transvariation.studies.checkpoint import Checkpoint
+
+Progress = Callable[[str, float | None], None]
+
+
+def validate(
+    database: Any,
+    *,
+    designs: Sequence[str] = ("1x1", "3x1"),
+    sensitivities: Sequence[float] = (0.9,),
+    criteria: Mapping[str, float] | str | Path | None = None,
+    features: Sequence[str] | None = None,
+    log: bool = True,
+    n_comparisons: int = 2000,
+    n_folds: int = 10,
+    stability: bool = True,
+    seed: int = 0,
+    n_jobs: int = 1,
+    checkpoint: str | Path | None = None,
+    progress: Progress | None = None,
+) -> ValidationResult:
+    """Measure on a database how often the method is wrong.
+
+    Parameters
+    ----------
+    database : Database or path
+        The sources. Where it names strata (makers, batches) and there are at least ten, all sources of a stratum are
+        left out together.
+    designs : sequence of str, default=("1x1", "3x1")
+        Known fragments x replicates of each, such as ``"3x5"``; one questioned fragment has as many replicates.
+    sensitivities : sequence of float, default=(0.9,)
+        The shares of same-source fragments that should not be excluded.
+    criteria : mapping or path, optional
+        Acceptance criteria, as limits by name (`CRITERIA`) or a TOML file; written down before the validation.
+    features : sequence of str, optional
+        The variables to use; by default all.
+    log : bool, default=True
+        Whether to take logarithms (base 10) of a database that does not hold them already.
+    n_comparisons : int, default=2000
+        Comparisons of the same source, and as many of different sources, in each design.
+    n_folds : int, default=10
+        How many folds of sources are left out in turn.
+    stability : bool, default=True
+        Whether to repeat some folds with other seeds and with a part of the sources, in the first design.
+    seed : int, default=0
+        Of the choice of fragments.
+    n_jobs : int, default=1
+        The number of processes. The result is the same for every number.
+    checkpoint : path, optional
+        A file that keeps what is done, so that a second call resumes.
+    progress : callable, optional
+        Called with each step in words and the share of the work done.
+
+    Returns
+    -------
+    ValidationResult
+
+    Examples
+    --------
+    >>> from transvariation import load_nfi_glass
+    >>> from transvariation.casework import Database, validate
+    >>> glass = load_nfi_glass().frame
+    >>> some = glass[glass["source"].isin(glass["source"].unique()[:60])]
+    >>> database = Database.build(some, fragment_column="piece", logged=True)
+    >>> result = validate(database, designs=["1x1"], n_comparisons=40, n_folds=2, stability=False)
+    >>> result.designs[0].n_sources
+    60
+    """
+    database = database if isinstance(database, Database) else Database.read(database)
+    limits = check_criteria(criteria) if isinstance(criteria, Mapping) else read_criteria(criteria)
+    wanted = [parse_design(text) for text in designs]
+    for sensitivity in sensitivities:
+        if not 0 < sensitivity < 1:
+            raise CaseError(f"the sensitivity {sensitivity} must lie between 0 and 1, such as 0.9")
+    variables = _variables(database, features)
+    frame = database.frame
+    values = frame[list(variables)].to_numpy(dtype=float)
+    if np.isnan(values).any():
+        lacking = [v for v, gap in zip(variables, np.isnan(values).any(axis=0), strict=True) if gap]
+        raise CaseError(f"values of {', '.join(lacking)} are missing; leave these variables out (features)")
+    logged = database.logged or log
+    if log and not database.logged:
+        if not (values > 0).all():
+            raise CaseError(
+                "logarithms need positive values; leave variables with zeros out (features), or use log=False"
+            )
+        values = np.log10(values)
+    settings = {
+        "designs": list(map(str, designs)),
+        "sensitivities": list(map(float, sensitivities)),
+        "variables": list(variables),
+        "log": logged,
+        "n_comparisons": n_comparisons,
+        "n_folds": n_folds,
+        "seed": seed,
+        "leave_out": "stratum" if len(set(database.strata.values())) >= n_folds else "source",
+    }
+    data = Sources(values, database, n_folds, settings["leave_out"] == "stratum", logged)
+    for text, design in zip(designs, wanted, strict=True):
+        data.check_design(text, design)
+    run = Comparisons(data, n_comparisons, seed)
+    tasks = run.tasks(wanted, stability)
+    header = {"study": "validation", "version": __version__, "sha256": database.sha256, **settings}
+    say = progress or (lambda step, share: None)
+    results = _run_all(tasks, run, header, checkpoint, n_jobs, say)
+    measured = tuple(
+        measure_design(text, design, data, run, results, sensitivities)
+        for text, design in zip(designs, wanted, strict=True)
+    )
+    return ValidationResult(
+        database=database.describe(),
+        findings=database.check(),
+        settings=settings,
+        designs=measured,
+        stability=measure_stability(results, wanted[0], sensitivities[0]),
+        learning=learning_curve(results, wanted[0], data, sensitivities[0]),
+        verdicts=tuple(verdicts_on(measured, limits)),
+        provenance=provenance("transvariation.casework.validate"),
+    )
+
+
+def _variables(database: Database, features: Sequence[str] | None) -> tuple[str, ...]:
+    if features is None:
+        return database.variables
+    if unknown := [name for name in features if name not in database.variables]:
+        raise CaseError(f"the database has no variable {', '.join(unknown)}; it has {', '.join(database.variables)}")
+    return tuple(features)
+
+
+def _run_all(
+    tasks: Sequence[tuple[Any, ...]],
+    run: Comparisons,
+    header: dict[str, Any],
+    checkpoint: Any,
+    n_jobs: int,
+    say: Progress,
+) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """Run all tasks, in processes if asked for; with a checkpoint, those that have no result there."""
+
+    with TemporaryDirectory() as folder:
+        kept = Checkpoint(Path(checkpoint or Path(folder) / "validation.jsonl"), header)
+        done = len(tasks) - len(kept.missing(tasks))
+        say("comparing sources that were left out", done / len(tasks))
+        for _ in kept.run(tasks, partial(Comparisons.compare, run), n_jobs):
+            done += 1
+            say("comparing sources that were left out", done / len(tasks))
+        return {task: kept.results[task] for task in tasks}
