@@ -35,7 +35,7 @@ from transvariation.description import Description, fit_without
 from transvariation.explanation import ExplanationMixin, to_pandas
 from transvariation.ordered import warn_if_ordered
 from transvariation.subsample import row_keys
-from transvariation.validation import check_count, native_frame, without_sample_weight
+from transvariation.validation import check_count, without_sample_weight
 
 MAX_SAMPLE = 1000  # training samples that explanations refer to
 _COPIES = 0.3  # share of copies from which on the error rate suffers
@@ -212,7 +212,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
             )
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
-        X, allow_nan = native_frame(X), self.__sklearn_tags__().input_tags.allow_nan
+        allow_nan = self.__sklearn_tags__().input_tags.allow_nan
         try:
             with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn looks for infinities by a sum
                 return validate_data(

@@ -15,7 +15,7 @@ from transvariation.base import OneClassClassifier
 from transvariation.calibration import CalibrationPlan, count_rows, take_rows
 from transvariation.conformal import UnknownCategories, margin, warn_user
 from transvariation.description import Description
-from transvariation.validation import blocks, native_frame
+from transvariation.validation import blocks
 
 RESPONSE_METHODS = ("score_samples", "decision_function")
 _UNKNOWN = 0.05  # share of held-out samples with unknown categories above which the error rate suffers
@@ -272,7 +272,7 @@ class CalibratedOCC(OneClassClassifier):
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
         # Only the shape and the names of the columns: the wrapped estimator validates the values.
-        X, at_least = native_frame(X), self._min_samples if reset else 1
+        at_least = self._min_samples if reset else 1
         texts = _texts(X)
         if texts is None and not hasattr(X, "columns"):
             return validate_data(

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,7 +10,7 @@ from scipy.spatial import KDTree
 from scipy.stats import chi2, norm, rankdata
 
 from transvariation._typing import Bools, Floats, Indices
-from transvariation.validation import native_frame
+from transvariation.validation import column_names
 
 MIN_SAMPLES = 8
 _N_BLOCKS = 10
@@ -183,15 +183,13 @@ def exchangeability_test(
 
 
 def _values(X: ArrayLike) -> tuple[Floats, list[str]]:
-    frame: Any = native_frame(X)
-    names = [str(name) for name in frame.columns] if hasattr(frame, "columns") else None
-    values = np.asarray(frame, dtype=float)
+    names, values = column_names(X), np.asarray(X, dtype=float)
     if values.ndim != 2 or len(values) < MIN_SAMPLES or np.isinf(values).any():
         raise ValueError(
             f"samples have shape {values.shape}; give at least {MIN_SAMPLES} rows of finite numbers, one column per "
             "feature"
         )
-    return values, names or [f"x{j}" for j in range(values.shape[1])]
+    return values, [f"x{j}" for j in range(values.shape[1])] if names is None else [str(name) for name in names]
 
 
 def _normal_scores(column: Floats) -> Floats:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from transvariation._typing import Floats, Indices
 from transvariation.conformal import group_weights, p_values
 from transvariation.depth.probability import transvariation_probability
-from transvariation.validation import column_names, native_frame
+from transvariation.validation import column_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +42,6 @@ class ExplanationMixin:
             (:func:`univariate_p_values`), and ``univariate_rejection``, whether it is at most one minus the
             sensitivity. They refer to `sample_`, at most 1,000 training samples.
         """
-        Z = native_frame(Z)
         rows, strata = self._validated(Z), self.description_.strata
         names = getattr(self, "feature_names_in_", None)
         known, new = as_frame(self.sample_, names), as_frame(rows, names)

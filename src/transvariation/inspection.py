@@ -16,7 +16,7 @@ from transvariation.conformal import RejectsNearlyAll
 from transvariation.depth.median import spatial_median
 from transvariation.explanation import as_frame
 from transvariation.tocc import TOCC
-from transvariation.validation import blocks, column_names, native_frame
+from transvariation.validation import blocks, column_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,7 +68,6 @@ def explain_rejections(classifier: Any, Z: ArrayLike, X: ArrayLike | None = None
     1      Mg   2.68   False         2.80
     """
     check_is_fitted(classifier)
-    X = native_frame(X)
     known, accepts = _known_samples(classifier, X), _decision(classifier, X)
     if isinstance(classifier, OneClassClassifier):
         table = classifier.explain(Z)
@@ -76,7 +75,7 @@ def explain_rejections(classifier: Any, Z: ArrayLike, X: ArrayLike | None = None
         share = max(float(accepts(known).mean()), 1 / len(known))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RejectsNearlyAll)  # only its table is used
-            table = TOCC(sensitivity=share).fit(np.asarray(X) if isinstance(X, list) else X).explain(Z)
+            table = TOCC(sensitivity=share).fit(known if X is None or isinstance(X, list) else X).explain(Z)
     rows = table["value"].to_numpy().reshape(-1, known.shape[1])
     accepted = accepts(rows)
     needed, accepted_at = np.zeros(rows.shape, dtype=bool), rows.copy()

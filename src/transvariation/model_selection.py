@@ -17,7 +17,7 @@ from transvariation.calibrated import detector_scores, fit_detector, rows_at_onc
 from transvariation.calibration import check_groups, take_rows
 from transvariation.certificate import check_sensitivity
 from transvariation.conformal import conformal_threshold
-from transvariation.validation import column_names, native_frame
+from transvariation.validation import column_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -135,7 +135,6 @@ def compare_classifiers(
 
     named = _named(estimators)
     check_sensitivity(sensitivity)
-    X = native_frame(X)
     rows = check_array(X, dtype=np.float64, ensure_min_samples=2 * n_folds, ensure_all_finite="allow-nan")
     names = column_names(X)
     table = rows if names is None else pd.DataFrame(rows, columns=names)

@@ -17,7 +17,7 @@ from transvariation.explanation import as_frame
 from transvariation.neighbor_tocc import NeighborTOCC
 from transvariation.ordered import OrderedScores, block_folds, correlation_time
 from transvariation.preprocessing import LaggedVariables
-from transvariation.validation import check_count, native_frame
+from transvariation.validation import check_count
 
 __all__ = ["Alarm", "Chart", "MonitoringResult", "monitor"]
 
@@ -236,7 +236,7 @@ def monitor(
     >>> alarm.raised, next(iter(alarm.contributions))
     (162, 'cooling water temperature')
     """
-    known, rows = as_frame(native_frame(normal)), as_frame(native_frame(new))
+    known, rows = as_frame(normal), as_frame(new)
     if list(known.columns) != list(rows.columns):
         differ = sorted(set(map(str, known.columns)) ^ set(map(str, rows.columns)))
         raise ValueError(

@@ -13,7 +13,7 @@ from transvariation.base import SlidingWindowMixin, TransvariationClassifier, ke
 from transvariation.calibration import check_groups, take_rows, target_rows
 from transvariation.categories import CategoryEncoder
 from transvariation.neighbor_distances import NeighborDistances, find_suspicious
-from transvariation.validation import check_count, column_names, native_frame, without_sample_weight
+from transvariation.validation import check_count, column_names, without_sample_weight
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -133,7 +133,7 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
                 "known samples"
             )
         if self.trim:
-            self._fit_trimmed(native_frame(X), y, groups)
+            self._fit_trimmed(X, y, groups)
         else:
             super().fit(X, y, groups)
         if names := _row_names(X):
@@ -185,7 +185,6 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         )
 
     def _validate(self, X: Any, *, reset: bool) -> Floats:
-        X = native_frame(X)
         if reset:
             self._encoder = CategoryEncoder(self.categorical_features).fit(X)
         if not self._encoder.categories_:
@@ -241,5 +240,4 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
 
 
 def _row_names(X: Any) -> list[str] | None:
-    X = native_frame(X)
     return [str(label) for label in X.index] if hasattr(X, "iloc") else None

@@ -15,7 +15,6 @@ from transvariation.calibrated import CalibratedOCC
 from transvariation.calibration import check_groups, take_rows
 from transvariation.neighbor_tocc import NeighborTOCC
 from transvariation.parallel import run_in_processes
-from transvariation.validation import native_frame
 
 
 class OpenSetClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -108,7 +107,7 @@ class OpenSetClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        X, one = native_frame(X), self._one_class()
+        one = self._one_class()
         if y is None:
             raise ValueError("OpenSetClassifier requires y to be passed, but the target y is None; give the classes")
         rows = one._validate(X, reset=True)  # one row per label, names and types; each class is validated again

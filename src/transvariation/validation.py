@@ -15,22 +15,6 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 _MAX_EXPONENT = 300  # squares of numbers up to 2^300, and sums of them, neither overflow nor underflow
 
 
-def native_frame(X: Any) -> Any:
-    """Return the frame that a narwhals frame wraps, and anything else as it is.
-
-    scikit-learn knows the column names of pandas, polars and Arrow tables, but not of their wrappers.
-
-    Raises
-    ------
-    TypeError
-        If the frame is lazy.
-    """
-    kind = type(X)  # an attribute of a DataFrame itself may be a column
-    if hasattr(kind, "collect"):
-        raise TypeError(f"a {kind.__name__} has not computed its rows yet; call its collect() and pass the result")
-    return X.to_native() if hasattr(kind, "to_native") else X
-
-
 def column_names(X: Any) -> list | None:
     """Return the column names of a pandas, polars or Arrow table, and None for other input."""
     is_arrow = hasattr(type(X), "column_names")  # its columns are the data

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 import dask
 from transvariation._typing import Floats
 from transvariation.explanation import to_pandas
-from transvariation.validation import native_frame
 
 Integers = NDArray[np.int64]
 
@@ -300,7 +299,7 @@ def is_blocks(X: Any) -> bool:
 def iterate_blocks(X: Any, width: int | None = None, columns: list | None = None) -> Iterator[tuple[Floats, Any]]:
     """Iterate over checked blocks and their columns; the first block with rows decides which columns all must have."""
     for number, block in enumerate(X() if callable(X) else X):
-        block = to_pandas(native_frame(block))
+        block = to_pandas(block)
         columns = columns or _columns_of(block)
         rows = check_rows(block, number, width, columns)
         width = rows.shape[1]

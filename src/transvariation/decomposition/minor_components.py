@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from transvariation._typing import Floats
 from transvariation.decomposition.projections import project
-from transvariation.validation import check_count, check_magnitude, native_frame
+from transvariation.validation import check_count, check_magnitude
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -143,7 +143,7 @@ class MinorComponents(TransformerMixin, BaseEstimator):
         self
             The fitted transformer.
         """
-        rows: Floats = validate_data(self, native_frame(X), dtype=np.float64, ensure_min_samples=2)
+        rows: Floats = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         check_magnitude(rows, largest=1e150)  # only squares are summed
         check_count("n_components", self.n_components, rows.shape[1])
         self._learn(principal_spectrum(rows, scale=self.scale))
@@ -171,7 +171,7 @@ class MinorComponents(TransformerMixin, BaseEstimator):
             The samples in the components.
         """
         check_is_fitted(self)
-        rows: Floats = validate_data(self, native_frame(X), dtype=np.float64, reset=False)
+        rows: Floats = validate_data(self, X, dtype=np.float64, reset=False)
         return project((rows - self.mean_) / self.scale_, self.components_.T)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:

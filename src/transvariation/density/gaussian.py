@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from transvariation._typing import Floats
 from transvariation.density.box_probability import log_mixture_boxes
 from transvariation.density.covariance import check_full_spread
-from transvariation.validation import native_frame
 
 Components = tuple[Floats, Floats, Floats]  # weights, means, covariances
 
@@ -112,7 +111,7 @@ class GaussianDensity(GaussianMixtureMixin, BaseEstimator):
         self
             The fitted density.
         """
-        rows: Floats = validate_data(self, native_frame(X), dtype=np.float64, ensure_min_samples=2)
+        rows: Floats = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         check_full_spread(rows)
         self.mean_ = rows.mean(axis=0)
         self.covariance_ = np.atleast_2d(np.cov(rows, rowvar=False, bias=True))
@@ -139,7 +138,7 @@ class GaussianDensity(GaussianMixtureMixin, BaseEstimator):
             The log densities.
         """
         check_is_fitted(self)
-        rows: Floats = validate_data(self, native_frame(X), dtype=np.float64, reset=False)
+        rows: Floats = validate_data(self, X, dtype=np.float64, reset=False)
         z = solve_triangular(self._chol, (rows - self.mean_).T, lower=True)
         constant = np.log(np.diag(self._chol)).sum() + len(self.mean_) / 2 * np.log(2 * np.pi)
         return -0.5 * (z * z).sum(axis=0) - constant

@@ -16,7 +16,7 @@ from transvariation.density.covariance_models import MODELS, MODELS_1D, n_parame
 from transvariation.density.em import fit_mixtures, log_density, search
 from transvariation.density.gaussian import Components, GaussianMixtureMixin
 from transvariation.density.hierarchical import merge_clusters, starting_partitions
-from transvariation.validation import check_count, check_magnitude, native_frame
+from transvariation.validation import check_count, check_magnitude
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -140,7 +140,7 @@ class GaussianMixtureBIC(GaussianMixtureMixin, BaseEstimator):
         self
             The mixture with the largest BIC.
         """
-        return self._fit_rows(validate_data(self, native_frame(X), dtype=np.float64, ensure_min_samples=2))
+        return self._fit_rows(validate_data(self, X, dtype=np.float64, ensure_min_samples=2))
 
     def _fit_rows(self, rows: Floats) -> Self:
         """Fit to validated samples."""
@@ -208,7 +208,7 @@ class GaussianMixtureBIC(GaussianMixtureMixin, BaseEstimator):
 
     def _evaluate(self, X: ArrayLike) -> tuple[Floats, Floats]:
         check_is_fitted(self, "means_")
-        rows = validate_data(self, native_frame(X), dtype=np.float64, reset=False)
+        rows = validate_data(self, X, dtype=np.float64, reset=False)
         return log_density(rows, self.weights_, self.means_, self.covariances_)
 
     def score_samples(self, X: ArrayLike) -> Floats:

@@ -14,7 +14,7 @@ from transvariation.density.bandwidth import MAX_DIMENSION
 from transvariation.density.box_probability import least_eigenvalue
 from transvariation.density.covariance import solve_rows, varying
 from transvariation.density.gaussian import Components, GaussianMixtureMixin
-from transvariation.validation import blocks, check_magnitude, native_frame
+from transvariation.validation import blocks, check_magnitude
 
 RULES = ("normal", "scott")
 _BLOCK = 1 << 16  # distances held at a time: they stay in the cache
@@ -201,7 +201,7 @@ class GaussianKernelDensity(GaussianMixtureMixin, BaseEstimator):
             The fitted density.
         """
         # A copy: later changes of the caller's array must not move the kernels.
-        rows: Floats = validate_data(self, native_frame(X), dtype=np.float64, copy=True)
+        rows: Floats = validate_data(self, X, dtype=np.float64, copy=True)
         check_magnitude(rows)
         self.bandwidth_ = self._bandwidth(rows)
         self._chol = np.linalg.cholesky(self.bandwidth_)
@@ -233,7 +233,7 @@ class GaussianKernelDensity(GaussianMixtureMixin, BaseEstimator):
             The log densities.
         """
         check_is_fitted(self)
-        rows: Floats = validate_data(self, native_frame(X), dtype=np.float64, reset=False)
+        rows: Floats = validate_data(self, X, dtype=np.float64, reset=False)
         return log_kernel_density(self.means_, self.bandwidth_, rows)
 
     def _components(self) -> Components:

@@ -10,7 +10,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from transvariation._typing import Bools, Floats, Indices
-from transvariation.validation import check_magnitude, native_frame
+from transvariation.validation import check_magnitude
 
 
 class TargetSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
@@ -37,7 +37,7 @@ class TargetSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         self
             The fitted selector.
         """
-        rows: Floats = validate_data(self, native_frame(X), dtype=np.float64, ensure_min_samples=2)
+        rows: Floats = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         check_magnitude(rows)
         self._select(rows)
         return self
@@ -55,7 +55,7 @@ class TargetSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         ndarray of shape (n_samples, n_selected) or DataFrame
             The samples in the selected features.
         """
-        return super().transform(native_frame(X))
+        return super().transform(X)
 
     def _get_support_mask(self) -> Bools:
         check_is_fitted(self)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from transvariation.parallel import run_in_processes
-from transvariation.validation import check_count, column_names, native_frame
+from transvariation.validation import check_count, column_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,7 +88,6 @@ def selection_stability(
             f"{type(selector).__name__} draws no random numbers, so that every seed gives the same; "
             'use resample="bootstrap"'
         )
-    X = native_frame(X)
     columns = column_names(X)
     names = None if columns is None else [str(name) for name in columns]
     streams = np.random.default_rng(rng).spawn(n_repeats)

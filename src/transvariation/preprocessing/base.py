@@ -11,7 +11,6 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from transvariation._typing import Floats
-from transvariation.validation import native_frame
 
 _GAP = 1.5  # times the median of the steps around it: a longer step is a gap
 _AROUND = 9  # steps
@@ -102,7 +101,7 @@ class SpectrumTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         y : ignored
             Present for API consistency.
         """
-        self._learn(validate_data(self, native_frame(X), dtype=np.float64, order="C"))
+        self._learn(validate_data(self, X, dtype=np.float64, order="C"))
         return self
 
     def transform(self, X: ArrayLike) -> Floats:
@@ -119,7 +118,7 @@ class SpectrumTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         """
         check_is_fitted(self)
         # In one layout the same spectra give the same sums, as a DataFrame and as an array.
-        return self._transform(validate_data(self, native_frame(X), dtype=np.float64, order="C", reset=False))
+        return self._transform(validate_data(self, X, dtype=np.float64, order="C", reset=False))
 
     def _learn(self, X: Floats) -> None:
         """Learn from validated spectra; by default nothing."""

@@ -8,7 +8,6 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from transvariation._typing import Floats
-from transvariation.validation import native_frame
 
 
 class LaggedVariables(TransformerMixin, BaseEstimator):
@@ -65,7 +64,7 @@ class LaggedVariables(TransformerMixin, BaseEstimator):
         """
         if isinstance(self.lags, bool) or not isinstance(self.lags, int | np.integer) or self.lags < 0:
             raise ValueError(f"lags={self.lags!r} must be a whole number of at least 0, such as 2")
-        validate_data(self, native_frame(X), dtype=np.float64, ensure_all_finite="allow-nan")
+        validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
         return self
 
     def transform(self, X: ArrayLike) -> Floats:
@@ -81,7 +80,7 @@ class LaggedVariables(TransformerMixin, BaseEstimator):
         ndarray of shape (n_samples, (lags + 1) * n_features)
         """
         check_is_fitted(self)
-        rows = validate_data(self, native_frame(X), dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+        rows = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
         now = np.arange(len(rows))
         return np.hstack([rows[np.maximum(now - lag, 0)] for lag in range(self.lags + 1)])
 

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, 
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
 
 from transvariation._typing import Floats
-from transvariation.validation import check_count, native_frame
+from transvariation.validation import check_count
 
 
 class PiecewiseDirectStandardization(TransformerMixin, BaseEstimator):
@@ -78,8 +78,8 @@ class PiecewiseDirectStandardization(TransformerMixin, BaseEstimator):
         window = check_count("window_length", self.window_length)
         if window % 2 == 0:
             raise ValueError(f"window_length={window} must be odd, such as 5")
-        rows = validate_data(self, native_frame(X), dtype=np.float64, ensure_min_samples=2)
-        target = check_array(native_frame(y), dtype=np.float64, ensure_2d=False)
+        rows = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        target = check_array(y, dtype=np.float64, ensure_2d=False)
         check_consistent_length(rows, target)
         self._names = np.asarray(getattr(y, "columns", []), dtype=object)
         self._one_to_one = target.ndim == 2 and target.shape[1] == rows.shape[1]
@@ -111,7 +111,7 @@ class PiecewiseDirectStandardization(TransformerMixin, BaseEstimator):
         ndarray of shape (n_samples, n_outputs)
         """
         check_is_fitted(self)
-        rows = validate_data(self, native_frame(X), dtype=np.float64, reset=False)
+        rows = validate_data(self, X, dtype=np.float64, reset=False)
         return self._windows(rows) + self.intercept_
 
     def _windows(self, rows: Floats) -> Floats:
@@ -214,8 +214,8 @@ class InstrumentOrthogonalization(OneToOneFeatureMixin, TransformerMixin, BaseEs
         """
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None: the label of each sample")
-        rows = validate_data(self, native_frame(X), dtype=np.float64, ensure_min_samples=2)
-        labels = check_array(native_frame(y), ensure_2d=False, dtype=None)
+        rows = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        labels = check_array(y, ensure_2d=False, dtype=None)
         check_consistent_length(rows, labels)
         center = rows
         if labels.shape == rows.shape and rows.shape[1] > 1:
@@ -245,7 +245,7 @@ class InstrumentOrthogonalization(OneToOneFeatureMixin, TransformerMixin, BaseEs
         ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        rows = validate_data(self, native_frame(X), dtype=np.float64, reset=False)
+        rows = validate_data(self, X, dtype=np.float64, reset=False)
         return rows - (rows - self.mean_) @ self.components_.T @ self.components_
 
     def __sklearn_tags__(self) -> Any:
@@ -284,7 +284,7 @@ def held_out_transfer(transformer: Any, X: ArrayLike, y: ArrayLike) -> Floats:
     >>> bool(np.allclose(moved, first))
     True
     """
-    second, first = (np.asarray(native_frame(rows), dtype=np.float64) for rows in (X, y))
+    second, first = (np.asarray(rows, dtype=np.float64) for rows in (X, y))
     check_consistent_length(second, first)
     others = ~np.eye(len(second), dtype=bool)
     return np.vstack(

@@ -17,7 +17,6 @@ from transvariation.tables.grid import Grid, Limits, open_frame, open_parquet
 from transvariation.tables.problems import Problems
 from transvariation.tables.settings import MARKS
 from transvariation.tables.text import TextGrid
-from transvariation.validation import native_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +43,9 @@ def opened(
     header_row: int | None = None,
 ) -> Iterator[Grid]:
     """Open a table of any kind, and close it again if it was opened here."""
-    source = native_frame(source)
+    kind = type(source)  # an attribute of a DataFrame itself may be a column
+    if hasattr(kind, "collect"):
+        raise TypeError(f"a {kind.__name__} has not computed its rows yet; call its collect() and pass the result")
     if name is None and isinstance(source, str | os.PathLike):
         # A name that is not UTF-8 has to go into messages and reports that are.
         name = os.fsencode(source).decode("utf-8", "backslashreplace")
