@@ -108,9 +108,9 @@ figure.gca().set(xlabel="Vietnamese coffee in the blend (%)")
 # %%
 # Which preprocessing, and how many components?
 # ---------------------------------------------
-# Without coffee from elsewhere, candidates can be compared by the known coffees. At the same sensitivity, the best
-# candidate accepts the smallest share of artificial blends of the known spectra that deviate three times as far as the
-# known spectra themselves. Derivatives come first, and three components for DD-SIMCA.
+# Without coffee from elsewhere, candidates can be compared by the known coffees. They are
+# tested, at the same sensitivity, on artificial spectra that deviate three times as far as the known ones. The best
+# accepts the fewest. Derivatives come first, and three components for DD-SIMCA.
 candidates = {
     steps: make_pipeline(make_preprocessing(steps), NeighborTOCC()) for steps in ("snv", "msc", "snv,sg1", "snv,sg2")
 }

@@ -3,7 +3,7 @@ A mixture, its orthants and the density-based tp
 ================================================
 
 Potassium and magnesium of the 87 window fragments are described by a mixture of Gaussians, chosen by BIC. The axes
-through the spatial median divide the plane into four orthants. The tp of an object is the probability of the box beyond
+through the spatial median divide the plane into four orthants. The tp of a sample is the probability of the box beyond
 it, divided by that of its orthant. It is smooth, and it does not end at the edge of the sample.
 """
 
@@ -23,7 +23,8 @@ print(f"{mixture.model_name_} with {mixture.n_components_} components; threshold
 # %%
 # Above: the mixture. An ellipse contains about 86% of its component. Each orthant is labelled with its probability, the
 # denominator of tp. The box beyond one fragment, as seen from the median, is the numerator. Below: the resulting levels
-# of tp, and the region in which objects are accepted; most of the other glass lies far outside the panel.
+# of tp, and the region in which samples are accepted. Of the 51 pieces of other glass, most lie far outside
+# the panel.
 
 low, high = control.min(axis=0), control.max(axis=0)
 low, high = low - 0.12 * (high - low), high + 0.12 * (high - low)
@@ -71,7 +72,9 @@ above.set_title("the mixture and its orthants")
 shades = below.pcolormesh(x, y, level, cmap="Blues", norm=PowerNorm(0.4, vmin=0, vmax=1), shading="nearest")
 below.contour(x, y, level, levels=[classifier.offset_], colors="C0", linewidths=1.3)
 below.plot([], [], color="C0", label=f"accepted inside: tp ≥ {classifier.offset_:.3f}")
-below.scatter(*recovered.T, marker="X", s=40, color="C3", edgecolor="white", linewidth=0.5, label="other glass")
+in_view = recovered[((recovered > low) & (recovered < high)).all(axis=1)]
+label = f"other glass, {len(in_view)} of {len(recovered)} in view"
+below.scatter(*in_view.T, marker="X", s=70, color="C3", edgecolor="white", linewidth=0.5, zorder=4, label=label)
 rejected = int((classifier.predict(recovered) == -1).sum())
 below.set_title(f"levels of tp: {rejected} of {len(recovered)} other fragments rejected")
 entries = [axes.get_legend_handles_labels() for axes in (above, below)]

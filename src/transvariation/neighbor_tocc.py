@@ -22,7 +22,7 @@ _MOST_TRIMMED = 0.25
 
 
 class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
-    r"""Accept samples whose nearest known samples are as near as those of known samples usually are.
+    r"""Accept a sample that lies about as close to its nearest known samples as known samples lie to theirs.
 
     A *view* measures how far a sample lies from the known samples by one number: the logarithm of its mean distance to
     the k nearest of them, in one scaling and a set of features: all, or a pair of features that depend on each other.

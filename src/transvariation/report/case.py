@@ -131,10 +131,10 @@ def _conclusions(result: CaseResult) -> Section:
     if result.model.conclusive and len(result.conclusions) >= SEVERAL:
         section.figure(
             {"acceptance plot": draw_acceptance(result), "extremes plot": draw_extremes(result)},
-            "Acceptance plot of p-values: regular fragments are not excluded; extreme ones are, but one or more of the "
-            "units that calibrate are as extreme; outliers are farther out than all of these. Extremes plot: how many "
-            "recovered fragments have a p-value of at most each level, against how many would if all came from the "
-            "control's source.",
+            "Acceptance plot of p-values: regular fragments are not excluded. Extreme fragments are excluded although "
+            "at least one calibration fragment is as unusual. Outliers are more unusual than all of them. Extremes "
+            "plot: how many recovered fragments have a p-value of at most each level, against how many would if all "
+            "came from the control's source.",
         )
     if any(c.log10_lr for c in result.conclusions):
         section.text(

@@ -21,7 +21,7 @@ PROPOSITIONS = (
 )
 LIMITATIONS = (
     "An excluded fragment differs from the control more than fragments of one source usually differ from each other. "
-    "Where it comes from does not follow.",
+    "This does not say where it comes from.",
     "A fragment that is not excluded cannot be distinguished from the control by these measurements. Other sources may "
     "be indistinguishable, too; only a background shows how many.",
     "A p-value is the share of fragments of the control's own source that would differ as much or more. It is not the "
@@ -58,8 +58,8 @@ BY_BACKGROUND = (
 )
 GUARANTEES = {
     "control": "Approximate: every control fragment was scored without itself; a further fragment of the control's "
-    "source is not excluded about as often as the sensitivity states. This was measured on data of many kinds; it is "
-    "not proved for all.",
+    "source is not excluded about as often as the sensitivity states. This was checked on many kinds of data; it is "
+    "not a proof.",
     "background": "Approximate: every background source counts once and was scored without itself. If the source of "
     "the control is like the background sources and was measured alike, a fragment of it is excluded with a "
     "probability of about 1 - sensitivity. This was measured on glass and on simulated panes; it is not proved.",

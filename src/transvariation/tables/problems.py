@@ -14,7 +14,7 @@ FRONT_ENDS = ("python", "cli", "page")
 # {value!s}, which is only escaped.
 MESSAGES = {
     # the file
-    "no-file": "this is no file but a folder, a pipe or a device",
+    "no-file": "this is a folder, pipe or device, not a file",
     "cannot-open": "the file cannot be opened: {reason!s}",
     "damaged": "the {kind!s} file is damaged, truncated or encrypted, and cannot be opened: {reason!s}",
     "empty-file": "the file is empty",
@@ -64,7 +64,7 @@ MESSAGES = {
     "row-length": "the row has {n} cells but the header has {width}; is a delimiter inside a cell not quoted, or a cell"
     " missing? (the delimiter is {delimiter!s})",
     "row-too-long": "the row has {n} cells but the header has {width}",
-    "title": "the row has {n} cells but the header has {width}, and so it is with most rows; are there lines above the"
+    "title": "the row has {n} cells but the header has {width}, as have most other rows; are there lines above the"
     " row of names? Remove them",
     "header-row-of-frame": "header row {number} was asked for, but this table has its names apart",
     "summary-rows": "summaries ({words}), not measurements: {rows!s}; remove them",
