@@ -35,7 +35,7 @@ from transvariation.description import Description, fit_without
 from transvariation.explanation import ExplanationMixin, to_pandas
 from transvariation.ordered import warn_if_ordered
 from transvariation.subsample import row_keys
-from transvariation.validation import check_count, without_sample_weight
+from transvariation.validation import check_count
 
 MAX_SAMPLE = 1000  # training samples that explanations refer to
 _COPIES = 0.3  # share of copies from which on the error rate suffers
@@ -101,7 +101,6 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         check_is_fitted(self, "offset_")
         return self._calibration
 
-    @without_sample_weight
     def fit(self, X: ArrayLike, y: Any = None, groups: ArrayLike | None = None) -> Self:
         """Learn the target class.
 

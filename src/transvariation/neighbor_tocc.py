@@ -13,7 +13,7 @@ from transvariation.base import SlidingWindowMixin, TransvariationClassifier, ke
 from transvariation.calibration import check_groups, take_rows, target_rows
 from transvariation.categories import CategoryEncoder
 from transvariation.neighbor_distances import NeighborDistances, find_suspicious
-from transvariation.validation import check_count, column_names, without_sample_weight
+from transvariation.validation import check_count, column_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,7 +112,6 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         self.max_reference = max_reference
         self.n_jobs = n_jobs
 
-    @without_sample_weight
     def fit(self, X: ArrayLike, y: Any = None, groups: ArrayLike | None = None) -> Self:
         """Learn the target class.
 

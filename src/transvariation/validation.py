@@ -1,16 +1,13 @@
 """Validate input arrays and parameters."""
 
-import functools
 import math
-from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from transvariation._typing import Floats
-
-Method = TypeVar("Method", bound=Callable[..., Any])
 
 _MAX_EXPONENT = 300  # squares of numbers up to 2^300, and sums of them, neither overflow nor underflow
 
@@ -106,18 +103,3 @@ def check_magnitude(X: Floats, largest: float = 1e100) -> None:
         f"column {column} ranges from {X[:, column].min():.3g} to {X[:, column].max():.3g}, too "
         f"{'large' if large[column] else 'small'} for computing variances; divide it by {unit:.0e} first"
     )
-
-
-def without_sample_weight(fit: Method) -> Method:
-    """Make a method refuse `sample_weight` in words, without a parameter that metadata routing would offer."""
-
-    @functools.wraps(fit)
-    def wrapped(self: Any, *args: Any, sample_weight: Any = None, **kwargs: Any) -> Any:
-        if sample_weight is not None:
-            raise TypeError(
-                f"{type(self).__name__} takes no sample_weight: every training sample counts once; repeat the rows of "
-                "samples that stand for several"
-            )
-        return fit(self, *args, **kwargs)
-
-    return wrapped  # type: ignore[return-value]

@@ -543,8 +543,3 @@ def test_a_classifier_that_rejects_nothing_warns_once(classifier):
         with pytest.warns(RejectsNothing, match="accepts every sample.*use NeighborTOCC") as warned:
             do()
         assert len(warned) == 1
-
-
-def test_sample_weight_is_refused_in_words():
-    with pytest.raises(TypeError, match="TOCC takes no sample_weight"):
-        dask.TOCC().fit(np.ones((3, 2)), sample_weight=np.ones(3))

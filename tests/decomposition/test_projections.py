@@ -3,18 +3,18 @@ import pytest
 from scipy import stats
 
 from transvariation import load_glass, random_projections
-from transvariation.decomposition.projections import CRITERIA, generator, haar_matrices
+from transvariation.decomposition.projections import CRITERIA, generator, orthonormal
 
 
 @pytest.mark.parametrize(("p", "d"), [(9, 2), (2, 2), (1, 1), (5, 5), (1000, 3)])
 def test_columns_are_orthonormal(p, d):
-    A = haar_matrices(np.random.default_rng(0), 4, p, d)
+    A = orthonormal(np.random.default_rng(0).standard_normal((4, p, d)))
     np.testing.assert_allclose(A.swapaxes(1, 2) @ A, np.broadcast_to(np.eye(d), (4, d, d)), atol=1e-13)
 
 
 def test_directions_are_uniform_on_the_sphere():
     """The square of a coordinate of a uniform direction is Beta(1/2, (p - 1)/2), the sign is fair, in every column."""
-    A = haar_matrices(np.random.default_rng(1), 4000, 5, 2)
+    A = orthonormal(np.random.default_rng(1).standard_normal((4000, 5, 2)))
     for q in range(2):
         for u in range(5):
             assert stats.kstest(A[:, u, q] ** 2, stats.beta(0.5, 2).cdf).pvalue > 1e-4
@@ -26,7 +26,7 @@ def test_the_best_candidate_by_hand():
     X = load_glass().control.to_numpy()
     matrices, spread = random_projections(X, 3, 20, 2, rng=7)
     for i, stream in enumerate(np.random.default_rng(7).spawn(3)):
-        candidates = haar_matrices(stream, 20, 9, 2)
+        candidates = orthonormal(stream.standard_normal((20, 9, 2)))
         mads = [stats.median_abs_deviation(X @ A, axis=0).sum() for A in candidates]
         np.testing.assert_array_equal(matrices[i], candidates[np.argmin(mads)])
         assert spread[i] == pytest.approx(min(mads), rel=1e-9)

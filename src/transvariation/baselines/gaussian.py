@@ -12,17 +12,6 @@ from transvariation.density.covariance import check_full_spread, solve_rows, squ
 from transvariation.description import Description
 
 
-def mahalanobis(X: Floats, Z: Floats) -> Floats:
-    r"""Compute :math:`(z - \bar x)^\top S^{-1} (z - \bar x)` for each row of `Z`, S with divisor n - 1.
-
-    Examples
-    --------
-    >>> mahalanobis(np.array([[0.0], [1.0], [2.0]]), np.array([[1.0], [3.0]]))
-    array([0., 4.])
-    """
-    return _distance2(*_center_and_root(X), Z)
-
-
 def _center_and_root(X: Floats) -> tuple[Floats, Floats]:
     """Compute the mean, and R with S = R'R from the data: forming S first would square the condition number."""
     check_full_spread(X)

@@ -101,6 +101,7 @@ def bandwidth_matrix(X: Floats, bandwidth: Any) -> Floats:
 
     Examples
     --------
+    >>> import numpy as np
     >>> bandwidth_matrix(np.zeros((3, 2)), [1.0, 2.0])
     array([[1., 0.],
            [0., 4.]])

@@ -1,7 +1,7 @@
 """Support vector data description: the smallest soft ball around the target samples, also in a feature space."""
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -90,30 +90,6 @@ def rbf_weights(X: Floats, C: float, gamma: float) -> Floats:
     return weights
 
 
-class Radius(NamedTuple):
-    """The squared radius, and the interval of equally good values (a point if a support sample lies on the sphere)."""
-
-    radius2: float
-    low: float
-    high: float
-
-
-def squared_radius(distance2: Floats, weights: Floats, C: float) -> Radius:
-    """Read the squared radius off the distances: samples with weight below C lie inside, with any weight outside.
-
-    Examples
-    --------
-    >>> squared_radius(np.array([1.0, 4.0, 9.0]), np.array([0.0, 0.5, 0.5]), C=0.5)
-    Radius(radius2=2.5, low=1.0, high=4.0)
-    """
-    some, full = weights > 1e-6 * C, weights >= C * (1 - 1e-6)
-    high = float(distance2[some].min())
-    # If every sample has full weight, the ball may be as small as one likes.
-    low = float(distance2[~full].max()) if not full.all() else high
-    free = some & ~full
-    return Radius(float(distance2[free].mean()) if free.any() else (low + high) / 2, low, high)
-
-
 class SVDD(OneClassClassifier):
     """Accept samples near the center of the smallest soft ball (Tax and Duin, 2004).
 
@@ -141,12 +117,6 @@ class SVDD(OneClassClassifier):
         The dual weights, which sum to one. Not unique between duplicated samples.
     support_ : ndarray
         The rows with weight.
-    radius2_ : float
-        The squared radius of the ball. The decision does not use it: like all classifiers here, this one sets the
-        threshold by the sensitivity.
-    radius2_interval_ : (float, float)
-        The squared radii that solve the problem equally well. Both are equal up to rounding unless no sample lies on
-        the sphere; then `radius2_` is the middle.
     dual_objective_ : float
     gamma_ : float
         RBF kernel only.
@@ -165,8 +135,8 @@ class SVDD(OneClassClassifier):
     >>> from transvariation import load_glass
     >>> glass = load_glass()
     >>> classifier = SVDD(kernel="linear").fit(glass.control[["K", "Mg"]])
-    >>> round(classifier.radius2_, 4)
-    0.1548
+    >>> classifier.center_.round(2).tolist()
+    [0.3, 3.48]
     """
 
     def __init__(
@@ -212,8 +182,6 @@ class BallDistance(Description):
         self._support_rows, self._weights = X[self.support_], self.weights_[self.support_]
         self._spread = self._within()
         distance2 = -self.score(X)
-        self.radius2_, *interval = squared_radius(distance2, self.weights_, self.C)
-        self.radius2_interval_ = (interval[0], interval[1])
         # sum a_i k_ii - a'Ka is also the weighted mean of the squared distances to the center.
         self.dual_objective_ = float(self.weights_ @ distance2)
         return self

@@ -24,7 +24,6 @@ from transvariation.dask.partitions import (
     open_partitions,
 )
 from transvariation.description import Description
-from transvariation.validation import without_sample_weight
 
 
 class PartitionedDescription(Description):
@@ -85,7 +84,6 @@ class PartitionedClassifier(TransvariationClassifier):
     description_: PartitionedDescription
     _calibration: PartitionedCalibration
 
-    @without_sample_weight
     def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
         """Learn the target class.
 

@@ -24,21 +24,6 @@ class Projections(NamedTuple):
     spread: Floats
 
 
-def haar_matrices(rng: np.random.Generator, size: int, p: int, d: int) -> Floats:
-    """Draw `size` matrices of shape (p, d) with orthonormal columns, uniformly.
-
-    A Gaussian matrix is uniform in direction; the QR decomposition with a positive diagonal of R keeps that.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> A = haar_matrices(np.random.default_rng(0), 1, 9, 2)[0]
-    >>> np.allclose(A.T @ A, np.eye(2))
-    True
-    """
-    return _orthonormal(rng.standard_normal((size, p, d)))
-
-
 def project(X: Floats, A: Floats) -> Floats:
     """Multiply X, of shape (n, p), by A, of shape (p, d), so that each row's result depends on that row only.
 
@@ -51,7 +36,8 @@ def project(X: Floats, A: Floats) -> Floats:
     return np.ascontiguousarray(image.T)
 
 
-def _orthonormal(G: Floats) -> Floats:
+def orthonormal(G: Floats) -> Floats:
+    """Make the columns of Gaussian matrices orthonormal; their directions stay uniform."""
     Q, R = np.linalg.qr(G)
     # Without this the signs are LAPACK's choice and the draw is not uniform.
     Q *= np.where(np.diagonal(R, axis1=-2, axis2=-1) < 0, -1.0, 1.0)[..., None, :]
@@ -172,7 +158,7 @@ def random_projections(
 
 def _best(deviations: Floats, streams: list[np.random.Generator], n_candidates: int, d: int, criterion: str):
     p, n = deviations.shape
-    A = _orthonormal(np.stack([stream.standard_normal((n_candidates, p, d)) for stream in streams]))
+    A = orthonormal(np.stack([stream.standard_normal((n_candidates, p, d)) for stream in streams]))
     # One large product instead of thousands of small ones.
     images = (A.swapaxes(-1, -2).reshape(-1, p) @ deviations).reshape(len(streams), n_candidates, d, n)
     spread = CRITERIA[criterion](images)
