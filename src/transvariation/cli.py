@@ -329,8 +329,9 @@ def _usage_errors() -> Iterator[None]:
         words = [str(part) for part in (error.filename, error.strerror) if part]
         raise click.UsageError(_printable(": ".join(words) or str(error))) from error
     except (ValueError, ImportError) as error:
-        text = getattr(error, "text", None)  # errors that know the terms of every front end
-        raise click.UsageError(_printable(str(error) if text is None else text("cli"))) from error
+        from transvariation.report.wording import error_text
+
+        raise click.UsageError(_printable(error_text(error, "cli"))) from error
 
 
 def _background(context: click.Context, option: click.Parameter, given: str | None) -> Path | str | None:

@@ -7,7 +7,7 @@ from tests.casework.conftest import make_glass, said
 
 from transvariation import load_nfi_glass
 from transvariation.casework import CaseError, SettingsError, judge
-from transvariation.report.wording import disagreement, headline, statement
+from transvariation.report.wording import disagreement, error_text, headline, statement
 from transvariation.tables import TableError
 
 
@@ -45,7 +45,7 @@ def test_a_background_without_enough_sources(glass, n):
     if n < 10:
         with pytest.raises(CaseError, match="5 sources with two or more fragments") as caught:
             judge(known, questioned, background=small, log=True)
-        assert "--background" in caught.value.text("cli")
+        assert "--background" in error_text(caught.value, "cli")
         return
     found = judge(known, questioned, background=small, log=True)
     assert found.conclusions[0].log10_lr == {}
@@ -77,7 +77,7 @@ def test_a_background_without_sources(glass):
     known, questioned, background = glass
     with pytest.raises(CaseError, match="no column that names the source") as caught:
         judge(known, questioned, background=background.drop(columns=["pane", "fragment", "Rep"]))
-    assert "(--source-column)" in caught.value.text("cli")
+    assert "(--source-column)" in error_text(caught.value, "cli")
     assert "(source_column=)" in str(caught.value)
 
 
@@ -162,20 +162,20 @@ def test_a_value_without_a_logarithm(glass):
     zero.iloc[4, zero.columns.get_loc("Mg")] = 0.0
     with pytest.raises(CaseError, match="Mg is 0, which has no logarithm") as caught:
         judge(zero, questioned, log=True)
-    assert "--log" in caught.value.text("cli")
+    assert "--log" in error_text(caught.value, "cli")
 
 
 def test_a_method_that_needs_more_fragments_names_the_remedy(glass):
     known, questioned, _ = glass
     with pytest.raises(CaseError) as caught:
         judge(known, questioned, method="pam")
-    assert "--method neighbor" in caught.value.text("cli")
-    assert "--background" in caught.value.text("cli")
+    assert "--method neighbor" in error_text(caught.value, "cli")
+    assert "--background" in error_text(caught.value, "cli")
     assert 'method="neighbor"' in str(caught.value)
     many = pd.DataFrame(np.repeat([[1.0, 2.0], [2.0, 1.0]], 20, axis=0), columns=["Na", "Mg"])
     with pytest.raises(CaseError) as caught:
         judge(many, many[:2] + 1, method="pam")
-    assert "--background" not in caught.value.text("cli")
+    assert "--background" not in error_text(caught.value, "cli")
 
 
 @pytest.mark.parametrize("how", [{"method": "pam"}, {"reduce": "minor", "reduce_to": 4}])
@@ -279,7 +279,7 @@ def test_contents_are_no_logarithms(options):
     contents = frame.assign(K39=10 ** frame["K39"])
     with pytest.raises(CaseError, match=r"K39 is \d+\.?\d*, which is no logarithm") as caught:
         judge(contents[:3], contents[3:], **options)
-    assert "--log" in caught.value.text("cli")
+    assert "--log" in error_text(caught.value, "cli")
 
 
 def test_a_number_that_is_a_code_for_a_missing_value(glass):

@@ -194,7 +194,7 @@ def test_the_packaged_background_needs_no_file():
         assert found.conclusions[0].match == log
         assert found.conclusions[0].basis == "background"
         assert found.inputs.background["sources"] == 977
-    with pytest.raises(CaseError, match="the NFI background has no Xx"):
+    with pytest.raises(CaseError, match="the NFI background has no variable Xx"):
         judge(own.rename(columns={"K39": "Xx"}), other.rename(columns={"K39": "Xx"}), background="nfi")
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from transvariation.casework import METHODS, REDUCTIONS, CaseError, CaseSettings, SettingsError, TableSettings, judge
 from transvariation.casework.control import CLASSIFIERS, REDUCERS
+from transvariation.report.wording import error_text
 from transvariation.tables.settings import ROLES, options_of
 
 CONTROL = pd.DataFrame({"Na": [13.1, 13.2, 13.3, 13.15, 13.25] * 2, "Mg": [3.5, 3.6, 3.4, 3.55, 3.45] * 2})
@@ -39,7 +40,7 @@ def test_every_wrong_value_is_named_at_once():
             log=True,
             logged=True,
         )
-    text, typed = str(caught.value), caught.value.text("cli")
+    text, typed = str(caught.value), error_text(caught.value, "cli")
     assert text.startswith("9 settings are wrong:")
     for words in ("method='magic' is unknown", "sensitivity=1.2 must lie in", "(1, 'x') is not a pair", "missing=None"):
         assert words in text

@@ -25,7 +25,7 @@ from transvariation.explanation import univariate_p_values
 from transvariation.persistence import read_about
 from transvariation.preprocessing import MSC, make_preprocessing
 from transvariation.report.case import case_html, case_pdf
-from transvariation.report.wording import description
+from transvariation.report.wording import description, error_text
 from transvariation.tables import TableError
 
 AXIS = np.arange(1000.0, 1600.0, 5.0)  # 120 positions
@@ -236,8 +236,8 @@ def test_a_reduction_leaves_as_many_as_asked(tables):
 def test_a_wrong_value_is_named_with_the_remedy_of_each_front_end(tables, tmp_path, options, python, cli):
     with pytest.raises((CaseError, SettingsError), match=python) as caught:
         judge(*tables, **options)
-    assert cli in caught.value.text("cli")
-    assert "--" not in caught.value.text("page")
+    assert cli in error_text(caught.value, "cli")
+    assert "--" not in error_text(caught.value, "page")
     with pytest.raises((CaseError, SettingsError), match=python):
         fit_model(tables[0], tmp_path / "m.tv", CaseSettings(**options))
 

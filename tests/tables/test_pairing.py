@@ -2,6 +2,7 @@
 
 import pytest
 
+from transvariation.report.wording import error_text
 from transvariation.tables import TableError, TableSettings, align, read_pair, read_table
 
 CONTROL = b"id,Na (wt%),Mg,Fe\nA,1,2,0.1\nB,3,4,\nC,5,7,0.3\n"
@@ -63,7 +64,7 @@ def test_each_table_may_have_its_own_decimal_mark():
     with pytest.raises(TableError) as caught:
         read_pair(control, recovered)
     assert caught.value.text().endswith('give decimal="," in the TableSettings of the recovered table')
-    assert caught.value.text("cli").endswith("if the comma is the decimal mark, give --recovered-decimal comma")
+    assert error_text(caught.value, "cli").endswith("if the comma is the decimal mark, give --recovered-decimal comma")
     comma = TableSettings(decimal=",")
     for settings in ((TableSettings(), comma), (TableSettings(decimal="."), comma)):
         assert read_pair(control, recovered, settings).recovered.X.tolist() == [[1.512]]

@@ -15,27 +15,18 @@ from transvariation.tables.problems import MESSAGES, REMEDIES, Problems
 def test_characters_that_move_the_cursor_or_hide_text_are_escaped(text):
     assert printable(text).isprintable()
     assert printable(text) != text
-    assert Problem("not-a-number", text, 2, text, {"value": text}).located("cli").isprintable()
+    assert Problem("not-a-number", text, 2, text, {"value": text}).located().isprintable()
 
 
 def test_printable_text_stays_as_it_is():
     assert printable("Prüfstück 1 (µg/g) → 玻璃") == "Prüfstück 1 (µg/g) → 玻璃"
 
 
-@pytest.mark.parametrize("remedy", REMEDIES)
-def test_each_remedy_is_in_the_terms_of_its_front_end(remedy):
-    assert REMEDIES[remedy].keys() == {"python", "cli", "page"}
-    assert not re.search(r"--|\w=", REMEDIES[remedy]["page"])
-    assert "--" not in REMEDIES[remedy]["python"]
-    assert not re.search(r'\w="', REMEDIES[remedy]["cli"])
-
-
 def test_a_problem_survives_json():
     (problem,) = _problems(b"id,Na\nA,1\nB,\n")
     again = Problem.from_dict(json.loads(json.dumps(problem.to_dict())))
     assert again == problem
-    assert again.text("cli").endswith("choose --missing drop or --missing impute")
-    assert "Missing values" in again.text("page")
+    assert again.text().endswith('choose missing="drop" or missing="impute"')
 
 
 def test_every_code_in_use_has_a_message():

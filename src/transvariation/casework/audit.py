@@ -79,7 +79,7 @@ def read_case_file(path: str | Path) -> CaseResult:
     try:
         return CaseResult.from_dict(json.loads(Path(path).read_text(encoding="utf-8")))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CaseError(f"{path} is not a case that this version wrote: {error}") from None
+        raise CaseError("not-a-case", file=path, reason=error) from None
 
 
 def verify(

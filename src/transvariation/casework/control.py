@@ -102,7 +102,7 @@ def make_classifier(settings: CaseSettings, sensitivity: float, features: Sequen
         steps += [step for _, step in preprocessing_for(settings.steps, features).steps]
     if settings.reduce is not None:
         if settings.reduce_to > len(features):
-            raise CaseError(f"reduce_to={settings.reduce_to} exceeds the {len(features)} variables", "reduce-to")
+            raise CaseError("large-reduction", remedy="reduce-to", reduce_to=settings.reduce_to, n=len(features))
         steps.append(REDUCERS[settings.reduce](settings.reduce_to, settings.seed))
     if steps and settings.reduce is None and isinstance(classifier, NeighborTOCC):
         classifier = PreprocessedNeighborTOCC(make_pipeline(*steps, classifier), calibration="loo")
@@ -123,7 +123,7 @@ def fit_classifier(
         try:
             classifier.fit(X, groups=groups)
         except ValueError as error:
-            raise MethodError(f"the method cannot be used with this control: {error}", "other-method") from error
+            raise MethodError("method", remedy="other-method", reason=str(error)) from error
     return classifier, {str(w.message): w.category for w in caught if issubclass(w.category, UserWarning)}
 
 
@@ -176,8 +176,8 @@ def compare_with_control(
         if len(control) >= MIN_CONTROL_TO_CALIBRATE_ALONE:
             raise
         if not tables.background:
-            raise CaseError(error.problem, "background") from error
-        return _no_evidence(tables, 0, univariate, Caution.of("background-alone", problem=error.problem))
+            raise CaseError(error.code, remedy="background", **error.values) from error
+        return _no_evidence(tables, 0, univariate, Caution.of("background-alone", **error.values))
     if groups is None:
         groups = ()
         grouped = settings.groups_for(tables.axis is not None)

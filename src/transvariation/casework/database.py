@@ -143,7 +143,7 @@ class Database:
         single = isinstance(tables, str | bytes | Path | pd.DataFrame) or not isinstance(tables, Iterable)
         read = [_read(each, how, stratum_column) for each in ([tables] if single else tables)]
         if not read:
-            raise CaseError("a database needs at least one table")
+            raise CaseError("no-tables")
         first, _ = read[0]
         for table, _ in read[1:]:
             _check_alike(first, table)
@@ -243,18 +243,16 @@ class Database:
         table, description = _files(path)
         for file in (table, description):
             if not file.is_file():
-                raise CaseError(
-                    f"{file} is missing; a database is a CSV file with a JSON file of the same name beside it"
-                )
+                raise CaseError("database-file", file=file)
         try:
             content = json.loads(description.read_text(encoding="utf-8"))
         except ValueError as error:
-            raise CaseError(f"{description} is not JSON: {error}") from None
+            raise CaseError("database-json", file=description, reason=error) from None
         if not isinstance(content, dict) or content.get("schema") != SCHEMA:
-            raise CaseError(f"{description} does not describe a database ({SCHEMA}); build one from {table.name}")
+            raise CaseError("database-schema", file=description, schema=SCHEMA, table=table.name)
         raw = table.read_bytes()
         if hashlib.sha256(raw).hexdigest() != content["sha256"]:
-            raise CaseError(f"{table} was changed after {description.name} was written; build the database again")
+            raise CaseError("database-changed", table=table, file=description.name)
         texts = {label: str for label in LABELS if label != "order"}
         empty = {variable: [""] for variable in content["variables"]}
         frame = pd.read_csv(io.BytesIO(raw), dtype=texts, keep_default_na=False, na_values=empty)
@@ -414,7 +412,7 @@ def is_database(path: Any) -> bool:
 def _files(path: str | Path) -> tuple[Path, Path]:
     path = Path(path)
     if path.suffix.lower() not in (".csv", ".json"):
-        raise CaseError(f"{path.name} must end in .csv; its description is a .json file of the same name")
+        raise CaseError("database-name", file=path.name)
     return path.with_suffix(".csv"), path.with_suffix(".json")
 
 
@@ -425,7 +423,7 @@ def _read(source: Any, how: TableSettings, stratum_column: str | None) -> tuple[
         roles[stratum_column] = "ignore"
     table = read_table(source, missing="keep", roles=roles, **given)
     if table.source is None:
-        raise CaseError(f"{table.name} has no column that names the source of each row", "source-column")
+        raise CaseError("no-source-column", remedy="source-column", table=table.name)
     # Where fragments have no label, every row of a source is one.
     numbers = pd.Series(table.source).groupby(list(table.source)).cumcount() + 1
     columns: dict[str, Any] = {"source": table.source, "fragment": table.fragment or numbers.astype(str).tolist()}
@@ -447,15 +445,10 @@ def _read(source: Any, how: TableSettings, stratum_column: str | None) -> tuple[
 
 def _check_alike(first: Table, table: Table) -> None:
     if lacking := [name for name in first.features if name not in table.features]:
-        raise CaseError(
-            f"{table.name} lacks {', '.join(lacking)}, which {first.name} has; a database has one menu of variables",
-            "features",
-        )
+        raise CaseError("database-menu", remedy="features", table=table.name, lacking=lacking, first=first.name)
     units = {name: (first.units.get(name), table.units.get(name)) for name in first.features}
     if apart := [name for name, (a, b) in units.items() if a and b and a != b]:
-        raise CaseError(
-            f"{first.name} and {table.name} state different units for {', '.join(apart)}; convert one of them"
-        )
+        raise CaseError("database-units", first=first.name, table=table.name, variables=apart)
 
 
 def _counts(sizes: "pd.Series[int]") -> str:

@@ -1,40 +1,80 @@
 """Failures and cautions of a case, as codes and fields."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-# What to do, by remedy, in the terms of each front end: Python, the command line, the page.
-_REMEDIES = {
-    "other-method": ('use method="neighbor", fewer variables (features=) or no reduction (reduce=None)',
-        "use --method neighbor, fewer variables (--features) or no --reduce",
-        "choose the method neighbor, untick variables, or choose no reduction"),
-    "background": (
-        'use method="neighbor" without a reduction, and give a background (background=): control fragments are few',
-        "use --method neighbor without --reduce, and give a --background: control fragments are few",
-        "choose the method neighbor without a reduction, and give a background: control fragments are few"),
-    "no-log": ("leave the variable out (without=), or judge without log=True",
-        "leave the variable out (--without), or judge without --log",
-        "untick the variable, or judge without logarithms"),
-    "log": ("if they are contents, take logarithms (log=True without logged)",
-        "if they are contents, take logarithms (--log without --logged)", "if they are contents, take logarithms"),
-    "source-column": ("name the column of the sources (source_column=)",
-        "name the column of the sources (--source-column)", "set the role of the column that names the sources"),
-    "features": ("name the variables to use (features=)", "name the variables to use (--features)",
-        "untick the variables that the background lacks"),
-    "preprocess": ('use steps such as preprocess="snv,sg1", or preprocess=None',
-        "use steps such as --preprocess snv,sg1, or leave it out", "choose other steps of preprocessing, or none"),
-    "ranges": ("give pairs of numbers such as ranges=[(800, 1200)]", "give two numbers such as --range 800-1200",
-        "give two numbers such as 800-1200"),
-    "without": ('name variables of the tables, such as without=["Ba", "Fe"]',
-        'name variables of the tables, such as --without "Ba,Fe"',
-        "name variables of the tables, separated by commas"),
-    "reduce-to": ("use another reduce_to=, or no reduction (reduce=None)", "use another --reduce-to, or no --reduce",
-        "choose another number of variables, or no reduction"),
-    "more-sources": ("give a background with more sources, or none (background=None)",
-        "give a background with more sources, or leave out --background",
-        "give a background with more sources, or none"),
-}  # fmt: skip
-REMEDIES = {name: dict(zip(("python", "cli", "page"), texts, strict=True)) for name, texts in _REMEDIES.items()}
+from transvariation.tables.problems import phrase
+
+# The message of each kind of failure. Values are shown quoted and escaped, with !s only escaped.
+MESSAGES = {
+    # tables
+    "no-logarithm": "{table!s}, row {row}: {variable!s} is {value:g}, which has no logarithm",
+    "not-a-logarithm": "{table!s}, row {row}: {variable!s} is {value:g}, which is no logarithm (base 10)",
+    "not-a-measurement": "{table!s}, row {row}: {variable!s} is {value:g}, which is no measurement",
+    "no-source-column": "{table!s} has no column that names the source of each row",
+    "background-and-foreign": "a background shows how often other sources are not excluded; leave out the foreign"
+    " table",
+    "settings-of-no-table": "what is given of the {table!s} ({given!s}) needs a {table!s} table",
+    "few-sources": "{table!s} has {n} sources with two or more fragments or replicates; at least {need} are needed",
+    "constant-sources": "in no variable do fragments of one source of {table!s} differ",
+    "lacks-variables": "{table!s} has no variable {lacking!s}; it has {there!s}",
+    "one-row": "{table!s} has one row; a class needs at least 2, and 9 for a sensitivity of 0.9",
+    # variables and comparison
+    "few-positions": "preprocess={steps} needs at least {need} variables; there are {n}",
+    "empty-ranges": "ranges: no variable lies in {ranges!s}; the names that are numbers go from {low:g} to {high:g}",
+    "ranges-without-numbers": "ranges: no variable lies in {ranges!s}; no name is a number",
+    "no-variable-to-leave-out": "without: there is no variable {name}; there are {there!s}",
+    "large-reduction": "reduce_to={reduce_to} exceeds the {n} variables",
+    "method": "the method cannot be used with this control: {reason!s}",
+    # a database
+    "no-tables": "a database needs at least one table",
+    "database-logged": "the database {database!s} holds logarithms, the tables of the case do not",
+    "database-file": "{file!s} is missing; a database is a CSV file with a JSON file of the same name beside it",
+    "database-name": "{file!s} must end in .csv; its description is a .json file of the same name",
+    "database-json": "{file!s} is not JSON: {reason!s}",
+    "database-schema": "{file!s} does not describe a database ({schema!s}); build one from {table!s}",
+    "database-changed": "{table!s} was changed after {file!s} was written; build the database again",
+    "database-menu": "{table!s} lacks {lacking!s}, which {first!s} has; a database has one menu of variables",
+    "database-units": "{first!s} and {table!s} state different units for {variables!s}; convert one of them",
+    # a validation
+    "criteria-file": "{file!s} cannot be read as acceptance criteria: {reason!s}",
+    "no-criterion": "{name} is no acceptance criterion; choose from {there!s}",
+    "criterion-limit": "the limit of {name!s} must be a number that is not negative, not {limit}",
+    "design": "the design {design} must have the form 3x5: known fragments x replicates of each",
+    "sensitivity": "the sensitivity {sensitivity!s} must lie between 0 and 1, such as 0.9",
+    "missing-values": "values of {variables!s} are missing",
+    "not-positive": "logarithms need positive values",
+    "small-database": "{n} sources have {fragments} fragments with {replicates} or more replicates each, which the"
+    " design {design!s} needs; choose a smaller design",
+    # files
+    "not-a-case": "{file!s} is not a case that this version wrote: {reason!s}",
+    "log-of-model": "log: a model is fitted to the values as given; take logarithms in the tables first",
+    "not-a-model": "{file} exists and holds no model; give another name, or delete it first",
+    "no-p-values": "{file} holds a {kind!s}, which has no p-values; fit and save a classifier of transvariation, or"
+    " CalibratedOCC around a pipeline",
+    "no-names": "the classifier in {file} was fitted without column names; fit it to a table that has them",
+    "damaged-model": "the {name!s} of row {row} is {value!s}: the model is damaged; fit it again",
+}
+
+# What a Python user can do about it. `transvariation.report.wording` has the same for the command line and the page.
+REMEDIES = {
+    "other-method": 'use method="neighbor", fewer variables (features=) or no reduction (reduce=None)',
+    "background": 'use method="neighbor" without a reduction, and give a background (background=): control fragments'
+    " are few",
+    "no-log": "leave the variable out (without=), or judge without log=True",
+    "log": "if they are contents, take logarithms (log=True without logged)",
+    "source-column": "name the column of the sources (source_column=)",
+    "features": "name the variables to use (features=)",
+    "leave-out": "leave these variables out (features=)",
+    "no-zeros": "leave variables with zeros out (features=), or use log=False",
+    "preprocess": 'use steps such as preprocess="snv,sg1", or preprocess=None',
+    "ranges": "give pairs of numbers such as ranges=[(800, 1200)]",
+    "without": 'name variables of the tables, such as without=["Ba", "Fe"]',
+    "reduce-to": "use another reduce_to=, or no reduction (reduce=None)",
+    "more-sources": "give a background with more sources, or none (background=None)",
+}
 
 
 @dataclass(frozen=True)
@@ -63,35 +103,40 @@ class CaseError(ValueError):
 
     Parameters
     ----------
-    problem : str
-        What is wrong.
+    code : str
+        What is wrong, a key of `MESSAGES`.
     remedy : str
-        A key of `REMEDIES`, or "" if the problem includes the remedy.
+        What can be done, a key of `REMEDIES`; "" if the message includes it.
+    **values
+        What the message names.
 
     Examples
     --------
     >>> from transvariation.casework import CaseError
-    >>> print(CaseError("Fe is 0 in row 3", "no-log").text("cli"))
-    Fe is 0 in row 3; leave the variable out (--without), or judge without --log
+    >>> print(CaseError("no-logarithm", remedy="no-log", table="control", row=3, variable="Fe", value=0))
+    control, row 3: Fe is 0, which has no logarithm; leave the variable out (without=), or judge without log=True
     """
 
-    def __init__(self, problem: str, remedy: str = ""):
-        super().__init__(problem, remedy)
-        self.problem = problem
-        self.remedy = remedy
+    def __init__(self, code: str, *, remedy: str = "", **values: Any):
+        super().__init__(code, remedy, values)
+        self.code, self.remedy, self.values = code, remedy, values
 
-    def text(self, front_end: str = "python") -> str:
-        """Write the problem with the remedy in the terms of a front end.
+    def text(self, remedies: Mapping[str, str] = REMEDIES) -> str:
+        """Write what is wrong and what can be done.
 
         Parameters
         ----------
-        front_end : {"python", "cli", "page"}, default="python"
-            Whose names of options the remedy uses.
+        remedies : mapping of str to str
+            The remedies in the terms of a front end; by default those of Python.
         """
-        return f"{self.problem}; {REMEDIES[self.remedy][front_end]}" if self.remedy else self.problem
+        said = phrase(MESSAGES[self.code], self.values)
+        return f"{said}; {remedies[self.remedy]}" if self.remedy else said
 
     def __str__(self) -> str:
         return self.text()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(type(self), self.code, remedy=self.remedy, **self.values), ()
 
 
 class MethodError(CaseError):

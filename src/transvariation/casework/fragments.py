@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -93,10 +94,7 @@ def fragments_of(table: Table, role: str, *, log: bool, logged: bool) -> Fragmen
 def _logarithms(table: Table) -> Floats:
     if (table.X <= 0).any():
         i, j = np.argwhere(table.X <= 0)[0]
-        raise CaseError(
-            f"{table.name}, row {table.rows[i]}: {table.features[j]} is {table.X[i, j]:g}, which has no logarithm",
-            "no-log",
-        )
+        raise CaseError("no-logarithm", remedy="no-log", **_cell(table, i, j))
     return np.log10(table.X)
 
 
@@ -106,7 +104,10 @@ def _check_size(table: Table, are_logarithms: bool) -> None:
     if not len(too_large):
         return
     i, j = too_large[0]
-    what, remedy = ("logarithm (base 10)", "log") if are_logarithms else ("measurement", "")
-    raise CaseError(
-        f"{table.name}, row {table.rows[i]}: {table.features[j]} is {table.X[i, j]:g}, which is no {what}", remedy
-    )
+    code, remedy = ("not-a-logarithm", "log") if are_logarithms else ("not-a-measurement", "")
+    raise CaseError(code, remedy=remedy, **_cell(table, i, j))
+
+
+def _cell(table: Table, i: int, j: int) -> dict[str, Any]:
+    row, value = int(table.rows[i]), float(table.X[i, j])
+    return {"table": table.name, "row": row, "variable": table.features[j], "value": value}

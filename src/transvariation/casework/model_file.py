@@ -50,7 +50,7 @@ def fit_model(control: Any, path: Path, settings: CaseSettings | None = None) ->
     """
     settings = settings or CaseSettings()
     if settings.log:
-        raise CaseError("log: a model is fitted to the values as given; take logarithms in the tables first")
+        raise CaseError("log-of-model")
     check_outputs([path], [control])
     _check_replaceable(path)
     missing = "keep" if settings.ranges else settings.missing
@@ -60,7 +60,7 @@ def fit_model(control: Any, path: Path, settings: CaseSettings | None = None) ->
     if settings.ranges:
         table = apply_policy(table.select(select_ranges(table.features, settings.ranges)), settings.missing)
     if len(table) < 2:
-        raise CaseError(f"{table.name} has one row; a class needs at least 2, and 9 for a sensitivity of 0.9")
+        raise CaseError("one-row", table=table.name)
     rows, groups = _samples(table)
     classifier, found = fit_classifier(settings, settings.sensitivity, rows, groups)
     warned = list(found)
@@ -87,7 +87,7 @@ def _check_replaceable(path: Path) -> None:
     try:
         read_about(path)
     except ModelFileError as error:
-        raise CaseError(f"'{path}' exists and holds no model; give another name, or delete it first") from error
+        raise CaseError("not-a-model", file=path) from error
 
 
 class Scored(NamedTuple):
@@ -207,13 +207,10 @@ def _load_classifier(model: Path) -> Any:
     except ModelFileError as error:
         raise ModelFileError(f"{error} (`score` takes the model first, then the table)") from error
     if not hasattr(classifier, "p_values"):
-        raise CaseError(
-            f"'{model}' holds a {type(classifier).__name__}, which has no p-values; fit and save a classifier of "
-            "transvariation, or CalibratedOCC around a pipeline"
-        )
+        raise CaseError("no-p-values", file=model, kind=type(classifier).__name__)
     check_is_fitted(classifier)
     if not hasattr(classifier, "feature_names_in_"):
-        raise CaseError(f"the classifier in '{model}' was fitted without column names; fit it to a table that has them")
+        raise CaseError("no-names", file=model)
     return classifier
 
 
@@ -223,7 +220,7 @@ def _scores(classifier: OneClassClassifier, rows: pd.DataFrame) -> tuple[np.ndar
     for name, values in (("p-value", p), ("tp", tp)):
         if values is not None and not np.isfinite(values).all():
             row = int(np.flatnonzero(~np.isfinite(values))[0]) + 1
-            raise CaseError(f"the {name} of row {row} is {values[row - 1]}: the model is damaged; fit it again")
+            raise CaseError("damaged-model", name=name, row=row, value=values[row - 1])
     return words, p, np.full(len(rows), "") if tp is None else tp
 
 

@@ -232,7 +232,7 @@ def _with_database(case: CaseTables, given: Any, pair: Pair, settings: CaseSetti
     """Use a database as the background, on the scale on which the case is judged."""
     database = given if isinstance(given, Database) else Database.read(given)
     if database.logged and not case.exponent:
-        raise CaseError(f"the database {database.name} holds logarithms, the tables of the case do not", "log")
+        raise CaseError("database-logged", remedy="log", database=database.name)
     frame = database.frame.drop(columns=["replicate", "order", "stratum"], errors="ignore")
     table = _read_third(frame, "background", pair, settings, settings.missing, limits)
     table = replace(table, name=database.name, sha256=database.sha256)
@@ -244,11 +244,10 @@ def _with_database(case: CaseTables, given: Any, pair: Pair, settings: CaseSetti
 def _check_sources(background: Any, foreign: Any, settings: CaseSettings) -> None:
     """Refuse a background beside a foreign table, and settings of a table that was not given."""
     if background is not None and foreign is not None:
-        raise CaseError("a background shows how often other sources are not excluded; leave out the foreign table")
+        raise CaseError("background-and-foreign")
     for which, source in (("background", background), ("foreign", foreign)):
         if which in settings.tables and source is None:
-            given = ", ".join(settings.tables[which].given())
-            raise CaseError(f"what is given of the {which} ({given}) needs a {which} table")
+            raise CaseError("settings-of-no-table", table=which, given=list(settings.tables[which].given()))
 
 
 def _read_pair(sources: Mapping[str, Any], settings: CaseSettings, limits: Limits) -> Pair:
@@ -317,7 +316,7 @@ def _name(source: Any, which: str) -> str | None:
 def _with_background(case: CaseTables, table: Table, fragments: Fragments) -> CaseTables:
     cautions: list[Caution] = []
     if None in fragments.sources:
-        raise CaseError(f"{table.name} has no column that names the source of each row", "source-column")
+        raise CaseError("no-source-column", remedy="source-column", table=table.name)
     by_source = fragments.by_source()
     steps = [] if case.preprocess is None else preprocessing_for(case.preprocess, case.features).steps
     if len(case.features) > MANY_VARIABLES:
@@ -332,17 +331,13 @@ def _with_background(case: CaseTables, table: Table, fragments: Fragments) -> Ca
     sources: list[Source] = [[case.prepared(x) for x in source] for source in by_source]
     usable = [source for source in sources if len(source) > 1]
     if len(usable) < MIN_SOURCES:
-        raise CaseError(
-            f"{table.name} has {len(usable)} sources with two or more fragments or replicates; at least {MIN_SOURCES} "
-            "are needed",
-            "more-sources",
-        )
+        raise CaseError("few-sources", remedy="more-sources", table=table.name, n=len(usable), need=MIN_SOURCES)
     if len(fragments.names) == len(sources):
         cautions.append(Caution.of("replicates-as-fragments", table=table.name))
     means = [np.array([x.mean(axis=0) for x in source]) for source in usable]
     kept = np.any([np.ptp(m, axis=0) > 1e-12 * np.abs(m).max(axis=0) for m in means], axis=0)
     if not kept.any():
-        raise CaseError(f"in no variable do fragments of one source of {table.name} differ", "more-sources")
+        raise CaseError("constant-sources", remedy="more-sources", table=table.name)
     if not kept.all():
         names = [f"component {j + 1}" for j in range(len(kept))] if case.is_summarised else case.features
         left_out = np.asarray(names, dtype=object)[~kept].tolist()
@@ -363,8 +358,8 @@ def _nfi_table(features: Sequence[str]) -> Table:
     symbols = {_symbol(name): name for name in glass.elements}
     names = {feature: symbols.get(_symbol(feature)) for feature in features}
     if lacking := [feature for feature, name in names.items() if name is None]:
-        listed = ", ".join(glass.elements)
-        raise CaseError(f"the NFI background has no {', '.join(lacking)}; it has {listed}", "features")
+        there = list(glass.elements)
+        raise CaseError("lacks-variables", remedy="features", table="the NFI background", lacking=lacking, there=there)
     sources, pieces = (tuple(map(str, glass.frame[column])) for column in ("source", "piece"))
     return Table(
         name="NFI float glass",

@@ -76,7 +76,7 @@ def preprocessing_for(steps: str, features: Sequence[str]) -> Pipeline:
     n_features = len(features)
     preprocessing = make_preprocessing(steps, spectral_axis(features))
     if n_features < (fewest := _fewest_positions(preprocessing)):
-        raise CaseError(f"preprocess={steps!r} needs at least {fewest} variables; there are {n_features}", "preprocess")
+        raise CaseError("few-positions", remedy="preprocess", steps=steps, need=fewest, n=n_features)
     return preprocessing
 
 
@@ -139,11 +139,10 @@ def select_ranges(features: Sequence[str], ranges: Ranges) -> list[str]:
     found = positions(features)
     chosen = [name for name, x in found.items() if any(low <= x <= high for low, high in ranges)]
     if not chosen:
-        words = "; ".join(f"{low:g} to {high:g}" for low, high in ranges)
-        there = "no name is a number"
-        if found:
-            there = f"the names that are numbers go from {min(found.values()):g} to {max(found.values()):g}"
-        raise CaseError(f"ranges: no variable lies in {words}; {there}", "ranges")
+        words, numbers = [f"{low:g} to {high:g}" for low, high in ranges], list(found.values())
+        if not found:
+            raise CaseError("ranges-without-numbers", remedy="ranges", ranges=words)
+        raise CaseError("empty-ranges", remedy="ranges", ranges=words, low=min(numbers), high=max(numbers))
     return chosen
 
 
@@ -152,5 +151,5 @@ def check_without(without: Sequence[str], *tables: Table) -> None:
     for name in without:
         if all(locate([name], list(t.roles))[0] is None for t in tables):
             some = [split_unit(h)[0] for h, role in tables[0].roles.items() if role in ("measurement", "ignore")]
-            listed = ", ".join(some[:12]) + (" and others" if len(some) > 12 else "")
-            raise CaseError(f"without: there is no variable {name!r}; there are {listed}", "without")
+            there = [*some[:12], *(["others"] if len(some) > 12 else [])]
+            raise CaseError("no-variable-to-leave-out", remedy="without", name=name, there=there)

@@ -1,17 +1,18 @@
-"""The sentences of a case, from the codes and fields of its result."""
+"""The sentences of every front end, from the codes and fields of results and errors."""
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from transvariation.casework import CaseResult, Conclusion
-from transvariation.casework.checks import Check
-from transvariation.casework.decision import Disagreement
-from transvariation.casework.errors import Caution
+from transvariation.casework.errors import CaseError, Caution
 from transvariation.casework.settings import CaseSettings
-from transvariation.preprocessing import make_preprocessing
-from transvariation.preprocessing.steps import STEPS
-from transvariation.tables.problems import printable
+from transvariation.tables.problems import Problem, TableError, printable
+from transvariation.tables.settings import Option, SettingsError, flag_of
+
+if TYPE_CHECKING:  # a wrong option is refused before scikit-learn is imported
+    from transvariation.casework import CaseResult, Conclusion
+    from transvariation.casework.checks import Check
+    from transvariation.casework.decision import Disagreement
 
 LISTED = 20  # names in a sentence
 QUESTION = "Could the recovered fragments come from the same source as the control fragments?"
@@ -135,7 +136,7 @@ def listed(names: Any, shown: int = LISTED) -> str:
     return ", ".join(names[:shown]) + (f" and {more} more" if more > 0 else "")
 
 
-def headline(result: CaseResult) -> str:
+def headline(result: "CaseResult") -> str:
     """State the conclusions in one sentence."""
     n, model = len(result.conclusions), result.model
     if not model.conclusive:
@@ -145,17 +146,17 @@ def headline(result: CaseResult) -> str:
     return f"{len(result.excluded)} of {n} recovered {'fragment' if n == 1 else 'fragments'} excluded."
 
 
-def verdict(conclusion: Conclusion) -> str:
+def verdict(conclusion: "Conclusion") -> str:
     """Name the conclusion in a word or two."""
     return {None: "no conclusion", True: "not excluded", False: "excluded"}[conclusion.accepted]
 
 
-def match_word(conclusion: Conclusion) -> str:
+def match_word(conclusion: "Conclusion") -> str:
     """Name the outcome of the ASTM criterion."""
     return {True: "match", False: "no match", None: "–"}[conclusion.match]
 
 
-def statement(conclusion: Conclusion, result: CaseResult) -> str:
+def statement(conclusion: "Conclusion", result: "CaseResult") -> str:
     """State the conclusion on a fragment in a sentence."""
     if conclusion.p_value is None:
         return "No conclusion: one control fragment does not show how much fragments of its source differ."
@@ -171,13 +172,13 @@ def statement(conclusion: Conclusion, result: CaseResult) -> str:
     return f"Excluded: the fragment differs from the control more than fragments of one source do ({p})."
 
 
-def disagreement(conclusion: Conclusion) -> str:
+def disagreement(conclusion: "Conclusion") -> str:
     """Name the evidence that points the other way; empty if there is none."""
     against = map(_against, conclusion.disagreements)
     return f"The evidence disagrees: {'; '.join(against)}." if conclusion.disagreements else ""
 
 
-def _against(found: Disagreement) -> str:
+def _against(found: "Disagreement") -> str:
     would = "not be excluded" if found.accepted else "be excluded"
     if found.kind == "astm":
         return f"by the criterion of ± 4 standard deviations it would {would}"
@@ -194,6 +195,9 @@ def method_words(settings: CaseSettings) -> str:
         done = f"The variables were reduced to {settings.reduce_to}, {REDUCTIONS[settings.reduce]}"
         words = f"{done}, in every fold of the calibration. {words}"
     if settings.steps is not None:
+        from transvariation.preprocessing import make_preprocessing
+        from transvariation.preprocessing.steps import STEPS
+
         steps = [STEPS[step.split(":")[0]].words for step in settings.steps.split(",")]
         learns = any(step.learns for _, step in make_preprocessing(settings.steps).steps)
         how = "learned again in every fold of the calibration" if learns else "spectrum by spectrum"
@@ -201,12 +205,12 @@ def method_words(settings: CaseSettings) -> str:
     return words
 
 
-def description(result: CaseResult) -> str:
+def description(result: "CaseResult") -> str:
     """Describe in plain words what the conclusions rest on."""
     return BY_BACKGROUND if result.model.basis == "background" else method_words(result.settings)
 
 
-def guarantee(result: CaseResult) -> str:
+def guarantee(result: "CaseResult") -> str:
     """State what the error rate is based on."""
     n = result.model.calibrating.n
     if n == 0:
@@ -214,7 +218,7 @@ def guarantee(result: CaseResult) -> str:
     return "None: one fragment does not show how fragments differ." if n == 1 else GUARANTEES[result.model.basis]
 
 
-def warning_texts(result: CaseResult) -> list[str]:
+def warning_texts(result: "CaseResult") -> list[str]:
     """List what to know before relying on the conclusions."""
     return [caution_text(caution, result.settings) for caution in result.warnings]
 
@@ -222,6 +226,8 @@ def warning_texts(result: CaseResult) -> list[str]:
 def caution_text(caution: Caution, settings: CaseSettings) -> str:
     """Put a caution in words."""
     if caution.code == "check":
+        from transvariation.casework.checks import Check
+
         return check_text(Check(**caution.values))
     found = _CAUTIONS[caution.code]
     if isinstance(found, str):
@@ -310,7 +316,8 @@ def _much_filled(values: dict[str, Any], settings: CaseSettings) -> str:
 _CAUTIONS: dict[str, str | Callable[[dict[str, Any], CaseSettings], str]] = {
     "few-units": _few_units,
     "excludes-nothing": _excludes_nothing,
-    "background-alone": "The conclusions rest on the background alone, because {problem}.",
+    "background-alone": "The conclusions rest on the background alone, because the method cannot be used with this "
+    "control: {reason}.",
     "classifier": "{message}",
     "looks-logged": "The ASTM E2927 criterion was not applied: some measurements are negative, so they are not "
     "contents. If they are logarithms (base 10), set the option 'logged'; the criterion is then applied to the "
@@ -358,7 +365,7 @@ _CHECKS = {  # by name and outcome
 }
 
 
-def check_text(check: Check) -> str:
+def check_text(check: "Check") -> str:
     """State the outcome of a check of the control."""
     p = p_equals(check.p_value)
     if check.name == "homogeneity":
@@ -367,7 +374,7 @@ def check_text(check: Check) -> str:
     return _CHECKS[check.name, check.significant].format(p=p, **shown)
 
 
-def _homogeneity(check: Check, p: str) -> str:
+def _homogeneity(check: "Check", p: str) -> str:
     words = {
         "background": "differ from each other more than fragments of one background source do",
         "replicates": "differ from each other more than replicates of one fragment do",
@@ -385,3 +392,90 @@ def _homogeneity(check: Check, p: str) -> str:
         names = ", ".join(map(printable, apart[:6])) + (" and others" if len(apart) > 6 else "")
         text += f" The clearest division separates {names} from the rest."
     return text
+
+
+# What can be done about a problem, in the terms of the command line and of the page. Python's own terms are beside the
+# messages, in `tables.problems` and `casework.errors`: an exception says everything by itself.
+_CHOOSE_MARK = "if it is the decimal mark, choose the {mark!s} under “Decimal mark”"
+_ANY_LENGTH = "the command “transvariation score” takes tables of any length"
+_REMEDIES = {
+    "drop-or-impute": ("choose --missing drop or --missing impute",
+        "choose under “Missing values” to leave the row out or to fill in"),
+    "drop": ("choose --missing drop", "choose under “Missing values” to leave the row out"),
+    "impute": ("try --missing impute", "choose under “Missing values” to fill in"),
+    "drop-summary-rows": ("choose --drop-summary-rows", "choose “leave out summary rows”"),
+    "fragment-column": ("for replicates of one object give --fragment-column {column}",
+        "for replicates of one object choose “fragment” as the role of this column"),
+    "give-role": ("give its role, such as --role {column}=fragment, =replicate, =ignore or =measurement",
+        "choose its role under “Roles of the columns”"),
+    "give-decimal": ("if the {mark!s} is the decimal mark, give --decimal {mark!s}", _CHOOSE_MARK),
+    "give-decimal-control": ("if the {mark!s} is the decimal mark, give --control-decimal {mark!s}", _CHOOSE_MARK),
+    "give-decimal-recovered": ("if the {mark!s} is the decimal mark, give --recovered-decimal {mark!s}", _CHOOSE_MARK),
+    "name-sheet": ("name the sheet to read (--sheet, or --control-sheet, --recovered-sheet, --background-sheet,"
+        " --foreign-sheet), or move it to the front", "choose one under “Sheet”"),
+    "name-encoding": ("save the file as UTF-8, or name its encoding (--encoding)", "save the file as UTF-8"),
+    "read-chunks": (_ANY_LENGTH, _ANY_LENGTH),
+    "header-row": ("give --header-row {row!s}", "give it under “Header row”"),
+    "numbered-names": ("give --numbered-names replicates or --numbered-names fragments",
+        "choose one under “Numbered names”"),
+    "install": ("pip install {extra}", "pip install {extra}"),
+    "other-method": ("use --method neighbor, fewer variables (--features) or no --reduce",
+        "choose the method neighbor, untick variables, or choose no reduction"),
+    "background": ("use --method neighbor without --reduce, and give a --background: control fragments are few",
+        "choose the method neighbor without a reduction, and give a background: control fragments are few"),
+    "no-log": ("leave the variable out (--without), or judge without --log",
+        "untick the variable, or judge without logarithms"),
+    "log": ("if they are contents, take logarithms (--log without --logged)", "if they are contents, take logarithms"),
+    "source-column": ("name the column of the sources (--source-column)",
+        "set the role of the column that names the sources"),
+    "features": ("name the variables to use (--features)", "untick the variables that the background lacks"),
+    "leave-out": ("leave these variables out (--features)", "untick these variables"),
+    "no-zeros": ("leave variables with zeros out (--features), or use --linear",
+        "untick variables with zeros, or judge without logarithms"),
+    "preprocess": ("use steps such as --preprocess snv,sg1, or leave it out",
+        "choose other steps of preprocessing, or none"),
+    "ranges": ("give two numbers such as --range 800-1200", "give two numbers such as 800-1200"),
+    "without": ('name variables of the tables, such as --without "Ba,Fe"',
+        "name variables of the tables, separated by commas"),
+    "reduce-to": ("use another --reduce-to, or no --reduce", "choose another number of variables, or no reduction"),
+    "more-sources": ("give a background with more sources, or leave out --background",
+        "give a background with more sources, or none"),
+}  # fmt: skip
+REMEDIES = {
+    front_end: {code: texts[i] for code, texts in _REMEDIES.items()} for i, front_end in enumerate(("cli", "page"))
+}
+
+
+def _option_of_cli(name: str, given: Option | None) -> str:
+    return name if given is None else flag_of(name, given)
+
+
+def _control_of_page(name: str, given: Option | None) -> str:
+    return name.replace("_", " ")
+
+
+_CALLED = {"cli": _option_of_cli, "page": _control_of_page}
+
+
+def error_text(error: BaseException, front_end: str) -> str:
+    """Write an error in the terms of a front end.
+
+    Parameters
+    ----------
+    error : BaseException
+    front_end : {"cli", "page"}
+
+    Returns
+    -------
+    str
+    """
+    if isinstance(error, SettingsError):
+        return error.text(_CALLED[front_end])
+    if isinstance(error, TableError | CaseError):
+        return error.text(REMEDIES[front_end])
+    return str(error)
+
+
+def problem_text(problem: Problem, front_end: str) -> str:
+    """Write a problem of a table, without its place, in the terms of a front end."""
+    return problem.text(REMEDIES[front_end])

@@ -8,7 +8,6 @@ from typing import Any
 
 COLLECTED = 1000  # beyond this many problems the file is of another kind altogether: reading stops
 SHOWN = 20
-FRONT_ENDS = ("python", "cli", "page")
 
 # The message of each kind of problem or note. Values are shown quoted and with control characters escaped, but for
 # {value!s}, which is only escaped.
@@ -158,41 +157,25 @@ MESSAGES = {
     "imputed-median": "{n} missing, replaced by the control's median {median:.6g} ({rows!s})",
 }  # fmt: skip
 
-# What can be done about it, in the terms of each front end.
-_IF_MARK = "if the {mark!s} is the decimal mark,"
-_CHOOSE_MARK = "if it is the decimal mark, choose the {mark!s} under “Decimal mark”"
-_REMEDIES = {
-    "drop-or-impute": ('choose missing="drop" or missing="impute"', "choose --missing drop or --missing impute",
-        "choose under “Missing values” to leave the row out or to fill in"),
-    "drop": ('choose missing="drop"', "choose --missing drop", "choose under “Missing values” to leave the row out"),
-    "impute": ('try missing="impute"', "try --missing impute", "choose under “Missing values” to fill in"),
-    "drop-summary-rows": ("choose drop_summary_rows=True", "choose --drop-summary-rows",
-        "choose “leave out summary rows”"),
-    "fragment-column": ("for replicates of one object give fragment_column={column}",
-        "for replicates of one object give --fragment-column {column}",
-        "for replicates of one object choose “fragment” as the role of this column"),
-    "give-role": ("give its role, such as roles={{{column}: 'fragment'}}, 'replicate', 'ignore' or 'measurement'",
-        "give its role, such as --role {column}=fragment, =replicate, =ignore or =measurement",
-        "choose its role under “Roles of the columns”"),
-    "give-decimal": (f'{_IF_MARK} give decimal="{{sign!s}}"', f"{_IF_MARK} give --decimal {{mark!s}}", _CHOOSE_MARK),
-    "give-decimal-control": (f'{_IF_MARK} give decimal="{{sign!s}}" in the TableSettings of the control table',
-        f"{_IF_MARK} give --control-decimal {{mark!s}}", _CHOOSE_MARK),
-    "give-decimal-recovered": (f'{_IF_MARK} give decimal="{{sign!s}}" in the TableSettings of the recovered table',
-        f"{_IF_MARK} give --recovered-decimal {{mark!s}}", _CHOOSE_MARK),
-    "name-sheet": ("name the sheet to read (sheet=), or move it to the front",
-        "name the sheet to read (--sheet, or --control-sheet, --recovered-sheet, --background-sheet, --foreign-sheet),"
-        " or move it to the front", "choose one under “Sheet”"),
-    "name-encoding": ("save the file as UTF-8, or name its encoding (encoding=)", "save the file as UTF-8",
-        "save the file as UTF-8"),
-    "read-chunks": ("read it in blocks (read_chunks), or raise limits=Limits(...)",
-        "the command `transvariation score` takes tables of any length",
-        "the command “transvariation score” takes tables of any length"),
-    "header-row": ("give header_row={row!s}", "give --header-row {row!s}", "give it under “Header row”"),
-    "numbered-names": ('give numbered_names="replicates" or numbered_names="fragments"',
-        "give --numbered-names replicates or --numbered-names fragments", "choose one under “Numbered names”"),
-    "install": ("pip install {extra}",) * 3,
-}  # fmt: skip
-REMEDIES = {name: dict(zip(FRONT_ENDS, texts, strict=True)) for name, texts in _REMEDIES.items()}
+# What a Python user can do about it. `transvariation.report.wording` has the same for the command line and the page.
+_DECIMAL = 'if the {mark!s} is the decimal mark, give decimal="{sign!s}"'
+REMEDIES = {
+    "drop-or-impute": 'choose missing="drop" or missing="impute"',
+    "drop": 'choose missing="drop"',
+    "impute": 'try missing="impute"',
+    "drop-summary-rows": "choose drop_summary_rows=True",
+    "fragment-column": "for replicates of one object give fragment_column={column}",
+    "give-role": "give its role, such as roles={{{column}: 'fragment'}}, 'replicate', 'ignore' or 'measurement'",
+    "give-decimal": _DECIMAL,
+    "give-decimal-control": f"{_DECIMAL} in the TableSettings of the control table",
+    "give-decimal-recovered": f"{_DECIMAL} in the TableSettings of the recovered table",
+    "name-sheet": "name the sheet to read (sheet=), or move it to the front",
+    "name-encoding": "save the file as UTF-8, or name its encoding (encoding=)",
+    "read-chunks": "read it in blocks (read_chunks), or raise limits=Limits(...)",
+    "header-row": "give header_row={row!s}",
+    "numbered-names": 'give numbered_names="replicates" or numbered_names="fragments"',
+    "install": "pip install {extra}",
+}
 
 
 @dataclass(frozen=True)
@@ -220,8 +203,6 @@ class Problem:
     >>> problem = Problem("missing", "control.csv", 4, "Na", remedy="drop")
     >>> print(problem)
     control.csv, row 4, column 'Na': the value is missing; fill it in, or choose missing="drop"
-    >>> problem.text("cli")
-    'the value is missing; fill it in, or choose --missing drop'
     """
 
     code: str
@@ -232,22 +213,22 @@ class Problem:
     remedy: str = ""
 
     def __str__(self) -> str:
-        return self.located("python")
+        return self.located()
 
     @property
     def message(self) -> str:
         """The message for Python users, without the place."""
-        return self.text("python")
+        return self.text()
 
-    def text(self, front_end: str = "python") -> str:
+    def text(self, remedies: Mapping[str, str] = REMEDIES) -> str:
         """Phrase the problem and its remedy.
 
         Parameters
         ----------
-        front_end : {"python", "cli", "page"}, default="python"
-            Whose names of options the remedy uses.
+        remedies : mapping of str to str
+            The remedies in the terms of a front end; by default those of Python.
         """
-        said = _FORMATTER.vformat(MESSAGES[self.code], (), self.params)
+        said = phrase(MESSAGES[self.code], self.params)
         if not self.remedy:
             return said
         values = {
@@ -256,21 +237,21 @@ class Problem:
             "sign": "," if self.params.get("mark") == "comma" else ".",
             **self.params,
         }
-        remedy = _FORMATTER.vformat(REMEDIES[self.remedy][front_end], (), values)
+        remedy = phrase(remedies[self.remedy], values)
         return f"{said}, or {remedy}" if ";" in said else f"{said}; {remedy}"
 
-    def located(self, front_end: str = "python") -> str:
+    def located(self, remedies: Mapping[str, str] = REMEDIES) -> str:
         """Return the message, preceded by file, row and column.
 
         Parameters
         ----------
-        front_end : {"python", "cli", "page"}, default="python"
-            Whose names of options the remedy uses.
+        remedies : mapping of str to str
+            The remedies in the terms of a front end; by default those of Python.
         """
         place = [printable(self.table)] if self.table else []
         place += [f"row {self.row}"] if self.row is not None else []
         place += [f"column {quoted(self.column)}"] if self.column is not None else []
-        return ": ".join(part for part in (", ".join(place), self.text(front_end)) if part)
+        return ": ".join(part for part in (", ".join(place), self.text(remedies)) if part)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the problem as JSON values, with its message for readers of the file."""
@@ -315,17 +296,17 @@ class TableError(ValueError):
         return type(self), (self.problems, self.stopped)  # a worker process returns the list, not the table
 
     def __str__(self) -> str:
-        return self.text("python")
+        return self.text()
 
-    def text(self, front_end: str = "python") -> str:
+    def text(self, remedies: Mapping[str, str] = REMEDIES) -> str:
         """List the problems, the first twenty of them.
 
         Parameters
         ----------
-        front_end : {"python", "cli", "page"}, default="python"
-            Whose names of options the remedy uses.
+        remedies : mapping of str to str
+            The remedies in the terms of a front end; by default those of Python.
         """
-        lines, n = [problem.located(front_end) for problem in self.problems[:SHOWN]], len(self.problems)
+        lines, n = [problem.located(remedies) for problem in self.problems[:SHOWN]], len(self.problems)
         if n == 1 and not self.stopped:
             return lines[0]
         tables = "tables" if len({problem.table for problem in self.problems}) > 1 else "table"
@@ -412,11 +393,16 @@ class _Formatter(string.Formatter):
     """Quotes and escapes text, lists the members of lists, and leaves numbers as they are."""
 
     def convert_field(self, value: Any, conversion: str | None) -> Any:
-        if conversion == "s":
-            return printable(str(value)[:200])
+        show = quoted if conversion is None else _plain
         if isinstance(value, list | tuple):
-            return ", ".join(map(quoted, value))
-        return value if isinstance(value, int | float) else quoted(value)
+            return ", ".join(map(show, value))
+        return value if isinstance(value, int | float) and conversion is None else show(value)
 
 
-_FORMATTER = _Formatter()
+def _plain(value: object) -> str:
+    return printable(str(value)[:200])
+
+
+def phrase(template: str, values: Mapping[str, Any]) -> str:
+    """Fill a sentence with values from a file: text is quoted and escaped, with ``!s`` only escaped."""
+    return _Formatter().vformat(template, (), values)

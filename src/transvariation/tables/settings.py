@@ -71,33 +71,26 @@ class SettingsError(ValueError):
         super().__init__(problems)
         self.problems = list(problems)
 
-    def text(self, front_end: str = "python") -> str:
+    def text(self, called: Callable[[str, Option | None], str] = lambda name, given: name) -> str:
         """List what is wrong in the terms of a front end.
 
         Parameters
         ----------
-        front_end : {"python", "cli", "page"}, default="python"
-            Whose names of options are used.
+        called : callable
+            What the front end calls a field, by its name and its option; by default as Python does.
 
         Returns
         -------
         str
         """
-        lines = [_phrased(*problem, front_end) for problem in self.problems]
+        lines = []
+        for name, wrong, given in self.problems:
+            example = "" if given is None or given.example is None else f"; an example is {given.example}"
+            lines.append(f"{called(name, given)}{wrong}{example}")
         return lines[0] if len(lines) == 1 else "\n  ".join([f"{len(lines)} settings are wrong:", *lines])
 
     def __str__(self) -> str:
         return self.text()
-
-
-def _phrased(name: str, text: str, given: Option | None, front_end: str) -> str:
-    called = name
-    if front_end == "cli" and given is not None:
-        called = flag_of(name, given)
-    elif front_end == "page":
-        called = name.replace("_", " ")
-    example = "" if given is None or given.example is None else f"; an example is {given.example}"
-    return f"{called}{text}{example}"
 
 
 def _text(value: Any, given: Option) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from transvariation._typing import Floats
+from transvariation.report.wording import problem_text
 from transvariation.tables import Limits, Problem, Table, TableError
 from transvariation.tables.excel import sheet_titles
 from transvariation.tables.opening import opened
@@ -25,7 +26,7 @@ GAP = 3.0  # times the usual step of the axis: there a line is interrupted
 
 def problem_dict(problem: Problem) -> dict[str, Any]:
     """Return a problem as JSON values, with the remedy in the page's terms."""
-    return problem.to_dict() | {"message": problem.text("page")}
+    return problem.to_dict() | {"message": problem_text(problem, "page")}
 
 
 def sheets(content: bytes, limits: Limits) -> list[str]:
@@ -103,8 +104,8 @@ def _shown(j: int, header: list[str], problems: Sequence[Problem]) -> bool:
 def _row(number: int, cells: list[str], header: Sequence[str], found: Sequence[Problem]) -> dict[str, Any]:
     """Mark the cells of a row that have problems; a problem without a column is about the whole row."""
     here = [problem for problem in found if problem.row == number]
-    marked = {j: p.text("page") for p in here for j, title in enumerate(header) if p.column == title}
-    whole = [problem.text("page") for problem in here if problem.column is None]
+    marked = {j: problem_text(p, "page") for p in here for j, title in enumerate(header) if p.column == title}
+    whole = [problem_text(problem, "page") for problem in here if problem.column is None]
     return {"row": number, "cells": cells, "marked": marked, "whole": whole}
 
 

@@ -17,7 +17,7 @@ from transvariation.casework.reading import CaseTables, read_case
 from transvariation.casework.settings import TABLES
 from transvariation.casework.variables import preprocessing_for, select_ranges, spectral_axis
 from transvariation.report.demo import demo_tables
-from transvariation.report.wording import caution_text
+from transvariation.report.wording import caution_text, error_text, problem_text
 from transvariation.tables import Limits, Table, TableError, read_table
 from transvariation.tables.settings import options_of
 from transvariation.web.preview import problem_dict, segments, sheets, show_problems, show_table, some
@@ -99,7 +99,8 @@ class Session:
                 raise
             tables = self._read(settings, further)
             shown = {which: self._read_alone(which, settings) for which in further if which in self.names}
-            doubts = [error.text("page")] if isinstance(error, CaseError) else [p.text("page") for p in error.problems]
+            found = error.problems if isinstance(error, TableError) else []
+            doubts = [problem_text(each, "page") for each in found] or [error_text(error, "page")]
         for which in TABLES:
             table = getattr(tables, f"{which}_table")
             if table is not None:

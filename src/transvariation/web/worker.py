@@ -11,6 +11,7 @@ import threading
 from typing import Any, BinaryIO
 
 from transvariation.casework import CaseError, SettingsError
+from transvariation.report.wording import error_text
 from transvariation.tables import TableError
 from transvariation.web.preview import problem_dict
 from transvariation.web.session import Session
@@ -62,13 +63,13 @@ def answer(session: Session, job: str, arguments: list[Any]) -> dict[str, Any]:
     try:
         return {"result": limit(*arguments) if job == "limit" else getattr(session, job)(*arguments)}
     except SettingsError as error:
-        return _problem(error.text("page"), 400)
+        return _problem(error_text(error, "page"), 400)
     except TableError as error:
         return {"problems": [problem_dict(problem) for problem in error.problems[:MAX_PROBLEMS]]}
     except MemoryError:
         return _problem(TOO_MUCH)
     except CaseError as error:
-        return _problem(error.text("page"))
+        return _problem(error_text(error, "page"))
     except ImportError as error:
         # A shared library that finds no memory fails to load, and then the error names its path.
         return _problem(TOO_MUCH if error.path else str(error))

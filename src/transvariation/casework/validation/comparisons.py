@@ -33,7 +33,7 @@ def parse_design(text: str) -> Design:
     """Read a design such as "3x5": three known fragments, five replicates of each and of the questioned one."""
     parts = str(text).lower().replace("×", "x").split("x")
     if len(parts) != 2 or not all(part.strip().isdigit() and int(part) > 0 for part in parts):
-        raise CaseError(f"the design {text!r} must have the form 3x5: known fragments x replicates of each")
+        raise CaseError("design", design=text)
     known, replicates = map(int, parts)
     return Design(known, 1, replicates, replicates)
 
@@ -62,10 +62,8 @@ class Sources:
         """Refuse a design for which too few sources have fragments and replicates."""
         enough = [len(source) > design.known for source in self.in_design(design)]
         if sum(enough) < 2 * MIN_FOLDS:
-            raise CaseError(
-                f"{sum(enough)} sources have {design.known + 1} fragments with {design.known_replicates} or more "
-                f"replicates each, which the design {text} needs; choose a smaller design"
-            )
+            fragments, replicates = design.known + 1, design.known_replicates
+            raise CaseError("small-database", n=sum(enough), fragments=fragments, replicates=replicates, design=text)
 
     def in_design(self, design: Design) -> list[Source]:
         """Give each source its fragments for a design; rows of fragments without replicates are joined in turn."""

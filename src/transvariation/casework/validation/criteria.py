@@ -76,7 +76,7 @@ def read_criteria(path: str | Path | None) -> dict[str, float]:
     try:
         given = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise CaseError(f"{path} cannot be read as acceptance criteria: {error}") from None
+        raise CaseError("criteria-file", file=path, reason=error) from None
     return check_criteria(given)
 
 
@@ -84,7 +84,7 @@ def check_criteria(given: Mapping[str, Any]) -> dict[str, float]:
     """Check the names and limits of acceptance criteria."""
     for name, limit in given.items():
         if name not in CRITERIA:
-            raise CaseError(f"{name!r} is no acceptance criterion; choose from {', '.join(CRITERIA)}")
+            raise CaseError("no-criterion", name=name, there=list(CRITERIA))
         if isinstance(limit, bool) or not isinstance(limit, int | float) or not limit >= 0:
-            raise CaseError(f"the limit of {name} must be a number that is not negative, not {limit!r}")
+            raise CaseError("criterion-limit", name=name, limit=limit)
     return {name: float(limit) for name, limit in given.items()}

@@ -89,19 +89,17 @@ def validate(
     wanted = [parse_design(text) for text in designs]
     for sensitivity in sensitivities:
         if not 0 < sensitivity < 1:
-            raise CaseError(f"the sensitivity {sensitivity} must lie between 0 and 1, such as 0.9")
+            raise CaseError("sensitivity", sensitivity=sensitivity)
     variables = _variables(database, features)
     frame = database.frame
     values = frame[list(variables)].to_numpy(dtype=float)
     if np.isnan(values).any():
         lacking = [v for v, gap in zip(variables, np.isnan(values).any(axis=0), strict=True) if gap]
-        raise CaseError(f"values of {', '.join(lacking)} are missing; leave these variables out (features)")
+        raise CaseError("missing-values", remedy="leave-out", variables=lacking)
     logged = database.logged or log
     if log and not database.logged:
         if not (values > 0).all():
-            raise CaseError(
-                "logarithms need positive values; leave variables with zeros out (features), or use log=False"
-            )
+            raise CaseError("not-positive", remedy="no-zeros")
         values = np.log10(values)
     settings = {
         "designs": list(map(str, designs)),
@@ -141,7 +139,7 @@ def _variables(database: Database, features: Sequence[str] | None) -> tuple[str,
     if features is None:
         return database.variables
     if unknown := [name for name in features if name not in database.variables]:
-        raise CaseError(f"the database has no variable {', '.join(unknown)}; it has {', '.join(database.variables)}")
+        raise CaseError("lacks-variables", table="the database", lacking=unknown, there=list(database.variables))
     return tuple(features)
 
 
