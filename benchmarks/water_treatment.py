@@ -124,7 +124,7 @@ def reasons(normal: pd.DataFrame, faulty: pd.DataFrame) -> pd.Series:
 def drift(normal: pd.DataFrame, n_first: int = 250) -> tuple[DriftAlarm, pd.Index]:
     """Learn from the first days and watch the later normal days, in blocks."""
     model = classifiers("blocks")[MAIN].fit(normal.iloc[:n_first])
-    alarm = DriftAlarm(model.calibration_.scores, block_length="auto", random_state=0)
+    alarm = DriftAlarm(model.calibration_, block_length="auto", random_state=0)
     later = normal.iloc[n_first:]
     return alarm.update(model.score_samples(later)), later.index
 

@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from transvariation import TOCC, NeighborTOCC, make_scenario
-from transvariation.conformal import RejectsNothing
+from transvariation.exceptions import RejectsNothing
 
 warnings.simplefilter("ignore", RejectsNothing)  # shown below
 

@@ -25,7 +25,7 @@ from transvariation import (
     compare_classifiers,
     explain_rejections,
 )
-from transvariation.conformal import UnknownCategories
+from transvariation.exceptions import UnknownCategories
 from transvariation.tocc import CountedDepth
 
 SCIKIT_LEARN = [

@@ -31,10 +31,10 @@ from transvariation import (
     transvariation_probability,
 )
 from transvariation.base import OneClassClassifier
-from transvariation.conformal import DuplicatedSamples, OutliersLeftOut
 from transvariation.description import Description
+from transvariation.exceptions import DuplicatedSamples, OutliersLeftOut
 
-pytestmark = pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")  # few objects, counted
+pytestmark = pytest.mark.filterwarnings("ignore::transvariation.exceptions.RejectsNothing")  # few objects, counted
 
 MODES = ["loo", "cv", "split"]
 
@@ -72,7 +72,7 @@ class TwoHalves(Closeness):
 
 
 # The samples of some checks are in the order of their classes.
-@pytest.mark.filterwarnings("ignore::transvariation.ordered.OrderedScores")
+@pytest.mark.filterwarnings("ignore::transvariation.exceptions.OrderedScores")
 @parametrize_with_checks(
     [
         TOCC(calibration="loo"),
@@ -173,8 +173,8 @@ def test_groups_are_left_out_and_counted_whole(mode):
         np.testing.assert_array_equal(classifier._calibration.scores[:3], expected)
 
 
-@pytest.mark.filterwarnings("ignore::transvariation.ordered.OrderedScores")
-@pytest.mark.filterwarnings("ignore::transvariation.conformal.DuplicatedSamples")
+@pytest.mark.filterwarnings("ignore::transvariation.exceptions.OrderedScores")
+@pytest.mark.filterwarnings("ignore::transvariation.exceptions.DuplicatedSamples")
 def test_replicates_would_overstate_n_without_groups():
     X = np.repeat(np.random.default_rng(6).normal(size=(8, 2)), 5, axis=0)
     assert Mean(calibration="loo").fit(X).coverage_report().n == 40
@@ -193,7 +193,7 @@ def test_an_unsupported_sensitivity_names_the_required_n(normal):
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("sensitivity", [0.5, 0.9, 0.95, 0.99, 0.999])
-@pytest.mark.filterwarnings("ignore::transvariation.conformal.TooFewSamples")
+@pytest.mark.filterwarnings("ignore::transvariation.exceptions.TooFewSamples")
 @pytest.mark.parametrize("kind", [Mean, Halves])
 def test_predictions_agree_with_p_values_also_for_few_samples(mode, sensitivity, kind):
     """Fifteen samples give no p-value below 1 / 16: at 0.95 nothing can be rejected, whatever its score."""

@@ -33,7 +33,7 @@ from transvariation import (
 )
 from transvariation.base import OneClassClassifier
 
-pytestmark = pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")  # few objects, counted
+pytestmark = pytest.mark.filterwarnings("ignore::transvariation.exceptions.RejectsNothing")  # few objects, counted
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_samples_without_a_name_are_explained_separately(control, recovered, lab
     assert len(describe_rejections(table).splitlines()) == 3
 
 
-@pytest.mark.filterwarnings("ignore::transvariation.conformal.OutliersLeftOut")
+@pytest.mark.filterwarnings("ignore::transvariation.exceptions.OutliersLeftOut")
 def test_grid_search_may_replace_a_step_of_a_calibrated_pipeline_by_passthrough(control, recovered):
     pipe = Pipeline([("scale", "passthrough"), ("classifier", TOCC())])
     assert CalibratedOCC(pipe).fit(control)._repr_html_()

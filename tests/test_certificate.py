@@ -9,7 +9,9 @@ from scipy.stats import binom, kstest
 
 from transvariation import NeighborTOCC, required_n
 from transvariation.certificate import _grouped_margin, guaranteed_sensitivity, sensitivity_band, sensitivity_bound
-from transvariation.conformal import ConformalCalibration, TooFewSamples, group_weights
+from transvariation.conformal import group_weights
+from transvariation.conformal_calibration import ConformalCalibration
+from transvariation.exceptions import TooFewSamples
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,8 @@ from hypothesis import strategies as st
 from scipy.stats import false_discovery_control, mannwhitneyu
 
 from transvariation import TOCC, ConformalCalibration, benjamini_hochberg, required_n
-from transvariation.conformal import (
-    combine_p_values,
-    combine_ranks,
-    conformal_threshold,
-    group_weights,
-    p_values,
-    pool_strata,
-)
+from transvariation.combined_p_values import combine_p_values
+from transvariation.conformal import conformal_threshold, group_weights, p_values, pool_strata
 
 SCORES = st.lists(st.integers(0, 6).map(float), min_size=1, max_size=25)
 
@@ -95,30 +89,39 @@ def test_rank_sum_equals_scipys_exact_test(n, k):
     rng = np.random.default_rng(n)
     calibration, new = rng.normal(size=n), rng.normal(-0.3, size=k)
     expected = mannwhitneyu(new, calibration, alternative="less", method="exact").pvalue
-    assert combine_ranks(calibration, new) == pytest.approx(expected, abs=1e-12)
+    assert ConformalCalibration(calibration).combined_p_value(new) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize(("k", "expected"), [(1, 1 / 20_002), (2, 2 / (20_002 * 20_003))])
 def test_a_small_set_among_many_is_exact(k, expected):
-    assert combine_ranks(np.arange(1.0, 20_002), np.zeros(k)) == pytest.approx(expected, rel=1e-12)
+    assert ConformalCalibration(np.arange(1.0, 20_002)).combined_p_value(np.zeros(k)) == pytest.approx(
+        expected, rel=1e-12
+    )
 
 
 def test_large_sets_use_the_normal_limit():
     rng = np.random.default_rng(1)
     calibration, new = rng.normal(size=500), rng.normal(-0.1, size=100)
     expected = mannwhitneyu(new, calibration, alternative="less", method="asymptotic").pvalue
-    assert combine_ranks(calibration, new) == pytest.approx(expected, rel=1e-3)
+    assert ConformalCalibration(calibration).combined_p_value(new) == pytest.approx(expected, rel=1e-3)
 
 
 def test_one_sample_keeps_its_conformal_p_value():
     calibration = np.random.default_rng(2).integers(0, 5, size=30)
     for score in (-1, 0, 3, 9, np.nan, -np.inf):
-        assert combine_ranks(calibration, [score]) == pytest.approx(p_values(calibration, [score])[0])
+        assert ConformalCalibration(calibration).combined_p_value([score]) == pytest.approx(
+            p_values(calibration, [score])[0]
+        )
 
 
 def test_ties_are_conservative():
     rng = np.random.default_rng(3)
-    low = np.mean([combine_ranks(rng.integers(0, 3, 20), rng.integers(0, 3, 4)) <= 0.2 for _ in range(2000)])
+    low = np.mean(
+        [
+            ConformalCalibration(rng.integers(0, 3, 20)).combined_p_value(rng.integers(0, 3, 4)) <= 0.2
+            for _ in range(2000)
+        ]
+    )
     assert low <= 0.2
 
 
@@ -134,7 +137,7 @@ def test_invalid_input_is_refused():
     with pytest.raises(ValueError, match=r"level=1 must lie"):
         benjamini_hochberg([0.1], level=1)
     with pytest.raises(ValueError, match="empty"):
-        combine_ranks([1.0], [])
+        ConformalCalibration([1.0]).combined_p_value([])
 
 
 def test_strata_too_small_even_together_join_the_next_larger():

@@ -9,8 +9,8 @@ import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
 
-@pytest.mark.filterwarnings("ignore::transvariation.conformal.TooFewSamples")  # some checks fit few samples
-@pytest.mark.filterwarnings("ignore::transvariation.ordered.OrderedScores")  # or samples in the order of their clusters
+@pytest.mark.filterwarnings("ignore::transvariation.exceptions.TooFewSamples")  # some checks fit few samples
+@pytest.mark.filterwarnings("ignore::transvariation.exceptions.OrderedScores")  # or clusters in order
 def test_the_classifier_of_the_guide_passes_the_estimator_checks(monkeypatch):
     module = ModuleType("guide")
     monkeypatch.setitem(sys.modules, "guide", module)  # where pickle looks for its classes

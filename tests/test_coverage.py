@@ -6,7 +6,7 @@ from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, PredefinedSp
 
 from transvariation import PAMTOCC, TOCC, ProjectionEnsemble
 
-pytestmark = pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")  # few objects, counted
+pytestmark = pytest.mark.filterwarnings("ignore::transvariation.exceptions.RejectsNothing")  # few objects, counted
 
 
 @pytest.mark.filterwarnings("ignore:The groups parameter is ignored")

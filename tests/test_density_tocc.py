@@ -18,8 +18,8 @@ from transvariation import (
     specificity_at_sensitivity,
 )
 from transvariation.baselines import KDEOCC
-from transvariation.conformal import RejectsNothing
 from transvariation.density.box_probability import TooManyVariables
+from transvariation.exceptions import RejectsNothing
 
 SAMPLE = np.random.default_rng(0).normal(size=(80, 2)) @ np.array([[1.0, 0.6], [0.0, 0.8]])
 
@@ -133,7 +133,7 @@ def test_the_product_form():
     np.testing.assert_allclose(about_own.center_, SAMPLE.mean(axis=0), atol=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")
+@pytest.mark.filterwarnings("ignore::transvariation.exceptions.RejectsNothing")
 @pytest.mark.parametrize("calibration", ["resubstitution", "loo", "cv", "split"])
 @pytest.mark.parametrize("sensitivity", [0.4, 0.9])
 def test_where_tp_is_zero_its_logarithm_decides_alike(calibration, sensitivity):
@@ -216,7 +216,7 @@ def test_imprecise_target_samples_are_refused_when_fitted(monkeypatch):
 
 
 @pytest.mark.parametrize("n", [17, 18, 19, 20, 22, 23])
-@pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")
+@pytest.mark.filterwarnings("ignore::transvariation.exceptions.RejectsNothing")
 def test_fresh_sensitivity_with_about_as_many_samples_as_variables(n):
     """The full sample covariance is close to singular here, and a bandwidth from it rejected nearly all samples."""
     p = 18

@@ -10,7 +10,8 @@ from scipy.signal import lfilter
 from scipy.stats import kstest
 
 from transvariation import TOCC, DriftAlarm, load, save
-from transvariation.ordered import OrderedScores, block_folds, correlation_time, warn_if_ordered
+from transvariation.exceptions import OrderedScores
+from transvariation.ordered import block_folds, correlation_time, warn_if_ordered
 
 
 def test_false_alarm_guarantees_hold_while_nothing_changes():

@@ -6,9 +6,13 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from transvariation import benjamini_hochberg, count_anomalies, false_discovery_bound
-from transvariation.conformal import combine_ranks, p_values
-from transvariation.false_discoveries import TooFewToDiscover
+from transvariation import ConformalCalibration, benjamini_hochberg, count_anomalies, false_discovery_bound
+from transvariation.conformal import p_values
+from transvariation.exceptions import TooFewToDiscover
+
+
+def samples(n):
+    return ConformalCalibration(np.arange(float(n)))
 
 
 def simes_rejects(p, alpha):
@@ -37,9 +41,11 @@ def test_bounds_equal_closed_testing_over_all_subsets(seed):
 def test_rank_sum_count_equals_closed_testing_over_all_subsets(seed):
     rng = np.random.default_rng(seed)
     calibration, new = rng.normal(size=40), np.r_[rng.normal(-2, 1, size=6), rng.normal(size=3)]
-    expected = bound_by_closed_testing(new, range(9), lambda part: combine_ranks(calibration, part) <= 0.1)
+    expected = bound_by_closed_testing(
+        new, range(9), lambda part: ConformalCalibration(calibration).combined_p_value(part) <= 0.1
+    )
     p = p_values(calibration, new)
-    assert count_anomalies(p, 0.9, test="rank_sum", n_calibration=40).at_least == 9 - expected
+    assert count_anomalies(p, 0.9, test="rank_sum", calibration=samples(40)).at_least == 9 - expected
 
 
 @pytest.mark.parametrize("shift", [0.0, 3.0])
@@ -60,7 +66,7 @@ def test_counts_by_rank_sum_exceed_the_truth_as_rarely_as_stated(shift):
     for _ in range(1_000):
         scores = np.r_[rng.normal(-shift, 1, size=4), rng.normal(size=16)]
         p = p_values(rng.normal(size=40), scores)
-        too_many += count_anomalies(p, 0.9, test="rank_sum", n_calibration=40).at_least > foreign
+        too_many += count_anomalies(p, 0.9, test="rank_sum", calibration=samples(40)).at_least > foreign
     assert too_many / 1_000 <= 0.1 + 0.03
 
 
@@ -70,7 +76,7 @@ def test_bounds_by_the_joint_distribution_hold_and_are_lower_than_simes():
         p = p_values(rng.normal(size=200), np.r_[rng.normal(-3, 1, size=20), rng.normal(size=80)])
         ordered = np.argsort(p, kind="stable")
         sizes = range(1, 101, 9)
-        bounds = [false_discovery_bound(p, ordered[:k], 0.9, n_calibration=200) for k in sizes]
+        bounds = [false_discovery_bound(p, ordered[:k], 0.9, calibration=samples(200)) for k in sizes]
         wrong += any(np.sum(ordered[:k] >= 20) > bound for k, bound in zip(sizes, bounds, strict=True))
         ours.append(bounds[2])
         simes.append(false_discovery_bound(p, ordered[:19], 0.9))
@@ -83,7 +89,7 @@ def test_an_empty_list_is_explained():
     with pytest.warns(TooFewToDiscover, match=r"with 87 calibration samples .* of 1,000 .* takes 9,999"):
         assert not benjamini_hochberg(p, 0.1).any()
     with pytest.warns(TooFewToDiscover, match="with 50 calibration samples"):
-        benjamini_hochberg(np.full(100, 0.3), 0.1, n_calibration=50)
+        benjamini_hochberg(np.full(100, 0.3), 0.1, calibration=samples(50))
 
 
 def test_an_empty_list_that_could_have_been_full_is_not():
@@ -91,7 +97,7 @@ def test_an_empty_list_that_could_have_been_full_is_not():
         warnings.simplefilter("error")
         benjamini_hochberg(np.linspace(0.2, 1, 30))
         benjamini_hochberg([0.5, 0.5, 1.0])
-        benjamini_hochberg(p_values(np.arange(1_000.0), np.linspace(100, 900, 50)), n_calibration=1_000)
+        benjamini_hochberg(p_values(np.arange(1_000.0), np.linspace(100, 900, 50)), calibration=samples(1_000))
 
 
 def test_estimate_and_text():
@@ -106,9 +112,9 @@ def test_estimate_and_text():
 def test_invalid_input_is_refused():
     with pytest.raises(ValueError, match="choose 'simes' or 'rank_sum'"):
         count_anomalies([0.1], test="fisher")
-    with pytest.raises(ValueError, match="needs n_calibration"):
+    with pytest.raises(ValueError, match="needs calibration="):
         count_anomalies([0.1], test="rank_sum")
     with pytest.raises(ValueError, match="not multiples"):
-        count_anomalies([0.123], test="rank_sum", n_calibration=10)
+        count_anomalies([0.123], test="rank_sum", calibration=samples(10))
     with pytest.raises(ValueError, match="one True or False for each"):
         false_discovery_bound([0.1, 0.2], [True])

@@ -93,7 +93,7 @@ def test_only_the_far_feature_of_a_sample_changes(far):
     np.testing.assert_allclose(smooth[:2], smooth[2:], atol=0.2)
 
 
-@pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNearlyAll")
+@pytest.mark.filterwarnings("ignore::transvariation.exceptions.RejectsNearlyAll")
 def test_counterfactuals_of_counting_classifiers_change_as_few_values_as_possible():
     rng = np.random.default_rng(1)
     X, Z = rng.normal(size=(500, 10)), rng.normal(size=(20, 10)) + 5 * (np.arange(10) < 2)
@@ -106,7 +106,7 @@ def test_counterfactuals_of_counting_classifiers_change_as_few_values_as_possibl
     np.testing.assert_array_equal(changed.sum(axis=1), (~farther).sum(axis=2).min(axis=0))
 
 
-@pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNearlyAll")
+@pytest.mark.filterwarnings("ignore::transvariation.exceptions.RejectsNearlyAll")
 def test_a_long_list_of_changes_is_not_called_an_explanation():
     rng = np.random.default_rng(0)
     classifier = TOCC().fit(rng.normal(size=(1000, 30)))

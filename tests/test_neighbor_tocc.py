@@ -209,7 +209,7 @@ def test_parameters_are_checked(parameters, words):
         NeighborTOCC(**parameters).fit(np.random.default_rng(0).normal(size=(20, 2)))
 
 
-@pytest.mark.filterwarnings("ignore::transvariation.conformal.TooFewSamples")
+@pytest.mark.filterwarnings("ignore::transvariation.exceptions.TooFewSamples")
 def test_only_other_sample_counts_although_it_is_equal():
     X = np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0]])
     first, other, last = NeighborTOCC().fit(X, groups=[0, 0, 1]).score_samples(X)

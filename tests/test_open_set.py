@@ -14,7 +14,7 @@ from transvariation import TOCC, NeighborTOCC, OpenSetClassifier, load, save
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::transvariation.conformal.TooFewSamples")  # some checks fit few samples
+@pytest.mark.filterwarnings("ignore::transvariation.exceptions.TooFewSamples")  # some checks fit few samples
 @parametrize_with_checks([OpenSetClassifier()])
 def test_scikit_learn_contract(estimator, check):
     check(estimator)

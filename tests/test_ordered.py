@@ -9,7 +9,7 @@ from scipy.signal import lfilter
 
 from transvariation import CalibratedOCC, NeighborTOCC, load, save
 from transvariation.baselines import GaussianOCC
-from transvariation.ordered import OrderedScores
+from transvariation.exceptions import OrderedScores
 
 
 def autoregression(rng, n, rho, p=5):

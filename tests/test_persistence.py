@@ -46,7 +46,7 @@ from transvariation import (
 from transvariation.model_archive import HEADER, SCHEMA, ModelFileError, fingerprint, schema_nodes
 from transvariation.persistence import read_about
 
-pytestmark = pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")
+pytestmark = pytest.mark.filterwarnings("ignore::transvariation.exceptions.RejectsNothing")
 
 METHODS = ("predict", "score_samples", "decision_function", "p_values", "transvariation_probability", "transform")
 TREES = ["sklearn.tree._tree.Tree"]

@@ -18,7 +18,7 @@ from transvariation import (
     load_glass,
     make_scenario,
 )
-from transvariation.conformal import RejectsNearlyAll, RejectsNothing
+from transvariation.exceptions import RejectsNearlyAll, RejectsNothing
 
 
 def messages(do):

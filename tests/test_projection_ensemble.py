@@ -134,7 +134,7 @@ def test_tp_and_explanations():
     assert not hasattr(ProjectionEnsemble(OneClassSVM()), "transvariation_probability")
 
 
-@pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")
+@pytest.mark.filterwarnings("ignore::transvariation.exceptions.RejectsNothing")
 @pytest.mark.parametrize("calibration", ["split", "cv"])
 def test_calibrated_thresholds(calibration):
     """Not the vote but the calibrated median rank decides; p-values above 1 - s are accepted."""
@@ -144,7 +144,7 @@ def test_calibrated_thresholds(calibration):
     np.testing.assert_array_equal(accepted, classifier.p_values(glass.recovered) > 0.1 + 1e-9)
 
 
-@pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")
+@pytest.mark.filterwarnings("ignore::transvariation.exceptions.RejectsNothing")
 @pytest.mark.parametrize("calibration", ["resubstitution", "split"])
 @pytest.mark.parametrize("estimator", [TOCC(), PAMTOCC(n_clusters=4), NeighborTOCC()], ids=lambda e: type(e).__name__)
 def test_members_decide_as_they_vote(estimator, calibration):

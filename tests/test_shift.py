@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import norm
 
 from transvariation import PAMTOCC, NeighborTOCC, density_ratio
-from transvariation.conformal import TooFewSamples, p_values, weighted_p_values
-from transvariation.shift import SmallOverlap
+from transvariation.conformal import p_values, weighted_p_values
+from transvariation.exceptions import SmallOverlap, TooFewSamples
 
 
 def test_equal_weights_give_the_usual_p_values():
@@ -25,7 +25,7 @@ def test_weighted_p_values_by_hand():
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::transvariation.shift.SmallOverlap")  # of a draw whose ratios are extreme
+@pytest.mark.filterwarnings("ignore::transvariation.exceptions.SmallOverlap")  # of a draw whose ratios are extreme
 def test_known_and_estimated_ratios_keep_the_rate_under_a_shift():
     rng, shift, shares = np.random.default_rng(1), 1.0, []
     for _ in range(60):

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks.data import DATA
 from benchmarks.table import Table
 from transvariation import PAMTOCC, TOCC, CalibratedOCC, NeighborTOCC, baselines, load_glass
-from transvariation.conformal import RejectsNothing
+from transvariation.exceptions import RejectsNothing
 
 NOMINAL = 0.9
 N_TRAIN = 100

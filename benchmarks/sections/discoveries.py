@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.table import Table
-from transvariation import benjamini_hochberg, count_anomalies, false_discovery_bound
-from transvariation.conformal import p_values
+from transvariation import ConformalCalibration, benjamini_hochberg, count_anomalies, false_discovery_bound
 
 LEVEL, CONFIDENCE = 0.1, 0.95
 N_RUNS = 500
@@ -43,12 +42,13 @@ def row(n: int, m: int, foreign: int, shift: float, runs: int) -> dict[str, Any]
     rng, peers = np.random.default_rng([n, m, foreign]), peer(n, m)
     found: dict[str, list[float]] = {}
     for _ in range(runs):
-        p = p_values(rng.normal(size=n), np.r_[rng.normal(-shift, 1, size=foreign), rng.normal(size=m - foreign)])
-        chosen = benjamini_hochberg(p, LEVEL, n_calibration=n)
+        known = ConformalCalibration(rng.normal(size=n))
+        p = known.p_values(np.r_[rng.normal(-shift, 1, size=foreign), rng.normal(size=m - foreign)])
+        chosen = benjamini_hochberg(p, LEVEL, calibration=known)
         false = int(chosen[foreign:].sum())
-        bound = false_discovery_bound(p, chosen, CONFIDENCE, n_calibration=n)
+        bound = false_discovery_bound(p, chosen, CONFIDENCE, calibration=known)
         simes = false_discovery_bound(p, chosen, CONFIDENCE)
-        counts = {t: count_anomalies(p, CONFIDENCE, test=t, n_calibration=n).at_least for t in ("simes", "rank_sum")}
+        counts = {t: count_anomalies(p, CONFIDENCE, test=t, calibration=known).at_least for t in ("simes", "rank_sum")}
         values = {
             "false discovery rate": false / max(chosen.sum(), 1),
             "anomalies found": chosen[:foreign].mean() if foreign else np.nan,

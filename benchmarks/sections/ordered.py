@@ -14,7 +14,8 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks.data import DATA
 from benchmarks.table import Table
 from transvariation import CalibratedOCC, DriftAlarm, NeighborTOCC
-from transvariation.ordered import OrderedScores, block_folds
+from transvariation.exceptions import OrderedScores
+from transvariation.ordered import block_folds
 
 Floats = NDArray[np.float64]
 LEVEL = 0.10

@@ -12,8 +12,7 @@ from scipy.stats import norm
 from benchmarks.data import DATA
 from benchmarks.table import Table
 from transvariation import NeighborTOCC, density_ratio
-from transvariation.ordered import OrderedScores
-from transvariation.shift import SmallOverlap
+from transvariation.exceptions import OrderedScores, SmallOverlap
 
 Floats = NDArray[np.float64]
 LEVEL = 0.10

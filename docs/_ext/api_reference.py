@@ -20,7 +20,7 @@ TOPICS = {
         "Compare classifiers, explain rejections, measure how well scores separate.",
     ),
     "Calibration": (
-        ("conformal", "certificate", "shift", "exchangeability"),
+        ("conformal_calibration", "coverage_report", "certificate", "shift", "exchangeability"),
         "Thresholds, p-values and certificates from calibration scores; tests of what they assume.",
     ),
     "Many samples and streams": (

@@ -13,7 +13,7 @@ from scipy.signal import lfilter
 from transvariation import NeighborTOCC, density_ratio, load_glass
 from transvariation.displays import CalibrationDisplay, DriftDisplay, ExchangeabilityDisplay, PValueDisplay
 from transvariation.displays.axes import given_or_new, legend, styled
-from transvariation.ordered import OrderedScores
+from transvariation.exceptions import OrderedScores
 from transvariation.report.figure_style import DARK, GREY, THRESHOLD
 
 STATIC = Path(__file__).parents[1] / "_static"

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from transvariation.calibrated import CalibratedOCC as CalibratedOCC
     from transvariation.certificate import required_n as required_n
-    from transvariation.conformal import ConformalCalibration as ConformalCalibration
-    from transvariation.conformal import CoverageReport as CoverageReport
+    from transvariation.conformal_calibration import ConformalCalibration as ConformalCalibration
+    from transvariation.coverage_report import CoverageReport as CoverageReport
     from transvariation.datasets import load_glass as load_glass
     from transvariation.datasets import load_nfi_glass as load_nfi_glass
     from transvariation.datasets import make_scenario as make_scenario
@@ -60,8 +60,8 @@ __version__ = "0.1.0"
 _HOME = {
     "AnomalyCount": "false_discoveries",
     "CalibratedOCC": "calibrated",
-    "ConformalCalibration": "conformal",
-    "CoverageReport": "conformal",
+    "ConformalCalibration": "conformal_calibration",
+    "CoverageReport": "coverage_report",
     "DensityRatio": "shift",
     "DensityTOCC": "density_tocc",
     "DriftAlarm": "drift",

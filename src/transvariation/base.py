@@ -21,17 +21,11 @@ from transvariation.calibration import (
     target_rows,
 )
 from transvariation.certificate import check_sensitivity
-from transvariation.conformal import (
-    ConformalCalibration,
-    CoverageReport,
-    DuplicatedSamples,
-    RejectsNearlyAll,
-    RejectsNothing,
-    group_weights,
-    margin,
-    warn_user,
-)
+from transvariation.conformal import group_weights, margin
+from transvariation.conformal_calibration import ConformalCalibration
+from transvariation.coverage_report import CoverageReport
 from transvariation.description import Description, fit_without
+from transvariation.exceptions import DuplicatedSamples, RejectsNearlyAll, RejectsNothing, warn_user
 from transvariation.explanation import ExplanationMixin, to_pandas
 from transvariation.ordered import warn_if_ordered
 from transvariation.subsample import row_keys
@@ -242,7 +236,8 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
             self._warn_that_nothing_is_rejected(sensitivity)
 
     def _warn_that_nothing_is_rejected(self, sensitivity: Any) -> None:
-        report, count = self._calibration.coverage_report(sensitivity), self._calibration.count_lowest()
+        report = self._calibration.coverage_report(sensitivity)
+        count = self._calibration._count(np.arange(self._calibration.n_strata), [self._calibration.lowest])[0]
         highest = math.floor(100 * (1 - report.attainable_p_value)) / 100
         lower = f", fewer features or a sensitivity of at most {highest}" if highest >= 0.5 else " or fewer features"
         warn_user(
@@ -416,7 +411,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         """Compute one p-value for a set of samples from one source; small = the set is unlike the target class.
 
         With one threshold and no groups the rank sum of the set among the calibration samples
-        (:func:`transvariation.conformal.combine_ranks`), as exact as the calibration. Otherwise twice the mean of the
+        (Wilcoxon, Mann and Whitney), as exact as the calibration. Otherwise twice the mean of the
         p-values, which is valid for every dependence between them. To decide about many samples one by one, see
         :func:`transvariation.benjamini_hochberg`.
 

@@ -13,8 +13,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from transvariation._typing import Floats, Indices
 from transvariation.base import OneClassClassifier
 from transvariation.calibration import CalibrationPlan, count_rows, take_rows
-from transvariation.conformal import UnknownCategories, margin, warn_user
+from transvariation.conformal import margin
 from transvariation.description import Description
+from transvariation.exceptions import UnknownCategories, warn_user
 from transvariation.validation import blocks
 
 RESPONSE_METHODS = ("score_samples", "decision_function")

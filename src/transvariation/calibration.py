@@ -11,13 +11,9 @@ from sklearn.model_selection import GroupKFold, GroupShuffleSplit, KFold, LeaveO
 from sklearn.utils.validation import column_or_1d
 
 from transvariation._typing import Floats, Indices
-from transvariation.conformal import (
-    ConformalCalibration,
-    OutliersLeftOut,
-    check_sensitivities,
-    group_weights,
-    warn_user,
-)
+from transvariation.conformal import check_sensitivities, group_weights
+from transvariation.conformal_calibration import ConformalCalibration
+from transvariation.exceptions import OutliersLeftOut, warn_user
 from transvariation.ordered import N_BLOCK_FOLDS, block_folds, correlation_time
 
 # Rows that describe the class, rows that are scored. None: all others describe, without a list of them for each fold.

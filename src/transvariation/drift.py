@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from transvariation._typing import Floats
-from transvariation.conformal import warn_user
-from transvariation.ordered import MIN_ORDERED, SIGNIFICANT, OrderedScores, correlation_time, neighbor_correlation
+from transvariation.conformal_calibration import ConformalCalibration
+from transvariation.exceptions import OrderedScores, warn_user
+from transvariation.ordered import MIN_ORDERED, SIGNIFICANT, correlation_time, neighbor_correlation
 
 _BETS = np.array([-1.5, -0.75, 0.75, 1.5])  # negative bets gain from low p-values, positive bets from high ones
 _TIMES = 3  # a block is so many correlation times long: means of neighboring blocks are then nearly independent
@@ -53,9 +54,9 @@ class DriftAlarm:
 
     Parameters
     ----------
-    reference : array-like of shape (n,)
+    reference : ConformalCalibration or array-like of shape (n,)
         Scores of target samples in the normal state that the classifier was not trained on: held-out scores, such as
-        ``classifier.calibration_.scores``, not training scores.
+        ``classifier.calibration_``, not training scores.
     false_alarm : float in (0, 1), default=0.001
         Rate of false alarms per object. If nothing ever changes, the mean number of objects until the alarm is at
         least ``1 / false_alarm``, and the probability of an alarm among the first N objects is at most
@@ -120,7 +121,7 @@ class DriftAlarm:
 
     def __init__(
         self,
-        reference: ArrayLike,
+        reference: ConformalCalibration | ArrayLike,
         *,
         false_alarm: float = 0.001,
         block_length: int | str = 1,
@@ -131,7 +132,8 @@ class DriftAlarm:
             raise ValueError(
                 f"false_alarm={false_alarm} must lie in (0, 1); 0.001 allows one false alarm in 1,000 objects"
             )
-        scores = _scores(reference, "reference")
+        given = reference.scores if isinstance(reference, ConformalCalibration) else reference
+        scores = _scores(given, "reference")
         if block_length == "auto":
             time = correlation_time(scores)
             block_length = 1 if time < 1.5 else math.ceil(_TIMES * time)

@@ -12,18 +12,20 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import betabinom, false_discovery_control
 
 from transvariation._typing import Bools, Floats
-from transvariation.conformal import check_confidence, check_p_values, rank_sum_p_value, warn_user
+from transvariation.certificate import check_confidence
+from transvariation.combined_p_values import rank_sum_p_value
+from transvariation.conformal import check_p_values
+from transvariation.conformal_calibration import ConformalCalibration
+from transvariation.exceptions import TooFewToDiscover, warn_user
 
 _ROUNDING = 1e-12
 _ENVELOPE_RANKS, _ENVELOPE_RUNS = 60, 1_999
 _DISTINCT = 5  # p-values that are whole multiples of the smallest show the number of calibration samples
 
 
-class TooFewToDiscover(UserWarning):
-    """No sample can be declared: the calibration samples are too few for so many samples at this level."""
-
-
-def benjamini_hochberg(p_values: ArrayLike, level: float = 0.1, *, n_calibration: int | None = None) -> Bools:
+def benjamini_hochberg(
+    p_values: ArrayLike, level: float = 0.1, *, calibration: ConformalCalibration | None = None
+) -> Bools:
     """Select samples such that the expected share of targets among those selected is at most `level`.
 
     A single target is rejected with probability 1 - sensitivity, so that among a hundred targets ten are rejected.
@@ -38,9 +40,9 @@ def benjamini_hochberg(p_values: ArrayLike, level: float = 0.1, *, n_calibration
         The p-values of all samples that are judged.
     level : float in (0, 1), default=0.1
         The false discovery rate.
-    n_calibration : int, optional
-        The number of calibration samples behind the p-values (``coverage_report().n``), for the warning. By default it
-        is read off the p-values where these show it.
+    calibration : ConformalCalibration, optional
+        The calibration behind the p-values (``classifier.calibration_``), for the warning. By default the number of
+        its samples is read off the p-values where these show it.
 
     Returns
     -------
@@ -73,12 +75,12 @@ def benjamini_hochberg(p_values: ArrayLike, level: float = 0.1, *, n_calibration
     p = check_p_values(p_values)
     selected = false_discovery_control(p) <= level + _ROUNDING
     if not selected.any():
-        _warn_if_none_can_be_selected(p, level, n_calibration)
+        _warn_if_none_can_be_selected(p, level, calibration)
     return selected
 
 
-def _warn_if_none_can_be_selected(p: Floats, level: float, n_calibration: int | None) -> None:
-    m, n = len(p), n_calibration
+def _warn_if_none_can_be_selected(p: Floats, level: float, calibration: ConformalCalibration | None) -> None:
+    m, n = len(p), None if calibration is None else round(float(calibration.sizes.max()))
     if n is None:
         multiples = p / p.min() if p.min() > 0 else p
         shown = len(np.unique(multiples)) >= _DISTINCT and np.allclose(multiples, np.round(multiples), atol=1e-6)
@@ -100,18 +102,18 @@ def false_discovery_bound(
     selected: ArrayLike | None = None,
     confidence: float = 0.95,
     *,
-    n_calibration: int | None = None,
+    calibration: ConformalCalibration | None = None,
 ) -> int:
     """Bound the number of targets among selected samples, however they were selected.
 
-    With `n_calibration`, the bound follows from the joint distribution of conformal p-values, which is known: how many
-    of m targets have a p-value up to t is bounded for all t at once (Gazin, Blanchard and Roquain, 2024), at the same
-    level for each t. Without it, the bound is that of Simes' test, which is higher.
+    With the stated confidence the bound holds for all selections at once, so that samples may be selected after looking
+    at the p-values or at the samples themselves.
 
-    Closed testing with Simes' test: with the stated confidence the bound holds for all selections at once, so that
-    samples may be selected after looking at the p-values or at the samples themselves (Goeman and Solari, 2011). Simes'
-    test is valid for conformal p-values of one calibration without replicates (Bates et al., 2023); it is as exact as
-    these are.
+    With a `calibration` of one threshold without groups, the bound follows from the joint distribution of conformal
+    p-values, which is then known: how many of m targets have a p-value up to t is bounded for all t at once (Gazin,
+    Blanchard and Roquain, 2024), at the same level for each t. Otherwise it is that of closed testing with Simes' test
+    (Goeman and Solari, 2011), which is higher. Simes' test is valid for conformal p-values of one calibration without
+    replicates (Bates et al., 2023). Both are as exact as the p-values are.
 
     Parameters
     ----------
@@ -121,9 +123,8 @@ def false_discovery_bound(
         The selected samples; by default all.
     confidence : float in (0, 1), default=0.95
         The probability that the bound holds.
-    n_calibration : int, optional
-        The number of calibration samples behind the p-values (``coverage_report().n``), of one threshold and without
-        groups or weights.
+    calibration : ConformalCalibration, optional
+        The calibration behind the p-values (``classifier.calibration_``), if these are not weighted.
 
     Returns
     -------
@@ -141,20 +142,21 @@ def false_discovery_bound(
     Examples
     --------
     >>> import numpy as np
-    >>> from transvariation import false_discovery_bound
+    >>> from transvariation import ConformalCalibration, false_discovery_bound
     >>> p = np.r_[np.full(30, 0.001), np.linspace(0.01, 1, 100)]
     >>> int((p <= 0.05).sum()), false_discovery_bound(p, p <= 0.05)
     (35, 7)
-    >>> false_discovery_bound(p, p <= 0.05, n_calibration=999)
+    >>> false_discovery_bound(p, p <= 0.05, calibration=ConformalCalibration(np.arange(999)))
     7
     """
     p, alpha = check_p_values(p_values), 1 - check_confidence(confidence)
     chosen = np.sort(p if selected is None else p[_selection(selected, len(p))])
     if not len(chosen):
         return 0
-    if n_calibration is not None:
-        ranks, at_most = _envelope(int(n_calibration), len(p), alpha)
-        beyond = len(chosen) - np.searchsorted(chosen, ranks / (n_calibration + 1) + _ROUNDING, side="right")
+    n = None if calibration is None else calibration.n_exchangeable
+    if n is not None:
+        ranks, at_most = _envelope(n, len(p), alpha)
+        beyond = len(chosen) - np.searchsorted(chosen, ranks / (n + 1) + _ROUNDING, side="right")
         return int(min(len(chosen), (at_most + beyond).min()))
     largest = _largest_unrejected(np.sort(p), alpha)
     steps = np.maximum(np.ceil(largest * chosen / alpha - _ROUNDING), 1)
@@ -235,7 +237,11 @@ class AnomalyCount:
 
 
 def count_anomalies(
-    p_values: ArrayLike, confidence: float = 0.95, *, test: str = "simes", n_calibration: int | None = None
+    p_values: ArrayLike,
+    confidence: float = 0.95,
+    *,
+    test: str = "simes",
+    calibration: ConformalCalibration | None = None,
 ) -> AnomalyCount:
     """Bound and estimate the number of anomalies in a batch, without saying which samples they are.
 
@@ -248,12 +254,12 @@ def count_anomalies(
     confidence : float in (0, 1), default=0.95
         The probability that the bound holds.
     test : {"simes", "rank_sum"}, default="simes"
-        How a set of samples is tested. ``"simes"`` (or, with `n_calibration`, the bound of
+        How a set of samples is tested. ``"simes"`` (or, with `calibration`, the bound of
         :func:`false_discovery_bound`) finds a few clear anomalies, ``"rank_sum"`` (Wilcoxon, Mann and
-        Whitney) many weak ones; decide before looking at the p-values. ``"rank_sum"`` needs `n_calibration` and
-        p-values from one threshold without groups.
-    n_calibration : int, optional
-        The number of calibration samples behind the p-values (``coverage_report().n``).
+        Whitney) many weak ones; decide before looking at the p-values. ``"rank_sum"`` needs a `calibration` of one
+        threshold without groups.
+    calibration : ConformalCalibration, optional
+        The calibration behind the p-values (``classifier.calibration_``), if these are not weighted.
 
     Returns
     -------
@@ -278,18 +284,22 @@ def count_anomalies(
     """
     p = check_p_values(p_values)
     if test == "simes":
-        at_least = len(p) - false_discovery_bound(p, confidence=confidence, n_calibration=n_calibration)
+        at_least = len(p) - false_discovery_bound(p, confidence=confidence, calibration=calibration)
     elif test == "rank_sum":
-        at_least = _count_by_rank_sum(np.sort(p), 1 - check_confidence(confidence), n_calibration)
+        at_least = _count_by_rank_sum(np.sort(p), 1 - check_confidence(confidence), calibration)
     else:
         raise ValueError(f"test={test!r} is unknown; choose 'simes' or 'rank_sum'")
     targets = 2 * (1 + np.count_nonzero(p > 0.5))
     return AnomalyCount(len(p), at_least, int(max(at_least, round(len(p) - targets))), float(confidence))
 
 
-def _count_by_rank_sum(ordered: Floats, alpha: float, n: int | None) -> int:
+def _count_by_rank_sum(ordered: Floats, alpha: float, calibration: ConformalCalibration | None) -> int:
+    n = None if calibration is None else calibration.n_exchangeable
     if n is None:
-        raise ValueError("test='rank_sum' needs n_calibration, the number of calibration samples: coverage_report().n")
+        raise ValueError(
+            "test='rank_sum' needs calibration=classifier.calibration_ of held-out samples, with one threshold and "
+            "without groups; use test='simes'"
+        )
     counts = np.round(ordered * (n + 1) - 1)
     if np.abs(counts - (ordered * (n + 1) - 1)).max() > 1e-6:
         raise ValueError(

@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from transvariation._typing import Bools, Floats
 from transvariation.base import OneClassClassifier
 from transvariation.calibrated import rows_at_once, score_sign
-from transvariation.conformal import RejectsNearlyAll
 from transvariation.depth.median import spatial_median
+from transvariation.exceptions import RejectsNearlyAll
 from transvariation.explanation import as_frame
 from transvariation.tocc import TOCC
 from transvariation.validation import blocks, column_names

@@ -13,9 +13,10 @@ from scipy.stats import f, norm
 from sklearn.base import clone
 
 from transvariation._typing import Bools, Floats
+from transvariation.exceptions import OrderedScores
 from transvariation.explanation import as_frame
 from transvariation.neighbor_tocc import NeighborTOCC
-from transvariation.ordered import OrderedScores, block_folds, correlation_time
+from transvariation.ordered import block_folds, correlation_time
 from transvariation.preprocessing import LaggedVariables
 from transvariation.validation import check_count
 

@@ -7,15 +7,11 @@ from numpy.typing import ArrayLike
 from scipy.stats import norm, rankdata
 
 from transvariation._typing import Floats, Indices
-from transvariation.conformal import warn_user
+from transvariation.exceptions import OrderedScores, warn_user
 
 MIN_ORDERED = 20  # scores from which an autocorrelation is computed
 N_BLOCK_FOLDS = 10
 SIGNIFICANT = 4.0  # standard errors: exceeded by one sample of exchangeable scores in 30,000
-
-
-class OrderedScores(UserWarning):
-    """The scores of neighboring rows are correlated: the samples are not exchangeable."""
 
 
 def lag_correlations(scores: ArrayLike, n_lags: int) -> Floats:

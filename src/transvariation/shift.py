@@ -14,14 +14,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array
 
 from transvariation._typing import Floats
-from transvariation.conformal import warn_user
+from transvariation.exceptions import SmallOverlap, warn_user
 
 MIN_EFFECTIVE = 20  # samples: with fewer, the p-values of most new samples are too coarse for a sensitivity of 0.95
 _N_FOLDS = 5
-
-
-class SmallOverlap(UserWarning):
-    """New samples lie where there are hardly any known samples."""
 
 
 @dataclass(frozen=True, eq=False)

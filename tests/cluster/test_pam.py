@@ -65,7 +65,7 @@ def test_large_samples_of_few_values():
         medoids(X, 4)
 
 
-@pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")
+@pytest.mark.filterwarnings("ignore::transvariation.exceptions.RejectsNothing")
 @pytest.mark.parametrize("scale", [2.0**-700, 2.0**700])
 def test_extreme_units_of_measurement_change_nothing(scale):
     X = np.random.default_rng(0).normal(size=(40, 2))

@@ -19,12 +19,12 @@ pytest.importorskip("dask")
 
 import transvariation as tv
 from transvariation import dask, load, save
-from transvariation.conformal import RejectsNothing
 from transvariation.dask import calibration
 from transvariation.dask.calibration import describes
 from transvariation.dask.partitions import Scratch, open_partitions
 from transvariation.dask.spatial_median import spatial_median_of_partitions
 from transvariation.depth.median import BLOCK
+from transvariation.exceptions import RejectsNothing
 
 seeded = np.random.default_rng(0)
 SAMPLES = {
@@ -111,7 +111,7 @@ class Halves:
         return 1
 
 
-@pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")
+@pytest.mark.filterwarnings("ignore::transvariation.exceptions.RejectsNothing")
 @pytest.mark.parametrize("name", [name for name in SAMPLES if name not in ("all the same", "two rows", "compiled")])
 def test_half_describes_and_half_calibrates(name):
     X = SAMPLES[name]
@@ -127,7 +127,7 @@ def test_half_describes_and_half_calibrates(name):
         assert classifier.coverage_report() == dataclasses.replace(one.coverage_report(), calibration="split")
 
 
-@pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")
+@pytest.mark.filterwarnings("ignore::transvariation.exceptions.RejectsNothing")
 @pytest.mark.parametrize("p", [1, 2, 3])
 def test_halves_in_clusters_some_of_which_share_a_threshold(rng, p):
     X = np.concatenate([rng.normal(size=(1_500, p)), 99 + rng.normal(size=(12, p))])
@@ -146,7 +146,7 @@ def test_halves_in_clusters_some_of_which_share_a_threshold(rng, p):
         )
 
 
-@pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")
+@pytest.mark.filterwarnings("ignore::transvariation.exceptions.RejectsNothing")
 def test_a_stratum_without_calibration_rows_uses_those_of_all(rng):
     X = np.concatenate([[[99.0, 99.0]], rng.normal(size=(300, 2))])  # the first row describes
     one = tv.PAMTOCC(3, calibration=Halves(), sensitivity=[0.5, 0.6, 0.7]).fit(X)
@@ -464,7 +464,7 @@ def test_a_pickle_holds_the_rows_themselves(rng):
 
 
 # A fifth of the calibrating rows lie beyond the edge of so few: by counting, nine in ten leave nothing to reject.
-@pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")
+@pytest.mark.filterwarnings("ignore::transvariation.exceptions.RejectsNothing")
 @pytest.mark.parametrize("calibration", ["resubstitution", "split"])
 @pytest.mark.parametrize(
     "classifier", [dask.TOCC(), dask.PAMTOCC(2), dask.DensityTOCC(density="kde"), dask.NeighborTOCC()]

@@ -34,7 +34,7 @@ def test_every_cell_but_the_three_known_ones_equals_the_printed_one():
     assert differ == {("TOCC_df", "PCA"): 0.949, ("TOCC_df", "kappa-VIP"): 0.987, ("PAM-TOCC_df", "PCA"): 0.964}
 
 
-@pytest.mark.filterwarnings("ignore::transvariation.conformal.RejectsNothing")
+@pytest.mark.filterwarnings("ignore::transvariation.exceptions.RejectsNothing")
 def test_a_fold_equals_a_calibrated_pipeline():
     train, test = FOLD
     data = load_glass()

@@ -28,9 +28,10 @@ from transvariation.casework.reading import CaseTables
 from transvariation.casework.settings import CaseSettings
 from transvariation.casework.variables import preprocessing_for, spectral_axis
 from transvariation.certificate import required_n
-from transvariation.conformal import DuplicatedSamples, RejectsNothing, TooFewSamples, p_values
+from transvariation.conformal import p_values
 from transvariation.decomposition.minor_components import MinorComponents
 from transvariation.density_tocc import DensityTOCC
+from transvariation.exceptions import DuplicatedSamples, RejectsNothing, TooFewSamples
 from transvariation.explanation import univariate_p_values
 from transvariation.feature_selection.varsel import VarSel
 from transvariation.feature_selection.vip import VIPSelector

@@ -230,8 +230,8 @@ class PartitionedClassifier(TransvariationClassifier):
         rows = open_partitions(X, width=self.n_features_in_, columns=columns)
         scores = self.description_.score_partitions(rows)
         if method == "p_values":
-            pools = self._calibration.pools(self._level(options["sensitivity"]))
-            references = [self._calibration.occupied(pool) for pool in pools]
+            pools = self._calibration._pools(self._level(options["sensitivity"]))
+            references = [self._calibration._occupied(pool) for pool in pools]
             count = partial(_count_in_pool, n_pools=len(pools))
             counts = scores.against([self._calibration.pool(r) for r in references], count, _total)
             sizes = np.array([self._calibration.sizes[r].sum() for r in references])

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from transvariation._typing import Floats
-from transvariation.conformal import ConformalCalibration, count_at_or_below, rejection_count
+from transvariation._typing import Bools, Floats, Indices
+from transvariation.conformal import count_at_or_below, rejection_count
+from transvariation.conformal_calibration import ConformalCalibration
 from transvariation.dask.partitions import Integers, Partitions
 from transvariation.subsample import SPLITMIX_STEP, splitmix64
 
@@ -38,26 +39,26 @@ class PartitionedCalibration(ConformalCalibration):
         """The number of calibration rows of each stratum."""
         return np.array(self.counts, dtype=float)
 
-    def threshold_of(self, strata: NDArray[np.intp], sensitivity: float) -> float:
+    def _threshold_of(self, strata: Indices, sensitivity: float) -> float:
         """Select the threshold among the scores of the given strata together."""
         n = int(self.sizes[strata].sum())
         below = rejection_count(n, sensitivity, held_out=self.held_out)
         return kth_smallest(self.pool(strata), min(int(below), n - 1), n) if below >= 0 else -np.inf
 
-    def count_at_or_below(self, strata: NDArray[np.intp], scores: ArrayLike) -> Floats:
+    def _count(self, strata: Indices, scores: ArrayLike) -> Floats:
         """Count the scores of the given strata at or below each of `scores`."""
-        return self.pool(strata).total(_count, np.asarray(scores, dtype=float))
+        return self.pool(strata).total(_count_at_or_below, np.asarray(scores, dtype=float))
 
-    def _counted(self, strata: NDArray[np.intp]) -> dict[str, Any]:
+    def _counted(self, strata: Indices) -> dict[str, Any]:
         return {"grouped": False}  # the scores of one split; equal ones are not sought in all partitions
 
-    def pool(self, strata: NDArray[np.intp]) -> Partitions:
+    def pool(self, strata: Indices) -> Partitions:
         """Join the scores of strata."""
         first, *others = (self.scores[k] for k in strata)
         return first.joined(others) if others else first
 
 
-def _count(scores: Floats, number: int, at: Floats) -> Floats:
+def _count_at_or_below(scores: Floats, number: int, at: Floats) -> Floats:
     return count_at_or_below(scores[:, 0], at)
 
 
@@ -111,7 +112,7 @@ def _histogram(rows: Floats, number: int, known: int, prefix: np.uint64) -> Inte
     return np.bincount((rest >> np.uint64(64 - _BITS)).astype(np.int64), minlength=1 << _BITS)
 
 
-def describes(numbers: NDArray[np.uint64]) -> NDArray[np.bool_]:
+def describes(numbers: NDArray[np.uint64]) -> Bools:
     """Return which rows, by their numbers, describe the class in a split: about every second one, without a pattern.
 
     A bit of the n-th pseudorandom number of SplitMix64 decides about row n, so that partitions do not matter.
@@ -138,5 +139,5 @@ def marked(rows: Floats, number: int, starts: Integers) -> Floats:
     return np.column_stack([rows, _describing(rows, starts[number])])
 
 
-def _describing(rows: Floats, start: np.int64) -> NDArray[np.bool_]:
+def _describing(rows: Floats, start: np.int64) -> Bools:
     return describes(np.arange(start, start + len(rows), dtype=np.uint64))

@@ -7,7 +7,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from transvariation._typing import Floats
-from transvariation.conformal import ConformalCalibration, group_weights
+from transvariation.conformal import group_weights
+from transvariation.conformal_calibration import ConformalCalibration
 from transvariation.displays.axes import given_or_new, legend, styled
 from transvariation.report.figure_style import DARK, GREY, REGION, THRESHOLD
 

@@ -82,7 +82,7 @@ class DriftDisplay:
         """
         check_is_fitted(estimator)
         options: dict[str, Any] = {"false_alarm": false_alarm, "block_length": block_length, "restart": restart}
-        alarm = DriftAlarm(estimator._calibration.scores, random_state=random_state, **options)
+        alarm = DriftAlarm(estimator.calibration_, random_state=random_state, **options)
         return cls(alarm.update(estimator.score_samples(X)), times=times).plot(ax)
 
     @classmethod
@@ -93,7 +93,7 @@ class DriftDisplay:
 
         Parameters
         ----------
-        reference : array-like of shape (m,)
+        reference : ConformalCalibration or array-like of shape (m,)
             Held-out scores in the normal state.
         scores : array-like of shape (n,)
             The scores to watch.

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from transvariation.conformal import check_p_values
+from transvariation.conformal_calibration import ConformalCalibration
 from transvariation.displays.axes import given_or_new, legend, styled
 from transvariation.false_discoveries import benjamini_hochberg, false_discovery_bound
 from transvariation.report.figure_style import FOREIGN, KNOWN, THRESHOLD
@@ -15,7 +16,8 @@ class PValueDisplay:
     """Draw the p-values of a batch in increasing order, and the line of Benjamini and Hochberg.
 
     Samples up to the last p-value below the line are declared foreign. The legend states how many of them are targets
-    at most, with a confidence (:func:`transvariation.false_discovery_bound`).
+    at most, with a confidence: :func:`transvariation.false_discovery_bound`, from the joint distribution of p-values if
+    the `calibration` has one threshold and no groups, otherwise by Simes' test, which gives a higher bound.
 
     Parameters
     ----------
@@ -25,6 +27,8 @@ class PValueDisplay:
         The false discovery rate.
     confidence : float in (0, 1)
         The confidence of the bound.
+    calibration : ConformalCalibration, optional
+        The calibration behind the p-values; an estimator brings its own.
 
     Attributes
     ----------
@@ -43,10 +47,17 @@ class PValueDisplay:
     ax_: Any
     figure_: Any
 
-    def __init__(self, p_values: ArrayLike, *, level: float = 0.1, confidence: float = 0.95):
+    def __init__(
+        self,
+        p_values: ArrayLike,
+        *,
+        level: float = 0.1,
+        confidence: float = 0.95,
+        calibration: ConformalCalibration | None = None,
+    ):
         self.p_values, self.level, self.confidence = check_p_values(p_values), level, confidence
-        self.selected = benjamini_hochberg(self.p_values, level)
-        self.at_most_false = false_discovery_bound(self.p_values, self.selected, confidence)
+        self.selected = benjamini_hochberg(self.p_values, level, calibration=calibration)
+        self.at_most_false = false_discovery_bound(self.p_values, self.selected, confidence, calibration=calibration)
 
     @classmethod
     def from_estimator(
@@ -70,11 +81,18 @@ class PValueDisplay:
         -------
         PValueDisplay
         """
-        return cls(estimator.p_values(X), level=level, confidence=confidence).plot(ax)
+        calibration = estimator.calibration_
+        return cls(estimator.p_values(X), level=level, confidence=confidence, calibration=calibration).plot(ax)
 
     @classmethod
     def from_predictions(
-        cls, p_values: ArrayLike, *, level: float = 0.1, confidence: float = 0.95, ax: Any = None
+        cls,
+        p_values: ArrayLike,
+        *,
+        level: float = 0.1,
+        confidence: float = 0.95,
+        calibration: ConformalCalibration | None = None,
+        ax: Any = None,
     ) -> Self:
         """Draw p-values.
 
@@ -86,13 +104,15 @@ class PValueDisplay:
             The false discovery rate.
         confidence : float in (0, 1), default=0.95
             The confidence of the bound in the legend.
+        calibration : ConformalCalibration, optional
+            The calibration behind the p-values, for a lower bound.
         ax : matplotlib Axes, optional
 
         Returns
         -------
         PValueDisplay
         """
-        return cls(p_values, level=level, confidence=confidence).plot(ax)
+        return cls(p_values, level=level, confidence=confidence, calibration=calibration).plot(ax)
 
     @styled
     def plot(self, ax: Any = None) -> Self:

@@ -1,0 +1,51 @@
+"""Warnings about a promise that does not hold, or holds for nothing."""
+
+import os
+import sys
+import warnings
+
+_PACKAGE = os.path.dirname(__file__) + os.sep
+
+
+class RejectsNothing(UserWarning):
+    """The threshold is the lowest attainable score, so the classifier accepts everything."""
+
+
+class RejectsNearlyAll(UserWarning):
+    """Nearly all new samples have the lowest attainable score, below the threshold."""
+
+
+class OutliersLeftOut(UserWarning):
+    """Training samples that are labelled as outliers are not used."""
+
+
+class UnknownCategories(UserWarning):
+    """Held-out samples have categories that the classifier fitted without them does not know."""
+
+
+class DuplicatedSamples(UserWarning):
+    """Many training samples are copies of others."""
+
+
+class TooFewSamples(UserWarning):
+    """The calibration samples are too few to support the sensitivity."""
+
+
+class TooFewToDiscover(UserWarning):
+    """No sample can be declared: the calibration samples are too few for so many samples at this level."""
+
+
+class OrderedScores(UserWarning):
+    """The scores of neighboring rows are correlated: the samples are not exchangeable."""
+
+
+class SmallOverlap(UserWarning):
+    """New samples lie where there are hardly any known samples."""
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn at the calling line outside this package, so that Python reports each of the user's fits once."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
