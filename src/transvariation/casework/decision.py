@@ -297,6 +297,7 @@ class FragmentEvidence:
     measurements: dict[str, tuple[float, ...]]
     tp: float | None
     spectrum: tuple[float, ...] = ()
+    control: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -326,6 +327,8 @@ class Conclusion(FragmentEvidence):
     ----------
     fragment, source : str
         The name of the fragment, and that of its source if the table has one.
+    control : str or None
+        The control source that it was compared with, where the control table has several.
     accepted : bool or None
         Whether the fragment is not excluded; None if no conclusion is drawn.
     differs : bool or None

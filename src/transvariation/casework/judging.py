@@ -11,6 +11,7 @@ from transvariation.casework.astm import compare_by_astm
 from transvariation.casework.background.basis import compare_with_background
 from transvariation.casework.checks import Check, check_case
 from transvariation.casework.control import compare_with_control
+from transvariation.casework.controls import split_control
 from transvariation.casework.decision import (
     FragmentEvidence,
     GroupEvidence,
@@ -116,6 +117,8 @@ def judge_tables(
     -------
     CaseResult
     """
+    if divided := split_control(tables, settings):
+        return _judge_each(tables, divided, settings, progress, command)
     seed, background = settings.seed, None
     if tables.background:
         background = compare_with_background(tables, seed, lambda step, share: progress(step, 0.1 + 0.6 * share))
@@ -144,6 +147,22 @@ def judge_tables(
         spectra=spectra,
         foreign=control.foreign,
     )
+
+
+def _judge_each(
+    tables: CaseTables, divided: dict[str, CaseTables], settings: CaseSettings, progress: Progress, command: str
+) -> CaseResult:
+    """Judge by each control source, and whether fragments could come from any of them."""
+    together, cases = replace(settings, controls="together"), []
+    for i, (name, each) in enumerate(divided.items()):
+
+        def step(words: str, share: float | None, i: int = i, name: str = name) -> None:
+            progress(f"{name}: {words}", None if share is None else (i + share) / len(divided))
+
+        case = judge_tables(each, together, progress=step, command=command)
+        named = tuple(replace(conclusion, control=name) for conclusion in case.conclusions)
+        cases.append(replace(case, settings=settings, conclusions=named))
+    return CaseResult.of_several(_inputs(tables, ()), cases)
 
 
 def _inputs(tables: CaseTables, checks: tuple[Check, ...]) -> Inputs:
@@ -268,7 +287,7 @@ def _known(p_values: dict[str, Any]) -> dict[str, float]:
     return {basis: float(p) for basis, p in p_values.items() if not np.isnan(p)}
 
 
-def _ratios(ratios: Ratios) -> dict[str, dict[str, Any]]:
+def _ratios(ratios: Ratios) -> dict[str, Any]:
     return {
         "log10_lr": {system: value for system, (value, _) in ratios.items()},
         "bound": {system: bound for system, (_, bound) in ratios.items() if bound},

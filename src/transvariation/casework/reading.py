@@ -1,7 +1,7 @@
 """Read the tables of a case into fragments."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from typing import Any
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from transvariation._typing import Floats
+from transvariation.casework.background.model import Background
 from transvariation.casework.background.pairs import Source
 from transvariation.casework.background.same_source import MIN_SOURCES
 from transvariation.casework.database import Database, is_database
@@ -77,6 +78,8 @@ class CaseTables:
         Known foreign fragments.
     population : str
         What the background sources are a sample of, as its database says.
+    learned : dict
+        What was learned from the background, by seed; several control sources share it.
     """
 
     features: tuple[str, ...]
@@ -96,6 +99,7 @@ class CaseTables:
     foreign_table: Table | None = None
     foreign: Fragments | None = None
     population: str = ""
+    learned: dict[int, Background] = field(default_factory=dict, repr=False)
 
     def prepared(self, X: Floats) -> Floats:
         """Preprocess measurements for a comparison with the background; many variables become a few components."""

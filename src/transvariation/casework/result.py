@@ -1,11 +1,13 @@
 """The result of a case: inputs, model, conclusions and provenance, frozen and serialisable as JSON."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from transvariation.casework.checks import Check
+from transvariation.casework.controls import Joint, join
 from transvariation.casework.decision import Conclusion, Group, Model, conclude, conclude_group
 from transvariation.casework.errors import Caution
 from transvariation.casework.foreign import Foreign
@@ -85,6 +87,11 @@ class CaseResult:
         The control spectra, if the variables are a spectrum.
     foreign : Foreign or None
         The evidence on known foreign fragments, if some were given.
+    cases : tuple of CaseResult
+        If the control has several sources, the case of each; `conclusions` then has one per source and fragment,
+        `cautions` those that hold for all sources, and `model` is that of the source with the fewest calibrating units.
+    joint : Joint or None
+        Whether fragments could come from any of several control sources.
     """
 
     settings: CaseSettings
@@ -96,6 +103,39 @@ class CaseResult:
     provenance: dict[str, str]
     spectra: Spectra | None = None
     foreign: Foreign | None = None
+    cases: tuple["CaseResult", ...] = ()
+    joint: Joint | None = None
+
+    @classmethod
+    def of_several(cls, inputs: Inputs, cases: Sequence["CaseResult"]) -> "CaseResult":
+        """Put the cases of several control sources together.
+
+        Parameters
+        ----------
+        inputs : Inputs
+            All that was compared.
+        cases : sequence of CaseResult
+            The case of each source, whose conclusions name it.
+
+        Returns
+        -------
+        CaseResult
+        """
+        first, conclusions = cases[0], [case.conclusions for case in cases]
+        models = [case.model for case in cases]
+        sources = [str(found[0].control) for found in conclusions]
+        shared = tuple(each for each in first.cautions if all(each in case.cautions for case in cases))
+        return cls(
+            settings=first.settings,
+            inputs=inputs,
+            model=min(models, key=lambda model: (model.conclusive, model.sensitivity_used)),
+            conclusions=tuple(conclusion for found in conclusions for conclusion in found),
+            groups=(),
+            cautions=shared,
+            provenance=first.provenance,
+            cases=tuple(cases),
+            joint=join(sources, conclusions, models),
+        )
 
     @property
     def excluded(self) -> tuple[Conclusion, ...]:
@@ -115,6 +155,8 @@ class CaseResult:
         sensitivity : float in (0, 1]
             The share of fragments of the control's own source that should not be excluded.
         """
+        if self.cases:
+            return self.of_several(self.inputs, [case.at(sensitivity) for case in self.cases])
         model = self.model.at(sensitivity)
         return replace(
             self,
@@ -127,7 +169,9 @@ class CaseResult:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON values; the key ``schema`` names the format."""
         warnings = [asdict(caution) for caution in self.warnings]
-        return {"schema": SCHEMA} | asdict(self) | {"settings": self.settings.to_dict(), "warnings": warnings}
+        cases = [case.to_dict() for case in self.cases]
+        own = asdict(replace(self, cases=()))
+        return {"schema": SCHEMA} | own | {"settings": self.settings.to_dict(), "warnings": warnings, "cases": cases}
 
     def to_json(self) -> str:
         """Write `to_dict` as JSON, on one line if there are many variables, which halves its length."""

@@ -38,6 +38,7 @@ REDUCTIONS = {
     "varsel": "the variables that a mixture selects",
 }
 WORDS = {"case": "fragments and their source", "sample": "samples, authentic or not"}
+CONTROLS = {"each": "compare with each by itself", "together": "take all of them as one class"}
 GROUPS = {"yes": "form sets", "no": "judge each by itself"}
 MISSING = {"error": "report them", "drop": "leave the row out", "impute": "fill them in"}
 CASE_FIELDS = {
@@ -106,6 +107,13 @@ class CaseSettings(TableSettings):
     )
     seed: int = option(0, "comparison", "whole", "Seed of all random numbers.")
 
+    controls: str | None = option(
+        None,
+        "comparison",
+        "choice",
+        "Several sources in the control table; by default each where the table names their fragments",
+        choices=CONTROLS,
+    )
     group: str | None = option(
         None,
         "comparison",

@@ -7,7 +7,7 @@ import numpy as np
 from transvariation._typing import Floats
 from transvariation.casework.background.likelihood_ratio import MIN_SOURCES, SYSTEM
 from transvariation.casework.background.model import Background, bound_of
-from transvariation.casework.background.pairs import Design, Pairs, Source, one_pair, scaled_differences
+from transvariation.casework.background.pairs import Design, Pairs, one_pair, scaled_differences
 from transvariation.casework.background.same_source import SameSourceDifferences
 from transvariation.casework.decision import Basis, is_accepted
 from transvariation.casework.errors import Caution
@@ -22,7 +22,9 @@ def compare_with_background(
 ) -> BackgroundEvidence:
     """Judge recovered fragments by the same-source differences of a background, and compute likelihood ratios."""
     kept, k = tables.kept, len(tables.control.names)
-    background = _CaseBackground(tables.background, seed)
+    if seed not in tables.learned:
+        tables.learned[seed] = Background(tables.background, seed)
+    background = tables.learned[seed]
     # Means of more replicates than the background has vary less than its own: the case is compared by as many.
     most = sorted(len(x) for source in tables.background for x in source)[-1]
     r_known = min(tables.control.n_replicates, most)
@@ -36,17 +38,24 @@ def compare_with_background(
     errors = np.zeros(len(recovered))
     usual = Design(k, 1, r_known, sorted(counts)[len(counts) // 2])
     replicates = [tables.prepared(x)[:, kept] for x in (*tables.control.replicates, *tables.recovered.replicates)]
-    background.cautions += _scale_cautions(tables, background, control.mean(axis=0), usual)
-    background.cautions += _spread_cautions(tables, background.differences(usual), control, replicates)
+    cautions = [
+        *_few_sources(background),
+        *_scale_cautions(tables, background, control.mean(axis=0), usual),
+        *_spread_cautions(tables, background.differences(usual), control, replicates),
+    ]
+
+    def log10_lr(pair: Pairs, design: Design) -> Ratios:
+        return {} if cautions else _log10_lr(background, pair, design)
+
     for i, r in enumerate(counts):
         progress(f"comparing with the background, fragment {i + 1} of {len(counts)}", i / len(counts))
         design = Design(k, 1, r_known, r)
         pair = one_pair(control.mean(axis=0), recovered[i], design)
-        ranks[i] = background.p_value(pair, design)
+        ranks[i] = _p_value(background, pair, design)
         errors[i] = background.differences(design).p_value_errors(scaled_differences(pair))[0]
         if not tables.is_summarised:  # a component is no variable that could be a reason
             univariate[i, kept] = background.univariate_p_values(pair, design)
-        ratios.append(background.log10_lr(pair, design))
+        ratios.append(log10_lr(pair, design))
     differences, n = background.differences(usual), len(background.usable)
     names = [name for name, x in zip(tables.background_names, tables.background, strict=False) if len(x) > 1]
     alike = zip(names, background.source_p_values(control.mean(axis=0), usual).tolist(), strict=False)
@@ -58,7 +67,7 @@ def compare_with_background(
         for group in groups
         for design in [Design(k, len(group), r_known, usual.questioned_replicates)]
     ]
-    ratio = None if background.cautions else background.calibrated(usual)
+    ratio = None if cautions else background.calibrated(usual)
     return BackgroundEvidence(
         basis=Basis(
             n, 1 / (n + 1), background.rates(usual), {name: p for name, p in alike if p > 0.01}, float(errors.max())
@@ -67,12 +76,12 @@ def compare_with_background(
         univariate=None if tables.is_summarised else univariate,
         ratios=tuple(ratios),
         groups=groups,
-        group_p_values=tuple(background.p_value(*each) for each in joint),
-        group_ratios=tuple(background.log10_lr(*each) for each in joint),
+        group_p_values=tuple(_p_value(background, *each) for each in joint),
+        group_ratios=tuple(log10_lr(*each) for each in joint),
         likelihood={} if ratio is None else {SYSTEM: ratio.performance},
         homogeneity_p_value=differences.dispersion_p_value(control) if k > 1 else None,
         replicate_p_value=differences.replicate_p_value(replicates),
-        cautions=(*background.cautions, *_replicate_cautions(tables, most)),
+        cautions=(*cautions, *_replicate_cautions(tables, most)),
     )
 
 
@@ -115,21 +124,19 @@ def _scale_cautions(tables: CaseTables, background: Background, center: Floats, 
     return [Caution.of("control-outside-background", background=tables.background_table.name, variables=outside)]
 
 
-class _CaseBackground(Background):
-    """A background, and what is to be known before its likelihood ratios are used."""
+def _few_sources(background: Background) -> list[Caution]:
+    if background.supports_ratios:
+        return []
+    return [Caution.of("few-sources-for-ratios", n=len(background.usable), need=MIN_SOURCES)]
 
-    def __init__(self, sources: Sequence[Source], seed: int):
-        super().__init__(sources, seed)
-        self.cautions: list[Caution] = []
-        if not self.supports_ratios:
-            self.cautions.append(Caution.of("few-sources-for-ratios", n=len(self.usable), need=MIN_SOURCES))
 
-    def p_value(self, pair: Pairs, design: Design) -> float:
-        return float(self.differences(design).p_values(scaled_differences(pair))[0])
+def _p_value(background: Background, pair: Pairs, design: Design) -> float:
+    return float(background.differences(design).p_values(scaled_differences(pair))[0])
 
-    def log10_lr(self, pair: Pairs, design: Design) -> Ratios:
-        ratio = None if self.cautions else self.calibrated(design)
-        if ratio is None:
-            return {}
-        value = float(ratio.log10_lr(pair)[0])
-        return {SYSTEM: (value, bound_of(value, ratio))}
+
+def _log10_lr(background: Background, pair: Pairs, design: Design) -> Ratios:
+    ratio = background.calibrated(design)
+    if ratio is None:
+        return {}
+    value = float(ratio.log10_lr(pair)[0])
+    return {SYSTEM: (value, bound_of(value, ratio))}
