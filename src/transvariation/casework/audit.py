@@ -15,6 +15,7 @@ from transvariation.casework.result import CaseResult
 from transvariation.casework.settings import TABLES
 from transvariation.provenance import provenance
 
+IGNORED = ("provenance", "schema")
 TOLERANCE = 1e-9  # relative, of numbers: what another processor may round differently
 
 
@@ -123,8 +124,7 @@ def verify(
     if any(table.state != "same" for table in tables):
         return Verification(tuple(tables), (), versions, recomputed=False)
     again = judge(**sources, settings=saved.settings, progress=progress)
-    ignored = {"provenance", "schema"}
-    one, two = ({k: v for k, v in json.loads(each.to_json()).items() if k not in ignored} for each in (saved, again))
+    one, two = (json.loads(each.to_json()) for each in (saved, again))
     return Verification(tuple(tables), tuple(_differences(one, two, "")), versions, recomputed=True)
 
 
@@ -138,7 +138,7 @@ def _differences(one: Any, two: Any, where: str) -> Iterator[str]:
     """Walk through two JSON values and name the places where they differ."""
     if isinstance(one, dict) and isinstance(two, dict):
         for key in {**one, **two}:
-            if key == "file" and where.startswith(".inputs."):
+            if key in IGNORED or (key == "file" and ".inputs." in where):
                 continue  # the same file, elsewhere
             if key not in one or key not in two:
                 yield f"{where}.{key}: only in the {'saved' if key in one else 'recomputed'} case"

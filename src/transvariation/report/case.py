@@ -47,6 +47,7 @@ from transvariation.report.case_text import (
     ratio_sentence,
     tables_of,
 )
+from transvariation.report.controls import matrix_section
 from transvariation.report.page import Section, page, pdf, write_page
 from transvariation.report.vocabulary import speaking, words_of
 from transvariation.report.wording import (
@@ -82,17 +83,25 @@ BLANK = "______________________________"
 
 def case_sections(result: CaseResult, today: date | None = None) -> list[Section]:
     """Build the sections of the report, the same for HTML and PDF, in the vocabulary of the result."""
+    cases = result.cases or (result,)
     with speaking(result) as words:
         return [
             _case(result, today),
-            _conclusions(result),
-            _items(result),
-            error_rates(result),
+            *([matrix_section(result, headline(result))] if result.cases else []),
+            *(_named(part(case), case) for case in cases for part in (_conclusions, _items, error_rates)),
             Section("Limitations").items(LIMITATIONS),
-            method(result),
+            method(cases[0]),
             *([_signatures(result)] if words == "case" else []),
-            *_appendices(result),
+            *(_named(section, case) for case in cases for section in _appendices(case)),
+            _provenance(result),
         ]
+
+
+def _named(section: Section, case: CaseResult) -> Section:
+    """Name the control source of a section where there are several."""
+    if source := case.conclusions[0].control:
+        section.heading = f"{source}: {section.heading[:1].lower()}{section.heading[1:]}"
+    return section
 
 
 def case_html(result: CaseResult, today: date | None = None) -> str:
@@ -317,7 +326,7 @@ def _appendices(result: CaseResult) -> list[Section]:
     found = [_fragments(result), _reasons(result)]
     if result.model.likelihood:
         found.append(_validation(result))
-    return [*found, _provenance(result)]
+    return found
 
 
 def _fragments(result: CaseResult) -> Section:

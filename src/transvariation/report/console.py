@@ -16,10 +16,11 @@ from transvariation.casework.judging import judge_tables
 from transvariation.casework.reading import read_case
 from transvariation.provenance import command_line
 from transvariation.report.case import write_report
-from transvariation.report.case_text import conclusion_frame, note_lines, summary_lines
+from transvariation.report.case_text import conclusion_frame, fact_lines, note_lines, summary_lines
+from transvariation.report.controls import joint_lines, matrix_frame, own_warnings
 from transvariation.report.page import CELLS, check_report_name
 from transvariation.report.vocabulary import said, speaking
-from transvariation.report.wording import verdict
+from transvariation.report.wording import headline, verdict, warning_texts
 from transvariation.tables.problems import printable_text
 
 SHOWN = 4  # variables named as evidence for each fragment
@@ -70,8 +71,11 @@ def show_case(result: CaseResult, console: Console) -> None:
 
 
 def _show_case(result: CaseResult, console: Console) -> None:
-    headline, *lines = summary_lines(result)
-    print_line(console, headline, style="bold")
+    if result.cases:
+        _show_matrix(result, console)
+        return
+    first, *lines = summary_lines(result)
+    print_line(console, first, style="bold")
     if console.width < NARROW:
         _print_list(result, console)
     else:
@@ -83,6 +87,30 @@ def _show_case(result: CaseResult, console: Console) -> None:
         print_line(console, f"Note: {note}")
     if len(notes) > NOTES:
         print_line(console, f"{len(notes) - NOTES} more notes are in the report.")
+
+
+def _show_matrix(result: CaseResult, console: Console) -> None:
+    """Print the conclusions by several control sources."""
+    print_line(console, headline(result), style="bold")
+    frame = matrix_frame(result)
+    if console.width < NARROW:
+        for found in frame.to_dict("records"):
+            name = str(found.pop("fragment")).replace(" ", chr(0xA0))
+            print_line(console, f"{name}: " + "; ".join(f"{source} {words}" for source, words in found.items()))
+    else:
+        table = Table()
+        for name in frame.columns:
+            table.add_column(escape(printable_text(name)), overflow="fold")
+        for row in frame.itertuples(index=False):
+            cells = [escape(printable_text(str(cell))) for cell in row]
+            table.add_row(*(f"[bold red]{cell}[/]" if cell.startswith("excluded") else cell for cell in cells))
+        console.print(table)
+    for line in joint_lines(result):
+        print_line(console, line)
+    for warning in (*warning_texts(result), *own_warnings(result)):
+        print_line(console, f"Warning: {warning}")
+    for line in fact_lines(result)[1:2]:
+        print_line(console, line)
 
 
 def print_line(console: Console, line: str, style: str | None = None) -> None:

@@ -138,12 +138,16 @@ def listed(names: Any, shown: int = LISTED) -> str:
 
 def headline(result: "CaseResult") -> str:
     """State the conclusions in one sentence."""
-    n, model = len(result.conclusions), result.model
+    n, model = len(result.conclusions) // max(len(result.cases), 1), result.model
     if not model.conclusive:
         few = math.isfinite(model.need)
         why = "too few control fragments and no background" if few else "nothing supports a sensitivity of 1"
         return f"No conclusion: {why} ({plural(n, 'recovered fragment')})."
-    return f"{len(result.excluded)} of {n} recovered {'fragment' if n == 1 else 'fragments'} excluded."
+    excluded, where = len(result.excluded), ""
+    if result.joint is not None:
+        n, where = len(result.joint.conclusions), f" from all {len(result.cases)} control sources"
+        excluded = sum(each.accepted is False for each in result.joint.conclusions)
+    return f"{excluded} of {n} recovered {'fragment' if n == 1 else 'fragments'} excluded{where}."
 
 
 def verdict(conclusion: "Conclusion") -> str:
