@@ -8,3 +8,4 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Bools = NDArray[np.bool_]
+RandomState = int | np.integer | np.random.RandomState | np.random.Generator | None

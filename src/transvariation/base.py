@@ -95,7 +95,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         check_is_fitted(self, "offset_")
         return self._calibration
 
-    def fit(self, X: ArrayLike, y: Any = None, groups: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: object = None, groups: ArrayLike | None = None) -> Self:
         """Learn the target class.
 
         Parameters
@@ -507,7 +507,7 @@ class SlidingWindowMixin:
     """Learn from the latest samples of a stream, for classifiers whose description keeps its samples in `rows`."""
 
     @available_if(keeps_all_samples)
-    def partial_fit(self: Any, X: ArrayLike, y: Any = None, *, window: int | None = None) -> Any:
+    def partial_fit(self: Any, X: ArrayLike, y: object = None, *, window: int | None = None) -> Any:
         """Fit to the samples of the last fit and further ones, or to the latest of them.
 
         Parameters

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils import get_tags
+from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from transvariation._typing import Floats, Indices
@@ -264,7 +264,7 @@ class CalibratedOCC(OneClassClassifier):
         self.response_method = response_method
         self.n_jobs = n_jobs
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = _allows_nan(self.estimator)
         if hasattr(self.estimator, "__sklearn_tags__"):

@@ -12,7 +12,7 @@ from scipy.stats import t as student
 from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils.validation import check_array
 
-from transvariation._typing import Floats, Indices
+from transvariation._typing import Floats, Indices, RandomState
 from transvariation.calibrated import detector_scores, fit_detector, rows_at_once, score_sign
 from transvariation.calibration import check_groups, take_rows
 from transvariation.certificate import check_sensitivity
@@ -77,7 +77,7 @@ def compare_classifiers(
     n_folds: int = 5,
     n_repeats: int = 2,
     n_reference: int = 1000,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
     n_jobs: int | None = None,
 ) -> Comparison:
     """Rank one-class classifiers, numbers of clusters or reductions by target samples only.

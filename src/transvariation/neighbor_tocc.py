@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, validate_data
 
@@ -112,7 +113,7 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         self.max_reference = max_reference
         self.n_jobs = n_jobs
 
-    def fit(self, X: ArrayLike, y: Any = None, groups: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: object = None, groups: ArrayLike | None = None) -> Self:
         """Learn the target class.
 
         Parameters
@@ -152,7 +153,7 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         self._describing = kept if self._describing is None else kept[self._describing]
 
     @available_if(keeps_all_samples)
-    def partial_fit(self, X: ArrayLike, y: Any = None, *, window: int | None = None) -> Self:
+    def partial_fit(self, X: ArrayLike, y: object = None, *, window: int | None = None) -> Self:
         """Fit to the samples of the last fit and further ones, or to the latest of them.
 
         Parameters
@@ -192,7 +193,7 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         at_least = self._min_samples if reset else 1
         return check_array(self._encoder.transform(X), ensure_all_finite="allow-nan", ensure_min_samples=at_least)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags

@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils import assert_all_finite, get_tags
+from sklearn.utils import Tags, assert_all_finite, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
@@ -79,7 +79,7 @@ class OpenSetClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.none_label = none_label
         self.n_jobs = n_jobs
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = get_tags(self._one_class()).input_tags.allow_nan
         return tags

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils.metaestimators import available_if
 
-from transvariation._typing import Floats, Indices
+from transvariation._typing import Floats, Indices, RandomState
 from transvariation.acceleration import resolve_engine
 from transvariation.base import OneClassClassifier
 from transvariation.calibrated import CalibratedOCC
@@ -101,7 +101,7 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
         criterion: str = "mad",
         sensitivity: float = 0.9,
         calibration: Any = "resubstitution",
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
     ):
         self.estimator = estimator
@@ -193,7 +193,7 @@ class RandomProjections(Description):
     n_candidates: int
     n_components: int
     criterion: str
-    random_state: Any = None
+    random_state: RandomState = None
     n_jobs: int | None = None
 
     lowest = 0.0

@@ -1,12 +1,12 @@
 """k-means: distance to the nearest center."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy.spatial import cKDTree
 
-from transvariation._typing import Floats, Indices
+from transvariation._typing import Floats, Indices, RandomState
 from transvariation.base import OneClassClassifier
 from transvariation.description import Description
 from transvariation.validation import check_magnitude
@@ -57,7 +57,7 @@ class KMeansOCC(OneClassClassifier):
         calibration: str = "resubstitution",
         n_clusters: int = 5,
         n_init: int = 50,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
     ):
         self.sensitivity = sensitivity
@@ -77,7 +77,7 @@ class CenterDistance(Description):
 
     n_clusters: int
     n_init: int
-    random_state: Any
+    random_state: RandomState
 
     def fit(self, X: Floats, groups: Indices | None = None) -> Self:
         """Find the centers."""

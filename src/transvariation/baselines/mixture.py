@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Self
 
-from transvariation._typing import Floats, Indices
+from transvariation._typing import Floats, Indices, RandomState
 from transvariation.base import OneClassClassifier
 from transvariation.density.covariance_models import MODELS
 from transvariation.density.gaussian_mixture import GaussianMixtureBIC
@@ -54,7 +54,7 @@ class MixtureOCC(OneClassClassifier):
         calibration: str = "resubstitution",
         n_components: int | Iterable[int] = (1, 2, 3, 4, 5, 6, 7, 8, 9),
         models: Iterable[str] = MODELS,
-        random_state: Any = None,
+        random_state: RandomState = None,
         engine: str = "auto",
         n_jobs: int | None = None,
     ):
@@ -76,14 +76,16 @@ class MixtureLogDensity(Description):
 
     n_components: Any
     models: Any
-    random_state: Any
+    random_state: RandomState
     engine: str
     n_jobs: int | None = None
 
     def fit(self, X: Floats, groups: Indices | None = None) -> Self:
         """Choose the mixture."""
-        options = {"random_state": self.random_state, "n_jobs": self.n_jobs, "engine": self.engine}
-        self.mixture_ = GaussianMixtureBIC(self.n_components, self.models, **options).fit(X)
+        search = GaussianMixtureBIC(
+            self.n_components, self.models, random_state=self.random_state, n_jobs=self.n_jobs, engine=self.engine
+        )
+        self.mixture_ = search.fit(X)
         return self
 
     def score(self, X: Floats) -> Floats:

@@ -1,13 +1,13 @@
 """SOMOCC: distance to the closest unit of a self-organising map."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy.spatial import cKDTree
 from sklearn.utils import check_random_state
 
-from transvariation._typing import Floats, Indices
+from transvariation._typing import Floats, Indices, RandomState
 from transvariation.base import OneClassClassifier
 from transvariation.description import Description
 from transvariation.validation import check_magnitude
@@ -124,7 +124,7 @@ class SOMOCC(OneClassClassifier):
         grid: tuple[int, int] = (5, 5),
         learning_rate: tuple[float, float] = (0.5, 0.3),
         n_epochs: int = 100,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
     ):
         self.sensitivity = sensitivity
@@ -146,7 +146,7 @@ class UnitDistance(Description):
     grid: tuple[int, int]
     learning_rate: tuple[float, float]
     n_epochs: int
-    random_state: Any
+    random_state: RandomState
 
     def fit(self, X: Floats, groups: Indices | None = None) -> Self:
         """Train the map."""

@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -104,7 +103,7 @@ class Components(TransformerMixin, BaseEstimator):
         self.most = most
         self.share = share
 
-    def fit(self, X: Floats, y: Any = None) -> "Components":
+    def fit(self, X: Floats, y: object = None) -> "Components":
         """Compute the principal components of spectra."""
         self.mean_ = X.mean(axis=0)
         _, singular, loadings = np.linalg.svd(X - self.mean_, full_matrices=False)

@@ -84,7 +84,7 @@ class PartitionedClassifier(TransvariationClassifier):
     description_: PartitionedDescription
     _calibration: PartitionedCalibration
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
+    def fit(self, X: Any, y: object = None) -> Self:  # type: ignore[override]
         """Learn the target class.
 
         Parameters

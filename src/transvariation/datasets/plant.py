@@ -1,6 +1,6 @@
 """A small simulated plant with faults, in the manner of the Tennessee Eastman process."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -37,7 +37,9 @@ _NOISE = {  # standard deviation of each sensor
 }
 
 
-def make_plant(n_samples: int = 500, fault: int = 0, *, onset: int = 160, random_state: Any = None) -> "pd.DataFrame":
+def make_plant(
+    n_samples: int = 500, fault: int = 0, *, onset: int = 160, random_state: int | np.random.Generator | None = None
+) -> "pd.DataFrame":
     """Simulate a cooled stirred-tank reactor and a separator under control, sampled every three minutes.
 
     The reaction is exothermic; proportional-integral controllers hold temperature and levels, so that a fault shows in

@@ -1,10 +1,8 @@
 """The simulation scenarios (a) to (i): a target class and what does not belong to it, in two variables."""
 
-from typing import Any
-
 import numpy as np
 
-from transvariation._typing import Floats
+from transvariation._typing import Floats, RandomState
 from transvariation.validation import check_count
 
 SCENARIOS = tuple("abcdefghi")
@@ -17,7 +15,7 @@ _TARGET_ARC, _OTHER_ARC = 1.25 * np.pi, 0.75 * np.pi
 
 
 def make_scenario(
-    name: str, n_target: int = 100, shift: float = 1.0, random_state: Any = None, *, shift_first: bool = False
+    name: str, n_target: int = 100, shift: float = 1.0, random_state: RandomState = None, *, shift_first: bool = False
 ) -> tuple[Floats, Floats]:
     r"""Draw target objects and half as many non-target objects of one scenario of the simulation study.
 

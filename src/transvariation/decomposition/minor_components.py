@@ -1,6 +1,6 @@
 """Minor components: the last principal components, along which the target varies least."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -128,7 +128,7 @@ class MinorComponents(TransformerMixin, BaseEstimator):
         self.scale = scale
         self.leave_out = leave_out
 
-    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Compute the last components of the target samples.
 
         Parameters

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from transvariation._typing import Floats
+from transvariation._typing import Floats, RandomState
 from transvariation.parallel import run_in_threads
 from transvariation.validation import check_count
 
@@ -156,7 +156,9 @@ def random_projections(
         return Projections(matrices, np.ldexp(spread, exponent * (2 * n_components if criterion == "volume" else 1)))
 
 
-def _best(deviations: Floats, streams: list[np.random.Generator], n_candidates: int, d: int, criterion: str):
+def _best(
+    deviations: Floats, streams: list[np.random.Generator], n_candidates: int, d: int, criterion: str
+) -> tuple[Floats, Floats]:
     p, n = deviations.shape
     A = orthonormal(np.stack([stream.standard_normal((n_candidates, p, d)) for stream in streams]))
     # One large product instead of thousands of small ones.
@@ -167,7 +169,7 @@ def _best(deviations: Floats, streams: list[np.random.Generator], n_candidates: 
     return A[rows, best], spread[rows, best]
 
 
-def generator(random_state: object) -> np.random.Generator:
+def generator(random_state: RandomState) -> np.random.Generator:
     """Make a Generator of scikit-learn's `random_state`: None, a seed, a Generator or a legacy RandomState."""
     if random_state is None or isinstance(random_state, int | np.integer | np.random.Generator):
         return np.random.default_rng(random_state)

@@ -22,7 +22,7 @@ class GaussianMixtureMixin(DensityMixin):
         """Return weights (G,), means (G, p) and covariances (G, p, p), or (p, p) if the components share one."""
         raise NotImplementedError
 
-    def score(self: Any, X: ArrayLike, y: Any = None) -> float:
+    def score(self: Any, X: ArrayLike, y: object = None) -> float:
         """Compute the mean log density of the rows of `X`.
 
         Parameters
@@ -96,7 +96,7 @@ class GaussianDensity(GaussianMixtureMixin, BaseEstimator):
     array([0.5])
     """
 
-    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Estimate mean and covariance from the rows of `X`.
 
         Parameters

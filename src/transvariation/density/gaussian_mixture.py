@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from transvariation._typing import Floats
+from transvariation._typing import Floats, RandomState
 from transvariation.acceleration import resolve_engine
 from transvariation.density.covariance_models import MODELS, MODELS_1D, n_parameters
 from transvariation.density.em import fit_mixtures, log_density, search
@@ -111,7 +111,7 @@ class GaussianMixtureBIC(GaussianMixtureMixin, BaseEstimator):
         tol: float = 1e-5,
         max_iter: int = 1000,
         max_start: int = 1000,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         engine: str = "auto",
     ):
@@ -125,7 +125,7 @@ class GaussianMixtureBIC(GaussianMixtureMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.engine = engine
 
-    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Fit every model with every number of components and keep the best by BIC.
 
         Parameters

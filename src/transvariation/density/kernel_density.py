@@ -9,7 +9,7 @@ from sklearn.covariance import ledoit_wolf
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from transvariation._typing import Floats
+from transvariation._typing import Floats, RandomState
 from transvariation.density.bandwidth import MAX_DIMENSION
 from transvariation.density.box_probability import least_eigenvalue
 from transvariation.density.covariance import solve_rows, varying
@@ -185,7 +185,7 @@ class GaussianKernelDensity(GaussianMixtureMixin, BaseEstimator):
         self.bandwidth = bandwidth
         self.diagonal = diagonal
 
-    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Center a kernel on each row of `X`.
 
         Parameters
@@ -239,7 +239,7 @@ class GaussianKernelDensity(GaussianMixtureMixin, BaseEstimator):
     def _components(self) -> Components:
         return np.full(len(self.means_), 1 / len(self.means_)), self.means_, self.bandwidth_
 
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> Floats:
+    def sample(self, n_samples: int = 1, random_state: RandomState = None) -> Floats:
         """Draw samples from the density.
 
         Parameters

@@ -1,7 +1,7 @@
 """The p-values of groups of samples: accepted, extreme, outlying."""
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +11,10 @@ from transvariation._typing import Floats
 from transvariation.displays.axes import given_or_new, legend, styled
 from transvariation.report.figure_style import DARK, RED, REGION, THRESHOLD, WARM
 from transvariation.report.names import label_ticks
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
 
 _ROUNDING = 1e-9
 _MARKERS: dict[str, dict[str, Any]] = {  # distinguishable without colour, too
@@ -56,15 +60,15 @@ class AcceptanceDisplay:
     ['new windows', 'other glass']
     """
 
-    ax_: Any
-    figure_: Any
+    ax_: "Axes"
+    figure_: "Figure | SubFigure"
 
     def __init__(self, p_values: Mapping[str, ArrayLike], *, n_calibration: int, sensitivity: float = 0.9):
         self.p_values = {name: np.asarray(values, dtype=float) for name, values in p_values.items()}
         self.n_calibration, self.sensitivity = n_calibration, sensitivity
 
     @classmethod
-    def from_estimator(cls, estimator: Any, samples: Mapping[str, ArrayLike], *, ax: Any = None) -> Self:
+    def from_estimator(cls, estimator: Any, samples: Mapping[str, ArrayLike], *, ax: "Axes | None" = None) -> Self:
         """Draw the p-values that a fitted classifier gives to groups of samples.
 
         Parameters
@@ -86,7 +90,12 @@ class AcceptanceDisplay:
 
     @classmethod
     def from_predictions(
-        cls, p_values: Mapping[str, ArrayLike], *, n_calibration: int, sensitivity: float = 0.9, ax: Any = None
+        cls,
+        p_values: Mapping[str, ArrayLike],
+        *,
+        n_calibration: int,
+        sensitivity: float = 0.9,
+        ax: "Axes | None" = None,
     ) -> Self:
         """Draw p-values.
 
@@ -124,7 +133,7 @@ class AcceptanceDisplay:
         return np.select([accepted, outlying], ["regular", "outlier"], "extreme")
 
     @styled
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw the p-values.
 
         Parameters

@@ -2,9 +2,12 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from transvariation.report.figure_style import PHONE_WIDTH, SETTINGS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Plot = TypeVar("Plot", bound=Callable[..., Any])
 
@@ -22,7 +25,7 @@ def styled(plot: Plot) -> Plot:
     return drawn  # type: ignore[return-value]
 
 
-def given_or_new(ax: Any, height: float = 3.6) -> Any:
+def given_or_new(ax: "Axes | None", height: float = 3.6) -> "Axes":
     """Return the given axes, or new ones in a figure of the width of a phone."""
     if ax is not None:
         return ax
@@ -31,7 +34,7 @@ def given_or_new(ax: Any, height: float = 3.6) -> Any:
     return plt.subplots(figsize=(PHONE_WIDTH, height))[1]
 
 
-def legend(ax: Any, **options: Any) -> None:
+def legend(ax: "Axes", **options: Any) -> None:
     """Put the legend below axes that have a figure of their own, otherwise inside."""
     if ax.figure.axes == [ax]:
         ax.figure.legend(loc="outside lower center", **options)

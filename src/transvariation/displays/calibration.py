@@ -1,6 +1,6 @@
 """The true sensitivity of a classifier, bounded for all thresholds at once."""
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +11,10 @@ from transvariation.conformal import group_weights
 from transvariation.conformal_calibration import ConformalCalibration
 from transvariation.displays.axes import given_or_new, legend, styled
 from transvariation.report.figure_style import DARK, GREY, REGION, THRESHOLD
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
 
 
 class CalibrationDisplay:
@@ -46,8 +50,8 @@ class CalibrationDisplay:
     'nominal sensitivity'
     """
 
-    ax_: Any
-    figure_: Any
+    ax_: "Axes"
+    figure_: "Figure | SubFigure"
 
     def __init__(
         self,
@@ -64,7 +68,7 @@ class CalibrationDisplay:
         self.confidence, self.sensitivity, self.n, self.unit = confidence, sensitivity, n, unit
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, confidence: float = 0.95, ax: Any = None) -> Self:
+    def from_estimator(cls, estimator: Any, *, confidence: float = 0.95, ax: "Axes | None" = None) -> Self:
         """Draw the band of a fitted classifier.
 
         Parameters
@@ -86,7 +90,7 @@ class CalibrationDisplay:
 
     @classmethod
     def from_predictions(
-        cls, scores: ArrayLike, *, groups: ArrayLike | None = None, confidence: float = 0.95, ax: Any = None
+        cls, scores: ArrayLike, *, groups: ArrayLike | None = None, confidence: float = 0.95, ax: "Axes | None" = None
     ) -> Self:
         """Draw the band from scores of calibration samples.
 
@@ -109,7 +113,7 @@ class CalibrationDisplay:
 
     @classmethod
     def _from_calibration(
-        cls, calibration: ConformalCalibration, confidence: float, sensitivity: float | None, ax: Any
+        cls, calibration: ConformalCalibration, confidence: float, sensitivity: float | None, ax: "Axes | None"
     ) -> Self:
         _, nominal, lower, upper = calibration.sensitivity_band(confidence)
         n = round(float(calibration.sizes.sum()))
@@ -117,7 +121,7 @@ class CalibrationDisplay:
         return display.plot(ax)
 
     @styled
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw the band.
 
         Parameters

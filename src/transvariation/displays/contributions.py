@@ -10,6 +10,8 @@ from transvariation.report.figure_style import DARK, GREY, RED
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
 
 _MOST_FEATURES = 15
 
@@ -50,8 +52,8 @@ class ContributionDisplay:
     'Ba'
     """
 
-    ax_: Any
-    figure_: Any
+    ax_: "Axes"
+    figure_: "Figure | SubFigure"
 
     def __init__(self, table: "pd.DataFrame", *, n_features: int = _MOST_FEATURES):
         self.table, self.n_features = table, n_features
@@ -64,7 +66,9 @@ class ContributionDisplay:
         self.features = [str(name) for name in strongest.index[:n_features]]
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: ArrayLike, *, n_features: int = _MOST_FEATURES, ax: Any = None) -> Self:
+    def from_estimator(
+        cls, estimator: Any, X: ArrayLike, *, n_features: int = _MOST_FEATURES, ax: "Axes | None" = None
+    ) -> Self:
         """Explain samples by a fitted classifier and draw the contributions.
 
         Parameters
@@ -84,7 +88,9 @@ class ContributionDisplay:
         return cls(estimator.explain(X), n_features=n_features).plot(ax)
 
     @classmethod
-    def from_predictions(cls, table: "pd.DataFrame", *, n_features: int = _MOST_FEATURES, ax: Any = None) -> Self:
+    def from_predictions(
+        cls, table: "pd.DataFrame", *, n_features: int = _MOST_FEATURES, ax: "Axes | None" = None
+    ) -> Self:
         """Draw the contributions of a table of explanations.
 
         Parameters
@@ -102,7 +108,7 @@ class ContributionDisplay:
         return cls(table, n_features=n_features).plot(ax)
 
     @styled
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw the contributions.
 
         Parameters

@@ -1,6 +1,6 @@
 """The evidence of a change over time."""
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,6 +9,10 @@ from sklearn.utils.validation import check_is_fitted
 from transvariation.displays.axes import given_or_new, styled
 from transvariation.drift import DriftAlarm
 from transvariation.report.figure_style import DARK, RED, THRESHOLD
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
 
 
 class DriftDisplay:
@@ -38,8 +42,8 @@ class DriftDisplay:
     'alarm at 111'
     """
 
-    ax_: Any
-    figure_: Any
+    ax_: "Axes"
+    figure_: "Figure | SubFigure"
 
     def __init__(self, alarm: DriftAlarm, *, times: ArrayLike | None = None):
         self.alarm = alarm
@@ -58,8 +62,8 @@ class DriftDisplay:
         false_alarm: float = 0.001,
         block_length: int | str = "auto",
         restart: bool = False,
-        random_state: Any = 0,
-        ax: Any = None,
+        random_state: int | np.random.Generator | None = 0,
+        ax: "Axes | None" = None,
     ) -> Self:
         """Watch samples in the order of time by the calibration scores of a classifier, and draw the evidence.
 
@@ -87,7 +91,13 @@ class DriftDisplay:
 
     @classmethod
     def from_predictions(
-        cls, reference: ArrayLike, scores: ArrayLike, *, times: ArrayLike | None = None, ax: Any = None, **options: Any
+        cls,
+        reference: ArrayLike,
+        scores: ArrayLike,
+        *,
+        times: ArrayLike | None = None,
+        ax: "Axes | None" = None,
+        **options: Any,
     ) -> Self:
         """Watch scores in the order of time and draw the evidence.
 
@@ -110,7 +120,7 @@ class DriftDisplay:
         return cls(DriftAlarm(reference, **options).update(scores), times=times).plot(ax)
 
     @styled
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw the evidence.
 
         Parameters

@@ -1,6 +1,6 @@
 """Which features show that samples are not exchangeable."""
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,6 +8,10 @@ from numpy.typing import ArrayLike
 from transvariation.displays.axes import given_or_new, legend, styled
 from transvariation.exchangeability import ExchangeabilityResult, exchangeability_test
 from transvariation.report.figure_style import CYCLE, THRESHOLD
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
 
 _SHOWN = 12  # features
 _SMALLEST = 1e-12  # p-value
@@ -37,14 +41,14 @@ class ExchangeabilityDisplay:
     'p-value, adjusted for all tests'
     """
 
-    ax_: Any
-    figure_: Any
+    ax_: "Axes"
+    figure_: "Figure | SubFigure"
 
     def __init__(self, result: ExchangeabilityResult, *, level: float = 0.05):
         self.result, self.level = result, level
 
     @classmethod
-    def from_predictions(cls, X: ArrayLike, *, level: float = 0.05, ax: Any = None, **options: Any) -> Self:
+    def from_predictions(cls, X: ArrayLike, *, level: float = 0.05, ax: "Axes | None" = None, **options: Any) -> Self:
         """Test samples and draw the result.
 
         Parameters
@@ -64,7 +68,7 @@ class ExchangeabilityDisplay:
         return cls(exchangeability_test(X, **options), level=level).plot(ax)
 
     @styled
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw the p-values.
 
         Parameters

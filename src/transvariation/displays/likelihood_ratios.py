@@ -1,7 +1,7 @@
 """Likelihood ratios on the verbal scale."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -9,6 +9,9 @@ from transvariation.displays.axes import given_or_new, legend, styled
 from transvariation.report.figure_style import CYCLE, GREY, REGION
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
     from transvariation.casework import CaseResult
 
 # Upper ends of the verbal scale of the ENFSI guideline for evaluative reporting (2015), as powers of ten.
@@ -45,8 +48,8 @@ class LikelihoodRatioDisplay:
     ['Q1', 'Q2']
     """
 
-    ax_: Any
-    figure_: Any
+    ax_: "Axes"
+    figure_: "Figure | SubFigure"
 
     def __init__(self, log10_lr: Mapping[str, Mapping[str, float]]):
         self.log10_lr = {name: dict(values) for name, values in log10_lr.items() if values}
@@ -54,7 +57,7 @@ class LikelihoodRatioDisplay:
             raise ValueError("there are no likelihood ratios to draw; they need a background (judge with background=)")
 
     @classmethod
-    def from_case(cls, result: "CaseResult", *, ax: Any = None) -> Self:
+    def from_case(cls, result: "CaseResult", *, ax: "Axes | None" = None) -> Self:
         """Draw the likelihood ratios of a judged case.
 
         Parameters
@@ -70,7 +73,7 @@ class LikelihoodRatioDisplay:
         return cls({str(each.fragment): each.log10_lr for each in result.conclusions}).plot(ax)
 
     @classmethod
-    def from_predictions(cls, log10_lr: Mapping[str, Mapping[str, float]], *, ax: Any = None) -> Self:
+    def from_predictions(cls, log10_lr: Mapping[str, Mapping[str, float]], *, ax: "Axes | None" = None) -> Self:
         """Draw likelihood ratios.
 
         Parameters
@@ -86,7 +89,7 @@ class LikelihoodRatioDisplay:
         return cls(log10_lr).plot(ax)
 
     @styled
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw the ratios.
 
         Parameters
@@ -123,8 +126,9 @@ class LikelihoodRatioDisplay:
                     )
         places = -np.arange(len(self.log10_lr))
         for number, name in enumerate(systems):
-            look = {"marker": _MARKERS[number % len(_MARKERS)], "color": CYCLE[number % len(CYCLE)]}
-            ax.scatter(values[name], places, s=40, zorder=3, label=name.replace("_", " "), **look)
+            marker, colour = _MARKERS[number % len(_MARKERS)], CYCLE[number % len(CYCLE)]
+            label = name.replace("_", " ")
+            ax.scatter(values[name], places, s=40, zorder=3, label=label, marker=marker, color=colour)
         ax.set_yticks(places, list(self.log10_lr))
         ax.tick_params(axis="y", length=0)
         ax.xaxis.set_major_formatter(lambda power, _: f"{10**power:,.0f}" if power >= 0 else f"1/{10**-power:,.0f}")

@@ -1,6 +1,6 @@
 """The p-values of a batch in order, with the samples that are declared foreign."""
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,6 +10,10 @@ from transvariation.conformal_calibration import ConformalCalibration
 from transvariation.displays.axes import given_or_new, legend, styled
 from transvariation.false_discoveries import benjamini_hochberg, false_discovery_bound
 from transvariation.report.figure_style import FOREIGN, KNOWN, THRESHOLD
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
 
 
 class PValueDisplay:
@@ -44,8 +48,8 @@ class PValueDisplay:
     2
     """
 
-    ax_: Any
-    figure_: Any
+    ax_: "Axes"
+    figure_: "Figure | SubFigure"
 
     def __init__(
         self,
@@ -61,7 +65,7 @@ class PValueDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: ArrayLike, *, level: float = 0.1, confidence: float = 0.95, ax: Any = None
+        cls, estimator: Any, X: ArrayLike, *, level: float = 0.1, confidence: float = 0.95, ax: "Axes | None" = None
     ) -> Self:
         """Draw the p-values that a fitted classifier gives to a batch.
 
@@ -92,7 +96,7 @@ class PValueDisplay:
         level: float = 0.1,
         confidence: float = 0.95,
         calibration: ConformalCalibration | None = None,
-        ax: Any = None,
+        ax: "Axes | None" = None,
     ) -> Self:
         """Draw p-values.
 
@@ -115,7 +119,7 @@ class PValueDisplay:
         return cls(p_values, level=level, confidence=confidence, calibration=calibration).plot(ax)
 
     @styled
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw the p-values.
 
         Parameters

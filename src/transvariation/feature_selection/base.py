@@ -1,7 +1,7 @@
 """What the selectors share."""
 
 from abc import ABCMeta, abstractmethod
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +22,7 @@ class TargetSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
     def _select(self, X: Floats) -> None:
         """Select variables of validated samples."""
 
-    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Select variables of the target samples.
 
         Parameters

@@ -1,11 +1,9 @@
 """Variable importance in projection (VIP): how much compact projections use each variable, and selection by it."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from transvariation._typing import Floats
+from transvariation._typing import Floats, RandomState
 from transvariation.decomposition.projections import generator, random_projections
 from transvariation.feature_selection.base import TargetSelector
 from transvariation.validation import check_count
@@ -135,7 +133,7 @@ class VIPSelector(TargetSelector):
         n_candidates: int = 50,
         n_components: int = 2,
         criterion: str = "mad",
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select

@@ -2,7 +2,7 @@
 
 import re
 from itertools import pairwise
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -91,7 +91,7 @@ class SpectrumTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
 
     learns = False  # from the training spectra; otherwise each spectrum is treated by itself
 
-    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Check the spectra and learn what the transformation needs.
 
         Parameters

@@ -1,10 +1,11 @@
 """Lagged variables: measurements of a process together with those before them."""
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from transvariation._typing import Floats
@@ -48,7 +49,7 @@ class LaggedVariables(TransformerMixin, BaseEstimator):
     def __init__(self, lags: int = 1):
         self.lags = lags
 
-    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Check the rows; nothing is learned.
 
         Parameters
@@ -101,7 +102,7 @@ class LaggedVariables(TransformerMixin, BaseEstimator):
         names = _check_feature_names_in(self, input_features)
         return np.array([f"{n} (t-{k})" if k else n for k in range(self.lags + 1) for n in names], dtype=object)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags

@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
 
 from transvariation._typing import Floats
@@ -141,7 +142,7 @@ class PiecewiseDirectStandardization(TransformerMixin, BaseEstimator):
         names = _check_feature_names_in(self, input_features)
         return names if self._one_to_one else np.array([f"y{j}" for j in range(len(self.coef_))], dtype=object)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.target_tags.multi_output = True
@@ -248,7 +249,7 @@ class InstrumentOrthogonalization(OneToOneFeatureMixin, TransformerMixin, BaseEs
         rows = validate_data(self, X, dtype=np.float64, reset=False)
         return rows - (rows - self.mean_) @ self.components_.T @ self.components_
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
