@@ -553,6 +553,12 @@ class TestBoundedCost:
     def test_a_record_without_end(self, record):
         assert "row 3: a " in self.refuse(b"id,Na\nA,1\n" + record + b"1\n")
 
+    @pytest.mark.parametrize("row", [b"\n", b'""\n', b'" ",\n'])
+    def test_millions_of_blank_rows(self, row, monkeypatch):
+        monkeypatch.setattr("transvariation.tables.text.MOST_BLANK_ROWS", 10_000)  # 1,000,000 take a second
+        assert "more than 10,000 blank rows" in self.refuse(b"id,Na\nA,1\n" + row * 11_000)
+        assert len(read_table(b"id,Na\nA,1\n" + row * 9_000)) == 1
+
     def test_rows_of_a_million_cells(self):
         assert "the row has 1500001 cells but the header has 2" in self.refuse(b"id,Na\nA,1\n" + b"1," * 1_500_000)
 

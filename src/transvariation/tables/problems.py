@@ -33,6 +33,7 @@ MESSAGES = {
     "option": "{option!s}={value} {expected!s}",
     "too-many-columns": "{n:,} columns are more than the {limit:,} allowed",
     "too-many-rows": "more than {n:,} rows: too large to read at once",
+    "blank-rows": "more than {limit:,} blank rows up to this row; delete them, or save the table again",
     "wrong-byte": "{byte!s} does not belong to a text in {encoding}",
     "endless-line": "a row has more than 4,000,000 characters: an unclosed quotation mark, or not a table",
     "nul": "the cell contains a NUL byte: the file is damaged; export it again",

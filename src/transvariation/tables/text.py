@@ -4,7 +4,7 @@ import codecs
 import csv
 import io
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from typing import BinaryIO
@@ -19,6 +19,7 @@ DELIMITERS = {";": "semicolon", "\t": "tab", "|": "bar", ",": "comma"}  # the co
 SAMPLE_RECORDS = 500
 PIECE_CHARACTERS = 1_000_000
 PIECE_BYTES = 1 << 20
+MOST_BLANK_ROWS = 1_000_000  # a sheet has no more; reading tens of millions takes half a minute
 LONGEST_ROW = 4_000_000  # 200 characters in each of 20,000 columns
 
 _EITHER = re.compile(r"[<≤]?\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -123,6 +124,7 @@ class TextGrid(Grid):
     def blocks(self) -> Iterator[Block]:
         """Read the rows below the header, a piece of text at a time."""
         row, rest = 0, ""  # the last row read, as a spreadsheet counts; the start of a row that the piece cuts
+        n_blank = 0
         size = max(self._stream.seek(0, 2), 1)
         for piece in chain(self._pieces(), [""]):
             text = rest + piece
@@ -134,8 +136,11 @@ class TextGrid(Grid):
                     row, rest = row + len(columns[0]), ""
                     continue
             records, error, rest = _split(text, self._separator)
-            numbered = list(enumerate(records, row + 1))
+            numbered = [(n, record) for n, record in enumerate(records, row + 1) if any(map(str.strip, record))]
             row += len(records)
+            n_blank += len(records) - len(numbered)
+            if n_blank > MOST_BLANK_ROWS:
+                raise self.problems.stop("blank-rows", row, limit=MOST_BLANK_ROWS)
             is_cut = bool(piece) and "unexpected end" in error
             if is_cut and len(rest) > LONGEST_ROW:
                 raise self.problems.stop("endless-line", row + 1)
@@ -160,14 +165,13 @@ def _split(
     text: str, delimiter: str, most: int | None = None, *, strict: bool = True
 ) -> tuple[list[list[str]], str, str]:
     """Split text into records; return them, the error that they end in, "" if none, and the text from there on."""
-    lines, records, done = list(io.StringIO(text, newline="")), [], 0
-    reader = csv.reader(lines, delimiter=delimiter, strict=strict)
+    lines, records = list(io.StringIO(text, newline="")), list[list[str]]()
+    reader, again = (csv.reader(lines, delimiter=delimiter, strict=strict) for _ in range(2))
     try:
-        for record in islice(reader, most):
-            records.append(record)
-            done = reader.line_num
+        records.extend(islice(reader, most))
     except csv.Error as error:
-        return records, str(error), "".join(lines[done:])
+        deque(islice(again, len(records)), maxlen=0)  # to find the line in which the last whole record ends
+        return records, str(error), "".join(lines[again.line_num :])
     return records, "", ""
 
 
