@@ -239,7 +239,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         report = self._calibration.coverage_report(sensitivity)
         count = self._calibration._count(np.arange(self._calibration.n_strata), [self._calibration.lowest])[0]
         highest = math.floor(100 * (1 - report.attainable_p_value)) / 100
-        lower = f", fewer features or a sensitivity of at most {highest}" if highest >= 0.5 else " or fewer features"
+        lower = f", fewer features or a sensitivity of at most {highest}" if highest >= 0.8 else " or fewer features"
         warn_user(
             f"{type(self).__name__} with sensitivity={sensitivity} accepts every sample: {count / report.n:.0%} of the "
             f"calibration {report.unit} ({count:.3g} of {report.n}) have the lowest attainable score, which is "

@@ -158,6 +158,55 @@ def univariate_p_values(known: Floats, new: Floats, weights: Floats | None = Non
     return np.column_stack([p_values(x, z, weights) for x, z in zip(own.T, away.T, strict=True)])
 
 
+def corrected_p_values(known: Floats, new: Floats) -> Floats:
+    """Compute p-values by one feature at a time, corrected for the number of features.
+
+    The share of known samples that in any feature lie at least as far from the median of the others as the new sample
+    does in this one (Westfall and Young, 1993). Distances are in root mean squares of those of the other known samples.
+
+    Parameters
+    ----------
+    known : ndarray of shape (n, p)
+    new : ndarray of shape (m, p)
+
+    Returns
+    -------
+    ndarray of shape (m, p)
+
+    Examples
+    --------
+    >>> corrected_p_values(np.array([[1.0, 2.0], [2.0, 1.0], [3.0, 9.0], [4.0, 3.0]]), np.array([[2.5, 9.0]]))
+    array([[1. , 0.4]])
+    """
+    return largest_p_values(np.abs(known - _medians_of_others(known)), np.abs(new - np.median(known, axis=0)))
+
+
+def largest_p_values(known: Floats, new: Floats, rank: Callable[..., Floats] = p_values) -> Floats:
+    """Rank each feature's distance of new samples among the largest distances of known samples over all features.
+
+    Parameters
+    ----------
+    known : ndarray of shape (n, p)
+        Distances of the known samples.
+    new : ndarray of shape (m, p)
+        Distances of the new samples.
+    rank : callable
+        Computes p-values from known and new scores, high = typical.
+
+    Returns
+    -------
+    ndarray of shape (m, p)
+    """
+    smallest = np.finfo(float).tiny ** 0.25
+    largest = np.maximum(known.max(axis=0), smallest)
+    with np.errstate(over="ignore"):
+        known, new = known / largest, new / largest
+        squares, n = known**2, len(known)
+        scale = np.maximum(np.sqrt(squares.mean(axis=0)), smallest)
+        others = np.maximum(np.sqrt((squares.sum(axis=0) - squares).clip(0) / max(n - 1, 1)), smallest)
+        return rank(-(known / others).max(axis=1), -(new / scale).ravel()).reshape(new.shape)
+
+
 def _medians_of_others(X: Floats) -> Floats:
     """Compute for each row the medians of the other rows, by column."""
     n = len(X)

@@ -100,13 +100,23 @@ def test_reasons_are_ordered_and_filled_values_are_no_evidence():
         return VariableEvidence(variable=name, value=1.0, control=0.0, side="above", deviation=2.0, p_values=p_values)
 
     reasons = variable("filled"), variable("weak", control=0.3), variable("strong", control=0.05)
-    found = conclude(_evidence({"control": 0.5}, reasons=reasons), _model(control=50), None)
+    found = conclude(_evidence({"control": 0.05}, reasons=reasons), _model(control=50), None)
     assert [(each.variable, each.evidence) for each in found.reasons] == [
         ("strong", True),
         ("weak", False),
         ("filled", False),
     ]
     assert found.evidence == ("strong",)
+
+
+@pytest.mark.parametrize(("p", "control"), [(0.5, 50), (0.05, 4)])
+def test_no_variable_is_evidence_on_a_fragment_that_is_not_excluded(p, control):
+    alone = VariableEvidence(
+        variable="K", value=1.0, control=0.0, side="above", deviation=2.0, p_values={"control": 0.05}
+    )
+    found = conclude(_evidence({"control": p}, reasons=(alone,)), _model(control=control), None)
+    assert found.evidence == ()
+    assert not found.reasons[0].evidence
 
 
 def test_a_group_is_decided_as_a_fragment_is():

@@ -138,7 +138,7 @@ def test_results_do_not_depend_on_what_was_judged_before(tables, result):
 
 
 def test_a_variable_is_evidence_if_it_excludes_by_itself():
-    control = pd.DataFrame({"a": np.arange(1.0, 12) + 0.5, "b": [5.0] * 10 + [5.1]})
+    control = pd.DataFrame({"a": np.arange(1.0, 12) + 0.5, "b": [5.0, 5.1] * 5 + [5.0]})
     new = pd.DataFrame({"a": [6.5, 40.5], "b": [5.0, 5.0]})
     near, far = judge(control, new).conclusions
     # The median of 1.5 to 11.5 is 6.5, and no control fragment lies as far from the others' median as 40.5.
@@ -146,6 +146,13 @@ def test_a_variable_is_evidence_if_it_excludes_by_itself():
     assert far.reasons[0].p_values["control"] == pytest.approx(1 / 12)
     assert far.reasons[0].side == "above"
     assert near.evidence == ()
+
+
+def test_one_variable_has_one_p_value():
+    rng = np.random.default_rng(3)
+    control, new = (pd.DataFrame({"RI": 1.52 + 1e-5 * rng.normal(size=n)}) for n in (30, 4))
+    for c in judge(control, new).conclusions:
+        assert c.reasons[0].p_values["control"] == c.p_value
 
 
 @pytest.mark.parametrize("reduce", REDUCTIONS)

@@ -30,7 +30,7 @@ from transvariation.cli import main
 from transvariation.preprocessing import SNV
 from transvariation.report.case_text import conclusion_frame
 from transvariation.report.demo import demo_tables
-from transvariation.report.wording import format_p, headline, statement, warning_texts
+from transvariation.report.wording import ALONE, format_p, headline, statement, warning_texts
 from transvariation.web import worker, workers
 from transvariation.web.app import HELP, STATIC, Page, PageLimits, make_app
 from transvariation.web.guard import COOKIE
@@ -163,7 +163,7 @@ def test_view_holds_the_conclusions_of_the_library_at_the_sensitivity(client, cl
     assert _p_values(view) == [c.p_value for c in expected.conclusions]
     assert [c["accepted"] for c in view["conclusions"]] == [not c.differs for c in expected.conclusions]
     assert [c["excluded"] for c in view["conclusions"]] == [c.accepted is False for c in expected.conclusions]
-    assert [c["evidence"] for c in view["conclusions"]] == conclusion_frame(expected, 4)["evidence"].tolist()
+    assert [c["alone"] for c in view["conclusions"]] == conclusion_frame(expected, 4)[ALONE].tolist()
 
 
 @pytest.mark.parametrize("share", [0.6, 0.97])

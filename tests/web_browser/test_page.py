@@ -203,7 +203,7 @@ def test_sensitivity_stays_when_judged_again_but_not_for_other_tables(page, tabl
 
 def test_evidence_sorting_and_filtering(page, tables, expected):
     judge_tables(page, *tables)
-    none = {True: "", False: "combination of variables"}
+    none = {True: "", False: "no single variable"}
     last = page.locator("#conclusions tbody tr").first.locator("td").count()
     assert column(page, last) == {c.fragment: ", ".join(c.evidence) or none[c.accepted] for c in expected.conclusions}
     page.check("#only-excluded")
@@ -232,7 +232,7 @@ def test_print_shows_the_conclusions_without_controls(page, tables, screenshot):
     for visible in ("#headline", "#conclusions", "#plane", "#summary"):
         assert page.is_visible(visible), visible
     words = page.locator("#conclusions thead th:visible").all_inner_texts()
-    assert words == ["fragment", "conclusion", "p-value", "evidence"]
+    assert words == ["fragment", "conclusion", "p-value", "differs by itself in"]
     assert "Tables: control control.csv, recovered recovered.csv." in page.inner_text("#summary")
     assert "The first 300 of 400 fragments" in page.inner_text("#listed")
     assert page.locator(".key i.r").evaluate("mark => getComputedStyle(mark).printColorAdjust") == "exact"

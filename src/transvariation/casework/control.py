@@ -32,7 +32,7 @@ from transvariation.conformal import p_values
 from transvariation.decomposition.minor_components import MinorComponents
 from transvariation.density_tocc import DensityTOCC
 from transvariation.exceptions import DuplicatedSamples, RejectsNothing, TooFewSamples
-from transvariation.explanation import univariate_p_values
+from transvariation.explanation import corrected_p_values
 from transvariation.feature_selection.varsel import VarSel
 from transvariation.feature_selection.vip import VIPSelector
 from transvariation.neighbor_tocc import NeighborTOCC
@@ -170,7 +170,7 @@ def compare_with_control(
         make_classifier(settings, GROUPING_SENSITIVITY, features)  # wrong parameters are refused, used or not
         return _no_evidence(tables, 1, univariate=None)
     known, new = (pd.DataFrame(means, columns=features) for means in (control, recovered))
-    univariate = univariate_p_values(*tables.shown)
+    univariate = corrected_p_values(*tables.shown)
     try:
         classifier, warned = fit_classifier(settings, GROUPING_SENSITIVITY, known)
     except MethodError as error:

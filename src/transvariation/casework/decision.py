@@ -241,8 +241,8 @@ class VariableEvidence:
     deviation : float
         From the control mean, in standard deviations of the control fragments; at most a million.
     p_values : dict
-        By basis: the p-value of a comparison by this variable only; of more than 100 variables by the control only.
-        Empty if the variable is no evidence because its values were filled in.
+        By basis: the p-value of a comparison by this variable only, corrected for the number of variables; of more than
+        100 variables by the control only. Empty if the variable is no evidence because its values were filled in.
     """
 
     variable: str
@@ -273,10 +273,10 @@ class Reason(VariableEvidence):
     deviation : float
         From the control mean, in standard deviations of the control fragments; at most a million.
     p_values : dict
-        By basis: the p-value of a comparison by this variable only; of more than 100 variables by the control only.
-        Empty if the variable is no evidence because its values were filled in.
+        By basis: the p-value of a comparison by this variable only, corrected for the number of variables; of more than
+        100 variables by the control only. Empty if the variable is no evidence because its values were filled in.
     evidence : bool
-        Whether this variable by itself would exclude the fragment at the same sensitivity.
+        Whether the fragment is excluded and this variable by itself would do so at the same sensitivity.
     """
 
     evidence: bool
@@ -376,7 +376,9 @@ class Conclusion(FragmentEvidence):
 
     @property
     def evidence(self) -> tuple[str, ...]:
-        """The variables that would exclude the fragment by themselves, strongest first; of spectra the regions."""
+        """The variables in which an excluded fragment differs by itself, strongest first; of spectra the regions."""
+        if self.accepted is not False:
+            return ()
         if self.regions is not None:
             return tuple(map(str, self.regions))
         return tuple(reason.variable for reason in self.reasons if reason.evidence)
@@ -403,7 +405,7 @@ def conclude(found: FragmentEvidence, model: Model, spectra: Spectra | None) -> 
     accepted = not differs if model.conclusive and differs is not None else None
     return Conclusion(
         **_fields(found, FragmentEvidence)
-        | {"reasons": tuple(sorted((_reason(each, model) for each in found.reasons), key=_strength(model)))},
+        | {"reasons": tuple(sorted((_reason(each, model, accepted) for each in found.reasons), key=_strength(model)))},
         accepted=accepted,
         differs=differs,
         p_value=p,
@@ -418,9 +420,9 @@ def _fields(record: Any, kind: Any) -> dict[str, Any]:
     return {name: getattr(record, name) for name in kind.__dataclass_fields__}
 
 
-def _reason(found: VariableEvidence, model: Model) -> Reason:
+def _reason(found: VariableEvidence, model: Model, accepted: bool | None) -> Reason:
     p = found.p_value(model.basis)
-    evidence = p is not None and not is_accepted(p, model.sensitivity_used)
+    evidence = accepted is False and p is not None and not is_accepted(p, model.sensitivity_used)
     return Reason(**_fields(found, VariableEvidence), evidence=evidence)
 
 

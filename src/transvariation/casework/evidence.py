@@ -28,7 +28,8 @@ class Evidence:
     p_values : ndarray of shape (q,)
         NaN where there is no evidence.
     univariate : ndarray of shape (q, p) or None
-        P-values of comparisons by one variable, NaN where there is no evidence; None if components are compared.
+        P-values of comparisons by one variable, corrected for their number; NaN where there is no evidence; None if
+        components are compared.
     groups : tuple of tuple of int
         Recovered fragments that cannot be distinguished from each other.
     group_p_values : tuple of float

@@ -250,10 +250,13 @@ def _fragments(
         for basis, found in bases.items()
         if found.univariate is not None
     }
-    telling = univariate.get("background", univariate.get("control", np.full(means.shape, np.nan)))
-    deviations = np.where(tables.no_evidence, 0.0, _deviations(tables))
     names = set(by_control.variables.used)
     used = [j for j, variable in enumerate(tables.features) if variable in names]
+    if len(used) == 1:  # then the comparison by this variable is the comparison
+        for basis, found in univariate.items():
+            found[:, used] = np.where(np.isnan(found[:, used]), np.nan, bases[basis].p_values[:, None])
+    telling = univariate.get("background", univariate.get("control", np.full(means.shape, np.nan)))
+    deviations = np.where(tables.no_evidence, 0.0, _deviations(tables))
 
     def reason(i: int, j: int) -> VariableEvidence:
         return VariableEvidence(

@@ -51,6 +51,7 @@ from transvariation.report.controls import matrix_section
 from transvariation.report.page import Section, page, pdf, write_page
 from transvariation.report.vocabulary import speaking, words_of
 from transvariation.report.wording import (
+    ALONE,
     LIMITATIONS,
     PROPOSITIONS,
     QUESTION,
@@ -74,7 +75,7 @@ TITLE = "Comparison of recovered with control fragments"
 DETAILED = 60  # fragments with a table of reasons; the JSON file has all
 BESIDE = 4  # fragments side by side in the table of items
 STATED = 12  # fragments with a separate paragraph
-EVIDENCE = 6  # variables that are named as evidence
+NAMED = 6  # variables in which a fragment differs by itself
 STRIPS = 10  # variables of a fragment that are drawn
 REGIONS = 5  # regions of a spectrum that are listed
 SEVERAL = 10  # recovered fragments from which an acceptance plot is drawn
@@ -125,10 +126,10 @@ def _conclusions(result: CaseResult) -> Section:
     section = Section("Conclusions").strong(headline(result))
     for warning in warning_texts(result):
         section.note(warning)
-    frame, caption = conclusion_frame(result, EVIDENCE), "Conclusion for each recovered fragment"
-    if has_band(result):
-        found = zip(result.conclusions, frame["evidence"], strict=True)
-        frame["evidence"] = [_region_list(c) or words for c, words in found]
+    frame, caption = conclusion_frame(result, NAMED), "Conclusion for each recovered fragment"
+    if has_band(result) and result.excluded:
+        found = zip(result.conclusions, frame[ALONE], strict=True)
+        frame[ALONE] = [_region_list(c) or words for c, words in found]
         caption += "; regions outside the band of the control with the largest deviation in control standard deviations"
     section.table(frame, caption)
     several = len(result.conclusions) > STATED  # of many fragments the table is enough, unless the evidence disagrees
@@ -350,10 +351,9 @@ def _reasons(result: CaseResult) -> Section:
     section = Section("Appendix B: variables")
     ordered = sorted(result.conclusions, key=lambda c: not c.differs)
     section.text(
-        "Grey ticks: control fragments; band: their middle half; line: their median. A cross marks a variable that by "
-        "itself would exclude the fragment at the same sensitivity, a dot one that would not, an arrow a value far "
-        "outside. That one of many variables does so is common among fragments of the same source; the conclusion "
-        "weighs all variables together."
+        "Grey ticks: control fragments; band: their middle half; line: their median. A cross marks a variable in "
+        "which an excluded fragment differs by itself, a dot one in which it does not, an arrow a value far outside. "
+        "The p-values of single variables are corrected for their number; the conclusion weighs all variables together."
     )
     most = DETAILED if len(result.inputs.features) <= MANY_VARIABLES else 1
     for c in ordered[:most]:
@@ -366,7 +366,9 @@ def _reasons(result: CaseResult) -> Section:
 
 def _region_list(c: Conclusion) -> str:
     """List the regions of a fragment with their largest deviations."""
-    return listed([f"{region} ({region.deviation:+.1f})" for region in c.regions or ()], REGIONS)
+    return listed(
+        [f"{region} ({region.deviation:+.1f})" for region in (c.regions or () if c.accepted is False else ())], REGIONS
+    )
 
 
 def _strips(result: CaseResult, c: Conclusion) -> pd.DataFrame:
@@ -374,7 +376,7 @@ def _strips(result: CaseResult, c: Conclusion) -> pd.DataFrame:
     rows = []
     for r in c.reasons[:STRIPS]:
         known = known_values(result, r.variable)
-        words = f"{r.side} the control mean" + (", evidence against" if r.evidence else "")
+        words = f"{r.side} the control mean" + (", differs by itself" if r.evidence else "")
         row = {
             "variable": with_unit(result, r.variable),
             "fragment": format_number(r.value),

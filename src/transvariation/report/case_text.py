@@ -9,6 +9,7 @@ from transvariation.casework import CaseResult, Conclusion
 from transvariation.casework.background.rates import Rate
 from transvariation.casework.foreign import Foreign
 from transvariation.report.wording import (
+    ALONE,
     LISTED,
     UNITS,
     disagreement,
@@ -141,16 +142,17 @@ def conclusion_frame(result: CaseResult, shown: int | None = None) -> pd.DataFra
         for system, value in c.log10_lr.items():
             row["likelihood ratio"] = format_ratio(value, c.bound.get(system, ""))
         row[criterion] = match_word(c)
-        row["evidence"] = _evidence(c, shown)
+        row[ALONE] = _alone(c, shown)
         rows.append(row)
     table = pd.DataFrame(rows)
-    return table.drop(columns=criterion) if all(c.match is None for c in result.conclusions) else table
+    unused = [criterion] if all(c.match is None for c in result.conclusions) else []
+    return table.drop(columns=[*unused, *([] if result.excluded else [ALONE])])
 
 
-def _evidence(conclusion: Conclusion, shown: int | None) -> str:
+def _alone(conclusion: Conclusion, shown: int | None) -> str:
     names = conclusion.evidence
     if not names:
-        return "combination of variables" if conclusion.differs else ""
+        return "no single variable" if conclusion.accepted is False else ""
     return listed(names, len(names) if shown is None else shown)
 
 

@@ -20,10 +20,10 @@ from transvariation.report.case_text import conclusion_frame, fact_lines, note_l
 from transvariation.report.controls import joint_lines, matrix_frame, own_warnings
 from transvariation.report.page import CELLS, check_report_name
 from transvariation.report.vocabulary import said, speaking
-from transvariation.report.wording import headline, verdict, warning_texts
+from transvariation.report.wording import ALONE, headline, verdict, warning_texts
 from transvariation.tables.problems import printable_text
 
-SHOWN = 4  # variables named as evidence for each fragment
+SHOWN = 4  # variables in which a fragment differs by itself
 NOTES = 6  # notes on the tables
 NARROW = 80  # columns; a narrower screen gets a list instead of a table
 
@@ -125,7 +125,7 @@ def _table(result: CaseResult) -> Table:
     frame = conclusion_frame(result, SHOWN)
     table = Table()
     for name in frame.columns:
-        table.add_column(said(name), overflow="fold", no_wrap=name not in ("evidence", "conclusion"))
+        table.add_column(said(name), overflow="fold", no_wrap=name not in (ALONE, "conclusion"))
     for c, row in zip(result.conclusions, frame.itertuples(index=False), strict=True):
         cells = [escape(printable_text(said(str(cell)) if cell in CELLS else str(cell))) for cell in row]
         cells[1] = f"[bold red]{cells[1]}[/]" if c.accepted is False else cells[1]
@@ -139,5 +139,5 @@ def _print_list(result: CaseResult, console: Console) -> None:
         parts = [verdict(c), *([f"p-value {row['p-value']}"] if c.p_value is not None else [])]
         parts += [f"likelihood ratio {row['likelihood ratio']}"] if "likelihood ratio" in row else []
         parts += [f"{criterion} {row[criterion]}"] if criterion in row else []
-        parts += [f"evidence: {row['evidence']}"] if row["evidence"] else []
+        parts += [f"{ALONE} {row[ALONE]}"] if row.get(ALONE) else []
         print_line(console, f"{row['fragment'].replace(' ', chr(0xA0))}: {'; '.join(parts)}")

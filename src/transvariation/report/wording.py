@@ -15,6 +15,8 @@ if TYPE_CHECKING:  # a wrong option is refused before scikit-learn is imported
     from transvariation.casework.decision import Disagreement
 
 LISTED = 20  # names in a sentence
+LOWEST_ADVISED = 0.9  # sensitivity: no one is advised to exclude more than a tenth of fragments of the same source
+ALONE = "differs by itself in"  # the column of variables that exclude by themselves, corrected for their number
 QUESTION = "Could the recovered fragments come from the same source as the control fragments?"
 PROPOSITIONS = (
     "The recovered fragment comes from the source of the control fragments.",
@@ -257,7 +259,7 @@ def _few_units(values: dict[str, Any], settings: CaseSettings) -> str:
         )
     else:
         words += ", and no conclusion is drawn"
-    if n > 1:
+    if values["supported"] >= LOWEST_ADVISED:
         remedies.append(f"use a sensitivity of at most {values['supported']:g}")
     return f"{words}: {', or '.join(remedies)}."
 

@@ -45,6 +45,7 @@ from transvariation.report.case_text import (
 )
 from transvariation.report.page import Section
 from transvariation.report.wording import (
+    ALONE,
     LIMITATIONS,
     disagreement,
     format_p,
@@ -57,7 +58,7 @@ from transvariation.report.wording import (
 )
 from transvariation.web.preview import segments, some
 
-NAMED = 4  # variables named as evidence in the table of conclusions
+NAMED = 4  # variables in which a fragment differs by itself, in the table of conclusions
 REASONS = 40  # variables or regions in the evidence on a fragment
 SEVERAL = 10  # recovered fragments; of fewer, the number of extreme p-values says nothing
 
@@ -164,7 +165,7 @@ def _columns(result: CaseResult) -> dict[str, bool | str]:
 
 
 def _conclusions(result: CaseResult) -> list[dict[str, Any]]:
-    evidence = conclusion_frame(result, NAMED)["evidence"]
+    alone = conclusion_frame(result, NAMED).get(ALONE, [""] * len(result.conclusions))
     return [
         {
             "key": key,
@@ -182,9 +183,9 @@ def _conclusions(result: CaseResult) -> list[dict[str, Any]]:
             "match": None if c.match is None else match_word(c),
             "disagreement": disagreement(c),
             "replicates": max(len(values) for values in c.measurements.values()),
-            "evidence": words,
+            "alone": words,
         }
-        for key, (c, words) in enumerate(zip(result.conclusions, evidence, strict=True))
+        for key, (c, words) in enumerate(zip(result.conclusions, alone, strict=True))
     ]
 
 

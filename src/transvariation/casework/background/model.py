@@ -18,6 +18,7 @@ from transvariation.casework.background.pairs import (
 )
 from transvariation.casework.background.rates import Rate, measure_rate
 from transvariation.casework.background.same_source import SameSourceDifferences, VarianceStabilizer, source_p_values
+from transvariation.explanation import largest_p_values
 from transvariation.scalings import Standardization
 
 ROUNDING = 1e-9
@@ -124,11 +125,10 @@ class Background:
         return self._ratios[design]
 
     def univariate_p_values(self, pair: Pairs, design: Design) -> Floats:
-        """Compute the p-value of a comparison by each variable only."""
+        """Compute the p-value of a comparison by each variable only, corrected for the number of variables."""
         model = self.differences(design)
-        own, case = (-np.abs(scaled_differences(pairs)) for pairs in (model.pairs_, pair))
-        source = model.pairs_.source
-        return np.array([source_p_values(own[:, j], case[:, j], source)[0] for j in range(own.shape[1])])
+        own, case = (np.abs(scaled_differences(pairs)) for pairs in (model.pairs_, pair))
+        return largest_p_values(own, case, lambda known, new: source_p_values(known, new, model.pairs_.source))[0]
 
     def pair_p_values(self, means: Floats, replicates: int) -> Floats:
         """Compute p-values of all pairs of fragments, one against one."""

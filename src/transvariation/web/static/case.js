@@ -127,7 +127,7 @@ function tableRow(each) {
   ];
   if (columns.ratios) cells.push(make("td", { class: "short", title: each.ratios.map((ratio) => ratio.words).join("; ") }, each.ratios.map((ratio) => ratio.short).join(", ")));
   if (columns.matches) cells.push(make("td", { class: "short text" }, each.match || ""));
-  cells.push(make("td", { class: "wrap" }, each.evidence));
+  cells.push(make("td", { class: "wrap" }, each.alone));
   const row = make("tr", { class: `${each.excluded ? "excluded" : ""}${chosen ? " on" : ""}` }, ...cells);
   row.addEventListener("click", () => choose(each.key));
   return row;

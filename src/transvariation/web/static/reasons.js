@@ -65,7 +65,7 @@ function row(reason, replicated) {
     make("th", { scope: "row", class: "text" }, make("span", { class: "name" }, reason.variable)), make("td", {}, reason.text), ...replicates,
     make("td", { class: "text" }, strip(reason.known, reason.value, reason.evidence)), make("td", {}, reason.control), make("td", {}, reason.p),
     ...(open.view.columns.matches ? [interval(reason.interval)] : []),
-    make("td", { class: "text wrap" }, reason.evidence ? make("strong", {}, `${side}; excludes by itself`) : side));
+    make("td", { class: "text wrap" }, reason.evidence ? make("strong", {}, `${side}; differs by itself`) : side));
 }
 
 function interval(found) {
