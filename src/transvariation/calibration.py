@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import GroupKFold, GroupShuffleSplit, KFold, LeaveOneOut, ShuffleSplit
 from sklearn.utils.validation import column_or_1d
@@ -41,8 +42,6 @@ def check_groups(groups: ArrayLike | None, n: int) -> Indices | None:
     """Number the groups 0, 1, ... and check that there is one label per sample and more than one group."""
     if groups is None:
         return None
-    import pandas as pd
-
     # As objects: NumPy would turn a missing label among strings into the string "nan".
     n_missing = int(np.sum(pd.isna(np.asarray(groups, dtype=object))))
     if n_missing:

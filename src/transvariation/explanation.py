@@ -1,18 +1,16 @@
 """Compare samples with a target class, feature by feature."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from transvariation._typing import Floats, Indices
 from transvariation.conformal import group_weights, p_values
 from transvariation.depth.probability import transvariation_probability
 from transvariation.validation import column_names
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class ExplanationMixin:
@@ -24,7 +22,7 @@ class ExplanationMixin:
     _sensitivity: Any
     _validated: Callable[[ArrayLike], Any]
 
-    def explain(self, Z: ArrayLike) -> "pd.DataFrame":
+    def explain(self, Z: ArrayLike) -> pd.DataFrame:
         """Compare samples with the target class, feature by feature.
 
         Parameters
@@ -52,10 +50,8 @@ class ExplanationMixin:
         return feature_table(known, new, strata(self.sample_), strata(rows), weights, level)
 
 
-def as_frame(X: Any, names: Any = None) -> "pd.DataFrame":
+def as_frame(X: Any, names: Any = None) -> pd.DataFrame:
     """Convert rows to a DataFrame of their numeric columns; columns without names are called x0, x1, ..."""
-    import pandas as pd
-
     if column_names(X) is None:
         X = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])] if names is None else names)
     return to_pandas(X).select_dtypes("number")
@@ -63,8 +59,6 @@ def as_frame(X: Any, names: Any = None) -> "pd.DataFrame":
 
 def to_pandas(X: Any) -> Any:
     """Convert a polars or Arrow table to pandas; return anything else as it is."""
-    import pandas as pd
-
     names = column_names(X)
     if names is None or hasattr(X, "iloc"):
         return X
@@ -72,13 +66,13 @@ def to_pandas(X: Any) -> Any:
 
 
 def feature_table(
-    known: "pd.DataFrame",
-    new: "pd.DataFrame",
+    known: pd.DataFrame,
+    new: pd.DataFrame,
     known_strata: Indices | None = None,
     strata: Indices | None = None,
     weights: Floats | None = None,
     level: float = 0.1,
-) -> "pd.DataFrame":
+) -> pd.DataFrame:
     """Describe every sample by every feature on its own, among the target samples of its stratum.
 
     Parameters
@@ -99,8 +93,6 @@ def feature_table(
     DataFrame
         See :meth:`transvariation.base.OneClassClassifier.explain`.
     """
-    import pandas as pd
-
     X, value = (frame.to_numpy(dtype=np.float64) for frame in (known, new[known.columns]))
     median, tp = np.full(value.shape, np.nan), np.full(value.shape, np.nan)
     p_value = np.ones(value.shape)  # a missing value is no evidence against a sample

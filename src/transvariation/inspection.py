@@ -3,9 +3,10 @@
 import warnings
 from collections.abc import Callable, Iterator
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,9 +19,6 @@ from transvariation.explanation import as_frame
 from transvariation.tocc import TOCC
 from transvariation.validation import blocks, column_names
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 Accepts = Callable[[Floats], Bools]
 
 _EXHAUSTIVE = 64  # sets of features up to which the smallest one is found by trying all
@@ -29,7 +27,7 @@ _MAX_CHANGES = 10  # values of a sample beyond which a list of changes explains 
 _FINE = 1e-4  # standard deviations to which the edge of the accepted region is located
 
 
-def explain_rejections(classifier: Any, Z: ArrayLike, X: ArrayLike | None = None) -> "pd.DataFrame":
+def explain_rejections(classifier: Any, Z: ArrayLike, X: ArrayLike | None = None) -> pd.DataFrame:
     """Extend `classifier.explain(Z)` by the features that suffice for each rejection and by values that are accepted.
 
     The classifier makes about 50 decisions per rejected sample, however many features there are.
@@ -254,7 +252,7 @@ def _move_back(accepts: Accepts, inside: Floats, outside: Floats, scale: Floats)
         far[active & ~good] = middle[active & ~good]
 
 
-def describe_rejections(table: "pd.DataFrame") -> str:
+def describe_rejections(table: pd.DataFrame) -> str:
     """Put a table of :func:`explain_rejections` into words, one line per sample.
 
     Parameters
@@ -275,7 +273,7 @@ def describe_rejections(table: "pd.DataFrame") -> str:
     return "\n".join(_sentences(table))
 
 
-def samples_of(table: "pd.DataFrame") -> Iterator[tuple[Any, Any]]:
+def samples_of(table: pd.DataFrame) -> Iterator[tuple[Any, Any]]:
     """Iterate over the samples of a table: name and rows. Samples of the same name are kept apart."""
     label = table["sample"].factorize()[0]  # a missing label equals nothing, its number equals itself
     feature = table["feature"].to_numpy()
@@ -283,7 +281,7 @@ def samples_of(table: "pd.DataFrame") -> Iterator[tuple[Any, Any]]:
     return ((rows["sample"].iloc[0], rows) for _, rows in table.groupby(number))
 
 
-def _sentences(table: "pd.DataFrame") -> Iterator[str]:
+def _sentences(table: pd.DataFrame) -> Iterator[str]:
     for name, rows in samples_of(table):
         if rows["accepted"].iloc[0]:
             yield f"{name} accepted"

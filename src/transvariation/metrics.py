@@ -4,18 +4,16 @@ High score = typical of the target. Sensitivity is the share of targets accepted
 non-targets rejected, where a sample is accepted if its score is at least the threshold.
 """
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.stats import beta as beta_distribution
 from scipy.stats import binom, rankdata
 
 from transvariation._typing import Floats
 from transvariation.conformal import conformal_threshold
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["ROC", "auc", "count_extremes", "roc", "specificity_at_sensitivity", "type_ii_error"]
 
@@ -146,7 +144,7 @@ def type_ii_error(
     *,
     sensitivity: float | ArrayLike = 0.9,
     confidence: float = 0.95,
-) -> "pd.DataFrame":
+) -> pd.DataFrame:
     """Estimate the type II error beta, the share of foreign samples that are accepted.
 
     Parameters
@@ -176,8 +174,6 @@ def type_ii_error(
     0      5  2   0.5
     1     10  2   0.0
     """
-    import pandas as pd
-
     values = _finite(p_values, "foreign")
     labels = np.zeros(len(values)) if levels is None else np.asarray(levels)
     rows = []
@@ -197,7 +193,7 @@ def _clopper_pearson(count: int, n: int, confidence: float) -> tuple[float, floa
     return float(low), float(high)
 
 
-def count_extremes(p_values: ArrayLike, *, confidence: float = 0.95) -> "pd.DataFrame":
+def count_extremes(p_values: ArrayLike, *, confidence: float = 0.95) -> pd.DataFrame:
     """Count the extreme target samples at every level, beside the number expected.
 
     At a level alpha = i / n, i of n target samples are expected to have a p-value of at most alpha. A
@@ -226,8 +222,6 @@ def count_extremes(p_values: ArrayLike, *, confidence: float = 0.95) -> "pd.Data
     >>> count_extremes([0.1, 0.5, 0.6, 1.0])["observed"].tolist()
     [1, 2, 3, 4]
     """
-    import pandas as pd
-
     values = np.sort(_finite(p_values, "target"))
     expected = np.arange(1, len(values) + 1)
     alpha = expected / len(values)

@@ -3,9 +3,10 @@
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from scipy.stats import t as student
@@ -18,10 +19,6 @@ from transvariation.calibration import check_groups, take_rows
 from transvariation.certificate import check_sensitivity
 from transvariation.conformal import conformal_threshold
 from transvariation.validation import column_names
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 _MARGIN = 0.25  # of the range of each feature, by which the reference box extends to either side
 _STRETCH = 3.0  # of the principal components, if there are more features than samples
@@ -56,7 +53,7 @@ class Comparison:
     1.0
     """
 
-    table: "pd.DataFrame"
+    table: pd.DataFrame
     tightest: str
     probability_tighter: float
     reference: str
@@ -131,8 +128,6 @@ def compare_classifiers(
     >>> compare_classifiers(candidates, target, n_repeats=1).tightest
     'ellipse'
     """
-    import pandas as pd
-
     named = _named(estimators)
     check_sensitivity(sensitivity)
     rows = check_array(X, dtype=np.float64, ensure_min_samples=2 * n_folds, ensure_all_finite="allow-nan")
@@ -237,8 +232,6 @@ def _accepted(scores: list[tuple[Floats, Floats]], n_folds: int, sensitivity: fl
 
 
 def _ranked(names: list[str], accepted: Floats, test_to_train: float, kind: str) -> Comparison:
-    import pandas as pd
-
     order = np.argsort(accepted.mean(axis=1), kind="stable")
     differences = accepted[order] - accepted[order[0]]
     n = accepted.shape[1]

@@ -1,9 +1,10 @@
 """NeighborTOCC: transvariation probability of nearest-neighbor distances in several scalings."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
@@ -15,9 +16,6 @@ from transvariation.calibration import check_groups, take_rows, target_rows
 from transvariation.categories import CategoryEncoder
 from transvariation.neighbor_distances import NeighborDistances, find_suspicious
 from transvariation.validation import check_count, column_names
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _MOST_TRIMMED = 0.25
 
@@ -204,7 +202,7 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         rows = self.description_.reference_
         return rows if self._describing is None else self._describing[rows]
 
-    def explain(self, Z: ArrayLike) -> "pd.DataFrame":
+    def explain(self, Z: ArrayLike) -> pd.DataFrame:
         """Describe, feature by feature, how each sample compares with the known samples nearest to it.
 
         Parameters

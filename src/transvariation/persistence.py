@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Union
 
 import numpy as np
+import pandas as pd
 
 from transvariation.atomic_write import replacing
 from transvariation.drift import DriftAlarm
@@ -224,8 +225,6 @@ def _converted(value: Any, convert: Callable[[Any], Any]) -> Any:
 
 
 def _frame_to_table(value: Any) -> Any:
-    import pandas as pd
-
     if not isinstance(value, pd.DataFrame):
         return value
     values = [value.iloc[:, j].to_numpy() for j in range(value.shape[1])]
@@ -233,8 +232,6 @@ def _frame_to_table(value: Any) -> Any:
 
 
 def _table_to_frame(value: Any) -> Any:
-    import pandas as pd
-
     if not isinstance(value, Table):
         return value
     if not all(isinstance(column, np.ndarray) for column in (value.index, *value.values)):
@@ -336,8 +333,6 @@ def _scores_zeros(model: Any) -> bool:
 
 
 def _score_zeros(model: Any) -> None:
-    import pandas as pd
-
     row: Any = np.zeros((1, model.n_features_in_))
     if hasattr(model, "feature_names_in_"):
         row = pd.DataFrame(row, columns=model.feature_names_in_)

@@ -1,9 +1,10 @@
 """ProjectionEnsemble: one classifier in each of many compact random projections; the majority decides."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils.metaestimators import available_if
@@ -19,9 +20,6 @@ from transvariation.feature_selection.vip import importance_coefficients
 from transvariation.parallel import run_in_processes, run_in_threads
 from transvariation.tocc import TOCC
 from transvariation.validation import check_count, check_magnitude
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def _members_compute_tp(ensemble: Any) -> bool:
@@ -166,7 +164,7 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
         rows = self._validated(Z)
         return np.median(self.description_.each_member(_tp, rows), axis=0)
 
-    def explain(self, Z: ArrayLike) -> "pd.DataFrame":
+    def explain(self, Z: ArrayLike) -> pd.DataFrame:
         """Compare samples with the target class, feature by feature.
 
         Parameters

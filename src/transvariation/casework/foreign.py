@@ -1,13 +1,12 @@
 """Known foreign fragments: how often a case notices what does not belong to the control."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from transvariation.casework.decision import is_accepted
 from transvariation.metrics import type_ii_error
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class Foreign:
         """
         return sum(is_accepted(p, sensitivity) for p in self.p_values)
 
-    def type_ii_error(self, sensitivity: Any) -> "pd.DataFrame":
+    def type_ii_error(self, sensitivity: Any) -> pd.DataFrame:
         """Estimate the share of foreign fragments that are not excluded, by class or degree of adulteration.
 
         Parameters

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
@@ -265,8 +266,6 @@ def _in_memory(X: Any) -> bool:
 def _named(rows: Floats, names: NDArray | None) -> Any:
     if names is None:
         return rows
-    import pandas as pd
-
     return pd.DataFrame(rows, columns=names, copy=False)
 
 

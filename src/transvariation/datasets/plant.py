@@ -1,11 +1,7 @@
 """A small simulated plant with faults, in the manner of the Tennessee Eastman process."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
-
-if TYPE_CHECKING:
-    import pandas as pd
+import pandas as pd
 
 FAULTS = {
     0: "none",
@@ -39,7 +35,7 @@ _NOISE = {  # standard deviation of each sensor
 
 def make_plant(
     n_samples: int = 500, fault: int = 0, *, onset: int = 160, random_state: int | np.random.Generator | None = None
-) -> "pd.DataFrame":
+) -> pd.DataFrame:
     """Simulate a cooled stirred-tank reactor and a separator under control, sampled every three minutes.
 
     The reaction is exothermic; proportional-integral controllers hold temperature and levels, so that a fault shows in
@@ -80,8 +76,6 @@ def make_plant(
     >>> bool(faulty["feed flow"][110:].mean() < 0.95 * normal["feed flow"].mean())
     True
     """
-    import pandas as pd
-
     if fault not in FAULTS:
         raise ValueError(f"fault={fault!r} is unknown; choose one of {', '.join(map(str, FAULTS))}")
     rng = np.random.default_rng(random_state)

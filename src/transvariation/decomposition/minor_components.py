@@ -1,8 +1,9 @@
 """Minor components: the last principal components, along which the target varies least."""
 
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import svd
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -11,9 +12,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from transvariation._typing import Floats
 from transvariation.decomposition.projections import project
 from transvariation.validation import check_count, check_magnitude
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class Spectrum(NamedTuple):
@@ -190,7 +188,7 @@ class MinorComponents(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return np.array([f"{self._prefix}{number}" for number in self.numbers_], dtype=object)
 
-    def loadings(self) -> "pd.DataFrame":
+    def loadings(self) -> pd.DataFrame:
         """Show the loadings as a table: one row per variable, one column per component.
 
         Returns
@@ -198,8 +196,6 @@ class MinorComponents(TransformerMixin, BaseEstimator):
         DataFrame
             One row per feature and one column per component.
         """
-        import pandas as pd
-
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", [f"x{u}" for u in range(self.n_features_in_)])
         return pd.DataFrame(self.components_.T, index=pd.Index(names, name="variable"), columns=self._names())

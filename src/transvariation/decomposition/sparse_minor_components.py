@@ -5,9 +5,10 @@ elastic-net regression of Zou, Hastie and Tibshirani is applied here to the last
 """
 
 import warnings
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy.linalg import null_space
 from sklearn.exceptions import ConvergenceWarning
@@ -16,10 +17,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from transvariation._typing import Floats
 from transvariation.decomposition.minor_components import MinorComponents, Spectrum, last_components
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 _MAX_COSINE = 0.5  # two components at least 60 degrees apart: they must not collapse into the same variables
 
@@ -193,7 +190,7 @@ class SparseMinorComponents(MinorComponents):
         columns = [np.interp(share, path.penalty[::-1], column[::-1]) for column in path.coefficients.T]
         return np.array(columns) / np.linalg.norm(columns)
 
-    def path_table(self) -> "pd.DataFrame":
+    def path_table(self) -> pd.DataFrame:
         """Show every step of every path: component, penalty, number of variables, variance, and all loadings.
 
         Returns
@@ -201,8 +198,6 @@ class SparseMinorComponents(MinorComponents):
         DataFrame
             One row per step of the path.
         """
-        import pandas as pd
-
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", [f"x{u}" for u in range(self.n_features_in_)])
         parts = []

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
@@ -17,9 +18,6 @@ from transvariation.density.em import fit_mixtures, log_density, search
 from transvariation.density.gaussian import Components, GaussianMixtureMixin
 from transvariation.density.hierarchical import merge_clusters, starting_partitions
 from transvariation.validation import check_count, check_magnitude
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 STARTS = ("variables", "svd")
 # Components x samples x variables to fit that take NumPy as long as one row of other computations, about 1 us. With it,
@@ -197,10 +195,8 @@ class GaussianMixtureBIC(GaussianMixtureMixin, BaseEstimator):
         return sizes, list(dict.fromkeys(name[0] for name in names)) if p == 1 else list(dict.fromkeys(names))
 
     @cached_property
-    def bic_(self) -> "pd.DataFrame":
+    def bic_(self) -> pd.DataFrame:
         """BIC by model (rows) and number of components (columns)."""
-        import pandas as pd
-
         check_is_fitted(self, "_bic")
         sizes, models = self._tried
         index, columns = pd.Index(models, name="model"), pd.Index(sizes, name="n_components")

@@ -3,13 +3,13 @@
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from transvariation.displays.axes import given_or_new, styled
 from transvariation.report.figure_style import DARK, GREY, RED
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
@@ -55,7 +55,7 @@ class ContributionDisplay:
     ax_: "Axes"
     figure_: "Figure | SubFigure"
 
-    def __init__(self, table: "pd.DataFrame", *, n_features: int = _MOST_FEATURES):
+    def __init__(self, table: pd.DataFrame, *, n_features: int = _MOST_FEATURES):
         self.table, self.n_features = table, n_features
         if "contribution" in table:
             self.label, values = "share of the distance to the nearest known samples", table["contribution"]
@@ -89,7 +89,7 @@ class ContributionDisplay:
 
     @classmethod
     def from_predictions(
-        cls, table: "pd.DataFrame", *, n_features: int = _MOST_FEATURES, ax: "Axes | None" = None
+        cls, table: pd.DataFrame, *, n_features: int = _MOST_FEATURES, ax: "Axes | None" = None
     ) -> Self:
         """Draw the contributions of a table of explanations.
 

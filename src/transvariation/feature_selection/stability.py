@@ -1,17 +1,15 @@
 """Would the same variables be chosen again? A selection repeated over seeds or over bootstrap samples."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from transvariation.parallel import run_in_processes
 from transvariation.validation import check_count, column_names
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 RESAMPLINGS = ("seeds", "bootstrap")
 
@@ -33,8 +31,8 @@ class SelectionStability:
         In how many of them the selector refused the data.
     """
 
-    frequency: "pd.DataFrame"
-    sets: "pd.DataFrame"
+    frequency: pd.DataFrame
+    sets: pd.DataFrame
     n_repeats: int
     n_refused: int
 
@@ -111,8 +109,6 @@ def _once(selector: Any, X: Any, resample: str, stream: np.random.Generator) -> 
 
 
 def _count(supports: list[np.ndarray], names: list[str] | None, p: int, n_repeats: int) -> SelectionStability:
-    import pandas as pd
-
     names = names or [f"x{u}" for u in range(p)]
     if not supports:
         raise ValueError(f"all {n_repeats} bootstrap samples were refused; fit the selector once to see the reason")

@@ -4,9 +4,10 @@ The paper selects by an algorithm named varSel whose description we could not fi
 selection in the manner of Raftery and Dean, which chooses the same two variables on the glass data.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,9 +17,6 @@ from transvariation.density.gaussian_mixture import GaussianMixtureBIC
 from transvariation.feature_selection.base import TargetSelector
 from transvariation.parallel import run_in_processes
 from transvariation.validation import check_count
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def repeated_share(X: Floats) -> Floats:
@@ -143,10 +141,8 @@ class VarSel(TargetSelector):
         self._steps, self._names = np.array(self._forward(X, candidates, wanted)), names
 
     @property
-    def bic_differences_(self) -> "pd.DataFrame":
+    def bic_differences_(self) -> pd.DataFrame:
         """BIC differences, one row per step and one column per variable."""
-        import pandas as pd
-
         check_is_fitted(self)
         steps = pd.RangeIndex(1, len(self._steps) + 1, name="step")
         return pd.DataFrame(self._steps, index=steps, columns=pd.Index(self._names, name="variable"))

@@ -5,6 +5,7 @@ from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure, FigureBase
 from numpy.typing import ArrayLike
 from pandas.api.types import is_numeric_dtype
@@ -15,7 +16,6 @@ from transvariation.report.figure_style import CYCLE, DARK, GREEN, GREY, PHONE_W
 from transvariation.report.names import PLAIN
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
     from transvariation.baselines import DDSIMCA
@@ -235,7 +235,7 @@ def sensitivity_specificity_figure(
     return drawing
 
 
-def type_ii_figure(table: "pd.DataFrame", *, figure: FigureBase | None = None) -> Figure:
+def type_ii_figure(table: pd.DataFrame, *, figure: FigureBase | None = None) -> Figure:
     """Draw the type II error against the level of adulteration, or for each foreign class.
 
     Parameters

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import process_time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from transvariation.base import OneClassClassifier
 from transvariation.baselines import KDEOCC, SOMOCC, SVDD, GaussianOCC, KMeansOCC, MixtureOCC
@@ -20,9 +21,6 @@ from transvariation.metrics import auc, specificity_at_sensitivity
 from transvariation.pam_tocc import PAMTOCC
 from transvariation.studies.checkpoint import Checkpoint
 from transvariation.tocc import TOCC
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SCENARIOS = "abcdefghi"
 SHIFTED = "abcd"  # scenarios whose non-targets have a shift
@@ -142,10 +140,8 @@ class Study:
         """Run what is missing, yielding once per finished data set."""
         return checkpoint.run(self.tasks(), _Task(self.seed), self.jobs)
 
-    def table(self, checkpoint: Checkpoint) -> "pd.DataFrame":
+    def table(self, checkpoint: Checkpoint) -> pd.DataFrame:
         """Collect the results of this study: one row per scenario, shift, size, repeat and method."""
-        import pandas as pd
-
         rows = [
             {"scenario": scenario, "shift": shift, "size": size, "repeat": repeat, "method": method, **outcome}
             for scenario, size, shift, repeat in self.tasks()

@@ -7,23 +7,21 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from transvariation.tables.cells import Column, Limit, read_cell
 from transvariation.tables.problems import Problems, TableError
 from transvariation.tables.settings import MARKS
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 BLOCK_CELLS = 1_000_000  # a block of text cells this large takes about 100 MB
 LARGEST_TEXT = 100_000_000  # bytes of one column in a row group of a Parquet file
 _NOT_READ = ("list", "large_list", "fixed_size_list", "struct", "map", "binary", "large_binary", "fixed_size_binary")
 
-Frames = Callable[[int], Iterable["pd.DataFrame"]]
+Frames = Callable[[int], Iterable[pd.DataFrame]]
 
 
 @dataclass(frozen=True)
@@ -182,7 +180,7 @@ def open_frame(frame: Any, problems: Problems, decimal: str | None) -> TypedGrid
         names.insert(0, "" if nameless else str(index.name))
         frame = frame.reset_index(allow_duplicates=True)
 
-    def frames(n: int) -> Iterator["pd.DataFrame"]:
+    def frames(n: int) -> Iterator[pd.DataFrame]:
         return (frame.iloc[start : start + n] for start in range(0, len(frame), n))
 
     grid = TypedGrid(names, len(frame), frames, problems, decimal)
@@ -217,7 +215,7 @@ def open_parquet(stream: BinaryIO, problems: Problems, decimal: str | None) -> T
     problems.check()
     order = sorted(range(len(names)), key=lambda i: names[i] not in index)
 
-    def frames(n: int) -> Iterator["pd.DataFrame"]:
+    def frames(n: int) -> Iterator[pd.DataFrame]:
         row = 2
         try:
             for batch in file.iter_batches(n, columns=[names[i] for i in flat] if len(flat) < len(names) else None):
@@ -262,7 +260,7 @@ def _readable(column: Any) -> Any:
     return column.cast("time64[us]", safe=False) if str(column.type) == "time64[ns]" else column
 
 
-def _pandas_of(columns: list[Any], n: int) -> "pd.DataFrame":
+def _pandas_of(columns: list[Any], n: int) -> pd.DataFrame:
     """Convert columns of Arrow's; of a column that is not read there is only the name of its type."""
     import pyarrow as pa
 
@@ -278,8 +276,6 @@ def _pyarrow(problems: Problems, kind: str, module: str = "pyarrow") -> Any:
         raise problems.stop("library", remedy="install", kind=kind, library="pyarrow", extra=extra) from None
 
 
-def _pandas(arrow: Any, **options: Any) -> "pd.DataFrame":
+def _pandas(arrow: Any, **options: Any) -> pd.DataFrame:
     """Convert a table of Arrow's; whole numbers with gaps are not converted to floats, which have fewer digits."""
-    import pandas as pd
-
     return arrow.to_pandas(types_mapper=lambda kind: pd.ArrowDtype(kind) if "int" in str(kind) else None, **options)

@@ -7,9 +7,10 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Union
+from typing import Any, BinaryIO, Union
 
 import numpy as np
+import pandas as pd
 
 from transvariation.tables.cells import read_cells
 from transvariation.tables.excel import ExcelGrid
@@ -18,10 +19,7 @@ from transvariation.tables.problems import Problems
 from transvariation.tables.settings import MARKS
 from transvariation.tables.text import TextGrid
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-Source = Union[str, "os.PathLike[str]", bytes, BinaryIO, "pd.DataFrame"]
+Source = Union[str, "os.PathLike[str]", bytes, BinaryIO, pd.DataFrame]
 
 _NO_TABLES = {
     "old-excel": (b"\xd0\xcf\x11\xe0",),

@@ -4,17 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, compress
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from transvariation._typing import Bools, Floats
 from transvariation.tables.columns import LEVELS, locate
 from transvariation.tables.problems import Problem, Problems, row_list
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 POLICIES = ("error", "drop", "impute", "keep")
 
@@ -163,10 +161,8 @@ class Table:
                 parts[name] = tuple(compress(part, rows)) if isinstance(part, tuple) else part[rows]
         return replace(self, **parts)
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> pd.DataFrame:
         """Return the measurements as a DataFrame with the ids as index."""
-        import pandas as pd
-
         return pd.DataFrame(self.X, index=pd.Index(self.ids, name="id"), columns=list(self.features))
 
     def summary(self) -> dict[str, Any]:

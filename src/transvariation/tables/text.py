@@ -10,6 +10,7 @@ from itertools import chain, islice
 from typing import BinaryIO
 
 import numpy as np
+import pandas as pd
 
 from transvariation.tables.cells import Column
 from transvariation.tables.grid import Block, Grid, are_names, fits, is_filled
@@ -214,8 +215,6 @@ def parse_regular(piece: str, width: int, numbers: Sequence[int], delimiter: str
     >>> parse_regular("F1,1.5\\nF2,<2\\n", 2, [1], ",", ".") is None
     True
     """
-    import pandas as pd
-
     n = piece.count("\n") + (not piece.endswith("\n"))
     # numbers as float() reads them; from 3.1 on this is pandas' default, and the option is deprecated
     exact = {} if tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1) else {"float_precision": "round_trip"}
