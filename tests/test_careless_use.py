@@ -15,6 +15,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import LocalOutlierFactor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import OneClassSVM
 
 import transvariation
 from transvariation import (
@@ -32,6 +33,7 @@ from transvariation import (
     make_scenario,
 )
 from transvariation.base import OneClassClassifier
+from transvariation.exceptions import NoGuarantee
 
 pytestmark = pytest.mark.filterwarnings("ignore::transvariation.exceptions.RejectsNothing")  # few objects, counted
 
@@ -175,6 +177,7 @@ def every_classifier():
     return SPECIAL + [cls() for cls in classes if cls not in special and not isabstract(cls)]
 
 
+@pytest.mark.filterwarnings("ignore::transvariation.exceptions.NoGuarantee")
 @pytest.mark.parametrize("classifier", every_classifier(), ids=str)
 def test_a_parameter_set_after_fit_waits_for_the_next_fit(classifier):
     X, Z = np.random.default_rng(0).integers(-6, 7, size=(2, 60, 2)).astype(float)  # many equal the centre somewhere
@@ -229,8 +232,18 @@ def test_a_shift_is_a_number():
 def test_messages_name_columns_values_and_the_remedy(control):
     gappy = control.copy()
     gappy.iloc[3, 0] = np.nan
-    with pytest.raises(ValueError, match=rf"contains NaN in the columns '{control.columns[0]}'.*SimpleImputer"):
+    with pytest.raises(ValueError, match=rf"contains NaN in column '{control.columns[0]}'.*SimpleImputer"):
         TOCC().fit(gappy)
+    with pytest.raises(ValueError, match=r"contains NaN in column 0, which TOCC"):
+        TOCC().fit(gappy.to_numpy())
+    with pytest.raises(ValueError, match=r"which OneClassSVM does not take; .*SimpleImputer\(\), OneClassSVM"):
+        CalibratedOCC(OneClassSVM()).fit(gappy)
+    with pytest.raises(ValueError, match=r"columns 'Mg', 'twice' determine each other"):
+        DensityTOCC(density="gaussian").fit(control[["K", "Mg"]].assign(twice=2 * control["Mg"]))
+    with pytest.warns(NoGuarantee, match=r"have no guarantee.*use calibration='cv'"):
+        TOCC().fit(control).p_values(control)
+    with pytest.warns(UserWarning, match=r"n_neighbors=100 exceeds the number of other samples; 86 is used"):
+        NeighborTOCC(n_neighbors=100).fit(control)
     with pytest.raises(ValueError, match=r"not numbers: 'maker'; drop them, or encode"):
         TOCC().fit(control.assign(maker="x"))
     with pytest.raises(TypeError, match=r"no parameter contamination; use sensitivity=0\.9"):

@@ -24,8 +24,9 @@ from transvariation.certificate import check_sensitivity
 from transvariation.conformal import group_weights, margin
 from transvariation.conformal_calibration import ConformalCalibration
 from transvariation.coverage_report import CoverageReport
+from transvariation.density.covariance import SingularCovariance
 from transvariation.description import Description, fit_without
-from transvariation.exceptions import DuplicatedSamples, RejectsNearlyAll, RejectsNothing, warn_user
+from transvariation.exceptions import DuplicatedSamples, NoGuarantee, RejectsNearlyAll, RejectsNothing, warn_user
 from transvariation.explanation import ExplanationMixin, to_pandas
 from transvariation.ordered import warn_if_ordered
 from transvariation.subsample import row_keys
@@ -137,7 +138,10 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         """Describe, calibrate and set the threshold from validated samples."""
         self._describing = plan.describing
         own = groups if groups is None or self._describing is None else groups[self._describing]
-        self.description_ = self._make_description().fit(take_rows(rows, self._describing), own)
+        try:
+            self.description_ = self._make_description().fit(take_rows(rows, self._describing), own)
+        except SingularCovariance as error:
+            raise error.with_names(getattr(self, "feature_names_in_", None)) from None
         if with_threshold or self.description_.strata(rows[:1]) is not None:
             self._calibration = self._calibrate(rows, plan)
             self._set_threshold(self.sensitivity)
@@ -218,7 +222,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
                     ensure_min_samples=self._min_samples if reset else 1,
                 )
         except ValueError as error:
-            if problem := _unusable_columns(X, type(self).__name__, allow_nan):
+            if problem := unusable_columns(X, type(self).__name__, allow_nan):
                 raise ValueError(problem) from error
             raise
 
@@ -349,7 +353,16 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
             known, new = (weights.known, weights.new) if hasattr(weights, "known") else weights
             return self._calibration.weighted_p_values(scores, known, new)
         own = None if self._calibration.held_out else self.description_.own_p_values(scores)
-        return self._calibration.p_values(scores, strata, self._level(sensitivity)) if own is None else own
+        if own is not None:
+            return own
+        p_values = self._calibration.p_values(scores, strata, self._level(sensitivity))
+        if not self._calibration.held_out:
+            warn_user(
+                "p-values of calibration='resubstitution' have no guarantee: the training samples shaped the "
+                "classifier that scores them; use calibration='cv', or 'split' for an exact guarantee",
+                NoGuarantee,
+            )
+        return p_values
 
     def recalibrate(self, X: ArrayLike, *, groups: ArrayLike | None = None, align: str | None = None) -> Self:
         """Calibrate by new target samples and keep the description: for another instrument, day or population.
@@ -441,21 +454,24 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         return self._calibration.coverage_report(self._level(sensitivity), confidence)
 
 
-def _unusable_columns(X: Any, name: str, allow_nan: bool) -> str | None:
-    """Name the columns of a DataFrame that hold texts or missing values, and the remedy."""
-    if not (hasattr(X, "iloc") and hasattr(X, "columns")):
-        return None
-    texts = [c for c in X.select_dtypes(exclude=["number", "bool"]).columns if not _holds_numbers(X[c])]
-    if texts:
-        return (
-            f"X has columns that are not numbers: {', '.join(map(repr, texts))}; drop them, or encode them in a "
-            f"pipeline: CalibratedOCC(make_pipeline(encoder, {name}()))"
-        )
-    gaps = [column for column in X.columns if X[column].isna().any()]
+def unusable_columns(X: Any, name: str, allow_nan: bool) -> str | None:
+    """Name the columns of a table that hold texts or missing values, and the remedy for the classifier `name`."""
+    gaps: list[Any] = []
+    if hasattr(X, "iloc") and hasattr(X, "columns"):
+        texts = [c for c in X.select_dtypes(exclude=["number", "bool"]).columns if not _holds_numbers(X[c])]
+        if texts:
+            return (
+                f"X has columns that are not numbers: {', '.join(map(repr, texts))}; drop them, or encode them in a "
+                f"pipeline: CalibratedOCC(make_pipeline(encoder, {name}()))"
+            )
+        gaps = [column for column in X.columns if X[column].isna().any()]
+    elif isinstance(X, np.ndarray) and X.dtype.kind == "f" and X.ndim == 2:
+        gaps = np.flatnonzero(np.isnan(X).any(axis=0)).tolist()
     if gaps and not allow_nan:
+        columns = "column " if len(gaps) == 1 else "columns "
         return (
-            f"Input X contains NaN in the columns {', '.join(map(repr, gaps))}, which {name} does not take; drop the "
-            f"rows or columns, or fill them in every fold: CalibratedOCC(make_pipeline(SimpleImputer(), {name}()))"
+            f"Input X contains NaN in {columns}{', '.join(map(repr, gaps))}, which {name} does not take; drop the rows "
+            f"or columns, or fill them in every fold: CalibratedOCC(make_pipeline(SimpleImputer(), {name}()))"
         )
     return None
 

@@ -1,5 +1,7 @@
 """CalibratedOCC: calibration and p-values for any scikit-learn or PyOD detector, pipelines included."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -11,7 +13,7 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from transvariation._typing import Floats, Indices
-from transvariation.base import OneClassClassifier
+from transvariation.base import OneClassClassifier, unusable_columns
 from transvariation.calibration import CalibrationPlan, count_rows, take_rows
 from transvariation.conformal import margin
 from transvariation.description import Description
@@ -205,6 +207,18 @@ def _allows_nan(estimator: Any) -> bool:
     return hasattr(estimator, "__sklearn_tags__") and get_tags(estimator).input_tags.allow_nan
 
 
+@contextmanager
+def _naming_columns(X: Any, estimator: Any) -> Iterator[None]:
+    """Name the columns that a detector refuses, and the remedy; a pipeline may treat columns in ways of its own."""
+    try:
+        yield
+    except ValueError as error:
+        problem = unusable_columns(X, type(estimator).__name__, _allows_nan(estimator))
+        if isinstance(estimator, Pipeline) or problem is None:
+            raise
+        raise ValueError(problem) from error
+
+
 class CalibratedOCC(OneClassClassifier):
     """Calibrate a detector or a whole pipeline; every fold refits all of it, reduction and selection included.
 
@@ -329,7 +343,8 @@ class DetectorDescription(Description):
                 f"response_method={self.response_method!r} is unknown; choose one of {', '.join(RESPONSE_METHODS)}"
             )
         with_threshold = self.response_method == "decision_function"
-        self.estimator_ = fit_detector(self.estimator, X, groups, with_threshold=with_threshold)
+        with _naming_columns(X, self.estimator):
+            self.estimator_ = fit_detector(self.estimator, X, groups, with_threshold=with_threshold)
         self.sign = score_sign(self.estimator_, X, self.response_method)
         self.at_once = rows_at_once(self.estimator_, X, self.response_method)
         return self
@@ -342,7 +357,8 @@ class DetectorDescription(Description):
 
     def score(self, X: Any) -> Floats:
         """Score samples by the detector."""
-        return detector_scores(self.estimator_, X, self.response_method, sign=self.sign, at_once=self.at_once)
+        with _naming_columns(X, self.estimator):
+            return detector_scores(self.estimator_, X, self.response_method, sign=self.sign, at_once=self.at_once)
 
     @property
     def lowest(self) -> float:

@@ -15,6 +15,10 @@ class RejectsNearlyAll(UserWarning):
     """Nearly all new samples have the lowest attainable score, below the threshold."""
 
 
+class NoGuarantee(UserWarning):
+    """P-values are ranks among scores of training samples, which new samples need not resemble."""
+
+
 class OutliersLeftOut(UserWarning):
     """Training samples that are labelled as outliers are not used."""
 

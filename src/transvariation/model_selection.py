@@ -49,8 +49,9 @@ class Comparison:
     Examples
     --------
     >>> from transvariation import compare_classifiers, load_glass, TOCC
-    >>> compare_classifiers([TOCC()], load_glass().control[["K", "Mg"]], n_repeats=1).probability_tighter
-    1.0
+    >>> candidates = {"counted": TOCC(), "halved": TOCC(tau_max="half")}
+    >>> compare_classifiers(candidates, load_glass().control[["K", "Mg"]], n_repeats=1).tightest
+    'counted'
     """
 
     table: pd.DataFrame
@@ -59,6 +60,8 @@ class Comparison:
     reference: str
 
     def __str__(self) -> str:
+        if len(self.table) == 1:
+            return f"{self.tightest} is the only candidate; give at least two\n\n{self.table.round(3).to_string()}"
         return (
             f"{self.tightest} is the tightest (probability {self.probability_tighter:.0%}); this does not tell which "
             f"finds the most outliers\n\n{self.table.round(3).to_string()}"
@@ -182,10 +185,10 @@ def _with_progress(results: Iterable[Any], total: int) -> Iterator[Any]:
 def _named(estimators: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
     if hasattr(estimators, "fit"):  # a pipeline has a length too, and its steps would be compared
         raise TypeError(
-            f"{type(estimators).__name__} is one estimator; give a list or dict of them, such as [classifier]"
+            f"{type(estimators).__name__} is one estimator; give a list or dict of them, such as [first, second]"
         )
     if not len(estimators):
-        raise ValueError("estimators is empty; give at least one")
+        raise ValueError("estimators is empty; give at least two")
     if isinstance(estimators, Mapping):
         return dict(estimators)
     names = [" ".join(repr(estimator).split()) for estimator in estimators]

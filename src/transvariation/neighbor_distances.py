@@ -11,6 +11,7 @@ from transvariation._typing import Floats, Indices
 from transvariation.calibration import CalibrationPlan
 from transvariation.depth.tail import ExponentialTail, fit_tail, log_tp
 from transvariation.description import Description
+from transvariation.exceptions import warn_user
 from transvariation.neighbor_index import NeighborIndex, PairIndex
 from transvariation.parallel import run_in_threads
 from transvariation.scalings import SCALINGS, ScaledViews
@@ -63,6 +64,8 @@ class NeighborDistances(Description):
         groups = np.arange(n) if groups is None else np.unique(groups[self.reference_], return_inverse=True)[1]
         n_others = max(n - int(np.bincount(groups).max()), 1)
         self._measured = np.sort(order[:_MEASURED]).astype(np.int32)
+        if max(counts) > max(n_others, 3):
+            warn_user(f"n_neighbors={max(counts)} exceeds the number of other samples; {n_others} is used", UserWarning)
         self._counts = [min(k, n_others) for k in counts]
         self._pairs = self._choose_pairs(order)
         distances = self._measure_known(groups, order)

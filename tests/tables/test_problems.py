@@ -51,6 +51,14 @@ def test_values_are_quoted_numbers_are_not():
     assert str(problems.problems[1]) == "t: there is no column 'x\\n'; there are 'a', 'b'"
 
 
+def test_several_absent_columns_are_one_problem():
+    with pytest.raises(TableError) as caught:
+        read_table(b"id,Na,Mg\nA,1,2\n", features=["K", "Ca", "Fe"])
+    assert [str(problem) for problem in caught.value.problems] == [
+        "table: there are no columns 'K', 'Ca', 'Fe'; there are 'id', 'Na', 'Mg'"
+    ]
+
+
 def _problems(content):
     with pytest.raises(TableError) as caught:
         read_table(content)

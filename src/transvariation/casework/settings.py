@@ -118,7 +118,7 @@ class CaseSettings(TableSettings):
         None,
         "comparison",
         "choice",
-        "Recovered fragments that cannot be distinguished from each other; by default no where words are sample",
+        "Recovered fragments that cannot be distinguished from each other; by default no for the words sample",
         choices=GROUPS,
     )
     words: str | None = option(

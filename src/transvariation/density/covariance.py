@@ -5,14 +5,26 @@ so the last bit of a score can decide. Matrix products and blocked solvers round
 plain operations on whole columns, in a fixed order, do not.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from transvariation._typing import Bools, Floats
 from transvariation.validation import check_magnitude
 
 
-def _several(columns: list[int]) -> str:
-    return ("column " if len(columns) == 1 else "columns ") + ", ".join(map(str, columns))
+class SingularCovariance(ValueError):
+    """Columns make the covariance matrix singular; `problem` has the place `{columns}` for them."""
+
+    def __init__(self, problem: str, columns: Sequence[Any]) -> None:
+        named = ("column " if len(columns) == 1 else "columns ") + ", ".join(map(repr, columns))
+        super().__init__(f"the covariance matrix is singular: {problem.format(columns=named)}")
+        self.problem, self.columns = problem, columns
+
+    def with_names(self, names: Any) -> "SingularCovariance":
+        """Return the same error with names instead of the numbers of columns, if there are any."""
+        return self if names is None else SingularCovariance(self.problem, [names[column] for column in self.columns])
 
 
 def varying(X: Floats) -> Bools:
@@ -47,7 +59,7 @@ def check_varying(X: Floats) -> None:
     check_magnitude(X)
     flat = np.flatnonzero(~varying(X)).tolist()
     if flat:
-        raise ValueError(f"the covariance matrix is singular: {_several(flat)} constant; drop constant columns")
+        raise SingularCovariance("{columns} constant; drop constant columns", flat)
 
 
 def check_full_spread(X: Floats) -> None:
@@ -68,9 +80,10 @@ def check_full_spread(X: Floats) -> None:
             f"variables below {n} first, for instance with MinorComponents"
         )
     if columns := tied(X):
-        raise ValueError(
-            f"the covariance matrix is singular: {_several(columns)} determine each other; drop one of them, or reduce "
-            "the variables first, for instance with MinorComponents"
+        raise SingularCovariance(
+            "{columns} determine each other; drop one of them, or reduce the variables first, for instance with "
+            "MinorComponents",
+            columns,
         )
 
 

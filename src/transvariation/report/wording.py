@@ -326,8 +326,8 @@ _CAUTIONS: dict[str, str | Callable[[dict[str, Any], CaseSettings], str]] = {
     "control: {reason}.",
     "classifier": "{message}",
     "looks-logged": "The ASTM E2927 criterion was not applied: some measurements are negative, so they are not "
-    "contents. If they are logarithms (base 10), set the option 'logged'; the criterion is then applied to the "
-    "contents.",
+    "concentrations. If they are logarithms (base 10), judge again with --logged (in Python logged=True; on the "
+    "page, Measurements); the criterion is then applied to the concentrations.",
     "few-measurements": "The standard deviations of {name} come from {n} measurements of the control; the standard "
     "asks for at least {need}, from at least three fragments.",
     "fewer-replicates-in-background": "Fragments of the case were measured up to {own} times, those of the background "

@@ -358,17 +358,21 @@ def _find(
     units: Mapping[str, str] = MappingProxyType({}),
 ) -> list[TableColumn]:
     """Look columns up by name, with or without the unit; report those that are not there, or named twice."""
-    names = [column.name for column in columns]
+    there = [column.name for column in columns if column.name]
     found: list[TableColumn] = []
+    missing: list[str] = []
     for name, at in zip(wanted, locate(wanted, [column.header for column in columns], units), strict=True):
         if at is not None:
             found.append(columns[at])
         elif role != "ignore":
-            there = [other for other in names if other]
-            if close := similar(name, there):
-                problems.add("similar-column", name=name, similar=close, role=role)
-            else:
-                problems.add("no-such-column", name=name, columns=there[:12], role=role)
+            missing.append(name)
+    if len(missing) > 2:
+        problems.add("no-such-columns", names=missing[:12], columns=there[:12], role=role)
+    for name in missing if len(missing) <= 2 else []:
+        if close := similar(name, there):
+            problems.add("similar-column", name=name, similar=close, role=role)
+        else:
+            problems.add("no-such-column", name=name, columns=there[:12], role=role)
     for column in (column for column, times in Counter(found).items() if times > 1):
         problems.add("column-twice", name=column.header)
     return found

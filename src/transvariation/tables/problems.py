@@ -71,6 +71,7 @@ MESSAGES = {
     "unit-in-header": "the unit is {unit} here but {other} in the header; correct one of them",
     # columns
     "no-such-column": "there is no column {name}; there are {columns}",
+    "no-such-columns": "there are no columns {names}; there are {columns}",
     "similar-column": "there is no column {name}; did you mean {similar}?",
     "column-twice": "the column {name} is named twice among the features",
     "feature-and-label": "the column {name} is named among the features and as the {role!s}",

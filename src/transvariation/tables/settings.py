@@ -141,7 +141,10 @@ def _number(value: Any, given: Option) -> float:
 def _share(value: Any, given: Option) -> float:
     if isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) <= 1:
         return float(value)
-    raise ValueError(f"={value!r} must lie in (0, 1]; 0.9 excludes 10% of fragments of the control's own source")
+    percent = f"; did you mean {float(value) / 100:g}?" if isinstance(value, Real) and 1 < float(value) < 100 else ""
+    raise ValueError(
+        f"={value!r} must lie in (0, 1]; 0.9 excludes 10% of fragments of the control's own source{percent}"
+    )
 
 
 def _names(value: Any, given: Option) -> Any:
