@@ -72,7 +72,7 @@ def test_a_decimal_mark_that_is_ambiguous_can_be_given(thousandths, tmp_path):
     file = tmp_path / "case.json"
     expected = judge(*thousandths, decimal=",").to_dict()
     for word in (",", "comma"):
-        done = _run("judge", *thousandths, "--decimal", word, "--json", file)
+        done = _run("judge", *thousandths, "--decimal", word, "--json", file, "--overwrite")
         assert done.exit_code == 0, done.output
         found = json.loads(file.read_text())
         assert found["conclusions"][0]["p_value"] == expected["conclusions"][0]["p_value"]
@@ -168,7 +168,7 @@ def test_an_output_that_would_replace_an_input_is_refused(case, monkeypatch, typ
 def test_a_model_replaces_an_older_model_or_an_empty_file(case):
     (case / "empty").touch()
     for name in ("model.tv", "empty"):
-        assert _run("fit", case / "control.csv", case / name, "--sensitivity", "0.8").exit_code == 0
+        assert _run("fit", case / "control.csv", case / name, "--sensitivity", "0.8", "--overwrite").exit_code == 0
         assert load(case / name).sensitivity == 0.8
 
 
@@ -214,7 +214,7 @@ def test_a_full_disk_leaves_the_older_file(case, monkeypatch):
     monkeypatch.setattr(Path, "write_bytes", cut_off)
     monkeypatch.setattr(Path, "write_text", lambda path, content, **_: cut_off(path, content.encode()))
     for written in (typed, "judge control.csv recovered.csv --json old.json", "fit control.csv model.tv"):
-        done = _run(*written.split())
+        done = _run(*written.split(), "--overwrite")
         assert done.exit_code == 2
         assert "No space left on device" in done.output
     assert _files(case) == before
@@ -290,7 +290,7 @@ def workbook(case):
 
 
 def _judged(folder, *arguments, status=0):
-    done = _run("judge", *arguments, "--json", folder / "case.json")
+    done = _run("judge", *arguments, "--json", folder / "case.json", "--overwrite")
     assert done.exit_code == status, done.output
     return json.loads((folder / "case.json").read_text())
 
@@ -420,7 +420,7 @@ def test_an_unknown_role_is_refused(case, role):
 
 def test_score_repeats_the_warnings_of_fit(case):
     pd.read_csv(case / "control.csv").head(6).to_csv(case / "few.csv", index=False)
-    fitted = _run("fit", case / "few.csv", case / "model.tv")
+    fitted = _run("fit", case / "few.csv", case / "model.tv", "--overwrite")
     warnings = [line for line in fitted.output.splitlines() if line.startswith("Warning: ")]
     assert warnings
     scored = _run("score", case / "model.tv", case / "recovered.csv")
@@ -465,7 +465,7 @@ def test_score_takes_the_variable_in_the_unit_of_the_model(case):
     for name, header in (("control", "id,Na (ppm),Mg"), ("recovered", "id,Na (ppm),Mg")):
         text = (case / f"{name}.csv").read_text()
         (case / f"{name}.csv").write_text(text.replace("id,Na,Mg", header))
-    assert _run("fit", case / "control.csv", case / "model.tv").exit_code == 0
+    assert _run("fit", case / "control.csv", case / "model.tv", "--overwrite").exit_code == 0
     pd.read_csv(case / "recovered.csv").assign(**{"Na (wt%)": 9.0}).to_csv(case / "both.csv", index=False)
     for name in ("recovered", "both"):
         done = _run("score", case / "model.tv", case / f"{name}.csv", "--out", case / f"{name}.scores")
@@ -474,7 +474,7 @@ def test_score_takes_the_variable_in_the_unit_of_the_model(case):
 
 
 def test_fit_and_score_take_a_sheet(case, workbook):
-    assert _run("fit", workbook, case / "model.tv", "--sheet", "control").exit_code == 0
+    assert _run("fit", workbook, case / "model.tv", "--sheet", "control", "--overwrite").exit_code == 0
     scored = [case / "sheet.csv", case / "file.csv"]
     assert _run("score", case / "model.tv", workbook, "--sheet", "recovered", "--out", scored[0]).exit_code == 0
     assert _run("score", case / "model.tv", case / "recovered.csv", "--out", scored[1]).exit_code == 0
@@ -511,7 +511,7 @@ def test_a_name_with_a_comma_and_an_object_of_which_nothing_was_measured(tmp_pat
 def test_score_escapes_the_warnings_of_a_model_file(case):
     """A stranger's model file must not write control sequences to the terminal."""
     model = case / "model.tv"
-    assert _run("fit", case / "control.csv", model).exit_code == 0
+    assert _run("fit", case / "control.csv", model, "--overwrite").exit_code == 0
     about = read_about(model)["about"]
     save(load(model), model, about={**about, "cautions": ["\x1b]0;owned\x07 beware", "\u202egnp.exe"]})
     done = _run("score", model, case / "recovered.csv")
@@ -561,4 +561,28 @@ def test_ctrl_c_stops_a_command_with_its_own_status(case, monkeypatch):
     done = _run("judge", case / "control.csv", case / "recovered.csv", "--json", case / "case.json")
     assert done.exit_code == 130
     assert "Stopped." in done.stderr
+    assert _files(case) == before
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "judge control.csv recovered.csv --json kept",
+        "judge control.csv recovered.csv --report kept.html",
+        "fit control.csv kept",
+        "score model.tv recovered.csv --out kept",
+        "monitor control.csv recovered.csv --json kept",
+        "database build control.csv --out kept.csv",
+        "validate control.csv --json kept",
+        "report control.csv --report kept.html",
+    ],
+)
+def test_no_command_replaces_a_file_unless_told_to(case, monkeypatch, typed):
+    monkeypatch.chdir(case)
+    for name in ("kept", "kept.html", "kept.csv"):
+        (case / name).write_text("a record\n")
+    before = _files(case)
+    done = _run(*typed.split())
+    assert done.exit_code == 2
+    assert "exists; give another name, or --overwrite to replace it" in " ".join(done.output.split())
     assert _files(case) == before

@@ -5,7 +5,7 @@ import io
 import math
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -306,6 +306,11 @@ _MANNERS = {
 
 def _settings(kind: type[Any], options: dict[str, Any]) -> Any:
     """Build settings from the options that were given."""
+    return kind.build(None, _given(options))
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that were given, as fields of settings."""
     given: dict[str, Any] = {}
     for name, value in options.items():
         if value is None:
@@ -317,7 +322,7 @@ def _settings(kind: type[Any], options: dict[str, Any]) -> Any:
             given.setdefault("tables", {}).setdefault(first, {})[rest] = value
         else:
             given[name] = value
-    return kind.build(None, given)
+    return given
 
 
 @contextmanager
@@ -343,10 +348,33 @@ def _background(context: click.Context, option: click.Parameter, given: str | No
     return Path(given)
 
 
+_overwrite = click.option("--overwrite", is_flag=True, help="Replace output files that exist.")
+
+
+def _check_new(outputs: Iterable[Path | None], overwrite: bool) -> None:
+    """Refuse to replace a file silently; an empty one is no loss, and a pipe or a device is written to."""
+    for path in outputs:
+        if not overwrite and path is not None and path.is_file() and path.stat().st_size:
+            raise click.UsageError(_printable(f"{path} exists; give another name, or --overwrite to replace it."))
+
+
 @_settings_options(CaseSettings, "tables", "variables", "comparison", "report")
 @main.command(cls=_Command)
-@click.argument("control", type=INPUT)
-@click.argument("recovered", type=INPUT)
+@click.argument("control", type=INPUT, required=False)
+@click.argument("recovered", type=INPUT, required=False)
+@click.option(
+    "--batch",
+    type=click.Path(exists=True, path_type=Path),
+    help="Judge many cases instead of CONTROL and RECOVERED: a folder with a folder for each case, in which are the "
+    "tables control and recovered, or a CSV table with the columns case, control and recovered.",
+)
+@click.option("--out", type=FOLDER, help="The folder for the reports, JSON files and summary of --batch.")
+@click.option(
+    "--procedure",
+    type=INPUT,
+    help="A TOML file that fixes the variables, the comparison and the background; the report names it.",
+)
+@_overwrite
 @click.option(
     "--background",
     cls=_Option,
@@ -376,8 +404,12 @@ def _background(context: click.Context, option: click.Parameter, given: str | No
 @click.pass_context
 def judge(
     context: click.Context,
-    control: Path,
-    recovered: Path,
+    control: Path | None,
+    recovered: Path | None,
+    batch: Path | None,
+    out: Path | None,
+    procedure: Path | None,
+    overwrite: bool,
     background: Path | str | None,
     foreign: Path | None,
     reports: tuple[Path, ...],
@@ -386,17 +418,50 @@ def judge(
 ) -> None:
     """Judge whether RECOVERED fragments could come from the source of the CONTROL fragments.
 
-    Exit status: 0 = judged, 2 = the input or an option is wrong, 3 = no conclusion could be drawn.
+    Exit status: 0 = judged, 2 = the input or an option is wrong, 3 = no conclusion could be drawn. Of many cases, 2 = a
+    case could not be judged, 3 = in a case no conclusion could be drawn.
     """
     from rich.console import Console
 
-    from transvariation.report.console import judge_case
-
-    sources = {"control": control, "recovered": recovered, "background": background, "foreign": foreign}
+    given = _given(options)
     with _usage_errors():
-        result = judge_case(sources, _settings(CaseSettings, options), reports, json_file, Console())
+        fixed = None
+        if procedure is not None:
+            from transvariation.casework.procedure import Procedure
+
+            fixed = Procedure.read(procedure)
+            background = fixed.background_of(background)
+        settings = CaseSettings.build(None, given) if fixed is None else fixed.settings(given)
+        if batch is not None:
+            if control or foreign or reports or json_file or out is None:
+                words = "--batch takes no CONTROL and RECOVERED, --foreign, --report or --json, and needs --out FOLDER"
+                raise click.UsageError(f"{words}, which receives a report and a JSON file of each case.")
+            context.exit(_judge_batch(batch, out, background, settings, overwrite, fixed))
+        if control is None or recovered is None:
+            raise click.UsageError("Missing argument: give the tables CONTROL and RECOVERED, or --batch.")
+        from transvariation.report.console import judge_case
+
+        _check_new([*reports, json_file], overwrite)
+        sources = {"control": control, "recovered": recovered, "background": background, "foreign": foreign}
+        result = judge_case(sources, settings, reports, json_file, Console(), fixed)
     if not result.model.conclusive:
         context.exit(NO_CONCLUSION)
+
+
+def _judge_batch(batch: Path, out: Path, background: Any, settings: CaseSettings, overwrite: bool, fixed: Any) -> int:
+    """Judge many cases; return the exit status."""
+    from rich.console import Console
+
+    from transvariation.casework.batch import file_name, read_batch
+    from transvariation.report.batch import SUMMARY
+    from transvariation.report.console import judge_cases
+
+    cases = read_batch(batch)
+    names = [*SUMMARY, *(f"{file_name(case.name)}{kind}" for case in cases for kind in (".html", ".json"))]
+    _check_new([out / name for name in names], overwrite)
+    judged = [result for _, result in judge_cases(cases, background, settings, out, Console(), fixed)]
+    conclusive = [result.model.conclusive for result in judged if not isinstance(result, Exception)]
+    return 2 if len(conclusive) < len(judged) else 0 if all(conclusive) else NO_CONCLUSION
 
 
 @_settings_options(
@@ -405,12 +470,14 @@ def judge(
 @main.command(cls=_Command)
 @click.argument("control", type=INPUT)
 @click.argument("model", type=OUTPUT)
-def fit(control: Path, model: Path, **options: Any) -> None:
+@_overwrite
+def fit(control: Path, model: Path, overwrite: bool, **options: Any) -> None:
     """Fit a classifier to the rows of CONTROL and keep it in the file MODEL."""
     from rich.console import Console
 
     from transvariation.casework.model_file import fit_model
 
+    _check_new([model], overwrite)
     with _usage_errors(), Console(stderr=True).status("fitting"):
         settings = _settings(CaseSettings, options)
         fitted = fit_model(control, model, settings)
@@ -439,7 +506,8 @@ def _warn(messages: list[str]) -> None:
     default="error",
     help="Missing values: report them, or leave the row out.",
 )
-def score(model: Path, table: Path, out: Path | None, missing: str, **options: Any) -> None:
+@_overwrite
+def score(model: Path, table: Path, out: Path | None, missing: str, overwrite: bool, **options: Any) -> None:
     """Apply the classifier in MODEL to TABLE, of any length; write one line per row, or per sample, into a CSV file.
 
     Rows that repeat the label of a sample are its replicates: their mean is scored.
@@ -451,6 +519,7 @@ def score(model: Path, table: Path, out: Path | None, missing: str, **options: A
     from transvariation.report.wording import listed
 
     out = out or table.with_name(f"{table.stem}.scores.csv")
+    _check_new([out], overwrite)
     with _usage_errors(), Progress(console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("scoring", total=1.0)
 
@@ -477,7 +546,10 @@ def score(model: Path, table: Path, out: Path | None, missing: str, **options: A
 @click.option("--run", type=COUNT, default=3, help="Successive flagged rows that raise an alarm.")
 @click.option("--normal-sheet", help="The sheet of NORMAL, if it is an Excel workbook; by default the first.")
 @click.option("--new-sheet", help="The sheet of NEW.")
-def monitor(normal: Path, new: Path, report: Path | None, json_file: Path | None, **options: Any) -> None:
+@_overwrite
+def monitor(
+    normal: Path, new: Path, report: Path | None, json_file: Path | None, overwrite: bool, **options: Any
+) -> None:
     """Chart a NEW run of a process against a NORMAL run: score, Hotelling's T2 and Q over time, and alarms.
 
     The tables have one row per time, in time order or with a column of times, and one column per variable.
@@ -491,6 +563,7 @@ def monitor(normal: Path, new: Path, report: Path | None, json_file: Path | None
     sheets = (options.pop("normal_sheet"), options.pop("new_sheet"))
     with _usage_errors():
         check_outputs([report, json_file], [normal, new])
+        _check_new([report, json_file], overwrite)
         with Console(stderr=True).status("measuring"):
             result = monitor_tables(normal, new, sheets=sheets, **options)
         _say(monitoring_summary(result))
@@ -533,7 +606,8 @@ def database() -> None:
 @click.option("--quality-control", default="", help="The quality-control glass and its results.")
 @click.option("--stratum-column", help="The column that names what sources share, such as their maker or batch.")
 @click.option("--logged", is_flag=True, help="The tables hold logarithms (base 10).")
-def build(files: tuple[Path, ...], out: Path, **options: Any) -> None:
+@_overwrite
+def build(files: tuple[Path, ...], out: Path, overwrite: bool, **options: Any) -> None:
     """Read FILES into one checked database."""
     from transvariation.atomic_write import check_outputs
     from transvariation.casework import Database
@@ -541,6 +615,7 @@ def build(files: tuple[Path, ...], out: Path, **options: Any) -> None:
     about = {key: options.pop(key) for key in (*_ABOUT, "name", "stratum_column", "logged")}
     with _usage_errors():
         check_outputs([out, out.with_suffix(".json")], files)
+        _check_new([out, out.with_suffix(".json")], overwrite)
         built = Database.build(files, settings=_settings(TableSettings, options), **about)
         for path in built.write(out):
             _say(f"Written: {path}")
@@ -602,6 +677,7 @@ def _describe(found: Any) -> None:
 @click.option("--seed", type=int, default=0, help="Seed of all random numbers.")
 @click.option("--jobs", type=COUNT, default=1, help="The number of processes.")
 @click.option("--resume", type=OUTPUT, help="Keep what is done in this file; a second call goes on from there.")
+@_overwrite
 def validate(
     database: Path,
     design: str,
@@ -632,6 +708,7 @@ def validate(
 
     with _usage_errors():
         check_outputs([*reports, json_file], [database])
+        _check_new([*reports, json_file], options["overwrite"])
         for path in reports:
             check_report_name(path)
         columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
@@ -678,7 +755,8 @@ def validate(
     required=True,
     help="The report to write: .html or .pdf. May be repeated.",
 )
-def report(case: Path, reports: tuple[Path, ...]) -> None:
+@_overwrite
+def report(case: Path, reports: tuple[Path, ...], overwrite: bool) -> None:
     """Write the report of a saved CASE (a JSON file) again."""
     from transvariation.atomic_write import check_outputs
     from transvariation.casework.audit import read_case_file
@@ -686,6 +764,7 @@ def report(case: Path, reports: tuple[Path, ...]) -> None:
 
     with _usage_errors():
         check_outputs(list(reports), [case])
+        _check_new(reports, overwrite)
         result = read_case_file(case)
         for path in reports:
             write_report(result, path)

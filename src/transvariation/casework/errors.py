@@ -48,6 +48,19 @@ MESSAGES = {
     "not-positive": "logarithms need positive values",
     "small-database": "{n} sources have {fragments} fragments with {replicates} or more replicates each, which the"
     " design {design!s} needs; choose a smaller design",
+    # a procedure, and many cases
+    "procedure-file": "{file!s} is no procedure in TOML: {reason!s}",
+    "procedure-setting": "{file!s} has {name}, which is no setting; the settings are {there!s}",
+    "procedure-background": "{file!s} names the background {background!s}, which does not exist",
+    "procedure-changed": "{background!s} is not what the procedure {file!s} fixes by its background_sha256; ask who is"
+    " responsible for the procedure",
+    "fixed-setting": "the procedure {file!s} fixes {name!s} to {value}; leave it out, or judge without the procedure",
+    "empty-batch": "{file!s} holds no cases",
+    "same-case": "the cases {one} and {other} would have files of the same name; rename one",
+    "batch-folder": "{folder!s} has {n} tables called {role!s}; each case is a folder with one table control and one"
+    " table recovered",
+    "batch-table": "{file!s} lacks the column {lacking!s}; a table of cases has the columns case, control and"
+    " recovered, and may have those of case details",
     # files
     "not-a-case": "{file!s} is not a case that this version wrote: {reason!s}",
     "log-of-model": "log: a model is fitted to the values as given; take logarithms in the tables first",

@@ -23,6 +23,7 @@ from transvariation.casework.decision import (
 )
 from transvariation.casework.evidence import BackgroundEvidence, ControlEvidence, Evidence, Ratios
 from transvariation.casework.fragments import Fragments
+from transvariation.casework.procedure import Procedure
 from transvariation.casework.reading import CaseTables, read_case
 from transvariation.casework.result import CaseResult, Inputs, Measured
 from transvariation.casework.settings import CaseSettings, with_fields
@@ -44,6 +45,7 @@ def judge(
     background: Any = None,
     foreign: Any = None,
     settings: CaseSettings | None = None,
+    procedure: Any = None,
     progress: Progress | None = None,
     **fields: Any,
 ) -> CaseResult:
@@ -66,6 +68,8 @@ def judge(
         a background, which shows the same for other sources.
     settings : CaseSettings, optional
         How the case is judged. The fields below replace those of `settings`; any other keyword is refused.
+    procedure : path, optional
+        A TOML file that fixes settings and background; see :class:`~transvariation.casework.procedure.Procedure`.
     progress : callable, optional
         Called with each step in words and the share of the work done before it, or None while that is not known.
     **fields
@@ -83,11 +87,17 @@ def judge(
     >>> len(result.conclusions), len(result.excluded) > 40
     (51, True)
     """
-    settings = CaseSettings.build(settings, fields)
+    fixed = None if procedure is None else Procedure.read(procedure)
+    if fixed is None:
+        settings = CaseSettings.build(settings, fields)
+    else:
+        settings = fixed.settings(fields, settings)
+        background = fixed.background_of(background)
     progress = progress or _ignore
     progress("reading the tables", 0.0)
     sources = {"control": control, "recovered": recovered, "background": background, "foreign": foreign}
-    return judge_tables(read_case(sources, settings), settings, progress=progress)
+    result = judge_tables(read_case(sources, settings), settings, progress=progress)
+    return result if fixed is None else fixed.recorded(result)
 
 
 def _ignore(step: str, share: float | None) -> None:

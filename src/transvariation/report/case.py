@@ -280,6 +280,8 @@ def method(result: CaseResult) -> Section:
     model = result.model
     used = model.sensitivity_used if model.conclusive else model.sensitivity
     section = Section("Method").text(description(result))
+    if fixed := result.provenance.get("procedure"):
+        section.text(f"The settings were fixed by the procedure {fixed}.")
     section.text(
         f"A fragment is excluded if its p-value is at most {1 - used:.3g}. The conclusion rests on "
         f"the background if there is one and the control has fewer than {MIN_CONTROL_TO_CALIBRATE_ALONE} fragments, "

@@ -10,11 +10,14 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rich.table import Column, Table
 
-from transvariation.atomic_write import check_outputs, replacing
+from transvariation.atomic_write import check_outputs, make_folder, replacing
 from transvariation.casework import CaseResult, CaseSettings
+from transvariation.casework.batch import BatchCase, file_name, judge_batch
 from transvariation.casework.judging import judge_tables
+from transvariation.casework.procedure import Procedure
 from transvariation.casework.reading import read_case
 from transvariation.provenance import command_line
+from transvariation.report.batch import case_frame, write_summary
 from transvariation.report.case import write_report
 from transvariation.report.case_text import conclusion_frame, fact_lines, note_lines, summary_lines
 from transvariation.report.controls import joint_lines, matrix_frame, own_warnings
@@ -34,6 +37,7 @@ def judge_case(
     reports: Sequence[Path],
     json_file: Path | None,
     console: Console,
+    procedure: Procedure | None = None,
 ) -> CaseResult:
     """Judge a case, show the conclusions and write the files asked for."""
     for report in reports:
@@ -50,6 +54,8 @@ def judge_case(
         show("reading the tables", 0.0)
         tables = read_case(sources, settings)
         result = judge_tables(tables, settings, progress=show, command=command_line())
+        if procedure is not None:
+            result = procedure.recorded(result)
         # Files first: whatever happens to the screen, they exist.
         for report in reports:
             show(f"writing {report.name}", 0.95)
@@ -62,6 +68,38 @@ def judge_case(
         if path is not None:
             console.print(printable_text(f"{kind}: {path}"), markup=False, soft_wrap=True, highlight=False)
     return result
+
+
+def judge_cases(
+    cases: Sequence[BatchCase],
+    background: Any,
+    settings: CaseSettings,
+    folder: Path,
+    console: Console,
+    procedure: Procedure | None = None,
+) -> list[tuple[str, CaseResult | Exception]]:
+    """Judge many cases, write a report and a JSON file of each and the summary into a folder, and show the summary."""
+    make_folder(folder)
+    judged: list[tuple[str, CaseResult | Exception]] = []
+    with Progress(BarColumn(20), TaskProgressColumn(), TextColumn("{task.description}"), console=console) as bar:
+        task = bar.add_task("judging", total=1.0)
+
+        def show(step: str, share: float | None) -> None:
+            bar.update(task, description=step, completed=share or 0.0)
+
+        command = command_line()
+        for case, found in judge_batch(cases, background=background, settings=settings, progress=show, command=command):
+            if isinstance(found, CaseResult):
+                found = found if procedure is None else procedure.recorded(found)
+                write_report(found, folder / f"{file_name(case.name)}.html")
+                with replacing(folder / f"{file_name(case.name)}.json") as unfinished:
+                    unfinished.write_text(found.to_json(), encoding="utf-8")
+            judged.append((case.name, found))
+    written = write_summary(judged, folder)
+    for row in case_frame(judged).to_dict("records"):
+        print_line(console, f"{row['case']}: {row['result']}")
+    print_line(console, f"Summary: {written[0]}")
+    return judged
 
 
 def show_case(result: CaseResult, console: Console) -> None:

@@ -1,0 +1,162 @@
+"""Judge many cases in one call."""
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from transvariation.casework.errors import CaseError
+from transvariation.casework.judging import Progress, judge_tables
+from transvariation.casework.reading import CaseTables, read_case
+from transvariation.casework.result import CaseResult
+from transvariation.casework.settings import CASE_FIELDS, CaseSettings
+
+KINDS = (".csv", ".tsv", ".txt", ".xlsx", ".xls", ".xlsm", ".ods", ".parquet")
+
+
+@dataclass(frozen=True)
+class BatchCase:
+    """The tables of one of many cases.
+
+    Attributes
+    ----------
+    name : str
+        Of the case and of its files.
+    control, recovered : path
+        Its tables.
+    details : dict
+        Case details for its report.
+    """
+
+    name: str
+    control: Any
+    recovered: Any
+    details: dict[str, str] = field(default_factory=dict)
+
+
+def read_batch(path: str | Path) -> list[BatchCase]:
+    """List the cases of a folder or of a table.
+
+    Parameters
+    ----------
+    path : path
+        A folder with a folder for each case, in which are the tables ``control`` and ``recovered``. Or a CSV table with
+        the columns ``case``, ``control`` and ``recovered``, the last two files beside it, and perhaps case details.
+
+    Returns
+    -------
+    list of BatchCase
+    """
+    path = Path(path)
+    cases = _from_folder(path) if path.is_dir() else _from_table(path)
+    if not cases:
+        raise CaseError("empty-batch", file=path)
+    seen: dict[str, str] = {}
+    for case in cases:
+        if (other := seen.setdefault(file_name(case.name).casefold(), case.name)) is not case.name:
+            raise CaseError("same-case", one=other, other=case.name)
+    return cases
+
+
+def file_name(case: str) -> str:
+    """Return the name of a case as part of a file name.
+
+    Examples
+    --------
+    >>> file_name("2026/117 (a)")
+    '2026_117_a'
+    """
+    return re.sub(r"[^\w.-]+", "_", case).strip("._") or "case"
+
+
+def _from_folder(path: Path) -> list[BatchCase]:
+    found = []
+    for folder in sorted(each for each in path.iterdir() if each.is_dir() and not each.name.startswith(".")):
+        tables = {}
+        for role in ("control", "recovered"):
+            files = sorted(each for each in folder.iterdir() if each.stem == role and each.suffix.lower() in KINDS)
+            if len(files) != 1:
+                raise CaseError("batch-folder", folder=folder, role=role, n=len(files))
+            tables[role] = files[0]
+        found.append(BatchCase(folder.name, tables["control"], tables["recovered"]))
+    return found
+
+
+def _from_table(path: Path) -> list[BatchCase]:
+    text = path.read_text(encoding="utf-8-sig")
+    first = text.splitlines()[0] if text else ""
+    delimiter = max(",;\t", key=first.count)
+    rows = list(csv.DictReader(text.splitlines(), delimiter=delimiter))
+    columns = [] if not rows else [name for name in rows[0] if name]
+    if lacking := [name for name in ("case", "control", "recovered") if name not in columns]:
+        raise CaseError("batch-table", file=path, lacking=", ".join(lacking))
+    return [
+        BatchCase(
+            row["case"],
+            path.parent / row["control"],
+            path.parent / row["recovered"],
+            {name: row[name] for name in CASE_FIELDS if row.get(name)},
+        )
+        for row in rows
+    ]
+
+
+def judge_batch(
+    cases: Sequence[BatchCase],
+    *,
+    background: Any = None,
+    settings: CaseSettings | None = None,
+    progress: Progress | None = None,
+    command: str = "transvariation.casework.batch",
+) -> Iterator[tuple[BatchCase, CaseResult | Exception]]:
+    """Judge many cases by the same settings, each as `judge` would alone.
+
+    A case that cannot be judged does not stop the others. What was learned from the background serves all cases with
+    the same variables.
+
+    Parameters
+    ----------
+    cases : sequence of BatchCase
+        The cases.
+    background : path, DataFrame or Database, or "nfi", optional
+        The background of all of them.
+    settings : CaseSettings, optional
+        How they are judged.
+    progress : callable, optional
+        See :func:`transvariation.casework.judge`.
+    command : str
+        The command to name in the results.
+
+    Yields
+    ------
+    BatchCase, CaseResult or Exception
+        Each case with its result, or why it could not be judged.
+    """
+    settings, learned = settings or CaseSettings(), list[CaseTables]()
+    for i, case in enumerate(cases):
+
+        def step(words: str, share: float | None, i: int = i, name: str = case.name) -> None:
+            if progress is not None:
+                progress(f"{name}: {words}", (i + (share or 0.0)) / len(cases))
+
+        step("reading the tables", 0.0)
+        sources = {"control": case.control, "recovered": case.recovered, "background": background}
+        own = replace(settings, case={"case_number": case.name, **settings.case, **case.details})
+        try:
+            tables = _sharing(read_case(sources, own), learned)
+            yield case, judge_tables(tables, own, progress=step, command=command)
+        except (ValueError, OSError, ImportError) as error:
+            yield case, error
+
+
+def _sharing(tables: CaseTables, earlier: list[CaseTables]) -> CaseTables:
+    """Let a case use what an earlier one learned from the background, if it has the same variables."""
+    if tables.background_table is None:
+        return tables
+    for other in earlier:
+        if all(getattr(other, name) == getattr(tables, name) for name in ("features", "exponent", "preprocess")):
+            return replace(tables, learned=other.learned)
+    earlier.append(tables)
+    return tables

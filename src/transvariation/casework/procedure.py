@@ -1,0 +1,134 @@
+"""A laboratory's procedure: a TOML file that fixes how cases are judged, so that nothing is chosen after looking."""
+
+import hashlib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from transvariation.casework.errors import CaseError
+from transvariation.casework.result import CaseResult
+from transvariation.casework.settings import CaseSettings
+from transvariation.tables.settings import options_of
+
+CHOSEN = ("variables", "comparison")  # groups of settings that a procedure fixes, whether it names them or not
+
+
+@dataclass(frozen=True)
+class Procedure:
+    """Fixed settings, and the background that goes with them.
+
+    Attributes
+    ----------
+    name : str
+        Of the file.
+    sha256 : str
+        Its fingerprint.
+    fixed : dict
+        Fields of :class:`CaseSettings`. Those of variables and comparison that are not named have their defaults.
+    background : path, "nfi" or None
+        The only background that may be used.
+    """
+
+    name: str
+    sha256: str
+    fixed: Mapping[str, Any]
+    background: Path | str | None = None
+
+    @classmethod
+    def read(cls, path: str | Path) -> "Procedure":
+        """Read a procedure.
+
+        Parameters
+        ----------
+        path : path
+            A TOML file with a setting per line, and perhaps ``background``, a file beside it, and its
+            ``background_sha256``.
+
+        Returns
+        -------
+        Procedure
+        """
+        path = Path(path)
+        content = path.read_bytes()
+        try:
+            given = tomllib.loads(content.decode("utf-8-sig"))
+        except ValueError as error:
+            raise CaseError("procedure-file", file=path, reason=error) from None
+        background, sha256 = given.pop("background", None), given.pop("background_sha256", None)
+        known = [name for name in options_of(CaseSettings) if name != "case"]
+        if unknown := [name for name in given if name not in known]:
+            there = ", ".join(["background", "background_sha256", *known])
+            raise CaseError("procedure-setting", file=path.name, name=unknown[0], there=there)
+        CaseSettings.build(None, given)  # wrong values are named
+        if background is not None and background != "nfi":
+            background = path.parent / background
+            if not background.is_file():
+                raise CaseError("procedure-background", file=path.name, background=background)
+        if sha256 is not None and (
+            not isinstance(background, Path) or hashlib.sha256(background.read_bytes()).hexdigest() != sha256
+        ):
+            raise CaseError("procedure-changed", file=path.name, background=background or "its background")
+        return cls(path.name, hashlib.sha256(content).hexdigest(), given, background)
+
+    def settings(self, given: Mapping[str, Any], settings: CaseSettings | None = None) -> CaseSettings:
+        """Build the settings of a case; what is fixed cannot be given otherwise.
+
+        Parameters
+        ----------
+        given : mapping
+            Fields of `CaseSettings`: those of tables and report, or the same as the procedure has.
+        settings : CaseSettings, optional
+            The same; `given` replaces its fields.
+
+        Returns
+        -------
+        CaseSettings
+        """
+        if settings is not None:
+            plain = CaseSettings()
+            own = {name: getattr(settings, name) for name in options_of(CaseSettings)}
+            given = {name: value for name, value in own.items() if value != getattr(plain, name)} | dict(given)
+        fixed = CaseSettings.build(None, self.fixed)
+        wanted = CaseSettings.build(None, given)
+        for name, option in options_of(CaseSettings).items():
+            is_fixed = name in self.fixed or option.group in CHOSEN
+            if name in given and is_fixed and getattr(wanted, name) != getattr(fixed, name):
+                raise CaseError("fixed-setting", file=self.name, name=name, value=getattr(fixed, name))
+        return CaseSettings.build(None, {**given, **self.fixed})
+
+    def background_of(self, given: Any) -> Any:
+        """Return the background of the procedure, and refuse another one.
+
+        Parameters
+        ----------
+        given : object
+            The background that was given for the case, if any.
+
+        Returns
+        -------
+        path, "nfi" or None
+        """
+        same = given == self.background or (
+            isinstance(given, str | Path)
+            and isinstance(self.background, Path)
+            and Path(given).resolve() == self.background.resolve()
+        )
+        if given is not None and not same:
+            raise CaseError("fixed-setting", file=self.name, name="background", value=str(self.background))
+        return self.background
+
+    def recorded(self, result: CaseResult) -> CaseResult:
+        """Name the procedure in a result.
+
+        Parameters
+        ----------
+        result : CaseResult
+
+        Returns
+        -------
+        CaseResult
+        """
+        named = result.provenance | {"procedure": f"{self.name}, SHA-256 {self.sha256}"}
+        return replace(result, provenance=named, cases=tuple(map(self.recorded, result.cases)))
