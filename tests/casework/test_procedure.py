@@ -52,7 +52,7 @@ def test_what_is_fixed_cannot_be_chosen_otherwise(tables, lab, given):
     ("text", "words"),
     [
         ("sensitivity = = 1", "is no procedure in TOML"),
-        ("sensitvity = 0.9", "'sensitvity', which is no setting"),
+        ("sensibility = 0.9", "'sensibility', which is no setting"),
         ('background = "none.csv"', "does not exist"),
         ('background = "lab.toml"\nbackground_sha256 = "00"', "is not what the procedure"),
     ],
