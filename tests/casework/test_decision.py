@@ -25,9 +25,9 @@ from transvariation.casework.foreign import Foreign
 from transvariation.metrics import type_ii_error
 
 
-def _model(sensitivity=0.9, **n):
+def _model(sensitivity=0.9, lead="exclusion", together=1, **n):
     bases = {name: Basis(count, 1 / (count + 1)) for name, count in n.items()}
-    return decide(Variables(("K",)), bases, Criterion(4.0, 0.03, None, None), {}, sensitivity)
+    return decide(Variables(("K",)), bases, Criterion(4.0, 0.03, None, None), {}, sensitivity, lead, together)
 
 
 def _evidence(p_values, match=None, log10_lr=None, reasons=()):
@@ -93,6 +93,36 @@ def test_evidence_that_points_the_other_way_is_listed():
         ("ratio", True, 1.5),
     ]
     assert conclude(_evidence({"control": 0.01}, log10_lr={"s": 0.3}), _model(control=50), None).disagreements == ()
+
+
+@pytest.mark.parametrize(
+    ("p", "log10_lr", "exclusion", "ratio"),
+    [
+        (0.05, 1.5, (False, ["ratio"]), (True, ["control"])),  # excluded although the ratio supports a common source
+        (0.5, -1.5, (True, ["ratio"]), (False, ["control"])),
+        (0.05, -1.5, (False, []), (False, [])),
+        (0.05, 0.2, (False, []), (None, [])),  # the ratio supports neither
+    ],
+)
+def test_one_conclusion_leads_and_the_other_evidence_may_disagree(p, log10_lr, exclusion, ratio):
+    for lead, expected in (("exclusion", exclusion), ("ratio", ratio)):
+        found = conclude(_evidence({"control": p}, log10_lr={"s": log10_lr}), _model(lead=lead, control=50), None)
+        assert (found.outcome, [each.kind for each in found.disagreements]) == expected
+        assert (found.leads, found.accepted) == (lead, p > 0.1)
+    without = conclude(_evidence({"control": p}), _model(lead="ratio", control=50), None)
+    assert (without.leads, without.outcome) == ("exclusion", p > 0.1)
+
+
+def test_a_family_wise_level_is_divided_among_the_fragments():
+    model = _model(together=20, control=400)  # 0.1 / 20 needs 199 units
+    assert model.sensitivity_used == pytest.approx(0.995)
+    assert model.need == 199
+    assert conclude(_evidence({"control": 0.01}), model, None).accepted
+    assert not conclude(_evidence({"control": 0.005}), model, None).accepted
+    assert model.at(0.8).sensitivity_used == pytest.approx(0.99)
+    few = _model(together=20, control=50)
+    assert not few.conclusive
+    assert few.cautions()[0].values["need"] == 199
 
 
 def test_reasons_are_ordered_and_filled_values_are_no_evidence():

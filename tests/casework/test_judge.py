@@ -42,7 +42,10 @@ def test_enough_control_fragments_calibrate_the_conclusions(result):
     assert len(result.excluded) >= 7
     assert all(c.accepted == (c.p_value > 0.1 + 1e-9) for c in result.conclusions)
     assert all(c.log10_lr == {} for c in result.conclusions)
-    assert headline(result) == f"{len(result.excluded)} of 9 recovered fragments excluded."
+    assert headline(result) == (
+        f"{len(result.excluded)} of 9 recovered fragments excluded. A fragment of the control's own source is excluded "
+        "with a probability of 0.1 by design."
+    )
 
 
 def test_few_control_fragments_are_judged_by_the_background(few):

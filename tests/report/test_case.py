@@ -4,6 +4,7 @@ import html
 import json
 import re
 import warnings
+from dataclasses import replace
 from datetime import date
 from io import StringIO
 from pathlib import Path
@@ -16,12 +17,21 @@ from tests.casework.conftest import make_glass
 
 from transvariation import load_glass
 from transvariation.casework import judge
+from transvariation.casework.decision import Group
 from transvariation.report.case import case_html, case_pdf
 from transvariation.report.case_figures import draw_fragments, draw_tippett, strip_svg
-from transvariation.report.case_text import conclusion_frame, format_ratio, note_lines, ratio_sentence, summary_lines
+from transvariation.report.case_text import (
+    conclusion_frame,
+    format_ratio,
+    group_sentence,
+    note_lines,
+    ratio_sentence,
+    sentences,
+    summary_lines,
+)
 from transvariation.report.console import show_case
 from transvariation.report.page import render
-from transvariation.report.wording import headline
+from transvariation.report.wording import headline, in_words, verdict
 
 GLASS = load_glass()
 CONTROL, RECOVERED = GLASS.control[["K", "Mg"]], GLASS.recovered[["K", "Mg"]]
@@ -121,8 +131,63 @@ def test_likelihood_ratios_are_written_in_words_and_figures(case):
 @pytest.mark.parametrize("width", [60, 120])
 def test_the_screen_begins_with_the_conclusion(case, width):
     lines = _screen(case, width).splitlines()
-    assert lines[0] == headline(case)
+    assert " ".join(map(str.strip, lines)).startswith(headline(case))
     assert max(map(len, lines)) <= width
+
+
+def test_the_conclusion_names_the_population(case):
+    words = " ".join(sentences(case.conclusions[0], case))
+    assert "by 40 sources of background)" in words
+    assert "than if it comes from another source of the kind in background (40 sources)" in words
+    table = dict(case.inputs.background, population="float glass of the region")
+    named = replace(case, inputs=replace(case.inputs, background=table))
+    words = " ".join(sentences(case.conclusions[0], named))
+    assert "another source of the kind float glass of the region (background, 40 sources)" in words
+
+
+def test_the_ratio_leads_if_the_laboratory_says_so(case):
+    led = replace(case, model=replace(case.model, lead="ratio")).at(0.9)
+    for c, usual in zip(led.conclusions, case.conclusions, strict=True):
+        assert sentences(c, led)[0] == sentences(usual, case)[1]  # the ratio comes first
+        assert "By itself the comparison with the control would" in sentences(c, led)[1]
+        assert verdict(c) == in_words(next(iter(c.log10_lr.values())))
+    assert headline(led).startswith("The likelihood ratio supports a common source with the control for ")
+    assert "excluded." not in headline(led)
+    assert conclusion_frame(led)["conclusion"].str.contains("support").all()
+
+
+def test_a_disagreement_is_explained(case):
+    c = next(c for c in case.conclusions if c.accepted is False)
+    odd = replace(c, log10_lr={"three_level": 0.6}, bound={}, match=None)
+    moved = replace(case, conclusions=(odd,)).at(0.9)
+    words = " ".join(sentences(moved.conclusions[0], moved))
+    assert "The evidence disagrees: the likelihood ratio gives weak support for a common source." in words
+    assert "Both can hold" in words
+
+
+def test_the_headline_says_how_many_of_the_controls_own_would_be_excluded():
+    many = judge(CONTROL, RECOVERED)
+    assert headline(many).endswith("If all 51 came from the control's source, about 5.1 would be excluded by design.")
+    together = judge(CONTROL, RECOVERED.iloc[:4], family_wise=True, sensitivity=0.8)
+    assert together.model.sensitivity_used == pytest.approx(0.95)
+    assert headline(together).endswith("one or more would be excluded with a probability of at most 0.2 by design.")
+
+
+def test_a_joint_ratio_states_its_alternative(case):
+    group = Group(
+        fragments=("4", "5"), p_values={"background": 0.5}, log10_lr={"three_level": 1.2}, bound={}, accepted=True
+    )
+    words = group_sentence(case, group)
+    assert (
+        "likelihood ratio 16 that all come from the control's source, against all from one and the same source" in words
+    )
+    assert "source of the kind in background (40 sources) other than the control's" in words
+
+
+def test_no_one_is_advised_to_exclude_a_quarter_of_the_fragments():
+    words = " ".join(summary_lines(judge(CONTROL.iloc[:3], RECOVERED.iloc[:2])))
+    assert "no conclusion is drawn: give a background." in words
+    assert "0.75" not in words
 
 
 def test_p_values_of_a_large_control_are_given_as_below_a_thousandth():

@@ -173,7 +173,7 @@ def test_evidence_on_a_fragment_is_that_of_the_library_at_the_sensitivity(client
     expected = result.conclusions[3]
     where = f"/api/cases/{case}/evidence"
     found = client.get(where, params={"key": 3, "sensitivity": share}).json()
-    assert found["statement"] == statement(expected, result)
+    assert found["statements"][0] == statement(expected, result)
     assert [reason["variable"] for reason in found["reasons"]] == [reason.variable for reason in expected.reasons]
     assert [reason["evidence"] for reason in found["reasons"]] == [reason.evidence for reason in expected.reasons]
     assert [reason["p"] for reason in found["reasons"]] == [

@@ -130,6 +130,10 @@ class Model:
         The same, or the largest that the calibrating units support.
     basis : {"control", "background"}
         What calibrates the conclusions.
+    lead : {"exclusion", "ratio"}
+        What the conclusion on a fragment is: whether it is excluded, or its likelihood ratio where it has one.
+    together : int
+        The number of fragments for which the sensitivity holds together; 1 if it holds for each.
     conclusive : bool
         False if neither the control nor a background supports the requested sensitivity.
     false_exclusion, false_inclusion : float or None
@@ -146,11 +150,18 @@ class Model:
     conclusive: bool
     false_exclusion: float | None
     false_inclusion: float | None
+    lead: str = "exclusion"
+    together: int = 1
+
+    @property
+    def of_each(self) -> float:
+        """The sensitivity for each fragment: as requested, or so high that it holds for several together."""
+        return _of_each(self.sensitivity, self.together)
 
     @property
     def need(self) -> float:
         """How many calibrating units the sensitivity needs."""
-        return required_n(self.sensitivity)
+        return required_n(self.of_each)
 
     @property
     def calibrating(self) -> Basis:
@@ -159,7 +170,8 @@ class Model:
 
     def at(self, sensitivity: float) -> "Model":
         """Decide what calibrates at another sensitivity."""
-        return decide(self.variables, self.bases, self.criterion, self.likelihood, sensitivity)
+        fixed = self.variables, self.bases, self.criterion, self.likelihood
+        return decide(*fixed, sensitivity, self.lead, self.together)
 
     def cautions(self) -> list[Caution]:
         """List what limits the conclusions at this sensitivity."""
@@ -174,11 +186,12 @@ class Model:
                     n=n,
                     need=need,
                     sensitivity=self.sensitivity,
+                    together=self.together,
                     supported=supported,
                     conclusive=self.conclusive,
                 )
             ]
-        if is_accepted(smallest, self.sensitivity):
+        if is_accepted(smallest, self.of_each):
             return [Caution.of("excludes-nothing", smallest=smallest)]
         return []
 
@@ -189,11 +202,14 @@ def decide(
     criterion: Criterion,
     likelihood: dict[str, Performance],
     sensitivity: float,
+    lead: str = "exclusion",
+    together: int = 1,
 ) -> Model:
     """Decide what calibrates at a sensitivity, and at which one it can."""
-    basis, conclusive = _choose_basis(bases, required_n(sensitivity))
+    of_each = _of_each(float(sensitivity), together)
+    basis, conclusive = _choose_basis(bases, required_n(of_each))
     n = bases[basis].n
-    used = min(float(sensitivity), n / (n + 1))
+    used = min(of_each, n / (n + 1))
     exclusion, inclusion = bases[basis].error_rates(used) if conclusive else (None, None)
     return Model(
         variables=variables,
@@ -206,7 +222,14 @@ def decide(
         conclusive=conclusive,
         false_exclusion=exclusion,
         false_inclusion=inclusion,
+        lead=lead,
+        together=together,
     )
+
+
+def _of_each(sensitivity: float, together: int) -> float:
+    """Divide the share that may be excluded among fragments (Bonferroni)."""
+    return sensitivity if together == 1 else 1 - (1 - sensitivity) / together
 
 
 def _choose_basis(bases: dict[str, Basis], need: float) -> tuple[str, bool]:
@@ -352,6 +375,11 @@ class Conclusion(FragmentEvidence):
         The strongest evidence first; of more than 100 variables, the ten most telling variables only.
     disagreements : tuple of Disagreement
         Evidence that points the other way.
+    leads : {"exclusion", "ratio"}
+        What the conclusion is; a fragment without a likelihood ratio is excluded or not.
+    supports : bool or None
+        Whether the likelihood ratio supports a common source (above 2) or different sources (below 1/2); None if it
+        supports neither, or if there is none.
     spectrum : tuple of float
         The fragment as in `CaseResult.spectra`; empty if the variables are not a spectrum.
     regions : tuple of Region or None
@@ -373,6 +401,13 @@ class Conclusion(FragmentEvidence):
     n: int
     regions: tuple[Region, ...] | None
     disagreements: tuple[Disagreement, ...]
+    leads: str = "exclusion"
+    supports: bool | None = None
+
+    @property
+    def outcome(self) -> bool | None:
+        """Whether the conclusion is for the control's source (True), against it (False) or neither."""
+        return self.supports if self.leads == "ratio" else self.accepted
 
     @property
     def evidence(self) -> tuple[str, ...]:
@@ -403,6 +438,9 @@ def conclude(found: FragmentEvidence, model: Model, spectra: Spectra | None) -> 
     p = found.p_values.get(model.basis)
     differs = None if p is None else not is_accepted(p, model.sensitivity_used)
     accepted = not differs if model.conclusive and differs is not None else None
+    leads = "ratio" if model.lead == "ratio" and found.log10_lr else "exclusion"
+    supports = _supports(found)
+    outcome = supports if leads == "ratio" else accepted
     return Conclusion(
         **_fields(found, FragmentEvidence)
         | {"reasons": tuple(sorted((_reason(each, model, accepted) for each in found.reasons), key=_strength(model)))},
@@ -412,7 +450,9 @@ def conclude(found: FragmentEvidence, model: Model, spectra: Spectra | None) -> 
         basis=model.basis,
         n=model.calibrating.n,
         regions=None if spectra is None else spectra.regions(found.spectrum, model.sensitivity_used),
-        disagreements=() if accepted is None else tuple(_disagreements(found, accepted, model)),
+        disagreements=() if outcome is None else tuple(_disagreements(found, outcome, leads, model)),
+        leads=leads,
+        supports=supports,
     )
 
 
@@ -434,20 +474,26 @@ def _strength(model: Model) -> Any:
     return key
 
 
-def _disagreements(found: FragmentEvidence, accepted: bool, model: Model) -> list[Disagreement]:
-    """List the evidence that points the other way."""
+def _supports(found: FragmentEvidence) -> bool | None:
+    """Return which proposition a likelihood ratio supports; None for neither."""
+    values = [value for value in found.log10_lr.values() if abs(value) > math.log10(2)]
+    return values[0] > 0 if values else None
+
+
+def _disagreements(found: FragmentEvidence, outcome: bool, leads: str, model: Model) -> list[Disagreement]:
+    """List the evidence that points the other way than the conclusion."""
     against = []
     for basis, p in found.p_values.items():
         if (
-            basis != model.basis
+            (leads == "ratio" or basis != model.basis)
             and model.bases[basis].n >= model.need
-            and is_accepted(p, model.sensitivity) != accepted
+            and is_accepted(p, model.of_each) != outcome
         ):
-            against.append(Disagreement(kind=basis, accepted=not accepted, value=p))
-    if found.match is not None and found.match != accepted:
+            against.append(Disagreement(kind=basis, accepted=not outcome, value=p))
+    if found.match is not None and found.match != outcome:
         against.append(Disagreement(kind="astm", accepted=found.match, value=None))
     for value in found.log10_lr.values():
-        if abs(value) > math.log10(2) and (value > 0) != accepted:
+        if leads == "exclusion" and _supports(found) == (not outcome):
             against.append(Disagreement(kind="ratio", accepted=value > 0, value=value))
     return against
 

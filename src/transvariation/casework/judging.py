@@ -143,7 +143,8 @@ def judge_tables(
     bases: dict[str, Evidence] = {"control": control} | ({} if background is None else {"background": background})
     likelihood = {} if background is None else background.likelihood
     by_basis = {name: found.basis for name, found in bases.items()}
-    model = decide(control.variables, by_basis, criterion, likelihood, settings.sensitivity)
+    together = len(tables.recovered.names) if settings.family_wise else 1
+    model = decide(control.variables, by_basis, criterion, likelihood, settings.sensitivity, settings.lead, together)
     spectra = _spectra(tables, model)
     fragments = _fragments(tables, control, background, matches, spectra)
     return CaseResult(

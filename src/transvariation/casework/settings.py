@@ -39,6 +39,10 @@ REDUCTIONS = {
 }
 WORDS = {"case": "fragments and their source", "sample": "samples, authentic or not"}
 CONTROLS = {"each": "compare with each by itself", "together": "take all of them as one class"}
+LEADS = {
+    "exclusion": "excluded or not, by the p-value",
+    "ratio": "the strength of support by the likelihood ratio, where there is one",
+}
 GROUPS = {"yes": "form sets", "no": "judge each by itself"}
 MISSING = {"error": "report them", "drop": "leave the row out", "impute": "fill them in"}
 CASE_FIELDS = {
@@ -93,6 +97,14 @@ class CaseSettings(TableSettings):
     )
     sensitivity: float = option(
         0.9, "comparison", "share", "The share of fragments of the control's own source that should not be excluded."
+    )
+    lead: str = option("exclusion", "comparison", "choice", "What the conclusion on a fragment is", choices=LEADS)
+    family_wise: bool = option(
+        False,
+        "comparison",
+        "flag",
+        "Let the sensitivity hold for all recovered fragments together: if all came from the control's source, none "
+        "would be excluded with this probability.",
     )
     astm: bool = option(
         False,

@@ -44,7 +44,7 @@ from transvariation.report.case_text import (
     format_share,
     group_sentence,
     note_lines,
-    ratio_sentence,
+    sentences,
     tables_of,
 )
 from transvariation.report.controls import matrix_section
@@ -61,13 +61,11 @@ from transvariation.report.wording import (
     UNITS,
     check_text,
     description,
-    disagreement,
     format_p,
     guarantee,
     headline,
     listed,
     plural,
-    statement,
     warning_texts,
 )
 
@@ -134,8 +132,7 @@ def _conclusions(result: CaseResult) -> Section:
     section.table(frame, caption)
     several = len(result.conclusions) > STATED  # of many fragments the table is enough, unless the evidence disagrees
     for c in [c for c in result.conclusions if c.disagreements or not several][:STATED]:
-        ratio = " ".join(ratio_sentence(value, c.bound.get(system, "")) for system, value in c.log10_lr.items())
-        section.labelled(c.fragment, " ".join(filter(None, (statement(c, result), ratio, disagreement(c)))))
+        section.labelled(c.fragment, " ".join(sentences(c, result)))
     for group in result.groups:
         section.text(group_sentence(result, group))
     if result.model.conclusive and len(result.conclusions) >= SEVERAL:

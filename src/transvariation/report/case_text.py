@@ -12,6 +12,7 @@ from transvariation.report.wording import (
     ALONE,
     LISTED,
     UNITS,
+    another_source,
     disagreement,
     format_p,
     headline,
@@ -19,6 +20,7 @@ from transvariation.report.wording import (
     listed,
     match_word,
     plural,
+    statement,
     verdict,
     warning_texts,
 )
@@ -110,8 +112,8 @@ def _times(log10_lr: float) -> str:
     return f"{times:,.3g}" if times < 1000 else f"{times:,.0f}"
 
 
-def ratio_sentence(log10_lr: float, bound: str = "") -> str:
-    """Put a likelihood ratio in words and figures.
+def ratio_sentence(log10_lr: float, bound: str = "", other: str = "another source") -> str:
+    """Put a likelihood ratio in words and figures; `other` names the alternative.
 
     Examples
     --------
@@ -122,12 +124,19 @@ def ratio_sentence(log10_lr: float, bound: str = "") -> str:
     figure = _times(log10_lr)
     if figure == "1":
         return "The measurements are about equally probable under both propositions (likelihood ratio 1)."
-    sources = ["the control's source", "another source"] if log10_lr > 0 else ["another source", "the control's source"]
+    sources = ["the control's source", other] if log10_lr > 0 else [other, "the control's source"]
     return (
         f"The measurements are {'at least' if bound else 'about'} {figure} times more probable if the fragment comes "
         f"from {sources[0]} than if it comes from {sources[1]} (likelihood ratio {format_ratio(log10_lr, bound)}): "
         f"{in_words(log10_lr)}."
     )
+
+
+def sentences(c: Conclusion, result: CaseResult) -> list[str]:
+    """State the conclusion on a fragment, then the evidence beneath it, then where the two disagree."""
+    ratios = [ratio_sentence(v, c.bound.get(system, ""), another_source(result)) for system, v in c.log10_lr.items()]
+    found = [statement(c, result), *ratios] if c.leads == "exclusion" else [*ratios, statement(c, result)]
+    return [*found, *filter(None, [disagreement(c)])]
 
 
 def conclusion_frame(result: CaseResult, shown: int | None = None) -> pd.DataFrame:
@@ -225,10 +234,18 @@ def group_sentence(result: CaseResult, group: Any) -> str:
     if group.accepted is None:
         return f"{words}."
     outcome = "not excluded" if group.accepted else "excluded"
-    words += f"; taken together they are {outcome} (p-value {format_p(group.p_values[result.model.basis])}"
-    for system, value in group.log10_lr.items():
-        words += f", likelihood ratio {format_ratio(value, group.bound.get(system, ''))}"
-    return f"{words})."
+    p = f"p-value {format_p(group.p_values[result.model.basis])}"
+    ratios = [(value, group.bound.get(system, "")) for system, value in group.log10_lr.items()]
+    if not ratios:
+        return f"{words}; taken together they are {outcome} ({p})."
+    (value, bound), other = ratios[0], another_source(result)
+    ratio = (
+        f"likelihood ratio {format_ratio(value, bound)} that all come from the control's source, against all from "
+        f"one and the same {other.removeprefix('another ')} other than the control's"
+    )
+    if result.model.lead == "ratio":
+        return f"{words}; taken together: {in_words(value)} ({ratio}; {p}, {outcome})."
+    return f"{words}; taken together they are {outcome} ({p}; {ratio})."
 
 
 def tables_of(result: CaseResult) -> dict[str, dict[str, Any]]:

@@ -166,7 +166,7 @@ def _table(result: CaseResult) -> Table:
         table.add_column(said(name), overflow="fold", no_wrap=name not in (ALONE, "conclusion"))
     for c, row in zip(result.conclusions, frame.itertuples(index=False), strict=True):
         cells = [escape(printable_text(said(str(cell)) if cell in CELLS else str(cell))) for cell in row]
-        cells[1] = f"[bold red]{cells[1]}[/]" if c.accepted is False else cells[1]
+        cells[1] = f"[bold red]{cells[1]}[/]" if c.outcome is False else cells[1]
         table.add_row(*cells)
     return table
 

@@ -12,15 +12,26 @@ from transvariation.tables.settings import Option, SettingsError, flag_of
 if TYPE_CHECKING:  # a wrong option is refused before scikit-learn is imported
     from transvariation.casework import CaseResult, Conclusion
     from transvariation.casework.checks import Check
-    from transvariation.casework.decision import Disagreement
+    from transvariation.casework.decision import Disagreement, Model
 
 LISTED = 20  # names in a sentence
 LOWEST_ADVISED = 0.9  # sensitivity: no one is advised to exclude more than a tenth of fragments of the same source
+MANY_FRAGMENTS = 10  # recovered fragments: of as many, the number that would be excluded by design is stated
 ALONE = "differs by itself in"  # the column of variables that exclude by themselves, corrected for their number
 QUESTION = "Could the recovered fragments come from the same source as the control fragments?"
 PROPOSITIONS = (
     "The recovered fragment comes from the source of the control fragments.",
     "The recovered fragment comes from another source.",
+)
+# The question that each answers; by whether the fragment is excluded.
+WHY_RATIO_DISAGREES = {
+    True: "Both can hold: fragments of the control's source seldom differ so much, which excludes, but fragments of "
+    "other sources are even less often so near, which the likelihood ratio weighs.",
+    False: "Both can hold: fragments of the control's source often enough differ so much, which does not exclude, but "
+    "fragments of other sources are so near more often, which the likelihood ratio weighs.",
+}
+WHY_INTERVAL_DISAGREES = (
+    "The criterion compares each element by itself, with an interval that is not set by an error rate."
 )
 LIMITATIONS = (
     "An excluded fragment differs from the control more than fragments of one source usually differ from each other. "
@@ -141,19 +152,41 @@ def listed(names: Any, shown: int = LISTED) -> str:
 def headline(result: "CaseResult") -> str:
     """State the conclusions in one sentence."""
     n, model = len(result.conclusions) // max(len(result.cases), 1), result.model
+    if not result.cases and all(c.leads == "ratio" for c in result.conclusions):
+        common, different = (sum(c.supports is which for c in result.conclusions) for which in (True, False))
+        return (
+            f"The likelihood ratio supports a common source with the control for {common} of "
+            f"{plural(n, 'recovered fragment')}, different sources for {different}, and neither for "
+            f"{n - common - different}."
+        )
     if not model.conclusive:
         few = math.isfinite(model.need)
         why = "too few control fragments and no background" if few else "nothing supports a sensitivity of 1"
         return f"No conclusion: {why} ({plural(n, 'recovered fragment')})."
-    excluded, where = len(result.excluded), ""
     if result.joint is not None:
-        n, where = len(result.joint.conclusions), f" from all {len(result.cases)} control sources"
+        n = len(result.joint.conclusions)
         excluded = sum(each.accepted is False for each in result.joint.conclusions)
-    return f"{excluded} of {n} recovered {'fragment' if n == 1 else 'fragments'} excluded{where}."
+        return f"{excluded} of {plural(n, 'recovered fragment')} excluded from all {len(result.cases)} control sources."
+    return f"{len(result.excluded)} of {plural(n, 'recovered fragment')} excluded. {_by_design(n, model)}"
+
+
+def _by_design(n: int, model: "Model") -> str:
+    """State how many fragments of the control's own source would be excluded."""
+    level = 1 - model.sensitivity_used
+    if model.together > 1:
+        return (
+            f"If all {n} came from the control's source, one or more would be excluded with a probability of at most "
+            f"{min(n * level, 1.0):.2g} by design."
+        )
+    if n < MANY_FRAGMENTS:
+        return f"A fragment of the control's own source is excluded with a probability of {level:.2g} by design."
+    return f"If all {n} came from the control's source, about {n * level:.2g} would be excluded by design."
 
 
 def verdict(conclusion: "Conclusion") -> str:
-    """Name the conclusion in a word or two."""
+    """Name the conclusion in a few words."""
+    if conclusion.leads == "ratio":
+        return in_words(next(iter(conclusion.log10_lr.values())))
     return {None: "no conclusion", True: "not excluded", False: "excluded"}[conclusion.accepted]
 
 
@@ -163,25 +196,55 @@ def match_word(conclusion: "Conclusion") -> str:
 
 
 def statement(conclusion: "Conclusion", result: "CaseResult") -> str:
-    """State the conclusion on a fragment in a sentence."""
+    """State in a sentence whether a fragment is excluded."""
     if conclusion.p_value is None:
         return "No conclusion: one control fragment does not show how much fragments of its source differ."
     p = p_equals(conclusion.p_value)
+    if conclusion.leads == "ratio":
+        would = "would not exclude" if conclusion.accepted else "would exclude"
+        return f"By itself the comparison with the control {would} the fragment ({p})."
     if conclusion.accepted is None:
         where = "beyond all differences" if conclusion.differs else "within the differences"
         return (
             f"No conclusion: {conclusion.n} {UNITS[conclusion.basis]}s do not support a sensitivity of "
             f"{result.model.sensitivity:g}. The fragment lies {where} between them ({p})."
         )
+    if conclusion.basis == "background":
+        p += f", by {kind_of_background(result)}"
     if conclusion.accepted:
         return f"Not excluded: the fragment cannot be distinguished from the control ({p})."
     return f"Excluded: the fragment differs from the control more than fragments of one source do ({p})."
 
 
+def kind_of_background(result: "CaseResult") -> str:
+    """Name the sources of the background and their number."""
+    table, n = result.inputs.background or {}, result.model.bases["background"].n
+    population = f" ({printable(table['population'])})" if table.get("population") else ""
+    return f"{plural(n, 'source')} of {printable(table['file'])}{population}"
+
+
+def another_source(result: "CaseResult") -> str:
+    """Name the alternative: another source of the kind that the background represents."""
+    table = result.inputs.background
+    if table is None:
+        return "another source"
+    n, file = plural(result.model.bases["background"].n, "source"), printable(table["file"])
+    if population := table.get("population"):
+        return f"another source of the kind {printable(population)} ({file}, {n})"
+    return f"another source of the kind in {file} ({n})"
+
+
 def disagreement(conclusion: "Conclusion") -> str:
     """Name the evidence that points the other way; empty if there is none."""
-    against = map(_against, conclusion.disagreements)
-    return f"The evidence disagrees: {'; '.join(against)}." if conclusion.disagreements else ""
+    found = conclusion.disagreements
+    if not found:
+        return ""
+    words = f"The evidence disagrees: {'; '.join(map(_against, found))}."
+    if any(each.kind == ("ratio" if conclusion.leads == "exclusion" else conclusion.basis) for each in found):
+        words += f" {WHY_RATIO_DISAGREES[conclusion.accepted is False]}"
+    elif any(each.kind == "astm" for each in found):
+        words += f" {WHY_INTERVAL_DISAGREES}"
+    return words
 
 
 def _against(found: "Disagreement") -> str:
@@ -248,7 +311,8 @@ def _shown(value: Any) -> Any:
 def _few_units(values: dict[str, Any], settings: CaseSettings) -> str:
     n, unit, sensitivity = values["n"], UNITS[values["basis"]], values["sensitivity"]
     there = f"there {'is' if n == 1 else 'are'} {n}"
-    words = f"A sensitivity of {sensitivity:g} needs at least {values['need']} {unit}s; {there}"
+    together = f" for {values['together']} fragments together" if values.get("together", 1) > 1 else ""
+    words = f"A sensitivity of {sensitivity:g}{together} needs at least {values['need']} {unit}s; {there}"
     remedies = ["give a background" if values["basis"] == "control" else "give a background with more sources"]
     if values["need"] is None:
         words, remedies = f"No number of {unit}s supports a sensitivity of 1; {there}", []
@@ -259,7 +323,7 @@ def _few_units(values: dict[str, Any], settings: CaseSettings) -> str:
         )
     else:
         words += ", and no conclusion is drawn"
-    if values["supported"] >= LOWEST_ADVISED:
+    if values["supported"] >= LOWEST_ADVISED and not together:
         remedies.append(f"use a sensitivity of at most {values['supported']:g}")
     return f"{words}: {', or '.join(remedies)}."
 

@@ -40,7 +40,7 @@ from transvariation.report.case_text import (
     fact_lines,
     format_number,
     format_ratio,
-    ratio_sentence,
+    sentences,
     tables_of,
 )
 from transvariation.report.page import Section
@@ -52,7 +52,6 @@ from transvariation.report.wording import (
     headline,
     in_words,
     match_word,
-    statement,
     verdict,
     warning_texts,
 )
@@ -115,8 +114,7 @@ def evidence(result: CaseResult, key: str) -> dict[str, Any]:
         raise ValueError(f"There is no conclusion {key!r}; they are numbered from 0 to {len(result.conclusions) - 1}.")
     conclusion = result.conclusions[int(key)]
     found = _regions(conclusion, result) if has_band(result) else _reasons(conclusion, result)
-    ratios = [ratio_sentence(v, conclusion.bound.get(name, "")) for name, v in conclusion.log10_lr.items()]
-    return {"statement": statement(conclusion, result), "ratios": ratios} | found
+    return {"statements": sentences(conclusion, result)} | found
 
 
 def spectra(result: CaseResult) -> dict[str, Any]:
@@ -172,7 +170,7 @@ def _conclusions(result: CaseResult) -> list[dict[str, Any]]:
             "fragment": c.fragment,
             "source": c.source,
             "accepted": not c.differs,
-            "excluded": c.accepted is False,
+            "excluded": c.outcome is False,
             "verdict": verdict(c),
             "p_value": c.p_value,
             "p": format_p(c.p_value),

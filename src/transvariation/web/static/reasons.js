@@ -17,14 +17,12 @@ export async function showReasons() {
 
 function draw(found, each) {
   const box = $("reasons");
-  box.replaceChildren(make("h3", { tabindex: "-1" }, `${each.fragment}: ${each.verdict}`), make("p", {}, found.statement));
-  for (const sentence of found.ratios) box.append(make("p", {}, sentence));
+  box.replaceChildren(make("h3", { tabindex: "-1" }, `${each.fragment}: ${each.verdict}`), ...found.statements.map((text) => make("p", {}, text)));
   if (each.match) box.append(make("p", {}, `${open.view.columns.matches}: ${each.match}.`));
-  if (each.disagreement) box.append(make("p", { class: "warn" }, each.disagreement));
   box.append(make("p", { class: "row" }, make("button", { type: "button" }, "Back to the list")));
   if (found.spectrum) return drawRegions(box, found, each);
   box.append(table(found, each));
-  box.append(make("p", { class: "soft" }, "The p-value of a variable is that of a comparison by this variable only."));
+  box.append(make("p", { class: "soft" }, "The p-value of a variable is that of a comparison by this variable only, corrected for the number of variables."));
   if (found.more) box.append(make("p", { class: "soft" }, `${found.more} further variables are weaker evidence; the saved JSON file has their values.`));
 }
 
