@@ -217,3 +217,15 @@ def test_folds_are_contiguous_and_keep_a_gap():
     for train, test in folds:
         assert np.abs(train[:, None] - test).min() == 6
         assert len(train) >= 103 - len(test) - 10
+
+
+def test_the_start_of_a_change_maximizes_the_gain_over_all_starts_and_bets():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        alarm = DriftAlarm(rng.normal(size=200), false_alarm=0.01, random_state=seed)
+        alarm.update(np.r_[rng.normal(size=60), rng.normal(-1 if seed % 2 else 0.8, 1, size=200)])
+        p = alarm.p_values_[: alarm.alarm_at_ + 1]
+        gains = [
+            [np.log1p(bet * (p[start:] - 0.5)).sum() for start in range(len(p))] for bet in (-1.5, -0.75, 0.75, 1.5)
+        ]
+        assert alarm.alarms_[0].since == np.unravel_index(np.argmax(gains), np.shape(gains))[1]

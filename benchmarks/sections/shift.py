@@ -2,21 +2,29 @@
 
 import warnings
 from collections.abc import Iterator
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import norm
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from benchmarks.data import DATA
 from benchmarks.table import Table
-from transvariation import NeighborTOCC, density_ratio
+from transvariation import ConformalCalibration, NeighborTOCC, density_ratio
+from transvariation.casework.background.pairs import Design
+from transvariation.casework.background.same_source import SameSourceDifferences
 from transvariation.exceptions import OrderedScores, SmallOverlap
 
 Floats = NDArray[np.float64]
+NFI = DATA / "nfi_glass"
 LEVEL = 0.10
 N_RUNS = 15
+PANES_DRAWN = 4  # times per run
 
 
 def _rates(p_new: Floats, p_foreign: Floats) -> tuple[float, float]:
@@ -70,39 +78,61 @@ def instrument(n_new: int, runs: int) -> Iterator[dict[str, Any]]:
 
 
 def nfi(n_new: int, runs: int) -> Iterator[dict[str, Any]]:
-    """Differences between pieces of one pane: the NFI's training panes calibrate, its validation panes are judged."""
+    """Three pieces of a pane against one measured in a later series; the NFI's training panes calibrate.
 
-    def differences(table: pd.DataFrame, rng: np.random.Generator) -> tuple[Floats, Floats]:
-        pieces = [rows.iloc[:, 3:].to_numpy() for _, rows in table.groupby("Item") if len(rows) > 1]
-        same = np.array([x[0] - x[1] for x in pieces])
-        others = rng.permutation(len(pieces))
-        return same, np.array([pieces[i][0] - pieces[j][1] for i, j in zip(others, np.roll(others, 1), strict=True)])
+    Targets are differences between pieces of one pane, scaled by the numbers of pieces. The remedies use `n_new` of the
+    320 validation panes; the others are judged, and compared with pieces of other panes. The last two rows are for the
+    comparison that casework uses, which calibrates the same differences by another score.
+    """
+    panes = {
+        name: [rows.iloc[:, 3:].to_numpy() for _, rows in pd.read_csv(NFI / f"{name}.csv").groupby("Item", sort=False)]
+        for name in ("training", "triplo", "duplo")
+    }
+    casework = SameSourceDifferences(Design(3)).fit([list(pane[:, None]) for pane in panes["training"]])
+    stable = casework.stabilizer_.transform
 
-    folder, found = DATA / "nfi_glass", {}  # type: ignore[var-annotated]
-    training, validation = (pd.read_csv(folder / name) for name in ("training.csv", "triplo.csv"))
-    for seed in range(runs):
-        rng = np.random.default_rng([seed, 3])
-        known, _ = differences(training, rng)
-        new, foreign = differences(validation, rng)
-        order = rng.permutation(len(new))
+    def difference(one: Floats, other: Floats) -> Floats:
+        return (stable(one).mean(axis=0) - stable(other).mean(axis=0)) / np.sqrt(1 / len(one) + 1 / len(other))
+
+    known = np.array([difference(pane[1:], pane[:1]) for pane in panes["training"]])
+    new = np.array([difference(one, other[:1]) for one, other in zip(panes["triplo"], panes["duplo"], strict=True)])
+    other = np.roll(np.arange(len(new)), 1)
+    foreign = np.array([difference(one, panes["duplo"][i][:1]) for one, i in zip(panes["triplo"], other, strict=True)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OrderedScores)  # the panes were measured one after another
+        fitted = NeighborTOCC().fit(known)
+    found: dict[str, list[tuple[float, float]]] = {}
+    for seed in range(PANES_DRAWN * runs):
+        order = np.random.default_rng([seed, 3]).permutation(len(new))
         drawn, rest = new[order[:n_new]], new[order[n_new:]]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", OrderedScores)  # the panes were measured one after another
-            classifier = NeighborTOCC().fit(known)
-        for words in ("none", "recalibrate"):
-            if words != "none":
-                classifier.recalibrate(drawn)
-            found.setdefault(words, []).append(_rates(classifier.p_values(rest), classifier.p_values(foreign)))
+        odds = make_pipeline(StandardScaler(), LogisticRegression())
+        odds.fit(np.concatenate([known, drawn]), np.repeat([0, 1], [len(known), n_new]))
+
+        def weighted(x: Floats, odds: Any = odds) -> Floats:
+            weights = [np.exp(odds.decision_function(each).clip(-30, 30)) for each in (known, x)]
+            return fitted.p_values(x, weights=weights)
+
+        own = ConformalCalibration(casework.score(drawn))
+        remedies = {
+            "none": fitted.p_values,
+            "recalibrate": deepcopy(fitted).recalibrate(drawn).p_values,
+            "recalibrate, align mean": deepcopy(fitted).recalibrate(drawn, align="mean").p_values,
+            "estimated ratio": weighted,
+            "casework, none": casework.p_values,
+            "casework, recalibrate": lambda x, own=own: own.p_values(casework.score(x)),
+        }
+        for words, p_values in remedies.items():
+            found.setdefault(words, []).append(_rates(p_values(rest), p_values(foreign)))
     for words, rates in found.items():
         false, power = np.mean(rates, axis=0)
-        yield {"data": f"NFI validation panes, {n_new} of them", "remedy": words, "false alarms": false, "found": power}
+        yield {"data": f"NFI, later series, {n_new} panes", "remedy": words, "false alarms": false, "found": power}
 
 
 def run(short: bool) -> Iterator[Table]:
     runs = 2 if short else N_RUNS
     rows = [*population(0.5, runs), *population(1.0, runs), *population(2.0, runs)]
     rows += [*instrument(10, runs), *instrument(20, runs)]
-    if (DATA / "nfi_glass").is_dir():
+    if NFI.is_dir():
         rows += [*nfi(20, runs), *nfi(40, runs)]
     note = (
         f"Shares of new targets and of foreign samples with a p-value of at most {LEVEL:.2f}. Foreign: moved by three "

@@ -25,7 +25,10 @@ class AlarmRecord(NamedTuple):
     at : int
         Index of the object that raised the alarm, counted from 0.
     since : int
-        Index of the object at which the change most likely began, by the bet that gained most.
+        Maximum likelihood estimate of the object at which the change began: among all starts and bets, the bet gained
+        most from there to the alarm. With blocks, the first object of a block. In simulations of a shift of one
+        standard deviation half of the estimates lie within 10 objects before the change, and nine in ten between 37
+        before and 2 after it; for half a standard deviation, between 78 before and 28 after.
     log10_evidence : float
         Common logarithm of the evidence at the alarm.
     """
@@ -98,6 +101,8 @@ class DriftAlarm:
 
     References
     ----------
+    Page, E. S. (1954). Continuous inspection schemes. Biometrika 41, 100-115.
+
     Vovk, V., Petej, I., Nouretdinov, I., Ahlberg, E., Carlsson, L. and Gammerman, A. (2021). Retrain or not retrain:
     conformal test martingales for change-point detection. PMLR 152, 191-210.
 

@@ -93,7 +93,9 @@ class MonitoringResult:
         Number of alarms in the normal run, by models fitted without the block of each row: what to expect in a normal
         run of this length.
     false_alarm : float
-        Share of normal rows that one or more charts flag.
+        Share of normal rows that one or more charts should flag.
+    n_independent : float
+        How many independent rows the normal run is worth: its length by the correlation time of the charts.
     run : int
         Number of successive flagged rows that raise an alarm.
     lags : int
@@ -111,10 +113,16 @@ class MonitoringResult:
     alarms: tuple[Alarm, ...]
     normal_alarms: int
     false_alarm: float
+    n_independent: float
     run: int
     lags: int
     n_components: int
     explained: float
+
+    @property
+    def supported_false_alarm(self) -> float:
+        """The share of normal rows to expect beyond a limit: more than `false_alarm` if the normal run is too short."""
+        return max(self.false_alarm, 1 / (self.n_independent + 1))
 
     @property
     def flagged(self) -> Bools:
@@ -187,8 +195,10 @@ def monitor(
     Three statistics are computed for every row, on variables scaled by the normal run: the score of a one-class
     classifier, Hotelling's T2 within the principal components, and Q, the squared distance to them. Their limits come
     from the normal run itself: it is divided into ten contiguous blocks, and the rows of each are measured by models
-    fitted without the block and its neighborhood. The limits are set jointly, so that a share `false_alarm` of these
-    rows exceeds one or more of them.
+    fitted without the block and its neighborhood. The limits are set jointly, so that a share `false_alarm` of new
+    normal rows exceeds one or more of them; successive rows that resemble each other count as one, as in
+    ``calibration="blocks"``. A normal run that is too short for this gives its largest values as limits, and
+    `supported_false_alarm` says what to expect.
 
     Parameters
     ----------
@@ -204,7 +214,7 @@ def monitor(
         Judge each row together with this many earlier rows (dynamic PCA). The first `lags` rows of each run are left
         out.
     false_alarm : float in (0, 1), default=0.01
-        Share of normal rows that one or more charts flag.
+        Share of normal rows that one or more charts should flag.
     run : int, default=3
         Number of successive flagged rows that raise an alarm.
 
@@ -248,8 +258,7 @@ def monitor(
         raise ValueError(f"false_alarm={false_alarm} must lie in (0, 1), such as 0.01")
     check_count("run", run)
     X, Z = (LaggedVariables(lags).fit_transform(frame.to_numpy(dtype=float))[lags:] for frame in (known, rows))
-    most = math.floor(false_alarm * (len(X) + 1) + 1e-9)
-    if most < 1:
+    if false_alarm * (len(X) + 1) < 1 - 1e-9:
         need = math.ceil(1 / false_alarm - 1e-9) - 1 + lags
         raise ValueError(
             f"false_alarm={false_alarm} needs at least {need} normal rows; there are {len(known)}: give more, or use a "
@@ -258,7 +267,10 @@ def monitor(
     model = _Model.fit(X, n_components, classifier)
     statistics = model.statistics(Z)
     held_out = _held_out(X, n_components, classifier, model)
-    limits = _joint_limits(held_out, most)
+    time = max(correlation_time(values) for values in held_out.T)
+    # The new row counts as well, and rows that resemble each other count as one.
+    most = (false_alarm * (len(X) / time + 1) - 1) * time
+    limits = _joint_limits(held_out, max(math.floor(most + 1e-9), 0))
     textbook = (None, *model.textbook_limits(len(X), false_alarm))
     charts = tuple(
         Chart(name, tuple(map(float, before)), tuple(map(float, now)), float(limit), usual)
@@ -287,6 +299,7 @@ def monitor(
         alarms=tuple(alarms),
         normal_alarms=len(list(_runs(np.any(beyond_normal, axis=1), run))),
         false_alarm=false_alarm,
+        n_independent=len(X) / time,
         run=run,
         lags=lags,
         n_components=len(model.variances),

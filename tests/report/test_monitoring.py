@@ -52,6 +52,7 @@ def test_the_report_names_the_first_alarm(result, tmp_path):
     assert monitoring_summary(result) in text
     assert "feed flow" in text
     assert "Hotelling" in text
+    assert "too few for 1.0%" in text
 
 
 def test_tables_are_read_in_time_order_and_rows_named_by_their_time(runs, tmp_path):

@@ -1,6 +1,7 @@
 """Charts of a process and their report."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -194,13 +195,27 @@ def monitoring_sections(result: MonitoringResult) -> list[Section]:
             f"{len(result.normal_labels)} normal rows of {len(result.features)} variables, each scaled by its standard "
             f"deviation; {result.n_components} principal components explain {result.explained:.0%} of the variance.",
             f"Limits: one or more charts flag {result.false_alarm:.1%} of normal rows that the model has not seen "
-            f"(contiguous blocks). {result.run} successive flagged rows raise an alarm; "
-            f"in the normal run this happened {result.normal_alarms} times.",
+            "(contiguous blocks); successive rows that resemble each other count as one. "
+            f"{result.run} successive flagged rows raise an alarm; in the normal run this happened "
+            f"{result.normal_alarms} times.",
+            *_too_short(result),
             *([f"Each row was judged together with the {result.lags} rows before it."] if result.lags else []),
             "The limits hold for new runs as far as the normal run shows all that is normal.",
         ]
     )
     return [charts, alarms, method]
+
+
+def _too_short(result: MonitoringResult) -> list[str]:
+    """Say that the normal run is too short for the rate of false alarms, if it is."""
+    if result.supported_false_alarm <= result.false_alarm:
+        return []
+    need = math.ceil(len(result.normal_labels) * (1 / result.false_alarm - 1) / result.n_independent / 100) * 100
+    return [
+        f"The normal run is worth {result.n_independent:.0f} independent rows, too few for {result.false_alarm:.1%}: "
+        f"its largest values are the limits. Expect up to {result.supported_false_alarm:.1%} of normal rows flagged, "
+        f"or give about {need:,} normal rows."
+    ]
 
 
 def _many(result: MonitoringResult) -> bool:
@@ -226,11 +241,13 @@ def _alarm_table(result: MonitoringResult) -> pd.DataFrame:
 
 
 def monitoring_summary(result: MonitoringResult) -> str:
-    """Return one sentence: how many rows are flagged, how many alarms, and the first one."""
+    """Say how many rows are flagged, how many alarms there are, which is the first, and whether the limits hold."""
     flagged = int(result.flagged.sum())
     words = f"{len(result.labels)} new rows: {flagged} flagged ({flagged / max(len(result.labels), 1):.1%}), "
-    if not result.alarms:
-        return words + "no alarm."
-    first = result.alarms[0]
-    number = "one alarm" if len(result.alarms) == 1 else f"{len(result.alarms)} alarms, the first"
-    return words + f"{number} raised at {result.labels[first.raised]}: {next(iter(first.contributions))}."
+    if result.alarms:
+        first = result.alarms[0]
+        number = "one alarm" if len(result.alarms) == 1 else f"{len(result.alarms)} alarms, the first"
+        words += f"{number} raised at {result.labels[first.raised]}: {next(iter(first.contributions))}."
+    else:
+        words += "no alarm."
+    return " ".join([words, *_too_short(result)])
