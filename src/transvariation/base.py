@@ -32,7 +32,7 @@ from transvariation.ordered import warn_if_ordered
 from transvariation.subsample import row_keys
 from transvariation.validation import check_count
 
-MAX_SAMPLE = 1000  # training samples that explanations refer to
+MAX_SAMPLES_EXPLAINED = 1000  # training samples that explanations refer to
 _COPIES = 0.3  # share of copies from which on the error rate suffers
 _HELD_OUT = 100  # samples that show whether nearly all new samples would be rejected
 _SUBSET = 1_100  # samples among which these are scored first
@@ -175,8 +175,8 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         return plan.calibrated(scores, scored, description.lowest, description.strata(X))
 
     def _keep_sample(self, X: Any, groups: Indices | None) -> None:
-        if (n := count_rows(X)) > MAX_SAMPLE:
-            kept = np.sort(np.random.default_rng(0).choice(n, MAX_SAMPLE, replace=False))
+        if (n := count_rows(X)) > MAX_SAMPLES_EXPLAINED:
+            kept = np.sort(np.random.default_rng(0).choice(n, MAX_SAMPLES_EXPLAINED, replace=False))
             X, groups = take_rows(X, kept), None if groups is None else groups[kept]
         self.sample_, self._sample_groups = to_pandas(X), groups
 

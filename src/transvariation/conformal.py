@@ -5,6 +5,7 @@ with :func:`group_weights` every group weighs 1, however many samples it has.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +14,7 @@ from transvariation._typing import Floats, Indices
 from transvariation.certificate import check_sensitivity, required_n
 from transvariation.exceptions import TooFewSamples, warn_user
 
-ROUNDING = 1e-9  # undoes (1 - 0.9) * 10 = 0.9999999999999998 and sums of thirds that miss a whole number
+ROUNDING_ERROR = 1e-9  # undoes (1 - 0.9) * 10 = 0.9999999999999998 and sums of thirds that miss a whole number
 
 
 def rejection_count(n: float, sensitivity: float, *, held_out: bool) -> float:
@@ -29,8 +30,8 @@ def rejection_count(n: float, sensitivity: float, *, held_out: bool) -> float:
     """
     alpha = 1 - check_sensitivity(sensitivity)
     if not held_out:
-        return alpha * n + ROUNDING
-    if alpha * (n + 1) < 1 - ROUNDING:
+        return alpha * n + ROUNDING_ERROR
+    if alpha * (n + 1) < 1 - ROUNDING_ERROR:
         need = required_n(sensitivity)
         remedy = f"calibrate with at least {need:.0f}" if math.isfinite(need) else "no number of samples supports 1"
         warn_user(
@@ -39,7 +40,7 @@ def rejection_count(n: float, sensitivity: float, *, held_out: bool) -> float:
             TooFewSamples,
         )
         return -1.0
-    return alpha * (n + 1) - 1 + ROUNDING
+    return alpha * (n + 1) - 1 + ROUNDING_ERROR
 
 
 def conformal_threshold(
@@ -79,6 +80,27 @@ def conformal_threshold(
         return float(np.partition(values, rank)[rank])
     ordered, cumulated = _cumulated(values, weights)
     return float(ordered[min(int(np.searchsorted(cumulated[1:], below, side="right")), len(ordered) - 1)])
+
+
+def is_accepted(p_values: Any, sensitivity: float) -> Any:
+    """Return whether p-values do not reject at a sensitivity: the only comparison of a p-value with a level.
+
+    Parameters
+    ----------
+    p_values : float or ndarray
+    sensitivity : float
+        The share of targets to accept.
+
+    Returns
+    -------
+    bool or ndarray of bool
+
+    Examples
+    --------
+    >>> is_accepted(0.1, 0.9), is_accepted(0.11, 0.9)
+    (False, True)
+    """
+    return p_values > 1 - sensitivity + ROUNDING_ERROR
 
 
 def margin(scores: ArrayLike, thresholds: ArrayLike) -> Floats:

@@ -18,7 +18,7 @@ from transvariation.certificate import (
 )
 from transvariation.combined_p_values import combine_p_values, rank_sum_p_value
 from transvariation.conformal import (
-    ROUNDING,
+    ROUNDING_ERROR,
     check_sensitivities,
     conformal_threshold,
     count_at_or_below,
@@ -285,7 +285,7 @@ class ConformalCalibration:
         result = np.zeros(self.n_strata, dtype=bool)
         for strata in self._pools(sensitivity):
             n = float(self.sizes[self._occupied(strata)].sum())
-            result[strata] = self.held_out and n < required_n(shares[strata[0]]) - ROUNDING
+            result[strata] = self.held_out and n < required_n(shares[strata[0]]) - ROUNDING_ERROR
         return result
 
     def coverage_report(self, sensitivity: float | ArrayLike, confidence: float = 0.95) -> CoverageReport:

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from transvariation._typing import Floats, Indices
 from transvariation.base import TransvariationClassifier
-from transvariation.density.box_probability import EXACT_UP_TO, TooManyVariables
+from transvariation.density.box_probability import MAX_EXACT_VARIABLES, TooManyVariables
 from transvariation.density.gaussian import GaussianDensity
 from transvariation.density.gaussian_mixture import GaussianMixtureBIC
 from transvariation.density.kernel_density import GaussianKernelDensity
@@ -186,7 +186,7 @@ def fit_density(density: Any, X: Floats, n_jobs: int | None = None, engine: str 
 def check_precision(density: Any, X: Floats, center: Floats) -> None:
     """Raise TooManyVariables if the tp of target samples is imprecise; a few of them are tried."""
     p = X.shape[1]
-    if p <= EXACT_UP_TO or not hasattr(density, "box_error"):
+    if p <= MAX_EXACT_VARIABLES or not hasattr(density, "box_error"):
         return
     tried = X[:: max(1, len(X) // _TRIED)]
     above = tried >= center

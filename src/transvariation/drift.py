@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from transvariation._typing import Floats
 from transvariation.conformal_calibration import ConformalCalibration
 from transvariation.exceptions import OrderedScores, warn_user
-from transvariation.ordered import MIN_ORDERED, SIGNIFICANT, correlation_time, neighbor_correlation
+from transvariation.ordered import MIN_ORDERED, SIGNIFICANT_STANDARD_ERRORS, correlation_time, neighbor_correlation
 
 _BETS = np.array([-1.5, -0.75, 0.75, 1.5])  # negative bets gain from low p-values, positive bets from high ones
 _TIMES = 3  # a block is so many correlation times long: means of neighboring blocks are then nearly independent
@@ -271,7 +271,7 @@ def _warn_if_ordered(scores: Floats) -> None:
     if len(finite) < MIN_ORDERED:
         return
     correlation, deviation = neighbor_correlation(finite)
-    if deviation > SIGNIFICANT:
+    if deviation > SIGNIFICANT_STANDARD_ERRORS:
         warn_user(
             f"the reference scores of neighboring objects are correlated ({correlation:.2f}), so that the rate of "
             "false alarms does not hold: use block_length='auto', with the reference scores of calibration='blocks' in "

@@ -13,11 +13,9 @@ from scipy.stats import beta as beta_distribution
 from scipy.stats import binom, rankdata
 
 from transvariation._typing import Floats
-from transvariation.conformal import conformal_threshold
+from transvariation.conformal import ROUNDING_ERROR, conformal_threshold, is_accepted
 
 __all__ = ["ROC", "auc", "count_extremes", "roc", "specificity_at_sensitivity", "type_ii_error"]
-
-_ROUNDING = 1e-9  # undoes 1 - 0.9 = 0.09999999999999998
 
 
 class ROC(NamedTuple):
@@ -180,7 +178,7 @@ def type_ii_error(
     for level in np.unique(labels):
         own = values[labels == level]
         for share in np.ravel(sensitivity):
-            accepted = int((own > 1 - share + _ROUNDING).sum())
+            accepted = int(is_accepted(own, share).sum())
             low, high = _clopper_pearson(accepted, len(own), confidence)
             rows.append((level, float(share), len(own), accepted / len(own), low, high))
     return pd.DataFrame(rows, columns=["level", "sensitivity", "n", "beta", "low", "high"])
@@ -230,7 +228,7 @@ def count_extremes(p_values: ArrayLike, *, confidence: float = 0.95) -> pd.DataF
         {
             "alpha": alpha,
             "expected": expected,
-            "observed": np.searchsorted(values, alpha + _ROUNDING, side="right"),
+            "observed": np.searchsorted(values, alpha + ROUNDING_ERROR, side="right"),
             "low": binom.ppf(tail, len(values), alpha),
             "high": binom.ppf(1 - tail, len(values), alpha),
         }

@@ -11,7 +11,7 @@ from transvariation.exceptions import OrderedScores, warn_user
 
 MIN_ORDERED = 20  # scores from which an autocorrelation is computed
 N_BLOCK_FOLDS = 10
-SIGNIFICANT = 4.0  # standard errors: exceeded by one sample of exchangeable scores in 30,000
+SIGNIFICANT_STANDARD_ERRORS = 4.0  # standard errors: exceeded by one sample of exchangeable scores in 30,000
 
 
 def lag_correlations(scores: ArrayLike, n_lags: int) -> Floats:
@@ -96,7 +96,7 @@ def warn_if_ordered(scores: ArrayLike, groups: ArrayLike | None = None) -> None:
     if len(values) < MIN_ORDERED:
         return
     correlation, deviation = neighbor_correlation(values)
-    if deviation > SIGNIFICANT:
+    if deviation > SIGNIFICANT_STANDARD_ERRORS:
         warn_user(
             f"the scores of neighboring {'rows' if groups is None else 'groups'} are correlated ({correlation:.2f}): "
             "the sensitivity may not hold for later samples: if the rows are in the order of time, use "

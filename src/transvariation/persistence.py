@@ -194,7 +194,7 @@ def _packed(header: dict[str, Any], model: Any) -> bytes:
 
 
 @dataclass
-class Table:
+class FrameParts:
     """A DataFrame in a form that skops supports."""
 
     columns: list[Any]
@@ -228,11 +228,11 @@ def _frame_to_table(value: Any) -> Any:
     if not isinstance(value, pd.DataFrame):
         return value
     values = [value.iloc[:, j].to_numpy() for j in range(value.shape[1])]
-    return Table(list(value.columns), value.index.to_numpy(), values)
+    return FrameParts(list(value.columns), value.index.to_numpy(), values)
 
 
 def _table_to_frame(value: Any) -> Any:
-    if not isinstance(value, Table):
+    if not isinstance(value, FrameParts):
         return value
     if not all(isinstance(column, np.ndarray) for column in (value.index, *value.values)):
         raise ModelFileError("the columns of a table are not arrays")

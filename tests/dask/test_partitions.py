@@ -23,7 +23,7 @@ from transvariation.dask import calibration
 from transvariation.dask.calibration import describes
 from transvariation.dask.partitions import Scratch, open_partitions
 from transvariation.dask.spatial_median import spatial_median_of_partitions
-from transvariation.depth.median import BLOCK
+from transvariation.depth.median import SUM_ROWS
 from transvariation.exceptions import RejectsNothing
 
 seeded = np.random.default_rng(0)
@@ -50,9 +50,9 @@ def blocks(X, sizes):
 def cuts(n):
     yield [n]
     yield [1, n - 1]
-    if n > BLOCK + 100:
-        yield [7, BLOCK, 0, n - BLOCK - 57, 50]
-        yield [BLOCK, BLOCK, n - 2 * BLOCK] if n > 2 * BLOCK else [BLOCK, n - BLOCK]
+    if n > SUM_ROWS + 100:
+        yield [7, SUM_ROWS, 0, n - SUM_ROWS - 57, 50]
+        yield ([SUM_ROWS, SUM_ROWS, n - 2 * SUM_ROWS] if n > 2 * SUM_ROWS else [SUM_ROWS, n - SUM_ROWS])
     yield [n // 7] * 6 + [n - 6 * (n // 7)]
 
 

@@ -104,7 +104,8 @@ def check_homogeneity(control: Fragments, rng: np.random.Generator) -> Check | N
     if n > 1 and sum(len(rows) - 1 for rows in control.rows) >= n:
         p, ratio = _permutation_p_value(control, rng), _fragments_by_replicates(control)
         significant = p < SIGNIFICANT and ratio >= MIN_RATIO_OF_FRAGMENTS_TO_REPLICATES
-        return _homogeneity(control, p, "replicates", significant, None if np.isinf(ratio) else round(ratio, 3))
+        stated = round(ratio, 3) if p < SIGNIFICANT and np.isfinite(ratio) else None
+        return _homogeneity(control, p, "replicates", significant, stated)
     if n >= MIN_GROUPED:
         p = _two_groups_p_value(control.means, rng)
         return _homogeneity(control, p, "groups", p < SIGNIFICANT)

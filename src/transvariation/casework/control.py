@@ -21,7 +21,12 @@ from transvariation.calibrated import CalibratedOCC, DetectorDescription
 from transvariation.calibration import CalibrationPlan, calibration_folds, take_rows
 from transvariation.casework.decision import MIN_CONTROL_TO_CALIBRATE_ALONE, Basis, Variables
 from transvariation.casework.errors import CaseError, Caution, MethodError
-from transvariation.casework.evidence import GROUPING_SENSITIVITY, MAX_GROUPED, ControlEvidence, group_fragments
+from transvariation.casework.evidence import (
+    GROUPING_SENSITIVITY,
+    MAX_FRAGMENTS_GROUPED,
+    ControlEvidence,
+    group_fragments,
+)
 from transvariation.casework.foreign import Foreign
 from transvariation.casework.fragments import Fragments
 from transvariation.casework.reading import CaseTables
@@ -182,7 +187,7 @@ def compare_with_control(
     if groups is None:
         groups = ()
         grouped = settings.groups_for(tables.axis is not None)
-        if grouped and len(control) >= MIN_CONTROL_TO_GROUP and 2 <= len(recovered) <= MAX_GROUPED:
+        if grouped and len(control) >= MIN_CONTROL_TO_GROUP and 2 <= len(recovered) <= MAX_FRAGMENTS_GROUPED:
             groups = group_fragments(_control_pair_p_values(*tables.means_after(settings.steps)))
     foreign, coverage = tables.foreign, classifier.coverage_report()
     return ControlEvidence(

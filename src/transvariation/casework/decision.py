@@ -1,39 +1,24 @@
 """Decide what calibrates, which fragments are excluded, and which evidence disagrees.
 
-This is the only module that compares a p-value with a level: figures, reports and the page ask it.
+Figures, reports and the page ask this module; `transvariation.conformal.is_accepted` makes the comparison.
 """
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
-from transvariation._typing import Bools, Floats
 from transvariation.casework.astm import Criterion, MatchInterval
 from transvariation.casework.background.likelihood_ratio import Performance
 from transvariation.casework.background.rates import Rate, measure_rate
 from transvariation.casework.errors import Caution
 from transvariation.casework.spectra import Region, Spectra
 from transvariation.certificate import required_n
+from transvariation.conformal import is_accepted
 
-ROUNDING = 1e-9  # 1 - 0.9 is slightly less than 0.1
+_ROUNDING = 1e-9  # a share such as 0.95 may be slightly less than 950 thousandths
 MIN_CONTROL_TO_CALIBRATE_ALONE = 30  # with fewer, a background includes fewer fragments of other sources
-
-
-@overload
-def is_accepted(p_value: float, sensitivity: float) -> bool: ...
-@overload
-def is_accepted(p_value: Floats, sensitivity: float) -> Bools: ...
-def is_accepted(p_value: Any, sensitivity: float) -> Any:
-    """Return whether a p-value does not exclude at a sensitivity.
-
-    Examples
-    --------
-    >>> is_accepted(0.1, 0.9), is_accepted(0.11, 0.9)
-    (False, True)
-    """
-    return p_value > 1 - sensitivity + ROUNDING
 
 
 @dataclass(frozen=True)
@@ -178,7 +163,7 @@ class Model:
         n, smallest = self.calibrating.n, self.calibrating.smallest_p_value
         if n < self.need:
             need = None if math.isinf(self.need) else int(self.need)
-            supported = math.floor(1000 * self.sensitivity_used + ROUNDING) / 1000
+            supported = math.floor(1000 * self.sensitivity_used + _ROUNDING) / 1000
             return [
                 Caution.of(
                     "few-units",

@@ -8,14 +8,15 @@ from scipy.spatial.distance import squareform
 
 from transvariation._typing import Floats
 from transvariation.casework.background.likelihood_ratio import Performance
-from transvariation.casework.decision import ROUNDING, Basis, Variables
+from transvariation.casework.decision import Basis, Variables
 from transvariation.casework.errors import Caution
 from transvariation.casework.foreign import Foreign
+from transvariation.conformal import is_accepted
 
-Ratios = dict[str, tuple[float, str]]  # log10 likelihood ratio and bound by system
+RatiosBySystem = dict[str, tuple[float, str]]  # log10 likelihood ratio and bound by system
 
 GROUPING_SENSITIVITY = 0.9  # at which recovered fragments are grouped
-MAX_GROUPED = 60  # recovered fragments; of more, no groups are formed
+MAX_FRAGMENTS_GROUPED = 60  # recovered fragments; of more, no groups are formed
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -77,8 +78,8 @@ class BackgroundEvidence(Evidence):
         Of the control fragments compared with those of one source, and of all replicates with those of the background.
     """
 
-    ratios: tuple[Ratios, ...]
-    group_ratios: tuple[Ratios, ...] = ()
+    ratios: tuple[RatiosBySystem, ...]
+    group_ratios: tuple[RatiosBySystem, ...] = ()
     likelihood: dict[str, Performance] = field(default_factory=dict)
     homogeneity_p_value: float | None = None
     replicate_p_value: float | None = None
@@ -86,7 +87,8 @@ class BackgroundEvidence(Evidence):
 
 def group_fragments(pair_p_values: Floats) -> tuple[tuple[int, ...], ...]:
     """Find sets of two or more fragments of which every pair is indistinguishable (complete linkage)."""
-    distances = squareform(1 - pair_p_values, checks=False)
-    labels = fcluster(linkage(distances, "complete"), GROUPING_SENSITIVITY - ROUNDING, "distance")
+    accepted = is_accepted(pair_p_values, GROUPING_SENSITIVITY)
+    distances = squareform(np.where(accepted, 1 - pair_p_values, 2.0), checks=False)
+    labels = fcluster(linkage(distances, "complete"), 1.0, "distance")
     groups = (np.flatnonzero(labels == label).tolist() for label in np.unique(labels))
     return tuple(tuple(group) for group in groups if len(group) > 1)

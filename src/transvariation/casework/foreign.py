@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from transvariation.casework.decision import is_accepted
+from transvariation.conformal import is_accepted
 from transvariation.metrics import type_ii_error
 
 

@@ -1,12 +1,13 @@
 """Judge recovered fragments by control fragments, with or without a background."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy.signal import find_peaks
 
+from transvariation._typing import Progress
 from transvariation.casework.astm import compare_by_astm
 from transvariation.casework.background.basis import compare_with_background
 from transvariation.casework.checks import Check, check_case
@@ -21,7 +22,7 @@ from transvariation.casework.decision import (
     conclude_group,
     decide,
 )
-from transvariation.casework.evidence import BackgroundEvidence, ControlEvidence, Evidence, Ratios
+from transvariation.casework.evidence import BackgroundEvidence, ControlEvidence, Evidence, RatiosBySystem
 from transvariation.casework.fragments import Fragments
 from transvariation.casework.procedure import Procedure
 from transvariation.casework.reading import CaseTables, read_case
@@ -32,7 +33,6 @@ from transvariation.casework.variables import MANY_VARIABLES
 from transvariation.provenance import provenance
 from transvariation.tables import Table
 
-Progress = Callable[[str, float | None], None]
 MAX_DEVIATION = 1e6  # standard deviations; JSON has no infinity
 MAX_REASONS = 10  # of many variables, those that the reasons name
 
@@ -301,7 +301,7 @@ def _known(p_values: dict[str, Any]) -> dict[str, float]:
     return {basis: float(p) for basis, p in p_values.items() if not np.isnan(p)}
 
 
-def _ratios(ratios: Ratios) -> dict[str, Any]:
+def _ratios(ratios: RatiosBySystem) -> dict[str, Any]:
     return {
         "log10_lr": {system: value for system, (value, _) in ratios.items()},
         "bound": {system: bound for system, (_, bound) in ratios.items() if bound},

@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 from transvariation._typing import Floats
 from transvariation.casework.background.model import Background
 from transvariation.casework.background.pairs import Source
-from transvariation.casework.background.same_source import MIN_SOURCES
+from transvariation.casework.background.same_source import MIN_SOURCES_TO_CALIBRATE
 from transvariation.casework.database import Database, is_database
 from transvariation.casework.errors import CaseError, Caution
 from transvariation.casework.fragments import Fragments, fragments_of
@@ -334,8 +334,10 @@ def _with_background(case: CaseTables, table: Table, fragments: Fragments) -> Ca
         cautions.append(Caution.of("components", n=n, variables=len(case.features), explained=explained))
     sources: list[Source] = [[case.prepared(x) for x in source] for source in by_source]
     usable = [source for source in sources if len(source) > 1]
-    if len(usable) < MIN_SOURCES:
-        raise CaseError("few-sources", remedy="more-sources", table=table.name, n=len(usable), need=MIN_SOURCES)
+    if len(usable) < MIN_SOURCES_TO_CALIBRATE:
+        raise CaseError(
+            "few-sources", remedy="more-sources", table=table.name, n=len(usable), need=MIN_SOURCES_TO_CALIBRATE
+        )
     if len(fragments.names) == len(sources):
         cautions.append(Caution.of("replicates-as-fragments", table=table.name))
     means = [np.array([x.mean(axis=0) for x in source]) for source in usable]

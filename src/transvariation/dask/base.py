@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from transvariation._typing import Floats
-from transvariation.base import MAX_SAMPLE, TransvariationClassifier
+from transvariation.base import MAX_SAMPLES_EXPLAINED, TransvariationClassifier
 from transvariation.conformal import check_sensitivities, count_at_or_below
 from transvariation.dask.calibration import PartitionedCalibration, check_calibration, half
 from transvariation.dask.partitions import (
@@ -122,7 +122,7 @@ class PartitionedClassifier(TransvariationClassifier):
                 counts=counts,
             )
             self._set_threshold(self.sensitivity)
-            self._keep_sample(rows.sample(MAX_SAMPLE), None)
+            self._keep_sample(rows.sample(MAX_SAMPLES_EXPLAINED), None)
         except BaseException:
             if scratch is not None:
                 scratch.remove()  # also when interrupted: no file is left behind

@@ -1,7 +1,7 @@
 """The spatial median of rows in partitions, with the same bits as on one machine.
 
-Newton's sums are taken over blocks of rows that do not depend on the partitions: rows 0 to BLOCK, BLOCK to 2 BLOCK and
-so on. A partition sums the blocks that lie within it. Rows of a block that straddles partitions are fetched once and
+Newton's sums are taken over blocks of rows that do not depend on the partitions: each has `SUM_ROWS` rows.
+A partition sums the blocks that lie within it. Rows of a block that straddles partitions are fetched once and
 summed here. The sums of the blocks are then added in the order of the rows, as on one machine.
 """
 
@@ -11,7 +11,7 @@ from transvariation._typing import Floats
 from transvariation.dask.calibration import kth_smallest
 from transvariation.dask.partitions import Integers, Partitions
 from transvariation.depth.median import (
-    BLOCK,
+    SUM_ROWS,
     Rows,
     distance_from,
     midpoint,
@@ -54,7 +54,7 @@ class _Parted(Rows):
         parts = {block: sums_of_blocks(rows, y, len(self)) for block, rows in self._edges.items()}
         for start, inside in zip(self._starts, self._rows.map(_sums_inside, self._starts, y), strict=False):
             if inside is not None:
-                parts[-(-int(start) // BLOCK)] = inside
+                parts[-(-int(start) // SUM_ROWS)] = inside
         return np.concatenate([parts[block] for block in sorted(parts)])
 
     def _straddling(self) -> dict[int, Floats]:
@@ -93,8 +93,8 @@ def _times(rows: Floats, number: int, unit: float) -> Floats:
 def _whole_blocks(starts: Integers, number: int) -> tuple[int, int]:
     """Return the range of rows whose blocks lie entirely in a partition; the last block of all may be short."""
     begin, end = int(starts[number]), int(starts[number + 1])
-    first = -(-begin // BLOCK) * BLOCK
-    last = end if end == starts[-1] else end // BLOCK * BLOCK
+    first = -(-begin // SUM_ROWS) * SUM_ROWS
+    last = end if end == starts[-1] else end // SUM_ROWS * SUM_ROWS
     return (first - begin, last - begin) if last > first else (end - begin, end - begin)
 
 
@@ -109,8 +109,8 @@ def _edges(rows: Floats, number: int, starts: Integers) -> list[tuple[int, Float
     found = []
     for begin, end in ((0, low), (high, len(rows))):
         while begin < end:
-            block = int(begin + starts[number]) // BLOCK
-            stop = min(end, (block + 1) * BLOCK - int(starts[number]))
+            block = int(begin + starts[number]) // SUM_ROWS
+            stop = min(end, (block + 1) * SUM_ROWS - int(starts[number]))
             found.append((block, rows[begin:stop].copy()))
             begin = stop
     return found

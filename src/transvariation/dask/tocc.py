@@ -260,12 +260,12 @@ class PAMTOCC(PartitionedClassifier):
         self.sample_size = sample_size
         self.scratch = scratch
 
-    def _make_description(self) -> "Medoids":
-        return Medoids("count", self.ties, self.n_clusters, self.sample_size)
+    def _make_description(self) -> "CountedMedoids":
+        return CountedMedoids("count", self.ties, self.n_clusters, self.sample_size)
 
 
 @dataclass(eq=False)
-class Medoids(CountedPartitions):
+class CountedMedoids(CountedPartitions):
     """The medoids of a sample of the rows."""
 
     n_clusters: int

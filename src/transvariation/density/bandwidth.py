@@ -23,7 +23,8 @@ from transvariation.density.covariance import covariance_root
 
 Order = tuple[int, ...]  # how often each coordinate is differentiated
 Functionals = dict[Order, float]
-Block = tuple[Floats, Floats, float]  # differences, how often they count, the variance that a grid has added to each
+# Differences, how often they count, the variance that a grid has added to each.
+_WeightedDifferences = tuple[Floats, Floats, float]
 
 FUNCTIONALS = ("correct", "ks")
 MAX_DIMENSION = 3
@@ -197,7 +198,7 @@ class _Sample:
         factor = (2 * pi) ** (-self.p / 2) / self.n**2
         return {r: total * factor for r, total in totals.items()}
 
-    def _blocks(self, g: float) -> Iterator[Block]:
+    def _blocks(self, g: float) -> Iterator[_WeightedDifferences]:
         if self.n <= _EXACT[self.p]:
             yield from _pairs(self.Z)
         elif self._width <= np.sqrt(3 * _COARSEST[self.p]) * g:
@@ -209,7 +210,7 @@ class _Sample:
     def _whole(self) -> Floats:
         return _autocorrelation(self.Z, self._width)
 
-    def _far_and_near(self, width: float, reach: float) -> Iterator[Block]:
+    def _far_and_near(self, width: float, reach: float) -> Iterator[_WeightedDifferences]:
         """Long tails: a grid of the needed width covers the middle, the objects outside meet their neighbours."""
         Z = _closed_up(self.Z, reach)
         distance = np.abs(Z - np.median(Z, axis=0)).max(axis=1)
@@ -224,7 +225,7 @@ class _Sample:
             yield Z[some[met["i"]]] - Z[met["j"]], np.where(outside[met["j"]], 1.0, 2.0), 0.0
 
 
-def _pairs(Z: Floats) -> Iterator[Block]:
+def _pairs(Z: Floats) -> Iterator[_WeightedDifferences]:
     """Yield all differences. A pair counts twice: orders are even, both directions agree."""
     n, p = Z.shape
     yield np.zeros((1, p)), np.array([float(n)]), 0.0
@@ -259,7 +260,7 @@ def _autocorrelation(Z: Floats, width: float) -> Floats:
     return np.where(pairs > 0.5 / len(Z), pairs, 0.0)  # the FFT leaves rounding errors where there is no pair
 
 
-def _near(pairs: Floats, width: float, reach: float) -> Iterator[Block]:
+def _near(pairs: Floats, width: float, reach: float) -> Iterator[_WeightedDifferences]:
     """Yield the steps of the grid within reach of a kernel, and how often they occur."""
     farthest = [min(int(reach / width) + 1, size // 2 - 1) for size in pairs.shape]
     steps = np.stack(np.meshgrid(*(np.arange(-m, m + 1) for m in farthest), indexing="ij"), axis=-1)

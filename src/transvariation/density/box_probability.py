@@ -12,7 +12,7 @@ from transvariation.density.minimax_tilting import MAX_VARIABLES, log_box_tilted
 from transvariation.density.normal_boxes import log_box2, log_box3, log_interval
 from transvariation.validation import blocks
 
-EXACT_UP_TO = 3  # correlated variables; more need quasi Monte Carlo
+MAX_EXACT_VARIABLES = 3  # correlated variables; more need quasi Monte Carlo
 _TOLERANCE = 1e-3
 _NEGLIGIBLE = -50.0  # log probabilities below which no digits are needed if any precision is accepted
 _FARTHEST = 1e6  # standard deviations, for three and more correlated variables

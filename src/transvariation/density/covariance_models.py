@@ -30,7 +30,7 @@ INNER_ROUNDS = 100
 # A round of rotations costs p (p - 1) / 2 of them. Any progress is progress of EM, the next iteration goes on from it.
 AXES_ROUNDS_PLANE = 100
 AXES_ROUNDS = 5
-NULL = 1e-13  # eigenvalues below this share of the largest are zero
+NULL_SHARE = 1e-13  # eigenvalues below this share of the largest are zero
 AXES_TOL = 1e-4  # the criterion is flat at its minimum: an error of 1e-4 in the angle is one of 1e-8 in it
 
 
@@ -105,7 +105,7 @@ def eigen(W: Floats) -> tuple[Floats, Floats]:
         # A fit that has collapsed carries NaN until it is dropped; LAPACK would refuse the whole stack for it.
         values, vectors = np.linalg.eigh(np.where(np.isfinite(W), W, 0.0))
         values, vectors = values[:, ::-1], vectors[:, :, ::-1].copy()
-        rank = (values > NULL * values[:, :1]).sum(axis=1)
+        rank = (values > NULL_SHARE * values[:, :1]).sum(axis=1)
         for k in np.flatnonzero(rank < W.shape[1] - 1):
             _complete_axes(vectors[k], int(rank[k]))
         return values, vectors

@@ -19,7 +19,7 @@ from transvariation.parallel import run_in_threads
 _EPS = float(np.finfo(float).eps)
 # A component has collapsed when the part of a variable's variance that the variables before it leave unexplained is
 # nothing but rounding: of the component's own variance of that variable, or of that of all samples.
-COLLAPSED = 1e-13
+COLLAPSED_SHARE = 1e-13
 SMALLEST_SIZE = float(np.sqrt(_EPS))
 _BATCH = 2**17  # components x samples that are fitted together: many calls' worth of work that fits into the cache
 
@@ -90,7 +90,7 @@ def whitening(covariances: Floats, floor: Floats) -> tuple[Floats, Floats, NDArr
             L[:, i, j] = (covariances[:, i, j] - np.einsum("kl,kl->k", L[:, i, :j], L[:, j, :j])) * T[:, j, j]
         variance = covariances[:, i, i]
         left = variance - np.einsum("kl,kl->k", L[:, i, :i], L[:, i, :i])
-        regular &= left > np.maximum(COLLAPSED * variance, floor[i])
+        regular &= left > np.maximum(COLLAPSED_SHARE * variance, floor[i])
         root = np.sqrt(np.where(regular, left, 1.0))
         half_log_determinant += np.log(root)
         L[:, i, i] = root

@@ -12,13 +12,13 @@ from transvariation._typing import Floats
 from transvariation.density.box_probability import log_mixture_boxes
 from transvariation.density.covariance import check_full_spread
 
-Components = tuple[Floats, Floats, Floats]  # weights, means, covariances
+MixtureComponents = tuple[Floats, Floats, Floats]  # weights, means, covariances
 
 
 class GaussianMixtureMixin(DensityMixin):
     """Box probabilities of densities that are mixtures of Gaussians."""
 
-    def _components(self) -> Components:
+    def _components(self) -> MixtureComponents:
         """Return weights (G,), means (G, p) and covariances (G, p, p), or (p, p) if the components share one."""
         raise NotImplementedError
 
@@ -143,5 +143,5 @@ class GaussianDensity(GaussianMixtureMixin, BaseEstimator):
         constant = np.log(np.diag(self._chol)).sum() + len(self.mean_) / 2 * np.log(2 * np.pi)
         return -0.5 * (z * z).sum(axis=0) - constant
 
-    def _components(self) -> Components:
+    def _components(self) -> MixtureComponents:
         return np.ones(1), self.mean_[None], self.covariance_

@@ -15,7 +15,7 @@ from transvariation._typing import Floats, RandomState
 from transvariation.acceleration import resolve_engine
 from transvariation.density.covariance_models import MODELS, MODELS_1D, n_parameters
 from transvariation.density.em import fit_mixtures, log_density, search
-from transvariation.density.gaussian import Components, GaussianMixtureMixin
+from transvariation.density.gaussian import GaussianMixtureMixin, MixtureComponents
 from transvariation.density.hierarchical import merge_clusters, starting_partitions
 from transvariation.validation import check_count, check_magnitude
 
@@ -252,7 +252,7 @@ class GaussianMixtureBIC(GaussianMixtureMixin, BaseEstimator):
         """
         return self.predict_proba(X).argmax(axis=1)
 
-    def _components(self) -> Components:
+    def _components(self) -> MixtureComponents:
         return self.weights_, self.means_, self.covariances_
 
     def sample(self, n_samples: int = 1) -> tuple[Floats, NDArray[np.intp]]:

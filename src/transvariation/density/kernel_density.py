@@ -13,7 +13,7 @@ from transvariation._typing import Floats, RandomState
 from transvariation.density.bandwidth import MAX_DIMENSION
 from transvariation.density.box_probability import least_eigenvalue
 from transvariation.density.covariance import solve_rows, varying
-from transvariation.density.gaussian import Components, GaussianMixtureMixin
+from transvariation.density.gaussian import GaussianMixtureMixin, MixtureComponents
 from transvariation.validation import blocks, check_magnitude
 
 RULES = ("normal", "scott")
@@ -236,7 +236,7 @@ class GaussianKernelDensity(GaussianMixtureMixin, BaseEstimator):
         rows: Floats = validate_data(self, X, dtype=np.float64, reset=False)
         return log_kernel_density(self.means_, self.bandwidth_, rows)
 
-    def _components(self) -> Components:
+    def _components(self) -> MixtureComponents:
         return np.full(len(self.means_), 1 / len(self.means_)), self.means_, self.bandwidth_
 
     def sample(self, n_samples: int = 1, random_state: RandomState = None) -> Floats:

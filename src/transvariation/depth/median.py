@@ -19,7 +19,7 @@ from transvariation.validation import as_rows, exponent_beyond
 _LARGE = 20_000  # rows from which on Newton's method starts from the median of a subsample
 _SUBSAMPLE = 4_000
 _CHANCE, _ROUNDING = 5e-3, 1e-13  # accuracy, of the mean distance: what a subsample errs by anyway, and full precision
-BLOCK = 8_192  # rows summed together; fixed, so that partitioned rows give the same bits as one array
+SUM_ROWS = 8_192  # rows summed together; fixed, so that partitioned rows give the same bits as one array
 _WIDE = 50  # variables from which on fewer rows than variables are handled in the span of the rows
 _TINIEST = float(np.finfo(float).tiny)
 _MAX_PASSES = 200  # never needed; a bound for every loop
@@ -158,14 +158,14 @@ def _pass(X: Rows, y: Floats) -> _Pass:
         step=step,
         weight=float(sums[1]),
         weight2=float(sums[2]),
-        nearest=k * BLOCK + int(position[k]),
+        nearest=k * SUM_ROWS + int(position[k]),
         pull=sum(tie for tie, s in zip(ties, square, strict=True) if s == least) / math.sqrt(least),
         at=int(sums[3]),
     )
 
 
 def sums_of_blocks(X: Floats, y: Floats, n_rows: int) -> Floats:
-    """Sum over the rows that are not at y, in blocks of `BLOCK` rows: one row of sums per block.
+    """Sum over the rows that are not at y, in blocks of `SUM_ROWS` rows: one row of sums per block.
 
     The size of the whole sample, of which X may be a part, decides whether compiled code runs.
 
@@ -175,8 +175,8 @@ def sums_of_blocks(X: Floats, y: Floats, n_rows: int) -> Floats:
     if use_compiled(n_rows):
         from transvariation.depth.compiled.median import fused_pass
 
-        return fused_pass(X, y, BLOCK)
-    return np.array([_plain_sums(X[start : start + BLOCK], y) for start in range(0, len(X), BLOCK)])
+        return fused_pass(X, y, SUM_ROWS)
+    return np.array([_plain_sums(X[start : start + SUM_ROWS], y) for start in range(0, len(X), SUM_ROWS)])
 
 
 def _plain_sums(X: Floats, y: Floats) -> Floats:

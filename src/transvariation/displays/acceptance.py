@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from transvariation._typing import Floats
+from transvariation.conformal import is_accepted
 from transvariation.displays.axes import given_or_new, legend, styled
 from transvariation.report.figure_style import DARK, RED, REGION, THRESHOLD, WARM
 from transvariation.report.names import label_ticks
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-_ROUNDING = 1e-9
 _MARKERS: dict[str, dict[str, Any]] = {  # distinguishable without colour, too
     "regular": {"marker": "o", "color": DARK},
     "extreme": {"marker": "^", "color": WARM, "edgecolor": "black"},
@@ -128,8 +128,8 @@ class AcceptanceDisplay:
         ndarray of str
             ``"regular"``, ``"extreme"`` or ``"outlier"``.
         """
-        accepted = p_values > 1 - self.sensitivity + _ROUNDING
-        outlying = p_values <= 1 / (self.n_calibration + 1) + _ROUNDING
+        accepted = is_accepted(p_values, self.sensitivity)
+        outlying = ~is_accepted(p_values, self.n_calibration / (self.n_calibration + 1))
         return np.select([accepted, outlying], ["regular", "outlier"], "extreme")
 
     @styled

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from transvariation._typing import Bools, Floats
 from transvariation.preprocessing.base import SpectrumTransformer, segments
 
-Region = tuple[float, float]
+PositionRange = tuple[float, float]
 
 _SIZES = {
     "area": lambda X: np.abs(X).sum(axis=1, keepdims=True),
@@ -40,7 +40,7 @@ class Normalization(SpectrumTransformer):
     array([[0.5, 1. , 2. ]])
     """
 
-    def __init__(self, norm: str = "area", *, region: Region | None = None, axis: ArrayLike | None = None):
+    def __init__(self, norm: str = "area", *, region: PositionRange | None = None, axis: ArrayLike | None = None):
         self.norm = norm
         self.region = region
         self.axis = axis
@@ -86,7 +86,7 @@ class RegionScaling(SpectrumTransformer):
 
     learns = True
 
-    def __init__(self, regions: Sequence[Region] | None = None, *, axis: ArrayLike | None = None):
+    def __init__(self, regions: Sequence[PositionRange] | None = None, *, axis: ArrayLike | None = None):
         self.regions = regions
         self.axis = axis
 
@@ -109,7 +109,7 @@ class RegionScaling(SpectrumTransformer):
         return X / self.scale_
 
 
-def region_mask(positions: Floats, region: Region) -> Bools:
+def region_mask(positions: Floats, region: PositionRange) -> Bools:
     """Return a mask of the positions in a region, ends included.
 
     Parameters

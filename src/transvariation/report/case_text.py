@@ -10,7 +10,7 @@ from transvariation.casework.background.rates import Rate
 from transvariation.casework.foreign import Foreign
 from transvariation.report.wording import (
     ALONE,
-    LISTED,
+    MAX_NAMES_LISTED,
     UNITS,
     another_source,
     disagreement,
@@ -212,7 +212,7 @@ def foreign_sentence(result: CaseResult, foreign: Foreign) -> str:
 
 def disagreement_lines(result: CaseResult) -> list[str]:
     """Name the fragments on which the evidence disagrees."""
-    found = [c for c in result.conclusions if c.disagreements][:LISTED]
+    found = [c for c in result.conclusions if c.disagreements][:MAX_NAMES_LISTED]
     return [f"{printable(c.fragment)}: {disagreement(c)}" for c in found]
 
 

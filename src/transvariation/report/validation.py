@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from transvariation.atomic_write import replacing
 from transvariation.casework.background.rates import Rate
 from transvariation.casework.database import ABOUT
-from transvariation.casework.validation import MEANING, METHODS, DesignResult, ValidationResult, Verdict
+from transvariation.casework.validation import COMPARED_METHODS, MEANING, DesignResult, ValidationResult, Verdict
 from transvariation.report.case_figures import draw_tippett
 from transvariation.report.case_text import plural
 from transvariation.report.figure_style import DARK, GREY, PHONE_WIDTH, RED, SETTINGS, THRESHOLD, WARM
@@ -287,7 +287,11 @@ def _method(result: ValidationResult) -> Section:
             "others, with the code that judges cases.",
             "Half of the comparisons of different sources are between sources of one stratum, where strata are named.",
             f"Variables: {', '.join(settings['variables'])}" + (", as logarithms." if settings["log"] else "."),
-            *(f"{NAMES[name]}: {words}." for name, words in METHODS.items() if name in result.designs[0].rates),
+            *(
+                f"{NAMES[name]}: {words}."
+                for name, words in COMPARED_METHODS.items()
+                if name in result.designs[0].rates
+            ),
         ]
     )
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # a wrong option is refused before scikit-learn is imported
     from transvariation.casework.checks import Check
     from transvariation.casework.decision import Disagreement, Model
 
-LISTED = 20  # names in a sentence
+MAX_NAMES_LISTED = 20  # names in a sentence
 LOWEST_ADVISED = 0.9  # sensitivity: no one is advised to exclude more than a tenth of fragments of the same source
 MANY_FRAGMENTS = 10  # recovered fragments: of as many, the number that would be excluded by design is stated
 ALONE = "differs by itself in"  # the column of variables that exclude by themselves, corrected for their number
@@ -142,7 +142,7 @@ def plural(n: int, unit: str) -> str:
     return f"{n} {unit}" if n == 1 else f"{n} {unit}s"
 
 
-def listed(names: Any, shown: int = LISTED) -> str:
+def listed(names: Any, shown: int = MAX_NAMES_LISTED) -> str:
     """List names, at most `shown` of them."""
     names = [printable(str(name)) for name in names]
     more = len(names) - shown
@@ -451,7 +451,7 @@ def _homogeneity(check: "Check", p: str) -> str:
         "groups": "fall into two groups",
     }[check.values["against"]]
     ratio, apart = check.values["ratio"], check.values["apart"]
-    if ratio is not None and check.p_value < 0.01:
+    if ratio is not None:
         words = f"differ from each other {ratio:.1f} times as much as replicates of one fragment do"
         if not check.significant:
             return f"The control fragments {words} ({p}), as fragments of one source may."

@@ -19,7 +19,7 @@ from transvariation.tables.problems import Problems
 from transvariation.tables.settings import MARKS
 from transvariation.tables.text import TextGrid
 
-Source = Union[str, "os.PathLike[str]", bytes, BinaryIO, pd.DataFrame]
+TableSource = Union[str, "os.PathLike[str]", bytes, BinaryIO, pd.DataFrame]
 
 _NO_TABLES = {
     "old-excel": (b"\xd0\xcf\x11\xe0",),
@@ -30,7 +30,7 @@ _NO_TABLES = {
 
 @contextmanager
 def opened(
-    source: Source,
+    source: TableSource,
     name: str | None,
     limits: Limits,
     *,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from transvariation.tables.columns import locate, same_unit, similar
 from transvariation.tables.grid import Limits
-from transvariation.tables.opening import Source
+from transvariation.tables.opening import TableSource
 from transvariation.tables.problems import Problem, TableError
 from transvariation.tables.reading import read_table
 from transvariation.tables.settings import TableSettings
@@ -118,8 +118,8 @@ def unit_problems(units: Mapping[str, str], there: str, table: Table, features: 
 
 
 def read_pair(
-    control: Source,
-    recovered: Source,
+    control: TableSource,
+    recovered: TableSource,
     settings: TableSettings | tuple[TableSettings, TableSettings] = TableSettings(),  # noqa: B008  # frozen
     *,
     names: tuple[str | None, str | None] = (None, None),

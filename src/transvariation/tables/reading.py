@@ -14,7 +14,7 @@ from transvariation.tables.cells import cell_text, explain, find_decimal, order_
 from transvariation.tables.columns import LEVELS, TableColumn, find_columns, take_units
 from transvariation.tables.grid import Block, Grid, Limits
 from transvariation.tables.long_table import wide_blocks
-from transvariation.tables.opening import Source, opened
+from transvariation.tables.opening import TableSource, opened
 from transvariation.tables.problems import Problem, Problems, TableError, row_list
 from transvariation.tables.table import Table, apply_policy, join
 from transvariation.validation import blocks, check_count
@@ -40,7 +40,7 @@ _NUMBERED = re.compile(  # K1-1, K1 rep 2, K1_03, K1a
 
 
 def read_table(
-    source: Source,
+    source: TableSource,
     *,
     features: Sequence[str] | None = None,
     id_column: str | None = None,
@@ -145,7 +145,7 @@ def read_table(
 
 
 def read_chunks(
-    source: Source,
+    source: TableSource,
     features: Sequence[str],
     *,
     rows: int | None = None,

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-MAX_IDLE = 32  # connections without a request; of more, those that were opened first are closed
+MAX_IDLE_CONNECTIONS = 32  # connections without a request; of more, those that were opened first are closed
 FIRST_REQUEST_SECONDS = 20.0  # uvicorn's own time limit begins with the first response
 
 
@@ -19,7 +19,7 @@ class Connection(H11Protocol):
         self.all[self] = None
         self.loop.call_later(FIRST_REQUEST_SECONDS, self._close_without_request)
         idle = [each for each in self.all if each.cycle is None or each.cycle.response_complete]
-        for each in idle[:-MAX_IDLE]:
+        for each in idle[:-MAX_IDLE_CONNECTIONS]:
             each.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:

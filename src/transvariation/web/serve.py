@@ -13,7 +13,7 @@ def serve(port: int, open_browser: bool) -> None:
         import uvicorn
 
         from transvariation.web.app import make_app
-        from transvariation.web.connection import MAX_IDLE, Connection
+        from transvariation.web.connection import MAX_IDLE_CONNECTIONS, Connection
     except ImportError as error:
         raise ValueError("the page needs a web server: pip install 'transvariation[app]'") from error
     from transvariation.web.workers import warm_up
@@ -48,7 +48,7 @@ def serve(port: int, open_browser: bool) -> None:
             log_level="warning",
             server_header=False,
             timeout_keep_alive=10,
-            limit_concurrency=2 * MAX_IDLE,
+            limit_concurrency=2 * MAX_IDLE_CONNECTIONS,
         )
         uvicorn.Server(config).run(sockets=[listener])
     except KeyboardInterrupt:  # which uvicorn passes on when it has closed its connections

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from transvariation._typing import Progress
 from transvariation.casework import CaseError, CaseResult, CaseSettings
 from transvariation.casework.checks import duplicate_cautions
-from transvariation.casework.judging import Progress, judge_tables
+from transvariation.casework.judging import judge_tables
 from transvariation.casework.reading import CaseTables, read_case
 from transvariation.casework.settings import TABLES
 from transvariation.casework.variables import preprocessing_for, select_ranges, spectral_axis

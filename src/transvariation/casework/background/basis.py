@@ -5,16 +5,17 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from transvariation._typing import Floats
-from transvariation.casework.background.likelihood_ratio import MIN_SOURCES, SYSTEM
+from transvariation.casework.background.likelihood_ratio import MIN_SOURCES_FOR_RATIOS, SYSTEM
 from transvariation.casework.background.model import Background, bound_of
 from transvariation.casework.background.pairs import Design, Pairs, one_pair, scaled_differences
 from transvariation.casework.background.same_source import SameSourceDifferences
-from transvariation.casework.decision import Basis, is_accepted
+from transvariation.casework.decision import Basis
 from transvariation.casework.errors import Caution
-from transvariation.casework.evidence import MAX_GROUPED, BackgroundEvidence, Ratios, group_fragments
+from transvariation.casework.evidence import MAX_FRAGMENTS_GROUPED, BackgroundEvidence, RatiosBySystem, group_fragments
 from transvariation.casework.reading import CaseTables
+from transvariation.conformal import is_accepted
 
-LEVEL = 0.005  # of the share of sources that vary as little as the case, below which ratios are refused
+_MIN_SHARE_VARYING_LESS = 0.005  # the share of sources that vary as little as the case, below which ratios are refused
 
 
 def compare_with_background(
@@ -44,7 +45,7 @@ def compare_with_background(
         *_spread_cautions(tables, background.differences(usual), control, replicates),
     ]
 
-    def log10_lr(pair: Pairs, design: Design) -> Ratios:
+    def log10_lr(pair: Pairs, design: Design) -> RatiosBySystem:
         return {} if cautions else _log10_lr(background, pair, design)
 
     for i, r in enumerate(counts):
@@ -58,9 +59,10 @@ def compare_with_background(
         ratios.append(log10_lr(pair, design))
     differences, n = background.differences(usual), len(background.usable)
     names = [name for name, x in zip(tables.background_names, tables.background, strict=False) if len(x) > 1]
-    alike = zip(names, background.source_p_values(control.mean(axis=0), usual).tolist(), strict=False)
+    shares = zip(names, background.source_p_values(control.mean(axis=0), usual).tolist(), strict=False)
+    alike = {name: p for name, p in shares if is_accepted(p, 0.99)}
     groups: tuple[tuple[int, ...], ...] = ()
-    if 2 <= len(recovered) <= MAX_GROUPED:
+    if 2 <= len(recovered) <= MAX_FRAGMENTS_GROUPED:
         groups = group_fragments(background.pair_p_values(recovered, usual.questioned_replicates))
     joint = [
         (one_pair(control.mean(axis=0), recovered[list(group)].mean(axis=0), design), design)
@@ -69,9 +71,7 @@ def compare_with_background(
     ]
     ratio = None if cautions else background.calibrated(usual)
     return BackgroundEvidence(
-        basis=Basis(
-            n, 1 / (n + 1), background.rates(usual), {name: p for name, p in alike if p > 0.01}, float(errors.max())
-        ),
+        basis=Basis(n, 1 / (n + 1), background.rates(usual), alike, float(errors.max())),
         p_values=ranks,
         univariate=None if tables.is_summarised else univariate,
         ratios=tuple(ratios),
@@ -101,8 +101,8 @@ def _spread_cautions(
     """
     shares = [differences.dispersion_p_values(control)] if len(control) > 1 else []
     shares += [found for found in [differences.replicate_p_values(replicates)] if found is not None]
-    level = max(LEVEL, 1 / (differences.n_sources_ + 1))
-    if tables.background_table is None or min((low for low, _ in shares), default=1.0) > level + 1e-9:
+    level = max(_MIN_SHARE_VARYING_LESS, 1 / (differences.n_sources_ + 1))
+    if tables.background_table is None or is_accepted(min((low for low, _ in shares), default=1.0), 1 - level):
         return []
     return [Caution.of("varies-less", background=tables.background_table.name)]
 
@@ -127,14 +127,14 @@ def _scale_cautions(tables: CaseTables, background: Background, center: Floats, 
 def _few_sources(background: Background) -> list[Caution]:
     if background.supports_ratios:
         return []
-    return [Caution.of("few-sources-for-ratios", n=len(background.usable), need=MIN_SOURCES)]
+    return [Caution.of("few-sources-for-ratios", n=len(background.usable), need=MIN_SOURCES_FOR_RATIOS)]
 
 
 def _p_value(background: Background, pair: Pairs, design: Design) -> float:
     return float(background.differences(design).p_values(scaled_differences(pair))[0])
 
 
-def _log10_lr(background: Background, pair: Pairs, design: Design) -> Ratios:
+def _log10_lr(background: Background, pair: Pairs, design: Design) -> RatiosBySystem:
     ratio = background.calibrated(design)
     if ratio is None:
         return {}

@@ -19,7 +19,7 @@ from sklearn.utils import gen_batches
 
 from transvariation._typing import Bools, Floats, Indices
 from transvariation.casework.background.pairs import (
-    N_PARTS,
+    N_PAIR_PARTS,
     Design,
     Draw,
     Pairs,
@@ -31,7 +31,7 @@ from transvariation.casework.background.pairs import (
 from transvariation.casework.background.rates import Rate, measure_rate
 
 SYSTEM = "three_level"
-MIN_SOURCES = 30  # fewer sources do not show how sources differ
+MIN_SOURCES_FOR_RATIOS = 30  # fewer sources do not show how sources differ
 N_FOLDS = 20  # of sources: the pairs of a fold are compared by the within-source variation of the others
 LARGEST = 20.0  # larger raw log10 ratios are extrapolation; their size must not steer the calibration
 BANDWIDTHS = np.geomspace(0.1, 1.0, 8)
@@ -306,10 +306,10 @@ class LikelihoodSystem:
         """Fit the model to all sources, and its levels within sources to all but a fold of them in turn."""
         usable = self.usable_ = [source for source in background if len(source) > 1]
         n = len(usable)
-        if n < MIN_SOURCES:
+        if n < MIN_SOURCES_FOR_RATIOS:
             raise ValueError(
                 f"the background has {n} sources with two or more fragments; a likelihood ratio needs at "
-                f"least {MIN_SOURCES}"
+                f"least {MIN_SOURCES_FOR_RATIOS}"
             )
         self.model_ = ThreeLevelModel().fit(usable)
         self.rows_ = background_rows(usable)
@@ -342,7 +342,7 @@ class LikelihoodSystem:
             at = fold == left_out
             ratios[at] = calibrated_ratio(raw[~at], pairs.same[~at], pairs.weight[~at])(raw[at])
         numbers = sum(map(len, self.usable_)), len(self.usable_) * (len(self.usable_) - 1) // 2
-        parts = [pairs.part % N_PARTS == i for i in np.unique(pairs.part[pairs.same] % N_PARTS)]
+        parts = [pairs.part % N_PAIR_PARTS == i for i in np.unique(pairs.part[pairs.same] % N_PAIR_PARTS)]
         if len(parts) > 1 and all(at.any() for at in parts):
             ends = np.array([elub(ratios[at], pairs.same[at], pairs.weight[at], numbers) for at in parts])
             errors = tuple(map(float, ends.std(axis=0, ddof=1) / np.sqrt(len(parts))))

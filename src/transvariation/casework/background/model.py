@@ -7,7 +7,11 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from transvariation._typing import Floats
-from transvariation.casework.background.likelihood_ratio import MIN_SOURCES, CalibratedRatio, LikelihoodSystem
+from transvariation.casework.background.likelihood_ratio import (
+    MIN_SOURCES_FOR_RATIOS,
+    CalibratedRatio,
+    LikelihoodSystem,
+)
 from transvariation.casework.background.pairs import (
     Design,
     Pairs,
@@ -18,15 +22,16 @@ from transvariation.casework.background.pairs import (
 )
 from transvariation.casework.background.rates import Rate, measure_rate
 from transvariation.casework.background.same_source import SameSourceDifferences, VarianceStabilizer, source_p_values
+from transvariation.conformal import is_accepted
 from transvariation.explanation import largest_p_values
 from transvariation.scalings import Standardization
 
-ROUNDING = 1e-9
+_ROUNDING = 1e-9
 SENSITIVITIES = np.linspace(0.5, 1.0, 101)  # at which error rates are measured, besides the highest supported one
 
 
 @dataclass(frozen=True)
-class Comparison:
+class BackgroundComparison:
     """The comparison of known with questioned fragments by a background.
 
     Attributes
@@ -80,9 +85,9 @@ class Background:
     @property
     def supports_ratios(self) -> bool:
         """Whether there are enough sources for likelihood ratios."""
-        return len(self.usable) >= MIN_SOURCES
+        return len(self.usable) >= MIN_SOURCES_FOR_RATIOS
 
-    def compare(self, known: Source, questioned: Source) -> Comparison:
+    def compare(self, known: Source, questioned: Source) -> BackgroundComparison:
         """Compare known with questioned fragments, each an array of shape (replicates, p).
 
         The first comparison in a design learns it from the background, which takes seconds; the others milliseconds.
@@ -93,9 +98,9 @@ class Background:
         p, error = float(model.p_values(difference)[0]), float(model.p_value_errors(difference)[0])
         ratio = self.calibrated(design)
         if ratio is None:
-            return Comparison(p, error)
+            return BackgroundComparison(p, error)
         value = float(ratio.log10_lr(pair)[0])
-        return Comparison(p, error, value, float(ratio.errors(pair)[0]), bound_of(value, ratio))
+        return BackgroundComparison(p, error, value, float(ratio.errors(pair)[0]), bound_of(value, ratio))
 
     def pair(self, known: Source, questioned: Source) -> tuple[Pairs, Design]:
         """Make the pair of two sets of fragments, and its design: the median number of replicates of either set."""
@@ -183,17 +188,17 @@ class Background:
     def error_rates(self, design: Design, sensitivity: float) -> tuple[Rate, Rate]:
         """Measure false exclusion and false inclusion at a sensitivity; sources are left out in turn."""
         same, different, pairs, others = self._unseen(design)
-        level = 1 - sensitivity + ROUNDING
+        excluded, included = ~is_accepted(same, sensitivity), is_accepted(different, sensitivity)
         return (
-            measure_rate(same <= level, pairs.source, weight=pairs.weight),
-            measure_rate(different > level, others.source, others.other, others.weight),
+            measure_rate(excluded, pairs.source, weight=pairs.weight),
+            measure_rate(included, others.source, others.other, others.weight),
         )
 
     def rates(self, design: Design) -> dict[str, tuple[float, ...]]:
         """Measure the error rates at many sensitivities, up to the highest one that the sources support."""
         n = len(self.usable)
         highest = n / (n + 1)
-        chosen = (*SENSITIVITIES[highest - ROUNDING > SENSITIVITIES].tolist(), highest)
+        chosen = (*SENSITIVITIES[highest - _ROUNDING > SENSITIVITIES].tolist(), highest)
         found: dict[str, list[float]] = {"sensitivity": list(chosen)}
         for sensitivity in chosen:
             for name, rate in zip(("exclusion", "inclusion"), self.error_rates(design, sensitivity), strict=True):

@@ -15,10 +15,10 @@ from transvariation.conformal import group_weights
 
 Source = Sequence[Floats]  # one array of shape (replicates, p) per fragment
 
-N_DRAWN = 24_000  # same-source comparisons that are drawn from a background if it has as many
+N_PAIRS_DRAWN = 24_000  # same-source comparisons that are drawn from a background if it has as many
 N_DIFFERENT = 24_000  # different-source comparisons
 N_NEAR = 10  # sources nearest to each one, with which half of its different-source comparisons are made
-N_PARTS = 4  # of the drawn comparisons, by which the Monte Carlo error is estimated
+N_PAIR_PARTS = 4  # of the drawn comparisons, by which the Monte Carlo error is estimated
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Draw:
 
 
 def draw_pairs(
-    background: Sequence[Source], design: Design, rng: np.random.Generator, n_pairs: int | None = N_DRAWN
+    background: Sequence[Source], design: Design, rng: np.random.Generator, n_pairs: int | None = N_PAIRS_DRAWN
 ) -> Draw:
     """Divide the fragments of every background source as the design does.
 
@@ -130,7 +130,7 @@ def draw_pairs(
     usable = [(number, rows) for number, rows in enumerate(row_numbers(background)) if len(rows) > 1]
     ways = 1 if n_pairs is None else max(_n_divisions(rows, design) for _, rows in usable)
     enough = max(len(rows) for _, rows in usable) * len(usable) if n_pairs is None else n_pairs
-    most = max(1, enough // len(usable) // min(ways, N_PARTS))
+    most = max(1, enough // len(usable) // min(ways, N_PAIR_PARTS))
     n_parts = max(1, min(enough // sum(min(len(rows), most) for _, rows in usable), ways))
     for number, rows in usable:
         m = len(rows)
@@ -253,7 +253,7 @@ def _pairs_of_sources(
 ) -> tuple[Indices, Indices, Floats, Indices]:
     """Choose ordered pairs of different sources, how many each stands for, and the round of each."""
     n, half = len(starts), max(1, n_pairs // len(starts) // 2)
-    near = max(1, min(N_NEAR, half // N_PARTS, n - 2))
+    near = max(1, min(N_NEAR, half // N_PAIR_PARTS, n - 2))
     means = np.add.reduceat(pairs.known[order], starts) / np.diff(starts, append=len(order))[:, None]
     tree = KDTree(means if whitening is None else means @ whitening)
     # A source is its own nearest one, unless two are equal.
@@ -266,7 +266,7 @@ def _pairs_of_sources(
     weight = np.repeat([near / sizes[0], (n - 1 - near) / sizes[1]], sizes)
     part = np.concatenate([np.repeat(np.arange(t), size // t) for t, size in zip(turns, sizes, strict=True)])
     if turns[1] == 1:
-        part[sizes[0] :] = np.arange(n_far) % N_PARTS
+        part[sizes[0] :] = np.arange(n_far) % N_PAIR_PARTS
     return np.repeat(np.arange(n), len(part)), other.ravel(), np.tile(weight, n), np.tile(part, n)
 
 

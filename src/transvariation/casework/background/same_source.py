@@ -19,8 +19,8 @@ from sklearn.utils import gen_batches
 
 from transvariation._typing import Floats
 from transvariation.casework.background.pairs import (
-    N_DRAWN,
-    N_PARTS,
+    N_PAIR_PARTS,
+    N_PAIRS_DRAWN,
     Design,
     Source,
     background_rows,
@@ -33,7 +33,7 @@ from transvariation.casework.background.pairs import (
 from transvariation.conformal import count_at_or_below, group_weights
 from transvariation.depth.tail import tail_transvariation_probability
 
-MIN_SOURCES = 10  # with fewer, no sensitivity of 0.9 can be supported
+MIN_SOURCES_TO_CALIBRATE = 10  # with fewer, no sensitivity of 0.9 can be supported
 N_NEIGHBORS = (1, 3)
 N_FOLDS = 20  # of sources: the differences of a fold are scored by a model of the other folds
 TAIL = 0.2  # the share of the least typical differences, which shows how alike those of one source are
@@ -65,7 +65,7 @@ class SameSourceDifferences:
         How many comparisons to draw; fewer have a larger Monte Carlo error.
     """
 
-    def __init__(self, design: Design, seed: int = 0, stabilize: bool = True, n_pairs: int = N_DRAWN):
+    def __init__(self, design: Design, seed: int = 0, stabilize: bool = True, n_pairs: int = N_PAIRS_DRAWN):
         self.design = design
         self.seed = seed
         self.stabilize = stabilize
@@ -76,9 +76,10 @@ class SameSourceDifferences:
         """Learn from a background: one list of fragments per source."""
         usable = [source for source in background if len(source) > 1]
         n = self.n_sources_ = len(usable)
-        if n < MIN_SOURCES:
+        if n < MIN_SOURCES_TO_CALIBRATE:
             raise ValueError(
-                f"the background has {n} sources with two or more fragments; at least {MIN_SOURCES} are needed"
+                f"the background has {n} sources with two or more fragments; at least {MIN_SOURCES_TO_CALIBRATE} are "
+                "needed"
             )
         rng = np.random.default_rng(self.seed)
         rows, moments = background_rows(usable), source_moments(usable)
@@ -128,10 +129,10 @@ class SameSourceDifferences:
         """Estimate the Monte Carlo error of p-values: what other draws of the same background would change."""
         if self.draw_.n_parts == 1:
             return np.zeros(len(differences))
-        scores, part = self.score(differences), self.draw_.part % N_PARTS
+        scores, part = self.score(differences), self.draw_.part % N_PAIR_PARTS
         parts = [
             source_p_values(self.calibration_[part == i], scores, self.pairs_.source[part == i])
-            for i in range(min(N_PARTS, self.draw_.n_parts))
+            for i in range(min(N_PAIR_PARTS, self.draw_.n_parts))
         ]
         return np.asarray(np.std(parts, axis=0, ddof=1) / np.sqrt(len(parts)))
 
@@ -165,7 +166,7 @@ class SameSourceDifferences:
         rng = np.random.default_rng(self.seed)
         own = [x for x in fragments if len(x) > 1]
         replicated = [found for source in self.sources_ if (found := [x for x in source if len(x) > 1])]
-        if not own or len(replicated) < MIN_SOURCES:
+        if not own or len(replicated) < MIN_SOURCES_TO_CALIBRATE:
             return None
 
         def dispersion(sets: Sequence[Floats]) -> float:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import norm, t
 
 from transvariation.casework.background.rates import Rate, measure_rate
+from transvariation.conformal import is_accepted
 
 
 @dataclass(frozen=True)
@@ -104,5 +105,5 @@ def compare_with_survey(
         p_value=float(2 * law.sf(abs(x.mean() - y.mean()) / error)),
         within=within,
         freedom=freedom,
-        indistinguishable=measure_rate(p_values > 1 - sensitivity, np.arange(len(values))),
+        indistinguishable=measure_rate(is_accepted(p_values, sensitivity), np.arange(len(values))),
     )

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from transvariation._typing import Floats, Indices
 from transvariation.casework.astm import match_interval
-from transvariation.casework.background.likelihood_ratio import MIN_SOURCES, calibrated_ratio
+from transvariation.casework.background.likelihood_ratio import MIN_SOURCES_FOR_RATIOS, calibrated_ratio
 from transvariation.casework.background.model import Background
 from transvariation.casework.background.pairs import Design, Pairs, Source, different_source_pairs, scaled_differences
 from transvariation.casework.background.same_source import SameSourceDifferences, source_p_values
 from transvariation.casework.database import Database
 from transvariation.casework.errors import CaseError
 
-METHODS = {
+COMPARED_METHODS = {
     "transvariation": "same-source differences by tp; three-level likelihood ratio",
     "mahalanobis": "Mahalanobis distance within sources, calibrated by held-out sources",
     "astm": "4 s interval of ASTM E2927, standard deviations of the measurements",
@@ -100,7 +100,9 @@ class Comparisons:
         out = [int(i) for i in np.flatnonzero(self.data.fold == fold) if len(sources[i]) > design.known]
         kept = np.flatnonzero(self.data.fold != fold)
         if share < 1:
-            kept = np.sort(np.random.default_rng(1).permutation(kept)[: max(MIN_SOURCES, int(share * len(kept)))])
+            kept = np.sort(
+                np.random.default_rng(1).permutation(kept)[: max(MIN_SOURCES_FOR_RATIOS, int(share * len(kept)))]
+            )
         if not out:
             return {"known": []}
         total = sum(len(s) > design.known for s in sources)

@@ -7,12 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from transvariation._typing import Bools, Floats, Indices
-from transvariation.casework.background.likelihood_ratio import MIN_SOURCES, cllr, cross_entropy, recalibrated
+from transvariation.casework.background.likelihood_ratio import (
+    MIN_SOURCES_FOR_RATIOS,
+    cllr,
+    cross_entropy,
+    recalibrated,
+)
 from transvariation.casework.background.pairs import Design
 from transvariation.casework.background.rates import measure_rate
 from transvariation.casework.validation.comparisons import SHARES, Comparisons, Sources, design_name
 from transvariation.casework.validation.criteria import Verdict
 from transvariation.casework.validation.result import DesignResult, HardPair, Misleading, Rates, Ratios
+from transvariation.conformal import is_accepted
 
 STRENGTHS = (1, 10, 100, 1000)  # of misleading evidence
 HARDEST = 20  # pairs that are listed
@@ -53,7 +59,7 @@ def measure_design(
 
     every = np.ones(len(known), dtype=bool)
     measured = {
-        method: tuple(rates(s, found[method] <= 1 - s + 1e-9, every) for s in sensitivities)
+        method: tuple(rates(s, ~is_accepted(found[method], s), every) for s in sensitivities)
         for method in ("transvariation", "mahalanobis")
     }
     applies = np.isfinite(found["astm"])
@@ -139,7 +145,7 @@ def measure_stability(results: Mapping[Any, Any], design: Design, sensitivity: f
     for found in several:
         p = np.array([each["transvariation"] for each in found])
         spread["p_value"] = max(spread["p_value"], float(np.ptp(p, axis=0).max()))
-        excluded = p <= 1 - sensitivity + 1e-9
+        excluded = ~is_accepted(p, sensitivity)
         flips.append((excluded.any(axis=0) & ~excluded.all(axis=0)).mean())
         if all("transvariation_lr" in each for each in found):
             lr = np.array([each["transvariation_lr"] for each in found])
@@ -162,9 +168,9 @@ def learning_curve(
             continue
         found = _joined(results, tasks)
         same = found["known"] == found["questioned"]
-        excluded = found["transvariation"] <= 1 - sensitivity + 1e-9
+        excluded = ~is_accepted(found["transvariation"], sensitivity)
         point = {
-            "sources": float(max(MIN_SOURCES, int(share * np.mean([(data.fold != f).sum() for f in few])))),
+            "sources": float(max(MIN_SOURCES_FOR_RATIOS, int(share * np.mean([(data.fold != f).sum() for f in few])))),
             "false_exclusion": float(excluded[same].mean()),
             "false_inclusion": float((~excluded[~same]).mean()),
         }

@@ -1,6 +1,6 @@
 """Validate the method on a laboratory's own database."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from transvariation import __version__
+from transvariation._typing import Progress
 from transvariation.casework.database import Database
 from transvariation.casework.errors import CaseError
 from transvariation.casework.validation.comparisons import Comparisons, Sources, parse_design
@@ -17,8 +18,6 @@ from transvariation.casework.validation.measures import learning_curve, measure_
 from transvariation.casework.validation.result import ValidationResult
 from transvariation.provenance import provenance
 from transvariation.studies.checkpoint import Checkpoint
-
-Progress = Callable[[str, float | None], None]
 
 
 def validate(

@@ -16,9 +16,9 @@ from transvariation.density.covariance_models import (
     INNER_ROUNDS,
     INNER_TOL,
     MODELS,
-    NULL,
+    NULL_SHARE,
 )
-from transvariation.density.em import COLLAPSED
+from transvariation.density.em import COLLAPSED_SHARE
 
 inlined = compiled(forceinline=True)
 
@@ -47,7 +47,7 @@ def whiten(p, S, count, floor, L, T):
                     x -= L[h, i] * L[j, h]
                 L[j, i], L[i, j] = x, x * T[k, j, j]
                 left -= x * L[i, j]
-            if not left > max(COLLAPSED * S[k, i, i], floor[i]):
+            if not left > max(COLLAPSED_SHARE * S[k, i, i], floor[i]):
                 return False
             T[k, i, i] = 1 / left
             for j in range(i):
@@ -157,7 +157,7 @@ def _eigen(p, A, values, vectors):
                 for h in range(p):
                     vectors[k, h, i], vectors[k, h, top] = vectors[k, h, top], vectors[k, h, i]
         rank = 0
-        while rank < p and values[k, rank] > NULL * values[k, 0]:
+        while rank < p and values[k, rank] > NULL_SHARE * values[k, 0]:
             rank += 1
         if p > 2 and rank < p - 1:
             _complete_axes(vectors[k], rank)
