@@ -1,5 +1,6 @@
 """Time and memory of NeighborTOCC beside scikit-learn's nearest neighbors; the price of a reference subsample."""
 
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,6 +15,7 @@ from transvariation import NeighborTOCC
 
 SIZES = tuple((n, p) for n in (1_000, 10_000, 100_000) for p in (2, 10, 50))
 AT_MOST = 15  # times scikit-learn's search, fit with calibration and scores of all samples together
+AT_MOST_ONE_ROW = 5  # times scikit-learn's search for the neighbors of one row
 LARGEST = 1_000_000
 REFERENCES = (1_000, 3_000, 10_000, 30_000)
 
@@ -32,6 +34,21 @@ def _lof(X: np.ndarray) -> None:
 
 def _forest(X: np.ndarray) -> None:
     IsolationForest(random_state=0).fit(X).score_samples(X)
+
+
+def one_row(n: int, p: int, calls: int) -> dict[str, Any]:
+    """Median time to score one row, alternately with scikit-learn's search for its neighbors."""
+    X, Z = (np.random.default_rng(seed).normal(size=(size, p)) for seed, size in ((0, n), (1, calls)))
+    jobs = [NeighborTOCC().fit(X).score_samples, NearestNeighbors(n_neighbors=5).fit(X).kneighbors]
+    times = np.empty((calls, 2))
+    for i in range(calls):
+        for j, job in enumerate(jobs):
+            start = time.perf_counter()
+            job(Z[i : i + 1])
+            times[i, j] = time.perf_counter() - start
+    ours, theirs = np.median(times, axis=0)
+    row = {"n": n, "p": p, "NeighborTOCC, ms": 1e3 * ours, "kNN, ms": 1e3 * theirs, "ratio": ours / theirs}
+    return row | {"target": AT_MOST_ONE_ROW, "reached": bool(ours <= AT_MOST_ONE_ROW * theirs)}
 
 
 METHODS: dict[str, Callable[[np.ndarray], None]] = {
@@ -79,6 +96,8 @@ def run(short: bool) -> Iterator[Table]:
         rows[-1] |= {"target": AT_MOST, "reached": reached}
     note = "Fit with calibration and scores of the same n samples; kNN: five neighbors of the same n samples."
     yield Table("neighbor_speed", "CPU seconds, one thread", rows, note)
+    latency = [one_row(n, 10, 20 if short else 500) for n in ((1_000,) if short else (1_000, 10_000, 100_000))]
+    yield Table("neighbor_latency", "Scores of one row, wall-clock time", latency)
 
     sizes = (1_000, 3_000) if short else (1_000, 3_000, 10_000, 30_000)
     growth = [

@@ -22,7 +22,7 @@ _MEASURED = 5_000  # known samples from which tp and the threshold are computed,
 _MIN_SCALE = 0.1  # of the tails: where many distances are equal, tp falls by a factor e for 10 % more distance
 _SAME = 1e-6  # standard deviations: equal samples are at most this far apart after rounding
 _DECIMALS = 6  # of the logarithms of distances, which are kept in single precision
-_FOLDS, _FOLDS_OF_MANY = 10, 8  # in which the scalings of the known samples are learned; of more than _MEASURED
+_FOLDS, _FOLDS_OF_MANY = 10, 5  # in which the scalings of the known samples are learned; of more than _MEASURED
 _CONTINUOUS = 0.95  # share of distinct distances among those of continuous features
 _SEARCHED = 10_000  # samples among which the neighbors of suspicious samples are looked for
 _SUSPICIOUS = 0.1  # expected number of clean samples that are called suspicious
@@ -103,7 +103,7 @@ class NeighborDistances(Description):
             return []
         return feature_pairs(self.rows[order[:_PAIR_ROWS]], self.categorical)
 
-    @property
+    @cached_property
     def weights(self) -> Floats:
         """The weight of each view: first those of all features, then those of pairs."""
         n_whole, n_pairs = len(self.scalings) * len(self._counts), len(self._pairs)
@@ -138,7 +138,7 @@ class NeighborDistances(Description):
         return [fit_tail(known, min_scale=_MIN_SCALE) for known in self._known]
 
     def __getstate__(self) -> dict[str, Any]:
-        derived = ("scaled", "indices", "pair_indices", "tails")
+        derived = ("weights", "scaled", "indices", "pair_indices", "tails")
         return {name: value for name, value in vars(self).items() if name not in derived}
 
     def _index(self, scaled: list[Floats]) -> list[NeighborIndex]:
@@ -211,12 +211,11 @@ class NeighborDistances(Description):
             distances, _, duplicate = self.nearest(index, scaled, values, groups, own, duplicate)
             columns += [distances[:, :k].mean(axis=1, keepdims=True) for k in self._counts]
         if pair_indices:
-            position = np.full(len(self.rows) + 1, -1)  # the last stands for no duplicate
-            position[self._measured] = np.arange(len(self._measured))
+            at_or_after = np.minimum(np.searchsorted(self._measured, duplicate), len(self._measured) - 1)
+            position = np.where(self._measured[at_or_after] == duplicate, at_or_after, -1)
             near = None if groups is None else (groups[self._measured], own)
             columns += [
-                index.nearest(new[at], position[duplicate], near)
-                for at, index in zip(self._paired, pair_indices, strict=True)
+                index.nearest(new[at], position, near) for at, index in zip(self._paired, pair_indices, strict=True)
             ]
         return np.hstack(columns)
 
@@ -243,15 +242,19 @@ class NeighborDistances(Description):
         spare = (~left_out).sum(axis=1, keepdims=True) > k
         left_out |= (found == duplicate[:, None]) & spare
         left_out |= np.isinf(distances)  # nothing in common
-        kept = np.argsort(left_out, axis=1, kind="stable")[:, :k]
-        distances = np.where(left_out, np.nan, distances)
-        return np.take_along_axis(distances, kept, axis=1), np.take_along_axis(found, kept, axis=1), duplicate
+        if left_out.any():
+            distances = np.where(left_out, np.nan, distances)
+            at = np.arange(len(new))[:, None], np.argsort(left_out, axis=1, kind="stable")
+            distances, found = distances[at], found[at]
+        return distances[:, :k], found[:, :k], duplicate
 
     def _duplicates(self, distances: Floats, found: Indices, left_out: Any, X: Floats) -> Indices:
         """Find for each sample one of the nearest known samples that equals it up to rounding; -1 if there is none."""
         duplicate = np.full(len(X), -1)
         # The steps of a pipeline and whitening may round the same values differently.
         row, column = np.nonzero((distances < _SAME) & ~left_out)
+        if not len(row):
+            return duplicate
         known, numeric = self.rows[found[row, column]], self.scaled.numeric
         with np.errstate(invalid="ignore"):
             equal = (known == X[row]) | (np.isnan(known) & np.isnan(X[row]))

@@ -61,7 +61,7 @@ class NeighborIndex:
 
     def _numbers(self, rows: Floats) -> Floats:
         """Set missing values and codes of categories to 0."""
-        if not self._gaps and not len(self._categorical) and not np.isnan(rows).any():
+        if not self._gaps and not len(self._categorical):
             return rows
         numbers = np.nan_to_num(rows)
         numbers[:, self._categorical] = 0.0
@@ -70,30 +70,32 @@ class NeighborIndex:
     def query(self, new: Floats, k: int) -> tuple[Floats, Indices]:
         """Find the k nearest known rows of each new row: distances and indices, nearest first."""
         k = min(k, len(self.known))
-        gaps = np.isnan(new).any(axis=1)
-        if gaps.any() and not self._gaps:
-            found, distances = np.empty((len(new), k), dtype=np.intp), np.empty((len(new), k))
-            distances[~gaps], found[~gaps] = self.query(new[~gaps], k)
-            distances[gaps], found[gaps] = self._with_gaps.query(new[gaps], k)
-            return distances, found
-        if self._tree is not None:
+        if self._tree is not None and not np.isnan(new).any():
             pair = self._tree.query(new, k)
             return pair[0].reshape(len(new), k), pair[1].reshape(len(new), k)
         found, distances = np.empty((len(new), k), dtype=np.intp), np.empty((len(new), k))
+        gaps = np.zeros(len(new), dtype=bool) if self._gaps else np.isnan(new).any(axis=1)
+        if gaps.any():
+            distances[~gaps], found[~gaps] = self.query(new[~gaps], k)
+            distances[gaps], found[gaps] = self._with_gaps.query(new[gaps], k)
+            return distances, found
         for block in blocks(len(new), _BLOCK // len(self.known)):
-            rows = new[block]
-            indices = _smallest(self._squares(rows, self._single), k)
-            exact = self._distances(rows, indices)
-            # Single precision loses distances that are small beside the rows' own lengths.
-            numbers = self._numbers(rows)
-            coarse = exact[:, -1] ** 2 < 1e-4 * np.einsum("ij,ij->i", numbers, numbers)
-            if coarse.any():
-                indices[coarse] = _smallest(self._squares(rows[coarse], self._prepared(np.float64)), k)
-                exact[coarse] = self._distances(rows[coarse], indices[coarse])
-            order = np.argsort(exact, axis=1, kind="stable")
-            distances[block] = np.take_along_axis(exact, order, axis=1)
-            found[block] = np.take_along_axis(indices, order, axis=1)
+            distances[block], found[block] = self._search(new[block], k)
         return distances, found
+
+    def _search(self, rows: Floats, k: int) -> tuple[Floats, Indices]:
+        """Compare new rows with all known rows."""
+        numbers = self._numbers(rows)
+        found = _smallest(self._squares(rows, numbers, self._single), k)
+        distances = self._distances(rows, found)
+        # Single precision loses distances that are small beside the rows' own lengths.
+        coarse = distances.max(axis=1) ** 2 < 1e-4 * np.einsum("ij,ij->i", numbers, numbers)
+        if coarse.any():
+            squares = self._squares(rows[coarse], numbers[coarse], self._prepared(np.float64))
+            found[coarse] = _smallest(squares, k)
+            distances[coarse] = self._distances(rows[coarse], found[coarse])
+        at = np.arange(len(rows))[:, None], np.argsort(distances, axis=1, kind="stable")
+        return distances[at], found[at]
 
     @property
     def _with_gaps(self) -> "NeighborIndex":
@@ -104,44 +106,38 @@ class NeighborIndex:
         index._single = index._prepared(np.float32)
         return index
 
-    def _squares(self, rows: Floats, known: NDArray[Any]) -> NDArray[Any]:
+    def _squares(self, rows: Floats, numbers: Floats, known: NDArray[Any]) -> NDArray[Any]:
         """Compute squared distances to all known rows, without gaps less the square of each new row's length."""
-        numbers = self._numbers(rows)
-        present = ~np.isnan(rows)
-        columns = [numbers, numbers**2, present] if self._gaps else [numbers, np.ones((len(rows), 1))]
+        present = ~np.isnan(rows) if self._gaps else None
         with np.errstate(invalid="ignore"):  # OpenBLAS may set this flag for finite numbers
-            values = np.hstack(columns).astype(known.dtype) @ known
-            if self._gaps:
+            if present is None:
+                values = np.hstack([numbers, np.ones((len(rows), 1))]).astype(known.dtype) @ known
+            else:
+                values = np.hstack([numbers, numbers**2, present]).astype(known.dtype) @ known
                 n_common = present.astype(known.dtype) @ known[rows.shape[1] : 2 * rows.shape[1]]
         for j in self._categorical:
             differs = rows[:, j, None] != self.known[:, j]
-            if self._gaps:
+            if present is not None:
                 differs &= present[:, j, None] & ~np.isnan(self.known[:, j])
             values += known.dtype.type(self.mismatch[j]) * differs
-        if self._gaps:
+        if present is not None:
             with np.errstate(divide="ignore", invalid="ignore"):
                 values = np.where(n_common > 0, values * (rows.shape[1] / n_common), np.inf)
         return values
 
     def _distances(self, new: Floats, found: Indices) -> Floats:
         """Compute the distances to the known rows `found` in double precision."""
-        result = np.empty(found.shape)
-        for column, known in enumerate(found.T):
-            differences = new - self.known[known]
-            if len(self._categorical):
-                part = differences[:, self._categorical]
-                steps = np.sqrt(self.mismatch[self._categorical])
-                differences[:, self._categorical] = np.where(np.isnan(part), part, (part != 0) * steps)
-            if self._gaps:
-                n_common = (~np.isnan(differences)).sum(axis=1)
-                differences = np.nan_to_num(differences)
-                with np.errstate(divide="ignore"):
-                    up = np.where(n_common > 0, new.shape[1] / n_common, np.inf)
-                squares = np.einsum("ij,ij->i", differences, differences)
-                result[:, column] = np.where(n_common > 0, squares * np.where(n_common > 0, up, 1.0), np.inf)
-            else:
-                result[:, column] = np.einsum("ij,ij->i", differences, differences)
-        return np.sqrt(result)
+        differences = new[:, None] - self.known[found]
+        if len(self._categorical):
+            part = differences[..., self._categorical]
+            steps = np.sqrt(self.mismatch[self._categorical])
+            differences[..., self._categorical] = np.where(np.isnan(part), part, (part != 0) * steps)
+        if not self._gaps:
+            return np.sqrt(np.einsum("ijk,ijk->ij", differences, differences))
+        n_common = (~np.isnan(differences)).sum(axis=2)
+        differences = np.nan_to_num(differences)
+        squares = np.einsum("ijk,ijk->ij", differences, differences)
+        return np.sqrt(np.where(n_common > 0, squares * (new.shape[1] / np.maximum(n_common, 1)), np.inf))
 
 
 class PairIndex:
@@ -173,9 +169,8 @@ class PairIndex:
             size = _BLOCK // (len(compared) * self._columns.shape[1])
             for block in blocks(len(new), size):
                 result[block, compared] = self._compare(new[block], compared, duplicate[block], groups, block)
-        searched = np.setdiff1d(np.arange(len(self._pairs)), compared)
         n_left_out = 1 if groups is None else 1 + int(np.bincount(groups[0]).max())
-        for j in searched:
+        for j in sorted(set(range(len(self._pairs))) - set(compared)):
             tree, rows, values = self._trees[j], self._rows[j], new[:, self._pairs[j]]
             complete = np.flatnonzero(~np.isnan(values).any(axis=1))
             distances, found = tree.query(values[complete], range(1, min(1 + n_left_out, len(rows)) + 1))
@@ -192,14 +187,14 @@ class PairIndex:
         squares = (new[:, :, None] - self._columns) ** 2
         for j in np.flatnonzero(self._mismatch):
             squares[:, j] = np.where(np.isnan(squares[:, j]), np.nan, self._mismatch[j] * (squares[:, j] > 0))
-        first, second = np.transpose([self._pairs[j] for j in pairs])
-        sums = squares[:, first] + squares[:, second]
-        sums[np.isnan(sums)] = np.inf
-        left_out = np.arange(self._columns.shape[1]) == duplicate[:, None]
-        if groups is not None:
-            left_out |= groups[0] == groups[1][block, None]
-        sums[np.broadcast_to(left_out[:, None], sums.shape)] = np.inf
-        return np.sqrt(sums.min(axis=2))
+        if groups is None:
+            row = np.flatnonzero(duplicate >= 0)
+            squares[row, :, duplicate[row]] = np.nan
+        else:
+            left_out = (groups[0] == groups[1][block, None]) | (np.arange(len(groups[0])) == duplicate[:, None])
+            squares = np.where(left_out[:, None], np.nan, squares)
+        nearest = [np.fmin.reduce(squares[:, a] + squares[:, b], axis=1) for a, b in (self._pairs[j] for j in pairs)]
+        return np.sqrt(np.transpose(nearest))
 
 
 def _smallest(values: NDArray[Any], k: int) -> Indices:

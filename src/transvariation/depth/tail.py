@@ -78,7 +78,7 @@ def log_tp(tails: Sequence[ExponentialTail], Z: ArrayLike, *, held_out: bool = T
     """Compute the logarithm of tp of each column of `Z` with the tail of the same position; NaN stays NaN."""
     values, new = np.asarray(Z), 1 if held_out else 0
     n = np.array([len(tail.values) for tail in tails])
-    n_below = [np.searchsorted(tail.values, z, side="left") for tail, z in zip(tails, values.T, strict=True)]
+    n_below = [tail.values.searchsorted(z, side="left") for tail, z in zip(tails, values.T, strict=True)]
     body = np.log(np.maximum(n - np.transpose(n_below) + new, 1) / (n + new))
     start, scale, n_beyond = (
         np.array([getattr(tail, name) for tail in tails]) for name in ("start", "scale", "n_beyond")
