@@ -206,7 +206,8 @@ class NeighborDistances(Description):
         sample if enough others remain.
         """
         own: Any = None if groups is None else groups[rows]
-        values, duplicate, columns = rows if groups is None else self.rows[rows], None, []
+        duplicate: Any = None
+        values, columns = rows if groups is None else self.rows[rows], []
         for index, scaled in zip(indices, new, strict=True):
             distances, _, duplicate = self.nearest(index, scaled, values, groups, own, duplicate)
             columns += [distances[:, :k].mean(axis=1, keepdims=True) for k in self._counts]

@@ -170,8 +170,10 @@ class PairIndex:
             for block in blocks(len(new), size):
                 result[block, compared] = self._compare(new[block], compared, duplicate[block], groups, block)
         n_left_out = 1 if groups is None else 1 + int(np.bincount(groups[0]).max())
-        for j in sorted(set(range(len(self._pairs))) - set(compared)):
-            tree, rows, values = self._trees[j], self._rows[j], new[:, self._pairs[j]]
+        for j, (tree, rows) in enumerate(zip(self._trees, self._rows, strict=True)):
+            if tree is None or j in compared:
+                continue
+            values = new[:, self._pairs[j]]
             complete = np.flatnonzero(~np.isnan(values).any(axis=1))
             distances, found = tree.query(values[complete], range(1, min(1 + n_left_out, len(rows)) + 1))
             found = rows[found]
