@@ -177,7 +177,6 @@ def every_classifier():
     return SPECIAL + [cls() for cls in classes if cls not in special and not isabstract(cls)]
 
 
-@pytest.mark.filterwarnings("ignore::transvariation.exceptions.NoGuarantee")
 @pytest.mark.parametrize("classifier", every_classifier(), ids=str)
 def test_a_parameter_set_after_fit_waits_for_the_next_fit(classifier):
     X, Z = np.random.default_rng(0).integers(-6, 7, size=(2, 60, 2)).astype(float)  # many equal the centre somewhere

@@ -134,7 +134,6 @@ def test_the_product_form():
 
 
 @pytest.mark.filterwarnings("ignore::transvariation.exceptions.RejectsNothing")
-@pytest.mark.filterwarnings("ignore::transvariation.exceptions.NoGuarantee")
 @pytest.mark.parametrize("calibration", ["resubstitution", "loo", "cv", "split"])
 @pytest.mark.parametrize("sensitivity", [0.4, 0.9])
 def test_where_tp_is_zero_its_logarithm_decides_alike(calibration, sensitivity):

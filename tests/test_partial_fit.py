@@ -6,8 +6,6 @@ import pytest
 
 from transvariation import TOCC, NeighborTOCC
 
-pytestmark = pytest.mark.filterwarnings("ignore::transvariation.exceptions.NoGuarantee")
-
 
 def assert_same(a, b, Z):
     np.testing.assert_array_equal(a.center_, b.center_)
