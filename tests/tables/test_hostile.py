@@ -424,7 +424,7 @@ class TestExcel:
 
     def test_without_openpyxl_the_command_is_named(self, monkeypatch):
         book = self.book([["Na"], [1]])
-        monkeypatch.setitem(sys.modules, "openpyxl", None)
+        monkeypatch.setitem(sys.modules, "openpyxl.reader.excel", None)
         assert "pip install 'transvariation[excel]'" in problems(book)[0]
 
 

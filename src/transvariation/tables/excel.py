@@ -159,16 +159,14 @@ def _open(stream: BinaryIO, problems: Problems, limits: Limits) -> Any:
     _check_archive(stream, problems, limits)
     problems.check()
     try:
-        import openpyxl  # noqa: F401  # its absence is noticed here
-        from openpyxl.reader.excel import ExcelReader
-        from openpyxl.worksheet._read_only import ReadOnlyWorksheet
+        from openpyxl.reader.excel import ExcelReader, ReadOnlyWorksheet
     except ImportError:
         extra = "transvariation[excel]"
         raise problems.stop("library", remedy="install", kind="Excel", library="openpyxl", extra=extra) from None
 
     class Worksheet(ReadOnlyWorksheet):
         def _get_size(self) -> None:
-            """Do not look for the stated size: it may be wrong, or the search may read the whole sheet."""
+            """Do not look for the stated size, for which openpyxl reads the whole sheet where none is stated."""
 
     class Reader(ExcelReader):
         def read_worksheets(self) -> None:
