@@ -1,5 +1,6 @@
 """Models in files: the same predictions from every model, no code and no surprises from any file."""
 
+import contextlib
 import copy
 import io
 import json
@@ -43,6 +44,7 @@ from transvariation import (
     load_glass,
     save,
 )
+from transvariation.baselines import DDSIMCA, SVDD, GaussianOCC
 from transvariation.model_archive import HEADER, SCHEMA, ModelFileError, fingerprint, schema_nodes
 from transvariation.persistence import read_about
 
@@ -364,6 +366,29 @@ class TestStrangersFiles:
         forged = packed(members)
         load(forged)
         assert read_about(forged)["sha256"] != read_about(io.BytesIO(content))["sha256"]
+
+    @pytest.mark.parametrize(
+        "model",
+        [TOCC(), PAMTOCC(3), NeighborTOCC(), DensityTOCC(density="kde"), GaussianOCC(), DDSIMCA(2), SVDD()],
+        ids=lambda model: type(model).__name__,
+    )
+    @pytest.mark.filterwarnings("ignore")
+    def test_no_result_is_other_than_a_number_whatever_the_arrays_hold(self, model, glass):
+        content, new = io.BytesIO(), glass[1].iloc[:10]
+        save(model.fit(glass[0]), content)
+        members = unpacked(content.getvalue())
+        for name in [name for name in members if name.endswith(".npy")]:
+            array = np.load(io.BytesIO(members[name]), allow_pickle=False)
+            if array.dtype != np.float64:
+                continue
+            for value in (np.nan, np.inf, -np.inf):
+                file, damaged = io.BytesIO(), np.full_like(array, value)
+                np.save(file, damaged)
+                with contextlib.suppress(ValueError):  # ModelFileError is one
+                    loaded = load(packed(members | {name: file.getvalue()}))
+                    assert set(loaded.predict(new)) <= {-1, 1}
+                    assert np.isfinite(loaded.p_values(new)).all()
+                    assert not np.isnan(loaded.score_samples(new)).any()
 
     def test_a_missing_file_raises_the_usual_error(self, tmp_path):
         with pytest.raises(FileNotFoundError):

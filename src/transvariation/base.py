@@ -21,7 +21,7 @@ from transvariation.calibration import (
     target_rows,
 )
 from transvariation.certificate import check_sensitivity
-from transvariation.conformal import group_weights, margin
+from transvariation.conformal import check_numbers, group_weights, margin
 from transvariation.conformal_calibration import ConformalCalibration
 from transvariation.coverage_report import CoverageReport
 from transvariation.density.covariance import SingularCovariance
@@ -296,7 +296,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
 
     def _scored(self, X: ArrayLike) -> tuple[Floats, Indices | None]:
         rows = self._validated(X)
-        return self.description_.score(rows), self.description_.strata(rows)
+        return check_numbers(self.description_.score(rows)), self.description_.strata(rows)
 
     def _lowest_score(self) -> float:
         """Return the lowest value that `score_samples` can give; minus infinity if there is none."""
@@ -313,7 +313,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
             The samples to score.
         """
         check_is_fitted(self, "offset_")
-        return margin(self.score_samples(X), self.offset_)
+        return check_numbers(margin(self.score_samples(X), self.offset_), "margin over the threshold")
 
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
         """Classify samples: +1 = accepted as target, -1 = rejected.
@@ -354,7 +354,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
             return self._calibration.weighted_p_values(scores, known, new)
         own = None if self._calibration.held_out else self.description_.own_p_values(scores)
         if own is not None:
-            return own
+            return check_numbers(own, "p-value")
         p_values = self._calibration.p_values(scores, strata, self._level(sensitivity))
         if not self._calibration.held_out:
             warn_user(
@@ -362,7 +362,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
                 "classifier that scores them; use calibration='cv', or 'split' for an exact guarantee",
                 NoGuarantee,
             )
-        return p_values
+        return check_numbers(p_values, "p-value")
 
     def recalibrate(self, X: ArrayLike, *, groups: ArrayLike | None = None, align: str | None = None) -> Self:
         """Calibrate by new target samples and keep the description: for another instrument, day or population.
@@ -402,7 +402,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
             raise ValueError(f"align={align!r} is unknown; choose 'mean' or None")
         weights = None if plan.groups is None else group_weights(plan.groups)
         self._calibration = ConformalCalibration(
-            self.description_.score(rows),
+            check_numbers(self.description_.score(rows)),
             self.description_.strata(rows),
             weights,
             mode=plan.mode,
@@ -511,7 +511,7 @@ class TransvariationClassifier(OneClassClassifier):
             The samples to score.
         """
         rows = self._validated(Z)
-        return self.description_.tp_of_scores(self.description_.score(rows))
+        return check_numbers(self.description_.tp_of_scores(self.description_.score(rows)), "tp")
 
 
 def keeps_all_samples(classifier: OneClassClassifier) -> bool:

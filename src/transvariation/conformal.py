@@ -103,6 +103,23 @@ def is_accepted(p_values: Any, sensitivity: float) -> Any:
     return p_values > 1 - sensitivity + ROUNDING_ERROR
 
 
+def check_numbers(values: Floats, name: str = "score") -> Floats:
+    """Return values that are numbers, infinite ones among them; others would pass for rejections and are refused.
+
+    Examples
+    --------
+    >>> check_numbers(np.array([0.5, np.nan]))
+    Traceback (most recent call last):
+    ValueError: the score of sample 1 (the first is 0) is not a number: the classifier is damaged; fit it again
+    """
+    if (wrong := np.isnan(values)).any():
+        raise ValueError(
+            f"the {name} of sample {int(np.argmax(wrong))} (the first is 0) is not a number: the classifier is damaged;"
+            " fit it again"
+        )
+    return values
+
+
 def margin(scores: ArrayLike, thresholds: ArrayLike) -> Floats:
     """Subtract thresholds from scores; equal values give 0, also where both are infinite.
 

@@ -19,6 +19,7 @@ from transvariation.certificate import (
 from transvariation.combined_p_values import combine_p_values, rank_sum_p_value
 from transvariation.conformal import (
     ROUNDING_ERROR,
+    check_numbers,
     check_sensitivities,
     conformal_threshold,
     count_at_or_below,
@@ -77,7 +78,9 @@ class ConformalCalibration:
     rows: Indices | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        if self.n_strata:  # a classifier has converted the arrays
+        if self.n_strata:  # a classifier has converted the arrays, or has its scores in partitions
+            if isinstance(self.scores, np.ndarray):
+                check_numbers(self.scores)
             return
         given = (("scores", np.float64), ("strata", np.intp), ("weights", np.float64))
         arrays = {
@@ -87,6 +90,7 @@ class ConformalCalibration:
         if len(set(shapes.values())) > 1 or len(shapes["scores"]) != 1 or not shapes["scores"][0]:
             raise ValueError(f"scores, strata and weights must be lists of equal length, not of the shapes {shapes}")
         arrays["n_strata"] = int(arrays["strata"].max()) + 1 if "strata" in arrays else 1  # type: ignore[assignment]
+        check_numbers(arrays["scores"])  # type: ignore[arg-type]
         self.__dict__.update(arrays)
 
     @property

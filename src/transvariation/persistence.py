@@ -305,6 +305,9 @@ def _check_complete(header: dict[str, Any], model: Any, size: int) -> None:
         raise ModelFileError(f"n_features_in_={n!r} is not possible in a file of {size} bytes")
     if names is not None and not (isinstance(names, np.ndarray) and names.shape == (n,)):
         raise ModelFileError(f"feature_names_in_ does not name {n} features")
+    scores = getattr(getattr(model, "_calibration", None), "scores", None)
+    if isinstance(scores, np.ndarray) and (scores.dtype != np.float64 or np.isnan(scores).any()):
+        raise ModelFileError("calibration scores are not numbers: the model was changed after it was saved")
     if header["scores_zeros"]:
         try:
             _score_zeros(model)

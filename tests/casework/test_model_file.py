@@ -69,8 +69,10 @@ def test_the_hash_of_the_model_is_returned(files):
 def test_a_score_that_is_no_number_is_refused(files, monkeypatch):
     control, recovered, model, out = files
     fit_model(control, model)
-    monkeypatch.setattr("transvariation.NeighborTOCC.p_values", lambda self, X: np.full(len(X), np.nan))
-    with pytest.raises(CaseError, match="the p-value of row 1 is nan: the model is damaged; fit it again"):
+    monkeypatch.setattr(
+        "transvariation.neighbor_distances.NeighborDistances.score", lambda self, X: np.full(len(X), np.nan)
+    )
+    with pytest.raises(ValueError, match="is not a number: the classifier is damaged; fit it again"):
         score_table(model, recovered, out)
     assert not out.exists()
 

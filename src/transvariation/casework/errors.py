@@ -68,7 +68,6 @@ MESSAGES = {
     "no-p-values": "{file} holds a {kind!s}, which has no p-values; fit and save a classifier of transvariation, or"
     " CalibratedOCC around a pipeline",
     "no-names": "the classifier in {file} was fitted without column names; fit it to a table that has them",
-    "damaged-model": "the {name!s} of row {row} is {value!s}: the model is damaged; fit it again",
 }
 
 # What a Python user can do about it. `transvariation.report.wording` has the same for the command line and the page.

@@ -217,10 +217,6 @@ def _load_classifier(model: Path) -> Any:
 def _scores(classifier: OneClassClassifier, rows: pd.DataFrame) -> tuple[np.ndarray, ...]:
     words = np.where(classifier.predict(rows) == 1, "accepted", "rejected")
     tp, p = tp_of(classifier, rows), classifier.p_values(rows)
-    for name, values in (("p-value", p), ("tp", tp)):
-        if values is not None and not np.isfinite(values).all():
-            row = int(np.flatnonzero(~np.isfinite(values))[0]) + 1
-            raise CaseError("damaged-model", name=name, row=row, value=values[row - 1])
     return words, p, np.full(len(rows), "") if tp is None else tp
 
 
