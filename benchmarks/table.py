@@ -1,14 +1,19 @@
 """Print a table of results and write the same numbers to a file."""
 
 import csv
+import subprocess
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table as RichTable
 
+from transvariation import __version__
+
 RESULTS = Path(__file__).parent / "results"
+MEASURED = "measured.csv"  # when, and with which version, each table was measured
 
 
 @dataclass(frozen=True)
@@ -38,7 +43,23 @@ class Table:
             writer = csv.DictWriter(file, columns, lineterminator="\n")
             writer.writeheader()
             writer.writerows({k: _text(v) if isinstance(v, float) else v for k, v in row.items()} for row in self.rows)
+        _record(folder / MEASURED, self.name)
         return path
+
+
+def _record(path: Path, name: str) -> None:
+    kept = {}
+    if path.exists():
+        with path.open(newline="", encoding="utf-8") as file:
+            kept = {row["table"]: row for row in csv.DictReader(file)}
+    describe = ["git", "describe", "--always", "--dirty"]
+    commit = subprocess.run(describe, cwd=RESULTS.parent, capture_output=True, text=True).stdout.strip()
+    date = f"{datetime.now(UTC):%Y-%m-%d}"
+    kept[name] = {"table": name, "date": date, "version": __version__, "commit": commit}
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(kept[name]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(kept[table] for table in sorted(kept))
 
 
 def _text(value: Any) -> str:

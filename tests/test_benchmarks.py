@@ -4,6 +4,7 @@ from importlib import import_module
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -81,3 +82,15 @@ def test_casework_study_measures_simulated_panes(section):
         assert 0 <= float(row["tp: false exclusion, 0.10"]) <= 0.25
     (row,) = casework._bases(short=True)
     assert float(row["background: false inclusion"]) < 0.5
+
+
+def test_a_kept_table_says_when_and_with_which_version_it_was_measured(section, tmp_path):
+    from benchmarks.table import RESULTS, Table
+
+    for name in ("first", "second", "first"):
+        Table(name, "Title", [{"n": 1}]).write(tmp_path)
+    measured = pd.read_csv(tmp_path / "measured.csv")
+    assert measured["table"].tolist() == ["first", "second"]
+    assert measured.notna().all(axis=None)
+    kept = {path.stem for path in RESULTS.glob("*.csv")} - {"measured"}
+    assert kept == set(pd.read_csv(RESULTS / "measured.csv")["table"])

@@ -73,7 +73,7 @@ DOWNLOADS = {
 
 
 def read(name: str) -> list[dict[str, str]]:
-    """Read a kept table, without rows on classifiers that no longer exist."""
+    """Read a kept table."""
     path = RESULTS / f"{name}.csv"
     if not path.exists():
         return []
@@ -304,7 +304,8 @@ def image(name: str, alt: str) -> list[str]:
 
 def downloads() -> list[str]:
     """List all kept tables by topic; those without a title come last."""
-    kept = {path.stem for path in RESULTS.glob("*.csv")}
+    measured = {row["table"]: row for row in read("measured")}
+    kept = {path.stem for path in RESULTS.glob("*.csv")} - {"measured"}
     titled = {name for tables in DOWNLOADS.values() for name in tables}
     topics = {topic: {n: t for n, t in tables.items() if n in kept} for topic, tables in DOWNLOADS.items()}
     topics["Other"] = {name: name.replace("_", " ").capitalize() for name in sorted(kept - titled)}
@@ -312,7 +313,12 @@ def downloads() -> list[str]:
     for topic, tables in topics.items():
         if tables:
             lines += [f"**{topic}**", ""]
-            lines += [f"- {{download}}`{title} <{FROM_PAGE}/{name}.csv>`" for name, title in tables.items()] + [""]
+            lines += [
+                f"- {{download}}`{title} <{FROM_PAGE}/{name}.csv>`, measured on {measured[name]['date']} with version "
+                f"{measured[name]['version']} ({measured[name]['commit']})"
+                for name, title in tables.items()
+            ]
+            lines += [""]
     return lines
 
 
