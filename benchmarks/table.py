@@ -18,7 +18,7 @@ MEASURED = "measured.csv"  # when, and with which version, each table was measur
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of one measurement. A row may have a `target` and whether it was `reached`."""
+    """Rows of one measurement. A row may have a `target` and whether it was `met`."""
 
     name: str
     title: str

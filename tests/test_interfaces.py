@@ -60,6 +60,7 @@ def assert_same(ours, expected):
     np.testing.assert_allclose(ours, expected, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::transvariation.exceptions.NoGuarantee")
 @pytest.mark.parametrize("kind", FRAMES)
 class TestFrames:
     """Frames of other libraries are taken like those of pandas, with their column names."""

@@ -42,7 +42,7 @@ def row(data: str, draw: Draw, n: int, p: int, mode: str, repeats: int) -> dict[
         found, remeasured = held(draw, n, p, mode, REPEAT * repeats, 1), True
     cells = {f"at {level:.2f}": found.get(level) for level in NOMINAL}
     kept = min(found.values()) >= CONFIDENCE - MARGIN
-    return {"data": data, "calibration": mode, "p": p, "n": n} | cells | {"remeasured": remeasured, "reached": kept}
+    return {"data": data, "calibration": mode, "p": p, "n": n} | cells | {"remeasured": remeasured, "met": kept}
 
 
 def run(short: bool) -> Iterator[Table]:
@@ -53,7 +53,7 @@ def run(short: bool) -> Iterator[Table]:
                 rows.append(row(data, draw, n, p, mode, 5 if short else N_REPEATS))
     note = (
         f"Share of classifiers whose sensitivity on {N_FRESH:,} new samples is at least the bound stated with "
-        f"{CONFIDENCE:.0%} confidence, at two nominal sensitivities; reached: at least {CONFIDENCE - MARGIN:.2f}. "
+        f"{CONFIDENCE:.0%} confidence, at two nominal sensitivities; met: at least {CONFIDENCE - MARGIN:.2f}. "
         f"Cells below it were measured again with {REPEAT} times the repetitions; that result is shown."
     )
     yield Table("certificate", "How often the certificate of NeighborTOCC holds", rows, note)

@@ -75,16 +75,20 @@ def run(short: bool) -> Iterator[Table]:
         for classifier_name, classifier in classifiers.items():
             for calibration in CALIBRATIONS:
                 se, sp = judge(classifier, calibration, target, other, 1 if short else 3)
-                rows.append({"data": name, "rule": classifier_name, "calibration": calibration, "sensitivity": se})
+                rows.append(
+                    {"data": name, "classifier": classifier_name, "calibration": calibration, "sensitivity": se}
+                )
                 rows[-1]["specificity"] = sp
     yield Table("coverage", f"Sensitivity on fresh targets, nominal {NOMINAL}", rows, "two principal components")
     summary = []
     for classifier_name in classifiers:
         for calibration in CALIBRATIONS:
-            found = [r for r in rows if r["rule"] == classifier_name and r["calibration"] == calibration]
+            found = [r for r in rows if r["classifier"] == classifier_name and r["calibration"] == calibration]
             se = np.array([r["sensitivity"] for r in found])
             sp = np.mean([r["specificity"] for r in found])
-            summary.append({"rule": classifier_name, "calibration": calibration, "mean": se.mean(), "lowest": se.min()})
+            summary.append(
+                {"classifier": classifier_name, "calibration": calibration, "mean": se.mean(), "lowest": se.min()}
+            )
             summary[-1] |= {"highest": se.max(), "specificity": sp}
     note = f"{N_TRAIN} training targets, {len({r['data'] for r in rows})} data sets"
     yield Table("coverage_summary", f"Over all data sets, nominal {NOMINAL}", summary, note)

@@ -106,9 +106,7 @@ def row(data: str, draw: Draw, n: int, p: int, repeats: int, replicates: int = 1
     if not _kept(found):
         found, remeasured = false_rejections(draw, n, p, REPEAT * repeats, 1, replicates), True
     cells = {f"at {level:.2f}": float(share) for level, share in zip(NOMINAL, found, strict=True)}
-    return (
-        {"data": data, "p": p, "n": n} | cells | {"remeasured": remeasured, "target": MARGIN, "reached": _kept(found)}
-    )
+    return {"data": data, "p": p, "n": n} | cells | {"remeasured": remeasured, "target": MARGIN, "met": _kept(found)}
 
 
 def _kept(found: Floats) -> bool:
@@ -125,7 +123,7 @@ def run(short: bool) -> Iterator[Table]:
     for n, p in [(10, 5)] if short else coarse:
         rows.append(row("three replicates each, groups", gaussian, n, p, 2 if short else N_REPEATS[p], 3))
     note = (
-        f"Share of fresh target samples rejected; reached: at most {MARGIN} more than 1 - sensitivity. Cells beyond it "
+        f"Share of fresh target samples rejected; met: at most {MARGIN} more than 1 - sensitivity. Cells beyond it "
         f"were measured again with {REPEAT} times the repetitions and other seeds; that result is shown."
     )
     yield Table("neighbor_coverage", "False rejections of NeighborTOCC, default calibration", rows, note)

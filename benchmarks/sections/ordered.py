@@ -56,7 +56,7 @@ def simulated(rho: float, n: int, calibration: str, runs: int) -> dict[str, Any]
         "standard error": float(np.std(rejected) / np.sqrt(runs)),
         "shifted, found": float(np.mean(found)),
         "drift alarm on a normal run": float(np.mean(alarms)),
-        "reached": bool(abs(np.mean(rejected) - LEVEL) <= MARGIN) if calibration == "blocks" else None,
+        "met": bool(abs(np.mean(rejected) - LEVEL) <= MARGIN) if calibration == "blocks" else None,
     }
 
 
@@ -81,7 +81,7 @@ def water() -> Iterator[dict[str, Any]]:
             "false alarms": float(np.mean(rejected)),
             "standard error": float(np.std(rejected) / np.sqrt(5)),
             "shifted, found": float(found),
-            "reached": bool(abs(np.mean(rejected) - LEVEL) <= MARGIN) if calibration == "blocks" else None,
+            "met": bool(abs(np.mean(rejected) - LEVEL) <= MARGIN) if calibration == "blocks" else None,
         }
 
 
@@ -97,6 +97,6 @@ def run(short: bool) -> Iterator[Table]:
     note = (
         f"Share of later normal samples with a p-value of at most {LEVEL:.2f}; of samples shifted by three standard "
         "deviations in one of five features (Water Treatment: of faulty days); and of normal runs of "
-        f"{N_LATER:,} samples with a drift alarm at a rate of {FALSE_ALARM:g} per sample. Reached: within {MARGIN}."
+        f"{N_LATER:,} samples with a drift alarm at a rate of {FALSE_ALARM:g} per sample. Met: within {MARGIN}."
     )
     yield Table("ordered", "Samples in the order of time, NeighborTOCC", rows, note)

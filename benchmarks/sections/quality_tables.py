@@ -14,13 +14,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
 
 from benchmarks.data import DATA
-from benchmarks.sections.quality import MAX_TEST, MAX_TRAIN, OURS, Floats, _mahalanobis, _neighbor, _pyod, _sklearn
+from benchmarks.sections.quality import MAX_TEST, MAX_TRAIN, Floats, _mahalanobis, _neighbor, _pyod, _sklearn
 from benchmarks.table import Table
 from transvariation import NeighborTOCC
 
 WITHOUT_PAIRS = "without pairs"  # a variant, which takes no part in the ranks
 METHODS: dict[str, Any] = {
-    OURS: _sklearn(NeighborTOCC()),
+    "NeighborTOCC": _sklearn(NeighborTOCC()),
     WITHOUT_PAIRS: _sklearn(NeighborTOCC(pairs=False)),
     "nearest neighbor": _neighbor(1),
     "mean of 5 neighbors": _neighbor(5),

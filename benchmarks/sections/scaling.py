@@ -110,7 +110,7 @@ def peers(short: bool) -> Iterator[dict[str, Any]]:
         classifier.fit(X[:500]).decision_function(Z[:500])  # imports, and what others compile
         fit = cpu_seconds(lambda classifier=classifier: classifier.fit(X), 1)
         score = cpu_seconds(lambda classifier=classifier: classifier.decision_function(Z), 1)
-        yield {"rule": name, "n": n, "fit CPU s": fit, "score CPU s": score}
+        yield {"classifier": name, "n": n, "fit CPU s": fit, "score CPU s": score}
     yield from nearest_of_dask_ml(X, Z)
 
 
@@ -127,7 +127,7 @@ def nearest_of_dask_ml(X: np.ndarray, Z: np.ndarray) -> Iterator[dict[str, Any]]
         fit = cpu_seconds(lambda: classifier.fit(X[::10]), 1)
         parts = da.from_array(Z, chunks=(len(Z) // 8, 2))
         score = cpu_seconds(lambda: classifier.predict(parts).compute(), 1)
-    yield {"rule": "Dask-ML ParallelPostFit(IsolationForest), fitted to a tenth", "n": len(Z)} | {
+    yield {"classifier": "Dask-ML ParallelPostFit(IsolationForest), fitted to a tenth", "n": len(Z)} | {
         "fit CPU s": fit,
         "score CPU s": score,
     }

@@ -4,13 +4,14 @@ The conclusions quote numbers from the tables, so a new run of `make bench` chan
 """
 
 import csv
+import math
 from pathlib import Path
 
 import chart_style
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 FROM_PAGE = "../../benchmarks/results"  # the results, seen from docs/reference
-INTERNAL = {"target", "target s", "reached", "wall s"}  # columns for the authors of the benchmarks
+INTERNAL = {"target", "target s", "met", "wall s"}  # columns for the authors of the benchmarks
 HEADINGS = {  # of columns, as a page shows them
     "n": "samples",
     "p": "features",
@@ -123,7 +124,7 @@ def coverage(folder: Path) -> list[str]:
     if not rows:
         return []
     table = [
-        (f"{row['rule']}, {row['calibration']}", *(float(row[key]) for key in ("mean", "lowest", "highest")))
+        (f"{row['classifier']}, {row['calibration']}", *(float(row[key]) for key in ("mean", "lowest", "highest")))
         for row in rows
     ]
     chart_style.ranges(folder / "coverage.svg", table, label="share of new target samples accepted", nominal=0.9)
@@ -168,7 +169,7 @@ def power(folder: Path) -> list[str]:
     rows = sorted(read("power"), key=lambda row: -float(row["specificity"]))
     if not rows:
         return []
-    names = [row["rule"] for row in rows]
+    names = [row["classifier"] for row in rows]
     values = [float(row["specificity"]) for row in rows]
     counting = ", ".join(f"{n} {v:.2f}" for n, v in zip(names, values, strict=True) if n in ("TOCC", "PAMTOCC"))
     label = "share of other samples rejected"
@@ -280,21 +281,34 @@ def speed(folder: Path) -> list[str]:
 
 
 def quality_table() -> list[list[str]]:
-    """Shorten the table of detectors for the README and the landing page."""
-    rows = [
-        [row["method"], f"{float(row['mean AUC']):.3f}", f"{float(row['mean rank']):.1f}"] for row in read("quality")
-    ]
-    return [["detector", "mean AUC", "mean rank"], *rows]
+    """Shorten the tables of detectors for the README and the landing page; the best of each column is bold."""
+    rows = read("quality")
+    columns = {
+        "mean AUC": [float(row["mean AUC"]) for row in rows],
+        "mean rank": [float(row["mean rank"]) for row in rows],
+        "AUC on four held-out sets": [float(row["AUC, final four"]) for row in rows],
+    }
+    for collection, title in (("oddbench", "OddBench"), ("ovrbench", "OvRBench")):
+        kept = [r for r in read("quality_tables") if r["collection"] == collection and r["set aside"] == "True"]
+        found = {row["method"]: float(row["mean AUC"]) for row in kept}
+        if found:
+            columns[f"{title}, {kept[0]['tables']} tables"] = [found.get(row["method"], math.nan) for row in rows]
+    cells = []
+    for name, values in columns.items():
+        best, digits = (min(values), 1) if name == "mean rank" else (max(v for v in values if v == v), 3)
+        shown = [f"{value:.{digits}f}" if value == value else "" for value in values]
+        cells.append([f"**{each}**" if value == best else each for each, value in zip(shown, values, strict=True)])
+    return [["detector", *columns], *([row["method"], *each] for row, *each in zip(rows, *cells, strict=True))]
 
 
 def update_readme(path: Path) -> None:
     """Replace the table of detectors in the README by that of the kept results."""
     header, *rows = ["| " + " | ".join(row) + " |" for row in quality_table()]
-    table = "\n".join([header, "| --- | --- | --- |", *rows]) + "\n"
+    rule = "| --- |" + " ---: |" * (header.count("|") - 2)
     text = path.read_text(encoding="utf-8")
-    start = text.index(header)
+    start = text.index("| detector |")
     end = text.index("\n\n", start) + 1
-    path.write_text(text[:start] + table + text[end:], encoding="utf-8")
+    path.write_text(text[:start] + "\n".join([header, rule, *rows]) + "\n" + text[end:], encoding="utf-8")
 
 
 def image(name: str, alt: str) -> list[str]:

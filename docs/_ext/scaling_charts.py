@@ -65,7 +65,7 @@ def peers_chart() -> Figure:
         label="score as many new rows",
     )
     axes.set(xscale="log", xlabel="CPU seconds", title=f"{int(some[-1]['n']):,} rows of two features")
-    axes.set_yticks(list(places), [peer(r["rule"]) for r in some])
+    axes.set_yticks(list(places), [peer(r["classifier"]) for r in some])
     figure.legend(loc="outside lower center", ncols=2)
     return figure
 

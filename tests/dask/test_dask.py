@@ -53,6 +53,7 @@ def cluster():
         yield client
 
 
+@pytest.mark.filterwarnings("ignore::transvariation.exceptions.NoGuarantee")
 def test_array_and_frame_equal_one_machine(cluster):
     one = tv.TOCC().fit(X)
     uneven = da.from_array(X, chunks=((7, 16_384, 10_000, 9_609), (1, 1)))
