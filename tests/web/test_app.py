@@ -27,9 +27,12 @@ from transvariation import load_glass
 from transvariation.casework import CASE_FIELDS, METHODS, REDUCTIONS, CaseResult, CaseSettings, judge
 from transvariation.casework.settings import ROLES as ROLES_OF_COLUMNS
 from transvariation.cli import main
+from transvariation.datasets import make_plant
+from transvariation.monitoring import monitor
 from transvariation.preprocessing import SNV
 from transvariation.report.case_text import conclusion_frame
 from transvariation.report.demo import demo_tables
+from transvariation.report.monitoring import monitoring_summary
 from transvariation.report.wording import ALONE, format_p, headline, statement, warning_texts
 from transvariation.web import worker, workers
 from transvariation.web.app import HELP, STATIC, Page, PageLimits, make_app
@@ -929,3 +932,27 @@ def test_the_row_of_the_column_names_can_be_chosen_for_each_table(client, tables
     assert _p_values(_judge(client, seen["case"], **own)) == [c.p_value for c in judge(*tables).conclusions]
     faulty = _upload(client, tables[0], lines + b"id,K,Mg\nA,1.5,x\n", **own).json()
     assert faulty["tables"]["recovered"]["rows"][0]["cells"] == ["A", "1.5", "x"]
+
+
+def test_a_process_is_monitored_as_by_the_library(client):
+    normal, new = make_plant(250, random_state=0), make_plant(120, fault=8, onset=60, random_state=1)
+    files = {
+        which: (f"{which}.csv", run.to_csv(index_label="time")) for which, run in (("normal", normal), ("new", new))
+    }
+    answer = client.post("/api/monitor", files=files, data={"options": json.dumps({"run": 2})}).json()
+    expected = monitor(normal, new, run=2)
+    assert answer["summary"] == monitoring_summary(expected)
+    assert answer["charts"].count("<svg") == answer["contributions"].count("<svg") == 1
+    assert answer["alarms"][0][answer["columns"].index("variables")].startswith(
+        next(iter(expected.alarms[0].contributions))
+    )
+    assert answer["summary"] in answer["report"]
+    page = client.get("/monitor").text
+    assert 'src="/static/monitor.js"' in page
+    assert "{{" not in page
+    lacking = client.post("/api/monitor", files={"new": files["new"]})
+    assert lacking.json()["problems"][0]["message"] == "Choose the table of the normal run."
+    for wrong in ({"lags": "many"}, {"classifier": 1}, {"run": 0}):
+        refused = client.post("/api/monitor", files=files, data={"options": json.dumps(wrong)})
+        assert refused.status_code == 422
+        assert next(iter(wrong)) in refused.json()["problems"][0]["message"]

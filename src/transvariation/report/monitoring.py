@@ -15,7 +15,7 @@ from transvariation.monitoring import Alarm, MonitoringResult, monitor
 from transvariation.report.figure_style import DARK, GREY, PHONE_WIDTH, RED, SETTINGS, THRESHOLD
 from transvariation.report.names import PLAIN, wrapped
 from transvariation.report.page import Section, page
-from transvariation.tables import Table, read_table
+from transvariation.tables import Limits, Table, read_table
 
 __all__ = ["contribution_figure", "monitor_tables", "monitoring_figure", "write_monitoring_report"]
 
@@ -109,7 +109,14 @@ def contribution_figure(alarm: Alarm, *, figure: FigureBase | None = None) -> Fi
     return drawing
 
 
-def monitor_tables(normal: Any, new: Any, *, sheets: tuple[Any, Any] = (None, None), **how: Any) -> MonitoringResult:
+def monitor_tables(
+    normal: Any,
+    new: Any,
+    *,
+    sheets: tuple[Any, Any] = (None, None),
+    limits: Limits = Limits(),  # noqa: B008  # frozen
+    **how: Any,
+) -> MonitoringResult:
     """Read two tables in time order and monitor the second by the first.
 
     Parameters
@@ -118,6 +125,8 @@ def monitor_tables(normal: Any, new: Any, *, sheets: tuple[Any, Any] = (None, No
         Tables with one row per time. A column of dates or times sorts the rows and names them; missing values are kept.
     sheets : tuple of two, optional
         The sheets, if the tables are Excel workbooks.
+    limits : Limits, optional
+        How large the tables may be.
     **how
         Parameters of :func:`transvariation.monitoring.monitor`.
 
@@ -125,8 +134,8 @@ def monitor_tables(normal: Any, new: Any, *, sheets: tuple[Any, Any] = (None, No
     -------
     MonitoringResult
     """
-    known = read_table(normal, missing="keep", sheet=sheets[0])
-    rows = read_table(new, missing="keep", sheet=sheets[1], features=known.features, units=known.units)
+    known = read_table(normal, missing="keep", sheet=sheets[0], limits=limits)
+    rows = read_table(new, missing="keep", sheet=sheets[1], limits=limits, features=known.features, units=known.units)
     return monitor(_frame(known), _frame(rows), **how)
 
 
@@ -152,9 +161,13 @@ def write_monitoring_report(result: MonitoringResult, path: str | Path) -> None:
     path : str or Path
         The file to write.
     """
-    html = page("Process monitoring", monitoring_sections(result), monitoring_summary(result))
     with replacing(Path(path)) as draft:
-        draft.write_text(html, encoding="utf-8")
+        draft.write_text(monitoring_html(result), encoding="utf-8")
+
+
+def monitoring_html(result: MonitoringResult) -> str:
+    """Return the charts, alarms and contributions as an HTML page."""
+    return page("Process monitoring", monitoring_sections(result), monitoring_summary(result))
 
 
 def write_monitoring_json(result: MonitoringResult, path: str | Path) -> None:
@@ -183,7 +196,7 @@ def monitoring_sections(result: MonitoringResult) -> list[Section]:
         )
         alarms = Section("Alarms")
         if result.alarms:
-            alarms.table(_alarm_table(result), f"The first {_MOST_ALARMS} alarms." if _many(result) else "All alarms.")
+            alarms.table(alarm_table(result), f"The first {_MOST_ALARMS} alarms." if _many(result) else "All alarms.")
             first = result.alarms[0]
             alarms.figure(
                 contribution_figure(first), f"Contributions to the alarm raised at {result.labels[first.raised]}."
@@ -222,7 +235,8 @@ def _many(result: MonitoringResult) -> bool:
     return len(result.alarms) > _MOST_ALARMS
 
 
-def _alarm_table(result: MonitoringResult) -> pd.DataFrame:
+def alarm_table(result: MonitoringResult) -> pd.DataFrame:
+    """List the first alarms: when, which charts and which variables."""
     return pd.DataFrame(
         [
             {

@@ -31,10 +31,11 @@ KINDS = {
     "csv": "text/csv; charset=utf-8",
     "zip": "application/zip",
 }
-SCRIPTS = ("app", "axes", "base", "case", "figures", "plane", "reasons", "spectra", "tables", "variables")
+SCRIPTS = ("app", "axes", "base", "case", "figures", "monitor", "plane", "reasons", "spectra", "tables", "variables")
 STATIC = {f"{name}.js": "text/javascript; charset=utf-8" for name in SCRIPTS} | {"app.css": "text/css; charset=utf-8"}
 VIEWS = {"view": (), "points": ("x", "y"), "evidence": ("key",), "spectra": (), "figure": ("kind",)}  # parameters
 TABLES = ("control", "recovered")
+RUNS = ("normal", "new")
 THIRD = ("", "nfi", "background", "foreign")
 UNREADABLE = "The request could not be read; reload the page."
 HELP = "https://transvariation.readthedocs.io"
@@ -125,8 +126,9 @@ class Page:
         self.quick = asyncio.Semaphore(limits.at_once)  # long fits never keep others from loading their tables
 
     async def index(self, request: Request) -> Response:
-        """Return the page, with the token that its requests must carry."""
-        text = (files("transvariation.web") / "templates" / "index.html").read_text(encoding="utf-8")
+        """Return the page, or that of process monitoring, with the token that its requests must carry."""
+        name = "monitor" if request.url.path == "/monitor" else "index"
+        text = (files("transvariation.web") / "templates" / f"{name}.html").read_text(encoding="utf-8")
         filled = {
             "csrf": request.scope["csrf"],
             "max_bytes": self.limits.max_bytes,
@@ -165,6 +167,20 @@ class Page:
         if third == "nfi":
             chosen["background"] = {"name": third}
         return await self._read(Case([], self.limits, third), chosen, settings)
+
+    async def monitor(self, request: Request) -> Response:
+        """Take a normal and a new run of a process; return its charts, alarms and report. Nothing is kept."""
+        async with self._form(request) as form:
+            options = _json(str(form.get("options") or "{}"))
+            chosen = {which: await _file(form, which) for which in RUNS}
+        if lacking := [which for which, file in chosen.items() if file is None]:
+            raise failure(f"Choose the table of the {lacking[0]} run.")
+        case = Case([], self.limits)
+        try:
+            async with self.fits:
+                return JSONResponse(await case.ask("monitor", chosen, options, seconds=self.limits.fit_seconds))
+        finally:
+            case.close()
 
     async def example(self, request: Request) -> Response:
         """Take the case of the demonstration."""
@@ -356,7 +372,9 @@ def make_app(token: str, port: int, limits: PageLimits | None = None) -> Guard:
     page = Page(limits)
     routes = [
         Route("/", page.index),
+        Route("/monitor", page.index),
         Route("/static/{name}", page.static),
+        Route("/api/monitor", page.monitor, methods=["POST"]),
         Route("/api/choices", page.choices),
         Route("/api/tables", page.tables, methods=["POST"]),
         Route("/api/example", page.example, methods=["POST"]),

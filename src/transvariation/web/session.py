@@ -21,6 +21,7 @@ from transvariation.report.demo import demo_tables
 from transvariation.report.wording import caution_text, error_text, problem_text
 from transvariation.tables import Limits, Table, TableError, read_table
 from transvariation.tables.settings import options_of
+from transvariation.web.monitoring import monitoring_view
 from transvariation.web.preview import problem_dict, segments, sheets, show_problems, show_table, some
 from transvariation.web.views import VIEWS
 
@@ -60,6 +61,10 @@ class Session:
             which: {"name": name, "content": base64.b64encode(contents[name]).decode()}
             for which, name in EXAMPLE.items()
         }
+
+    def monitor(self, files: dict[str, dict[str, str]], options: Mapping[str, Any]) -> dict[str, Any]:
+        """Chart a new run of a process against a normal run."""
+        return monitoring_view(files, options, LIMITS)
 
     def open(self, file: dict[str, str]) -> None:
         """Take a case that was saved as JSON."""

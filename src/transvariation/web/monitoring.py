@@ -1,0 +1,56 @@
+"""What the page shows of a process: charts, alarms and the report of two runs."""
+
+import base64
+import io
+from collections.abc import Mapping
+from typing import Any
+
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+
+from transvariation.report.figure_style import SETTINGS
+from transvariation.report.monitoring import (
+    alarm_table,
+    contribution_figure,
+    monitor_tables,
+    monitoring_figure,
+    monitoring_html,
+    monitoring_summary,
+)
+from transvariation.tables import Limits
+
+OPTIONS = {"false_alarm": float, "run": int, "lags": int}
+
+
+def monitoring_view(
+    files: Mapping[str, Mapping[str, str]], options: Mapping[str, Any], limits: Limits
+) -> dict[str, Any]:
+    """Monitor the new run by the normal one, and describe the result for the page."""
+    if wrong := [name for name, value in options.items() if name not in OPTIONS or not isinstance(value, int | float)]:
+        raise ValueError(f"{wrong[0]}={options[wrong[0]]!r} is not understood; give numbers for {', '.join(OPTIONS)}.")
+    chosen = {name: OPTIONS[name](value) for name, value in options.items()}
+    result = monitor_tables(_opened(files["normal"]), _opened(files["new"]), limits=limits, **chosen)
+    alarms = alarm_table(result)
+    return {
+        "summary": monitoring_summary(result),
+        "charts": _svg(monitoring_figure, result),
+        "columns": list(alarms.columns),
+        "alarms": alarms.values.tolist(),
+        "contributions": _svg(contribution_figure, result.alarms[0]) if result.alarms else "",
+        "report": monitoring_html(result),
+    }
+
+
+def _opened(file: Mapping[str, str]) -> io.BytesIO:
+    """Return a file in memory that knows its name."""
+    opened = io.BytesIO(base64.b64decode(file["content"]))
+    opened.name = file["name"]
+    return opened
+
+
+def _svg(draw: Any, drawn: Any) -> str:
+    text = io.StringIO()
+    with rc_context(SETTINGS):
+        figure: Figure = draw(drawn)
+        figure.savefig(text, format="svg", metadata={"Date": None})
+    return text.getvalue()
