@@ -5,11 +5,15 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
+import pytest
+
 import transvariation
 
 ROOT = Path(transvariation.__file__).parent
 TREES = {path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in ROOT.rglob("*.py")}
 ON_DASK = {"TOCC", "PAMTOCC", "DensityTOCC", "NeighborTOCC"}  # named alike on purpose: transvariation.dask
+
+MAX_PARAMETERS = 12
 
 
 def assigned(tree):
@@ -57,6 +61,18 @@ def test_a_number_that_another_module_reads_says_what_it_counts():
     names = [name for _, name in numbers & read]
     assert [name for name in names if "_" not in name.strip("_")] == []
     assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("package", ["casework", "report", "web", "tables", "cli"])
+def test_no_function_has_more_than_twelve_parameters(package):
+    long = []
+    for path, tree in TREES.items():
+        for node in ast.walk(tree) if path.startswith(package) else []:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                n = sum(isinstance(each, ast.arg) for each in ast.walk(node.args))
+                if n > MAX_PARAMETERS and node.name != "validate":  # of the library; it has no settings object yet
+                    long.append(f"{path}: {node.name} has {n}")
+    assert long == []
 
 
 def test_one_function_compares_p_values_with_a_level():

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from transvariation.tables import Limits, TableError, read_chunks, read_table
+from transvariation.tables import Limits, SettingsError, TableError, read_chunks, read_table
 from transvariation.tables.opening import opened
 
 
@@ -172,10 +172,14 @@ def test_numbers_in_every_spelling():
 
 
 def test_given_options_that_are_wrong():
-    assert 'decimal="x" must be' in problems(b"Na\n1\n", decimal="x")[0].replace("'", '"')
-    assert "must be one character" in problems(b"Na\n1\n", delimiter=";;")[0]
-    assert "is unknown" in problems(b"Na\n1\n", encoding="klingon")[0]
-    assert "is unknown" in problems(b"Na\n1\n", encoding="zlib")[0]
+    with pytest.raises(SettingsError) as caught:  # all are named at once
+        read_table(b"Na\n1\n", decimal="x", delimiter=";;", encoding="klingon")
+    for words in ("decimal='x' must be", "delimiter=';;' must be one character", "encoding='klingon' is unknown"):
+        assert words in str(caught.value)
+    with pytest.raises(SettingsError, match="encoding='zlib' is unknown"):
+        read_table(b"Na\n1\n", encoding="zlib")
+    with pytest.raises(SettingsError, match="did you mean 'delimiter'"):
+        read_table(b"Na\n1\n", delimeter=";")
     assert "does not belong to a text in 'ascii'" in problems("Nä\n1\n".encode(), encoding="ascii")[0]
     assert "cannot be opened: No such file" in problems("no-such-file.csv")[0]
     with pytest.raises(TypeError, match="not list"):

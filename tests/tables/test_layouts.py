@@ -104,7 +104,7 @@ def test_a_variable_of_numbers_in_one_table_only_is_an_error(column, order):
 
 def test_the_row_of_names_is_a_setting():
     text = b"Laboratory X\nRun 7; 12.5.2024\n\nid;Na;Mg\nA;1,5;2,5\nB;1,6;2,6\n"
-    assert read_table(text, **TableSettings(header_row=4).given()).X.tolist() == [[1.5, 2.5], [1.6, 2.6]]
+    assert read_table(text, settings=TableSettings(header_row=4)).X.tolist() == [[1.5, 2.5], [1.6, 2.6]]
     assert "header row 2 was asked for" in problems(pd.DataFrame({"Na": [1.0]}), header_row=2)[0]
 
 

@@ -417,11 +417,8 @@ def _files(path: str | Path) -> tuple[Path, Path]:
 
 
 def _read(source: Any, how: TableSettings, stratum_column: str | None) -> tuple[Table, pd.DataFrame]:
-    given = how.given()
-    roles = dict(given.pop("roles", {}))
-    if stratum_column is not None:
-        roles[stratum_column] = "ignore"
-    table = read_table(source, missing="keep", roles=roles, **given)
+    roles = dict(how.roles) | ({} if stratum_column is None else {stratum_column: "ignore"})
+    table = read_table(source, missing="keep", settings=how, roles=roles)
     if table.source is None:
         raise CaseError("no-source-column", remedy="source-column", table=table.name)
     # Where fragments have no label, every row of a source is one.
@@ -433,12 +430,8 @@ def _read(source: Any, how: TableSettings, stratum_column: str | None) -> tuple[
         columns["order"] = table.order
     if stratum_column is not None:
         others = {name: "ignore" for name, role in table.roles.items() if role == "source"}
-        own = read_table(
-            source,
-            missing="keep",
-            **{**given, "source_column": stratum_column},
-            roles=roles | others | {stratum_column: "source"},
-        )
+        roles |= others | {stratum_column: "source"}
+        own = read_table(source, missing="keep", settings=how, source_column=stratum_column, roles=roles)
         columns["stratum"] = own.source
     return table, pd.DataFrame(columns | dict(zip(table.features, table.X.T, strict=True)))
 

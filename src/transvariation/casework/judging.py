@@ -27,17 +27,18 @@ from transvariation.casework.fragments import Fragments
 from transvariation.casework.procedure import Procedure
 from transvariation.casework.reading import CaseTables, read_case
 from transvariation.casework.result import CaseResult, Inputs, Measured
-from transvariation.casework.settings import CaseSettings, with_fields
+from transvariation.casework.settings import CaseSettings
 from transvariation.casework.spectra import Spectra
 from transvariation.casework.variables import MANY_VARIABLES
 from transvariation.provenance import provenance
 from transvariation.tables import Table
+from transvariation.tables.settings import with_fields
 
 MAX_DEVIATION = 1e6  # standard deviations; JSON has no infinity
 MAX_REASONS = 10  # of many variables, those that the reasons name
 
 
-@with_fields
+@with_fields(CaseSettings)
 def judge(
     control: Any,
     recovered: Any,

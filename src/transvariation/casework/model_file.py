@@ -54,7 +54,7 @@ def fit_model(control: Any, path: Path, settings: CaseSettings | None = None) ->
     check_outputs([path], [control])
     _check_replaceable(path)
     missing = "keep" if settings.ranges else settings.missing
-    table = read_table(control, **settings.of_table("control").given(), features=settings.features, missing=missing)
+    table = read_table(control, features=settings.features, missing=missing, settings=settings.of_table("control"))
     if settings.without:
         check_without(settings.without, table)
     if settings.ranges:
@@ -142,10 +142,8 @@ def score_table(
     control = about["control"] if isinstance(about.get("control"), dict) else {}
     scored = rejected = 0
     lost: list[int] = []
-    given = settings.given()
-    labels = {given.pop(f"{role}_column", None): role for role in ("source", "fragment")}
-    roles = dict(settings.roles) | {column: role for column, role in labels.items() if column}
-    options = given | {"roles": roles, "missing": missing, "units": control.get("units", {}), "progress": progress}
+    options: dict[str, Any] = {"settings": settings, "missing": missing, "units": control.get("units", {})}
+    options["progress"] = progress
     with replacing(out) as unfinished, unfinished.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)

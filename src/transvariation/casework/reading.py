@@ -251,7 +251,7 @@ def _check_sources(background: Any, foreign: Any, settings: CaseSettings) -> Non
         raise CaseError("background-and-foreign")
     for which, source in (("background", background), ("foreign", foreign)):
         if which in settings.tables and source is None:
-            raise CaseError("settings-of-no-table", table=which, given=list(settings.tables[which].given()))
+            raise CaseError("settings-of-no-table", table=which, given=settings.tables[which].given())
 
 
 def _read_pair(sources: Mapping[str, Any], settings: CaseSettings, limits: Limits) -> Pair:
@@ -298,13 +298,13 @@ def _read_third(source: Any, which: str, pair: Pair, settings: CaseSettings, mis
     how: dict[str, Any] = {"features": control.features, "units": units, "missing": missing, "limits": limits}
     how["name"] = _name(source, which)
     try:
-        table = read_table(source, **own.given(), **how)
+        table = read_table(source, settings=own, **how)
     except TableError as error:
         lacking = {problem.params["name"] for problem in error.problems if is_label(problem)}
         elsewhere = lacking & {*pair.control.roles, *pair.recovered.roles}
         if not elsewhere:
             raise
-        table = read_table(source, **_without_columns(own, elsewhere).given(), **how)
+        table = read_table(source, settings=_without_columns(own, elsewhere), **how)
     table = table.select(table.lookup(control.features, units))
     if problems := unit_problems(units, control.name, table, control.features):
         raise TableError(problems)

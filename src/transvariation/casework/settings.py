@@ -4,7 +4,6 @@ Roles of columns, methods, reductions and case fields are listed here (the roles
 Nothing heavy is imported, so that ``--help`` is fast. A new option is one field here, and its use.
 """
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -14,11 +13,9 @@ from transvariation.tables.settings import (
     Option,
     SettingsError,
     TableSettings,
-    described,
     document,
     nearest,
     option,
-    options_of,
 )
 
 __all__ = ["CASE_FIELDS", "METHODS", "REDUCTIONS", "ROLES", "TABLES", "CaseSettings", "SettingsError", "TableSettings"]
@@ -245,20 +242,6 @@ def _case(value: Any, given: Option) -> dict[str, str]:
         if not isinstance(text, str):
             raise ValueError(f": {name} must be a text, not {text!r}")
     return {name: text for name, text in (value or {}).items() if text}
-
-
-def with_fields(function: Any) -> Any:
-    """Give a function whose further keywords are fields of `CaseSettings` a signature and docstring that name them."""
-    signature = inspect.signature(function)
-    own = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
-    plain = CaseSettings()
-    further = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=getattr(plain, name))
-        for name in options_of(CaseSettings)
-    ]
-    function.__signature__ = signature.replace(parameters=[*own, *further])
-    function.__doc__ = function.__doc__.replace("    **fields\n", f"{described(CaseSettings)}\n")
-    return function
 
 
 document(CaseSettings)

@@ -1,6 +1,5 @@
 """Open a table of any kind: recognised by its first bytes, never by its name."""
 
-import codecs
 import hashlib
 import io
 import os
@@ -16,7 +15,7 @@ from transvariation.tables.cells import read_cells
 from transvariation.tables.excel import ExcelGrid
 from transvariation.tables.grid import Grid, Limits, open_frame, open_parquet
 from transvariation.tables.problems import Problems
-from transvariation.tables.settings import MARKS
+from transvariation.tables.settings import MARKS, TableSettings
 from transvariation.tables.text import TextGrid
 
 TableSource = Union[str, "os.PathLike[str]", bytes, BinaryIO, pd.DataFrame]
@@ -33,12 +32,7 @@ def opened(
     source: TableSource,
     name: str | None,
     limits: Limits,
-    *,
-    sheet: str | int | None = None,
-    delimiter: str | None = None,
-    decimal: str | None = None,
-    encoding: str | None = None,
-    header_row: int | None = None,
+    how: TableSettings = TableSettings(),  # noqa: B008  # frozen
 ) -> Iterator[Grid]:
     """Open a table of any kind, and close it again if it was opened here."""
     kind = type(source)  # an attribute of a DataFrame itself may be a column
@@ -50,14 +44,15 @@ def opened(
     elif name is None:
         name = own if isinstance(own := getattr(source, "name", None), str) else "table"
     problems = Problems(name)
-    _check_options(problems, delimiter, decimal, encoding)
+    if how.decimal is not None:
+        problems.note("decimal-given", mark=MARKS[how.decimal])
     if hasattr(type(source), "dask"):
         raise TypeError("a table is held in memory, which a Dask collection is not; give table.compute()")
     in_columns = hasattr(source, "iloc") or hasattr(source, "__arrow_c_stream__")
     if in_columns and not hasattr(type(source), "to_frame"):  # which a single column has
-        if header_row is not None:
-            raise problems.stop("header-row-of-frame", number=header_row)
-        yield _checked(open_frame(source, problems, decimal), limits)
+        if how.header_row is not None:
+            raise problems.stop("header-row-of-frame", number=how.header_row)
+        yield _checked(open_frame(source, problems, how.decimal), limits)
         return
     stream = _stream(source, problems)
     try:
@@ -66,23 +61,23 @@ def opened(
         stream.seek(0)
         sha256 = hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
         is_excel = head.startswith(b"PK\x03\x04")
-        if sheet is not None and not is_excel:
-            problems.add("sheet-of-no-workbook", sheet=str(sheet))
+        if how.sheet is not None and not is_excel:
+            problems.add("sheet-of-no-workbook", sheet=str(how.sheet))
         for code in [code for code, starts in _NO_TABLES.items() if head.startswith(starts)]:
             problems.add(code)
         if not head:
             problems.add("empty-file")
-        if header_row is not None and head.startswith(b"PAR1"):
-            problems.add("header-row-of-frame", number=header_row)
+        if how.header_row is not None and head.startswith(b"PAR1"):
+            problems.add("header-row-of-frame", number=how.header_row)
         problems.check()
         grid: Grid
         if is_excel:
-            grid = ExcelGrid(stream, problems, limits, sheet, decimal, header_row or 1)
+            grid = ExcelGrid(stream, problems, limits, how.sheet, how.decimal, how.header_row or 1)
         elif head.startswith(b"PAR1"):
-            grid = open_parquet(stream, problems, decimal)
+            grid = open_parquet(stream, problems, how.decimal)
         else:
-            grid = TextGrid(stream, problems, delimiter, decimal, encoding, header_row or 1)
-            if grid.header and header_row is None and _are_data(grid.header):
+            grid = TextGrid(stream, problems, how.delimiter, how.decimal, how.encoding, how.header_row or 1)
+            if grid.header and how.header_row is None and _are_data(grid.header):
                 problems.add("header-of-numbers", grid.first_row)
         grid.sha256 = sha256
         yield _checked(grid, limits)
@@ -113,23 +108,6 @@ def _stream(source: Any, problems: Problems) -> BinaryIO:
     if not (hasattr(source, "read") and hasattr(source, "seek")) or isinstance(source, io.TextIOBase):
         raise TypeError(f"a table is a path, bytes, an open binary file or a DataFrame, not {type(source).__name__}")
     return source
-
-
-def _check_options(problems: Problems, delimiter: str | None, decimal: str | None, encoding: str | None) -> None:
-    if decimal in MARKS:
-        problems.note("decimal-given", mark=MARKS[decimal])
-    elif decimal is not None:
-        problems.add("option", option="decimal", value=decimal, expected='must be "." or ","')
-    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n\x00 '):
-        problems.add("option", option="delimiter", value=delimiter, expected="must be one character, such as ';'")
-    try:
-        known = encoding is None or codecs.lookup(encoding)._is_text_encoding  # base64 and the like are no text
-    except (LookupError, ValueError):
-        known = False
-    if not known:
-        expected = "is unknown; utf-8, cp1252 and utf-16 are the usual ones"
-        problems.add("option", option="encoding", value=encoding, expected=expected)
-    problems.check()
 
 
 def _checked(grid: Grid, limits: Limits) -> Grid:

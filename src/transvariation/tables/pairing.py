@@ -160,11 +160,11 @@ def read_pair(
     """
     own = settings if isinstance(settings, tuple) else (settings, settings)
     common: dict[str, Any] = {"features": features, "missing": "keep", "limits": limits}
-    first, found = _attempt(read_table, control, name=names[0], **own[0].given(), **common)
+    first, found = _attempt(read_table, control, name=names[0], settings=own[0], **common)
     if first is not None:
         # A recovered table may be one row: what the control measured is a variable there too, whatever its cell holds.
         common |= {"expect": (*first.features, *first.headers.values()), "units": first.units}
-    second, found_too = _attempt(read_table, recovered, name=names[1], **own[1].given(), **common)
+    second, found_too = _attempt(read_table, recovered, name=names[1], settings=own[1], **common)
     problems = _advised(found, found_too)
     if first is not None and second is not None:
         if not problems:

@@ -30,7 +30,6 @@ MESSAGES = {
     "too-many-cells": "more than {limit:,} cells up to this row, most of them empty; delete the empty columns at the"
     " right and the empty rows below, or save the table as CSV",
     "library": "reading {kind!s} files needs {library!s}",
-    "option": "{option!s}={value} {expected!s}",
     "too-many-columns": "{n:,} columns are more than the {limit:,} allowed",
     "too-many-rows": "more than {n:,} rows: too large to read at once",
     "blank-rows": "more than {limit:,} blank rows up to this row; delete them, or save the table again",

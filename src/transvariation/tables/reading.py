@@ -16,6 +16,7 @@ from transvariation.tables.grid import Block, Grid, Limits
 from transvariation.tables.long_table import wide_blocks
 from transvariation.tables.opening import TableSource, opened
 from transvariation.tables.problems import Problem, Problems, TableError, row_list
+from transvariation.tables.settings import TableSettings, with_fields
 from transvariation.tables.table import Table, apply_policy, join
 from transvariation.validation import blocks, check_count
 
@@ -39,26 +40,18 @@ _NUMBERED = re.compile(  # K1-1, K1 rep 2, K1_03, K1a
 )
 
 
+@with_fields(TableSettings)
 def read_table(
     source: TableSource,
     *,
     features: Sequence[str] | None = None,
-    id_column: str | None = None,
-    source_column: str | None = None,
-    fragment_column: str | None = None,
-    roles: Mapping[str, str] | None = None,
-    numbered_names: str | None = None,
-    drop_summary_rows: bool = False,
     missing: str = "error",
     name: str | None = None,
-    sheet: str | int | None = None,
-    delimiter: str | None = None,
-    decimal: str | None = None,
-    encoding: str | None = None,
-    header_row: int | None = None,
     expect: Sequence[str] = (),
     units: Mapping[str, str] | None = None,
     limits: Limits = Limits(),  # noqa: B008  # frozen
+    settings: TableSettings | None = None,
+    **fields: Any,
 ) -> Table:
     """Read a table of objects in rows and measured variables in columns.
 
@@ -68,34 +61,20 @@ def read_table(
         CSV, TSV, Excel (.xlsx) or Parquet, recognised by content.
     features : sequence of str, default=None
         The columns to measure by, with or without their units; None takes every column of numbers.
-    id_column, source_column, fragment_column : str, default=None
-        The columns that name the row, the source (pane, bottle, batch) and the fragment (the physical piece); None
-        recognises them. Rows of one fragment are its replicates.
-    roles : mapping of str to str, default=None
-        What columns are, by name, whatever they look like: ``"id"``, ``"source"``, ``"fragment"``, ``"replicate"``,
-        ``"order"``, ``"measurement"`` or ``"ignore"``.
-    numbered_names : {"replicates", "fragments"}, default=None
-        What the numbers in names such as K1-1, K1-2, K2-1 count. None reports such names, unless their column was
-        given.
-    drop_summary_rows : bool, default=False
-        Leave out rows that hold a mean, a standard deviation or the like; otherwise they are reported.
     missing : {"error", "drop", "impute", "keep"}, default="error"
         How missing and below-detection values are handled: reported; the object left out; half the detection limit
         and the median put in their place, unless nothing of the object was measured; or NaN.
     name : str, default=None
         What messages call the file.
-    sheet : str or int, default=None
-        An Excel sheet by title or number from 1; None is the first visible one.
-    delimiter, decimal, encoding : str, default=None
-        Given rather than recognised; a decimal mark that was given is noted.
-    header_row : int, default=None
-        The row with the names of the columns, where others are above it; None is the first that is not blank.
     expect : sequence of str
         Names that are variables if present, even if most of their cells cannot be read.
     units : mapping of str to str, default=None
         The units that `features` are wanted in: they decide where the table has both ``Na (ppm)`` and ``Na (wt%)``.
     limits : Limits
         How large a table may be.
+    settings : TableSettings, optional
+        How the table is read. The fields below replace those of `settings`; any other keyword is refused.
+    **fields
 
     Returns
     -------
@@ -115,25 +94,23 @@ def read_table(
     >>> table.X.tolist()
     [[13.64, 4.49], [13.89, 3.6]]
     """
-    named = {id_column: "id", source_column: "source", fragment_column: "fragment"}
-    taken = {column: role for column, role in named.items() if column is not None} | dict(roles or {})
+    how = TableSettings.build(settings, fields)
+    taken = how.column_roles
     given = {"roles": taken, "features": features, "expect": expect, "units": units}
-    how: dict[str, Any] = {"sheet": sheet, "delimiter": delimiter, "decimal": decimal, "encoding": encoding}
-    how["header_row"] = header_row
     parts: list[Table] = []
-    with opened(source, name, limits, **how) as grid:
+    with opened(source, name, limits, how) as grid:
         problems = grid.problems
         try:
-            for part, _ in _read_parts(grid, limits, None, given, drop_summary_rows):
+            for part, _ in _read_parts(grid, limits, None, given, how.drop_summary_rows):
                 parts.append(part)
         except TableError as error:
             if error.stopped or not parts:
                 raise
     table = join(parts, notes=problems.notes)
     _report_duplicates(table, problems)
-    if numbered_names == "replicates":
+    if how.numbered_names == "replicates":
         table = by_numbered_names(table)
-    elif numbered_names is None and not {"id", "fragment"} & set(taken.values()):
+    elif how.numbered_names is None and not {"id", "fragment"} & set(taken.values()):
         _ask_about_names(table, problems)
     if problems.problems:
         try:
@@ -144,21 +121,19 @@ def read_table(
     return apply_policy(table, missing)
 
 
+@with_fields(TableSettings)
 def read_chunks(
     source: TableSource,
     features: Sequence[str],
     *,
     rows: int | None = None,
-    id_column: str | None = None,
-    roles: Mapping[str, str] | None = None,
-    numbered_names: str | None = None,
-    drop_summary_rows: bool = False,
     missing: str = "error",
     units: Mapping[str, str] | None = None,
     progress: Callable[[float], None] | None = None,
     left_out: Callable[[tuple[str, ...]], None] | None = None,
     name: str | None = None,
-    **how: Any,
+    settings: TableSettings | None = None,
+    **fields: Any,
 ) -> Iterator[Table]:
     """Read a table larger than memory, a block of rows at a time.
 
@@ -173,7 +148,7 @@ def read_chunks(
         The columns wanted, in the order wanted.
     rows : int, default=None
         Rows per block; None suits the number of columns.
-    id_column, roles, numbered_names, drop_summary_rows, units, name : optional
+    units, name, settings : optional
         As for :func:`read_table`.
     missing : {"error", "drop", "keep"}, default="error"
         As for :func:`read_table`; a block has no median to impute.
@@ -182,8 +157,7 @@ def read_chunks(
     left_out : callable, default=None
         Called with the ids of the objects that were left out of a block because values are missing. A block of which
         nothing remains is not yielded; that nothing remains of the whole table is a problem.
-    **how
-        ``sheet``, ``header_row``, ``delimiter``, ``decimal`` and ``encoding``, as for :func:`read_table`.
+    **fields
 
     Yields
     ------
@@ -203,16 +177,16 @@ def read_chunks(
     if rows is not None:
         check_count("rows", rows)
     limits = Limits(rows=2**62, cells=2**62)
-    taken = ({} if id_column is None else {id_column: "id"}) | dict(roles or {})
-    given = {"roles": taken, "features": features, "units": units}
+    how = TableSettings.build(settings, fields)
+    given = {"roles": how.column_roles, "features": features, "units": units}
     remaining = False
-    with opened(source, name, limits, **how) as grid:
-        for part, done in _read_parts(grid, limits, rows, given, drop_summary_rows):
+    with opened(source, name, limits, how) as grid:
+        for part, done in _read_parts(grid, limits, rows, given, how.drop_summary_rows):
             grid.problems.check()
             found = part.lookup(features, units or {})  # all are there, or there is a problem
             wanted = {name if name in (units or {}) else own: own for name, own in found.items()}
             block = apply_policy(join([part]).select(wanted), missing, in_block=True)
-            block = by_numbered_names(block) if numbered_names == "replicates" else block
+            block = by_numbered_names(block) if how.numbered_names == "replicates" else block
             remaining = remaining or len(block) > 0
             if block.dropped and left_out is not None:
                 left_out(block.dropped)

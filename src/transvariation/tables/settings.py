@@ -1,6 +1,8 @@
 """How a table is read, as plain data. Imports neither NumPy nor pandas: the command line builds its options from it."""
 
+import codecs
 import difflib
+import inspect
 import math
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -126,6 +128,23 @@ def _mark(value: Any, given: Option) -> Any:
     raise ValueError(f"={value!r} must be '.' or ',' (point or comma)")
 
 
+def _delimiter(value: Any, given: Option) -> Any:
+    if value in (None, "") or (isinstance(value, str) and len(value) == 1 and value not in '"\r\n\x00 '):
+        return value or None
+    raise ValueError(f"={value!r} must be one character, such as ';'")
+
+
+def _encoding(value: Any, given: Option) -> Any:
+    name = _text(value, given)
+    try:
+        known = name is None or codecs.lookup(name)._is_text_encoding  # base64 and the like are no text
+    except (LookupError, ValueError):
+        known = False
+    if known:
+        return name
+    raise ValueError(f"={value!r} is unknown; utf-8, cp1252 and utf-16 are the usual ones")
+
+
 def _whole(value: Any, given: Option) -> Any:
     if value is None or (isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= given.least):
         return None if value is None else int(value)
@@ -188,6 +207,8 @@ CHECKS: dict[str, Callable[[Any, Option], Any]] = {
     "flag": _flag,
     "choice": _choice,
     "mark": _mark,
+    "delimiter": _delimiter,
+    "encoding": _encoding,
     "whole": _whole,
     "number": _number,
     "share": _share,
@@ -238,8 +259,8 @@ class TableSettings:
         "The decimal mark, comma or point; by default recognised.",
         choices=(*MARKS, "comma", "point"),
     )
-    delimiter: str | None = option(None, "tables", "text", "The character between columns; by default recognised.")
-    encoding: str | None = option(None, "tables", "text", "The encoding of a text file; by default recognised.")
+    delimiter: str | None = option(None, "tables", "delimiter", "The character between columns; by default recognised.")
+    encoding: str | None = option(None, "tables", "encoding", "The encoding of a text file; by default recognised.")
     id_column: str | None = option(None, "tables", "text", "The column that names the rows; by default recognised.")
     fragment_column: str | None = option(
         None, "tables", "text", "The column that names the fragment; its rows are replicates."
@@ -308,14 +329,20 @@ class TableSettings:
             raise SettingsError([("settings", f"={settings!r} must be a {cls.__name__}", None)])
         return replace(settings, **(given or {}))
 
-    def given(self) -> dict[str, Any]:
-        """Return the fields that say something, as keywords of :func:`transvariation.tables.read_table`.
+    @property
+    def column_roles(self) -> dict[str, str]:
+        """The roles of all columns that were named."""
+        named = {self.id_column: "id", self.source_column: "source", self.fragment_column: "fragment"}
+        return {column: role for column, role in named.items() if column is not None} | dict(self.roles)
+
+    def given(self) -> list[str]:
+        """List the fields that say something.
 
         Returns
         -------
-        dict
+        list of str
         """
-        return {each.name: value for each in fields(TableSettings) if (value := getattr(self, each.name))}
+        return [each.name for each in fields(TableSettings) if getattr(self, each.name)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as JSON values.
@@ -367,9 +394,28 @@ def document(cls: type) -> None:
     cls.__doc__ = f"{cls.__doc__}\n\n    Attributes\n    ----------\n{described(cls)}\n    "
 
 
+def with_fields(kind: type) -> Callable[[Any], Any]:
+    """Give a function whose further keywords are fields of settings a signature and a docstring that name them."""
+
+    def decorate(function: Any) -> Any:
+        signature, plain = inspect.signature(function), kind()
+        own = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+        further = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=getattr(plain, name))
+            for name in options_of(kind)
+        ]
+        function.__signature__ = signature.replace(parameters=[*own, *further])
+        function.__doc__ = function.__doc__.replace("    **fields\n", f"{described(kind)}\n")
+        return function
+
+    return decorate
+
+
 _KINDS = {
     "text": "str, optional",
     "sheet": "str or int, optional",
+    "delimiter": "str, optional",
+    "encoding": "str, optional",
     "flag": "bool, default=False",
     "whole": "int",
     "number": "float",

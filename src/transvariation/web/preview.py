@@ -74,8 +74,7 @@ def show_problems(
     header: list[str] = []
     rows: list[dict[str, Any]] = []
     try:
-        how = {field: getattr(settings, field) for field in ("sheet", "header_row", "decimal", "delimiter", "encoding")}
-        with opened(content, name, limits, **how) as grid:
+        with opened(content, name, limits, settings) as grid:
             columns = header = [str(cell) for cell in grid.header]
             seen = [j for j in range(len(header)) if _shown(j, header, ours)][:COLUMNS]
             for block in grid.blocks() if wanted else ():

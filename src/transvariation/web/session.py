@@ -134,8 +134,8 @@ class Session:
         return tables
 
     def _read_alone(self, which: str, settings: CaseSettings) -> Table:
-        how = settings.of_table(which).given()
-        return read_table(self.sources[which], name=self.names[which], **how, missing="keep", limits=LIMITS)
+        how = settings.of_table(which)
+        return read_table(self.sources[which], name=self.names[which], settings=how, missing="keep", limits=LIMITS)
 
     def _source(self, which: str) -> Any:
         """Return a file in memory that knows its name; the name of a packaged table."""
