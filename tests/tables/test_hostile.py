@@ -179,7 +179,7 @@ def test_given_options_that_are_wrong():
     with pytest.raises(SettingsError, match="encoding='zlib' is unknown"):
         read_table(b"Na\n1\n", encoding="zlib")
     with pytest.raises(SettingsError, match="did you mean 'delimiter'"):
-        read_table(b"Na\n1\n", delimeter=";")
+        read_table(b"Na\n1\n", delimiter_=";")
     assert "does not belong to a text in 'ascii'" in problems("Nä\n1\n".encode(), encoding="ascii")[0]
     assert "cannot be opened: No such file" in problems("no-such-file.csv")[0]
     with pytest.raises(TypeError, match="not list"):
