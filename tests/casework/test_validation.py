@@ -1,13 +1,16 @@
 """Validation on a database: rates, intervals, criteria, resuming."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from transvariation.casework import CaseError, Database, validate
+from transvariation.casework import CaseError, Database, judge, validate
 from transvariation.casework.validation import parse_design, read_criteria
+from transvariation.casework.validation.comparisons import Comparisons, Sources
+from transvariation.casework.validation.methods import judge_comparisons, pairs_of, two_level_ratio
 from transvariation.report.validation import format_rate, validation_summary, write_validation_report
 
 pytestmark = pytest.mark.slow
@@ -58,7 +61,7 @@ def test_rates_have_intervals_and_follow_the_sensitivity(result):
             assert rate.low <= rate.share <= rate.high
     assert high.same_stratum.n < high.false_inclusion.n
     assert high.false_exclusion.low <= 0.1 <= high.false_exclusion.high
-    assert set(design.rates) == {"transvariation", "mahalanobis", "astm"}
+    assert {*design.rates, "lir"} == {"transvariation", "mahalanobis", "astm", "lir"}
     assert design.rates["astm"][0].sensitivity is None
 
 
@@ -69,23 +72,71 @@ def test_likelihood_ratios_are_measured(result):
     assert ratios.misleading[0].same_source.share >= ratios.misleading[2].same_source.share
 
 
-def test_the_result_is_json_and_the_same_for_any_number_of_processes(database, result):
-    again = validate(database, designs=["2x2"], sensitivities=[0.8, 0.9], n_comparisons=120, n_folds=4, n_jobs=2)
-    one, two = (json.loads(json.dumps(each.to_dict())) for each in (result, again))
+def as_table(fragments, name):
+    rows = [(name, i, *10**row) for i, x in enumerate(fragments) for row in x]
+    return pd.DataFrame(rows, columns=["pane", "piece", *"wxyz"])
+
+
+@pytest.mark.parametrize("replicates", [1, 2])
+def test_comparisons_are_judged_as_cases_are(database, replicates):
+    """The same p-values and ratios as by `judge`, and none where it refuses them or uses fewer replicates."""
+    few = database.frame.drop_duplicates(["source", "fragment"]) if replicates == 1 else database.frame
+    values = np.log10(database.frame[list("wxyz")].to_numpy())
+    run = Comparisons(Sources(values, database, 4, False, True), 40, 0)
+    known, questioned, drawn = run.draw(parse_design("2x2"), 0)
+    background = [[x[:replicates] for x in source] for source in run.background(0)]
+    found = judge_comparisons(drawn, background, 0, parse_design("2x2"), others=False)
+    left_out = [name for name, fold in zip(database.sources, run.data.fold, strict=True) if fold == 0]
+    reduced = replace(database, frame=few.reset_index(drop=True)).without(left_out)
+    refused = np.isnan(found["transvariation_lr"])
+    chosen = [
+        int(np.flatnonzero(mask)[0]) for mask in (known == questioned, known != questioned, refused) if mask.any()
+    ]
+    for i in chosen:
+        tables = as_table(drawn[i].known, "K"), as_table([drawn[i].questioned], "Q")
+        (conclusion,) = judge(*tables, background=reduced, log=True, source_column="pane").conclusions
+        assert found["transvariation"][i] == pytest.approx(conclusion.p_values["background"])
+        ratio = conclusion.log10_lr.get("three_level", np.nan)
+        assert found["transvariation_lr"][i] == pytest.approx(ratio, nan_ok=True)
+
+
+def test_lir_is_compared_where_it_is_installed(result):
+    pytest.importorskip("lir")
+    (design,) = result.designs
+    assert 0 < design.ratios["lir"].cllr < 0.2
+    rate = design.rates["lir"][1].false_exclusion
+    assert rate.low <= 0.1 <= rate.high
+
+
+def test_lir_needs_the_mean_and_the_number_of_fragments_only():
+    """The model is given repeated means; lir itself gives the same ratio for the fragments."""
+    two_level = pytest.importorskip("lir.lrsystems.two_level")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2)) + np.repeat(3 * rng.normal(size=(15, 2)), 4, axis=0)
+    model = two_level.TwoLevelModelNormalKDE().fit_on_unpaired_instances(X, np.repeat(np.arange(15), 4))
+    known, questioned = rng.normal(size=(1, 3, 2)), rng.normal(size=(1, 1, 2))
+    ours = two_level_ratio(model, pairs_of(known.mean(axis=1), questioned[:, 0], 3))
+    np.testing.assert_allclose(ours, model.transform(questioned, known).ravel())
+
+
+QUICK = {"designs": ["1x1"], "n_comparisons": 20, "n_folds": 2, "stability": False}
+
+
+def test_the_result_is_json_and_the_same_for_any_number_of_processes(database):
+    one, two = (json.loads(json.dumps(validate(database, n_jobs=jobs, **QUICK).to_dict())) for jobs in (1, 2))
     assert one.pop("provenance").keys() == two.pop("provenance").keys()
     assert one == two
 
 
-def test_a_second_call_goes_on_from_the_checkpoint(database, result, tmp_path, monkeypatch):
-    how = {"designs": ["2x2"], "sensitivities": [0.8, 0.9], "n_comparisons": 120, "n_folds": 4}
+def test_a_second_call_goes_on_from_the_checkpoint(database, tmp_path):
     path = tmp_path / "validation.jsonl"
-    validate(database, checkpoint=path, **how)
+    first = validate(database, checkpoint=path, **QUICK)
     lines = path.read_text().splitlines()
-    path.write_text("\n".join(lines[:4]) + "\n")
+    path.write_text("\n".join(lines[:2]) + "\n")
     shares = []
-    again = validate(database, checkpoint=path, progress=lambda step, share: shares.append(share), **how)
-    assert shares[0] == pytest.approx(3 / (len(lines) - 1))
-    assert again.designs == result.designs
+    again = validate(database, checkpoint=path, progress=lambda step, share: shares.append(share), **QUICK)
+    assert shares[0] == pytest.approx(1 / 2)
+    assert again.designs == first.designs
 
 
 def test_criteria_decide_with_their_interval(database, tmp_path):

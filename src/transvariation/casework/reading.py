@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from transvariation._typing import Floats
+from transvariation._typing import Bools, Floats
 from transvariation.casework.background.model import Background
 from transvariation.casework.background.pairs import Source
 from transvariation.casework.background.same_source import MIN_SOURCES_TO_CALIBRATE
@@ -340,8 +340,7 @@ def _with_background(case: CaseTables, table: Table, fragments: Fragments) -> Ca
         )
     if len(fragments.names) == len(sources):
         cautions.append(Caution.of("replicates-as-fragments", table=table.name))
-    means = [np.array([x.mean(axis=0) for x in source]) for source in usable]
-    kept = np.any([np.ptp(m, axis=0) > 1e-12 * np.abs(m).max(axis=0) for m in means], axis=0)
+    kept = varying(usable)
     if not kept.any():
         raise CaseError("constant-sources", remedy="more-sources", table=table.name)
     if not kept.all():
@@ -356,6 +355,12 @@ def _with_background(case: CaseTables, table: Table, fragments: Fragments) -> Ca
         kept=kept,
         cautions=tuple(cautions),
     )
+
+
+def varying(sources: Sequence[Source]) -> Bools:
+    """Return in which variables fragments of one source differ at all."""
+    means = [np.array([x.mean(axis=0) for x in source]) for source in sources if len(source) > 1]
+    return np.any([np.ptp(m, axis=0) > 1e-12 * np.abs(m).max(axis=0) for m in means], axis=0)
 
 
 def _nfi_table(features: Sequence[str]) -> Table:

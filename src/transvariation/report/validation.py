@@ -212,6 +212,7 @@ def _ratio_table(each: DesignResult) -> pd.DataFrame:
             "after best recalibration": f"{ratios.cllr_min:.3f}",
             "devPAV": f"{ratios.dev_pav:.2f}",
             "bounds (log10)": f"{ratios.bounds[0]:.2g} to {ratios.bounds[1]:.2g}",
+            "no ratio stated": f"{ratios.refused:,} comparisons",
         }
         for misleading in ratios.misleading[:3]:
             row[f"same source, below 1/{misleading.strength}"] = format_rate(misleading.same_source)

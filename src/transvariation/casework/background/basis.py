@@ -7,7 +7,7 @@ import numpy as np
 from transvariation._typing import Floats
 from transvariation.casework.background.likelihood_ratio import MIN_SOURCES_FOR_RATIOS, SYSTEM
 from transvariation.casework.background.model import Background, bound_of
-from transvariation.casework.background.pairs import Design, Pairs, one_pair, scaled_differences
+from transvariation.casework.background.pairs import Design, Pairs, Source, one_pair, scaled_differences
 from transvariation.casework.background.same_source import SameSourceDifferences
 from transvariation.casework.decision import Basis
 from transvariation.casework.errors import Caution
@@ -26,8 +26,7 @@ def compare_with_background(
     if seed not in tables.learned:
         tables.learned[seed] = Background(tables.background, seed)
     background = tables.learned[seed]
-    # Means of more replicates than the background has vary less than its own: the case is compared by as many.
-    most = sorted(len(x) for source in tables.background for x in source)[-1]
+    most = most_replicates(tables.background)
     r_known = min(tables.control.n_replicates, most)
     control, recovered = (
         background.means([tables.prepared(x[:most])[:, kept] for x in fragments.replicates])
@@ -99,12 +98,48 @@ def _spread_cautions(
     Differences that are large in this case are then small for the background, and a likelihood ratio supports a common
     source of fragments that differ.
     """
+    if tables.background_table is None or not varies_less(differences, control, replicates):
+        return []
+    return [Caution.of("varies-less", background=tables.background_table.name)]
+
+
+def varies_less(differences: SameSourceDifferences, control: Floats, replicates: Sequence[Floats]) -> bool:
+    """Return whether a case varies less than nearly every background source.
+
+    Parameters
+    ----------
+    differences : SameSourceDifferences
+    control : ndarray of shape (k, p)
+        The means of the control fragments, as `Background.means` gives them.
+    replicates : sequence of ndarray
+        The measurements of all fragments of the case.
+    """
     shares = [differences.dispersion_p_values(control)] if len(control) > 1 else []
     shares += [found for found in [differences.replicate_p_values(replicates)] if found is not None]
     level = max(_MIN_SHARE_VARYING_LESS, 1 / (differences.n_sources_ + 1))
-    if tables.background_table is None or is_accepted(min((low for low, _ in shares), default=1.0), 1 - level):
-        return []
-    return [Caution.of("varies-less", background=tables.background_table.name)]
+    return not is_accepted(min((low for low, _ in shares), default=1.0), 1 - level)
+
+
+def lies_outside(background: Background, center: Floats, design: Design) -> bool:
+    """Return whether a control lies farther from all background sources than any of them lies from the others.
+
+    Parameters
+    ----------
+    background : Background
+    center : ndarray of shape (p,)
+        The mean of the control fragments, as `Background.means` gives them.
+    design : Design
+    """
+    n = len(background.usable)
+    return not is_accepted(background.location_p_value(center, design), n / (n + 1))
+
+
+def most_replicates(sources: Sequence[Source]) -> int:
+    """Return how many replicates of a fragment are compared with a background: no more than it has itself.
+
+    Means of more replicates than the background has vary less than its own.
+    """
+    return max(len(x) for source in sources for x in source)
 
 
 def _scale_cautions(tables: CaseTables, background: Background, center: Floats, design: Design) -> list[Caution]:
@@ -113,8 +148,7 @@ def _scale_cautions(tables: CaseTables, background: Background, center: Floats, 
     A likelihood ratio would extrapolate the density of sources there, and supports a common source of fragments that
     clearly differ.
     """
-    n = len(background.usable)
-    if is_accepted(background.location_p_value(center, design), n / (n + 1)) or tables.background_table is None:
+    if tables.background_table is None or not lies_outside(background, center, design):
         return []
     outside: list[str] = []
     if not tables.is_summarised:

@@ -81,6 +81,7 @@ class Background:
         self._differences: dict[Design, SameSourceDifferences] = {}
         self._ratios: dict[Design, CalibratedRatio] = {}
         self._system: LikelihoodSystem | None = None
+        self._locations: dict[Design, tuple[Standardization, KDTree, Floats]] = {}
 
     @property
     def supports_ratios(self) -> bool:
@@ -154,17 +155,20 @@ class Background:
             The mean of the control fragments, as `means` transforms them.
         design : Design
         """
-        pairs = self.differences(design).pairs_
-        centers = self._centers()
-        standard = Standardization().fit(centers)
-        tree = KDTree(standard.transform(centers))
-        distances, nearest = tree.query(standard.transform(pairs.known), k=2)
-        own = nearest[:, 0] == pairs.source
-        apart = np.where(own, distances[:, 1], distances[:, 0])
-        farthest = np.zeros(len(centers))
-        np.maximum.at(farthest, pairs.source, apart)
+        if design not in self._locations:
+            pairs = self.differences(design).pairs_
+            centers = self._centers()
+            standard = Standardization().fit(centers)
+            tree = KDTree(standard.transform(centers))
+            distances, nearest = tree.query(standard.transform(pairs.known), k=2)
+            own = nearest[:, 0] == pairs.source
+            apart = np.where(own, distances[:, 1], distances[:, 0])
+            farthest = np.zeros(len(centers))
+            np.maximum.at(farthest, pairs.source, apart)
+            self._locations[design] = standard, tree, farthest
+        standard, tree, farthest = self._locations[design]
         case = tree.query(standard.transform(center[None]))[0][0]
-        return float((1 + np.count_nonzero(farthest >= case)) / (len(centers) + 1))
+        return float((1 + np.count_nonzero(farthest >= case)) / (len(farthest) + 1))
 
     def _centers(self) -> Floats:
         return np.array([self.means(source).mean(axis=0) for source in self.usable])

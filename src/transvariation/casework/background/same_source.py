@@ -70,6 +70,7 @@ class SameSourceDifferences:
         self.seed = seed
         self.stabilize = stabilize
         self.n_pairs = n_pairs
+        self._replicate_dispersion: dict[tuple[int, ...], Floats] = {}  # of every source, by numbers of replicates
         self.unseen_: Any = None  # p-values of different-source comparisons, once they have been computed
 
     def fit(self, background: Sequence[Source]) -> "SameSourceDifferences":
@@ -172,12 +173,15 @@ class SameSourceDifferences:
         def dispersion(sets: Sequence[Floats]) -> float:
             return _dispersion([self.stabilizer_.transform(x) @ self.whitening_ for x in sets])
 
-        theirs = np.empty((len(replicated), N_SETS))
-        for i, source in enumerate(replicated):
-            for j in range(N_SETS):
-                drawn = [source[at] for at in rng.permutation(len(source))[: len(own)]]
-                theirs[i, j] = dispersion([subsample_rows(x, len(y), rng) for x, y in zip(drawn, own, strict=False)])
-        return _two_shares(theirs, dispersion(own))
+        sizes = tuple(map(len, own))
+        if sizes not in self._replicate_dispersion:
+            theirs = np.empty((len(replicated), N_SETS))
+            for i, source in enumerate(replicated):
+                for j in range(N_SETS):
+                    drawn = [source[at] for at in rng.permutation(len(source))[: len(own)]]
+                    theirs[i, j] = dispersion([subsample_rows(x, n, rng) for x, n in zip(drawn, sizes, strict=False)])
+            self._replicate_dispersion[sizes] = theirs
+        return _two_shares(self._replicate_dispersion[sizes], dispersion(own))
 
     def held_out_p_values(self) -> Floats:
         """Compute the p-value of each same-source difference of the background among the other sources."""

@@ -1,7 +1,8 @@
 """Measure on a laboratory's own database how often the method is wrong."""
 
-from transvariation.casework.validation.comparisons import COMPARED_METHODS, parse_design
+from transvariation.casework.validation.comparisons import parse_design
 from transvariation.casework.validation.criteria import CRITERIA, MEANING, Verdict, read_criteria
+from transvariation.casework.validation.methods import COMPARED_METHODS
 from transvariation.casework.validation.result import DesignResult, Rates, Ratios, ValidationResult
 from transvariation.casework.validation.run import validate
 

@@ -11,20 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from transvariation._typing import Floats, Indices
-from transvariation.casework.astm import match_interval
-from transvariation.casework.background.likelihood_ratio import MIN_SOURCES_FOR_RATIOS, calibrated_ratio
-from transvariation.casework.background.model import Background
-from transvariation.casework.background.pairs import Design, Pairs, Source, different_source_pairs, scaled_differences
-from transvariation.casework.background.same_source import SameSourceDifferences, source_p_values
+from transvariation.casework.background.likelihood_ratio import MIN_SOURCES_FOR_RATIOS
+from transvariation.casework.background.pairs import Design, Source
 from transvariation.casework.database import Database
 from transvariation.casework.errors import CaseError
+from transvariation.casework.validation.methods import Compared, judge_comparisons, matches_interval
 
-COMPARED_METHODS = {
-    "transvariation": "same-source differences by tp; three-level likelihood ratio",
-    "mahalanobis": "Mahalanobis distance within sources, calibrated by held-out sources",
-    "astm": "4 s interval of ASTM E2927, standard deviations of the measurements",
-    "lir": "lir's two-level model on fragment means",
-}
 SHARES = (0.25, 0.5, 0.75)  # of the sources, for the learning curve
 MIN_FOLDS = 5
 
@@ -50,6 +42,8 @@ class Sources:
         sources: list[list[Floats]] = [[] for _ in self.names]
         for (source, _), rows in by_fragment.items():
             sources[number[source]].append(values[rows])
+        if all(len(fragments) == 1 for fragments in sources):  # their replicates are used as fragments, as by `judge`
+            sources = [list(fragments[0][:, None, :]) for fragments in sources]
         self.sources: list[Source] = list(sources)
         strata = database.strata
         self.stratum = np.array([strata.get(name, "") for name in self.names])
@@ -94,23 +88,42 @@ class Comparisons:
         return listed + [(design_name(designs[0]), f, self.seed, share) for share in SHARES for f in few]
 
     def compare(self, name: str, fold: int, seed: int, share: float) -> dict[str, list[float]]:
-        """Compare the fragments of the sources in one fold by the others."""
+        """Compare the fragments of the sources in one fold by the others, as cases are judged."""
         design = parse_design(name)
-        sources = self.data.in_design(design)
-        out = [int(i) for i in np.flatnonzero(self.data.fold == fold) if len(sources[i]) > design.known]
+        known, questioned, drawn = self.draw(design, fold)
+        if not drawn:
+            return {"known": []}
+        found: dict[str, Any] = {"known": known, "questioned": questioned}
+        found["astm"] = [matches_interval(each, self.data.logged) for each in drawn]
+        first = (seed, share) == (self.seed, 1.0)  # repetitions show the stability of the method itself
+        found |= judge_comparisons(drawn, self.background(fold, share), seed, design, others=first)
+        return {name: np.asarray(values).tolist() for name, values in found.items()}
+
+    def background(self, fold: int, share: float = 1.0) -> list[Source]:
+        """Return the sources outside a fold, or a share of them."""
         kept = np.flatnonzero(self.data.fold != fold)
         if share < 1:
-            kept = np.sort(
-                np.random.default_rng(1).permutation(kept)[: max(MIN_SOURCES_FOR_RATIOS, int(share * len(kept)))]
-            )
+            n = max(MIN_SOURCES_FOR_RATIOS, int(share * len(kept)))
+            kept = np.sort(np.random.default_rng(1).permutation(kept)[:n])
+        return [self.data.sources[i] for i in kept]
+
+    def draw(self, design: Design, fold: int) -> tuple[Indices, Indices, list[Compared]]:
+        """Draw the comparisons of a fold: the sources of known and questioned fragments, and the fragments."""
+        sources = self.data.in_design(design)
+        enough = [len(source) > design.known for source in sources]
+        out = [int(i) for i in np.flatnonzero(self.data.fold == fold) if enough[i]]
         if not out:
-            return {"known": []}
-        total = sum(len(s) > design.known for s in sources)
-        n = max(1, round(self.n_comparisons * len(out) / total))
+            return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp), []
         rng = np.random.default_rng([0, fold])  # the comparisons do not depend on the seed
-        known, questioned = _draw(out, n, self.data.stratum, rng)
-        background = Background([sources[i] for i in kept if len(sources[i]) > 1], seed)
-        return _compare(sources, known, questioned, design, background, self.data.logged, rng)
+        n = max(1, round(self.n_comparisons * len(out) / sum(enough)))
+        known, questioned = _draw_sources(out, n, self.data.stratum, rng)
+        drawn, (k, r) = [], (design.known, design.known_replicates)
+        for one, other in zip(known, questioned, strict=True):
+            order = rng.permutation(len(sources[one]))
+            fragments = [_some(sources[one][i], r, rng) for i in order[:k]]
+            rest = order[k:] if one == other else rng.permutation(len(sources[other]))
+            drawn.append(Compared(fragments, _some(sources[other][rest[0]], r, rng)))
+        return known, questioned, drawn
 
 
 def design_name(design: Design) -> str:
@@ -118,7 +131,9 @@ def design_name(design: Design) -> str:
     return f"{design.known}x{design.known_replicates}"
 
 
-def _draw(out: Sequence[int], n: int, stratum: NDArray[Any], rng: np.random.Generator) -> tuple[Indices, Indices]:
+def _draw_sources(
+    out: Sequence[int], n: int, stratum: NDArray[Any], rng: np.random.Generator
+) -> tuple[Indices, Indices]:
     """Draw sources of n same-source and n different-source comparisons, half of the latter within strata if any."""
     sources = np.asarray(out)
     same = sources[rng.permutation(np.arange(n) % len(sources))]
@@ -133,71 +148,5 @@ def _draw(out: Sequence[int], n: int, stratum: NDArray[Any], rng: np.random.Gene
     return np.concatenate([same, first[kept]]), np.concatenate([same, other[kept]])
 
 
-def _compare(
-    sources: Sequence[Source],
-    known: Indices,
-    questioned: Indices,
-    design: Design,
-    background: Background,
-    logged: bool,
-    rng: np.random.Generator,
-) -> dict[str, list[float]]:
-    """Compute p-values and likelihood ratios of comparisons by every method."""
-    k, r = design.known, design.known_replicates
-    own, theirs, match = [], [], []
-    for one, other in zip(known, questioned, strict=True):
-        order = rng.permutation(len(sources[one]))
-        fragments = [_some(sources[one][i], r, rng) for i in order[:k]]
-        rest = order[k:] if one == other else rng.permutation(len(sources[other]))
-        single = _some(sources[other][rest[0]], r, rng)
-        match.append(_matches(np.concatenate(fragments), single, logged))
-        own.append(np.mean([background.stabilizer.transform(x).mean(axis=0) for x in fragments], axis=0))
-        theirs.append(background.stabilizer.transform(single).mean(axis=0))
-    n = len(known)
-    zero = np.zeros(n, dtype=np.intp)
-    counts = np.full(n, k), np.ones(n, dtype=np.intp)
-    pairs = Pairs(np.array(own), np.array(theirs), *counts, zero - 1, zero - 2, np.ones(n), zero)
-    model = background.differences(design)
-    p = model.p_values(scaled_differences(pairs))
-    ratio = background.calibrated(design)
-    maha_p, maha_lr = _mahalanobis(model, pairs)
-    found: dict[str, Any] = {
-        "known": known,
-        "questioned": questioned,
-        "transvariation": p,
-        "mahalanobis": maha_p,
-        "astm": np.asarray(match, dtype=float),
-        "mahalanobis_lr": maha_lr,
-    }
-    if ratio is not None:
-        found |= {"transvariation_lr": ratio.log10_lr(pairs), "bounds": np.asarray(ratio.performance.bounds)}
-    return {name: np.asarray(values).tolist() for name, values in found.items()}
-
-
 def _some(rows: Floats, n: int, rng: np.random.Generator) -> Floats:
     return rows[rng.permutation(len(rows))[:n]]
-
-
-def _matches(known: Floats, questioned: Floats, logged: bool) -> float:
-    """Apply the 4 s interval to concentrations; NaN where it does not apply."""
-    own, mean = (10.0**known, (10.0**questioned).mean(axis=0)) if logged else (known, questioned.mean(axis=0))
-    if len(own) < 3 or (own < 0).any():
-        return np.nan
-    low, high = match_interval(own)
-    return float(((mean >= low) & (mean <= high)).all())
-
-
-def _mahalanobis(model: SameSourceDifferences, pairs: Pairs) -> tuple[Floats, Floats]:
-    """Compute calibrated p-values and log10 ratios of Mahalanobis distances, from the differences of the model."""
-    calibration = -np.linalg.norm(model.held_out_, axis=1)
-    scores = -np.linalg.norm(scaled_differences(pairs) @ model.whitening_, axis=1)
-    different = different_source_pairs(model.pairs_, np.random.default_rng(0), len(calibration), model.whitening_)
-    foreign = -np.linalg.norm(scaled_differences(different) @ model.whitening_, axis=1)
-    raw, same = (
-        np.log(-np.concatenate([calibration, foreign])),
-        np.arange(len(calibration) + len(foreign)) < len(calibration),
-    )
-    weight = np.concatenate([model.pairs_.weight, different.weight])
-    return source_p_values(calibration, scores, model.pairs_.source), calibrated_ratio(raw, same, weight)(
-        np.log(-scores)
-    )

@@ -30,6 +30,13 @@ def _joined(results: Mapping[Any, Any], tasks: Sequence[Any]) -> dict[str, Float
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0] if all(name in p for p in parts)}
 
 
+def _excluded(found: Mapping[str, Any], sensitivity: float, method: str = "transvariation") -> Bools:
+    """Decide as `judge` does: at the sensitivity, or at the largest that the sources of the background support."""
+    n = np.asarray(found["n"])
+    used: Any = np.minimum(sensitivity, n / (n + 1))
+    return ~is_accepted(np.asarray(found[method]), used)
+
+
 def measure_design(
     text: str,
     design: Design,
@@ -58,19 +65,22 @@ def measure_design(
         )
 
     every = np.ones(len(known), dtype=bool)
-    measured = {
-        method: tuple(rates(s, ~is_accepted(found[method], s), every) for s in sensitivities)
-        for method in ("transvariation", "mahalanobis")
+    measured: dict[str, tuple[Rates, ...]] = {
+        method: tuple(rates(s, _excluded(found, s, method), every) for s in sensitivities)
+        for method in ("transvariation", "mahalanobis", "lir")
+        if method in found
     }
     applies = np.isfinite(found["astm"])
     if applies.any():
         measured["astm"] = (rates(None, found["astm"] == 0, applies),)
     bounds = found.get("bounds", np.array([-np.inf, np.inf]))
-    ratios = {
-        method: _ratios(found[f"{method}_lr"], same, known, questioned, bounds if method == "transvariation" else None)
-        for method in ("transvariation", "mahalanobis")
-        if f"{method}_lr" in found
-    }
+    stated = np.isfinite(found.get("transvariation_lr", np.full(len(known), np.nan)))  # `judge` refuses the others
+    ratios = {}
+    if (stated & same).any() and (stated & ~same).any():
+        own = same[stated], known[stated], questioned[stated]
+        for method, ends in (("transvariation", bounds), ("mahalanobis", None), ("lir", None)):
+            if f"{method}_lr" in found:
+                ratios[method] = _ratios(found[f"{method}_lr"][stated], *own, ends, int((~stated).sum()))
     order = np.argsort(found["transvariation"], kind="stable")
     lr = found.get("transvariation_lr")
 
@@ -81,7 +91,7 @@ def measure_design(
                 names[known[i]],
                 names[questioned[i]],
                 float(found["transvariation"][i]),
-                None if lr is None else float(lr[i]),
+                None if lr is None or not stated[i] else float(lr[i]),
             )
             for i in rows[:HARDEST]
         )
@@ -99,7 +109,12 @@ def measure_design(
 
 
 def _ratios(
-    log10_lr: Floats, same: Bools, known: NDArray[Any], questioned: NDArray[Any], bounds: Floats | None
+    log10_lr: Floats,
+    same: Bools,
+    known: NDArray[Any],
+    questioned: NDArray[Any],
+    bounds: Floats | None,
+    refused: int,
 ) -> Ratios:
     best = recalibrated(log10_lr, same)
     finite = np.clip(best, log10_lr.min(), log10_lr.max())
@@ -120,6 +135,7 @@ def _ratios(
         cllr_min=cllr(best, same),
         dev_pav=float(np.mean(np.abs(log10_lr - finite))),
         bounds=ends,
+        refused=refused,
         misleading=misleading,
         tippett_same=tuple(map(float, np.quantile(log10_lr[same], shares))),
         tippett_different=tuple(map(float, np.quantile(log10_lr[~same], shares))),
@@ -145,11 +161,12 @@ def measure_stability(results: Mapping[Any, Any], design: Design, sensitivity: f
     for found in several:
         p = np.array([each["transvariation"] for each in found])
         spread["p_value"] = max(spread["p_value"], float(np.ptp(p, axis=0).max()))
-        excluded = ~is_accepted(p, sensitivity)
+        excluded = np.array([_excluded(each, sensitivity) for each in found])
         flips.append((excluded.any(axis=0) & ~excluded.all(axis=0)).mean())
         if all("transvariation_lr" in each for each in found):
             lr = np.array([each["transvariation_lr"] for each in found])
-            spread["log10_lr"] = max(spread["log10_lr"], float(np.ptp(lr, axis=0).max()))
+            stated = lr[:, np.isfinite(lr).all(axis=0)]
+            spread["log10_lr"] = max(spread["log10_lr"], float(np.ptp(stated, axis=0).max(initial=0.0)))
     return spread | {"changed_conclusions": float(np.mean(flips)), "seeds": float(max(map(len, several)))}
 
 
@@ -168,14 +185,15 @@ def learning_curve(
             continue
         found = _joined(results, tasks)
         same = found["known"] == found["questioned"]
-        excluded = ~is_accepted(found["transvariation"], sensitivity)
+        excluded = _excluded(found, sensitivity)
         point = {
             "sources": float(max(MIN_SOURCES_FOR_RATIOS, int(share * np.mean([(data.fold != f).sum() for f in few])))),
             "false_exclusion": float(excluded[same].mean()),
             "false_inclusion": float((~excluded[~same]).mean()),
         }
-        if "transvariation_lr" in found:
-            point["cllr"] = cllr(found["transvariation_lr"], same)
+        stated = np.isfinite(found.get("transvariation_lr", np.full(len(same), np.nan)))
+        if (stated & same).any() and (stated & ~same).any():
+            point["cllr"] = cllr(found["transvariation_lr"][stated], same[stated])
         points.append(point)
     return tuple(points)
 

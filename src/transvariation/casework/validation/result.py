@@ -29,6 +29,8 @@ class Ratios:
         The cost, the cost after the best monotone recalibration, and the mean distance between both on the log10 scale.
     bounds : tuple of float
         The smallest and the largest log10 ratio, over the folds.
+    refused : int
+        Comparisons for which no ratio is stated, as in casework; the others are measured.
     misleading : tuple of Misleading
     tippett_same, tippett_different : tuple of float
         Quantiles of the log10 ratios.
@@ -40,6 +42,7 @@ class Ratios:
     cllr_min: float
     dev_pav: float
     bounds: tuple[float, float]
+    refused: int
     misleading: tuple[Misleading, ...]
     tippett_same: tuple[float, ...]
     tippett_different: tuple[float, ...]
