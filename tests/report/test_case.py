@@ -16,9 +16,10 @@ from rich.console import Console
 from tests.casework.conftest import make_glass
 
 from transvariation import load_glass
-from transvariation.casework import judge
+from transvariation.casework import CASE_FIELDS, judge
 from transvariation.casework.decision import Group
 from transvariation.report.case import case_html, case_pdf
+from transvariation.report.case_appendices import mean_frame
 from transvariation.report.case_figures import draw_fragments, draw_tippett, strip_svg
 from transvariation.report.case_text import (
     conclusion_frame,
@@ -30,14 +31,15 @@ from transvariation.report.case_text import (
     summary_lines,
 )
 from transvariation.report.console import show_case
+from transvariation.report.digits import Digits
 from transvariation.report.page import render
 from transvariation.report.wording import headline, in_words, verdict
 
 GLASS = load_glass()
 CONTROL, RECOVERED = GLASS.control[["K", "Mg"]], GLASS.recovered[["K", "Mg"]]
 HEADINGS = (
-    "Case and request",
     "Conclusions",
+    "Case and request",
     "Items and observations",
     "Error rates",
     "Limitations",
@@ -71,7 +73,7 @@ def _screen(result, width):
     return console.file.getvalue()
 
 
-def test_the_report_has_the_headings_of_the_standard_and_the_case_details(case):
+def test_the_report_begins_with_the_conclusion_and_has_the_case_details(case):
     page = html.unescape(case_html(case))
     found = re.findall(r"<h2[^>]*>([^<]*)</h2>", page)
     assert tuple(found) == HEADINGS
@@ -88,7 +90,7 @@ def test_the_report_has_the_headings_of_the_standard_and_the_case_details(case):
 def test_four_fragments_take_two_to_four_pages_before_the_appendices(case, monkeypatch):
     pytest.importorskip("typst")
     whole = _pages(case_pdf(case))
-    monkeypatch.setattr("transvariation.report.case._appendices", lambda result: [])
+    monkeypatch.setattr("transvariation.report.case.lettered", lambda sections: [])
     body = _pages(case_pdf(case))
     assert 2 <= body <= 4
     assert whole > body
@@ -299,3 +301,63 @@ def test_labels_that_were_given_are_not_noted():
     result = judge(control, RECOVERED, tables={"control": {"roles": {"n": "order", "bit of glass": "id"}}})
     assert result.inputs.control["roles"]["n"] == "order"
     assert not any(line.startswith("control: ") for line in note_lines(result))
+
+
+def test_appendices_are_lettered_without_a_gap():
+    found = re.findall(r"<h2[^>]*>Appendix ([A-Z]):", case_html(judge(CONTROL, RECOVERED.iloc[:3])))
+    assert found == ["A", "B", "C"]
+
+
+def test_fields_of_the_form_are_in_the_report(case):
+    details = {name: f"{label} of this case" for name, label in CASE_FIELDS.items()}
+    page = html.unescape(case_html(replace(case, settings=replace(case.settings, case=details))))
+    assert all(text in page for text in details.values())
+    assert "The conclusions would change if Would change if of this case" in page
+    assert "another source of the kind in background (40 sources)." in html.unescape(case_html(case))
+    assert "were the relevant alternative" in case_html(case)
+
+
+def test_conclusions_are_coloured(case):
+    page = case_html(case)
+    marks = {True: "for", False: "against", None: "neither"}
+    found = re.findall(r'<td class="text (for|against|neither)">([^<]*)</td>', page)
+    assert found == [(marks[c.outcome], verdict(c)) for c in case.conclusions]
+
+
+def test_the_case_number_and_the_page_are_on_every_printed_page(case):
+    number = "2026" + r"\00002f" + "17"  # a slash, escaped for a style sheet
+    assert f'content: "Case{chr(92)}000020{number}"' in case_html(case)
+    odd = replace(case, settings=replace(case.settings, case={"case_number": '"; } </style><script>'}))
+    assert "<script>" not in case_html(odd)
+    assert case_html(odd).count("</style>") == 1
+
+
+def test_appendix_a_has_one_row_per_fragment_and_is_collapsed_on_screen(case):
+    page = case_html(case).split("Appendix A: fragments</h2>")[1].split("</section>")[0]
+    assert page.startswith('\n<label class="fold"><input type="checkbox"> Show 3 control fragments, 4 recovered')
+    assert page.count("<tr>") == 3 + 4 + 2  # with two headings
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "expected"),
+    [
+        ("RI", [1.5198, 1.51984, 1.5199], "1.51980"),
+        ("Ca", [8.75, 8.61, 8.70], "8.75"),  # no more decimals than the table
+        ("Sr", [61.237, 58.9, 70.113], "61.2"),  # a standard deviation of 6
+        ("K", [512.3, 498.8, 630.1], "512"),  # of 71
+        ("Fe", [0.5, 0.5], "0.5"),
+    ],
+)
+def test_values_have_the_digits_that_their_uncertainty_supports(name, values, expected):
+    control = pd.DataFrame({name: values * 4, "x": np.arange(4.0 * len(values)) + 0.25})
+    digits = Digits(judge(control, control.iloc[:1]))
+    assert digits.write(name, values[0]) == expected
+
+
+def test_replicates_show_the_uncertainty(case):
+    page = case_html(case)
+    frame = mean_frame(case, case.conclusions)
+    for text in frame.iloc[:, 1]:
+        mean, sd = text.replace("\N{NO-BREAK SPACE}", " ").split(" ± ")
+        assert len(mean.partition(".")[2]) == len(sd.partition(".")[2])
+        assert text in page

@@ -44,12 +44,21 @@ GROUPS = {"yes": "form sets", "no": "judge each by itself"}
 MISSING = {"error": "report them", "drop": "leave the row out", "impute": "fill them in"}
 CASE_FIELDS = {
     "case_number": "Case number",
+    "client": "Client",
     "items": "Items",
+    "integrity": "Item integrity",
     "laboratory": "Laboratory",
+    "sop": "Procedure",
+    "instrument": "Instrument",
+    "quality_control": "Quality-control glass",
     "received": "Items received",
     "examined": "Examined",
     "examiner": "Examiner",
     "reviewer": "Reviewer",
+    "first_proposition": "First proposition",
+    "second_proposition": "Second proposition",
+    "conditions": "Conditioning information",
+    "would_change": "Would change if",
 }
 
 

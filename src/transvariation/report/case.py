@@ -1,12 +1,10 @@
 """The report of a case as a self-contained HTML page, or as a PDF made by Typst.
 
-Headings follow ISO 21043-5. The report renders a result and decides nothing.
+The conclusion comes first, then the form. The report renders a result and decides nothing.
 """
 
-from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from statistics import mean, stdev
 from typing import Any
 
 import pandas as pd
@@ -15,43 +13,38 @@ from transvariation.casework import CASE_FIELDS, CaseResult, Conclusion
 from transvariation.casework.background.rates import Rate
 from transvariation.casework.decision import MIN_CONTROL_TO_CALIBRATE_ALONE
 from transvariation.casework.variables import MANY_VARIABLES
+from transvariation.report.case_appendices import appendices_of, lettered, mean_frame, provenance_section
 from transvariation.report.case_figures import (
     draw_acceptance,
     draw_extremes,
     draw_foreign,
     draw_fragments,
     draw_importance,
-    draw_performance,
     draw_spectra,
     draw_type_ii,
     foreign_of,
     has_band,
-    known_values,
     spectra_of,
-    strip_svg,
     strongest_variables,
-    with_unit,
 )
 from transvariation.report.case_text import (
     FOREIGN_WORDS,
     TYPE_II_WORDS,
+    alike_sentences,
     conclusion_frame,
     foreign_sentence,
-    format_mean_sd,
-    format_number,
     format_rate,
     format_ratio,
     format_share,
     group_sentence,
-    note_lines,
     sentences,
-    tables_of,
 )
 from transvariation.report.controls import matrix_section
 from transvariation.report.page import Section, page, pdf, write_page
 from transvariation.report.vocabulary import speaking, words_of
 from transvariation.report.wording import (
     ALONE,
+    LEAD_WORDS,
     LIMITATIONS,
     PROPOSITIONS,
     QUESTION,
@@ -59,6 +52,10 @@ from transvariation.report.wording import (
     SCALE_NAME,
     SYSTEMS,
     UNITS,
+    WOULD_CHANGE,
+    WOULD_CHANGE_HEADING,
+    WOULD_CHANGE_POPULATION,
+    another_source,
     check_text,
     description,
     format_p,
@@ -70,30 +67,30 @@ from transvariation.report.wording import (
 )
 
 TITLE = "Comparison of recovered with control fragments"
-DETAILED = 60  # fragments with a table of reasons; the JSON file has all
 BESIDE = 4  # fragments side by side in the table of items
 STATED = 12  # fragments with a separate paragraph
 NAMED = 6  # variables in which a fragment differs by itself
-STRIPS = 10  # variables of a fragment that are drawn
 REGIONS = 5  # regions of a spectrum that are listed
 SEVERAL = 10  # recovered fragments from which an acceptance plot is drawn
 BLANK = "______________________________"
+STATEMENTS = ("first_proposition", "second_proposition", "conditions", "would_change")  # have a place of their own
 
 
 def case_sections(result: CaseResult, today: date | None = None) -> list[Section]:
     """Build the sections of the report, the same for HTML and PDF, in the vocabulary of the result."""
     cases = result.cases or (result,)
     with speaking(result) as words:
-        return [
-            _case(result, today),
+        body = [
             *([matrix_section(result, headline(result))] if result.cases else []),
-            *(_named(part(case), case) for case in cases for part in (_conclusions, _items, error_rates)),
-            Section("Limitations").items(LIMITATIONS),
+            *(_named(_conclusions(case), case) for case in cases),
+            _request(result, today),
+            *(_named(part(case), case) for case in cases for part in (_items, error_rates)),
+            limitations(result),
             method(cases[0]),
             *([_signatures(result)] if words == "case" else []),
-            *(_named(section, case) for case in cases for section in _appendices(case)),
-            _provenance(result),
         ]
+        appendices = [_named(section, case) for case in cases for section in appendices_of(case)]
+        return [*body, *lettered([*appendices, provenance_section(result)])]
 
 
 def _named(section: Section, case: CaseResult) -> Section:
@@ -106,18 +103,28 @@ def _named(section: Section, case: CaseResult) -> Section:
 def case_html(result: CaseResult, today: date | None = None) -> str:
     """Render the report as one HTML page."""
     with speaking(result):
-        return page(TITLE, case_sections(result, today), lead=QUESTION)
+        return page(TITLE, case_sections(result, today), lead=QUESTION, foot=_foot(result))
 
 
-def _case(result: CaseResult, today: date | None) -> Section:
+def _foot(result: CaseResult) -> str:
+    """Identify the case on every printed page."""
+    number = result.settings.case.get("case_number")
+    return f"Case {number}" if number else TITLE
+
+
+def _request(result: CaseResult, today: date | None) -> Section:
     details = result.settings.case
     asked = words_of(result) == "case"  # a laboratory without a case fills in no form
-    rows = [
-        {"": label, " ": details.get(key) or BLANK} for key, label in CASE_FIELDS.items() if asked or details.get(key)
-    ]
+    fields = {key: label for key, label in CASE_FIELDS.items() if key not in STATEMENTS}
+    rows = [{"": label, " ": details.get(key) or BLANK} for key, label in fields.items() if asked or details.get(key)]
     rows.append({"": "Date of report", " ": (today or date.today()).isoformat()})
     section = Section("Case and request").table(pd.DataFrame(rows), "", kind="fields")
-    return section.text("Propositions:").items(PROPOSITIONS) if asked else section
+    if asked:
+        usual = PROPOSITIONS[0], f"The recovered fragment comes from {another_source(result)}."
+        keys = "first_proposition", "second_proposition"
+        section.text("Propositions:").items([details.get(key) or text for key, text in zip(keys, usual, strict=True)])
+        section.labelled(CASE_FIELDS["conditions"], details.get("conditions") or BLANK)
+    return section
 
 
 def _conclusions(result: CaseResult) -> Section:
@@ -129,12 +136,14 @@ def _conclusions(result: CaseResult) -> Section:
         found = zip(result.conclusions, frame[ALONE], strict=True)
         frame[ALONE] = [_region_list(c) or words for c, words in found]
         caption += "; regions outside the band of the control with the largest deviation in control standard deviations"
-    section.table(frame, caption)
+    section.table(frame, caption, outcomes=[c.outcome for c in result.conclusions])
     several = len(result.conclusions) > STATED  # of many fragments the table is enough, unless the evidence disagrees
     for c in [c for c in result.conclusions if c.disagreements or not several][:STATED]:
         section.labelled(c.fragment, " ".join(sentences(c, result)))
     for group in result.groups:
         section.text(group_sentence(result, group))
+    for sentence in alike_sentences(result):
+        section.text(sentence)
     if result.model.conclusive and len(result.conclusions) >= SEVERAL:
         section.figure(
             {"acceptance plot": draw_acceptance(result), "extremes plot": draw_extremes(result)},
@@ -151,11 +160,18 @@ def _conclusions(result: CaseResult) -> Section:
     return section
 
 
+def _region_list(c: Conclusion) -> str:
+    """List the regions of an excluded fragment with their largest deviations."""
+    regions = (c.regions or ()) if c.accepted is False else ()
+    return listed([f"{region} ({region.deviation:+.1f})" for region in regions], REGIONS)
+
+
 def _items(result: CaseResult) -> Section:
     inputs, on_log_scale = result.inputs, result.settings.log or result.settings.logged
     section = Section("Items and observations").text(
-        f"{_counted(inputs.control, 'control')}; {_counted(inputs.recovered, 'recovered')}; {len(inputs.features)} "
-        "variables. " + ("Fragments were compared on a logarithmic scale. " if on_log_scale else "")
+        f"{_counted(inputs.control, 'control')}; {_counted(inputs.recovered, 'recovered')}; "
+        f"{plural(len(inputs.features), 'variable')}. "
+        + ("Fragments were compared on a logarithmic scale. " if on_log_scale else "")
     )
     for check in inputs.checks:
         section.text(check_text(check))
@@ -164,9 +180,9 @@ def _items(result: CaseResult) -> Section:
     if len(inputs.features) <= MANY_VARIABLES:
         section.text(
             "The table gives the mean ± standard deviation of the replicates of each fragment, and of the fragment "
-            "means of the control."
+            "means of the control, with the digits that the standard deviation of measurements supports."
         )
-        section.table(_mean_frame(result, result.conclusions[:BESIDE]), "Mean ± standard deviation")
+        section.table(mean_frame(result, result.conclusions[:BESIDE]), "Mean ± standard deviation")
     names = " and ".join(strongest_variables(result))
     return section.figure(draw_fragments(result), f"Control and recovered fragments by {names}; dots are replicates.")
 
@@ -194,23 +210,12 @@ def _counted(table: dict[str, Any], role: str) -> str:
     return f"{plural(table['fragments'], f'{role} fragment')}, {plural(table['rows'], 'measurement')}"
 
 
-def _mean_frame(result: CaseResult, conclusions: Any) -> pd.DataFrame:
-    known = {name: [mean(k.measurements[name]) for k in result.inputs.known] for name in result.inputs.features}
-    return _by_variable(result, [("control", known), *((c.fragment, c.measurements) for c in conclusions)])
-
-
-def _by_variable(result: CaseResult, columns: Sequence[tuple[str, Mapping[str, Any]]]) -> pd.DataFrame:
-    """Arrange means with a row per variable; a fragment may be called "control" or "variable"."""
-    cells = [[_mean_sd(values[name]) for _, values in columns] for name in result.inputs.features]
-    names = [with_unit(result, name) for name in result.inputs.features]
-    frame = pd.DataFrame(cells, columns=[name for name, _ in columns])
-    frame.insert(0, "variable", names, allow_duplicates=True)
-    return frame
-
-
-def _mean_sd(values: Any) -> str:
-    text = format_mean_sd(mean(values), stdev(values) if len(values) > 1 else 0.0)
-    return text.replace(" ", "\N{NO-BREAK SPACE}")
+def limitations(result: CaseResult) -> Section:
+    """State what the conclusions do not say, and what would change them."""
+    given = result.settings.case.get("would_change")
+    alternative = () if result.inputs.background is None else (WOULD_CHANGE_POPULATION,)
+    words = given or f"{'; '.join((*WOULD_CHANGE, *alternative))}."
+    return Section("Limitations").items(LIMITATIONS).text(f"{WOULD_CHANGE_HEADING} {words}")
 
 
 def error_rates(result: CaseResult, *, figures: bool = True) -> Section:
@@ -285,6 +290,8 @@ def method(result: CaseResult) -> Section:
         "otherwise on the control "
         "fragments; other evidence is shown beneath it and does not change it."
     )
+    if model.likelihood:
+        section.text(LEAD_WORDS[model.lead])
     criterion = model.criterion
     if criterion.n_measurements:
         section.text(
@@ -322,116 +329,13 @@ def _signatures(result: CaseResult) -> Section:
     return Section("Signatures").table(pd.DataFrame(rows), "", kind="signatures")
 
 
-def _appendices(result: CaseResult) -> list[Section]:
-    found = [_fragments(result), _reasons(result)]
-    if result.model.likelihood:
-        found.append(_validation(result))
-    return found
-
-
-def _fragments(result: CaseResult) -> Section:
-    many = len(result.inputs.features) > MANY_VARIABLES
-    section = Section("Appendix A: fragments", new_page=not many)
-    known = list(result.inputs.known)
-    if many:
-        return section.text(
-            f"{len(known)} control and {len(result.conclusions)} recovered fragments; their measurements by "
-            f"{len(result.inputs.features)} variables are in the tables and in the JSON file."
-        )
-    for start in range(0, min(len(known), DETAILED), BESIDE + 1):
-        chosen = known[start : start + BESIDE + 1]
-        section.table(_by_variable(result, [(k.fragment, k.measurements) for k in chosen]), "Control fragments")
-    for start in range(BESIDE, min(len(result.conclusions), DETAILED), BESIDE):
-        section.table(_mean_frame(result, result.conclusions[start : start + BESIDE]), "Recovered fragments")
-    return section
-
-
-def _reasons(result: CaseResult) -> Section:
-    section = Section("Appendix B: variables")
-    ordered = sorted(result.conclusions, key=lambda c: not c.differs)
-    section.text(
-        "Grey ticks: control fragments; band: their middle half; line: their median. A cross marks a variable in "
-        "which an excluded fragment differs by itself, a dot one in which it does not, an arrow a value far outside. "
-        "The p-values of single variables are corrected for their number; the conclusion weighs all variables together."
-    )
-    most = DETAILED if len(result.inputs.features) <= MANY_VARIABLES else 1
-    for c in ordered[:most]:
-        more = f", the {STRIPS} most telling variables" if len(result.model.variables.used) > STRIPS else ""
-        section.table(_strips(result, c), f"{c.fragment}: p-value {format_p(c.p_value)}{more}", kind="strips")
-    if len(ordered) > most:
-        section.text(f"{len(ordered) - most} more fragments are in the JSON file only.")
-    return section
-
-
-def _region_list(c: Conclusion) -> str:
-    """List the regions of a fragment with their largest deviations."""
-    return listed(
-        [f"{region} ({region.deviation:+.1f})" for region in (c.regions or () if c.accepted is False else ())], REGIONS
-    )
-
-
-def _strips(result: CaseResult, c: Conclusion) -> pd.DataFrame:
-    intervals = {interval.element: interval for interval in c.intervals}
-    rows = []
-    for r in c.reasons[:STRIPS]:
-        known = known_values(result, r.variable)
-        words = f"{r.side} the control mean" + (", differs by itself" if r.evidence else "")
-        row = {
-            "variable": with_unit(result, r.variable),
-            "fragment": format_number(r.value),
-            "control": format_number(r.control),
-            "among the control fragments": {"svg": strip_svg(known, r.value, r.evidence), "alt": words},
-            "p-value": format_p(r.p_value(result.model.basis)),
-        }
-        if c.match is not None:
-            interval = intervals[r.variable]
-            row["ASTM interval"] = f"{format_number(interval.low)} to {format_number(interval.high)}"
-            row["inside"] = "yes" if interval.inside else "no"
-        rows.append(row)
-    return pd.DataFrame(rows)
-
-
-def _validation(result: CaseResult) -> Section:
-    section = Section("Appendix C: validation of the likelihood ratio")
-    for system, performance in result.model.likelihood.items():
-        section.text(
-            f"{SYSTEMS[system].capitalize()}: Cllr {performance.cllr:.3f} (0 is perfect, 1 is without information), "
-            f"{performance.cllr_min:.3f} after the best recalibration; "
-            f"{format_share(performance.same_below_one.share)} of same-source ratios below 1, "
-            f"{format_share(performance.different_above_one.share)} of different-source ratios above 1."
-        )
-        section.figure(draw_performance(performance), "Performance on background sources that the model had not seen.")
-    return section
-
-
-def _provenance(result: CaseResult) -> Section:
-    section = Section("Appendix D: data and provenance")
-    rows = [
-        {
-            "table": role,
-            "file": table["file"],
-            "rows": str(table["rows"]),
-            "fragments": str(table["fragments"]),
-            "sources": "–" if table["sources"] is None else str(table["sources"]),
-            "rows left out": str(len(table["dropped"])),
-        }
-        for role, table in tables_of(result).items()
-    ]
-    section.table(pd.DataFrame(rows), "Tables")
-    section.text("SHA-256 of the tables:")
-    section.code("\n".join(f"{table['sha256']}  {table['file']}" for table in tables_of(result).values()))
-    if notes := note_lines(result):
-        section.text("What was understood:").code("\n".join(notes))
-    return section.code("\n".join(f"{name}: {value}" for name, value in result.provenance.items()))
-
-
 def case_pdf(result: CaseResult, today: date | None = None) -> bytes:
     """Render the report as PDF."""
     with speaking(result):
-        return pdf(TITLE, case_sections(result, today), QUESTION)
+        return pdf(TITLE, case_sections(result, today), QUESTION, _foot(result))
 
 
 def write_report(result: CaseResult, path: Path) -> None:
     """Write the report in the format of the file's ending: .html or .pdf."""
     with speaking(result):
-        write_page(path, TITLE, case_sections(result), QUESTION)
+        write_page(path, TITLE, case_sections(result), QUESTION, _foot(result))

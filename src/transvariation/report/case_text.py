@@ -150,6 +150,8 @@ def conclusion_frame(result: CaseResult, shown: int | None = None) -> pd.DataFra
         }
         for system, value in c.log10_lr.items():
             row["likelihood ratio"] = format_ratio(value, c.bound.get(system, ""))
+        if c.leads == "ratio":
+            row["p-value"] = row.pop("p-value")  # beneath what leads
         row[criterion] = match_word(c)
         row[ALONE] = _alone(c, shown)
         rows.append(row)
@@ -189,19 +191,27 @@ def fact_lines(result: CaseResult) -> list[str]:
             f"Measured on the background: {exclusion} of same-source comparisons are excluded, {inclusion} of "
             "different-source comparisons are not."
         )
-    if alike := calibration.indistinguishable(model.sensitivity_used):
-        names, share = alike
-        listed = f": {', '.join(map(printable, names[:8]))}{' and more' if len(names) > 8 else ''}" if names else ""
-        lines.append(
-            f"{len(names)} of {share.n:,} background sources cannot be distinguished from the control "
-            f"(95% interval {format_share(share.low)} to {format_share(share.high)}){listed}."
-        )
+    lines += alike_sentences(result)
     if calibration.monte_carlo_error:
         lines.append(f"The Monte Carlo error of the p-values is at most {calibration.monte_carlo_error:.1g}.")
     if result.foreign is not None:
         lines.append(foreign_sentence(result, result.foreign))
     lines += [group_sentence(result, group) for group in result.groups]
     return [*lines, *_left_out(result)]
+
+
+def alike_sentences(result: CaseResult) -> list[str]:
+    """State how many background sources cannot be distinguished from the control."""
+    model = result.model
+    alike = model.calibrating.indistinguishable(model.sensitivity_used)
+    if alike is None:
+        return []
+    names, share = alike
+    which = f": {listed(names, 8)}" if names else ""
+    return [
+        f"{len(names)} of {share.n:,} background sources cannot be distinguished from the control (95% interval "
+        f"{format_share(share.low)} to {format_share(share.high)}){which}."
+    ]
 
 
 def foreign_sentence(result: CaseResult, foreign: Foreign) -> str:

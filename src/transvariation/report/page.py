@@ -41,9 +41,10 @@ class Section:
     heading: str
     parts: list[dict[str, Any]] = field(default_factory=list)
     new_page: bool = False
+    folded: str = ""  # what is shown instead on the screen until the reader opens it
 
     def __post_init__(self) -> None:
-        self.heading = said(self.heading)
+        self.heading, self.folded = said(self.heading), said(self.folded)
 
     def text(self, text: str) -> "Section":
         """Add a paragraph."""
@@ -75,12 +76,21 @@ class Section:
         self.parts.append({"kind": "code", "text": text})
         return self
 
-    def table(self, table: pd.DataFrame, caption: str, *, kind: str = "table", **how: Any) -> "Section":
-        """Add a table; further arguments are those of `laid_out`."""
+    def table(
+        self,
+        table: pd.DataFrame,
+        caption: str,
+        *,
+        kind: str = "table",
+        outcomes: Sequence[bool | None] = (),
+        **how: Any,
+    ) -> "Section":
+        """Add a table, its second column coloured by outcomes; further arguments are those of `laid_out`."""
         columns, rows = laid_out(table, **how)
         columns = [column | {"name": said(column["name"])} for column in columns]
         rows = [[said(cell) if cell in CELLS else cell for cell in row] for row in rows]
-        self.parts.append({"kind": kind, "columns": columns, "rows": rows, "caption": said(caption)})
+        marks = [{True: "for", False: "against", None: "neither"}[each] for each in outcomes]
+        self.parts.append({"kind": kind, "columns": columns, "rows": rows, "caption": said(caption), "marks": marks})
         return self
 
     def figure(self, figure: "Figure | bytes | dict[str, Figure]", caption: str) -> "Section":
@@ -144,8 +154,8 @@ def save_figure(figure: "Figure", directory: Path, name: str) -> bytes:
     return drawn["svg"]
 
 
-def page(title: str, sections: list[Section], lead: str = "") -> str:
-    """Render sections as one HTML page without external resources. All text is escaped."""
+def page(title: str, sections: list[Section], lead: str = "", foot: str = "") -> str:
+    """Render sections as one HTML page without external resources; `foot` is on every printed page. Text is escaped."""
     from jinja2 import Environment, PackageLoader
 
     environment = Environment(
@@ -154,15 +164,26 @@ def page(title: str, sections: list[Section], lead: str = "") -> str:
         finalize=lambda value: printable_text(value) if type(value) is str else value,
     )
     environment.filters["source"] = lambda svg: "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
-    return environment.get_template("page.html").render(title=said(title), lead=said(lead), sections=sections)
+    texts = {"title": said(title), "lead": said(lead), "foot": _css_string(foot)}
+    return environment.get_template("page.html").render(**texts, sections=sections)
 
 
-def pdf(title: str, sections: list[Section], lead: str = "") -> bytes:
+def _css_string(text: str) -> str:
+    """Escape a text for a string in a style sheet: every character but plain letters and digits."""
+    return "".join(each if each.isascii() and each.isalnum() else f"\\{ord(each):06x}" for each in said(text))
+
+
+def pdf(title: str, sections: list[Section], lead: str = "", foot: str = "") -> bytes:
     """Render sections as a PDF file."""
     with tempfile.TemporaryDirectory() as folder:
         here = Path(folder)
         content = json.dumps(
-            {"title": said(title), "lead": said(lead), "sections": [asdict(section) for section in sections]}
+            {
+                "title": said(title),
+                "lead": said(lead),
+                "foot": said(foot),
+                "sections": [asdict(section) for section in sections],
+            }
         )
         (here / "case.json").write_text(content, encoding="utf-8")
         (here / "case.typ").write_bytes((files("transvariation.report") / "templates" / "case.typ").read_bytes())
@@ -189,9 +210,9 @@ def check_report_name(path: Path) -> str:
     return kind
 
 
-def write_page(path: Path, title: str, sections: list[Section], lead: str = "") -> None:
+def write_page(path: Path, title: str, sections: list[Section], lead: str = "", foot: str = "") -> None:
     """Write sections in the format of the file's ending: .html or .pdf."""
     is_pdf = check_report_name(path) == ".pdf"
-    content = pdf(title, sections, lead) if is_pdf else page(title, sections, lead).encode()
+    content = pdf(title, sections, lead, foot) if is_pdf else page(title, sections, lead, foot).encode()
     with replacing(path) as unfinished:
         unfinished.write_bytes(content)

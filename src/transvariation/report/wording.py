@@ -33,6 +33,19 @@ WHY_RATIO_DISAGREES = {
 WHY_INTERVAL_DISAGREES = (
     "The criterion compares each element by itself, with an interval that is not set by an error rate."
 )
+LEAD_WORDS = {
+    "exclusion": "By the policy of this report the conclusion is whether a fragment is excluded; the likelihood "
+    "ratio is evidence beneath it.",
+    "ratio": "By the policy of this report the conclusion is the likelihood ratio; whether a fragment would be "
+    "excluded is evidence beneath it.",
+}
+WOULD_CHANGE_HEADING = "The conclusions would change if"
+WOULD_CHANGE = (
+    "the control fragments did not all come from one source",
+    "control and recovered fragments had not been collected, kept apart and measured alike",
+    "further fragments or variables were measured that point elsewhere",
+)
+WOULD_CHANGE_POPULATION = "another kind of source than that of the background were the relevant alternative"
 LIMITATIONS = (
     "An excluded fragment differs from the control more than fragments of one source usually differ from each other. "
     "This does not say where it comes from.",
@@ -41,6 +54,7 @@ LIMITATIONS = (
     "A p-value is the share of fragments of the control's own source that would differ as much or more. It is not the "
     "probability that the fragment comes from that source.",
     "Error rates hold for fragments that were collected and measured as the control and the background were.",
+    "The results relate only to the items that were examined.",
 )
 METHODS = {
     "neighbor": "A fragment is compared with the control fragments nearest to it. Its transvariation probability (tp) "

@@ -17,7 +17,8 @@ from transvariation.casework.astm import MatchInterval
 from transvariation.casework.model_file import spreadsheet_safe
 from transvariation.casework.result import Measured
 from transvariation.casework.variables import MANY_VARIABLES
-from transvariation.report.case import case_html, case_pdf, error_rates, method
+from transvariation.report.case import case_html, case_pdf, error_rates, limitations, method
+from transvariation.report.case_appendices import interval_text, written
 from transvariation.report.case_figures import (
     draw_acceptance,
     draw_extremes,
@@ -38,15 +39,14 @@ from transvariation.report.case_text import (
     conclusion_frame,
     disagreement_lines,
     fact_lines,
-    format_number,
     format_ratio,
     sentences,
     tables_of,
 )
+from transvariation.report.digits import Digits
 from transvariation.report.page import Section
 from transvariation.report.wording import (
     ALONE,
-    LIMITATIONS,
     disagreement,
     format_p,
     headline,
@@ -88,7 +88,7 @@ def view(result: CaseResult) -> dict[str, Any]:
 
 def _sections(result: CaseResult) -> list[Section]:
     """Return the sections of the report that the page shows."""
-    return [error_rates(result, figures=False), method(result), Section("Limitations").items(LIMITATIONS)]
+    return [error_rates(result, figures=False), method(result), limitations(result)]
 
 
 def points(result: CaseResult, x: str, y: str) -> dict[str, Any]:
@@ -188,33 +188,33 @@ def _conclusions(result: CaseResult) -> list[dict[str, Any]]:
 
 
 def _reasons(conclusion: Conclusion, result: CaseResult) -> dict[str, Any]:
-    reasons = conclusion.reasons[:REASONS]
+    reasons, digits = conclusion.reasons[:REASONS], Digits(result)
     intervals = {each.element: each for each in conclusion.intervals}
     return {
         "more": len(result.model.variables.used) - len(reasons),
         "reasons": [
             {
                 "variable": with_unit(result, reason.variable),
-                "text": format_number(reason.value),
+                "text": written(result, digits, reason.variable, reason.value),
                 "value": reason.value,
-                "replicates": [format_number(value) for value in conclusion.measurements[reason.variable]],
+                "replicates": [digits.write(reason.variable, v) for v in conclusion.measurements[reason.variable]],
                 "known": known_values(result, reason.variable),
-                "control": format_number(reason.control),
+                "control": written(result, digits, reason.variable, reason.control),
                 "side": reason.side,
                 "p": format_p(reason.p_value(result.model.basis)),
                 "evidence": reason.evidence,
-                "interval": _interval(intervals.get(reason.variable)),
+                "interval": _interval(result, digits, intervals.get(reason.variable)),
             }
             for reason in reasons
         ],
     }
 
 
-def _interval(interval: MatchInterval | None) -> dict[str, Any] | None:
+def _interval(result: CaseResult, digits: Digits, interval: MatchInterval | None) -> dict[str, Any] | None:
     """Return the interval of the ASTM criterion in one variable."""
     if interval is None:
         return None
-    return {"text": f"{format_number(interval.low)} to {format_number(interval.high)}", "inside": interval.inside}
+    return {"text": interval_text(result, digits, interval), "inside": interval.inside}
 
 
 def _regions(conclusion: Conclusion, result: CaseResult) -> dict[str, Any]:

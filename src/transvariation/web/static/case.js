@@ -41,8 +41,9 @@ function refresh() {
 }
 
 // A part of a section of the report.
-function part({ kind, text, items, columns, rows, caption }) {
+function part({ kind, text, label, items, columns, rows, caption }) {
   if (kind === "items") return make("ul", {}, ...items.map((item) => make("li", {}, item)));
+  if (kind === "labelled") return make("p", {}, make("strong", {}, `${label}. `), text);
   if (kind !== "table") return make("p", {}, text);
   const head = columns.map((column) => make("th", { scope: "col", class: "text" }, column.name));
   const body = rows.map((row) => make("tr", {}, ...row.map((cell) => make("td", { class: "text wrap" }, cell))));
