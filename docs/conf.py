@@ -85,6 +85,7 @@ sphinx_gallery_conf = {
     "filename_pattern": r"[\\/]plot_",
     "backreferences_dir": "api/backreferences",
     "doc_module": ("transvariation",),
+    "subsection_order": [f"../examples/{name}" for name in gallery.SECTIONS],
     "within_subsection_order": "gallery.ByTopic",
     "thumbnail_size": (440, 480),
     "remove_config_comments": True,
@@ -102,7 +103,8 @@ copybutton_prompt_text = r">>> |\.\.\. |\$ "  # copy what is typed, not prompts 
 copybutton_prompt_is_regexp = True
 
 # Pages without a column on the right: the landing page, and examples, whose code has up to 120 characters per line.
-WIDE = ["index", "auto_examples/index", *(f"auto_examples/{file.stem}" for file in HERE.parent.glob("examples/*.py"))]
+EXAMPLES = [file.relative_to(HERE.parent / "examples") for file in HERE.parent.glob("examples/*/*.py")]
+WIDE = ["index", "auto_examples/index", *(f"auto_examples/{file.with_suffix('').as_posix()}" for file in EXAMPLES)]
 
 html_theme = "pydata_sphinx_theme"
 html_title = "transvariation: anomaly and novelty detection with calibrated error rates"

@@ -27,7 +27,7 @@ DOCS = ROOT / "docs"
 SECTIONS = ("tutorials", "howto", "explanation", "reference", "paper")
 PAGES = sorted([*DOCS.glob("*.md"), *(page for name in SECTIONS for page in (DOCS / name).glob("*.md"))])
 GENERATED = ("_generated/", "api/", "auto_examples/")  # written by the build
-EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+EXAMPLES = sorted((ROOT / "examples").glob("*/*.py"))
 
 
 def extension(name: str, folder: str = "_ext") -> ModuleType:
@@ -226,8 +226,17 @@ def test_examples_are_gallery_pages(example):
 
 
 def test_the_gallery_orders_every_example():
-    listed = re.findall(r'"(plot_\w+\.py)"', (DOCS / "_ext" / "gallery.py").read_text(encoding="utf-8"))
-    assert sorted(listed) == sorted(example.name for example in EXAMPLES)
+    text = (DOCS / "_ext" / "gallery.py").read_text(encoding="utf-8")
+    assert sorted(re.findall(r'"(plot_\w+\.py)"', text)) == sorted(example.name for example in EXAMPLES)
+    sections = re.findall(r"\w+", re.search(r"SECTIONS = \((.+)\)", text)[1])
+    assert sorted(sections) == sorted({example.parent.name for example in EXAMPLES})
+
+
+def test_most_examples_use_the_recommended_classifier_at_its_defaults():
+    """By itself, or in what uses it by default."""
+    use = re.compile(r"(NeighborTOCC|OpenSetClassifier|monitor|judge)\((?!n_neighbors|scalings|pairs)")
+    using = [example for example in EXAMPLES if use.search(example.read_text(encoding="utf-8"))]
+    assert len(using) > 0.6 * len(EXAMPLES)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -241,7 +250,7 @@ def test_what_the_readme_links_to_exists():
     assert [link for link in re.findall(r"\]\((?!https?:)([^)#]+)\)", text) if not (ROOT / link).exists()] == []
     pages = re.findall(r"\]\(https://transvariation\.readthedocs\.io/en/latest/([\w/]+)\.html\)", text)
     assert len(pages) > 5
-    sources = [ROOT / "examples" / Path(p).name if p.startswith("auto_examples/") else DOCS / p for p in pages]
+    sources = [ROOT / p[5:] if p.startswith("auto_examples/") else DOCS / p for p in pages]
     assert [s for s in sources if not s.with_suffix(".md").exists() and not s.with_suffix(".py").exists()] == []
 
 

@@ -1,4 +1,4 @@
-"""The gallery: its order (recommended classifier, applications, the measure, reduction), style and thumbnails."""
+"""The gallery: its sections, the order of its examples, style and thumbnails."""
 
 from itertools import groupby
 from pathlib import Path
@@ -11,20 +11,22 @@ from sphinx.application import Sphinx
 
 from transvariation.report.figure_style import SETTINGS
 
+SECTIONS = ("start", "calibrate", "explain", "casework", "paper")
 ORDER = (
-    "plot_neighbors.py",
-    "plot_p_values.py",
-    "plot_calibration.py",
-    "plot_reasons.py",
     "plot_detectors.py",
-    "plot_comparison.py",
+    "plot_p_values.py",
     "plot_open_set.py",
-    "plot_coffee.py",
+    "plot_calibration.py",
+    "plot_calibration_curve.py",
     "plot_drift.py",
     "plot_monitoring.py",
+    "plot_reasons.py",
+    "plot_contributions.py",
+    "plot_case.py",
+    "plot_coffee.py",
     "plot_transvariation.py",
-    "plot_levels.py",
-    "plot_pam.py",
+    "plot_neighbors.py",
+    "plot_comparison.py",
     "plot_density_tocc.py",
     "plot_mixture.py",
     "plot_features.py",
@@ -52,10 +54,9 @@ def use_style(gallery_conf: dict[str, Any], filename: str) -> None:
 
 def crop_thumbnails(app: Sphinx) -> None:
     """Show the upper panels of a tall figure in its thumbnail, where the whole figure would be too small."""
-    images = Path(app.srcdir) / "auto_examples" / "images"
     width, height = app.config.sphinx_gallery_conf["thumbnail_size"]
-    for thumbnail in (images / "thumb").glob("sphx_glr_plot_*_thumb.png"):
-        figure = Image.open(images / thumbnail.name.replace("thumb", "001")).convert("RGB")
+    for thumbnail in (Path(app.srcdir) / "auto_examples").glob("*/images/thumb/sphx_glr_plot_*_thumb.png"):
+        figure = Image.open(thumbnail.parents[1] / thumbnail.name.replace("thumb", "001")).convert("RGB")
         most = figure.width * height // width
         if figure.height > most:
             figure.crop((0, 0, figure.width, _widest_gap(figure, most // 2, most))).save(thumbnail)

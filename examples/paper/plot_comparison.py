@@ -22,7 +22,7 @@ from transvariation import PAMTOCC, TOCC, DensityTOCC, NeighborTOCC
 from transvariation.baselines import KDEOCC, SOMOCC, SVDD, GaussianOCC, KMeansOCC, MixtureOCC
 
 OURS = {
-    "NeighborTOCC": NeighborTOCC(n_neighbors=(3, 10)),
+    "NeighborTOCC": NeighborTOCC(),
     "TOCC": TOCC(),
     "density TOCC": DensityTOCC(),
     "PAM-TOCC": PAMTOCC(),

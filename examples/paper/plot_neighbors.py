@@ -19,7 +19,7 @@ known = np.column_stack([np.cos(angle), np.sin(angle)]) * 3 + rng.normal(scale=0
 classifiers = {
     "TOCC,\none centre": TOCC(),
     "PAM-TOCC,\nfive medoids": PAMTOCC(n_clusters=5),
-    "NeighborTOCC,\nevery sample": NeighborTOCC(n_neighbors=(3, 10)),
+    "NeighborTOCC,\nevery sample": NeighborTOCC(),
 }
 x, y = np.meshgrid(np.linspace(-5, 5, 160), np.linspace(-5, 5, 160))
 plane = np.column_stack([x.ravel(), y.ravel()])

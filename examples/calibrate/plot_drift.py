@@ -2,8 +2,8 @@
 Has the plant changed?
 ======================
 
-A classifier that was trained in spring may no longer fit the plant in autumn. Each day's tp is ranked among all earlier
-days; as long as nothing changes, these ranks are uniform. The evidence against uniformity is summed over all possible
+A classifier that was trained in spring may no longer fit the plant in autumn. Each day's score is ranked among all
+earlier days; as long as nothing changes, these ranks are uniform. The evidence against uniformity is summed over all possible
 times of a change, and an alarm is raised when it reaches 1,000. Without a change this takes at least 1,000 days on
 average.
 
@@ -14,7 +14,7 @@ day 200 on.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from transvariation import TOCC, DriftAlarm
+from transvariation import DriftAlarm, NeighborTOCC
 
 rng = np.random.default_rng(0)
 drift = np.clip(np.arange(400) - 200, 0, None)[:, None] / 100
@@ -24,7 +24,7 @@ X = rng.normal([7.8, 1500], [0.2, 300], size=(400, 2)) + drift * [0.4, 600]
 # The first 150 days are the normal state. Half of them, drawn at random, train the classifier; the others, which it
 # has not seen, are the reference among which later days are ranked.
 order = rng.permutation(150)
-classifier = TOCC().fit(X[order[:75]])
+classifier = NeighborTOCC().fit(X[order[:75]])
 alarm = DriftAlarm(classifier.score_samples(X[order[75:]]), random_state=0)
 alarm.update(classifier.score_samples(X[150:]))
 
@@ -34,7 +34,7 @@ alarm.update(classifier.score_samples(X[150:]))
 day = np.arange(150, len(X))
 figure, (above, below) = plt.subplots(2, sharex=True, figsize=(4.8, 4.8), layout="constrained")
 above.plot(day, alarm.p_values_, ".", color="0.5")
-above.set(ylabel="rank of the day's tp\n(low = unlike before)", title="Each day among those before it")
+above.set(ylabel="rank of the day's score\n(low = unlike before)", title="Each day among those before it")
 below.plot(day, alarm.log10_evidence_, color="C0")
 below.axhline(3, color="C3", linestyle="--")
 below.annotate("alarm level", (day[0], 3), (0, 4), textcoords="offset points", color="C3")
