@@ -3,9 +3,9 @@ Has the plant changed?
 ======================
 
 A classifier that was trained in spring may no longer fit the plant in autumn. Each day's score is ranked among all
-earlier days; as long as nothing changes, these ranks are uniform. The evidence against uniformity is summed over all possible
-times of a change, and an alarm is raised when it reaches 1,000. Without a change this takes at least 1,000 days on
-average.
+earlier days; as long as nothing changes, these ranks are uniform. The evidence against uniformity is summed over all
+possible times of a change, and an alarm is raised when it reaches 1,000. Without a change this takes at least 1,000
+days on average.
 
 The data are simulated: acidity and conductivity at the inlet of a waste water plant on 400 days, with a slow drift from
 day 200 on.
