@@ -8,7 +8,13 @@ import pytest
 from scipy.stats import binom, kstest
 
 from transvariation import NeighborTOCC, required_n
-from transvariation.certificate import _grouped_margin, guaranteed_sensitivity, sensitivity_band, sensitivity_bound
+from transvariation.certificate import (
+    _grouped_margin,
+    _hoeffding_bentkus,
+    guaranteed_sensitivity,
+    sensitivity_band,
+    sensitivity_bound,
+)
 from transvariation.conformal import group_weights
 from transvariation.conformal_calibration import ConformalCalibration
 from transvariation.exceptions import TooFewSamples
@@ -36,6 +42,28 @@ def test_bound_holds_with_the_stated_confidence_and_is_sharp():
     u = np.sort(np.random.default_rng(0).random((20_000, 60)))
     k = int(0.1 * 61)
     assert np.mean(1 - u[:, k - 1] >= sensitivity_bound(60, 0.9, 0.95)) == pytest.approx(0.95, abs=0.006)
+
+
+@pytest.mark.parametrize(
+    ("n", "share", "mean", "p_value"),
+    [
+        (100, 0.05, 0.15, 0.004220546193593177),
+        (100, 0.1, 0.2, 0.015484368840113737),
+        (40, 0.025, 0.1, 0.1763347259567105),
+        (300, 0.08, 0.12, 0.04522808969520693),
+    ],
+)
+def test_bound_of_groups_is_that_of_mapie(n, share, mean, p_value):
+    """`compute_hoeffding_bentkus_p_value` of MAPIE 1.6.0."""
+    assert _hoeffding_bentkus(n, share, mean) == pytest.approx(p_value, rel=1e-12)
+
+
+@pytest.mark.parametrize(("n", "rank"), [(60, 5), (100, 9), (400, 47)])
+def test_guaranteed_threshold_is_at_least_as_high_as_mapies(n, rank):
+    """`BinaryClassificationController("recall", 0.85, confidence_level=0.95)` of MAPIE 1.6.0, on n target scores."""
+    calibration = ConformalCalibration(np.arange(1.0, n + 1))
+    threshold = calibration.thresholds(calibration.guaranteed_sensitivity(0.85, 0.95))[0]
+    assert threshold in (rank, rank + 1)  # exact, where MAPIE's bound is close to it
 
 
 def groups_with_common_scores(rng, n_groups, size, alike):
