@@ -5,6 +5,7 @@ import io
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
 from typing import Any, BinaryIO, Union
 
@@ -13,8 +14,8 @@ import pandas as pd
 
 from transvariation.tables.cells import read_cells
 from transvariation.tables.excel import ExcelGrid
-from transvariation.tables.grid import Grid, Limits, open_frame, open_parquet
-from transvariation.tables.problems import Problems
+from transvariation.tables.grid import Block, Grid, Limits, open_frame, open_parquet
+from transvariation.tables.problems import Problems, TableError
 from transvariation.tables.settings import MARKS, TableSettings
 from transvariation.tables.text import TextGrid
 
@@ -27,6 +28,41 @@ _NO_TABLES = {
 }
 
 
+class HeldGrid(Grid):
+    """The cells of a file that was opened before: they are interpreted again, as often as wanted."""
+
+    def __init__(self, grid: Grid, blocks: list[Block]):
+        vars(self).update(vars(grid))
+        self.name, self._blocks = grid.problems.table, blocks
+
+    def blocks(self) -> Iterator[Block]:
+        """Return the rows below the header."""
+        return iter(self._blocks)
+
+    def again(self) -> "HeldGrid":
+        """Return the same cells, with the problems that were found when the file was opened."""
+        problems = Problems(self.name)
+        problems.problems, problems.notes = list(self.problems.problems), list(self.problems.notes)
+        grid = copy(self)
+        grid.header, grid.problems = list(self.header), problems
+        return grid
+
+
+def hold(source: Any, limits: Limits, how: TableSettings) -> HeldGrid | None:
+    """Open a file and keep its cells; None if there are problems or too many cells, which reading will report."""
+    blocks: list[Block] = []
+    try:
+        with opened(source, None, limits, how) as grid:
+            most = min(limits.rows, limits.cells // len(grid.header))
+            for block in grid.blocks():
+                blocks.append(block)
+                if sum(len(each.rows) for each in blocks) > most:
+                    return None
+            return HeldGrid(grid, blocks)
+    except TableError:
+        return None
+
+
 @contextmanager
 def opened(
     source: TableSource,
@@ -35,6 +71,9 @@ def opened(
     how: TableSettings = TableSettings(),  # noqa: B008  # frozen
 ) -> Iterator[Grid]:
     """Open a table of any kind, and close it again if it was opened here."""
+    if isinstance(source, HeldGrid):
+        yield _checked(source.again(), limits)
+        return
     kind = type(source)  # an attribute of a DataFrame itself may be a column
     if hasattr(kind, "collect"):
         raise TypeError(f"a {kind.__name__} has not computed its rows yet; call its collect() and pass the result")

@@ -335,6 +335,16 @@ class TableSettings:
         named = {self.id_column: "id", self.source_column: "source", self.fragment_column: "fragment"}
         return {column: role for column, role in named.items() if column is not None} | dict(self.roles)
 
+    def opening(self) -> "TableSettings":
+        """Return the settings by which a file is opened, without those by which its cells are understood.
+
+        Returns
+        -------
+        TableSettings
+        """
+        names = ("sheet", "header_row", "decimal", "delimiter", "encoding")
+        return TableSettings(**{name: getattr(self, name) for name in names})
+
     def given(self) -> list[str]:
         """List the fields that say something.
 

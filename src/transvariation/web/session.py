@@ -20,7 +20,8 @@ from transvariation.casework.variables import preprocessing_for, select_ranges, 
 from transvariation.report.demo import demo_tables
 from transvariation.report.wording import caution_text, error_text, problem_text
 from transvariation.tables import Limits, Table, TableError, read_table
-from transvariation.tables.settings import options_of
+from transvariation.tables.opening import HeldGrid, hold
+from transvariation.tables.settings import TableSettings, options_of
 from transvariation.web.monitoring import monitoring_view
 from transvariation.web.preview import problem_dict, segments, sheets, show_problems, show_table, some
 from transvariation.web.views import VIEWS
@@ -39,6 +40,7 @@ class Session:
         self.progress = progress
         self.sources: dict[str, Any] = {}
         self.names: dict[str, str] = {}
+        self.held: dict[str, tuple[TableSettings, HeldGrid | None]] = {}  # cells, and how the file was opened
         self.tables: list[tuple[dict[str, Any], CaseTables]] = []  # with the settings by which they were read
         self.judged: CaseResult | None = None
         self.result: CaseResult | None = None
@@ -50,6 +52,7 @@ class Session:
             for which, file in files.items()
         }
         self.names = {which: file["name"] for which, file in files.items() if "content" in file}
+        self.held = {}
         if self.names.get("control") == self.names.get("recovered"):
             self.names |= {which: f"{self.names[which]} ({which})" for which in ("control", "recovered")}
 
@@ -127,7 +130,7 @@ class Session:
         for known, tables in self.tables:
             if known == how:
                 return tables
-        sources = {which: self._source(which) for which in self.sources if which not in left_out}
+        sources = {which: self._source(which, settings) for which in self.sources if which not in left_out}
         own = {which: each for which, each in settings.tables.items() if which not in left_out}
         tables = read_case(sources, replace(settings, tables=own), LIMITS)
         self.tables = [*self.tables[:1], (how, tables)]  # all variables for the preview, and those that are judged
@@ -135,15 +138,18 @@ class Session:
 
     def _read_alone(self, which: str, settings: CaseSettings) -> Table:
         how = settings.of_table(which)
-        return read_table(self.sources[which], name=self.names[which], settings=how, missing="keep", limits=LIMITS)
+        return read_table(self._source(which, settings), settings=how, missing="keep", limits=LIMITS)
 
-    def _source(self, which: str) -> Any:
-        """Return a file in memory that knows its name; the name of a packaged table."""
+    def _source(self, which: str, settings: CaseSettings) -> Any:
+        """Return the cells of a file, which is opened once, or the file; the name of a packaged table."""
         if which not in self.names:
             return self.sources[which]
         file = io.BytesIO(self.sources[which])
         file.name = self.names[which]
-        return file
+        how = settings.of_table(which).opening()
+        if which not in self.held or self.held[which][0] != how:
+            self.held[which] = how, hold(file, LIMITS, how)
+        return self.held[which][1] or file
 
     def preview(self, content: Mapping[str, Any]) -> dict[str, Any]:
         """Return the spectra as they were read, and after preprocessing of the chosen variables, as `judge` does it."""
