@@ -4,6 +4,7 @@ import ast
 import importlib.util
 import inspect
 import json
+import pkgutil
 import re
 import tomllib
 from dataclasses import fields
@@ -83,6 +84,69 @@ def test_every_parameter_is_described(found):
     public = [method for method in own if not method.__name__.startswith("_")]
     missing = {obj.__qualname__: undescribed(obj) for obj in (found, *public)}
     assert {name: names for name, names in missing.items() if names} == {}
+
+
+def public() -> list[Any]:
+    """List the public functions and classes of the package and of its subpackages."""
+    names = (
+        "baselines",
+        "casework",
+        "decomposition",
+        "density",
+        "displays",
+        "feature_selection",
+        "preprocessing",
+        "tables",
+    )
+    modules = [transvariation, *(importlib.import_module(f"transvariation.{name}") for name in names)]
+    return [found for module in modules for name in module.__all__ if callable(found := getattr(module, name))]
+
+
+def test_every_public_method_says_what_it_returns():
+    silent = set()
+    for found in public():
+        members = [getattr(m, "__func__", m) for name, m in inspect.getmembers(found) if not name.startswith("_")]
+        methods = [m for m in members if inspect.isfunction(m) and m.__module__.startswith("transvariation")]
+        for function in methods if inspect.isclass(found) else [found]:
+            returns = inspect.signature(function).return_annotation not in (None, "None")
+            if returns and not re.search(r"^(Returns|Yields)\n---", inspect.getdoc(function) or "", re.M):
+                silent.add(f"{function.__module__}.{function.__qualname__}")
+    assert silent == set()
+
+
+def test_signatures_are_readable_in_a_terminal():
+    expanded = set()
+    for found in public():
+        members = [getattr(m, "__func__", m) for name, m in inspect.getmembers(found) if not name.startswith("_")]
+        for function in [found, *(m for m in members if inspect.isfunction(m))]:
+            signature = str(inspect.signature(function))
+            if "_array_like" in signature or "_nested_sequence" in signature:
+                expanded.add(f"{function.__module__}.{function.__qualname__}")
+    assert expanded == set(), "write from __future__ import annotations in these modules"
+
+
+def exists(name: str, found: Any) -> bool:
+    """Return whether a name in See Also leads somewhere, from the top or from the package of the object."""
+    package = (
+        "" if name.startswith(("transvariation.", "scipy.", "sklearn.")) else f"{found.__module__.rpartition('.')[0]}."
+    )
+    try:
+        pkgutil.resolve_name(package + name)
+    except (AttributeError, ImportError):
+        return False
+    return True
+
+
+def test_relatives_refer_to_each_other_by_names_that_exist():
+    alone, wrong = set(), set()
+    for found in public():
+        section = re.search(r"^See Also\n-+\n(.+?)(?:\n\n|\Z)", inspect.getdoc(found) or "", re.M | re.S)
+        if section is None:
+            alone.add(found.__name__)
+        else:
+            wrong |= {name for name in re.findall(r"^(\w[\w.]*) :", section[1], re.M) if not exists(name, found)}
+    assert wrong == set()
+    assert alone & set(transvariation.__all__) == set()
 
 
 def test_the_reference_lists_every_public_module():

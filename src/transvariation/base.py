@@ -1,5 +1,7 @@
 """The calibrating estimator of all one-class classifiers: describe the target class, calibrate, set the threshold."""
 
+from __future__ import annotations
+
 import math
 from abc import ABCMeta, abstractmethod
 from typing import Any, Self
@@ -263,6 +265,11 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
             `sensitivity` of new target samples: the parameter becomes the higher nominal sensitivity that this needs.
             By default the share is accepted on average over calibrations.
 
+        Returns
+        -------
+        self
+            The classifier with its new threshold.
+
         Warns
         -----
         RejectsNothing
@@ -290,6 +297,11 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         ----------
         X : array-like of shape (n_samples, n_features)
             The samples to score.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The scores, high for typical samples.
         """
         scores, strata = self._scored(X)
         return scores if strata is None else margin(scores, self.thresholds_[strata])
@@ -311,6 +323,11 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         ----------
         X : array-like of shape (n_samples, n_features)
             The samples to score.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The score minus the threshold: negative for rejected samples.
         """
         check_is_fitted(self, "offset_")
         return check_numbers(margin(self.score_samples(X), self.offset_), "margin over the threshold")
@@ -322,6 +339,11 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         ----------
         X : array-like of shape (n_samples, n_features)
             The samples to classify.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            1 for accepted and -1 for rejected samples.
         """
         return np.where(self.decision_function(X) >= 0, 1, -1)
 
@@ -434,6 +456,11 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
             The samples, which share one origin.
         sensitivity : float, optional
             Determines which small strata are pooled; by default that of the classifier.
+
+        Returns
+        -------
+        float
+            Small if the samples together do not look like the target class.
         """
         scores, strata = self._scored(X)
         return self._calibration.combined_p_value(scores, strata, self._level(sensitivity))
@@ -449,6 +476,12 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
             The probability that the report's lower bound of the true sensitivity of this classifier holds.
         sensitivity : float in (0, 1], optional
             By default that of the classifier.
+
+        Returns
+        -------
+        CoverageReport
+            The sensitivity, its lower bound, the number of calibration samples and the guarantee; it prints as a
+            table.
         """
         check_is_fitted(self)
         return self._calibration.coverage_report(self._level(sensitivity), confidence)
@@ -509,6 +542,11 @@ class TransvariationClassifier(OneClassClassifier):
         ----------
         Z : array-like of shape (n_samples, n_features)
             The samples to score.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The tp of each sample.
         """
         rows = self._validated(Z)
         return check_numbers(self.description_.tp_of_scores(self.description_.score(rows)), "tp")
@@ -534,6 +572,11 @@ class SlidingWindowMixin:
             Samples labelled -1 are left out, as in `fit`.
         window : int, optional
             The number of latest samples to keep; by default all.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
 
         Examples
         --------

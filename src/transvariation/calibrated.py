@@ -251,6 +251,11 @@ class CalibratedOCC(OneClassClassifier):
     offset_ : float
         The threshold.
 
+    See Also
+    --------
+    transvariation.NeighborTOCC : The recommended classifier.
+    transvariation.compare_classifiers : Compare candidates without outliers.
+
     Examples
     --------
     >>> from sklearn.decomposition import PCA

@@ -1,5 +1,7 @@
 """Plan the calibration of a one-class classifier: which samples describe the class, which are scored."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -147,7 +149,7 @@ class CalibrationPlan:
     groups: Indices | None = None
     block_length: float = 1.0
 
-    def in_blocks(self, scores: Floats) -> "CalibrationPlan":
+    def in_blocks(self, scores: Floats) -> CalibrationPlan:
         """Plan again, from the scores of contiguous folds: a block is as long as their correlation time."""
         return replace(self, block_length=correlation_time(scores))
 

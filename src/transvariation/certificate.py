@@ -4,6 +4,8 @@ The *sensitivity* is the share of new target samples that are accepted. The nomi
 calibrations; one calibration may have been lucky or not. The bounds here hold for this one, with a stated confidence.
 """
 
+from __future__ import annotations
+
 import math
 from functools import lru_cache
 from numbers import Real
@@ -55,6 +57,10 @@ def required_n(sensitivity: float, confidence: float | None = None) -> float:
     Returns
     -------
     float
+
+    See Also
+    --------
+    transvariation.CoverageReport : What a calibration guarantees.
 
     Examples
     --------

@@ -1,5 +1,7 @@
 """One p-value for several samples of one source."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import norm

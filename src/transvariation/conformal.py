@@ -4,6 +4,8 @@ Scores are high for typical samples. They are counted with weights, so that repl
 with :func:`group_weights` every group weighs 1, however many samples it has.
 """
 
+from __future__ import annotations
+
 import math
 from typing import Any
 

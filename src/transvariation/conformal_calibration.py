@@ -1,5 +1,7 @@
 """The calibration scores of a classifier, and what follows from them: thresholds, p-values, certificates, reports."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -57,6 +59,11 @@ class ConformalCalibration:
         The lowest attainable score.
     rows : array-like of int of shape (n,), optional
         The training rows that the scores belong to.
+
+    See Also
+    --------
+    transvariation.CoverageReport : What a calibration guarantees.
+    transvariation.required_n : How many samples a sensitivity needs.
 
     Examples
     --------

@@ -37,6 +37,10 @@ class CoverageReport:
         A lower bound of the true sensitivity of this classifier: the share of new target samples that it accepts. With
         several thresholds, all have it together. None for ``"resubstitution"``.
 
+    See Also
+    --------
+    transvariation.required_n : How many samples a sensitivity needs.
+
     Examples
     --------
     >>> from transvariation import TOCC, load_glass

@@ -1,5 +1,7 @@
 """DensityTOCC: transvariation-based one-class classification with a density."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -67,6 +69,12 @@ class DensityTOCC(TransvariationClassifier):
     offset_ : float
         The threshold: samples with a score at or above it are accepted.
 
+    See Also
+    --------
+    transvariation.TOCC : The same measure by counting.
+    transvariation.NeighborTOCC : The recommended classifier.
+    transvariation.density_transvariation_probability : The measure as a function.
+
     Notes
     -----
     With four and more correlated variables box probabilities are computed by quasi Monte Carlo. `fit` raises
@@ -103,7 +111,7 @@ class DensityTOCC(TransvariationClassifier):
         self.n_jobs = n_jobs
         self.engine = engine
 
-    def _make_description(self) -> "DensityDepth":
+    def _make_description(self) -> DensityDepth:
         return DensityDepth(self.density, self.center, self.tau_max, self.scale, self.n_jobs, self.engine)
 
     def log_transvariation_probability(self, Z: ArrayLike) -> Floats:
@@ -113,6 +121,11 @@ class DensityTOCC(TransvariationClassifier):
         ----------
         Z : array-like of shape (n_samples, n_features)
             The samples to score.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The natural logarithm of tp; -inf where tp is 0.
         """
         rows = self._validated(Z)
         return self.description_.log_tp(rows)

@@ -1,5 +1,7 @@
 """Change detection for a stream of scores: has the process changed since the classifier was calibrated?"""
 
+from __future__ import annotations
+
 import json
 import math
 from bisect import bisect_left, bisect_right, insort
@@ -90,6 +92,12 @@ class DriftAlarm:
     -----
     OrderedScores
         If the reference scores of neighboring objects are correlated and there are no blocks.
+
+    See Also
+    --------
+    transvariation.exchangeability_test : Test a whole batch at once.
+    transvariation.displays.DriftDisplay : Draw the evidence over time.
+    transvariation.monitoring.monitor : Control charts of a process.
 
     Notes
     -----

@@ -1,5 +1,7 @@
 """Are samples exchangeable, as every calibration assumes? Tests of order, groups, copies and new batches."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -150,6 +152,11 @@ def exchangeability_test(
     Returns
     -------
     ExchangeabilityResult
+
+    See Also
+    --------
+    transvariation.DriftAlarm : Watch for a change, sample by sample.
+    transvariation.displays.ExchangeabilityDisplay : Draw the result.
 
     References
     ----------

@@ -1,5 +1,7 @@
 """Compare samples with a target class, feature by feature."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 

@@ -3,6 +3,8 @@
 A *discovery* is a sample declared foreign to the target class; it is false if the sample is a target after all.
 """
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 from functools import lru_cache
@@ -131,6 +133,11 @@ def false_discovery_bound(
     int
         At most so many of the selected samples are targets.
 
+    See Also
+    --------
+    transvariation.benjamini_hochberg : Choose samples at a false discovery rate.
+    transvariation.count_anomalies : How many anomalies there are at least.
+
     References
     ----------
     Goeman, J. J. and Solari, A. (2011). Multiple testing for exploratory research. Statistical Science 26, 584-597.
@@ -217,6 +224,10 @@ class AnomalyCount:
     confidence : float
         The probability that the bound holds.
 
+    See Also
+    --------
+    transvariation.count_anomalies : Compute it.
+
     Examples
     --------
     >>> from transvariation import count_anomalies
@@ -264,6 +275,11 @@ def count_anomalies(
     Returns
     -------
     AnomalyCount
+
+    See Also
+    --------
+    transvariation.false_discovery_bound : How many of the chosen samples are no anomalies, at most.
+    transvariation.benjamini_hochberg : Choose samples at a false discovery rate.
 
     References
     ----------

@@ -1,5 +1,7 @@
 """Explain rejections: a small set of features that suffices, and nearby values that would be accepted."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable, Iterator
 from itertools import combinations
@@ -52,6 +54,11 @@ def explain_rejections(classifier: Any, Z: ArrayLike, X: ArrayLike | None = None
         with few features changed; NaN if none were found with at most ten changes. In 20 and more features,
         classifiers that count samples (:class:`TOCC`, :class:`PAMTOCC`) accept nothing that differs from a rejected
         sample in a few features, because nearly all orthants are empty.
+
+    See Also
+    --------
+    transvariation.describe_rejections : The result in a sentence.
+    transvariation.displays.ContributionDisplay : Draw what each feature contributes.
 
     Examples
     --------
@@ -259,6 +266,15 @@ def describe_rejections(table: pd.DataFrame) -> str:
     ----------
     table : DataFrame
         From :func:`explain_rejections`.
+
+    Returns
+    -------
+    str
+        One line per sample.
+
+    See Also
+    --------
+    transvariation.explain_rejections : The table that it describes.
 
     Examples
     --------

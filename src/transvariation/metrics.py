@@ -4,6 +4,8 @@ High score = typical of the target. Sensitivity is the share of targets accepted
 non-targets rejected, where a sample is accepted if its score is at least the threshold.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +33,10 @@ class ROC(NamedTuple):
         Share of target samples that score at or above each threshold.
     specificity : ndarray
         Share of non-target samples that score below it.
+
+    See Also
+    --------
+    transvariation.roc : Compute it.
     """
 
     thresholds: Floats
@@ -64,6 +70,11 @@ def roc(scores_target: ArrayLike, scores_nontarget: ArrayLike) -> ROC:
     ROC
         The curve.
 
+    See Also
+    --------
+    transvariation.auc : The area below the curve.
+    transvariation.specificity_at_sensitivity : One point of the curve.
+
     Examples
     --------
     >>> from transvariation import roc
@@ -96,6 +107,11 @@ def auc(scores_target: ArrayLike, scores_nontarget: ArrayLike) -> float:
     float
         The area under the ROC curve.
 
+    See Also
+    --------
+    transvariation.roc : The curve.
+    transvariation.specificity_at_sensitivity : One point of it.
+
     Examples
     --------
     >>> from transvariation import auc
@@ -125,6 +141,11 @@ def specificity_at_sensitivity(
     -------
     float
         The share of foreign samples below the threshold.
+
+    See Also
+    --------
+    transvariation.roc : The whole curve.
+    transvariation.auc : The area below it.
 
     Examples
     --------
@@ -162,6 +183,10 @@ def type_ii_error(
     DataFrame
         One row per level and sensitivity, with the columns ``level``, ``sensitivity``, ``n``, ``beta``, ``low`` and
         ``high``.
+
+    See Also
+    --------
+    transvariation.metrics.count_extremes : Counts of extreme samples.
 
     Examples
     --------
@@ -208,6 +233,11 @@ def count_extremes(p_values: ArrayLike, *, confidence: float = 0.95) -> pd.DataF
     -------
     DataFrame
         One row per level, with the columns ``alpha``, ``expected``, ``observed``, ``low`` and ``high``.
+
+    See Also
+    --------
+    transvariation.metrics.type_ii_error : Errors on foreign samples.
+    transvariation.displays.AcceptanceDisplay : Draw p-values of groups.
 
     References
     ----------

@@ -1,5 +1,7 @@
 """Compare one-class classifiers without outliers: which one describes the target class most tightly?"""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -116,6 +118,11 @@ def compare_classifiers(
     Returns
     -------
     Comparison
+
+    See Also
+    --------
+    transvariation.selection_stability : How often each variable is selected.
+    transvariation.CalibratedOCC : Calibrate the candidate that was chosen.
 
     References
     ----------

@@ -1,5 +1,7 @@
 """Monitor a process: charts of the score, Hotelling's T2 and Q over time, with calibrated limits and contributions."""
 
+from __future__ import annotations
+
 import math
 import warnings
 from collections.abc import Iterator
@@ -222,6 +224,10 @@ def monitor(
     -------
     MonitoringResult
 
+    See Also
+    --------
+    transvariation.DriftAlarm : One alarm for the whole process.
+
     Notes
     -----
     Successive rows of a plant are correlated, and normal operation differs from week to week. The normal run must show
@@ -319,7 +325,7 @@ class _Model:
     classifier: Any
 
     @classmethod
-    def fit(cls, X: Floats, n_components: int | None, classifier: Any) -> "_Model":
+    def fit(cls, X: Floats, n_components: int | None, classifier: Any) -> _Model:
         measured = np.isfinite(X)
         count = measured.sum(axis=0)
         if (count < 2).any():

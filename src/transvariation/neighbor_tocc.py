@@ -1,5 +1,7 @@
 """NeighborTOCC: transvariation probability of nearest-neighbor distances in several scalings."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -79,6 +81,12 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
     suspicious_ : ndarray of int
         The rows of the training data that were left out by `trim`, the most suspicious one first.
 
+    See Also
+    --------
+    transvariation.CalibratedOCC : Calibrate any other detector or pipeline.
+    transvariation.OpenSetClassifier : Several known classes.
+    transvariation.explain_rejections : Why samples are rejected.
+
     Examples
     --------
     >>> from transvariation import NeighborTOCC, load_glass
@@ -122,6 +130,11 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
             Samples labelled -1 among labels 1 and -1 are left out, with a warning. Other labels are ignored.
         groups : array-like of shape (n,), optional
             The item that each sample is a replicate of.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
         """
         self._names: list[str] | None = None
         self.suspicious_ = np.empty(0, dtype=np.intp)
@@ -162,6 +175,11 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
             Present for scikit-learn's conventions.
         window : int, optional
             The number of latest samples to keep, at most and by default `max_reference`.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
         """
         known = getattr(self, "_names", None) if hasattr(self, "description_") else []
         limits = [limit for limit in (window, self.max_reference) if limit is not None]
@@ -172,7 +190,7 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
             self._names = [*known, *names][-len(self.description_.rows) :]
         return self
 
-    def _make_description(self) -> "NeighborDistances":
+    def _make_description(self) -> NeighborDistances:
         return NeighborDistances(
             self.n_neighbors,
             self.scalings,

@@ -1,5 +1,7 @@
 """OpenSetClassifier: several known classes, each with a calibrated description, and none of them."""
 
+from __future__ import annotations
+
 from typing import Any, Self
 
 import numpy as np

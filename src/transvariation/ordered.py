@@ -1,5 +1,7 @@
 """Samples in an order, such as time: autocorrelation of scores, and contiguous folds with a gap."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

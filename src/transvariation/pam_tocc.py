@@ -1,5 +1,7 @@
 """PAM-TOCC: the target class in clusters, each with its own center and threshold."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -48,6 +50,11 @@ class PAMTOCC(TransvariationClassifier):
         Zero: `score_samples` is the margin of tp over the threshold of the sample's own cluster. The raw tp, which the
         paper pools for its ROC curves, is `transvariation_probability`.
 
+    See Also
+    --------
+    transvariation.TOCC : One centre instead of several.
+    transvariation.NeighborTOCC : The recommended classifier: every sample is a medoid.
+
     Examples
     --------
     >>> from transvariation import PAMTOCC, load_glass
@@ -73,7 +80,7 @@ class PAMTOCC(TransvariationClassifier):
         self.ties = ties
         self.n_jobs = n_jobs
 
-    def _make_description(self) -> "CountedClusters":
+    def _make_description(self) -> CountedClusters:
         return CountedClusters(self.n_clusters, self.ties)
 
 

@@ -62,6 +62,11 @@ def save(model: Any, path: PathOrFile, *, about: Mapping[str, Any] | None = None
     TypeError
         If the model is incomplete or holds something that cannot be loaded again, such as a lambda.
 
+    See Also
+    --------
+    transvariation.load : Read the file.
+    transvariation.persistence.read_about : Read its description only.
+
     Examples
     --------
     >>> from transvariation import load, save
@@ -125,6 +130,11 @@ def load(path: PathOrFile, trusted: Sequence[str | type] = ()) -> Any:
         If the file is not a model file, is damaged, incomplete or of another format, requires more memory than it
         holds, or names types that are not trusted.
 
+    See Also
+    --------
+    transvariation.save : Write the file.
+    transvariation.persistence.read_about : Read its description only.
+
     Examples
     --------
     >>> from transvariation import load
@@ -154,6 +164,10 @@ def read_about(path: PathOrFile) -> dict[str, Any]:
         ``class``, ``version`` (of the format), ``written_by``, ``sha256`` (of the whole model: it tells one model from
         another) and ``about`` as it was given to :func:`save`. A stranger may have written anything there: escape it
         before it is printed.
+
+    See Also
+    --------
+    transvariation.load : Read the model.
 
     Examples
     --------

@@ -1,5 +1,7 @@
 """ProjectionEnsemble: one classifier in each of many compact random projections; the majority decides."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -75,6 +77,11 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
     offset_ : float
         The median rank that a sample must reach.
 
+    See Also
+    --------
+    transvariation.random_projections : The projections that candidates are drawn from.
+    transvariation.NeighborTOCC : The recommended classifier.
+
     References
     ----------
     Cannings, T. I. and Samworth, R. J. (2017). Random-projection ensemble classification. JRSS B 79, 959-1035.
@@ -112,7 +119,7 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _make_description(self) -> "RandomProjections":
+    def _make_description(self) -> RandomProjections:
         member = TOCC() if self.estimator is None else clone(self.estimator)
         if not isinstance(member, OneClassClassifier):
             member = CalibratedOCC(member)
@@ -127,12 +134,17 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
         )
 
     def member_ranks(self, X: ArrayLike) -> Floats:
-        """Compute the rank of each sample within every member: shape (n_projections, n_samples).
+        """Compute the rank of each sample within every member.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             The samples to rank.
+
+        Returns
+        -------
+        ndarray of shape (n_projections, n_samples)
+            The rank of each sample in each member, between 0 and 1.
         """
         rows = self._validated(X)
         return self.description_.each_member(_ranks, rows)
@@ -146,6 +158,11 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
             The share of target samples to accept.
         confidence : float in (0, 1), optional
             The probability with which this classifier accepts that share; by default the share holds on average.
+
+        Returns
+        -------
+        self
+            The ensemble with its new threshold.
         """
         super().set_sensitivity(sensitivity, confidence=confidence)
         for member in self.estimators_:
@@ -160,6 +177,11 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
         ----------
         Z : array-like of shape (n_samples, n_features)
             The samples to score.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The tp of each sample.
         """
         rows = self._validated(Z)
         return np.median(self.description_.each_member(_tp, rows), axis=0)

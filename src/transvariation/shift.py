@@ -1,5 +1,7 @@
 """Calibration for another population than the known samples: weights for a covariate shift."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -33,6 +35,10 @@ class DensityRatio:
     effective_sample_size : float
         How many equally weighted samples the known ones are worth: ``known.sum() ** 2 / (known ** 2).sum()``, or
         ``known.sum() / median(new)`` if that is less, as it is where the populations do not overlap.
+
+    See Also
+    --------
+    transvariation.density_ratio : Compute it.
 
     Examples
     --------
@@ -91,6 +97,10 @@ def density_ratio(
     -----
     SmallOverlap
         If the effective sample size is below 20.
+
+    See Also
+    --------
+    transvariation.exchangeability_test : Test whether samples are exchangeable.
 
     References
     ----------

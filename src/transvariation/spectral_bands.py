@@ -1,5 +1,7 @@
 """Intervals of a spectrum in which a sample leaves the band of the control samples."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

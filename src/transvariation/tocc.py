@@ -39,6 +39,12 @@ class TOCC(SlidingWindowMixin, TransvariationClassifier):
     offset_ : float
         The threshold: samples with tp at or above it are accepted.
 
+    See Also
+    --------
+    transvariation.PAMTOCC : Several centres.
+    transvariation.DensityTOCC : The same measure from a density.
+    transvariation.NeighborTOCC : The recommended classifier.
+
     Examples
     --------
     >>> from transvariation import TOCC, load_glass

@@ -1,5 +1,7 @@
 """Validate input arrays and parameters."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator
 from typing import Any

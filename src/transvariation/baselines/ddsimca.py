@@ -1,5 +1,7 @@
 """DD-SIMCA: data-driven soft independent modelling of class analogy."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -61,6 +63,11 @@ class DDSIMCA(OneClassClassifier):
         :math:`h_0` and :math:`v_0`.
     degrees_of_freedom_ : ndarray of shape (2,)
         :math:`N_h` and :math:`N_v`.
+
+    See Also
+    --------
+    transvariation.NeighborTOCC : The recommended classifier.
+    transvariation.preprocessing.make_preprocessing : Preprocess spectra first.
 
     Notes
     -----
@@ -146,12 +153,17 @@ class DDSIMCA(OneClassClassifier):
             The samples to judge.
         outlier_level : float in (0, 1), default=0.01
             See :meth:`critical_distances`.
+
+        Returns
+        -------
+        ndarray of str of shape (n_samples,)
+            The role of each sample.
         """
         full = -self.score_samples(X) * self.degrees_of_freedom_.sum()
         extreme, outlier = self.critical_distances(outlier_level)
         return np.select([full <= extreme, full <= outlier], ["regular", "extreme"], "outlier")
 
-    def _make_description(self) -> "PrincipalDistances":
+    def _make_description(self) -> PrincipalDistances:
         return PrincipalDistances(self.n_components, self.limits, self.sensitivity)
 
 

@@ -43,6 +43,10 @@ class GaussianOCC(OneClassClassifier):
     covariance_ : ndarray of shape (p, p)
         The covariance, with divisor n - 1.
 
+    See Also
+    --------
+    transvariation.baselines.MixtureOCC : Several components.
+
     Notes
     -----
     Constant columns, columns that determine each other, and no more samples than variables make the covariance

@@ -1,5 +1,7 @@
 """The kernel density estimate with a plug-in bandwidth matrix."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
@@ -74,7 +76,7 @@ class KDEOCC(OneClassClassifier):
         self.bandwidth = bandwidth
         self.n_jobs = n_jobs
 
-    def _make_description(self) -> "KernelLogDensity":
+    def _make_description(self) -> KernelLogDensity:
         return KernelLogDensity(self.bandwidth, self.n_jobs)
 
 

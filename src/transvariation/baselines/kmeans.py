@@ -40,6 +40,11 @@ class KMeansOCC(OneClassClassifier):
     inertia_ : float
         The sum of squared distances to the nearest center.
 
+    See Also
+    --------
+    transvariation.baselines.SOMOCC : Centres on a map.
+    transvariation.PAMTOCC : Medoids, and tp in each cluster.
+
     Examples
     --------
     >>> from transvariation.baselines import KMeansOCC

@@ -37,6 +37,11 @@ class MixtureOCC(OneClassClassifier):
     mixture_ : GaussianMixtureBIC
         The chosen mixture.
 
+    See Also
+    --------
+    transvariation.DensityTOCC : tp of the same density.
+    transvariation.baselines.GaussianOCC : One component.
+
     Examples
     --------
     >>> from transvariation.baselines import MixtureOCC

@@ -1,5 +1,7 @@
 """Principal components, and scaled chi-square distributions of the distances within and from them."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import chi2

@@ -1,5 +1,7 @@
 """Number of principal components of DD-SIMCA from target samples alone, by Procrustes cross-validation."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -94,6 +94,10 @@ class SOMOCC(OneClassClassifier):
     quantization_error_ : float
         The mean distance of the training samples to the closest unit.
 
+    See Also
+    --------
+    transvariation.baselines.KMeansOCC : Centres without a map.
+
     Notes
     -----
     With as many as 25 units and rates that stay high, units end up on single samples. Training samples are then much

@@ -1,5 +1,7 @@
 """Strangers of a DD-SIMCA model: aliens, external samples, type II error and selectivity."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -84,7 +86,7 @@ class Strangers:
         return 1 - self.share_within(chi2.ppf(sensitivity, self.degrees_of_freedom))
 
 
-def describe_strangers(model: "DDSIMCA", X: ArrayLike) -> Strangers:
+def describe_strangers(model: DDSIMCA, X: ArrayLike) -> Strangers:
     """Describe how samples of another class lie to a fitted DD-SIMCA model.
 
     Parameters

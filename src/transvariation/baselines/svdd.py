@@ -121,6 +121,10 @@ class SVDD(OneClassClassifier):
     gamma_ : float
         RBF kernel only.
 
+    See Also
+    --------
+    transvariation.CalibratedOCC : Calibrate scikit-learn's OneClassSVM.
+
     Notes
     -----
     The score is minus the squared distance to the center of the ball.

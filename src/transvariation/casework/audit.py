@@ -100,6 +100,10 @@ def verify(
     Returns
     -------
     Verification
+
+    See Also
+    --------
+    transvariation.casework.judge : Judge a case.
     """
     saved = read_case_file(path)
     tables: list[TableFound] = []

@@ -261,7 +261,13 @@ class VariableEvidence:
     p_values: dict[str, float]
 
     def p_value(self, basis: str) -> float | None:
-        """Return the p-value by a basis, or by the control; None if there is none."""
+        """Return the p-value by a basis, or by the control; None if there is none.
+
+        Returns
+        -------
+        float
+            The p-value of this variable alone.
+        """
         return self.p_values.get(basis, self.p_values.get("control"))
 
 
@@ -376,6 +382,10 @@ class Conclusion(FragmentEvidence):
         The p-values of every basis that has one.
     tp : float or None
         Transvariation probability by the method, where it has one.
+
+    See Also
+    --------
+    transvariation.casework.CaseResult : The case.
     """
 
     reasons: tuple[Reason, ...]

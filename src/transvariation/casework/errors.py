@@ -140,6 +140,11 @@ class CaseError(ValueError):
         ----------
         remedies : mapping of str to str
             The remedies in the terms of a front end; by default those of Python.
+
+        Returns
+        -------
+        str
+            What is wrong, and the remedy.
         """
         said = phrase(MESSAGES[self.code], self.values)
         return f"{said}; {remedies[self.remedy]}" if self.remedy else said

@@ -79,6 +79,12 @@ def judge(
     -------
     CaseResult
 
+    See Also
+    --------
+    transvariation.casework.validate : Measure how often the method is wrong.
+    transvariation.casework.verify : Recompute a saved case.
+    transvariation.report.case.write_report : Write the report.
+
     Examples
     --------
     >>> from transvariation import load_glass

@@ -92,6 +92,12 @@ class CaseResult:
         `cautions` those that hold for all sources, and `model` is that of the source with the fewest calibrating units.
     joint : Joint or None
         Whether fragments could come from any of several control sources.
+
+    See Also
+    --------
+    transvariation.casework.judge : Judge a case.
+    transvariation.displays.LikelihoodRatioDisplay : Draw its likelihood ratios.
+    transvariation.report.case.write_report : Write its report.
     """
 
     settings: CaseSettings
@@ -154,6 +160,11 @@ class CaseResult:
         ----------
         sensitivity : float in (0, 1]
             The share of fragments of the control's own source that should not be excluded.
+
+        Returns
+        -------
+        CaseResult
+            The case with the conclusions at that sensitivity.
         """
         if self.cases:
             return self.of_several(self.inputs, [case.at(sensitivity) for case in self.cases])
@@ -167,14 +178,26 @@ class CaseResult:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON values; the key ``schema`` names the format."""
+        """Return everything as JSON values; the key ``schema`` names the format.
+
+        Returns
+        -------
+        dict
+            Numbers, strings, lists and dictionaries only.
+        """
         warnings = [asdict(caution) for caution in self.warnings]
         cases = [case.to_dict() for case in self.cases]
         own = asdict(replace(self, cases=()))
         return {"schema": SCHEMA} | own | {"settings": self.settings.to_dict(), "warnings": warnings, "cases": cases}
 
     def to_json(self) -> str:
-        """Write `to_dict` as JSON, on one line if there are many variables, which halves its length."""
+        """Write `to_dict` as JSON, on one line if there are many variables, which halves its length.
+
+        Returns
+        -------
+        str
+            The text of the JSON file.
+        """
         indent = 1 if len(self.inputs.features) <= MANY_VARIABLES else None
         return json.dumps(self.to_dict(), indent=indent) + "\n"
 
@@ -186,6 +209,11 @@ class CaseResult:
         ----------
         content : dict
             What `to_dict` returned, or what ``json.load`` returned for the file.
+
+        Returns
+        -------
+        CaseResult
+            The case that was kept.
         """
         values = {name: value for name, value in content.items() if name != "warnings"}  # they follow from the others
         if values.pop("schema", None) != SCHEMA:

@@ -67,6 +67,10 @@ class CaseSettings(TableSettings):
     """How a case is judged. How tables are read holds for every table; `tables` has what differs for one of them.
 
     Wrong values are all named at once, in a `SettingsError`.
+
+    See Also
+    --------
+    transvariation.casework.judge : Judge a case.
     """
 
     missing: str = option("error", "tables", "choice", "Missing and below-detection values", choices=MISSING)

@@ -4,6 +4,8 @@ Medoids are the k rows of a sample with the smallest sum of distances from every
 is the best of all possible ones. In a large sample the medoids are those of a subsample, in the manner of CLARA.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

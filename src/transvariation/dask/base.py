@@ -94,6 +94,11 @@ class PartitionedClassifier(TransvariationClassifier):
             Target samples only. Blocks are written to the scratch folder, and read from there.
         y : ignored
             Present for API consistency; labels of outliers (-1) in memory are refused.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
         """
         if isinstance(y, np.ndarray | list | tuple) and np.any(np.asarray(y) == -1):
             raise ValueError("y labels outliers (-1), which are not left out here; give the rows of targets only")
@@ -157,6 +162,11 @@ class PartitionedClassifier(TransvariationClassifier):
         ----------
         X : array, Dask array or DataFrame, or iterable of blocks
             The rows to score.
+
+        Returns
+        -------
+        ndarray, iterator or Dask array
+            The scores, in the form of the input.
         """
         return super().score_samples(X) if _in_memory(X) else self._in_parts("score_samples", X)
 
@@ -167,6 +177,11 @@ class PartitionedClassifier(TransvariationClassifier):
         ----------
         X : array, Dask array or DataFrame, or iterable of blocks
             The rows to score.
+
+        Returns
+        -------
+        ndarray, iterator or Dask array
+            The score minus the threshold, in the form of the input.
         """
         return super().decision_function(X) if _in_memory(X) else self._in_parts("decision_function", X)
 
@@ -177,6 +192,11 @@ class PartitionedClassifier(TransvariationClassifier):
         ----------
         X : array, Dask array or DataFrame, or iterable of blocks
             The rows to classify.
+
+        Returns
+        -------
+        ndarray, iterator or Dask array
+            1 for accepted and -1 for rejected samples, in the form of the input.
         """
         return super().predict(X) if _in_memory(X) else self._in_parts("predict", X, np.int64)
 
@@ -187,6 +207,11 @@ class PartitionedClassifier(TransvariationClassifier):
         ----------
         X : array, Dask array or DataFrame, or iterable of blocks
             The rows to score.
+
+        Returns
+        -------
+        ndarray, iterator or Dask array
+            The tp of each sample, in the form of the input.
         """
         return (
             super().transvariation_probability(X) if _in_memory(X) else self._in_parts("transvariation_probability", X)
@@ -203,6 +228,11 @@ class PartitionedClassifier(TransvariationClassifier):
             Determines which small strata are pooled; by default that of the classifier.
         weights : DensityRatio or pair of arrays, optional
             For rows in memory only; see :func:`transvariation.density_ratio`.
+
+        Returns
+        -------
+        ndarray, iterator or Dask array
+            The p-values, in the form of the input.
         """
         if _in_memory(X):
             return super().p_values(X, sensitivity=sensitivity, weights=weights)

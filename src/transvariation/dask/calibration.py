@@ -1,5 +1,7 @@
 """Calibration scores in partitions: exact thresholds and counts; the halves of a split."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 

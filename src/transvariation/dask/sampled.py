@@ -88,6 +88,10 @@ class DensityTOCC(PartitionedClassifier):
     center_ : ndarray of shape (p,)
     offset_ : float
 
+    See Also
+    --------
+    transvariation.DensityTOCC : The classifier in memory.
+
     Examples
     --------
     >>> import numpy as np
@@ -148,6 +152,10 @@ class NeighborTOCC(PartitionedClassifier):
     Attributes
     ----------
     offset_ : float
+
+    See Also
+    --------
+    transvariation.NeighborTOCC : The classifier in memory.
 
     Examples
     --------

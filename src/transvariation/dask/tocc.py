@@ -1,5 +1,7 @@
 """TOCC and PAM-TOCC on rows in partitions, by counting."""
 
+from __future__ import annotations
+
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import partial
@@ -155,6 +157,10 @@ class TOCC(PartitionedClassifier):
     offset_ : float
         The threshold: samples with tp at or above it are accepted.
 
+    See Also
+    --------
+    transvariation.TOCC : The classifier in memory.
+
     Examples
     --------
     Blocks of rows in place of one array:
@@ -184,7 +190,7 @@ class TOCC(PartitionedClassifier):
         self.ties = ties
         self.scratch = scratch
 
-    def _make_description(self) -> "OneCenter":
+    def _make_description(self) -> OneCenter:
         return OneCenter(self.tau_max, self.ties)
 
 
@@ -228,6 +234,10 @@ class PAMTOCC(PartitionedClassifier):
     offset_ : float
         Zero: `score_samples` is the margin over the threshold of the sample's own cluster.
 
+    See Also
+    --------
+    transvariation.PAMTOCC : The classifier in memory.
+
     References
     ----------
     Kaufman, L. and Rousseeuw, P. J. (1990). Finding Groups in Data, chapter 3 (CLARA). Wiley.
@@ -260,7 +270,7 @@ class PAMTOCC(PartitionedClassifier):
         self.sample_size = sample_size
         self.scratch = scratch
 
-    def _make_description(self) -> "CountedMedoids":
+    def _make_description(self) -> CountedMedoids:
         return CountedMedoids("count", self.ties, self.n_clusters, self.sample_size)
 
 

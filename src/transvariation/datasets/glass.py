@@ -28,6 +28,10 @@ def load_glass() -> Bunch:
         ``all``: all 214 fragments with their ``Type``; ``type_names``: what the type codes mean;
         ``DESCR``: origin and licence. The fragments' numbers are the index of every table.
 
+    See Also
+    --------
+    transvariation.load_nfi_glass : Float glass with several measurements of each pane.
+
     Examples
     --------
     >>> from transvariation import load_glass
@@ -62,6 +66,11 @@ def load_nfi_glass() -> Bunch:
     Bunch
         ``frame``: one row per piece, with the columns ``source`` (the pane), ``piece`` and the ten elements;
         ``elements``: their names; ``DESCR``: origin, licence and what to cite.
+
+    See Also
+    --------
+    transvariation.load_glass : Glass of several types.
+    transvariation.casework.judge : Judge a case with such a background.
 
     Examples
     --------

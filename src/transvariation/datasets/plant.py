@@ -61,6 +61,10 @@ def make_plant(
     -------
     DataFrame of shape (n_samples, 14)
 
+    See Also
+    --------
+    transvariation.monitoring.monitor : Watch such a plant.
+
     References
     ----------
     Downs, J. J. and Vogel, E. F. (1993). A plant-wide industrial process control problem. Computers and Chemical

@@ -42,6 +42,10 @@ def make_scenario(
     target : ndarray of shape (n_target, 2)
     non_target : ndarray of shape (n_target // 2, 2)
 
+    See Also
+    --------
+    transvariation.load_glass : Measured data.
+
     References
     ----------
     Anderlucci, L., Fortunato, F. and Montanari, A. One-class classification with application to forensic analysis.

@@ -1,5 +1,7 @@
 """Minor components: the last principal components, along which the target varies least."""
 
+from __future__ import annotations
+
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -103,6 +105,11 @@ class MinorComponents(TransformerMixin, BaseEstimator):
     numbers_ : ndarray of shape (n_components,)
         Which principal components these are, counted from 1.
     mean_, scale_ : ndarray of shape (p,)
+
+    See Also
+    --------
+    transvariation.SparseMinorComponents : The same with few variables in each component.
+    transvariation.VIPSelector : Select variables instead.
 
     References
     ----------

@@ -4,6 +4,8 @@ A candidate is a p x d matrix with orthonormal columns, drawn uniformly (the Haa
 the one with the most compact image of the target is kept; this is repeated `n_projections` times.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -112,6 +114,11 @@ def random_projections(
     -------
     Projections
         ``matrices`` of shape (n_projections, p, d), ``spread`` of shape (n_projections,).
+
+    See Also
+    --------
+    transvariation.ProjectionEnsemble : A classifier over such projections.
+    transvariation.VIPSelector : Select variables by such projections.
 
     References
     ----------

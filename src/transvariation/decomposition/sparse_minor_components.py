@@ -125,6 +125,10 @@ class SparseMinorComponents(MinorComponents):
     numbers_, mean_, scale_
         See :class:`MinorComponents`.
 
+    See Also
+    --------
+    transvariation.MinorComponents : Components of all variables.
+
     References
     ----------
     Zou, H., Hastie, T. and Tibshirani, R. (2006). Sparse principal component analysis. JCGS 15, 265-286.

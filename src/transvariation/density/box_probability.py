@@ -4,6 +4,8 @@ A box has one pair of sides per variable, either of which may be infinite. Every
 that the probability of a box far in the tail does not underflow, and vectorised over boxes.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -71,6 +73,10 @@ def normal_box_probability(
     -------
     ndarray of shape (q,)
 
+    See Also
+    --------
+    transvariation.density.mixture_box_probability : Several components.
+
     Examples
     --------
     >>> normal_box_probability([0, 0], [[1, 0.5], [0.5, 1]], [[0, 0], [9, 9]], [[np.inf, np.inf]])
@@ -106,6 +112,10 @@ def mixture_box_probability(
     Returns
     -------
     ndarray of shape (q,)
+
+    See Also
+    --------
+    transvariation.density.normal_box_probability : One component.
 
     Examples
     --------

@@ -1,5 +1,7 @@
 """One Gaussian as a density, and what it shares with other mixtures of Gaussians."""
 
+from __future__ import annotations
+
 from typing import Any, Self
 
 import numpy as np
@@ -86,6 +88,11 @@ class GaussianDensity(GaussianMixtureMixin, BaseEstimator):
     ----------
     mean_ : ndarray of shape (p,)
     covariance_ : ndarray of shape (p, p)
+
+    See Also
+    --------
+    transvariation.GaussianMixtureBIC : Several components.
+    transvariation.GaussianKernelDensity : A kernel at each sample.
 
     Examples
     --------

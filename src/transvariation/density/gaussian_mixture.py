@@ -1,5 +1,7 @@
 """Gaussian mixtures whose covariance model and number of components are chosen by BIC."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from functools import cached_property
 from typing import Self
@@ -77,6 +79,11 @@ class GaussianMixtureBIC(GaussianMixtureMixin, BaseEstimator):
         The number of EM iterations for it, and whether they converged.
     engine_ : {"compiled", "numpy"}
         The engine in use.
+
+    See Also
+    --------
+    transvariation.GaussianDensity : One normal distribution.
+    transvariation.VarSel : Select variables by such mixtures.
 
     References
     ----------

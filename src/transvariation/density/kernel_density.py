@@ -1,5 +1,7 @@
 """Gaussian kernel densities: rules for the bandwidth, log densities, and box probabilities in closed form."""
 
+from __future__ import annotations
+
 from typing import Any, Self
 
 import numpy as np
@@ -171,6 +173,11 @@ class GaussianKernelDensity(GaussianMixtureMixin, BaseEstimator):
         The kernels' covariance H.
     means_ : ndarray of shape (n, p)
         The kernels' centres: the samples.
+
+    See Also
+    --------
+    transvariation.GaussianDensity : One normal distribution.
+    transvariation.GaussianMixtureBIC : A few components.
 
     Examples
     --------

@@ -1,5 +1,7 @@
 """The density-based transvariation probability: probabilities of boxes in place of counts."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import lru_cache
 from inspect import signature
@@ -46,6 +48,10 @@ def density_transvariation_probability(
     -------
     ndarray of shape (q,)
         A sample on a side of the centre that the density does not reach (0/0) gets tp = 0.
+
+    See Also
+    --------
+    transvariation.transvariation_probability : The same by counting.
 
     References
     ----------

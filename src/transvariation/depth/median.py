@@ -4,6 +4,8 @@ Newton's method on the sum of distances converges quadratically. The two places 
 are treated exactly: a data point, and a sample on one line.
 """
 
+from __future__ import annotations
+
 import math
 from functools import reduce
 from typing import NamedTuple
@@ -40,6 +42,10 @@ def spatial_median(X: ArrayLike) -> Floats:
     -------
     ndarray of shape (p,)
 
+    See Also
+    --------
+    transvariation.transvariation_probability : The measure, whose centre this is.
+
     References
     ----------
     Vardi, Y. and Zhang, C.-H. (2000). The multivariate L1-median and associated data depth. PNAS 97, 1423-1426.
@@ -75,7 +81,7 @@ class Rows:
         """Return one row, or every k-th one for a slice ``[::k]``."""
         return self._X[which]
 
-    def __mul__(self, unit: float) -> "Rows":
+    def __mul__(self, unit: float) -> Rows:
         """Multiply every value."""
         return Rows(self._X * unit)
 

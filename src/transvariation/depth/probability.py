@@ -1,5 +1,7 @@
 """Gini's transvariation probability (tp) of objects with respect to a sample."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -52,6 +54,12 @@ def transvariation_probability(
     -------
     ndarray of shape (q,)
         tp of each row of `Z`; 0 where the denominator is 0, because no target unit lies on that side of the centre.
+
+    See Also
+    --------
+    transvariation.density_transvariation_probability : The same from a density.
+    transvariation.tail_transvariation_probability : One-sided, continued by a tail.
+    transvariation.TOCC : The classifier that uses it.
 
     References
     ----------

@@ -1,5 +1,7 @@
 """One-dimensional transvariation probability of distances, with a fitted exponential tail."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -45,6 +47,11 @@ def tail_transvariation_probability(
     Returns
     -------
     ndarray of shape (m,)
+
+    See Also
+    --------
+    transvariation.transvariation_probability : The measure in several variables.
+    transvariation.NeighborTOCC : The classifier that uses it.
 
     Examples
     --------

@@ -1,5 +1,7 @@
 """The p-values of groups of samples: accepted, extreme, outlying."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
@@ -60,15 +62,15 @@ class AcceptanceDisplay:
     ['new windows', 'other glass']
     """
 
-    ax_: "Axes"
-    figure_: "Figure | SubFigure"
+    ax_: Axes
+    figure_: Figure | SubFigure
 
     def __init__(self, p_values: Mapping[str, ArrayLike], *, n_calibration: int, sensitivity: float = 0.9):
         self.p_values = {name: np.asarray(values, dtype=float) for name, values in p_values.items()}
         self.n_calibration, self.sensitivity = n_calibration, sensitivity
 
     @classmethod
-    def from_estimator(cls, estimator: Any, samples: Mapping[str, ArrayLike], *, ax: "Axes | None" = None) -> Self:
+    def from_estimator(cls, estimator: Any, samples: Mapping[str, ArrayLike], *, ax: Axes | None = None) -> Self:
         """Draw the p-values that a fitted classifier gives to groups of samples.
 
         Parameters
@@ -95,7 +97,7 @@ class AcceptanceDisplay:
         *,
         n_calibration: int,
         sensitivity: float = 0.9,
-        ax: "Axes | None" = None,
+        ax: Axes | None = None,
     ) -> Self:
         """Draw p-values.
 
@@ -133,7 +135,7 @@ class AcceptanceDisplay:
         return np.select([accepted, outlying], ["regular", "outlier"], "extreme")
 
     @styled
-    def plot(self, ax: "Axes | None" = None) -> Self:
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw the p-values.
 
         Parameters

@@ -1,5 +1,7 @@
 """The true sensitivity of a classifier, bounded for all thresholds at once."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -39,6 +41,10 @@ class CalibrationDisplay:
     ----------
     ax_, figure_ : matplotlib Axes and Figure
 
+    See Also
+    --------
+    transvariation.displays.PValueDisplay : The p-values of a batch.
+
     Examples
     --------
     >>> import numpy as np
@@ -50,8 +56,8 @@ class CalibrationDisplay:
     'nominal sensitivity'
     """
 
-    ax_: "Axes"
-    figure_: "Figure | SubFigure"
+    ax_: Axes
+    figure_: Figure | SubFigure
 
     def __init__(
         self,
@@ -68,7 +74,7 @@ class CalibrationDisplay:
         self.confidence, self.sensitivity, self.n, self.unit = confidence, sensitivity, n, unit
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, confidence: float = 0.95, ax: "Axes | None" = None) -> Self:
+    def from_estimator(cls, estimator: Any, *, confidence: float = 0.95, ax: Axes | None = None) -> Self:
         """Draw the band of a fitted classifier.
 
         Parameters
@@ -90,7 +96,7 @@ class CalibrationDisplay:
 
     @classmethod
     def from_predictions(
-        cls, scores: ArrayLike, *, groups: ArrayLike | None = None, confidence: float = 0.95, ax: "Axes | None" = None
+        cls, scores: ArrayLike, *, groups: ArrayLike | None = None, confidence: float = 0.95, ax: Axes | None = None
     ) -> Self:
         """Draw the band from scores of calibration samples.
 
@@ -113,7 +119,7 @@ class CalibrationDisplay:
 
     @classmethod
     def _from_calibration(
-        cls, calibration: ConformalCalibration, confidence: float, sensitivity: float | None, ax: "Axes | None"
+        cls, calibration: ConformalCalibration, confidence: float, sensitivity: float | None, ax: Axes | None
     ) -> Self:
         _, nominal, lower, upper = calibration.sensitivity_band(confidence)
         n = round(float(calibration.sizes.sum()))
@@ -121,7 +127,7 @@ class CalibrationDisplay:
         return display.plot(ax)
 
     @styled
-    def plot(self, ax: "Axes | None" = None) -> Self:
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw the band.
 
         Parameters

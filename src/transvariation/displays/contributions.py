@@ -1,5 +1,7 @@
 """The features behind a rejection."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -52,8 +54,8 @@ class ContributionDisplay:
     'Ba'
     """
 
-    ax_: "Axes"
-    figure_: "Figure | SubFigure"
+    ax_: Axes
+    figure_: Figure | SubFigure
 
     def __init__(self, table: pd.DataFrame, *, n_features: int = _MOST_FEATURES):
         self.table, self.n_features = table, n_features
@@ -67,7 +69,7 @@ class ContributionDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: ArrayLike, *, n_features: int = _MOST_FEATURES, ax: "Axes | None" = None
+        cls, estimator: Any, X: ArrayLike, *, n_features: int = _MOST_FEATURES, ax: Axes | None = None
     ) -> Self:
         """Explain samples by a fitted classifier and draw the contributions.
 
@@ -88,9 +90,7 @@ class ContributionDisplay:
         return cls(estimator.explain(X), n_features=n_features).plot(ax)
 
     @classmethod
-    def from_predictions(
-        cls, table: pd.DataFrame, *, n_features: int = _MOST_FEATURES, ax: "Axes | None" = None
-    ) -> Self:
+    def from_predictions(cls, table: pd.DataFrame, *, n_features: int = _MOST_FEATURES, ax: Axes | None = None) -> Self:
         """Draw the contributions of a table of explanations.
 
         Parameters
@@ -108,7 +108,7 @@ class ContributionDisplay:
         return cls(table, n_features=n_features).plot(ax)
 
     @styled
-    def plot(self, ax: "Axes | None" = None) -> Self:
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw the contributions.
 
         Parameters

@@ -1,5 +1,7 @@
 """The evidence of a change over time."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -29,6 +31,10 @@ class DriftDisplay:
     ----------
     ax_, figure_ : matplotlib Axes and Figure
 
+    See Also
+    --------
+    transvariation.DriftAlarm : The alarm that is drawn.
+
     Examples
     --------
     >>> import numpy as np
@@ -42,8 +48,8 @@ class DriftDisplay:
     'alarm at 111'
     """
 
-    ax_: "Axes"
-    figure_: "Figure | SubFigure"
+    ax_: Axes
+    figure_: Figure | SubFigure
 
     def __init__(self, alarm: DriftAlarm, *, times: ArrayLike | None = None):
         self.alarm = alarm
@@ -63,7 +69,7 @@ class DriftDisplay:
         block_length: int | str = "auto",
         restart: bool = False,
         random_state: int | np.random.Generator | None = 0,
-        ax: "Axes | None" = None,
+        ax: Axes | None = None,
     ) -> Self:
         """Watch samples in the order of time by the calibration scores of a classifier, and draw the evidence.
 
@@ -96,7 +102,7 @@ class DriftDisplay:
         scores: ArrayLike,
         *,
         times: ArrayLike | None = None,
-        ax: "Axes | None" = None,
+        ax: Axes | None = None,
         **options: Any,
     ) -> Self:
         """Watch scores in the order of time and draw the evidence.
@@ -120,7 +126,7 @@ class DriftDisplay:
         return cls(DriftAlarm(reference, **options).update(scores), times=times).plot(ax)
 
     @styled
-    def plot(self, ax: "Axes | None" = None) -> Self:
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw the evidence.
 
         Parameters

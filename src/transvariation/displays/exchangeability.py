@@ -1,5 +1,7 @@
 """Which features show that samples are not exchangeable."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -31,6 +33,10 @@ class ExchangeabilityDisplay:
     ----------
     ax_, figure_ : matplotlib Axes and Figure
 
+    See Also
+    --------
+    transvariation.exchangeability_test : The test that is drawn.
+
     Examples
     --------
     >>> import numpy as np
@@ -41,14 +47,14 @@ class ExchangeabilityDisplay:
     'p-value, adjusted for all tests'
     """
 
-    ax_: "Axes"
-    figure_: "Figure | SubFigure"
+    ax_: Axes
+    figure_: Figure | SubFigure
 
     def __init__(self, result: ExchangeabilityResult, *, level: float = 0.05):
         self.result, self.level = result, level
 
     @classmethod
-    def from_predictions(cls, X: ArrayLike, *, level: float = 0.05, ax: "Axes | None" = None, **options: Any) -> Self:
+    def from_predictions(cls, X: ArrayLike, *, level: float = 0.05, ax: Axes | None = None, **options: Any) -> Self:
         """Test samples and draw the result.
 
         Parameters
@@ -68,7 +74,7 @@ class ExchangeabilityDisplay:
         return cls(exchangeability_test(X, **options), level=level).plot(ax)
 
     @styled
-    def plot(self, ax: "Axes | None" = None) -> Self:
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw the p-values.
 
         Parameters

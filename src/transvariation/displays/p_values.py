@@ -1,5 +1,7 @@
 """The p-values of a batch in order, with the samples that are declared foreign."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -40,6 +42,11 @@ class PValueDisplay:
         Which samples are declared foreign.
     ax_, figure_ : matplotlib Axes and Figure
 
+    See Also
+    --------
+    transvariation.benjamini_hochberg : The line that is drawn.
+    transvariation.displays.AcceptanceDisplay : P-values of groups.
+
     Examples
     --------
     >>> from transvariation.displays import PValueDisplay
@@ -48,8 +55,8 @@ class PValueDisplay:
     2
     """
 
-    ax_: "Axes"
-    figure_: "Figure | SubFigure"
+    ax_: Axes
+    figure_: Figure | SubFigure
 
     def __init__(
         self,
@@ -65,7 +72,7 @@ class PValueDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: ArrayLike, *, level: float = 0.1, confidence: float = 0.95, ax: "Axes | None" = None
+        cls, estimator: Any, X: ArrayLike, *, level: float = 0.1, confidence: float = 0.95, ax: Axes | None = None
     ) -> Self:
         """Draw the p-values that a fitted classifier gives to a batch.
 
@@ -96,7 +103,7 @@ class PValueDisplay:
         level: float = 0.1,
         confidence: float = 0.95,
         calibration: ConformalCalibration | None = None,
-        ax: "Axes | None" = None,
+        ax: Axes | None = None,
     ) -> Self:
         """Draw p-values.
 
@@ -119,7 +126,7 @@ class PValueDisplay:
         return cls(p_values, level=level, confidence=confidence, calibration=calibration).plot(ax)
 
     @styled
-    def plot(self, ax: "Axes | None" = None) -> Self:
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw the p-values.
 
         Parameters

@@ -1,5 +1,7 @@
 """What the selectors share."""
 
+from __future__ import annotations
+
 from abc import ABCMeta, abstractmethod
 from typing import Self
 

@@ -1,5 +1,7 @@
 """Would the same variables be chosen again? A selection repeated over seeds or over bootstrap samples."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,6 +70,11 @@ def selection_stability(
     Returns
     -------
     SelectionStability
+
+    See Also
+    --------
+    transvariation.VIPSelector : Select variables by projections.
+    transvariation.VarSel : Select variables by mixtures.
 
     Examples
     --------

@@ -93,6 +93,11 @@ class VarSel(TargetSelector):
     repeated_share_ : ndarray of shape (p,)
         The share of the most frequent value of each variable.
 
+    See Also
+    --------
+    transvariation.VIPSelector : Select variables by projections.
+    transvariation.selection_stability : How often each variable is selected.
+
     References
     ----------
     Raftery, A. E. and Dean, N. (2006). Variable selection for model-based clustering. JASA 101, 168-178.

@@ -1,5 +1,7 @@
 """Variable importance in projection (VIP): how much compact projections use each variable, and selection by it."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -114,6 +116,11 @@ class VIPSelector(TargetSelector):
         1 for the most important variable, by VIP only.
     selected_ : ndarray of shape (n_features_to_select,)
         Column numbers of the selected variables, in the order in which they were taken.
+
+    See Also
+    --------
+    transvariation.VarSel : Select variables by mixtures.
+    transvariation.selection_stability : How often each variable is selected.
 
     Examples
     --------

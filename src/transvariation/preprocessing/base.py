@@ -1,5 +1,7 @@
 """What the transformers of spectra share: validation, and the positions of the features on their axis."""
 
+from __future__ import annotations
+
 import re
 from itertools import pairwise
 from typing import Self
@@ -100,6 +102,11 @@ class SpectrumTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
             The spectra, one per row.
         y : ignored
             Present for API consistency.
+
+        Returns
+        -------
+        self
+            The fitted transformer.
         """
         self._learn(validate_data(self, X, dtype=np.float64, order="C"))
         return self

@@ -1,5 +1,7 @@
 """Filters along the axis of a spectrum: Savitzky-Golay, trends and baselines. Gaps of the axis are not bridged."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import solveh_banded
@@ -24,6 +26,10 @@ class SavitzkyGolay(SpectrumTransformer):
     axis : array-like of shape (n_features,), optional
         Positions of the features; by default the numbers in their names, or 0, 1, 2, ... Where positions are missing
         (a step of more than 1.5 times those around it), each segment is filtered by itself.
+
+    See Also
+    --------
+    transvariation.preprocessing.make_preprocessing : Several steps by name.
 
     References
     ----------
@@ -84,6 +90,10 @@ class Detrend(SpectrumTransformer):
     axis : array-like of shape (n_features,), optional
         Positions of the features; by default the numbers in their names, or 0, 1, 2, ...
 
+    See Also
+    --------
+    transvariation.preprocessing.AsymmetricLeastSquares : A flexible baseline.
+
     References
     ----------
     Barnes, R. J., Dhanoa, M. S. and Lister, S. J. (1989). Standard normal variate transformation and de-trending of
@@ -126,6 +136,10 @@ class AsymmetricLeastSquares(SpectrumTransformer):
     axis : array-like of shape (n_features,), optional
         Positions of the features; by default the numbers in their names, or 0, 1, 2, ... Segments between gaps have
         separate baselines.
+
+    See Also
+    --------
+    transvariation.preprocessing.Detrend : A polynomial baseline.
 
     References
     ----------

@@ -1,5 +1,7 @@
 """Lagged variables: measurements of a process together with those before them."""
 
+from __future__ import annotations
+
 from typing import Self
 
 import numpy as np
@@ -27,6 +29,10 @@ class LaggedVariables(TransformerMixin, BaseEstimator):
     ----------
     n_features_in_ : int
         Number of features.
+
+    See Also
+    --------
+    transvariation.monitoring.monitor : Watch a process.
 
     Notes
     -----

@@ -1,5 +1,7 @@
 """Normalisation of spectra: by their area, a peak or their length, and the scales of their regions."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np
@@ -30,6 +32,10 @@ class Normalization(SpectrumTransformer):
         The region of the axis in which the norm is computed, such as that of an internal standard; by default all.
     axis : array-like of shape (n_features,), optional
         Positions of the features; by default the numbers in their names, or 0, 1, 2, ...
+
+    See Also
+    --------
+    transvariation.preprocessing.SNV : Mean and standard deviation of each spectrum.
 
     Examples
     --------
@@ -73,6 +79,10 @@ class RegionScaling(SpectrumTransformer):
     ----------
     scale_ : ndarray of shape (n_features,)
         The divisor of each feature.
+
+    See Also
+    --------
+    transvariation.preprocessing.Normalization : One factor for the whole spectrum.
 
     Examples
     --------

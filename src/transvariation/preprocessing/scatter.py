@@ -1,5 +1,7 @@
 """Scatter correction: level, slope and smooth background of each spectrum."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -11,6 +13,10 @@ class SNV(SpectrumTransformer):
     """Standard normal variate: center each spectrum and divide it by its standard deviation.
 
     A constant spectrum becomes 0 everywhere.
+
+    See Also
+    --------
+    transvariation.preprocessing.MSC : Relative to a mean spectrum.
 
     References
     ----------
@@ -41,6 +47,11 @@ class MSC(SpectrumTransformer):
     ----------
     reference_ : ndarray of shape (n_features,)
         The mean training spectrum.
+
+    See Also
+    --------
+    transvariation.preprocessing.EMSC : With a polynomial.
+    transvariation.preprocessing.SNV : Each spectrum by itself.
 
     References
     ----------
@@ -84,6 +95,11 @@ class EMSC(SpectrumTransformer):
     ----------
     reference_ : ndarray of shape (n_features,)
         The mean training spectrum.
+
+    See Also
+    --------
+    transvariation.preprocessing.MSC : Without a polynomial.
+    transvariation.preprocessing.SNV : Each spectrum by itself.
 
     References
     ----------

@@ -1,5 +1,7 @@
 """Preprocessing pipelines from short descriptions, as ``--preprocess`` of the command line takes them."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -96,6 +98,11 @@ def make_preprocessing(steps: str, axis: ArrayLike | None = None) -> Pipeline:
     -------
     Pipeline
         Its steps are named like the parts of the description.
+
+    See Also
+    --------
+    transvariation.preprocessing.SavitzkyGolay : Smoothing and derivatives.
+    transvariation.preprocessing.SNV : Scatter correction.
 
     Examples
     --------

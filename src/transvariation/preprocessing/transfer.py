@@ -1,5 +1,7 @@
 """Transfer between instruments by samples measured on both: piecewise direct standardisation, orthogonalisation."""
 
+from __future__ import annotations
+
 from typing import Any, Self
 
 import numpy as np
@@ -32,6 +34,10 @@ class PiecewiseDirectStandardization(TransformerMixin, BaseEstimator):
     start_ : ndarray of shape (n_outputs,)
         The first position of each window.
     intercept_ : ndarray of shape (n_outputs,)
+
+    See Also
+    --------
+    transvariation.preprocessing.InstrumentOrthogonalization : Remove what differs between instruments.
 
     Notes
     -----
@@ -177,6 +183,10 @@ class InstrumentOrthogonalization(OneToOneFeatureMixin, TransformerMixin, BaseEs
     mean_ : ndarray of shape (n_features,)
         The mean of the transfer spectra, on the first instrument if it is known which that is; it stays.
 
+    See Also
+    --------
+    transvariation.preprocessing.PiecewiseDirectStandardization : Map one instrument to another.
+
     References
     ----------
     Roger, J.-M., Chauchard, F. and Bellon-Maurel, V. (2003). EPO-PLS external parameter orthogonalisation of PLS:
@@ -274,6 +284,10 @@ def held_out_transfer(transformer: Any, X: ArrayLike, y: ArrayLike) -> Floats:
     Returns
     -------
     ndarray of shape (n_samples, n_outputs)
+
+    See Also
+    --------
+    transvariation.preprocessing.PiecewiseDirectStandardization : Map one instrument to another.
 
     Examples
     --------

@@ -1,5 +1,7 @@
 """Figures that chemometricians expect: acceptance, extremes, sensitivity and specificity, type II error, spectra."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
@@ -70,7 +72,7 @@ def acceptance_figure(
 
 
 def distance_figure(
-    model: "DDSIMCA",
+    model: DDSIMCA,
     members: Mapping[str, Any],
     strangers: Mapping[str, Any] | None = None,
     *,
@@ -123,7 +125,7 @@ def distance_figure(
     return drawing
 
 
-def aliens_figure(strangers: "Strangers", *, figure: FigureBase | None = None) -> Figure:
+def aliens_figure(strangers: Strangers, *, figure: FigureBase | None = None) -> Figure:
     """Draw the observed against the expected number of aliens, with the 95% tolerance.
 
     Parameters
@@ -151,7 +153,7 @@ def aliens_figure(strangers: "Strangers", *, figure: FigureBase | None = None) -
     return drawing
 
 
-def selectivity_figure(strangers: "Mapping[str, Strangers]", *, figure: FigureBase | None = None) -> Figure:
+def selectivity_figure(strangers: Mapping[str, Strangers], *, figure: FigureBase | None = None) -> Figure:
     """Draw the sensitivity against one minus the selectivity, a curve for each class of strangers.
 
     Parameters
@@ -269,7 +271,7 @@ def type_ii_figure(table: pd.DataFrame, *, figure: FigureBase | None = None) -> 
 
 
 def spectrum_figure(
-    band: "SpectralBand",
+    band: SpectralBand,
     spectra: Mapping[str, ArrayLike],
     axis: ArrayLike | None = None,
     *,
@@ -312,7 +314,7 @@ def spectrum_figure(
 
 
 def importance_figure(
-    band: "SpectralBand",
+    band: SpectralBand,
     spectra: ArrayLike,
     axis: ArrayLike | None = None,
     *,
@@ -357,7 +359,7 @@ def _drawn(x: ArrayLike) -> slice:
     return slice(None, None, max(1, np.size(x) // MOST_POSITIONS))
 
 
-def _label_positions(ax: "Axes", x: ArrayLike, plain: bool) -> None:
+def _label_positions(ax: Axes, x: ArrayLike, plain: bool) -> None:
     first, last = np.asarray(x)[[0, -1]]
     ax.set_xlabel("position" if plain else "wavelength or wavenumber")
     ax.set_xlim(first, last)  # wavenumbers fall from left to right if the table's do
@@ -375,5 +377,5 @@ def _axes(figure: FigureBase | None, height: float, n: int | None = None, *, sha
     return drawn, axes if n else axes[0]
 
 
-def _legend_below(drawing: FigureBase, ax: "Axes") -> None:
+def _legend_below(drawing: FigureBase, ax: Axes) -> None:
     drawing.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)

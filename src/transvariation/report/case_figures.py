@@ -1,5 +1,7 @@
 """Figures of a case: fragments in two variables, strips, Tippett and ECE plots."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,7 +36,7 @@ def strongest_variables(result: CaseResult) -> tuple[str, ...]:
     return tuple(sorted(count, key=lambda name: -count[name])[:2])
 
 
-def draw_fragments(result: CaseResult) -> "Figure":
+def draw_fragments(result: CaseResult) -> Figure:
     """Draw control and recovered fragments in their two strongest variables, or in the only one."""
     from matplotlib.figure import Figure
 
@@ -84,7 +86,7 @@ def has_band(result: CaseResult) -> bool:
     return any(c.regions is not None for c in result.conclusions)
 
 
-def draw_spectra(result: CaseResult) -> "Figure":
+def draw_spectra(result: CaseResult) -> Figure:
     """Draw recovered spectra over the band of the control, excluded ones first, and shade where they leave it."""
     from transvariation.report.acceptance_figures import spectrum_figure
 
@@ -95,7 +97,7 @@ def draw_spectra(result: CaseResult) -> "Figure":
     return spectrum_figure(spectra.band(result.model.sensitivity_used), panels, spectra.axis, gap=gap)
 
 
-def draw_importance(result: CaseResult) -> "Figure":
+def draw_importance(result: CaseResult) -> Figure:
     """Draw where the excluded fragments leave the band of the control."""
     from transvariation.report.acceptance_figures import importance_figure
 
@@ -120,7 +122,7 @@ def p_values_by_source(result: CaseResult) -> dict[str, list[float]]:
     return {str(source): [p for p, s in zip(p_values, sources, strict=True) if s == source] for source in sources}
 
 
-def draw_acceptance(result: CaseResult) -> "Figure":
+def draw_acceptance(result: CaseResult) -> Figure:
     """Draw the acceptance plot of the recovered fragments, by source where there are a few."""
     from transvariation.report.acceptance_figures import acceptance_figure
 
@@ -129,14 +131,14 @@ def draw_acceptance(result: CaseResult) -> "Figure":
     return acceptance_figure(groups, n_calibration=n, sensitivity=model.sensitivity_used)
 
 
-def draw_extremes(result: CaseResult) -> "Figure":
+def draw_extremes(result: CaseResult) -> Figure:
     """Draw the extremes plot of the recovered fragments."""
     from transvariation.report.acceptance_figures import extremes_figure
 
     return extremes_figure([c.p_value for c in result.conclusions if c.p_value is not None])
 
 
-def draw_foreign(result: CaseResult) -> "Figure":
+def draw_foreign(result: CaseResult) -> Figure:
     """Draw sensitivity and specificity over the threshold of the p-value."""
     from transvariation.report.acceptance_figures import sensitivity_specificity_figure
 
@@ -146,7 +148,7 @@ def draw_foreign(result: CaseResult) -> "Figure":
     return figure
 
 
-def draw_type_ii(result: CaseResult) -> "Figure":
+def draw_type_ii(result: CaseResult) -> Figure:
     """Draw the type II error of each foreign class or degree of adulteration."""
     from transvariation.report.acceptance_figures import type_ii_figure
 
@@ -207,7 +209,7 @@ def strip_svg(control: ArrayLike, value: float, evidence: bool) -> str:
     return "".join([*parts, "</svg>"])
 
 
-def draw_tippett(ax: "Axes", same: ArrayLike, different: ArrayLike) -> None:
+def draw_tippett(ax: Axes, same: ArrayLike, different: ArrayLike) -> None:
     """Draw the share of same-source and of different-source pairs with a larger likelihood ratio than each value."""
     for values, ink, dashes, label in (
         (same, DARK, "-", "same source"),
@@ -221,7 +223,7 @@ def draw_tippett(ax: "Axes", same: ArrayLike, different: ArrayLike) -> None:
     ax.legend(fontsize=9, frameon=False)
 
 
-def draw_ece(ax: "Axes", ece: dict[str, tuple[float, ...]]) -> None:
+def draw_ece(ax: Axes, ece: dict[str, tuple[float, ...]]) -> None:
     """Draw the empirical cross-entropy against prior odds."""
     lines = (
         ("system", "-", RED, "as reported"),
@@ -235,7 +237,7 @@ def draw_ece(ax: "Axes", ece: dict[str, tuple[float, ...]]) -> None:
     ax.legend(fontsize=9, frameon=False, loc="upper left")
 
 
-def draw_performance(performance: Performance) -> dict[str, "Figure"]:
+def draw_performance(performance: Performance) -> dict[str, Figure]:
     """Draw the Tippett and the ECE plot of a likelihood-ratio system."""
     from matplotlib.figure import Figure
 

@@ -1,5 +1,7 @@
 """The plane of two variables: level of tp in shades, the objects, and what was rejected."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +24,7 @@ _MOST = 250  # values in a variable; with more the even lines are narrow enough
 
 
 def draw_plane(
-    ax: "Axes", classifier: Any, control: pd.DataFrame, recovered: pd.DataFrame | None = None, *, zoom: bool = False
+    ax: Axes, classifier: Any, control: pd.DataFrame, recovered: pd.DataFrame | None = None, *, zoom: bool = False
 ) -> Any:
     """Draw a fitted classifier on two variables: tp in shades, its boundary, its centre, accepted and rejected objects.
 

@@ -49,6 +49,15 @@ def align(control: Table, recovered: Table, *, features: Sequence[str] | None = 
     missing : {"error", "drop", "impute", "keep"}, default="keep"
         How missing values in the common columns are handled. Both tables are filled from the control table.
 
+    Returns
+    -------
+    Pair
+        Both tables with the same variables, and what was not used.
+
+    See Also
+    --------
+    transvariation.tables.read_pair : Read and align two tables.
+
     Examples
     --------
     >>> from transvariation.tables import align, read_table
@@ -147,6 +156,11 @@ def read_pair(
     Returns
     -------
     Pair
+
+    See Also
+    --------
+    transvariation.tables.read_table : One table.
+    transvariation.tables.align : Two tables that were read before.
 
     Examples
     --------

@@ -221,13 +221,18 @@ class Problem:
         """The message for Python users, without the place."""
         return self.text()
 
-    def text(self, remedies: Mapping[str, str] = REMEDIES) -> str:
+    def text(self, remedies: Mapping[str, str] | None = None) -> str:
         """Phrase the problem and its remedy.
 
         Parameters
         ----------
-        remedies : mapping of str to str
+        remedies : mapping of str to str, optional
             The remedies in the terms of a front end; by default those of Python.
+
+        Returns
+        -------
+        str
+            The sentence, and the remedy if there is one.
         """
         said = phrase(MESSAGES[self.code], self.params)
         if not self.remedy:
@@ -238,16 +243,21 @@ class Problem:
             "sign": "," if self.params.get("mark") == "comma" else ".",
             **self.params,
         }
-        remedy = phrase(remedies[self.remedy], values)
+        remedy = phrase((remedies or REMEDIES)[self.remedy], values)
         return f"{said}, or {remedy}" if ";" in said else f"{said}; {remedy}"
 
-    def located(self, remedies: Mapping[str, str] = REMEDIES) -> str:
+    def located(self, remedies: Mapping[str, str] | None = None) -> str:
         """Return the message, preceded by file, row and column.
 
         Parameters
         ----------
-        remedies : mapping of str to str
+        remedies : mapping of str to str, optional
             The remedies in the terms of a front end; by default those of Python.
+
+        Returns
+        -------
+        str
+            File, row, column and the sentence.
         """
         place = [printable(self.table)] if self.table else []
         place += [f"row {self.row}"] if self.row is not None else []
@@ -255,12 +265,24 @@ class Problem:
         return ": ".join(part for part in (", ".join(place), self.text(remedies)) if part)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the problem as JSON values, with its message for readers of the file."""
+        """Return the problem as JSON values, with its message for readers of the file.
+
+        Returns
+        -------
+        dict
+            Numbers, strings, lists and dictionaries only.
+        """
         return asdict(self) | {"params": dict(self.params), "message": self.message}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Problem":
-        """Restore a problem from `to_dict`."""
+        """Restore a problem from `to_dict`.
+
+        Returns
+        -------
+        Problem
+            The problem that was kept.
+        """
         return cls(**{name: value for name, value in values.items() if name != "message"})
 
 
@@ -299,13 +321,18 @@ class TableError(ValueError):
     def __str__(self) -> str:
         return self.text()
 
-    def text(self, remedies: Mapping[str, str] = REMEDIES) -> str:
+    def text(self, remedies: Mapping[str, str] | None = None) -> str:
         """List the problems, the first twenty of them.
 
         Parameters
         ----------
-        remedies : mapping of str to str
+        remedies : mapping of str to str, optional
             The remedies in the terms of a front end; by default those of Python.
+
+        Returns
+        -------
+        str
+            One line per problem.
         """
         lines, n = [problem.located(remedies) for problem in self.problems[:SHOWN]], len(self.problems)
         if n == 1 and not self.stopped:
@@ -355,6 +382,11 @@ def printable(text: str) -> str:
     ----------
     text : str
         A name or a cell: one line.
+
+    Returns
+    -------
+    str
+        One line that a terminal can print.
 
     Examples
     --------

@@ -85,6 +85,11 @@ def read_table(
     TableError
         With every problem found, each with file, row and column.
 
+    See Also
+    --------
+    transvariation.tables.read_pair : Control and recovered table together.
+    transvariation.tables.read_chunks : A long table, block by block.
+
     Examples
     --------
     >>> from transvariation.tables import read_table
@@ -162,6 +167,10 @@ def read_chunks(
     Yields
     ------
     Table
+
+    See Also
+    --------
+    transvariation.tables.read_table : The whole table at once.
 
     Examples
     --------

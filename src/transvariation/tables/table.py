@@ -137,6 +137,11 @@ class Table:
             The features to keep; of a mapping, the keys are their new names.
         notes : sequence of Problem, optional
             The notes to add.
+
+        Returns
+        -------
+        Table
+            A table of the same rows.
         """
         names = features if isinstance(features, Mapping) else {name: name for name in features}
         places = {name: j for j, name in enumerate(self.features)}
@@ -154,6 +159,11 @@ class Table:
         ----------
         rows : ndarray of bool of shape (n,)
             The mask.
+
+        Returns
+        -------
+        Table
+            A table of the same columns.
         """
         parts: dict[str, Any] = {}
         for name in ("ids", *LEVELS, "X", "rows", "order", "below", "filled"):
@@ -162,11 +172,24 @@ class Table:
         return replace(self, **parts)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the measurements as a DataFrame with the ids as index."""
+        """Return the measurements as a DataFrame with the ids as index.
+
+        Returns
+        -------
+        DataFrame
+            One row per row of the table.
+        """
         return pd.DataFrame(self.X, index=pd.Index(self.ids, name="id"), columns=list(self.features))
 
     def summary(self) -> dict[str, Any]:
-        """Return what was understood, as JSON values."""
+        """Return what was understood, as JSON values.
+
+        Returns
+        -------
+        dict
+            The file, its digest, and the numbers of rows, variables, sources and fragments; all values can be written
+            as JSON.
+        """
         return {
             "file": self.name,
             "sha256": self.sha256,
@@ -213,6 +236,11 @@ def apply_policy(table: Table, missing: str, reference: Table | None = None, *, 
         The control table, with the same features and read with ``missing="keep"``; None is the table itself.
     in_block : bool, default=False
         Whether the table is one block of several: nothing may remain of it, and it is nothing to impute from.
+
+    Returns
+    -------
+    Table
+        A table without missing values, unless they are kept.
 
     Examples
     --------

@@ -72,6 +72,10 @@ def validate(
     -------
     ValidationResult
 
+    See Also
+    --------
+    transvariation.casework.judge : Judge a case.
+
     Examples
     --------
     >>> from transvariation import load_nfi_glass
