@@ -52,7 +52,7 @@ print(f"flagged with calibrated limits: {check.flagged.mean():.1%}, with textboo
 # %%
 # Which variables?
 # ----------------
-# An alarm is raised by three successive flagged rows. Contributions tell how much of the deviation disappears if one
+# An alarm is raised by two successive flagged rows. Contributions tell how much of the deviation disappears if one
 # variable is replaced by its best fit.
 result = monitor(normal, new)
 for alarm in result.alarms[:3]:

@@ -543,7 +543,7 @@ def score(model: Path, table: Path, out: Path | None, missing: str, overwrite: b
 @click.option("--lags", type=click.IntRange(min=0), default=0, help="Judge each row with so many rows before it.")
 @click.option("--components", "n_components", type=COUNT, help="Principal components.  [90% of the variance]")
 @click.option("--false-alarm", type=float, default=0.01, help="Share of normal rows that one or more charts flag.")
-@click.option("--run", type=COUNT, default=3, help="Successive flagged rows that raise an alarm.")
+@click.option("--run", type=COUNT, default=2, help="Successive flagged rows that raise an alarm.")
 @click.option("--normal-sheet", help="The sheet of NORMAL, if it is an Excel workbook; by default the first.")
 @click.option("--new-sheet", help="The sheet of NEW.")
 @_overwrite

@@ -190,7 +190,7 @@ def monitor(
     n_components: int | None = None,
     lags: int = 0,
     false_alarm: float = 0.01,
-    run: int = 3,
+    run: int = 2,
 ) -> MonitoringResult:
     """Chart a new run of a process against a normal run, and raise alarms.
 
@@ -217,7 +217,7 @@ def monitor(
         out.
     false_alarm : float in (0, 1), default=0.01
         Share of normal rows that one or more charts should flag.
-    run : int, default=3
+    run : int, default=2
         Number of successive flagged rows that raise an alarm.
 
     Returns
@@ -251,7 +251,7 @@ def monitor(
     >>> result = monitor(normal, new)
     >>> alarm = result.alarms[0]
     >>> alarm.raised, next(iter(alarm.contributions))
-    (162, 'cooling water temperature')
+    (161, 'cooling water temperature')
     """
     known, rows = as_frame(normal), as_frame(new)
     if list(known.columns) != list(rows.columns):
