@@ -444,7 +444,7 @@ def judge(
         _check_new([*reports, json_file], overwrite)
         sources = {"control": control, "recovered": recovered, "background": background, "foreign": foreign}
         result = judge_case(sources, settings, reports, json_file, Console(), fixed)
-    if not result.model.conclusive:
+    if not result.concludes:
         context.exit(NO_CONCLUSION)
 
 
@@ -460,7 +460,7 @@ def _judge_batch(batch: Path, out: Path, background: Any, settings: CaseSettings
     names = [*SUMMARY, *(f"{file_name(case.name)}{kind}" for case in cases for kind in (".html", ".json"))]
     _check_new([out / name for name in names], overwrite)
     judged = [result for _, result in judge_cases(cases, background, settings, out, Console(), fixed)]
-    conclusive = [result.model.conclusive for result in judged if not isinstance(result, Exception)]
+    conclusive = [result.concludes for result in judged if not isinstance(result, Exception)]
     return 2 if len(conclusive) < len(judged) else 0 if all(conclusive) else NO_CONCLUSION
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from transvariation.casework.astm import Criterion, MatchInterval
 from transvariation.casework.background.likelihood_ratio import Performance
 from transvariation.casework.background.rates import Rate, measure_rate
+from transvariation.casework.background.survey import Survey
 from transvariation.casework.errors import Caution
 from transvariation.casework.spectra import Region, Spectra
 from transvariation.certificate import required_n
@@ -117,6 +118,8 @@ class Model:
         What calibrates the conclusions.
     lead : {"exclusion", "ratio"}
         What the conclusion on a fragment is: whether it is excluded, or its likelihood ratio where it has one.
+    survey : Survey or None
+        The survey that gives the likelihood ratios, if the background has one value per source.
     together : int
         The number of fragments for which the sensitivity holds together; 1 if it holds for each.
     conclusive : bool
@@ -137,6 +140,7 @@ class Model:
     false_inclusion: float | None
     lead: str = "exclusion"
     together: int = 1
+    survey: Survey | None = None
 
     @property
     def of_each(self) -> float:
@@ -156,7 +160,7 @@ class Model:
     def at(self, sensitivity: float) -> "Model":
         """Decide what calibrates at another sensitivity."""
         fixed = self.variables, self.bases, self.criterion, self.likelihood
-        return decide(*fixed, sensitivity, self.lead, self.together)
+        return decide(*fixed, sensitivity, self.lead, self.together, self.survey)
 
     def cautions(self) -> list[Caution]:
         """List what limits the conclusions at this sensitivity."""
@@ -174,6 +178,7 @@ class Model:
                     together=self.together,
                     supported=supported,
                     conclusive=self.conclusive,
+                    survey=self.survey is not None,
                 )
             ]
         if is_accepted(smallest, self.of_each):
@@ -189,6 +194,7 @@ def decide(
     sensitivity: float,
     lead: str = "exclusion",
     together: int = 1,
+    survey: Survey | None = None,
 ) -> Model:
     """Decide what calibrates at a sensitivity, and at which one it can."""
     of_each = _of_each(float(sensitivity), together)
@@ -209,6 +215,7 @@ def decide(
         false_inclusion=inclusion,
         lead=lead,
         together=together,
+        survey=survey,
     )
 
 
@@ -311,6 +318,7 @@ class FragmentEvidence:
     measurements: dict[str, tuple[float, ...]]
     tp: float | None
     spectrum: tuple[float, ...] = ()
+    t_test: float | None = None
     control: str | None = None
 
 
@@ -367,7 +375,10 @@ class Conclusion(FragmentEvidence):
     disagreements : tuple of Disagreement
         Evidence that points the other way.
     leads : {"exclusion", "ratio"}
-        What the conclusion is; a fragment without a likelihood ratio is excluded or not.
+        What the conclusion is; a fragment without a likelihood ratio is excluded or not, and where nothing can be
+        excluded the ratio leads.
+    t_test : float or None
+        The p-value of Student's t-test against the control, if the background is a survey of one variable.
     supports : bool or None
         Whether the likelihood ratio supports a common source (above 2) or different sources (below 1/2); None if it
         supports neither, or if there is none.
@@ -433,7 +444,7 @@ def conclude(found: FragmentEvidence, model: Model, spectra: Spectra | None) -> 
     p = found.p_values.get(model.basis)
     differs = None if p is None else not is_accepted(p, model.sensitivity_used)
     accepted = not differs if model.conclusive and differs is not None else None
-    leads = "ratio" if model.lead == "ratio" and found.log10_lr else "exclusion"
+    leads = "ratio" if found.log10_lr and (model.lead == "ratio" or accepted is None) else "exclusion"
     supports = _supports(found)
     outcome = supports if leads == "ratio" else accepted
     return Conclusion(

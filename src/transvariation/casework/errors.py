@@ -38,6 +38,8 @@ MESSAGES = {
     "database-changed": "{table!s} was changed after {file!s} was written; build the database again",
     "database-menu": "{table!s} lacks {lacking!s}, which {first!s} has; a database has one menu of variables",
     "database-units": "{first!s} and {table!s} state different units for {variables!s}; convert one of them",
+    "no-within": "the measurements of {table!s} and of a recovered fragment do not show how much those of one source"
+    " vary, which a survey of single values does not show either",
     # a validation
     "criteria-file": "{file!s} cannot be read as acceptance criteria: {reason!s}",
     "no-criterion": "{name} is no acceptance criterion; choose from {there!s}",
@@ -72,6 +74,7 @@ MESSAGES = {
 
 # What a Python user can do about it. `transvariation.report.wording` has the same for the command line and the page.
 REMEDIES = {
+    "within": "give the standard deviation of measurements of one source (within=), or replicates",
     "other-method": 'use method="neighbor", fewer variables (features=) or no reduction (reduce=None)',
     "background": 'use method="neighbor" without a reduction, and give a background (background=): control fragments'
     " are few",

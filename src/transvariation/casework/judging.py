@@ -10,6 +10,7 @@ from scipy.signal import find_peaks
 from transvariation._typing import Progress
 from transvariation.casework.astm import compare_by_astm
 from transvariation.casework.background.basis import compare_with_background
+from transvariation.casework.background.survey import SURVEY, SurveyComparison, compare_with_survey, summarise
 from transvariation.casework.checks import Check, check_case
 from transvariation.casework.control import compare_with_control
 from transvariation.casework.controls import split_control
@@ -22,6 +23,7 @@ from transvariation.casework.decision import (
     conclude_group,
     decide,
 )
+from transvariation.casework.errors import CaseError
 from transvariation.casework.evidence import BackgroundEvidence, ControlEvidence, Evidence, RatiosBySystem
 from transvariation.casework.fragments import Fragments
 from transvariation.casework.procedure import Procedure
@@ -151,9 +153,14 @@ def judge_tables(
     likelihood = {} if background is None else background.likelihood
     by_basis = {name: found.basis for name, found in bases.items()}
     together = len(tables.recovered.names) if settings.family_wise else 1
-    model = decide(control.variables, by_basis, criterion, likelihood, settings.sensitivity, settings.lead, together)
+    surveyed = _compare_with_survey(tables, settings)
+    survey = summarise(tables.background_names, surveyed) if surveyed else None
+    policy = settings.sensitivity, settings.lead, together, survey
+    model = decide(control.variables, by_basis, criterion, likelihood, *policy)
     spectra = _spectra(tables, model)
     fragments = _fragments(tables, control, background, matches, spectra)
+    if surveyed:
+        fragments = list(map(_with_survey, fragments, surveyed))
     return CaseResult(
         settings=settings,
         inputs=_inputs(tables, checks),
@@ -165,6 +172,23 @@ def judge_tables(
         spectra=spectra,
         foreign=control.foreign,
     )
+
+
+def _compare_with_survey(tables: CaseTables, settings: CaseSettings) -> list[SurveyComparison]:
+    """Compare every fragment by a survey with one value per source; empty without one."""
+    if tables.survey is None:
+        return []
+    how = tables.survey, settings.within or None, settings.sensitivity
+    try:
+        return [compare_with_survey(tables.control.replicates, x.ravel(), *how) for x in tables.recovered.replicates]
+    except ValueError as error:
+        raise CaseError("no-within", remedy="within", table=tables.control_table.name) from error
+
+
+def _with_survey(found: FragmentEvidence, by: SurveyComparison) -> FragmentEvidence:
+    """Add the evidence of a survey."""
+    bound = {SURVEY: by.bound} if by.bound else {}
+    return replace(found, log10_lr={SURVEY: by.log10_lr}, bound=bound, t_test=by.p_value)
 
 
 def _judge_each(
@@ -191,7 +215,8 @@ def _inputs(tables: CaseTables, checks: tuple[Check, ...]) -> Inputs:
         recovered=_summary(tables.recovered_table, len(tables.recovered.names)),
         background=None
         if tables.background_table is None
-        else _summary(tables.background_table, sum(map(len, tables.background))) | {"population": tables.population},
+        else _summary(tables.background_table, sum(map(len, tables.background)) or len(tables.background_names))
+        | {"population": tables.population},
         features=tables.features,
         units=dict(tables.control_table.units),
         known=tuple(map(Measured, control.names, control.sources, measured)),

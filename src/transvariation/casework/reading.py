@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from transvariation._typing import Bools, Floats
+from transvariation.casework.background.likelihood_ratio import MIN_SOURCES_FOR_RATIOS
 from transvariation.casework.background.model import Background
 from transvariation.casework.background.pairs import Source
 from transvariation.casework.background.same_source import MIN_SOURCES_TO_CALIBRATE
@@ -78,6 +79,8 @@ class CaseTables:
         Known foreign fragments.
     population : str
         What the background sources are a sample of, as its database says.
+    survey : ndarray of shape (n,) or None
+        One value per background source, of the only variable, instead of `background`.
     learned : dict
         What was learned from the background, by seed; several control sources share it.
     """
@@ -99,6 +102,7 @@ class CaseTables:
     foreign_table: Table | None = None
     foreign: Fragments | None = None
     population: str = ""
+    survey: Floats | None = None
     learned: dict[int, Background] = field(default_factory=dict, repr=False)
 
     def prepared(self, X: Floats) -> Floats:
@@ -321,6 +325,8 @@ def _with_background(case: CaseTables, table: Table, fragments: Fragments) -> Ca
     cautions: list[Caution] = []
     if None in fragments.sources:
         raise CaseError("no-source-column", remedy="source-column", table=table.name)
+    if len(case.features) == 1 and len(set(fragments.sources)) == len(fragments.X):
+        return _with_survey(case, table, fragments)
     by_source = fragments.by_source()
     steps = [] if case.preprocess is None else preprocessing_for(case.preprocess, case.features).steps
     if len(case.features) > MANY_VARIABLES:
@@ -355,6 +361,16 @@ def _with_background(case: CaseTables, table: Table, fragments: Fragments) -> Ca
         kept=kept,
         cautions=tuple(cautions),
     )
+
+
+def _with_survey(case: CaseTables, table: Table, fragments: Fragments) -> CaseTables:
+    """Use one value per source, as surveys of refractive indices have, for likelihood ratios."""
+    n = len(fragments.X)
+    if n < MIN_SOURCES_FOR_RATIOS:
+        raise CaseError("few-sources", remedy="more-sources", table=table.name, n=n, need=MIN_SOURCES_FOR_RATIOS)
+    names = tuple(map(str, fragments.sources))
+    caution = Caution.of("survey", table=table.name, n=n)
+    return replace(case, background_table=table, background_names=names, survey=fragments.X[:, 0], cautions=(caution,))
 
 
 def varying(sources: Sequence[Source]) -> Bools:

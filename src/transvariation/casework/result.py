@@ -149,6 +149,11 @@ class CaseResult:
         return tuple(conclusion for conclusion in self.conclusions if conclusion.accepted is False)
 
     @property
+    def concludes(self) -> bool:
+        """Whether any conclusion is drawn: fragments are excluded or not, or a likelihood ratio leads."""
+        return self.model.conclusive or any(conclusion.leads == "ratio" for conclusion in self.conclusions)
+
+    @property
     def warnings(self) -> tuple[Caution, ...]:
         """What to know before relying on the conclusions, at this sensitivity."""
         return (*self.model.cautions(), *self.cautions)

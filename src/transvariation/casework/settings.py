@@ -127,6 +127,13 @@ class CaseSettings(TableSettings):
     min_rsd: float = option(
         0.03, "comparison", "number", "The smallest relative standard deviation of the ASTM E2927 criterion."
     )
+    within: float = option(
+        0.0,
+        "comparison",
+        "number",
+        "The standard deviation of measurements of one source, for a background with one value per source (a survey of "
+        "one variable); 0 takes it from the control and the recovered fragment.",
+    )
     seed: int = option(0, "comparison", "whole", "Seed of all random numbers.")
 
     controls: str | None = option(

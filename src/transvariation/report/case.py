@@ -44,6 +44,7 @@ from transvariation.report.page import Section, page, pdf, write_page
 from transvariation.report.vocabulary import speaking, words_of
 from transvariation.report.wording import (
     ALONE,
+    BY_SURVEY,
     LEAD_WORDS,
     LIMITATIONS,
     PROPOSITIONS,
@@ -243,6 +244,8 @@ def error_rates(result: CaseResult, *, figures: bool = True) -> Section:
         rows.append(_rates(name, performance.same_below_one, performance.different_above_one))
     if rows:
         section.table(pd.DataFrame(rows), "Measured on the background, in the design of this case")
+    elif model.survey is not None:
+        section.text("A survey with one value per source cannot show how often the likelihood ratio misleads.")
     elif result.foreign is None:
         section.text("Without a background or known foreign samples, rates of false inclusion cannot be measured.")
     else:
@@ -290,7 +293,7 @@ def method(result: CaseResult) -> Section:
         "otherwise on the control "
         "fragments; other evidence is shown beneath it and does not change it."
     )
-    if model.likelihood:
+    if model.likelihood or model.survey:
         section.text(LEAD_WORDS[model.lead])
     criterion = model.criterion
     if criterion.n_measurements:
@@ -307,6 +310,11 @@ def method(result: CaseResult) -> Section:
             f"same-source and {performance.n_different} different-source comparisons of background sources that the "
             f"model had not seen; they support ratios from {format_ratio(low)} to {format_ratio(high)}."
         )
+    if (survey := model.survey) is not None:
+        freedom = survey.freedom
+        origin = "as given" if freedom is None else f"from the measurements ({freedom:g} degrees of freedom)"
+        section.text(BY_SURVEY.format(n=survey.n, within=survey.within, origin=origin, highest=survey.n + 1))
+    if model.likelihood or model.survey:
         section.table(_scale_frame(), f"Verbal scale: {SCALE_NAME}")
     return section
 

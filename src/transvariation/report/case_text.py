@@ -19,6 +19,7 @@ from transvariation.report.wording import (
     in_words,
     listed,
     match_word,
+    p_equals,
     plural,
     statement,
     verdict,
@@ -136,7 +137,9 @@ def sentences(c: Conclusion, result: CaseResult) -> list[str]:
     """State the conclusion on a fragment, then the evidence beneath it, then where the two disagree."""
     ratios = [ratio_sentence(v, c.bound.get(system, ""), another_source(result)) for system, v in c.log10_lr.items()]
     found = [statement(c, result), *ratios] if c.leads == "exclusion" else [*ratios, statement(c, result)]
-    return [*found, *filter(None, [disagreement(c)])]
+    if c.t_test is not None:
+        found.append(f"Student's t-test of the means of control and fragment: {p_equals(c.t_test)}.")
+    return list(filter(None, [*found, disagreement(c)]))
 
 
 def conclusion_frame(result: CaseResult, shown: int | None = None) -> pd.DataFrame:
@@ -203,6 +206,13 @@ def fact_lines(result: CaseResult) -> list[str]:
 def alike_sentences(result: CaseResult) -> list[str]:
     """State how many background sources cannot be distinguished from the control."""
     model = result.model
+    if model.survey is not None:
+        names, share = model.survey.indistinguishable(model.sensitivity)
+        return [
+            f"{len(names):,} of {share.n:,} surveyed sources cannot be distinguished from the control by Student's "
+            f"t-test at a level of {1 - model.sensitivity:.2g} ({format_share(share.share)}, 95% interval "
+            f"{format_share(share.low)} to {format_share(share.high)})."
+        ]
     alike = model.calibrating.indistinguishable(model.sensitivity_used)
     if alike is None:
         return []

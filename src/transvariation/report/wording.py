@@ -77,6 +77,12 @@ REDUCTIONS = {
     "vip": "the most important variables in projection",
     "varsel": "the variables that a mixture model selects",
 }
+BY_SURVEY = (
+    "Likelihood ratio of one variable (Evett, 1986): how probable the difference between the means of the control and "
+    "of the recovered fragment is within one source, divided by the density of the recovered mean among {n:,} surveyed "
+    "sources (kernel density). The standard deviation within a source is {within:.2g}, {origin}. A survey of {n:,} "
+    "sources supports ratios from 1/{highest:,} to {highest:,}."
+)
 BY_BACKGROUND = (
     "The mean of the recovered fragment is compared with the mean of the control fragments. Differences between "
     "fragments of one source, taken from every background source in the same design, form the class of same-source "
@@ -93,7 +99,7 @@ GUARANTEES = {
     "probability of about 1 - sensitivity. This was measured on glass and on simulated panes; it is not proved.",
 }
 UNITS = {"control": "control fragment", "background": "background source"}
-SYSTEMS = {"three_level": "three-level model"}
+SYSTEMS = {"three_level": "three-level model", "survey": "continuous ratio by a survey"}
 SCALE_NAME = "ENFSI Guideline for Evaluative Reporting in Forensic Science (2015)"
 # Upper ends of the verbal scale of the European Network of Forensic Science Institutes.
 SCALE = (
@@ -210,7 +216,9 @@ def match_word(conclusion: "Conclusion") -> str:
 
 
 def statement(conclusion: "Conclusion", result: "CaseResult") -> str:
-    """State in a sentence whether a fragment is excluded."""
+    """State in a sentence whether a fragment is excluded; empty if only the likelihood ratio tells anything."""
+    if conclusion.leads == "ratio" and conclusion.accepted is None:
+        return ""
     if conclusion.p_value is None:
         return "No conclusion: one control fragment does not show how much fragments of its source differ."
     p = p_equals(conclusion.p_value)
@@ -239,10 +247,11 @@ def kind_of_background(result: "CaseResult") -> str:
 
 def another_source(result: "CaseResult") -> str:
     """Name the alternative: another source of the kind that the background represents."""
-    table = result.inputs.background
+    table, survey = result.inputs.background, result.model.survey
     if table is None:
         return "another source"
-    n, file = plural(result.model.bases["background"].n, "source"), printable(table["file"])
+    n = plural(survey.n if survey else result.model.bases["background"].n, "source")
+    file = printable(table["file"])
     if population := table.get("population"):
         return f"another source of the kind {printable(population)} ({file}, {n})"
     return f"another source of the kind in {file} ({n})"
@@ -335,6 +344,9 @@ def _few_units(values: dict[str, Any], settings: CaseSettings) -> str:
         words += (
             f". {used:.3g} is used instead, so that {1 - used:.0%} of fragments of the same source would be excluded"
         )
+    elif values.get("survey"):
+        remedies = ["to exclude, give more control fragments or a background with several fragments of each source"]
+        words += ", so that no fragment is excluded; the likelihood ratio is the conclusion"
     else:
         words += ", and no conclusion is drawn"
     if values["supported"] >= LOWEST_ADVISED and not together:
@@ -398,6 +410,8 @@ def _much_filled(values: dict[str, Any], settings: CaseSettings) -> str:
 
 # By code: a sentence with the values of the caution, or how to make one.
 _CAUTIONS: dict[str, str | Callable[[dict[str, Any], CaseSettings], str]] = {
+    "survey": "{table} has one value for each of {n} sources: a survey. It shows how sources differ, not how much "
+    "fragments of one source do, so that no error rates can be measured on it.",
     "few-units": _few_units,
     "excludes-nothing": _excludes_nothing,
     "background-alone": "The conclusions rest on the background alone, because the method cannot be used with this "
@@ -483,6 +497,8 @@ def _homogeneity(check: "Check", p: str) -> str:
 _CHOOSE_MARK = "if it is the decimal mark, choose the {mark!s} under “Decimal mark”"
 _ANY_LENGTH = "the command “transvariation score” takes tables of any length"
 _REMEDIES = {
+    "within": ("give the standard deviation of measurements of one source (--within), or replicates",
+        "give the standard deviation of measurements of one source under “Method”, or replicates"),
     "drop-or-impute": ("choose --missing drop or --missing impute",
         "choose under “Missing values” to leave the row out or to fill in"),
     "drop": ("choose --missing drop", "choose under “Missing values” to leave the row out"),

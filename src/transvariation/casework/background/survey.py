@@ -11,8 +11,38 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import norm, t
 
+from transvariation._typing import Floats
 from transvariation.casework.background.rates import Rate, measure_rate
 from transvariation.conformal import is_accepted
+
+SURVEY = "survey"  # the name of the likelihood-ratio system
+
+
+@dataclass(frozen=True)
+class Survey:
+    """A survey with one value per source, as a case uses it.
+
+    Attributes
+    ----------
+    n : int
+        The number of surveyed sources.
+    within : float
+        The standard deviation of measurements of one source; of several fragments, their median.
+    freedom : float or None
+        Its degrees of freedom; None if it was given.
+    source_p_values : dict
+        By surveyed source: the p-value of Student's t-test of its value against the control, for those above 0.01.
+    """
+
+    n: int
+    within: float
+    freedom: float | None
+    source_p_values: dict[str, float]
+
+    def indistinguishable(self, sensitivity: float) -> tuple[tuple[str, ...], Rate]:
+        """Return the surveyed sources that the test does not distinguish from the control, and their share."""
+        found = tuple(name for name, p in self.source_p_values.items() if is_accepted(p, sensitivity))
+        return found, measure_rate(np.arange(self.n) < len(found), np.arange(self.n))
 
 
 @dataclass(frozen=True)
@@ -22,9 +52,10 @@ class SurveyComparison:
     Attributes
     ----------
     log10_lr : float
-        At most the logarithm of the number of surveyed sources plus one: a survey shows no rarer value.
+        Its size is at most the logarithm of the number of surveyed sources plus one: a survey shows no rarer value, and
+        tails of a normal distribution are not known so far out.
     bound : str
-        "at least" if the ratio is at that bound.
+        "at least" or "at most" if the ratio is at a bound.
     p_value : float
         Of Student's t-test of equal means.
     within : float
@@ -33,6 +64,8 @@ class SurveyComparison:
         Its degrees of freedom; infinity if it was given.
     indistinguishable : Rate
         The share of surveyed sources whose value the t-test would not distinguish from the known mean.
+    source_p_values : ndarray of shape (n,)
+        Of the same test, by surveyed source.
     """
 
     log10_lr: float
@@ -41,6 +74,7 @@ class SurveyComparison:
     within: float
     freedom: float
     indistinguishable: Rate
+    source_p_values: Floats
 
 
 def compare_with_survey(
@@ -75,10 +109,10 @@ def compare_with_survey(
     >>> found = compare_with_survey([[1.51981, 1.51983, 1.51982]], [1.51982, 1.51984], survey)
     >>> found.log10_lr > 1, found.p_value > 0.1
     (True, True)
-    >>> compare_with_survey([[1.51981, 1.51983, 1.51982]], [1.52301, 1.52304], survey).log10_lr < -3
-    True
+    >>> compare_with_survey([[1.51981, 1.51983, 1.51982]], [1.52301, 1.52304], survey).bound
+    'at most'
     """
-    x = np.concatenate([np.atleast_1d(np.asarray(part, dtype=float)) for part in known])
+    x = np.concatenate([np.asarray(part, dtype=float).ravel() for part in known])
     y, values = np.asarray(questioned, dtype=float), np.asarray(survey, dtype=float)
     freedom = float("inf")
     if within is None:
@@ -100,10 +134,31 @@ def compare_with_survey(
     highest = float(np.log10(len(values) + 1))
     p_values = 2 * law.sf(np.abs(x.mean() - values) / error)
     return SurveyComparison(
-        log10_lr=min(ratio, highest),
-        bound="at least" if ratio >= highest else "",
+        log10_lr=min(max(ratio, -highest), highest),
+        bound="at least" if ratio >= highest else "at most" if ratio <= -highest else "",
         p_value=float(2 * law.sf(abs(x.mean() - y.mean()) / error)),
         within=within,
         freedom=freedom,
         indistinguishable=measure_rate(is_accepted(p_values, sensitivity), np.arange(len(values))),
+        source_p_values=p_values,
     )
+
+
+def summarise(names: Sequence[str], comparisons: Sequence[SurveyComparison]) -> Survey:
+    """Summarise the comparisons of all fragments of a case with a survey.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the surveyed sources.
+    comparisons : sequence of SurveyComparison
+        One per recovered fragment.
+
+    Returns
+    -------
+    Survey
+    """
+    middle = sorted(comparisons, key=lambda found: found.within)[len(comparisons) // 2]
+    alike = zip(names, middle.source_p_values.tolist(), strict=True)
+    freedom = None if np.isinf(middle.freedom) else middle.freedom
+    return Survey(len(names), middle.within, freedom, {name: p for name, p in alike if p > 0.01})
