@@ -676,6 +676,7 @@ def _describe(found: Any) -> None:
 @click.option("--comparisons", type=COUNT, default=2000, help="Comparisons of each kind in a design.")
 @click.option("--seed", type=int, default=0, help="Seed of all random numbers.")
 @click.option("--jobs", type=COUNT, default=1, help="The number of processes.")
+@click.option("--rates-only", is_flag=True, help="No likelihood ratios and no other methods: a fraction of the time.")
 @click.option("--resume", type=OUTPUT, help="Keep what is done in this file; a second call goes on from there.")
 @_overwrite
 def validate(
@@ -722,6 +723,7 @@ def validate(
                 features=features,
                 log=not linear,
                 n_comparisons=options["comparisons"],
+                ratios=not options["rates_only"],
                 seed=options["seed"],
                 n_jobs=options["jobs"],
                 checkpoint=options["resume"],

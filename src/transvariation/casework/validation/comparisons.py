@@ -78,6 +78,7 @@ class Comparisons:
     data: Sources
     n_comparisons: int
     seed: int
+    ratios: bool = True
 
     def tasks(self, designs: Sequence[Design], stability: bool) -> list[tuple[Any, ...]]:
         """List (design, fold, seed, share of the sources); extra seeds and shares for the first design only."""
@@ -95,8 +96,8 @@ class Comparisons:
             return {"known": []}
         found: dict[str, Any] = {"known": known, "questioned": questioned}
         found["astm"] = [matches_interval(each, self.data.logged) for each in drawn]
-        first = (seed, share) == (self.seed, 1.0)  # repetitions show the stability of the method itself
-        found |= judge_comparisons(drawn, self.background(fold, share), seed, design, others=first)
+        others = self.ratios and (seed, share) == (self.seed, 1.0)  # repetitions show the stability of the method
+        found |= judge_comparisons(drawn, self.background(fold, share), seed, design, self.ratios, others)
         return {name: np.asarray(values).tolist() for name, values in found.items()}
 
     def background(self, fold: int, share: float = 1.0) -> list[Source]:

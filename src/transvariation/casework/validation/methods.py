@@ -49,7 +49,12 @@ class Compared:
 
 
 def judge_comparisons(
-    comparisons: Sequence[Compared], sources: Sequence[Source], seed: int, design: Design, others: bool = True
+    comparisons: Sequence[Compared],
+    sources: Sequence[Source],
+    seed: int,
+    design: Design,
+    ratios: bool = True,
+    others: bool = True,
 ) -> dict[str, Any]:
     """Compute p-values and likelihood ratios of comparisons by a background, as `judge` does.
 
@@ -65,6 +70,8 @@ def judge_comparisons(
     seed : int
         Of what is drawn at random.
     design : Design
+    ratios : bool, default=True
+        Whether to compute likelihood ratios, which takes most of the time.
     others : bool, default=True
         Whether to compute the other methods as well.
 
@@ -86,7 +93,7 @@ def judge_comparisons(
         "transvariation": model.p_values(scaled_differences(pairs)),
         "n": np.full(len(pairs.source), len(background.usable)),
     }
-    if (ratio := background.calibrated(used)) is not None:
+    if ratios and (ratio := background.calibrated(used)) is not None:
         refused = [
             lies_outside(background, center, used)
             or varies_less(model, means, [x[:, kept] for x in (*each.known, each.questioned)])

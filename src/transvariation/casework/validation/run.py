@@ -30,6 +30,7 @@ def validate(
     log: bool = True,
     n_comparisons: int = 2000,
     n_folds: int = 10,
+    ratios: bool = True,
     stability: bool = True,
     seed: int = 0,
     n_jobs: int = 1,
@@ -57,6 +58,8 @@ def validate(
         Comparisons of the same source, and as many of different sources, in each design.
     n_folds : int, default=10
         How many folds of sources are left out in turn.
+    ratios : bool, default=True
+        Whether to measure likelihood ratios and other methods as well; without them it takes a fraction of the time.
     stability : bool, default=True
         Whether to repeat some folds with other seeds and with a part of the sources, in the first design.
     seed : int, default=0
@@ -111,13 +114,14 @@ def validate(
         "log": logged,
         "n_comparisons": n_comparisons,
         "n_folds": n_folds,
+        "ratios": ratios,
         "seed": seed,
         "leave_out": "stratum" if len(set(database.strata.values())) >= n_folds else "source",
     }
     data = Sources(values, database, n_folds, settings["leave_out"] == "stratum", logged)
     for text, design in zip(designs, wanted, strict=True):
         data.check_design(text, design)
-    run = Comparisons(data, n_comparisons, seed)
+    run = Comparisons(data, n_comparisons, seed, ratios)
     tasks = run.tasks(wanted, stability)
     header = {"study": "validation", "version": __version__, "sha256": database.sha256, **settings}
     say = progress or (lambda step, share: None)

@@ -1,0 +1,204 @@
+"""Validation on a database: do its intervals contain the truth, what does it cost, and what does it say of known data?
+
+Simulated panes have three levels, and the true error rates of a database are measured on a thousand fresh panes.
+"""
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.data import DATA
+from benchmarks.measure import cost
+from benchmarks.table import Table
+from transvariation._typing import Floats
+from transvariation.casework import Database, ValidationResult, judge, validate
+from transvariation.casework.background.rates import Rate, measure_rate
+from transvariation.casework.validation.comparisons import Comparisons, Sources, parse_design
+from transvariation.casework.validation.methods import judge_comparisons
+from transvariation.conformal import is_accepted
+from transvariation.datasets import load_nfi_glass
+from transvariation.report.validation import format_rate
+
+VARIABLES = ["a", "b", "c", "d"]
+DESIGN, SENSITIVITY = "2x2", 0.9
+N_FRESH = 1000  # panes on which the true rates of a database are measured
+WITHIN, REPLICATE, BETWEEN = 0.012, 0.008, 0.03  # standard deviations of log10 contents
+FIU, XTC, ZADORA = DATA / "fiu_glass", DATA / "xtc_tablets" / "tablets.csv", DATA / "zadora_glass" / "glass.csv"
+
+
+def run(short: bool) -> Iterator[Table]:
+    """Measure the coverage of the intervals, the cost on FIU's glass, and known data."""
+    yield Table(
+        "validation_truth",
+        "Share of databases whose 95% interval contains the true rate",
+        truth(3 if short else 100, 40 if short else 60),
+        f"Design {DESIGN}, sensitivity {SENSITIVITY}; the truth of each database on {N_FRESH} fresh panes",
+    )
+    if FIU.is_dir():
+        yield Table("validation_speed", "Validating FIU's glass", speed(short))
+    else:
+        warnings.warn(f"no {FIU} (see benchmarks/data.py): the speed is not measured", stacklevel=2)
+    how: dict[str, Any] = {"n_comparisons": 40, "n_folds": 2} if short else {"n_folds": 5}
+    rows = []
+    for name, (data, designs, log) in known_data(60 if short else None).items():
+        rows += describe(name, validate(data, designs=designs[: 1 if short else None], log=log, stability=False, **how))
+    yield Table("validation_results", "The package validated by its own command", rows)
+
+
+def simulate(scenario: str, n: int, rng: np.random.Generator, n_fragments: int = 4) -> Database:
+    """Draw a database of panes with two replicates of each fragment.
+
+    Scenarios: ``Gaussian``; ``heavy-tailed`` fragments and replicates (t with 3 degrees of freedom, a scale of its own
+    for each pane); ``makers``: two, whose panes differ less; ``drift``: the instrument drifts by three standard
+    deviations of a fragment over the database, and fragments of a pane are measured on different days.
+    """
+    p = len(VARIABLES)
+    heavy = scenario == "heavy-tailed"
+
+    def noise(scale: float, *shape: int) -> Floats:
+        return scale * (rng.standard_t(3, size=(*shape, p)) / np.sqrt(3) if heavy else rng.normal(size=(*shape, p)))
+
+    maker = rng.integers(2, size=n)
+    center = rng.normal(0, BETWEEN, size=(n, p))
+    if scenario == "makers":
+        center = center / 2 + 3 * BETWEEN * maker[:, None]
+    scale = np.exp(rng.normal(0, 0.4, size=(n, 1, 1))) if heavy else np.ones((n, 1, 1))
+    fragments = center[:, None] + scale * noise(WITHIN, n, n_fragments)
+    if scenario == "drift":
+        day = rng.uniform(size=(n, n_fragments, 1))
+        fragments = fragments + 3 * WITHIN * (day - 0.5)
+    values = fragments[:, :, None] + scale[..., None] * noise(REPLICATE, n, n_fragments, 2)
+    index = np.indices((n, n_fragments, 2)).reshape(3, -1)
+    frame = pd.DataFrame(values.reshape(-1, p), columns=VARIABLES)
+    frame.insert(0, "source", [f"P{i}" for i in index[0]])
+    frame.insert(1, "fragment", index[1].astype(str))
+    if scenario == "makers":
+        frame.insert(2, "stratum", np.array(["A", "B"])[maker[index[0]]])
+    return Database(frame, name=scenario, logged=True)
+
+
+def true_rates(database: Database, fresh: Database) -> tuple[float, float]:
+    """Measure the error rates of the method with a database as its background, on fresh panes of the population."""
+    design = parse_design(DESIGN)
+
+    def sources(given: Database) -> Sources:
+        return Sources(given.frame[VARIABLES].to_numpy(), given, 1, False, True)
+
+    known, questioned, drawn = Comparisons(sources(fresh), N_FRESH, 0).draw(design, 0)
+    found = judge_comparisons(drawn, sources(database).sources, 0, design, ratios=False, others=False)
+    accepted = is_accepted(found["transvariation"], SENSITIVITY)
+    same = known == questioned
+    return float((~accepted[same]).mean()), float(accepted[~same].mean())
+
+
+def one_database(scenario: str, n: int, seed: int) -> dict[str, tuple[Rate, float]]:
+    """Validate on one simulated database; return each rate with its interval, and the truth."""
+    rng = np.random.default_rng([seed, n])
+    database, fresh = simulate(scenario, n, rng), simulate(scenario, N_FRESH, rng)
+    how: dict[str, Any] = {"n_comparisons": 400, "n_folds": 5, "stability": False, "ratios": False}
+    (design,) = validate(database, designs=[DESIGN], sensitivities=[SENSITIVITY], **how).designs
+    rates = design.rates["transvariation"][0]
+    exclusion, inclusion = true_rates(database, fresh)
+    return {
+        "false exclusion": (rates.false_exclusion, exclusion),
+        "false inclusion": (rates.false_inclusion, inclusion),
+    }
+
+
+def truth(n_databases: int, n_sources: int) -> list[dict[str, Any]]:
+    """Count how often the intervals contain the truth of their database, and that of the population."""
+    rows = []
+    for scenario in ("Gaussian", "heavy-tailed", "makers", "drift"):
+        found = [one_database(scenario, n_sources, seed) for seed in range(n_databases)]
+        for kind in found[0]:
+            rates, true = [each[kind][0] for each in found], np.array([each[kind][1] for each in found])
+            low, high = (np.array([getattr(rate, end) for rate in rates]) for end in ("low", "high"))
+            own, all_ = ((low <= value) & (value <= high) for value in (true, true.mean()))
+            rows.append(
+                {
+                    "panes": scenario,
+                    "rate": kind,
+                    "databases": n_databases,
+                    "measured, mean": float(np.mean([rate.share for rate in rates])),
+                    "true, mean": float(true.mean()),
+                    "contains the truth of its database": format_rate(measure_rate(own, np.arange(len(own)))),
+                    "contains the mean truth": format_rate(measure_rate(all_, np.arange(len(all_)))),
+                }
+            )
+    return rows
+
+
+def fiu(short: bool = False) -> Database:
+    """FIU's vehicle glass: 761 items with nine measurements, which are taken for fragments."""
+    table = pd.read_csv(FIU / "vehicle.csv", dtype={"item": str})
+    few = table["item"].isin(table["item"].unique()[: 60 if short else None])
+    return Database.build(table[few], name="FIU", source_column="item", logged=True)
+
+
+def validate_fiu(short: bool = False) -> ValidationResult:
+    """Validate FIU's glass in one design at one sensitivity, with 2,000 comparisons of each kind."""
+    return validate(fiu(short), designs=["3x1"], n_comparisons=60 if short else 2000, n_folds=2 if short else 10)
+
+
+def judge_fiu(short: bool = False) -> Any:
+    """Judge a case with FIU's glass as the background."""
+    case = pd.read_csv(FIU / "casework.csv")
+    control = case[case["item"] == "Control"].iloc[:3]
+    return judge(control, case[case["item"] == "Recovered A"], background=fiu(short), logged=True)
+
+
+def speed(short: bool) -> list[dict[str, Any]]:
+    """Measure what a validation costs, in cases."""
+    one, whole = (cost(f"benchmarks.sections.validation:{name}", short=short) for name in ("judge_fiu", "validate_fiu"))
+    ratio = whole[0] / one[0]
+    target = {} if short else {"target": "at most 60", "met": ratio <= 60}
+    return [
+        {
+            "design": "3x1 (nine measurements per item do not give four fragments with three replicates)",
+            "judge, CPU s": one[0],
+            "validate, CPU s": whole[0],
+            "ratio": ratio,
+            "peak memory of judge, MB": one[2],
+            "peak memory of validate, MB": whole[2],
+            **target,
+        }
+    ]
+
+
+def known_data(most: int | None = None) -> dict[str, tuple[Database, list[str], bool]]:
+    """Databases of known data, the designs that they allow, and whether contents are compared as logarithms."""
+    nfi = load_nfi_glass().frame
+    found = {"NFI": (Database.build(nfi, name="NFI", fragment_column="piece", logged=True), ["2x1", "4x1"], True)}
+    if ZADORA.is_file():
+        zadora = Database.build(ZADORA, name="Zadora", source_column="item", fragment_column="fragment", logged=True)
+        found["Zadora"] = zadora, ["1x3", "3x3"], True
+    if FIU.is_dir():
+        found["FIU"] = fiu(), ["3x1"], True
+    if XTC.is_file():
+        tablets = Database.build(XTC, name="XTC", source_column="batchnumber", fragment_column="measurement")
+        found["XTC"] = tablets, ["1x1", "2x1"], False
+    for name, (data, designs, log) in found.items():
+        found[name] = data.without(data.sources[most:]) if most else data, designs, log
+    return found
+
+
+def describe(name: str, result: ValidationResult) -> Iterator[dict[str, Any]]:
+    """List what a validation measured, by design and method."""
+    for design in result.designs:
+        for method, several in design.rates.items():
+            for rates in several:
+                ratios = design.ratios.get(method)
+                yield {
+                    "data": name,
+                    "design": design.design,
+                    "sources": design.n_sources,
+                    "method": method,
+                    "sensitivity": "" if rates.sensitivity is None else f"{rates.sensitivity:g}",
+                    "false exclusion": format_rate(rates.false_exclusion),
+                    "false inclusion": format_rate(rates.false_inclusion),
+                    "Cllr": "" if ratios is None else f"{ratios.cllr:.3f}",
+                    "no ratio stated": "" if ratios is None else ratios.refused,
+                }
