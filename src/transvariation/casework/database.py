@@ -244,15 +244,36 @@ class Database:
         for file in (table, description):
             if not file.is_file():
                 raise CaseError("database-file", file=file)
+        return cls.from_bytes(table.read_bytes(), description.read_bytes(), (table, description))
+
+    @classmethod
+    def from_bytes(
+        cls, raw: bytes, described: bytes, files: tuple[Any, Any] = ("the table", "the description")
+    ) -> Self:
+        """Read a database from the contents of its two files.
+
+        Parameters
+        ----------
+        raw : bytes
+            The CSV table.
+        described : bytes
+            The JSON file.
+        files : tuple of path or str
+            What errors call the two.
+
+        Returns
+        -------
+        Database
+        """
+        table, description = files
         try:
-            content = json.loads(description.read_text(encoding="utf-8"))
+            content = json.loads(described)
         except ValueError as error:
             raise CaseError("database-json", file=description, reason=error) from None
         if not isinstance(content, dict) or content.get("schema") != SCHEMA:
-            raise CaseError("database-schema", file=description, schema=SCHEMA, table=table.name)
-        raw = table.read_bytes()
+            raise CaseError("database-schema", file=description, schema=SCHEMA, table=getattr(table, "name", table))
         if hashlib.sha256(raw).hexdigest() != content["sha256"]:
-            raise CaseError("database-changed", table=table, file=description.name)
+            raise CaseError("database-changed", table=table, file=getattr(description, "name", description))
         texts = {label: str for label in LABELS if label != "order"}
         empty = {variable: [""] for variable in content["variables"]}
         frame = pd.read_csv(io.BytesIO(raw), dtype=texts, keep_default_na=False, na_values=empty)

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import matplotlib as mpl
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -14,7 +15,7 @@ from transvariation.casework.validation import COMPARED_METHODS, MEANING, Design
 from transvariation.report.case_figures import draw_tippett
 from transvariation.report.case_text import plural
 from transvariation.report.figure_style import DARK, GREY, PHONE_WIDTH, RED, SETTINGS, THRESHOLD, WARM
-from transvariation.report.page import Section, write_page
+from transvariation.report.page import Section, page, write_page
 
 TITLE = "Validation of the comparison of fragments"
 NAMES = {"transvariation": "transvariation", "mahalanobis": "Mahalanobis", "astm": "4 s interval", "lir": "lir"}
@@ -58,10 +59,14 @@ def write_validation_report(result: ValidationResult, path: str | Path) -> None:
     path : path
         The file to write.
     """
-    import matplotlib as mpl
-
     with mpl.rc_context(SETTINGS):
         write_page(Path(path), TITLE, validation_sections(result), validation_summary(result))
+
+
+def validation_html(result: ValidationResult) -> str:
+    """Render the report as one HTML page."""
+    with mpl.rc_context(SETTINGS):
+        return page(TITLE, validation_sections(result), validation_summary(result))
 
 
 def write_validation_json(result: ValidationResult, path: str | Path) -> None:
@@ -107,7 +112,8 @@ def _purpose(result: ValidationResult) -> Section:
     )
 
 
-def _conclusion(result: ValidationResult) -> Section:
+def verdict_table(result: ValidationResult) -> pd.DataFrame:
+    """Tabulate the acceptance criteria: limit, what was measured, and whether it is met."""
     rows = [
         {
             "criterion": MEANING[verdict.criterion],
@@ -119,9 +125,13 @@ def _conclusion(result: ValidationResult) -> Section:
         }
         for verdict in result.verdicts
     ]
+    return pd.DataFrame(rows)
+
+
+def _conclusion(result: ValidationResult) -> Section:
     section = Section("Conclusion by criterion").strong(validation_summary(result))
     return section.table(
-        pd.DataFrame(rows),
+        verdict_table(result),
         "Limits were set before the validation. “Not shown”: the interval contains the limit; more sources are needed.",
     )
 
@@ -145,7 +155,7 @@ def _design(each: DesignResult) -> Section:
         drawn = {f"Tippett plot, {NAMES[name]}": _tippett(ratios) for name, ratios in each.ratios.items()}
         section.figure(drawn, "Likelihood ratios: shares of pairs with a larger ratio (Tippett plot).")
         section.table(_ratio_table(each), "Likelihood ratios. Cllr: 0 is perfect, 1 is without information.")
-    return section.table(_rate_table(each), "Error rates, with 95% intervals by source.")
+    return section.table(rate_table(each), "Error rates, with 95% intervals by source.")
 
 
 def rates_figure(each: DesignResult) -> Figure:
@@ -187,7 +197,8 @@ def _tippett(ratios: Any) -> Figure:
     return figure
 
 
-def _rate_table(each: DesignResult) -> pd.DataFrame:
+def rate_table(each: DesignResult) -> pd.DataFrame:
+    """Tabulate the error rates of every method with their intervals."""
     rows = []
     for method, several in each.rates.items():
         for rates in several:

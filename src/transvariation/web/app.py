@@ -31,7 +31,20 @@ KINDS = {
     "csv": "text/csv; charset=utf-8",
     "zip": "application/zip",
 }
-SCRIPTS = ("app", "axes", "base", "case", "figures", "monitor", "plane", "reasons", "spectra", "tables", "variables")
+SCRIPTS = (
+    "app",
+    "axes",
+    "base",
+    "case",
+    "figures",
+    "monitor",
+    "plane",
+    "reasons",
+    "spectra",
+    "tables",
+    "validate",
+    "variables",
+)
 STATIC = {f"{name}.js": "text/javascript; charset=utf-8" for name in SCRIPTS} | {"app.css": "text/css; charset=utf-8"}
 VIEWS = {"view": (), "points": ("x", "y"), "evidence": ("key",), "spectra": (), "figure": ("kind",)}  # parameters
 TABLES = ("control", "recovered")
@@ -57,6 +70,7 @@ class PageLimits:
     max_bytes: int = 64 * 2**20
     read_seconds: float = 60
     fit_seconds: float = 600
+    validate_seconds: float = 4 * 3600
     memory: int = 6 * 2**30
     cases: int = 8
     at_once: int = 2  # cases that are judged; as many again may do something quick
@@ -126,8 +140,8 @@ class Page:
         self.quick = asyncio.Semaphore(limits.at_once)  # long fits never keep others from loading their tables
 
     async def index(self, request: Request) -> Response:
-        """Return the page, or that of process monitoring, with the token that its requests must carry."""
-        name = "monitor" if request.url.path == "/monitor" else "index"
+        """Return the page, or that of monitoring or validation, with the token that its requests must carry."""
+        name = request.url.path.strip("/") or "index"
         text = (files("transvariation.web") / "templates" / f"{name}.html").read_text(encoding="utf-8")
         filled = {
             "csrf": request.scope["csrf"],
@@ -181,6 +195,30 @@ class Page:
                 return JSONResponse(await case.ask("monitor", chosen, options, seconds=self.limits.fit_seconds))
         finally:
             case.close()
+
+    async def validate(self, request: Request) -> Response:
+        """Take a database and start validating the method on it; the page then polls the state."""
+        async with self._form(request) as form:
+            options = _json(str(form.get("options") or "{}"))
+            chosen = {which: file for which in ("table", "description") if (file := await _file(form, which))}
+        if "table" not in chosen:
+            raise failure("Choose the table of the database.")
+        case = Case([("load_database", (chosen, options))], self.limits, settings=options)
+        try:
+            described = await self._ask(case, "describe_database")
+        except WorkError:
+            case.close()
+            raise
+        name = self._keep(case)
+        self._begin(case, "validate", self.limits.validate_seconds)
+        return JSONResponse(case.state() | {"case": name, "described": described}, 202)
+
+    async def validation(self, request: Request) -> Response:
+        """Return a validation: what it concludes, its figures and its report."""
+        case = self._case(request)
+        if not case.judged or case.worker is None or case.worker.closed:
+            raise failure("There is no result; validate again.", 404)
+        return JSONResponse(await self._ask(case, "validation"))
 
     async def example(self, request: Request) -> Response:
         """Take the case of the demonstration."""
@@ -254,18 +292,22 @@ class Page:
         await case.stop()
         await self._ask(case, "check", settings)
         case.settings, case.judged, case.problems, case.sensitivity = settings, False, None, None
-        case.step, case.started = ("waiting for another case", 0.0), time.monotonic()
-        case.task = asyncio.create_task(self._judge(case))
+        self._begin(case, "judge", self.limits.fit_seconds)
         return JSONResponse(case.state(), 202)
 
-    async def _judge(self, case: Case) -> None:
+    def _begin(self, case: Case, job: str, seconds: float) -> None:
+        """Start a long job of a case."""
+        case.step, case.started = ("waiting for another case", 0.0), time.monotonic()
+        case.task = asyncio.create_task(self._work(case, job, seconds))
+
+    async def _work(self, case: Case, job: str, seconds: float) -> None:
         def report(step: str, share: float | None) -> None:
             case.step = step, share
 
         try:
             async with self.fits:
                 report("starting", 0.0)
-                await case.ask("judge", case.settings, seconds=self.limits.fit_seconds, progress=report)
+                await case.ask(job, case.settings, seconds=seconds, progress=report)
             case.judged = True
         except WorkError as error:
             case.problems = error.answer["problems"]
@@ -373,8 +415,10 @@ def make_app(token: str, port: int, limits: PageLimits | None = None) -> Guard:
     routes = [
         Route("/", page.index),
         Route("/monitor", page.index),
+        Route("/validate", page.index),
         Route("/static/{name}", page.static),
         Route("/api/monitor", page.monitor, methods=["POST"]),
+        Route("/api/validate", page.validate, methods=["POST"]),
         Route("/api/choices", page.choices),
         Route("/api/tables", page.tables, methods=["POST"]),
         Route("/api/example", page.example, methods=["POST"]),
@@ -385,6 +429,7 @@ def make_app(token: str, port: int, limits: PageLimits | None = None) -> Guard:
         Route("/api/cases/{case}/cancel", page.cancel, methods=["POST"]),
         Route("/api/cases/{case}/preview", page.preview, methods=["POST"]),
         Route("/api/cases/{case}/file.{kind}", page.download),
+        Route("/api/cases/{case}/validation", page.validation),
         Route("/api/cases/{case}/{view}", page.view),
     ]
     hosts = frozenset({f"127.0.0.1:{port}", f"localhost:{port}"})

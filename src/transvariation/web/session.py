@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from transvariation._typing import Progress
-from transvariation.casework import CaseError, CaseResult, CaseSettings
+from transvariation.casework import CaseError, CaseResult, CaseSettings, Database, ValidationResult
 from transvariation.casework.checks import duplicate_cautions
 from transvariation.casework.judging import judge_tables
 from transvariation.casework.reading import CaseTables, read_case
@@ -24,6 +24,7 @@ from transvariation.tables.opening import HeldGrid, hold
 from transvariation.tables.settings import TableSettings, options_of
 from transvariation.web.monitoring import monitoring_view
 from transvariation.web.preview import problem_dict, segments, sheets, show_problems, show_table, some
+from transvariation.web.validation import check_options, open_database, validate_database, validation_view
 from transvariation.web.views import VIEWS
 
 # A browser shows all of this at once: less than the command line takes.
@@ -43,6 +44,8 @@ class Session:
         self.held: dict[str, tuple[TableSettings, HeldGrid | None]] = {}  # cells, and how the file was opened
         self.tables: list[tuple[dict[str, Any], CaseTables]] = []  # with the settings by which they were read
         self.judged: CaseResult | None = None
+        self.database: Database | None = None
+        self.validated: ValidationResult | None = None
         self.result: CaseResult | None = None
 
     def load(self, files: dict[str, dict[str, str]]) -> None:
@@ -68,6 +71,33 @@ class Session:
     def monitor(self, files: dict[str, dict[str, str]], options: Mapping[str, Any]) -> dict[str, Any]:
         """Chart a new run of a process against a normal run."""
         return monitoring_view(files, options, LIMITS)
+
+    def load_database(self, files: dict[str, dict[str, str]], options: Mapping[str, Any]) -> None:
+        """Take a database on which the method is validated."""
+        check_options(options)
+        self.database = open_database(files, options)
+
+    def describe_database(self) -> str:
+        """Return the numbers of a database in a sentence."""
+        found = self._database.describe()
+        counts = ", ".join(f"{found[key]:,} {key}" for key in ("sources", "fragments", "measurements"))
+        return f"{found['name']}: {counts}, {len(found['variables'])} variables."
+
+    def validate(self, options: Mapping[str, Any]) -> None:
+        """Validate the method on the database."""
+        self.validated = validate_database(self._database, options, self.progress)
+
+    def validation(self) -> dict[str, Any]:
+        """Return what the page shows of the validation."""
+        if self.validated is None:
+            raise ValueError("There is no result yet.")
+        return validation_view(self.validated)
+
+    @property
+    def _database(self) -> Database:
+        if self.database is None:
+            raise ValueError("There is no database yet.")
+        return self.database
 
     def open(self, file: dict[str, str]) -> None:
         """Take a case that was saved as JSON."""

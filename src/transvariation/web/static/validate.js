@@ -1,0 +1,75 @@
+// The page of validation: a database and designs in, error rates and criteria out, with a bar and a way to cancel.
+
+import { $, ask, make, showProblems } from "./base.js";
+
+const image = (svg) => `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+const pause = (time) => new Promise((resolve) => setTimeout(resolve, time));
+let running = null;
+
+$("chosen").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const form = new FormData($("chosen")), options = {};
+  for (const name of ["designs", "sensitivities"]) options[name] = form.get(name);
+  options.comparisons = Number(form.get("comparisons"));
+  for (const name of ["logged", "linear", "rates_only"]) options[name] = form.get(name) !== null;
+  const files = new FormData();
+  for (const name of ["table", "description"]) if (form.get(name).size) files.set(name, form.get(name));
+  files.set("options", JSON.stringify(options));
+  $("result").hidden = true;
+  showProblems($("problems"), []);
+  busy(true);
+  const begun = await ask("/api/validate", { method: "POST", body: files });
+  const answer = begun.problems ? begun : await finished(begun);
+  busy(false);
+  $("state").textContent = answer.state === "cancelled" ? "Cancelled." : "";
+  if (answer.problems) return showProblems($("problems"), answer.problems);
+  if (answer.state !== "done") return;
+  const shown = await ask(`/api/cases/${running}/validation`);
+  if (shown.problems) return showProblems($("problems"), shown.problems);
+  show(shown);
+});
+
+$("cancel").addEventListener("click", () => running && ask(`/api/cases/${running}/cancel`, { method: "POST" }));
+
+async function finished(begun) {
+  running = begun.case;
+  $("described").textContent = begun.described;
+  let answer = begun;
+  while (answer.state === "running") {
+    await pause(500);
+    answer = await ask(`/api/cases/${running}`);
+    if (answer.state !== "running") break;
+    if (answer.done) $("bar").value = answer.done;
+    $("step").textContent = `${answer.step}, ${Math.round(answer.seconds)} s`;
+  }
+  return answer;
+}
+
+function busy(is) {
+  $("working").hidden = !is;
+  $("start").disabled = is;
+  $("bar").removeAttribute("value");
+  $("step").textContent = "";
+}
+
+function table(found) {
+  const cells = (row, tag) => make("tr", {}, ...row.map((text) => make(tag, { class: "text" }, text)));
+  return make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Table" },
+    make("table", { class: "plain" }, make("thead", {}, cells(found.columns, "th")), make("tbody", {}, ...found.rows.map((row) => cells(row, "td")))));
+}
+
+function show(answer) {
+  $("summary").textContent = answer.summary;
+  $("verdicts").replaceChildren(table(answer.verdicts));
+  $("designs").replaceChildren(...answer.designs.flatMap((design) => [
+    make("h3", {}, design.title),
+    make("figure", {}, make("img", { src: image(design.figure), alt: "False exclusions and inclusions of each method with their intervals" })),
+    table(design.rates),
+  ]));
+  for (const [name, type] of [["report", "text/html"], ["json", "application/json"]]) {
+    URL.revokeObjectURL($(name).href);
+    $(name).href = URL.createObjectURL(new Blob([answer[name]], { type }));
+  }
+  $("result").hidden = false;
+  $("result-title").focus();
+}

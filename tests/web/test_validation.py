@@ -1,0 +1,88 @@
+"""A validation on the page: in a worker, with progress, cancellable."""
+
+import json
+import time
+
+import numpy as np
+import pytest
+from tests.casework.conftest import make_glass
+from tests.web.test_app import LIMITS, _opened
+
+from transvariation.casework import Database, validate
+from transvariation.report.validation import rate_table, validation_summary
+from transvariation.web import workers
+
+QUICK = {"designs": "1x1", "sensitivities": "0.9", "comparisons": 20, "rates_only": True}
+
+
+@pytest.fixture(scope="module")
+def client():
+    workers.warm_up()
+    with _opened(LIMITS) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("database")
+    table = make_glass(20, 3, 2, np.random.default_rng(0))
+    database = Database.build(table, name="panes", source_column="pane")
+    database.write(folder / "panes.csv")
+    return {
+        which: (name, (folder / name).read_bytes())
+        for which, name in (("table", "panes.csv"), ("description", "panes.json"))
+    }, database
+
+
+def begun(client, files, **options):
+    return client.post("/api/validate", files=files, data={"options": json.dumps(QUICK | options)}).json()
+
+
+def waited(client, name):
+    while (answer := client.get(f"/api/cases/{name}").json())["state"] == "running":
+        time.sleep(0.1)
+    return answer
+
+
+def test_the_page_shows_what_the_library_measures(client, files):
+    uploaded, database = files
+    start = begun(client, uploaded)
+    assert start["described"] == "panes: 20 sources, 60 fragments, 120 measurements, 5 variables."
+    assert waited(client, start["case"]) == {"state": "done"}
+    shown = client.get(f"/api/cases/{start['case']}/validation").json()
+    expected = validate(database, designs=["1x1"], n_comparisons=20, ratios=False)
+    assert shown["summary"] == validation_summary(expected)
+    assert shown["designs"][0]["rates"]["rows"] == rate_table(expected.designs[0]).values.tolist()
+    assert shown["designs"][0]["figure"].count("<svg") == 1
+    assert "Purpose and population" in shown["report"]
+    assert json.loads(shown["json"])["designs"][0]["design"] == "1x1"
+
+
+def test_a_validation_can_be_cancelled(client, files):
+    start = begun(client, files[0], rates_only=False, comparisons=20_000)
+    assert client.post(f"/api/cases/{start['case']}/cancel").json() == {"state": "cancelled"}
+    assert client.get(f"/api/cases/{start['case']}/validation").status_code == 404
+
+
+def test_wrong_choices_are_named(client, files):
+    uploaded, _ = files
+    for wrong, words in (
+        ({"comparisons": 1}, "must lie between 10 and 20000"),
+        ({"sensitivities": "high"}, "must be numbers"),
+        ({"design": "1x1"}, "is not understood"),
+    ):
+        assert words in begun(client, uploaded, **wrong)["problems"][0]["message"]
+    failed = waited(client, begun(client, uploaded, designs="9x9")["case"])
+    assert "choose a smaller design" in failed["problems"][0]["message"]
+    changed = uploaded | {"table": ("panes.csv", uploaded["table"][1] + b"P0,9,1,1,1,1,1,1\n")}
+    assert "was changed after" in begun(client, changed)["problems"][0]["message"]
+    lacking = client.post("/api/validate", files={"description": uploaded["description"]})
+    assert lacking.json()["problems"][0]["message"] == "Choose the table of the database."
+
+
+def test_the_page_is_there(client):
+    page = client.get("/validate").text
+    assert 'src="/static/validate.js"' in page
+    assert "{{" not in page
+    assert client.get("/static/validate.js").status_code == 200
+    assert 'href="/validate"' in client.get("/").text
