@@ -43,7 +43,6 @@ def test_score_of_one_view_orders_samples_by_neighbor_distance():
     distances, _ = NearestNeighbors(n_neighbors=3).fit(X / X.std(axis=0)).kneighbors(Z / X.std(axis=0))
     scores = classifier.score_samples(Z)
     # In the tail there are no ties.
-    # In the tail there are no ties.
     far = distances.mean(axis=1) > np.exp(np.quantile(classifier.description_._known, 0.9))
     np.testing.assert_array_equal(rankdata(-scores[far]), rankdata(distances.mean(axis=1)[far]))
     assert np.isfinite(scores).all()
@@ -130,6 +129,31 @@ def test_p_values_hold_for_strongly_correlated_features_in_many_dimensions(scali
         shares.append([np.mean(p <= level) for level in (0.1, 0.2, 0.3)])
     error = np.std(shares, axis=0) / np.sqrt(len(shares))
     assert (np.mean(shares, axis=0) <= np.array([0.13, 0.23, 0.33]) + 2 * error).all()
+
+
+@pytest.mark.parametrize("shape", [(40, 5), (60, 60), (30, 100)])
+def test_unit_of_whitened_distances_is_that_of_samples_left_out(shape):
+    rng = np.random.default_rng(1)
+    rows = correlated(rng, shape)
+    rows = (rows - rows.mean(axis=0)) / rows.std(axis=0)
+    scaling = WhiteningScaling().fit(rows)
+    squares = []
+    for i in range(len(rows)):
+        others = np.delete(rows, i, axis=0)
+        covariance = np.cov(others.T, bias=True) * (1 - scaling.shrinkage_) + scaling.shrinkage_ * np.eye(shape[1])
+        squares.append(rows[i] @ np.linalg.solve(covariance, rows[i]))
+    typical = np.median(squares) + np.median((scaling.transform(rows) ** 2).sum(axis=1))
+    assert np.exp(-2 * scaling.log_unit) == pytest.approx(typical, rel=0.03)
+
+
+def test_as_many_features_as_samples_leave_no_error_rate_unused():
+    # Distances whitened by nine in ten of the samples are longer than those by all: .02 were rejected.
+    rejected = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        classifier = NeighborTOCC(scalings=["whitened"], pairs=False).fit(correlated(rng, (100, 100)))
+        rejected.append(np.mean(classifier.predict(correlated(rng, (400, 100))) == -1))
+    assert 0.045 < np.mean(rejected) <= 0.1
 
 
 def test_duplicates_constant_columns_and_extreme_values():

@@ -53,7 +53,7 @@ class StandardScaling:
     """Keep standard deviations as the unit of every feature."""
 
     name = "standard"
-    log_unit = 0.0  # mean logarithm of the unit, if that grows with the number of samples
+    log_unit = 0.0  # mean logarithm of the unit of distances, if that grows with the number of samples
 
     def of_part(self) -> "StandardScaling":
         """Return a scaling to be learned from a part of the samples, which scales alike."""
@@ -170,7 +170,19 @@ class WhiteningScaling(StandardScaling):
         # In directions outside the span of the eigenvectors only the shrinkage target remains.
         self.outside_ = 1 / np.sqrt(shrinkage * mean)
         self.inside_ = 1 / np.sqrt((1 - shrinkage) * values + shrinkage * mean) - self.outside_
+        self.log_unit = self._distance_unit(rows)
         return self
+
+    def _distance_unit(self, rows: Floats) -> float:
+        """Compute minus the logarithm of a typical distance between a new sample and one of these.
+
+        A sample that the covariance was not learned from lies farther out, the more so the fewer samples there are. The
+        squared length of each sample without itself follows from its whitened length (Sherman and Morrison, 1950).
+        """
+        lengths = (self._apply(rows, self.outside_, self.inside_) ** 2).sum(axis=1)
+        own = np.minimum((1 - self.shrinkage_) * lengths / max(len(rows) - 1, 1), 1 - 1e-9)
+        typical = np.median(lengths) + np.median(lengths / (1 - own))
+        return -float(np.log(typical)) / 2 if typical > 0 else 0.0
 
     def transform(self, rows: Floats) -> Floats:
         """Whiten the features."""
