@@ -172,7 +172,7 @@ class NeighborDistances(Description):
 
         run_in_threads(measure, [(fold,) for fold in range(n_folds)], self.n_jobs)
         distances = distances[self._measured]
-        # In scalings of fewer samples, whose range is smaller, known samples would seem to lie farther out than new ones.
+        # In scalings of fewer samples known samples would seem to lie farther out than new ones.
         growth = np.median(units, axis=0) - [scaling.log_unit for scaling in known_scaled.scalings]
         for column, at in enumerate(np.repeat(np.arange(len(self.scalings)), len(self._counts))):
             if len(np.unique(distances[:, column])) > _CONTINUOUS * len(distances):  # equal distances stay equal
