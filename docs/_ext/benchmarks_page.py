@@ -226,7 +226,8 @@ def casework(folder: Path) -> list[str]:
         "",
         "One questioned fragment is compared with a few known ones. All criteria are set to exclude about 10% of the "
         "fragments of the same pane, so the better criterion is the one with fewer false inclusions: fragments of "
-        "*other* panes that are not excluded. [Casework](../casework.md) describes the data.",
+        "*other* panes that are not excluded. "
+        "[How often conclusions in casework are wrong](../explanation/casework_error_rates.md) describes the data.",
         "",
         casework_conclusion(),
         "",

@@ -11,11 +11,12 @@ from transvariation.report.figure_style import DARK, GREY, PHONE_WIDTH, REGION, 
 
 STATIC = Path(__file__).parents[1] / "_static"
 QUESTIONS = [
-    ("Reproduce\nthe paper?", "TOCC, DensityTOCC,\nPAMTOCC"),
+    ("Several classes\nknown?", "OpenSetClassifier"),
     ("Keep a detector\nyou trust?", "CalibratedOCC\n(detector)"),
-    ("Distribution\nknown?", "DensityTOCC\n(density=...)"),
     ("Spectra?", "preprocessing, then\nNeighborTOCC"),
     ("Data exceed\nmemory?", "dask.NeighborTOCC"),
+    ("Distribution\nknown?", "DensityTOCC\n(density=...)"),
+    ("Reproduce\nthe paper?", "TOCC, DensityTOCC,\nPAMTOCC"),
 ]
 
 
@@ -30,13 +31,13 @@ def box(ax: plt.Axes, x: float, y: float, text: str, *, width: float, fill: str,
 
 def draw() -> plt.Figure:
     """Draw one question per row: yes leads right, no leads down."""
-    fig, ax = plt.subplots(figsize=(PHONE_WIDTH, 6.2))
-    ax.set(xlim=(0, PHONE_WIDTH), ylim=(-0.1, 6.1))
+    fig, ax = plt.subplots(figsize=(PHONE_WIDTH, 7.26))
+    ax.set(xlim=(0, PHONE_WIDTH), ylim=(-0.1, 7.16))
     ax.axis("off")
     fig.subplots_adjust(0, 0, 1, 1)
     arrow = {"arrowstyle": "-|>", "color": GREY, "lw": 1.3, "shrinkA": 0, "shrinkB": 0}
     for k, (question, answer) in enumerate(QUESTIONS):
-        y = 5.7 - 1.06 * k
+        y = 6.76 - 1.06 * k
         box(ax, 0.9, y, question, width=1.6, fill="white", edge=GREY)
         box(ax, 3.65, y, answer, width=2.1, fill=REGION, edge=DARK)
         ax.annotate("", (2.56, y), (1.74, y), arrowprops=arrow)
