@@ -44,10 +44,13 @@ check = monitor(normal, make_plant(3000, random_state=1001))
 pca = [chart for chart in check.charts if chart.textbook_limit is not None]
 textbook = np.any([np.array(chart.new) > chart.textbook_limit for chart in pca], axis=0)
 print(f"flagged with calibrated limits: {check.flagged.mean():.1%}, with textbook limits: {textbook.mean():.1%}")
+print(
+    f"the normal run is worth {check.n_independent:.0f} independent rows, enough for {check.supported_false_alarm:.1%}"
+)
 
 # %%
-# Feed and cooling water drift slowly, so that 1,500 rows hold only a few dozen independent states. With a short normal
-# run the limits are those of that run: a new run may lie elsewhere and be flagged for hours.
+# Feed and cooling water drift slowly, so that 1,500 rows hold only a few dozen independent states. One percent needs
+# 99 of them. With fewer, the limits are the largest values of the normal run, and the result says what to expect.
 
 # %%
 # Which variables?

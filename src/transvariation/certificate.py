@@ -52,7 +52,8 @@ def required_n(sensitivity: float, confidence: float | None = None) -> float:
         The share of new target samples to accept.
     confidence : float in (0, 1), optional
         With it, the number from which on a threshold guarantees the sensitivity for this calibration with this
-        probability, and still rejects something. By default, for the sensitivity on average over calibrations.
+        probability, and still rejects something; of ``"split"``, while ``"loo"`` and ``"cv"`` need those of half the
+        error, such as 0.975 instead of 0.95. By default, for the sensitivity on average over calibrations.
 
     Returns
     -------

@@ -191,8 +191,10 @@ def weighted_p_values(calibration: ArrayLike, scores: ArrayLike, weights: ArrayL
     """
     known, new = np.asarray(weights, dtype=float), np.asarray(new_weights, dtype=float)
     for name, array, like in (("weights", known, calibration), ("new_weights", new, scores)):
-        if array.shape != np.shape(like) or not (np.isfinite(array) & (array >= 0)).all():
-            raise ValueError(f"{name} must be {np.size(like)} finite numbers of at least 0, not of shape {array.shape}")
+        if array.shape != np.shape(like):
+            raise ValueError(f"{name} of shape {array.shape} are not one for each of {np.size(like)} samples")
+        if (wrong := ~(np.isfinite(array) & (array >= 0))).any():
+            raise ValueError(f"{name} must be finite numbers of at least 0, not {array[wrong][0]}; clip extreme ratios")
     return (count_at_or_below(calibration, scores, known) + new) / (known.sum() + new)
 
 
