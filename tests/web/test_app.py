@@ -22,6 +22,7 @@ from click.testing import CliRunner
 
 pytest.importorskip("starlette")
 from starlette.testclient import TestClient
+from tests.casework.conftest import make_glass
 
 from transvariation import load_glass
 from transvariation.casework import CASE_FIELDS, METHODS, REDUCTIONS, CaseResult, CaseSettings, judge
@@ -956,3 +957,32 @@ def test_a_process_is_monitored_as_by_the_library(client):
         refused = client.post("/api/monitor", files=files, data={"options": json.dumps(wrong)})
         assert refused.status_code == 422
         assert next(iter(wrong)) in refused.json()["problems"][0]["message"]
+
+
+def test_several_control_sources_are_a_matrix_and_one_of_them_is_shown(client):
+    table = make_glass(24, 4, 2, np.random.default_rng(7))
+    last = table["fragment"] == "4"
+    tables = {
+        "control": table[table["pane"].isin(["P0", "P1"]) & ~last],
+        "recovered": table[table["pane"].isin(["P0", "P3"]) & last],
+        "background": table[~table["pane"].isin(["P0", "P1", "P3"])],
+    }
+    files = {which: (f"{which}.csv", each.to_csv(index=False)) for which, each in tables.items()}
+    name = client.post("/api/tables", files=files, data={"third": "background", "settings": '{"log": true}'}).json()[
+        "case"
+    ]
+    client.post(f"/api/cases/{name}/judge", json={"log": True})
+    while client.get(f"/api/cases/{name}").json()["state"] == "running":
+        time.sleep(0.1)
+    first = client.get(f"/api/cases/{name}/view").json()
+    assert first["headline"] == "1 of 2 recovered fragments excluded from all 2 control sources."
+    assert first["matrix"]["columns"] == ["fragment", "P0", "P1", "any of these"]
+    assert [row[1].split(" (")[0] for row in first["matrix"]["rows"]] == ["not excluded", "excluded"]
+    second = client.get(f"/api/cases/{name}/view?sensitivity=0.9&source=1").json()
+    assert second["matrix"]["source"] == 1
+    assert [row["excluded"] for row in first["conclusions"]] == [False, True]
+    assert [row["excluded"] for row in second["conclusions"]] == [True, True]
+    assert client.get(f"/api/cases/{name}/evidence?key=0").json()["reasons"]
+    assert client.get(f"/api/cases/{name}/view?source=2").status_code == 422
+    assert client.get(f"/api/cases/{name}/file.csv").text.startswith("fragment,P0,P1,any of these")
+    assert len(CaseResult.from_dict(client.get(f"/api/cases/{name}/file.json").json()).cases) == 2

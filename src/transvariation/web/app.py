@@ -46,7 +46,13 @@ SCRIPTS = (
     "variables",
 )
 STATIC = {f"{name}.js": "text/javascript; charset=utf-8" for name in SCRIPTS} | {"app.css": "text/css; charset=utf-8"}
-VIEWS = {"view": (), "points": ("x", "y"), "evidence": ("key",), "spectra": (), "figure": ("kind",)}  # parameters
+VIEWS = {
+    "view": ("source",),
+    "points": ("x", "y"),
+    "evidence": ("key",),
+    "spectra": (),
+    "figure": ("kind",),
+}  # parameters
 TABLES = ("control", "recovered")
 RUNS = ("normal", "new")
 THIRD = ("", "nfi", "background", "foreign")

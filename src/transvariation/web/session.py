@@ -25,7 +25,7 @@ from transvariation.tables.settings import TableSettings, options_of
 from transvariation.web.monitoring import monitoring_view
 from transvariation.web.preview import problem_dict, segments, sheets, show_problems, show_table, some
 from transvariation.web.validation import check_options, open_database, validate_database, validation_view
-from transvariation.web.views import VIEWS
+from transvariation.web.views import VIEWS, matrix
 
 # A browser shows all of this at once: less than the command line takes.
 LIMITS = Limits(rows=50_000, columns=10_000, cells=500_000, unpacked=100_000_000)
@@ -44,6 +44,7 @@ class Session:
         self.held: dict[str, tuple[TableSettings, HeldGrid | None]] = {}  # cells, and how the file was opened
         self.tables: list[tuple[dict[str, Any], CaseTables]] = []  # with the settings by which they were read
         self.judged: CaseResult | None = None
+        self.source = 0  # the control source that is shown, of several
         self.database: Database | None = None
         self.validated: ValidationResult | None = None
         self.result: CaseResult | None = None
@@ -228,5 +229,18 @@ class Session:
         return self.result
 
     def show(self, name: str, sensitivity: float | None, *arguments: Any) -> dict[str, Any]:
-        """Return a view of the result: a function of `transvariation.web.views`."""
-        return VIEWS[name](self.at(sensitivity), *arguments)
+        """Return a view of the result: a function of `transvariation.web.views`.
+
+        Of several control sources, the one that was chosen by the last `view` is shown.
+        """
+        result = self.at(sensitivity)
+        if not result.cases or name == "save":
+            return VIEWS[name](result, *(() if name == "view" else arguments))
+        if name == "view":
+            (chosen,) = arguments or ("",)
+            numbers = list(map(str, range(len(result.cases))))
+            if chosen and chosen not in numbers:
+                raise ValueError(f"There is no control source {chosen!r}; they are numbered from 0 to {numbers[-1]}.")
+            self.source = int(chosen or 0)
+            return VIEWS["view"](result.cases[self.source]) | matrix(result, self.source)
+        return VIEWS[name](result.cases[self.source], *arguments)

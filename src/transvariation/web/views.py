@@ -43,6 +43,7 @@ from transvariation.report.case_text import (
     sentences,
     tables_of,
 )
+from transvariation.report.controls import joint_lines, joint_of, matrix_frame, own_warnings
 from transvariation.report.digits import Digits
 from transvariation.report.page import Section
 from transvariation.report.wording import (
@@ -83,6 +84,24 @@ def view(result: CaseResult) -> dict[str, Any]:
         "axes": list(strongest_variables(result)),
         "columns": _columns(result),
         "conclusions": _conclusions(result),
+        "matrix": None,
+    }
+
+
+def matrix(result: CaseResult, source: int) -> dict[str, Any]:
+    """Describe what differs on the page if the control has several sources, of which one is shown."""
+    frame = matrix_frame(result)
+    warned = [*warning_texts(result), *own_warnings(result)]
+    return {
+        "headline": headline(result),
+        "warnings": warned,
+        "matrix": {
+            "source": source,
+            "sources": list(joint_of(result).sources),
+            "columns": list(frame.columns),
+            "rows": frame.values.tolist(),
+            "lines": joint_lines(result),
+        },
     }
 
 
@@ -280,7 +299,8 @@ def _figures(result: CaseResult) -> list[str]:
 
 
 def _archive(result: CaseResult) -> bytes:
-    """Write the figures of a case as SVG files in an archive."""
+    """Write the figures of a case as SVG files in an archive; of several control sources those of the first."""
+    result = result.cases[0] if result.cases else result
     drawn = {name: FIGURES[name][0](result) for name in _figures(result)}
     if has_band(result):
         drawn |= {"spectra": draw_spectra(result)} | (
@@ -297,7 +317,7 @@ def _archive(result: CaseResult) -> bytes:
 
 def _csv(result: CaseResult) -> str:
     """Write the conclusions so that a spreadsheet takes no id or name for a formula."""
-    table = conclusion_frame(result)
+    table = matrix_frame(result) if result.cases else conclusion_frame(result)
     words = table.select_dtypes(exclude="number")
     return table.assign(**words.map(spreadsheet_safe)).to_csv(index=False)
 

@@ -35,10 +35,34 @@ function refresh() {
   $("key-accepted").textContent = view.conclusive ? "not excluded" : "no conclusion";
   $("key-excluded").hidden = !view.conclusive;
   for (const link of $("downloads").querySelectorAll("a")) link.href = `/api/cases/${open.case}/file.${link.dataset.kind}?sensitivity=${sensitivity()}`;
+  drawMatrix(view.matrix);
   drawOverview();
   drawFigures();
   draw();
 }
+
+// Conclusions by each of several control sources, and by any of them.
+function drawMatrix(matrix) {
+  $("several").hidden = !matrix;
+  if (!matrix) return;
+  const cells = (row, tag) => make("tr", {}, ...row.map((text) => make(tag, { class: "text" }, text)));
+  $("matrix").replaceChildren(make("thead", {}, cells(matrix.columns, "th")), make("tbody", {}, ...matrix.rows.map((row) => cells(row, "td"))));
+  $("joint").replaceChildren(...matrix.lines.map((text) => make("li", {}, text)));
+  $("source").replaceChildren(...matrix.sources.map((name, i) => make("option", { value: i }, name)));
+  $("source").value = matrix.source;
+}
+
+const source = () => (open.view?.matrix ? `&source=${$("source").value}` : "");
+
+$("source").addEventListener("change", async () => {
+  const mine = open.case, view = await ask(`/api/cases/${mine}/view?sensitivity=${sensitivity()}${source()}`);
+  if (open.case !== mine) return;
+  showProblems($("conclusion-problems"), view.problems);
+  if (view.problems) return;
+  Object.assign(open, { view, chosen: null });
+  if (!view.spectral) resetPlane(choose);
+  refresh();
+});
 
 // A part of a section of the report.
 function part({ kind, text, label, items, columns, rows, caption }) {
@@ -70,7 +94,7 @@ $("sensitivity").addEventListener("input", () => {
   clearTimeout(timer);
   timer = setTimeout(async () => {
     const mine = open.case, asked = sensitivity();
-    const view = await ask(`/api/cases/${mine}/view?sensitivity=${asked}`);
+    const view = await ask(`/api/cases/${mine}/view?sensitivity=${asked}${source()}`);
     if (open.case !== mine || sensitivity() !== asked) return; // it has moved on
     showProblems($("conclusion-problems"), view.problems);
     if (view.problems) return;
