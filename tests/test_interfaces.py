@@ -60,6 +60,14 @@ def assert_same(ours, expected):
     np.testing.assert_allclose(ours, expected, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("classifier", "page"),
+    [(NeighborTOCC(), "transvariation.NeighborTOCC"), (DDSIMCA(), "transvariation.baselines.DDSIMCA")],
+)
+def test_the_display_in_a_notebook_links_to_the_reference(classifier, page):
+    assert f"https://transvariation.readthedocs.io/en/latest/api/names/{page}.html" in classifier._repr_html_()
+
+
 @pytest.mark.filterwarnings("ignore::transvariation.exceptions.NoGuarantee")
 @pytest.mark.parametrize("kind", FRAMES)
 class TestFrames:

@@ -12,7 +12,7 @@ import transvariation
 # Topic -> its modules and its first sentence, in the order of the page.
 TOPICS = {
     "Classifiers": (
-        ("neighbor_tocc", "tocc", "density_tocc", "pam_tocc", "projection_ensemble", "calibrated", "open_set"),
+        ("neighbor_tocc", "calibrated", "open_set", "tocc", "density_tocc", "pam_tocc", "projection_ensemble"),
         "One-class classifiers: scikit-learn estimators that accept (+1) or reject (-1).",
     ),
     "Comparison and explanation": (
@@ -56,6 +56,8 @@ MODULES = {
         "Metadata of model files",
         "Read metadata; the error of a refused file.",
     ),
+    "transvariation.exceptions": ("Warnings", "What classifiers warn of."),
+    "transvariation.report.case": ("Reports", "Write the report of a case."),
     "transvariation.report.acceptance_figures": ("Figures", "Acceptance, extremes, error rates and spectra."),
 }
 
@@ -64,8 +66,11 @@ def sections() -> list[tuple[str, str, str, list[str]]]:
     """List (heading, sentence, module, names) for every section of the reference that has names."""
     found = []
     for heading, (modules, sentence) in TOPICS.items():
-        names = [name for name, home in transvariation._HOME.items() if home.split(".")[0] in modules]
-        found.append((heading, sentence, "transvariation", sorted(names, key=str.lower)))
+        home = {name: where.split(".")[0] for name, where in transvariation._HOME.items()}
+        names = [name for name in home if home[name] in modules]
+        # In the order of the modules, so that the recommended classifier comes first.
+        names.sort(key=lambda name: (modules.index(home[name]), name.lower()))
+        found.append((heading, sentence, "transvariation", names))
     listed: list[object] = []  # a class that two modules offer is described once
     for module, (heading, sentence) in MODULES.items():
         if find_spec(module) is not None:

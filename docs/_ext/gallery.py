@@ -56,7 +56,10 @@ def crop_thumbnails(app: Sphinx) -> None:
     """Show the upper panels of a tall figure in its thumbnail, where the whole figure would be too small."""
     width, height = app.config.sphinx_gallery_conf["thumbnail_size"]
     for thumbnail in (Path(app.srcdir) / "auto_examples").glob("*/images/thumb/sphx_glr_plot_*_thumb.png"):
-        figure = Image.open(thumbnail.parents[1] / thumbnail.name.replace("thumb", "001")).convert("RGB")
+        drawn = thumbnail.parents[1] / thumbnail.name.replace("thumb", "001")
+        if not drawn.exists():  # a build without the gallery
+            continue
+        figure = Image.open(drawn).convert("RGB")
         most = figure.width * height // width
         if figure.height > most:
             figure.crop((0, 0, figure.width, _widest_gap(figure, most // 2, most))).save(thumbnail)

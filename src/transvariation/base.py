@@ -63,10 +63,18 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
     sensitivity: Any
     calibration: Any
 
+    # The question mark of scikit-learn's display in a notebook leads to the reference.
+    _doc_link_module = "transvariation"
+    _doc_link_template = "https://transvariation.readthedocs.io/en/latest/api/names/{page}.html"
+
     _min_samples = 2
     _calibration: ConformalCalibration
     _sensitivity: Any  # in force: the parameter may have been set since
     _describing: Indices | None  # training samples that describe the class; None for all
+
+    def _doc_link_url_param_generator(self) -> dict[str, str]:
+        package = type(self).__module__.split(".")[:-1]  # a class is offered by the package of its module
+        return {"page": ".".join([*package, type(self).__name__])}
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """Refuse the parameter of other packages for the error rate, with its equivalent here."""
@@ -535,12 +543,12 @@ def _warn_of_copies(X: Any) -> None:
 class TransvariationClassifier(OneClassClassifier):
     """A classifier whose scores are transvariation probabilities, or are converted to them by its description."""
 
-    def transvariation_probability(self, Z: ArrayLike) -> Floats:
+    def transvariation_probability(self, X: ArrayLike) -> Floats:
         """Compute tp of each sample with respect to the target class: at most 1, and 0 or small far from it.
 
         Parameters
         ----------
-        Z : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features)
             The samples to score.
 
         Returns
@@ -548,7 +556,7 @@ class TransvariationClassifier(OneClassClassifier):
         ndarray of shape (n_samples,)
             The tp of each sample.
         """
-        rows = self._validated(Z)
+        rows = self._validated(X)
         return check_numbers(self.description_.tp_of_scores(self.description_.score(rows)), "tp")
 
 

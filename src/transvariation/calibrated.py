@@ -312,12 +312,12 @@ class CalibratedOCC(OneClassClassifier):
         if getattr(X, "ndim", 2) == 2 and not issparse(X):  # others have no features to explain
             super()._keep_sample(X, groups)
 
-    def explain(self, Z: Any) -> Any:
+    def explain(self, X: Any) -> Any:
         """Compare samples with the target class, feature by feature; needs a table of numeric features.
 
         Parameters
         ----------
-        Z : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features)
             The samples to explain.
 
         Returns
@@ -328,7 +328,7 @@ class CalibratedOCC(OneClassClassifier):
         check_is_fitted(self)
         if "sample_" not in vars(self):
             raise TypeError("texts and sparse matrices cannot be explained feature by feature; fit a dense table")
-        return super().explain(Z)
+        return super().explain(X)
 
     def _make_description(self) -> "DetectorDescription":
         return DetectorDescription(self.estimator, self.response_method)

@@ -81,6 +81,11 @@ class DensityTOCC(TransvariationClassifier):
     `TooManyVariables` if that is imprecise for target samples (relative error above 1%); samples far from the target
     class are scored with whatever precision is reached.
 
+    References
+    ----------
+    .. [1] F. Fortunato, L. Anderlucci and A. Montanari (2020). One-class classification with application to forensic
+       analysis. Journal of the Royal Statistical Society, Series C 69, 1227-1249.
+
     Examples
     --------
     >>> from transvariation import DensityTOCC, load_glass
@@ -114,12 +119,12 @@ class DensityTOCC(TransvariationClassifier):
     def _make_description(self) -> DensityDepth:
         return DensityDepth(self.density, self.center, self.tau_max, self.scale, self.n_jobs, self.engine)
 
-    def log_transvariation_probability(self, Z: ArrayLike) -> Floats:
+    def log_transvariation_probability(self, X: ArrayLike) -> Floats:
         """Compute log tp of each sample, which orders far samples where tp itself is zero.
 
         Parameters
         ----------
-        Z : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features)
             The samples to score.
 
         Returns
@@ -127,7 +132,7 @@ class DensityTOCC(TransvariationClassifier):
         ndarray of shape (n_samples,)
             The natural logarithm of tp; -inf where tp is 0.
         """
-        rows = self._validated(Z)
+        rows = self._validated(X)
         return self.description_.log_tp(rows)
 
 

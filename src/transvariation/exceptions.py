@@ -4,6 +4,19 @@ import os
 import sys
 import warnings
 
+__all__ = [
+    "DuplicatedSamples",
+    "NoGuarantee",
+    "OrderedScores",
+    "OutliersLeftOut",
+    "RejectsNearlyAll",
+    "RejectsNothing",
+    "SmallOverlap",
+    "TooFewSamples",
+    "TooFewToDiscover",
+    "UnknownCategories",
+]
+
 _PACKAGE = os.path.dirname(__file__) + os.sep
 
 

@@ -24,29 +24,29 @@ class ExplanationMixin:
     _sensitivity: Any
     _validated: Callable[[ArrayLike], Any]
 
-    def explain(self, Z: ArrayLike) -> pd.DataFrame:
+    def explain(self, X: ArrayLike) -> pd.DataFrame:
         """Compare samples with the target class, feature by feature.
 
         Parameters
         ----------
-        Z : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features)
             The samples to explain.
 
         Returns
         -------
         DataFrame
-            One row per sample and feature: ``sample`` (the index of `Z`, or the row number), ``feature``, ``value``,
+            One row per sample and feature: ``sample`` (the index of `X`, or the row number), ``feature``, ``value``,
             ``median`` of the target samples (of those in the sample's own stratum, where there are several), ``side``
             (below, at, above the median), and the results for this feature only: ``tp``, the transvariation
             probability, ``p_value``, the share of target samples that lie as far from the median of the others
             (:func:`univariate_p_values`), and ``univariate_rejection``, whether it is at most one minus the
             sensitivity. They refer to `sample_`, at most 1,000 training samples.
         """
-        rows, strata = self._validated(Z), self.description_.strata
+        rows, strata = self._validated(X), self.description_.strata
         names = getattr(self, "feature_names_in_", None)
         known, new = as_frame(self.sample_, names), as_frame(rows, names)
-        if hasattr(Z, "iloc"):
-            new.index = Z.index  # type: ignore[assignment, union-attr]
+        if hasattr(X, "iloc"):
+            new.index = X.index  # type: ignore[assignment, union-attr]
         weights = None if self._sample_groups is None else group_weights(self._sample_groups)
         level = 1 - float(np.mean(self._sensitivity))
         return feature_table(known, new, strata(self.sample_), strata(rows), weights, level)

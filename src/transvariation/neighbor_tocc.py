@@ -87,6 +87,11 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
     transvariation.OpenSetClassifier : Several known classes.
     transvariation.explain_rejections : Why samples are rejected.
 
+    References
+    ----------
+    .. [1] F. Fortunato, L. Anderlucci and A. Montanari (2020). One-class classification with application to forensic
+       analysis. Journal of the Royal Statistical Society, Series C 69, 1227-1249.
+
     Examples
     --------
     >>> from transvariation import NeighborTOCC, load_glass
@@ -220,12 +225,12 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         rows = self.description_.reference_
         return rows if self._describing is None else self._describing[rows]
 
-    def explain(self, Z: ArrayLike) -> pd.DataFrame:
+    def explain(self, X: ArrayLike) -> pd.DataFrame:
         """Describe, feature by feature, how each sample compares with the known samples nearest to it.
 
         Parameters
         ----------
-        Z : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features)
             The samples to explain.
 
         Returns
@@ -236,8 +241,8 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
             each scaling, such as ``contribution_whitened``; and ``nearest``, the names of the nearest known samples in
             the first scaling, nearest first, separated by commas.
         """
-        table = super().explain(Z)
-        rows, description = self._validated(Z), self.description_
+        table = super().explain(X)
+        rows, description = self._validated(X), self.description_
         names, shares = None, []
         for index, new in zip(description.indices, description.scaled.transform(rows), strict=True):
             _, found, _ = description.nearest(index, new, rows)

@@ -55,6 +55,11 @@ class PAMTOCC(TransvariationClassifier):
     transvariation.TOCC : One centre instead of several.
     transvariation.NeighborTOCC : The recommended classifier: every sample is a medoid.
 
+    References
+    ----------
+    .. [1] F. Fortunato, L. Anderlucci and A. Montanari (2020). One-class classification with application to forensic
+       analysis. Journal of the Royal Statistical Society, Series C 69, 1227-1249.
+
     Examples
     --------
     >>> from transvariation import PAMTOCC, load_glass

@@ -170,12 +170,12 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
         return self
 
     @available_if(_members_compute_tp)
-    def transvariation_probability(self, Z: ArrayLike) -> Floats:
+    def transvariation_probability(self, X: ArrayLike) -> Floats:
         """Compute the median over all projections of the tp of each sample's image.
 
         Parameters
         ----------
-        Z : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features)
             The samples to score.
 
         Returns
@@ -183,15 +183,15 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
         ndarray of shape (n_samples,)
             The tp of each sample.
         """
-        rows = self._validated(Z)
+        rows = self._validated(X)
         return np.median(self.description_.each_member(_tp, rows), axis=0)
 
-    def explain(self, Z: ArrayLike) -> pd.DataFrame:
+    def explain(self, X: ArrayLike) -> pd.DataFrame:
         """Compare samples with the target class, feature by feature.
 
         Parameters
         ----------
-        Z : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features)
             The samples to explain.
 
         Returns
@@ -200,7 +200,7 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
             The columns of the other classifiers' `explain`, and ``importance``: how much the projections depend on the
             feature.
         """
-        table = super().explain(Z)
+        table = super().explain(X)
         return table.assign(importance=np.resize(self.feature_importances_, len(table)))
 
 

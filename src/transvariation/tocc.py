@@ -45,6 +45,11 @@ class TOCC(SlidingWindowMixin, TransvariationClassifier):
     transvariation.DensityTOCC : The same measure from a density.
     transvariation.NeighborTOCC : The recommended classifier.
 
+    References
+    ----------
+    .. [1] F. Fortunato, L. Anderlucci and A. Montanari (2020). One-class classification with application to forensic
+       analysis. Journal of the Royal Statistical Society, Series C 69, 1227-1249.
+
     Examples
     --------
     >>> from transvariation import TOCC, load_glass

@@ -67,6 +67,8 @@ from transvariation.report.wording import (
     warning_texts,
 )
 
+__all__ = ["write_report"]
+
 TITLE = "Comparison of recovered with control fragments"
 BESIDE = 4  # fragments side by side in the table of items
 STATED = 12  # fragments with a separate paragraph
@@ -344,6 +346,14 @@ def case_pdf(result: CaseResult, today: date | None = None) -> bytes:
 
 
 def write_report(result: CaseResult, path: Path) -> None:
-    """Write the report in the format of the file's ending: .html or .pdf."""
+    """Write the report in the format of the file's ending: .html or .pdf.
+
+    Parameters
+    ----------
+    result : CaseResult
+        The case, from :func:`transvariation.casework.judge`.
+    path : Path
+        The file to write; a PDF needs the extra `pdf`.
+    """
     with speaking(result):
         write_page(path, TITLE, case_sections(result), QUESTION, _foot(result))

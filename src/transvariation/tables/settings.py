@@ -392,9 +392,12 @@ def described(cls: type) -> str:
     lines = []
     for name, given in options_of(cls).items():
         kind = f"{{{', '.join(map(repr, given.choices))}}}" if given.choices else _KINDS.get(given.kind, given.kind)
+        text = given.help
+        if isinstance(given.choices, Mapping):
+            text += ": " + "; ".join(f"``{choice!r}``, {meaning}" for choice, meaning in given.choices.items()) + "."
         lines += [
             f"    {name} : {kind}",
-            *textwrap.wrap(given.help, 112, initial_indent=" " * 8, subsequent_indent=" " * 8),
+            *textwrap.wrap(text, 112, initial_indent=" " * 8, subsequent_indent=" " * 8),
         ]
     return "\n".join(lines)
 
