@@ -112,6 +112,15 @@ def test_every_method_decides_by_its_p_values_and_moves(method):
     assert all(c.accepted == (c.p_value > 1 - found.model.sensitivity_used + 1e-9) for c in found.conclusions)
 
 
+@pytest.mark.parametrize("method", ["neighbor", "ddsimca"])
+def test_the_order_of_rows_changes_nothing(method):
+    rng = np.random.default_rng(0)
+    known = pd.DataFrame(rng.normal(50, 1, size=(31, 3)), columns=["Na", "Mg", "K"])
+    new = pd.DataFrame(rng.normal(51, 1, size=(6, 3)), columns=known.columns)
+    first, second = (judge(table, new, method=method) for table in (known, known.sample(frac=1, random_state=1)))
+    assert [c.p_value for c in first.conclusions] == pytest.approx([c.p_value for c in second.conclusions], abs=1e-9)
+
+
 def test_the_basis_depends_on_the_number_of_control_fragments():
     rng = np.random.default_rng(2)
     table = make_glass(40, 34, 1, rng)

@@ -18,7 +18,7 @@ from transvariation._typing import Floats
 from transvariation.base import OneClassClassifier
 from transvariation.baselines.ddsimca import DDSIMCA
 from transvariation.calibrated import CalibratedOCC, DetectorDescription
-from transvariation.calibration import CalibrationPlan, calibration_folds, take_rows
+from transvariation.calibration import CalibrationPlan, calibration_folds, check_groups, take_rows
 from transvariation.casework.decision import MIN_CONTROL_TO_CALIBRATE_ALONE, Basis, Variables
 from transvariation.casework.errors import CaseError, Caution, MethodError
 from transvariation.casework.evidence import (
@@ -41,6 +41,7 @@ from transvariation.explanation import corrected_p_values
 from transvariation.feature_selection.varsel import VarSel
 from transvariation.feature_selection.vip import VIPSelector
 from transvariation.neighbor_tocc import NeighborTOCC
+from transvariation.ordered import warn_if_ordered
 from transvariation.pam_tocc import PAMTOCC
 from transvariation.projection_ensemble import ProjectionEnsemble
 from transvariation.scalings import ScaledViews
@@ -121,13 +122,22 @@ def make_classifier(settings: CaseSettings, sensitivity: float, features: Sequen
 def fit_classifier(
     settings: CaseSettings, sensitivity: float, X: pd.DataFrame, groups: ArrayLike | None = None
 ) -> tuple[OneClassClassifier, dict[str, type[Warning]]]:
-    """Fit the classifier of a case; return it and its warnings. A failure is raised in the terms of a case."""
+    """Fit the classifier of a case; return it and its warnings. A failure is raised in the terms of a case.
+
+    The rows are put into an order that depends on their values only: folds of a calibration are drawn by position.
+    """
     classifier = make_classifier(settings, sensitivity, list(map(str, X.columns)))
+    order, numbers = subsample(X.to_numpy(dtype=float), len(X)), check_groups(groups, len(X))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's are about arrays, not about the case
         warnings.simplefilter("always", UserWarning)
         try:
-            classifier.fit(X, groups=groups)
+            classifier.fit(X.iloc[order], groups=None if numbers is None else numbers[order])
+            scored = order[classifier.calibration_.rows]
+            as_given = np.argsort(scored)
+            warn_if_ordered(
+                classifier.calibration_.scores[as_given], None if numbers is None else numbers[scored][as_given]
+            )
         except ValueError as error:
             raise MethodError("method", remedy="other-method", reason=str(error)) from error
     return classifier, {str(w.message): w.category for w in caught if issubclass(w.category, UserWarning)}
