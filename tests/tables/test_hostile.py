@@ -407,14 +407,15 @@ class TestExcel:
         late = evil.replace(b"<!DOCTYPE", b"<!--" + b" " * 5000 + b"--><!DOCTYPE").replace(b">aaaa<", b">&a;<")
         assert problems(self.repacked(self.book([["Na"], [1]]), xl__worksheets__sheet1_xml=late))
 
-    def test_an_impossible_row_number(self):
+    def test_an_impossible_row_number(self, monkeypatch):
+        monkeypatch.setattr("transvariation.tables.excel.EXCEL_ROWS", 1000)  # openpyxl counts up to it
         sheet = (
             b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
             b'<row r="1"><c r="A1" t="inlineStr"><is><t>Na</t></is></c></row>'
             b'<row r="999999999999"><c r="A999999999999"><v>1</v></c></row></sheetData></worksheet>'
         )
         found = problems(self.repacked(self.book([["Na"], [1]]), xl__worksheets__sheet1_xml=sheet))
-        assert any("1,048,576" in text for text in found)
+        assert any("at most 1,000 rows" in text for text in found)
 
     @pytest.mark.parametrize("keep", [10, 200, 1000, 3000])
     def test_truncated(self, keep):
@@ -527,9 +528,10 @@ class TestBoundedCost:
         return found[0]
 
     def test_an_empty_cell_in_the_last_column_of_each_row(self):
-        rows = "".join(f'<row r="{i}"><c r="B{i}"><v>1</v></c><c r="XFD{i}"/></row>' for i in range(2, 4000))
-        with pytest.raises(TableError, match="row 1222: more than 20,000,000 cells up to this row, most of them empty"):
-            read_table(self.sheet(rows), limits=Limits(cells=20_000_000))
+        rows = "".join(f'<row r="{i}"><c r="B{i}"><v>1</v></c><c r="XFD{i}"/></row>' for i in range(2, 400))
+        assert "row 307: more than 5,000,000 cells up to this row that are empty" in self.refuse(self.sheet(rows))
+        text = rows.replace('"/>', '" t="inlineStr"><is><t>x</t></is></c>')
+        assert "row 2: the row has 16384 cells but the header has 2" in self.refuse(self.sheet(text))
         few = "".join(f'<row r="{i}"><c r="B{i}"><v>1</v></c><c r="XFD{i}"/></row>' for i in range(2, 40))
         assert len(read_table(self.sheet(few), features=["Na"])) == 38
 
@@ -582,8 +584,29 @@ class TestBoundedCost:
         assert "column 'id': a cell has more than 131,072 characters" in self.refuse(parquet(id=[long] * 200))
         large = parquet(id=[f"{i}{long}" for i in range(200)])
         before = pa.total_allocated_bytes()
-        assert "column 'id': the column holds 200 MB of text" in self.refuse(large)
+        assert "column 'id': the file holds 200 MB of text or more" in self.refuse(large)
         assert pa.total_allocated_bytes() - before < 10e6
+        many = parquet(id=[f"{i}{long[:1000]}" for i in range(200)])
+        with pytest.raises(TableError, match="column 'id': the file holds 0 MB of text or more"):
+            read_table(many, limits=Limits(cells=100_000))
+        assert len(next(read_chunks(many, ["Na"]))) == 200
+
+    def test_many_columns_and_parts_in_parquet(self, monkeypatch):
+        pa = pytest.importorskip("pyarrow")
+        from pyarrow.parquet import write_table
+
+        wide, parts = io.BytesIO(), io.BytesIO()
+        write_table(pa.table({f"v{j}": [1.0] for j in range(101)}), wide)
+        write_table(pa.table({"Na": np.arange(200.0)}), parts, row_group_size=1)
+        with pytest.raises(TableError, match="101 columns are more than the 100 allowed"):
+            read_table(wide.getvalue(), limits=Limits(columns=100))
+        monkeypatch.setattr("transvariation.tables.grid.LARGEST_FOOTER", 10_000)
+        assert "the Parquet file describes its columns and parts in 0 MB" in self.refuse(parts.getvalue())
+
+    def test_a_long_table_that_is_mostly_empty(self, monkeypatch):
+        monkeypatch.setattr("transvariation.tables.long_table.MOST_PIVOTED", 10_000)
+        rows = b"".join(b"s%d,e%d,1.5\n" % (i, i % 100) for i in range(300))
+        assert "300 rows name 300 objects and 100 variables" in self.refuse(b"sample,element,value\n" + rows)
 
     def test_times_with_nanoseconds_in_parquet(self):
         pa = pytest.importorskip("pyarrow")

@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import IO, Any, BinaryIO
 
-from transvariation.tables.grid import Block, Grid, Limits
+from transvariation.tables.grid import BLOCK_CELLS, Block, Grid, Limits
 from transvariation.tables.problems import Problems, TableError
 
 EXCEL_ROWS, EXCEL_COLUMNS = 1_048_576, 16_384
+MOST_EMPTY = 5_000_000  # cells that are empty or lie beyond the header, unless there are a twentieth as many others
 LONGEST_ROW = 4_000_000  # bytes of XML between the ends of two rows, or of two shared strings
 LARGEST_PART = 10_000_000  # bytes of a part that openpyxl holds as a whole, such as the styles
 _XML = (b"<", b"\x00", b"\xef\xbb", b"\xfe\xff", b"\xff\xfe")  # what a part in any encoding begins with
@@ -65,15 +66,17 @@ class ExcelGrid(Grid):
 
     def _rows(self) -> Iterator[tuple[int, tuple[Any, ...]]]:
         """Read the rows, without the many empty cells that may follow the last one with a value."""
-        n_cells = 0
+        n_empty = n_used = 0
         try:
             for row, cells in enumerate(self._book[self._title].iter_rows(values_only=True), start=1):
-                n_cells += len(cells)
+                used = cells[: len(self.header) or None]
+                n_used += len(used) - used.count(None)
+                n_empty += len(cells) - len(used) + used.count(None)
                 if row > EXCEL_ROWS or len(cells) > EXCEL_COLUMNS:
                     self.problems.add("row-number", row, rows=EXCEL_ROWS, columns=EXCEL_COLUMNS)
                     return
-                if n_cells > self._limits.cells:  # most of them empty: a cell in the last column makes 16,384
-                    raise self.problems.stop("too-many-cells", row, limit=self._limits.cells)
+                if n_empty > max(limit := min(MOST_EMPTY, self._limits.cells), 20 * n_used):
+                    raise self.problems.stop("empty-cells", row, limit=limit)
                 width = len(cells)
                 while width > 50 and cells[width - 50 : width].count(None) == 50:
                     width -= 50
@@ -86,7 +89,7 @@ class ExcelGrid(Grid):
     def blocks(self) -> Iterator[Block]:
         """Read the rows below the header."""
         width, explained, rows = len(self.header), False, self._rows()
-        while records := list(islice(rows, self.block_rows)):
+        while records := _take(rows, self.block_rows):
             padded = [(row, (*cells, *[None] * (width - len(cells)))) for row, cells in records]
             if not explained and any(None in cells[:width] for row, cells in padded if row >= self.first_row):
                 explained = True
@@ -130,6 +133,17 @@ class ExcelGrid(Grid):
                 f" and {len(merged) - 5} more" if merged[5:] else ""
             )
             raise self.problems.stop("merged-cells", row, self.header[column - 1] or None, ranges=listed)
+
+
+def _take(rows: Iterator[tuple[int, tuple[Any, ...]]], n: int) -> list[tuple[int, tuple[Any, ...]]]:
+    """Take up to n rows, fewer if they are long: a row may have many more cells than the header."""
+    taken, n_cells = [], 0
+    for row, cells in islice(rows, n):
+        taken.append((row, cells))
+        n_cells += len(cells)
+        if n_cells > 2 * BLOCK_CELLS:
+            break
+    return taken
 
 
 def _member(archive: zipfile.ZipFile, title: str) -> str:

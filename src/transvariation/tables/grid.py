@@ -2,6 +2,7 @@
 
 import csv
 import hashlib
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,7 +19,8 @@ from transvariation.tables.problems import Problems, TableError
 from transvariation.tables.settings import MARKS
 
 BLOCK_CELLS = 1_000_000  # a block of text cells this large takes about 100 MB
-LARGEST_TEXT = 100_000_000  # bytes of one column in a row group of a Parquet file
+LARGEST_TEXT = 100_000_000  # bytes in a row group of a Parquet file
+LARGEST_FOOTER = 16_000_000  # bytes: those of 20,000 columns in one row group are 6 MB
 _NOT_READ = ("list", "large_list", "fixed_size_list", "struct", "map", "binary", "large_binary", "fixed_size_binary")
 
 Frames = Callable[[int], Iterable[pd.DataFrame]]
@@ -31,12 +33,13 @@ class Limits:
     Attributes
     ----------
     rows, columns, cells : int
-        The largest numbers of each; 250 million cells are 2 GB of numbers.
+        The largest numbers of each; 250 million cells are 2 GB of numbers. The text of a Parquet file may take as many
+        bytes as there may be cells.
     unpacked : int
         The largest number of bytes in an Excel file once unpacked.
     """
 
-    rows: int = 20_000_000
+    rows: int = 1_000_000
     columns: int = 20_000
     cells: int = 250_000_000
     unpacked: int = 500_000_000
@@ -65,7 +68,7 @@ class Grid:
     sha256 = ""  # of the file's bytes, or of the cells of a table in memory
 
     def __init__(self, problems: Problems, decimal: str | None):
-        self.problems = problems
+        self.problems, self.header = problems, list[str]()
         self.decimal, self.decimal_given = decimal or "", decimal is not None  # "" until the first cells were seen
 
     def blocks(self) -> Iterator[Block]:
@@ -192,7 +195,7 @@ def open_frame(frame: Any, problems: Problems, decimal: str | None) -> TypedGrid
     return grid
 
 
-def open_parquet(stream: BinaryIO, problems: Problems, decimal: str | None) -> TypedGrid:
+def open_parquet(stream: BinaryIO, problems: Problems, limits: Limits, decimal: str | None) -> TypedGrid:
     """Open a Parquet file, to be read a batch of rows at a time; an index that pandas kept comes first.
 
     Columns of lists and the like are not read; each of their cells is the name of its type. Text that repeats is
@@ -201,15 +204,27 @@ def open_parquet(stream: BinaryIO, problems: Problems, decimal: str | None) -> T
     parquet = _pyarrow(problems, "Parquet", "pyarrow.parquet")
     stream.seek(0)
     try:
+        if (size := _footer_size(stream)) > LARGEST_FOOTER:
+            raise problems.stop("large-footer", size=round(size / 1e6))
         schema = (file := parquet.ParquetFile(stream)).schema_arrow
+        if len(schema.names) > limits.columns:
+            raise problems.stop("too-many-columns", n=len(schema.names), limit=limits.columns)
         names, types, n_rows = list(schema.names), list(map(str, schema.types)), max(int(file.metadata.num_rows), 0)
         index = (schema.pandas_metadata or {}).get("index_columns") or []
         flat = [i for i, kind in enumerate(types) if not kind.startswith(_NOT_READ)]
         text = [names[i] for i in flat if "string" in types[i]]
-        for name, size in _sizes(file.metadata, text).items():
-            if size > LARGEST_TEXT:
-                problems.add("large-text", None, name, size=round(size / 1e6), limit=round(LARGEST_TEXT / 1e6))
+        most = math.inf  # rows in a batch, so that it holds about a fifth of that much text
+        total = 0
+        for n, sizes in _text_sizes(file.metadata, text):
+            total += (size := sum(sizes.values()))
+            if size > LARGEST_TEXT or total > limits.cells:
+                largest, size = max(sizes, key=lambda name: sizes[name]), max(size, total)
+                problems.add("large-text", None, largest, size=round(size / 1e6))
+                break
+            most = min(most, max(n * LARGEST_TEXT // (5 * size), 1) if size else math.inf)
         file = parquet.ParquetFile(stream, read_dictionary=text)
+    except TableError:
+        raise
     except Exception as error:  # pyarrow raises OSError, ArrowInvalid, UnicodeDecodeError, ...
         raise problems.stop("damaged", kind="Parquet", reason=str(error)) from None
     problems.check()
@@ -218,7 +233,9 @@ def open_parquet(stream: BinaryIO, problems: Problems, decimal: str | None) -> T
     def frames(n: int) -> Iterator[pd.DataFrame]:
         row = 2
         try:
-            for batch in file.iter_batches(n, columns=[names[i] for i in flat] if len(flat) < len(names) else None):
+            for batch in file.iter_batches(
+                min(n, most), columns=[names[i] for i in flat] if len(flat) < len(names) else None
+            ):
                 for name, column in zip(batch.schema.names, batch.columns, strict=True):
                     if _longest(column) > csv.field_size_limit():
                         problems.add("long-cell", row, name)
@@ -235,15 +252,21 @@ def open_parquet(stream: BinaryIO, problems: Problems, decimal: str | None) -> T
     return TypedGrid(header, n_rows, frames, problems, decimal)
 
 
-def _sizes(metadata: Any, text: Sequence[str]) -> dict[str, int]:
-    """Return for each column of text the bytes that its largest part takes once unpacked."""
-    sizes = dict.fromkeys(text, 0)
-    for i in range(metadata.num_row_groups):
-        group = metadata.row_group(i)
-        for column in map(group.column, range(group.num_columns)):
-            if column.path_in_schema in sizes:
-                sizes[column.path_in_schema] = max(sizes[column.path_in_schema], column.total_uncompressed_size)
-    return sizes
+def _footer_size(stream: BinaryIO) -> int:
+    """Return the bytes that describe columns and row groups, which pyarrow reads into many times that memory."""
+    end = stream.seek(0, 2)
+    stream.seek(max(end - 8, 0))
+    size = int.from_bytes(stream.read(4), "little")
+    stream.seek(0)
+    return size if size < end else 0  # a damaged file, of which pyarrow says so
+
+
+def _text_sizes(metadata: Any, text: Sequence[str]) -> Iterator[tuple[int, dict[str, int]]]:
+    """Return for each part of the rows their number, and the bytes that its columns of text take once unpacked."""
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        columns = map(group.column, range(group.num_columns))
+        sizes = {each.path_in_schema: each.total_uncompressed_size for each in columns if each.path_in_schema in text}
+        yield max(group.num_rows, 1), sizes
 
 
 def _longest(column: Any) -> int:

@@ -12,6 +12,8 @@ from transvariation.tables.grid import Block, Grid
 _VARIABLE = {"element", "elements", "analyte", "analyt", "isotope", "oxide", "variable", "parameter", "feature"}
 _VALUE = {"value", "wert", "concentration", "conc", "konzentration", "content", "gehalt", "result", "ergebnis"}
 
+MOST_PIVOTED = 20_000_000  # cells of a long table once it has a column per variable
+
 
 def wide_blocks(grid: Grid, most: int, given: Collection[str]) -> Iterator[Block]:
     """Read the blocks of a table; of a long one, a single block with a column per variable, and the grid's new header.
@@ -76,8 +78,9 @@ def _names_variables(name: str, block: Block, j: int) -> bool:
     distinct = set(labels)
     if not 1 < len(distinct) < len(labels):
         return False
-    n_chemical = sum(is_chemical(split_unit(label)[0]) for label in distinct)
-    return key(name) in _VARIABLE or n_chemical >= 0.8 * len(distinct)
+    if key(name) in _VARIABLE:
+        return True
+    return sum(is_chemical(split_unit(label)[0]) for label in distinct) >= 0.8 * len(distinct)
 
 
 def _may_be_numbers(read: Cells) -> bool:
@@ -118,6 +121,9 @@ def _pivoted(grid: Grid, block: Block, names: int, value: int, labels: Sequence[
     if "" in variables:
         empty = block.rows[[i for (_, variable), i in places.items() if variable == variables[""]]]
         grid.problems.add("empty-label", int(empty[0]), grid.header[names], role="variable", rows=f"row {empty[0]}")
+    if len(variables) * len(objects) > MOST_PIVOTED:
+        n = {"rows": len(block.rows), "objects": len(objects), "variables": len(variables)}
+        raise grid.problems.stop("long-table-sparse", None, grid.header[names], **n)
     cells = np.full((len(variables), len(objects)), None, dtype=object)
     for (row, variable), i in places.items():
         cells[variable, row] = block.columns[value][i]

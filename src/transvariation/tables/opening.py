@@ -113,7 +113,7 @@ def opened(
         if is_excel:
             grid = ExcelGrid(stream, problems, limits, how.sheet, how.decimal, how.header_row or 1)
         elif head.startswith(b"PAR1"):
-            grid = open_parquet(stream, problems, how.decimal)
+            grid = open_parquet(stream, problems, limits, how.decimal)
         else:
             grid = TextGrid(stream, problems, how.delimiter, how.decimal, how.encoding, how.header_row or 1)
             if grid.header and how.header_row is None and _are_data(grid.header):

@@ -27,8 +27,8 @@ MESSAGES = {
     " or Parquet",
     "large-part": "the Excel file has a part or a row that is too large for a table ({member}); save the table as CSV"
     " or Parquet",
-    "too-many-cells": "more than {limit:,} cells up to this row, most of them empty; delete the empty columns at the"
-    " right and the empty rows below, or save the table as CSV",
+    "empty-cells": "more than {limit:,} cells up to this row that are empty or beyond the header; delete the columns"
+    " at the right and the rows below that hold nothing, or save the table as CSV",
     "library": "reading {kind!s} files needs {library!s}",
     "too-many-columns": "{n:,} columns are more than the {limit:,} allowed",
     "too-many-rows": "more than {n:,} rows: too large to read at once",
@@ -37,7 +37,9 @@ MESSAGES = {
     "endless-line": "a row has more than 4,000,000 characters: an unclosed quotation mark, or not a table",
     "nul": "the cell contains a NUL byte: the file is damaged; export it again",
     "open-quote": "a quotation mark is opened and never closed; the rest of the file could not be read",
-    "large-text": "the column holds {size:,} MB of text, more than the {limit:,} MB allowed; leave it out of the file",
+    "large-footer": "the Parquet file describes its columns and parts in {size:,} MB; write it with fewer, larger parts"
+    " (row groups), or as CSV",
+    "large-text": "the file holds {size:,} MB of text or more, most of it in this column; leave the column out",
     "long-cell": "a cell has more than 131,072 characters: an unclosed quotation mark, or not a table",
     "unreadable-row": "the row cannot be split into cells ({reason!s}); the rest of the file could not be read",
     # sheets
@@ -126,6 +128,8 @@ MESSAGES = {
     " measure them, or fit without them",
     "transposed": "the rows are variables ({names}) and the columns are objects ({objects}); transpose the table, so"
     " that each object has one row",
+    "long-table-sparse": "{rows:,} rows name {objects:,} objects and {variables:,} variables, so that most values would"
+    " be missing; is this the column of variables? Otherwise give the table a column per variable",
     "long-table-twice": "{name} of {label} has a value already, in row {first}; remove one, or number the replicates in"
     " a column",
     "long-table-unclear": "the column names elements, as in a table of one value per row, but several columns hold"

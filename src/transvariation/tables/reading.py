@@ -241,6 +241,8 @@ def _read_parts(
         if columns is None:
             columns = find_columns(view, block, **given)
             view.measured = [j for j, column in enumerate(columns) if column.role == "measurement"]
+            if not view.measured:
+                grid.problems.check()  # nothing to read further rows for
             if resampling is not None:
                 grid.measured = sorted(resampling.at)
         for part in [block] if rows is None else map(block.keep, blocks(len(block.rows), rows)):

@@ -115,7 +115,8 @@ class TextGrid(Grid):
             while piece := text.read(PIECE_CHARACTERS):
                 yield piece + text.readline()
         finally:
-            text.detach()  # the stream stays open
+            if not self._stream.closed:
+                text.detach()  # the stream stays open
 
     def _report(self, error: str, row: int) -> None:
         """Report a row that cannot be split into cells."""
