@@ -8,6 +8,7 @@ from scipy.spatial.distance import squareform
 
 from transvariation._typing import Floats
 from transvariation.casework.background.likelihood_ratio import Performance
+from transvariation.casework.background.rates import Rate
 from transvariation.casework.decision import Basis, Variables
 from transvariation.casework.errors import Caution
 from transvariation.casework.foreign import Foreign
@@ -17,6 +18,25 @@ RatiosBySystem = dict[str, tuple[float, str]]  # log10 likelihood ratio and boun
 
 GROUPING_SENSITIVITY = 0.9  # at which recovered fragments are grouped
 MAX_FRAGMENTS_GROUPED = 60  # recovered fragments; of more, no groups are formed
+
+
+@dataclass(frozen=True)
+class GroupingRates:
+    """How often sets of fragments are grouped wrongly.
+
+    Attributes
+    ----------
+    fragments : int
+        In each set.
+    divided : Rate
+        The share of sets of one source that do not form a single group.
+    mixed : Rate
+        The share of sets of two sources, half of each, in which fragments of both share a group.
+    """
+
+    fragments: int
+    divided: Rate
+    mixed: Rate
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -76,6 +96,8 @@ class BackgroundEvidence(Evidence):
         Performance of each likelihood-ratio system.
     homogeneity_p_value, replicate_p_value : float or None
         Of the control fragments compared with those of one source, and of all replicates with those of the background.
+    grouping : GroupingRates or None
+        How often fragments of the background are grouped wrongly; None without groups.
     """
 
     ratios: tuple[RatiosBySystem, ...]
@@ -83,6 +105,7 @@ class BackgroundEvidence(Evidence):
     likelihood: dict[str, Performance] = field(default_factory=dict)
     homogeneity_p_value: float | None = None
     replicate_p_value: float | None = None
+    grouping: GroupingRates | None = None
 
 
 def group_fragments(pair_p_values: Floats) -> tuple[tuple[int, ...], ...]:

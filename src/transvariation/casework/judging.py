@@ -144,7 +144,7 @@ def judge_tables(
     words = f"comparing {len(tables.recovered.names)} recovered with {len(tables.control.names)} control fragments"
     progress(words, 0.7 if background else None)  # without a background this step is nearly all the work
     if background is not None and not settings.groups_for(tables.axis is not None):
-        background = replace(background, groups=(), group_p_values=(), group_ratios=())
+        background = replace(background, groups=(), group_p_values=(), group_ratios=(), grouping=None)
     control = compare_with_control(tables, settings, None if background is None else background.groups)
     progress("checking the control", 0.9)
     checks, cautions = check_case(tables, background, np.random.default_rng(seed))
@@ -171,6 +171,7 @@ def judge_tables(
         provenance=provenance(command, seed=seed),
         spectra=spectra,
         foreign=control.foreign,
+        grouping=None if background is None else background.grouping,
     )
 
 

@@ -10,6 +10,7 @@ from transvariation.casework.checks import Check
 from transvariation.casework.controls import Joint, join
 from transvariation.casework.decision import Conclusion, Group, Model, conclude, conclude_group
 from transvariation.casework.errors import Caution
+from transvariation.casework.evidence import GroupingRates
 from transvariation.casework.foreign import Foreign
 from transvariation.casework.settings import CaseSettings
 from transvariation.casework.spectra import Spectra
@@ -87,6 +88,8 @@ class CaseResult:
         The control spectra, if the variables are a spectrum.
     foreign : Foreign or None
         The evidence on known foreign fragments, if some were given.
+    grouping : GroupingRates or None
+        How often fragments of background sources are grouped wrongly; None without groups or a background.
     cases : tuple of CaseResult
         If the control has several sources, the case of each; `conclusions` then has one per source and fragment,
         `cautions` those that hold for all sources, and `model` is that of the source with the fewest calibrating units.
@@ -109,6 +112,7 @@ class CaseResult:
     provenance: dict[str, str]
     spectra: Spectra | None = None
     foreign: Foreign | None = None
+    grouping: GroupingRates | None = None
     cases: tuple["CaseResult", ...] = ()
     joint: Joint | None = None
 

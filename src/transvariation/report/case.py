@@ -36,7 +36,7 @@ from transvariation.report.case_text import (
     format_rate,
     format_ratio,
     format_share,
-    group_sentence,
+    group_lines,
     sentences,
 )
 from transvariation.report.controls import matrix_section
@@ -143,8 +143,8 @@ def _conclusions(result: CaseResult) -> Section:
     several = len(result.conclusions) > STATED  # of many fragments the table is enough, unless the evidence disagrees
     for c in [c for c in result.conclusions if c.disagreements or not several][:STATED]:
         section.labelled(c.fragment, " ".join(sentences(c, result)))
-    for group in result.groups:
-        section.text(group_sentence(result, group))
+    for line in group_lines(result):
+        section.text(line)
     for sentence in alike_sentences(result):
         section.text(sentence)
     if result.model.conclusive and len(result.conclusions) >= SEVERAL:

@@ -199,7 +199,7 @@ def fact_lines(result: CaseResult) -> list[str]:
         lines.append(f"The Monte Carlo error of the p-values is at most {calibration.monte_carlo_error:.1g}.")
     if result.foreign is not None:
         lines.append(foreign_sentence(result, result.foreign))
-    lines += [group_sentence(result, group) for group in result.groups]
+    lines += group_lines(result)
     return [*lines, *_left_out(result)]
 
 
@@ -246,6 +246,17 @@ def _variables(result: CaseResult) -> str:
     if result.settings.steps is not None:
         words += f", after {result.settings.steps}"
     return words + (f"; not used: {listed(v.unused)}" if v.unused else "")
+
+
+def group_lines(result: CaseResult) -> list[str]:
+    """State which recovered fragments belong together, and how often such groups are wrong."""
+    lines = [group_sentence(result, group) for group in result.groups]
+    if lines and (found := result.grouping) is not None:
+        lines.append(
+            f"Such groups on the background: {format_rate(found.divided)} of sets of {found.fragments} fragments of "
+            f"one source are divided, {format_rate(found.mixed)} of sets of two sources have a group with both."
+        )
+    return lines
 
 
 def group_sentence(result: CaseResult, group: Any) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from transvariation._typing import Floats
+from transvariation.casework.background.grouping import measure_grouping
 from transvariation.casework.background.likelihood_ratio import MIN_SOURCES_FOR_RATIOS, SYSTEM
 from transvariation.casework.background.model import Background, bound_of
 from transvariation.casework.background.pairs import Design, Pairs, Source, one_pair, scaled_differences
@@ -75,6 +76,9 @@ def compare_with_background(
         univariate=None if tables.is_summarised else univariate,
         ratios=tuple(ratios),
         groups=groups,
+        grouping=measure_grouping(tables.background, len(recovered), usual.questioned_replicates, seed)
+        if groups
+        else None,
         group_p_values=tuple(_p_value(background, *each) for each in joint),
         group_ratios=tuple(log10_lr(*each) for each in joint),
         likelihood={} if ratio is None else {SYSTEM: ratio.performance},
