@@ -777,7 +777,7 @@ def report(case: Path, reports: tuple[Path, ...], overwrite: bool) -> None:
 @click.argument("case", type=INPUT)
 @click.option("--folder", type=FOLDER, help="Where the tables are.  [as named in the case, or beside it]")
 def verify(case: Path, folder: Path | None) -> None:
-    """Recompute a saved CASE (a JSON file) from the tables that it names, and say what differs.
+    """Recompute a saved CASE (a JSON file, or a model that fit wrote) from its tables, and say what differs.
 
     Exit status: 0 = the same result, 1 = it differs or could not be recomputed, 2 = the input is wrong.
     """
@@ -787,9 +787,11 @@ def verify(case: Path, folder: Path | None) -> None:
 
     with _usage_errors(), Console(stderr=True).status("recomputing"):
         found = run(case, folder=folder)
-    states = {"same": "unchanged", "changed": "CHANGED since the case was judged", "missing": "not found"}
+    states = {"same": "unchanged", "changed": "CHANGED since it was read", "missing": "not found"}
     for table in found.tables:
         _say(f"{table.table}: {table.file}: {states[table.state]}")
+    if found.sha256:
+        _say(f"Model: SHA-256 {found.sha256}")
     for line in found.versions:
         _say(f"Another version of {line}")
     if not found.recomputed:
@@ -799,6 +801,6 @@ def verify(case: Path, folder: Path | None) -> None:
     if len(found.differences) > 20:
         _say(f"... and {len(found.differences) - 20} more differences")
     if found.confirmed:
-        _say("Confirmed: the recomputed case is the same.")
+        _say("Confirmed: what was recomputed is the same.")
     else:
         raise SystemExit(1)

@@ -5,8 +5,11 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from transvariation.casework import CaseError, judge, verify
+from transvariation import TOCC, load, save
+from transvariation.casework import CaseError, CaseSettings, judge, verify
+from transvariation.casework.model_file import fit_model
 from transvariation.cli import main
+from transvariation.persistence import read_about
 from transvariation.report.demo import write_tables
 
 pytestmark = pytest.mark.slow
@@ -59,3 +62,23 @@ def test_command_line_verifies_and_reports_again(folder, tmp_path):
     assert ran.exit_code == 0, ran.output
     assert (tmp_path / "again.html").stat().st_size > 10_000
     assert CliRunner().invoke(main, ["verify", str(folder / "edited.json")]).exit_code == 1
+
+
+def test_a_model_is_fitted_again_and_changed_numbers_are_named(folder, tmp_path):
+    model, forged = tmp_path / "windows.model", tmp_path / "forged.model"
+    sha256 = fit_model(folder / "windows.csv", model, CaseSettings(features=["K", "Mg"], method="tocc")).sha256
+    ran = CliRunner().invoke(main, ["verify", str(model)])
+    assert (ran.exit_code, f"Model: SHA-256 {sha256}" in ran.output) == (0, True), ran.output
+    classifier = load(model)
+    classifier._calibration.scores[:3] += 0.01
+    save(classifier, forged, about=read_about(model)["about"])
+    ran = CliRunner().invoke(main, ["verify", str(forged)])
+    assert (ran.exit_code, sha256 in ran.output) == (1, False)
+    assert "3 of 73 numbers differ" in ran.output
+    assert not verify(model, folder=tmp_path).recomputed
+
+
+def test_a_model_saved_by_other_means_is_refused_in_words(tmp_path):
+    save(TOCC(), tmp_path / "other.model")
+    with pytest.raises(CaseError, match="only models that `fit` wrote can be verified"):
+        verify(tmp_path / "other.model")

@@ -1,18 +1,27 @@
 """Recompute a saved case from its tables and name every difference."""
 
 import hashlib
+import io
 import json
 import math
+import tempfile
+import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from transvariation import __version__
 from transvariation.casework.errors import CaseError
 from transvariation.casework.judging import judge
+from transvariation.casework.model_file import fit_model
 from transvariation.casework.reading import NFI
 from transvariation.casework.result import CaseResult
-from transvariation.casework.settings import TABLES
+from transvariation.casework.settings import TABLES, CaseSettings
+from transvariation.model_archive import HEADER
+from transvariation.persistence import load, read_about
 from transvariation.provenance import provenance
 
 IGNORED = ("provenance", "schema")
@@ -52,12 +61,15 @@ class Verification:
         Versions of software that differ, with both.
     recomputed : bool
         Whether all tables were there and unchanged, so that the case could be recomputed.
+    sha256 : str
+        Of the whole model, where a model was verified.
     """
 
     tables: tuple[TableFound, ...]
     differences: tuple[str, ...]
     versions: tuple[str, ...]
     recomputed: bool
+    sha256: str = ""
 
     @property
     def confirmed(self) -> bool:
@@ -86,12 +98,12 @@ def read_case_file(path: str | Path) -> CaseResult:
 def verify(
     path: str | Path, *, folder: str | Path | None = None, progress: Callable[[str, float | None], None] | None = None
 ) -> Verification:
-    """Recompute a saved case from the tables that it names.
+    """Recompute a saved case, or a model that `fit` wrote, from the tables that it names.
 
     Parameters
     ----------
     path : path
-        The JSON file of the case.
+        The JSON file of the case, or the model file.
     folder : path, optional
         Where the tables are; by default they are sought as they were named, and beside the JSON file.
     progress : callable, optional
@@ -105,31 +117,78 @@ def verify(
     --------
     transvariation.casework.judge : Judge a case.
     """
+    if zipfile.is_zipfile(path):
+        return _verify_model(Path(path), folder)
     saved = read_case_file(path)
     tables: list[TableFound] = []
     sources: dict[str, Any] = {}
     for which in TABLES:
         if (given := getattr(saved.inputs, which)) is None:
             continue
-        name = str(given["file"])
         if which == "background" and not given["sha256"]:
             sources[which], state = NFI, "same"
         else:
-            own = Path(name).name
-            files = [Path(folder) / own] if folder is not None else [Path(name), Path(path).parent / own]
-            file = next((file for file in files if file.is_file()), None)
-            if file is None:
-                state = "missing"
-            else:
-                same = hashlib.sha256(file.read_bytes()).hexdigest() == given["sha256"]
-                sources[which], state = file, "same" if same else "changed"
-        tables.append(TableFound(which, name, state))
+            sources[which], state = _find_table(given, Path(path), folder)
+        tables.append(TableFound(which, str(given["file"]), state))
     versions = tuple(_versions(saved.provenance, provenance("transvariation verify")))
     if any(table.state != "same" for table in tables):
         return Verification(tuple(tables), (), versions, recomputed=False)
     again = judge(**sources, settings=saved.settings, progress=progress)
     one, two = (json.loads(each.to_json()) for each in (saved, again))
     return Verification(tuple(tables), tuple(_differences(one, two, "")), versions, recomputed=True)
+
+
+def _find_table(given: Mapping[str, Any], path: Path, folder: str | Path | None) -> tuple[Path | None, str]:
+    """Find a table where it was, beside the saved file or in a folder, and compare its SHA-256."""
+    name = str(given["file"])
+    files = [Path(name), path.parent / Path(name).name] if folder is None else [Path(folder) / Path(name).name]
+    file = next((file for file in files if file.is_file()), None)
+    if file is None:
+        return None, "missing"
+    same = hashlib.sha256(file.read_bytes()).hexdigest() == given["sha256"]
+    return file, "same" if same else "changed"
+
+
+def _verify_model(path: Path, folder: str | Path | None) -> Verification:
+    """Fit a saved model again, and compare all numbers in it."""
+    load(path)  # which refuses damage
+    known = read_about(path)
+    try:
+        given, settings = known["about"]["control"], CaseSettings.from_dict(known["about"]["settings"])
+        file, state = _find_table(given, path, folder)
+    except (KeyError, TypeError, ValueError) as error:
+        raise CaseError("not-a-fitted-model", file=path, reason=error) from None
+    tables = (TableFound("control", str(given["file"]), state),)
+    now = f"transvariation {__version__}"
+    versions = () if known["written_by"] == now else (f"software: {known['written_by']} then, {now} now",)
+    if file is None or state != "same":
+        return Verification(tables, (), versions, recomputed=False, sha256=known["sha256"])
+    with tempfile.TemporaryDirectory() as scratch:
+        again = Path(scratch) / "model"
+        fit_model(file, again, settings)
+        found = tuple(_model_differences(path, again))
+    return Verification(tables, found, versions, recomputed=True, sha256=known["sha256"])
+
+
+def _model_differences(one: Path, two: Path) -> Iterator[str]:
+    with zipfile.ZipFile(one) as saved, zipfile.ZipFile(two) as again:
+        for name in sorted({*saved.namelist(), *again.namelist()} - {HEADER}):
+            if name not in saved.namelist() or name not in again.namelist():
+                yield f"{name}: only in the {'saved' if name in saved.namelist() else 'recomputed'} model"
+            elif name.endswith(".npy"):
+                a, b = (np.load(io.BytesIO(each.read(name)), allow_pickle=False) for each in (saved, again))
+                if a.shape != b.shape or a.dtype != b.dtype:
+                    yield f"{name}: {a.dtype} {a.shape} saved, {b.dtype} {b.shape} recomputed"
+                elif a.dtype.kind == "f":
+                    differs = ~np.isclose(a, b, rtol=TOLERANCE, atol=1e-12, equal_nan=True)
+                    if differs.any():
+                        first = int(np.argmax(differs))
+                        values = f"{float(a.ravel()[first])!r} saved, {float(b.ravel()[first])!r} recomputed"
+                        yield f"{name}: {differs.sum()} of {a.size} numbers differ; the first: {values}"
+                elif not np.array_equal(a, b):
+                    yield f"{name}: {np.sum(a != b)} of {a.size} values differ"
+            else:
+                yield from _differences(json.loads(saved.read(name)), json.loads(again.read(name)), "")
 
 
 def _versions(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:

@@ -64,6 +64,8 @@ MESSAGES = {
     "batch-table": "{file!s} lacks the column {lacking!s}; a table of cases has the columns case, control and"
     " recovered, and may have those of case details",
     # files
+    "not-a-fitted-model": "{file} does not name the table and the settings that it was fitted with ({reason!s}); only"
+    " models that `fit` wrote can be verified",
     "not-a-case": "{file!s} is not a case that this version wrote: {reason!s}",
     "log-of-model": "log: a model is fitted to the values as given; take logarithms in the tables first",
     "not-a-model": "{file} exists and holds no model; give another name, or delete it first",

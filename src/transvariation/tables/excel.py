@@ -18,9 +18,11 @@ from transvariation.tables.problems import Problems, TableError
 EXCEL_ROWS, EXCEL_COLUMNS = 1_048_576, 16_384
 MOST_EMPTY = 5_000_000  # cells that are empty or lie beyond the header, unless there are a twentieth as many others
 LONGEST_ROW = 4_000_000  # bytes of XML between the ends of two rows, or of two shared strings
+MOST_RUNS = 20_000  # of formatted text in about as many bytes
 LARGEST_PART = 10_000_000  # bytes of a part that openpyxl holds as a whole, such as the styles
 _XML = (b"<", b"\x00", b"\xef\xbb", b"\xfe\xff", b"\xff\xfe")  # what a part in any encoding begins with
 _END_OF_ITEM = re.compile(rb"</(?:[\w.-]+:)?(?:row|si)\s*>")
+_RUN = re.compile(rb"<(?:[\w.-]+:)?r[\s>]")
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 
 
@@ -241,6 +243,7 @@ def _check_part(file: IO[bytes], name: str, size: int, problems: Problems) -> No
             text = rest + piece
             end = max((match.end() for match in _END_OF_ITEM.finditer(text)), default=0)
             rest = text[end:]
-            in_rows = len(rest) <= LONGEST_ROW and b"<!" not in text  # a comment may hold what looks like an end
+            # a comment may hold what looks like an end; runs of formatted text take openpyxl long
+            in_rows = len(rest) <= LONGEST_ROW and b"<!" not in text and len(_RUN.findall(text)) < MOST_RUNS
         if not in_rows:
             problems.add("large-part", member=name)
