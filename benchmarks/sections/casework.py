@@ -22,14 +22,7 @@ from benchmarks.data import DATA
 from benchmarks.panes import make_panes
 from benchmarks.table import RESULTS, Table
 from transvariation.casework.astm import MIN_FRAGMENTS, match_interval
-from transvariation.casework.background.likelihood_ratio import (
-    LikelihoodSystem,
-    Performance,
-    cllr,
-    elub,
-    recalibrated,
-    shrunk_covariance,
-)
+from transvariation.casework.background.model import Background
 from transvariation.casework.background.pairs import (
     Design,
     Pairs,
@@ -38,7 +31,9 @@ from transvariation.casework.background.pairs import (
     same_source_pairs,
     scaled_differences,
 )
+from transvariation.casework.background.performance import Performance, cllr, elub, recalibrated
 from transvariation.casework.background.same_source import SameSourceDifferences, VarianceStabilizer, source_p_values
+from transvariation.casework.background.three_level import shrunk_covariance
 from transvariation.datasets import load_nfi_glass
 from transvariation.neighbor_tocc import NeighborTOCC
 from transvariation.report.case_figures import draw_ece, draw_tippett
@@ -289,7 +284,7 @@ def _ratios(name: str, sources: list[Source], design: Design) -> list[dict]:
         seen, fresh = (_transformed(part, stabilizer) for part in (background, unseen))
         same = same_source_pairs(fresh, design, rng)
         both = same, different_source_pairs(same, rng, N_DIFFERENT // 5)
-        system = LikelihoodSystem().fit(seen).calibrate(design)
+        system = Background(background).calibrated(design)
         for pairs in both:
             found.setdefault("three-level with heavy tails (used)", []).append((system.log10_lr(pairs), pairs))
         for words, rival in (("two-level, as in lir", TwoLevel), ("calibrated Mahalanobis distance", Mahalanobis)):
@@ -390,8 +385,9 @@ def _calibrated_rival(rival: Any, sources: list[Source], design: Design, rng: np
 
 def _performance(sources: list[Source], design: Design) -> Performance:
     """Measure the system on the sources themselves, each left out in turn."""
-    stabilizer = VarianceStabilizer().fit(sources)
-    return LikelihoodSystem().fit(_transformed(sources, stabilizer)).calibrate(design).performance
+    ratio = Background(sources).calibrated(design)
+    assert ratio is not None
+    return ratio.performance
 
 
 def _figure(glass: tuple[list[Source], tuple[Design, ...]]) -> Figure:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from transvariation.casework.astm import Criterion, MatchInterval
-from transvariation.casework.background.likelihood_ratio import Performance
+from transvariation.casework.background.performance import Performance
 from transvariation.casework.background.rates import Rate, measure_rate
 from transvariation.casework.background.survey import Survey
 from transvariation.casework.errors import Caution
@@ -41,6 +41,8 @@ class Basis:
         those above 0.01.
     monte_carlo_error : float
         The largest standard error of the p-values of the fragments, from the draws of background fragments.
+    ratio_error : float
+        The same of their log10 likelihood ratios.
     """
 
     n: int
@@ -48,6 +50,7 @@ class Basis:
     rates: dict[str, tuple[float, ...]] = field(default_factory=dict)
     source_p_values: dict[str, float] = field(default_factory=dict)
     monte_carlo_error: float = 0.0
+    ratio_error: float = 0.0
 
     def indistinguishable(self, sensitivity: float) -> tuple[tuple[str, ...], Rate] | None:
         """Return the background sources that cannot be distinguished from the control, and their share."""

@@ -7,7 +7,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
 from transvariation._typing import Floats
-from transvariation.casework.background.likelihood_ratio import Performance
+from transvariation.casework.background.performance import Performance
 from transvariation.casework.background.rates import Rate
 from transvariation.casework.decision import Basis, Variables
 from transvariation.casework.errors import Caution

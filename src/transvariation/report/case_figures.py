@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from transvariation.casework import CaseResult
-from transvariation.casework.background.likelihood_ratio import Performance
+from transvariation.casework.background.performance import Performance
 from transvariation.casework.foreign import Foreign
 from transvariation.casework.spectra import Spectra
 from transvariation.report.figure_style import DARK, PHONE_WIDTH, RED, WARM

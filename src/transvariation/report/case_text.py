@@ -195,8 +195,9 @@ def fact_lines(result: CaseResult) -> list[str]:
             "different-source comparisons are not."
         )
     lines += alike_sentences(result)
-    if calibration.monte_carlo_error:
-        lines.append(f"The Monte Carlo error of the p-values is at most {calibration.monte_carlo_error:.1g}.")
+    errors = {"p-values": calibration.monte_carlo_error, "log10 likelihood ratios": calibration.ratio_error}
+    if printed := [f"{error:.1g} in the {what}" for what, error in errors.items() if error]:
+        lines.append(f"Monte Carlo error, from the draws of background fragments: at most {' and '.join(printed)}.")
     if result.foreign is not None:
         lines.append(foreign_sentence(result, result.foreign))
     lines += group_lines(result)

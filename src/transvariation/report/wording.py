@@ -99,7 +99,7 @@ GUARANTEES = {
     "probability of about 1 - sensitivity. This was measured on glass and on simulated panes; it is not proved.",
 }
 UNITS = {"control": "control fragment", "background": "background source"}
-SYSTEMS = {"three_level": "three-level model", "survey": "continuous ratio by a survey"}
+SYSTEMS = {"three_level": "three-level model combined with tp", "survey": "continuous ratio by a survey"}
 SCALE_NAME = "ENFSI Guideline for Evaluative Reporting in Forensic Science (2015)"
 # Upper ends of the verbal scale of the European Network of Forensic Science Institutes.
 SCALE = (

@@ -36,7 +36,7 @@ def compare_with_background(
     univariate = np.full(tables.recovered.means.shape, np.nan)
     ranks, ratios = np.empty(len(recovered)), []
     counts = [min(len(rows), most) for rows in tables.recovered.rows]
-    errors = np.zeros(len(recovered))
+    errors = np.zeros((len(recovered), 2))  # of p-values and log10 ratios
     usual = Design(k, 1, r_known, sorted(counts)[len(counts) // 2])
     replicates = [tables.prepared(x)[:, kept] for x in (*tables.control.replicates, *tables.recovered.replicates)]
     cautions = [
@@ -53,10 +53,12 @@ def compare_with_background(
         design = Design(k, 1, r_known, r)
         pair = one_pair(control.mean(axis=0), recovered[i], design)
         ranks[i] = _p_value(background, pair, design)
-        errors[i] = background.differences(design).p_value_errors(scaled_differences(pair))[0]
+        errors[i, 0] = background.differences(design).p_value_errors(scaled_differences(pair))[0]
         if not tables.is_summarised:  # a component is no variable that could be a reason
             univariate[i, kept] = background.univariate_p_values(pair, design)
         ratios.append(log10_lr(pair, design))
+        if ratios[-1] and (calibrated := background.calibrated(design)):
+            errors[i, 1] = calibrated.errors(pair)[0]
     differences, n = background.differences(usual), len(background.usable)
     names = [name for name, x in zip(tables.background_names, tables.background, strict=False) if len(x) > 1]
     shares = zip(names, background.source_p_values(control.mean(axis=0), usual).tolist(), strict=False)
@@ -71,7 +73,13 @@ def compare_with_background(
     ]
     ratio = None if cautions else background.calibrated(usual)
     return BackgroundEvidence(
-        basis=Basis(n, 1 / (n + 1), background.rates(usual), alike, float(errors.max())),
+        basis=Basis(
+            n,
+            1 / (n + 1),
+            background.rates(usual),
+            alike,
+            *errors.max(axis=0).tolist(),
+        ),
         p_values=ranks,
         univariate=None if tables.is_summarised else univariate,
         ratios=tuple(ratios),

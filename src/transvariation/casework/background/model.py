@@ -10,7 +10,7 @@ from transvariation._typing import Floats
 from transvariation.casework.background.likelihood_ratio import (
     MIN_SOURCES_FOR_RATIOS,
     CalibratedRatio,
-    LikelihoodSystem,
+    calibrate_background,
 )
 from transvariation.casework.background.pairs import (
     Design,
@@ -20,13 +20,15 @@ from transvariation.casework.background.pairs import (
     one_pair,
     scaled_differences,
 )
-from transvariation.casework.background.rates import Rate, measure_rate
+from transvariation.casework.background.rates import Rate, measure_rates
 from transvariation.casework.background.same_source import SameSourceDifferences, VarianceStabilizer, source_p_values
+from transvariation.casework.background.three_level import ThreeLevelModel
 from transvariation.conformal import is_accepted
 from transvariation.explanation import largest_p_values
 from transvariation.scalings import Standardization
 
 _ROUNDING = 1e-9
+N_GROUPING = 6_000  # same-source comparisons by which recovered fragments are grouped: a rough question
 SENSITIVITIES = np.linspace(0.5, 1.0, 101)  # at which error rates are measured, besides the highest supported one
 
 
@@ -79,8 +81,9 @@ class Background:
         self.stabilizer = VarianceStabilizer().fit(sources)
         self.usable = [source for source in sources if len(source) > 1]
         self._differences: dict[Design, SameSourceDifferences] = {}
+        self._others: dict[Design, tuple[Pairs, Floats]] = {}
         self._ratios: dict[Design, CalibratedRatio] = {}
-        self._system: LikelihoodSystem | None = None
+        self._model: ThreeLevelModel | None = None
         self._locations: dict[Design, tuple[Standardization, KDTree, Floats]] = {}
 
     @property
@@ -124,11 +127,20 @@ class Background:
         if not self.supports_ratios:
             return None
         if design not in self._ratios:
-            if self._system is None:
+            if self._model is None:
                 stabilized = [[self.stabilizer.transform(x) for x in source] for source in self.usable]
-                self._system = LikelihoodSystem(self.seed).fit(stabilized)
-            self._ratios[design] = self._system.calibrate(design, self.differences(design).draw_)
+                self._model = ThreeLevelModel().fit(stabilized)
+            self._ratios[design] = calibrate_background(self._model, self.differences(design), *self.others(design))
         return self._ratios[design]
+
+    def others(self, design: Design) -> tuple[Pairs, Floats]:
+        """Return different-source comparisons in a design, and their scores by the same-source differences."""
+        if design not in self._others:
+            model = self.differences(design)
+            rng = np.random.default_rng(self.seed)
+            pairs = different_source_pairs(model.pairs_, rng, whitening=model.whitening_)
+            self._others[design] = pairs, model.score(scaled_differences(pairs))
+        return self._others[design]
 
     def univariate_p_values(self, pair: Pairs, design: Design) -> Floats:
         """Compute the p-value of a comparison by each variable only, corrected for the number of variables."""
@@ -139,7 +151,8 @@ class Background:
     def pair_p_values(self, means: Floats, replicates: int) -> Floats:
         """Compute p-values of all pairs of fragments, one against one."""
         first, second = np.triu_indices(len(means), 1)
-        model = self.differences(Design(1, 1, replicates, replicates))
+        model = SameSourceDifferences(Design(1, 1, replicates, replicates), self.seed, n_pairs=N_GROUPING)
+        model.fit(self.sources)
         found = np.ones((len(means), len(means)))
         found[first, second] = found[second, first] = model.p_values((means[first] - means[second]) / np.sqrt(2))
         return found
@@ -189,13 +202,16 @@ class Background:
         source = pairs.source[part]
         return np.array([np.median(p[source == i]) for i in range(len(self.usable))])
 
-    def error_rates(self, design: Design, sensitivity: float) -> tuple[Rate, Rate]:
-        """Measure false exclusion and false inclusion at a sensitivity; sources are left out in turn."""
-        same, different, pairs, others = self._unseen(design)
-        excluded, included = ~is_accepted(same, sensitivity), is_accepted(different, sensitivity)
+    def error_rates(self, design: Design, sensitivities: Sequence[float]) -> tuple[list[Rate], list[Rate]]:
+        """Measure false exclusion and false inclusion at sensitivities; sources are left out in turn."""
+        model, (others, scores) = self.differences(design), self.others(design)
+        pairs = model.pairs_
+        same, different = model.held_out_p_values(), source_p_values(model.calibration_, scores, pairs.source)
+        excluded = np.column_stack([~is_accepted(same, x) for x in sensitivities])
+        included = np.column_stack([is_accepted(different, x) for x in sensitivities])
         return (
-            measure_rate(excluded, pairs.source, weight=pairs.weight),
-            measure_rate(included, others.source, others.other, others.weight),
+            measure_rates(excluded, pairs.source, weight=pairs.weight),
+            measure_rates(included, others.source, others.other, others.weight),
         )
 
     def rates(self, design: Design) -> dict[str, tuple[float, ...]]:
@@ -203,22 +219,11 @@ class Background:
         n = len(self.usable)
         highest = n / (n + 1)
         chosen = (*SENSITIVITIES[highest - _ROUNDING > SENSITIVITIES].tolist(), highest)
-        found: dict[str, list[float]] = {"sensitivity": list(chosen)}
-        for sensitivity in chosen:
-            for name, rate in zip(("exclusion", "inclusion"), self.error_rates(design, sensitivity), strict=True):
-                for suffix, value in (("", rate.share), ("_low", rate.low), ("_high", rate.high), ("_n", rate.n)):
-                    found.setdefault(f"false_{name}{suffix}", []).append(float(value))
-        return {name: tuple(values) for name, values in found.items()}
-
-    def _unseen(self, design: Design) -> tuple[Floats, Floats, Pairs, Pairs]:
-        """Return p-values of same-source and of different-source comparisons, and the comparisons."""
-        model = self.differences(design)
-        if model.unseen_ is None:
-            rng = np.random.default_rng(self.seed)
-            others = different_source_pairs(model.pairs_, rng, whitening=model.whitening_)
-            model.unseen_ = model.p_values(scaled_differences(others)), others
-        different, others = model.unseen_
-        return model.held_out_p_values(), different, model.pairs_, others
+        found: dict[str, tuple[float, ...]] = {"sensitivity": chosen}
+        for name, rates in zip(("exclusion", "inclusion"), self.error_rates(design, chosen), strict=True):
+            for suffix, part in (("", "share"), ("_low", "low"), ("_high", "high"), ("_n", "n")):
+                found[f"false_{name}{suffix}"] = tuple(float(getattr(rate, part)) for rate in rates)
+        return found
 
 
 def bound_of(value: float, ratio: CalibratedRatio) -> str:

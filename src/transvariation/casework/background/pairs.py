@@ -15,9 +15,10 @@ from transvariation.conformal import group_weights
 
 Source = Sequence[Floats]  # one array of shape (replicates, p) per fragment
 
-N_PAIRS_DRAWN = 24_000  # same-source comparisons that are drawn from a background if it has as many
-N_DIFFERENT = 24_000  # different-source comparisons
-N_NEAR = 10  # sources nearest to each one, with which half of its different-source comparisons are made
+N_PAIRS_DRAWN = 60_000  # same-source comparisons that are drawn from a background if it has as many
+N_DIFFERENT = 96_000  # different-source comparisons
+NEAR_SHARE = 0.75  # of the different-source comparisons that are made with the nearest sources
+STEPS = (0.7548776662466927, 0.5698402909980532)  # of a sequence that fills the unit square evenly
 N_PAIR_PARTS = 4  # of the drawn comparisons, by which the Monte Carlo error is estimated
 
 
@@ -126,39 +127,51 @@ def draw_pairs(
         How many comparisons to draw, about; fewer if no more exist. None draws one round.
     """
     sides: tuple[list[Any], list[Any]] = ([], [])
-    counts = []
+    counts, replicates = [], []
     usable = [(number, rows) for number, rows in enumerate(row_numbers(background)) if len(rows) > 1]
     ways = 1 if n_pairs is None else max(_n_divisions(rows, design) for _, rows in usable)
     enough = max(len(rows) for _, rows in usable) * len(usable) if n_pairs is None else n_pairs
     most = max(1, enough // len(usable) // min(ways, N_PAIR_PARTS))
-    n_parts = max(1, min(enough // sum(min(len(rows), most) for _, rows in usable), ways))
+    # Rounds are drawn independently, so that several times as many as there are ways come near to all of them.
+    n_parts = max(1, min(enough // sum(min(len(rows), most) for _, rows in usable), 4 * ways if ways > 1 else 1))
     for number, rows in usable:
-        m = len(rows)
+        m, start = len(rows), len(replicates)
         n_theirs = min(design.questioned, max(1, m - design.known), m - 1)
         n_own = min(design.known, m - n_theirs)
-        turns = [
-            [_turns(len(at), n, n_parts, rng) for at in rows]
-            for n in (design.known_replicates, design.questioned_replicates)
-        ]
+        replicates += rows
         first = _turns(m, min(m, most), n_parts, rng)
-        rests = [_turns(m - 1, n_own + n_theirs - 1, n_parts, rng) for _ in rows]
-        for part in range(n_parts):
-            for q in first[part]:
-                rest = rests[q][part]
-                rest = rest + (rest >= q)
-                for side, fragments, turn in zip(sides, (rest[:n_own], [q, *rest[n_own:]]), turns, strict=True):
-                    side.append([rows[i][turn[i][part]] for i in fragments])
-                counts.append((n_own, n_theirs, number, part))
+        for q in range(m):
+            part = np.flatnonzero((first == q).any(axis=1))
+            rest = _turns(m - 1, n_own + n_theirs - 1, n_parts, rng)[part]
+            rest += rest >= q
+            questioned = np.column_stack([np.full(len(part), q), rest[:, n_own:]])
+            for side, fragments in zip(sides, (rest[:, :n_own], questioned), strict=True):
+                side.append((start + fragments) * n_parts + part[:, None])
+            counts.append(np.column_stack([np.tile([n_own, n_theirs, number], (len(part), 1)), part]))
     n_rows = sum(len(x) for source in background for x in source)
-    known, questioned = (mean_weights(side, n_rows) for side in sides)
-    return Draw(n_parts, known, questioned, *np.array(counts, dtype=np.intp).T)
+    means = []
+    for side, n in zip(sides, (design.known_replicates, design.questioned_replicates), strict=True):
+        # In every part each fragment is represented by some of its replicates.
+        rows_of = [turn for at in replicates for turn in at[_turns(len(at), n, n_parts, rng)]]
+        sets = [numbers for block in side for numbers in block]
+        means.append(_mean_of(sets, len(rows_of)) @ _mean_of(rows_of, n_rows))
+    return Draw(n_parts, means[0], means[1], *np.concatenate(counts).T)
+
+
+def _mean_of(sets: Sequence[Indices], n: int) -> csr_array:
+    """Compute the weights of n items in the mean of each set of them."""
+    sizes = np.array([len(numbers) for numbers in sets])
+    ends = np.append(0, np.cumsum(sizes))
+    return csr_array((np.repeat(1 / sizes, sizes), np.concatenate(sets), ends), shape=(len(sets), n))
 
 
 def _turns(m: int, n: int, n_turns: int, rng: np.random.Generator) -> Indices:
     """Choose n of m items in every turn, so that all are chosen about equally often."""
     n = min(n, m)
+    if n == 0:
+        return np.empty((n_turns, 0), dtype=np.intp)
     cycle = math.ceil(m / n)
-    orders = np.array([rng.permutation(m) for _ in range(math.ceil(n_turns / cycle))])
+    orders = rng.permuted(np.tile(np.arange(m), (math.ceil(n_turns / cycle), 1)), axis=1)
     turn = np.arange(n_turns)
     return np.asarray(orders[turn[:, None] // cycle, (turn[:, None] % cycle * n + np.arange(n)) % m])
 
@@ -210,8 +223,9 @@ def different_source_pairs(
 ) -> Pairs:
     """Pair the known fragments of each source with questioned fragments of other sources.
 
-    One half of the comparisons is with the nearest sources, which decide about misleading evidence, and the other half
-    with the remaining ones, or some of them; weights make all pairs of sources count equally.
+    All comparisons are made if there are no more than asked for. Otherwise most are with the nearest sources, which
+    decide about misleading evidence, and the others with the remaining ones, or some of them; weights make all pairs of
+    sources count equally.
 
     Parameters
     ----------
@@ -219,7 +233,7 @@ def different_source_pairs(
         Of the same source.
     rng : Generator
     n_pairs : int
-        How many to form, about.
+        How many to form, about; fewer if no more exist.
     whitening : ndarray of shape (p, p), optional
         The coordinates in which sources are near each other; by default those of the variables.
 
@@ -227,17 +241,27 @@ def different_source_pairs(
     -------
     Pairs
     """
-    numbers, sizes = np.unique(pairs.source, return_counts=True)
-    order, starts = np.argsort(pairs.source, kind="stable"), np.cumsum(sizes) - sizes
-    one, other, weight, part = _pairs_of_sources(pairs, order, starts, n_pairs, whitening, rng)
-    known, questioned = (order[starts[i] + (rng.random(len(i)) * sizes[i]).astype(np.intp)] for i in (one, other))
+    if len(pairs.source) ** 2 <= n_pairs:
+        known, questioned = np.nonzero(pairs.source[:, None] != pairs.source)
+        weight = group_weights(pairs.source)[known] * group_weights(pairs.source)[questioned]
+        part = np.zeros(len(known), dtype=np.intp)
+    else:
+        _, sizes = np.unique(pairs.source, return_counts=True)
+        order, starts = np.lexsort((rng.random(len(pairs.source)), pairs.source)), np.cumsum(sizes) - sizes
+        one, other, weight, part = _pairs_of_sources(pairs, order, starts, n_pairs, whitening, rng)
+        # Evenly spread over all combinations of two sources (Roberts, 2018), from a random one on.
+        offsets = rng.random((2, len(sizes), len(sizes)))[:, one, other]
+        spread = (offsets + part * np.array(STEPS)[:, None]) % 1
+        known, questioned = (
+            order[starts[i] + (share * sizes[i]).astype(np.intp)] for i, share in zip((one, other), spread, strict=True)
+        )
     return Pairs(
         pairs.known[known],
         pairs.questioned[questioned],
         pairs.n_known[known],
         pairs.n_questioned[questioned],
-        numbers[one],
-        numbers[other],
+        pairs.source[known],
+        pairs.source[questioned],
         weight,
         part,
     )
@@ -252,21 +276,20 @@ def _pairs_of_sources(
     rng: np.random.Generator,
 ) -> tuple[Indices, Indices, Floats, Indices]:
     """Choose ordered pairs of different sources, how many each stands for, and the round of each."""
-    n, half = len(starts), max(1, n_pairs // len(starts) // 2)
-    near = max(1, min(N_NEAR, half // N_PAIR_PARTS, n - 2))
+    n = len(starts)
+    each = max(1, int(NEAR_SHARE * n_pairs) // n), max(1, int((1 - NEAR_SHARE) * n_pairs) // n)
+    near = max(1, min(each[0] // N_PAIR_PARTS, (n - 1) // 2))
     means = np.add.reduceat(pairs.known[order], starts) / np.diff(starts, append=len(order))[:, None]
     tree = KDTree(means if whitening is None else means @ whitening)
     # A source is its own nearest one, unless two are equal.
     close = [row[row != i][:near] for i, row in enumerate(tree.query(tree.data, k=near + 1)[1])]
-    n_far = min(half, n - 1 - near)
+    n_far = min(each[1], n - 1 - near)
     far = [rng.permutation(np.delete(np.arange(n), [i, *row]))[:n_far] for i, row in enumerate(close)]
-    turns = max(1, half // near), max(1, half // n_far)
+    turns = max(1, each[0] // near), max(1, each[1] // n_far)
     other = np.concatenate([np.tile(close, turns[0]), np.tile(far, turns[1])], axis=1)
     sizes = near * turns[0], n_far * turns[1]
     weight = np.repeat([near / sizes[0], (n - 1 - near) / sizes[1]], sizes)
-    part = np.concatenate([np.repeat(np.arange(t), size // t) for t, size in zip(turns, sizes, strict=True)])
-    if turns[1] == 1:
-        part[sizes[0] :] = np.arange(n_far) % N_PAIR_PARTS
+    part = np.append(np.repeat(np.arange(turns[0]), near), np.arange(sizes[1]))
     return np.repeat(np.arange(n), len(part)), other.ravel(), np.tile(weight, n), np.tile(part, n)
 
 

@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import beta, t
 
+from transvariation._typing import Floats, Indices
+
 CONFIDENCE = 0.95
 
 
@@ -61,10 +63,16 @@ def measure_rate(
     >>> rate.share, round(rate.low, 2), round(rate.high, 2)
     (0.5, 0.4, 0.6)
     """
-    event = np.asarray(events, dtype=float)
-    n = len(event)
+    return measure_rates(np.asarray(events)[:, None], source, other, weight)[0]
+
+
+def measure_rates(
+    events: ArrayLike, source: ArrayLike, other: ArrayLike | None = None, weight: ArrayLike | None = None
+) -> list[Rate]:
+    """Compute shares of the same comparisons, one for each column of events: see :func:`measure_rate`."""
+    happened = np.asarray(events, dtype=bool)
+    n = len(happened)
     w = np.full(n, 1 / n) if weight is None else np.asarray(weight, dtype=float) / np.sum(weight)
-    share = float(np.clip(w @ event, 0.0, 1.0))
     members = [np.unique(np.asarray(source), return_inverse=True)[1]]
     if other is not None:
         joined = np.unique(np.concatenate([source, other]), return_inverse=True)[1]
@@ -73,6 +81,11 @@ def measure_rate(
     pair = np.unique(
         np.minimum(members[0], members[-1]) * n_sources + np.maximum(members[0], members[-1]), return_inverse=True
     )[1]
+    return [_rate(event.astype(float), w, members, n_sources, pair) for event in happened.T]
+
+
+def _rate(event: Floats, w: Floats, members: list[Indices], n_sources: int, pair: Indices) -> Rate:
+    n, share = len(event), float(np.clip(w @ event, 0.0, 1.0))
     if share in (0.0, 1.0):
         edge = float((1 - CONFIDENCE) ** (1 / (pair.max() + 1)))
         return Rate(share, n, edge if share else 0.0, 1.0 if share else 1 - edge)

@@ -41,7 +41,7 @@ WINDOW = 20  # neighbouring sources over which the within-source variance is ave
 SHRINKAGE = 0.1  # of that variance towards the variance over all sources
 N_REFERENCES = 6_000  # differences among which neighbours are sought, about
 N_SETS = 5  # drawn from each source to see how much its fragments, or its replicates, differ
-BLOCK = 2_000_000  # distances computed at a time
+BLOCK = 250_000  # distances computed at a time, which fit into a cache
 
 
 class SameSourceDifferences:
@@ -71,7 +71,6 @@ class SameSourceDifferences:
         self.stabilize = stabilize
         self.n_pairs = n_pairs
         self._replicate_dispersion: dict[tuple[int, ...], Floats] = {}  # of every source, by numbers of replicates
-        self.unseen_: Any = None  # p-values of different-source comparisons, once they have been computed
 
     def fit(self, background: Sequence[Source]) -> "SameSourceDifferences":
         """Learn from a background: one list of fragments per source."""
@@ -194,15 +193,19 @@ class SameSourceDifferences:
 
         A difference and its negative are equally typical of one source, so the nearer one counts.
         """
-        most = min(max(self.n_neighbors_), len(reference)) - 1
+        most = min(max(self.n_neighbors_), len(reference))
         found = np.empty((len(points), len(N_NEIGHBORS)))
         reference, points = reference.astype(np.float32), points.astype(np.float32)  # precise enough, and twice as fast
-        lengths = (reference**2).sum(axis=1)
+        halves = (reference**2).sum(axis=1) / 2
         for rows in gen_batches(len(points), max(1, BLOCK // len(reference))):
             block = points[rows]
-            squares = lengths - 2 * np.abs(block @ reference.T)
-            nearest = np.sort(np.partition(squares, most, axis=1)[:, : most + 1], axis=1)
-            nearest = np.sqrt(np.maximum(nearest + (block**2).sum(axis=1)[:, None], 0.0))
+            closeness = np.abs(block @ reference.T) - halves
+            nearest, each = np.empty((len(block), most), dtype=np.float32), np.arange(len(block))
+            for k in range(most):  # a few searches for the nearest are faster than a partition
+                at = closeness.argmax(axis=1)
+                nearest[:, k] = closeness[each, at]
+                closeness[each, at] = -np.inf
+            nearest = np.sqrt(np.maximum((block**2).sum(axis=1)[:, None] - 2 * nearest, 0.0))
             found[rows] = np.column_stack([nearest[:, :k].mean(axis=1) for k in self.n_neighbors_])
         return np.log(np.maximum(found, 1e-12))
 

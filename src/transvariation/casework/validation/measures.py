@@ -7,13 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from transvariation._typing import Bools, Floats, Indices
-from transvariation.casework.background.likelihood_ratio import (
-    MIN_SOURCES_FOR_RATIOS,
-    cllr,
-    cross_entropy,
-    recalibrated,
-)
+from transvariation.casework.background.likelihood_ratio import MIN_SOURCES_FOR_RATIOS
 from transvariation.casework.background.pairs import Design
+from transvariation.casework.background.performance import cllr, cross_entropy, recalibrated
 from transvariation.casework.background.rates import measure_rate
 from transvariation.casework.validation.comparisons import SHARES, Comparisons, Sources, design_name
 from transvariation.casework.validation.criteria import Verdict

@@ -10,7 +10,7 @@ import numpy as np
 from transvariation._typing import Bools, Floats, Indices
 from transvariation.casework.astm import match_interval
 from transvariation.casework.background.basis import lies_outside, most_replicates, varies_less
-from transvariation.casework.background.likelihood_ratio import calibrated_ratio, elub
+from transvariation.casework.background.likelihood_ratio import calibrated_ratio
 from transvariation.casework.background.model import Background
 from transvariation.casework.background.pairs import (
     Design,
@@ -20,11 +20,12 @@ from transvariation.casework.background.pairs import (
     different_source_pairs,
     scaled_differences,
 )
+from transvariation.casework.background.performance import elub
 from transvariation.casework.background.same_source import source_p_values
 from transvariation.casework.reading import varying
 
 COMPARED_METHODS = {
-    "transvariation": "same-source differences by tp; three-level likelihood ratio",
+    "transvariation": "same-source differences by tp; likelihood ratio of a three-level model and tp",
     "mahalanobis": "Mahalanobis distance within sources, calibrated by held-out sources",
     "astm": "4 s interval of ASTM E2927, standard deviations of the measurements",
     "lir": "lir's two-level model on fragment means, calibrated by held-out sources",
