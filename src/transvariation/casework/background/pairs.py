@@ -127,7 +127,8 @@ def draw_pairs(
         How many comparisons to draw, about; fewer if no more exist. None draws one round.
     """
     sides: tuple[list[Any], list[Any]] = ([], [])
-    counts, replicates = [], []
+    counts: list[Indices] = []
+    replicates: list[Indices] = []
     usable = [(number, rows) for number, rows in enumerate(row_numbers(background)) if len(rows) > 1]
     ways = 1 if n_pairs is None else max(_n_divisions(rows, design) for _, rows in usable)
     enough = max(len(rows) for _, rows in usable) * len(usable) if n_pairs is None else n_pairs
