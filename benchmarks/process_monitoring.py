@@ -22,7 +22,7 @@ from transvariation.datasets.plant import FAULTS
 from transvariation.monitoring import MonitoringResult, monitor
 
 OUT = Path(__file__).parents[1] / "docs" / "results" / "plant"
-REPEATS, N_NORMAL, ONSET, AFTER, RUN = 20, 800, 160, 300, 2
+REPEATS, N_NORMAL, ONSET, AFTER, RUN = 12, 800, 160, 300, 2
 LEVEL = 0.01
 FIRST_DAYS = 350
 

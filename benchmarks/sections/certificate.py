@@ -51,6 +51,11 @@ def run(short: bool) -> Iterator[Table]:
         for data, draw in list(DRAWS.items())[: 1 if short else None]:
             for n, p in CELLS[: 1 if short else None]:
                 rows.append(row(data, draw, n, p, mode, 5 if short else N_REPEATS))
+    yield from tables(rows)
+
+
+def tables(rows: list[dict[str, Any]]) -> Iterator[Table]:
+    """Make the tables of measured cells, some of which may have been measured before."""
     note = (
         f"Share of classifiers whose sensitivity on {N_FRESH:,} new samples is at least the bound stated with "
         f"{CONFIDENCE:.0%} confidence, at two nominal sensitivities; met: at least {CONFIDENCE - MARGIN:.2f}. "
@@ -61,5 +66,6 @@ def run(short: bool) -> Iterator[Table]:
     for mode in MODES:
         values = [r[f"at {level:.2f}"] for r in rows if r["calibration"] == mode for level in NOMINAL]
         values = [value for value in values if value is not None]
-        summary.append({"calibration": mode, "mean": float(np.mean(values)), "lowest": min(values)})
+        cells = sum(r["calibration"] == mode for r in rows)
+        summary.append({"calibration": mode, "cells": cells, "mean": float(np.mean(values)), "lowest": min(values)})
     yield Table("certificate_summary", "How often the certificate holds, over all cells", summary)

@@ -67,8 +67,8 @@ contribution_figure(first, figure=plt.figure())
 # All faults
 # ----------
 # Rows from the start of each fault to the alarm, with single rows and with two earlier rows appended to each
-# (``lags=2``), which shows changes of the dynamics, such as a sticking valve, sooner. Not every fault is found: a
-# composition of the feed that stays within the usual variation is normal by definition.
+# (``lags=2``), which shows changes of the dynamics, such as a sticking valve, sooner. In other
+# runs a composition of the feed that stays within the usual variation is not found: it is normal by definition.
 rows = []
 for fault, words in FAULTS.items():
     if fault:
