@@ -3,12 +3,14 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from transvariation import web
 from transvariation.casework import errors
 from transvariation.casework.settings import CaseSettings
-from transvariation.report.wording import REMEDIES, error_text
+from transvariation.report.wording import REMEDIES, error_text, table_title
 from transvariation.tables import Problem, SettingsError, TableError, problems
 
 PYTHON = problems.REMEDIES | errors.REMEDIES
@@ -45,3 +47,25 @@ def test_a_wrong_option_is_refused_without_the_heavy_libraries():
     check = "import sys, transvariation.report.wording; print(sorted({'numpy', 'pandas', 'sklearn'} & {*sys.modules}))"
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_a_table_that_was_read_is_described():
+    summary = {"file": "a.csv", "objects": 6, "fragments": 3, "sources": 1}
+    assert table_title("control", summary, 6, (2, 2)) == "Control: a.csv, 3 fragments, 6 rows, 1 source"
+    shown = table_title("foreign", summary | {"fragments": None, "sources": None}, 5, (8, 400))
+    assert shown == "Known foreign samples: a.csv, 6 rows, each a fragment (5 rows, 8 of 400 variables shown)"
+
+
+def test_the_scripts_of_the_page_say_nothing_about_conclusions():
+    """They take such words from the server, which takes them from `wording`."""
+    scripts = (Path(web.__file__).parent / "static").glob("*.js")
+    text = "\n".join(line for path in scripts for line in path.read_text().splitlines() if not line.startswith("//"))
+    for words in (
+        "not excluded",
+        "no conclusion",
+        "weaker evidence",
+        "the control;",
+        "band of the control",
+        "by itself",
+    ):
+        assert words not in text

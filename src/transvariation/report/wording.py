@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from transvariation.casework.errors import CaseError, Caution
@@ -12,7 +13,7 @@ from transvariation.tables.settings import Option, SettingsError, flag_of
 if TYPE_CHECKING:  # a wrong option is refused before scikit-learn is imported
     from transvariation.casework import CaseResult, Conclusion
     from transvariation.casework.checks import Check
-    from transvariation.casework.decision import Disagreement, Model
+    from transvariation.casework.decision import Disagreement, Model, Reason
 
 MAX_NAMES_LISTED = 20  # names in a sentence
 LOWEST_ADVISED = 0.9  # sensitivity: no one is advised to exclude more than a tenth of fragments of the same source
@@ -98,6 +99,14 @@ GUARANTEES = {
     "the control is like the background sources and was measured alike, a fragment of it is excluded with a "
     "probability of about 1 - sensitivity. This was measured on glass and on simulated panes; it is not proved.",
 }
+TABLE_NAMES = {
+    "control": "Control",
+    "recovered": "Recovered",
+    "background": "Background",
+    "foreign": "Known foreign samples",
+}
+ROLE_NAMES = {"order": "order of measurement", "id": "name of the row", "ignore": "not used"}
+DECIMAL_MARKS = {"": "recognised", ",": "comma: 1,518", ".": "point: 1.518"}
 UNITS = {"control": "control fragment", "background": "background source"}
 SYSTEMS = {"three_level": "three-level model combined with tp", "survey": "continuous ratio by a survey"}
 SCALE_NAME = "ENFSI Guideline for Evaluative Reporting in Forensic Science (2015)"
@@ -278,6 +287,39 @@ def _against(found: "Disagreement") -> str:
         return f"the likelihood ratio gives {in_words(found.value or 0.0)}"
     who = "control fragments" if found.kind == "control" else "background"
     return f"calibrated by the {who} the fragment would {would} ({p_equals(found.value or 0.0)})"
+
+
+def side_text(reason: "Reason") -> str:
+    """Say where the value of a variable lies, and whether it differs by itself."""
+    side = "equal to the control" if reason.side == "at" else f"{reason.side} the control"
+    return f"{side}; differs by itself" if reason.evidence else side
+
+
+def reason_notes(conclusion: "Conclusion", shown: int, n: int) -> list[str]:
+    """Say what to know of the evidence by variable: of `n` variables or regions `shown` are listed."""
+    if conclusion.regions is None:
+        notes = ["The p-value of a variable is that of a comparison by this variable only, corrected for the number of "
+            "variables."]  # fmt: skip
+        more = [f"{n - shown} further variables are weaker evidence; the saved JSON file has their values."]
+    elif not n:
+        end = "; the combination of wavelengths excludes the fragment" if conclusion.outcome is False else ""
+        notes, more = [f"The spectrum stays within the band of the control{end}."], []
+    else:
+        notes, more = [], [f"{n - shown} further regions are weaker evidence; the saved JSON file lists them."]
+    return notes + more if n > shown else notes
+
+
+def table_title(which: str, summary: dict[str, Any], rows: int, variables: tuple[int, int]) -> str:
+    """Describe a table that was read, of which some rows and some of its variables are shown."""
+    objects, fragments = summary["objects"], summary["fragments"]
+    are_replicates = fragments is not None and fragments < objects
+    count = f"{fragments} fragments, {objects} rows" if are_replicates else f"{objects} rows, each a fragment"
+    sources = f", {plural(summary['sources'], 'source')}" if summary["sources"] else ""
+    shown, n = variables
+    part = [f"{rows} rows"] if objects > rows else []
+    part += [f"{shown} of {n} variables"] if shown < n else []
+    words = f" ({', '.join(part)} shown)" if part else ""
+    return f"{TABLE_NAMES[which]}: {summary['file']}, {count}{sources}{words}"
 
 
 def method_words(settings: CaseSettings) -> str:
@@ -579,3 +621,8 @@ def error_text(error: BaseException, front_end: str) -> str:
 def problem_text(problem: Problem, front_end: str) -> str:
     """Write a problem of a table, without its place, in the terms of a front end."""
     return problem.text(REMEDIES[front_end])
+
+
+def located_text(problem: Problem, front_end: str) -> str:
+    """Write a problem or note after its row and column, where the table is known."""
+    return replace(problem, table="").located(REMEDIES[front_end])

@@ -21,6 +21,7 @@ from starlette.routing import Route
 
 from transvariation import __version__
 from transvariation.casework.settings import CASE_FIELDS, METHODS, MISSING, REDUCTIONS, ROLES, CaseSettings
+from transvariation.report.wording import DECIMAL_MARKS, ROLE_NAMES, TABLE_NAMES
 from transvariation.web.guard import Guard
 from transvariation.web.workers import Worker, WorkError, failure
 
@@ -58,9 +59,10 @@ RUNS = ("normal", "new")
 THIRD = ("", "nfi", "background", "foreign")
 UNREADABLE = "The request could not be read; reload the page."
 HELP = "https://transvariation.readthedocs.io"
-ROLE_WORDS = {"order": "order of measurement", "id": "name of the row", "ignore": "not used"}
 CHOICES = {
-    "roles": {role: ROLE_WORDS.get(role, role) for role in ROLES},
+    "roles": {role: ROLE_NAMES.get(role, role) for role in ROLES},
+    "tables": TABLE_NAMES,
+    "decimals": DECIMAL_MARKS,
     "missing": MISSING,
     "methods": METHODS,
     "reductions": REDUCTIONS,

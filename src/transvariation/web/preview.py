@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from transvariation._typing import Floats
-from transvariation.report.wording import problem_text
+from transvariation.report.wording import located_text, problem_text, table_title
 from transvariation.tables import Limits, Problem, Table, TableError
 from transvariation.tables.excel import sheet_titles
 from transvariation.tables.opening import opened
@@ -24,6 +24,9 @@ POINTS = 400  # of a line
 GAP = 3.0  # times the usual step of the axis: there a line is interrupted
 
 
+AXIS_NAME = "wavelength, wavenumber or shift"
+
+
 def problem_dict(problem: Problem) -> dict[str, Any]:
     """Return a problem as JSON values, with the remedy in the page's terms."""
     return problem.to_dict() | {"message": problem_text(problem, "page")}
@@ -35,7 +38,7 @@ def sheets(content: bytes, limits: Limits) -> list[str]:
     return titles if len(titles) > 1 else []
 
 
-def show_table(table: Table, *, spectral: bool) -> dict[str, Any]:
+def show_table(table: Table, which: str, *, spectral: bool) -> dict[str, Any]:
     """Return the summary and the first rows of a table, with the cells marked that have a note.
 
     The roles of the positions of a spectrum are not listed.
@@ -48,15 +51,15 @@ def show_table(table: Table, *, spectral: bool) -> dict[str, Any]:
     seen = [j for j, title in enumerate(headers) if not wide or j < FIRST_COLUMNS or title in marked][:COLUMNS]
     titles = [headers[j] for j in seen]
     notes = [note for note in table.notes if note.code not in ("role", "units-row")]  # shown as roles
+    more = [f"{len(notes) - NOTES} further notes"] if len(notes) > NOTES else []
     summary = table.summary()
     labels = {column: role for column, role in table.roles.items() if role != "measurement"}
     return {name: summary[name] for name in ("file", "objects", "sources", "fragments")} | {
-        "notes": [problem_dict(note) for note in notes[:NOTES]],
-        "more_notes": max(len(notes) - NOTES, 0),
+        "title": table_title(which, summary, len(chosen), (len(seen), len(headers))),
+        "notes": [located_text(note, "page") for note in notes[:NOTES]] + more,
         "columns": list(labels if spectral else table.roles),
         "labels": labels,
         "header": ["row name", *titles],
-        "hidden": len(headers) - len(seen),
         "rows": [
             _row(int(table.rows[i]), [table.ids[i], *map(_number, table.X[i, seen])], ["", *titles], table.notes)
             for i in chosen

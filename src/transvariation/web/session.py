@@ -23,7 +23,7 @@ from transvariation.tables import Limits, Table, TableError, read_table
 from transvariation.tables.opening import HeldGrid, hold
 from transvariation.tables.settings import TableSettings, options_of
 from transvariation.web.monitoring import monitoring_view
-from transvariation.web.preview import problem_dict, segments, sheets, show_problems, show_table, some
+from transvariation.web.preview import AXIS_NAME, problem_dict, segments, sheets, show_problems, show_table, some
 from transvariation.web.validation import check_options, open_database, validate_database, validation_view
 from transvariation.web.views import VIEWS, matrix
 
@@ -149,7 +149,7 @@ class Session:
         return {
             "features": list(tables.features) if axis is None or len(axis) <= FEW else [],
             "axis": None if axis is None else [float(axis.min()), float(axis.max())],
-            "tables": {which: show_table(table, spectral=axis is not None) for which, table in shown.items()},
+            "tables": {which: show_table(table, which, spectral=axis is not None) for which, table in shown.items()},
             "warnings": [*(caution_text(each, settings) for each in equal), *doubts],
         }
 
@@ -198,10 +198,12 @@ class Session:
         if chosen.steps is not None:
             preprocessing = preprocessing_for(chosen.steps, list(compress(tables.features, kept))).fit(known[:, kept])
             after = segments(axis[kept], preprocessing.transform(before[:, kept]))
+        n, m = len(some(len(known))), len(some(len(new)))
+        drawn = f"{n} of {len(known)} control and {m} of {len(new)} recovered spectra"
         return {
-            "kinds": ["control"] * len(some(len(known))) + ["recovered"] * len(some(len(new))),
-            "of": [len(known), len(new)],
-            "kept": [int(kept.sum()), len(kept)],
+            "kinds": ["control"] * n + ["recovered"] * m,
+            "words": f"{kept.sum()} of {len(kept)} variables. Drawn: {drawn}.",
+            "names": {"before": [AXIS_NAME, "as read"], "after": [AXIS_NAME, "preprocessed"]},
             "before": segments(axis, before),
             "after": after,
         }

@@ -39,6 +39,7 @@ from transvariation.report.case_text import (
     conclusion_frame,
     disagreement_lines,
     fact_lines,
+    format_number,
     format_ratio,
     sentences,
     tables_of,
@@ -53,10 +54,12 @@ from transvariation.report.wording import (
     headline,
     in_words,
     match_word,
+    reason_notes,
+    side_text,
     verdict,
     warning_texts,
 )
-from transvariation.web.preview import segments, some
+from transvariation.web.preview import AXIS_NAME, segments, some
 
 NAMED = 4  # variables in which a fragment differs by itself, in the table of conclusions
 REASONS = 40  # variables or regions in the evidence on a fragment
@@ -74,6 +77,8 @@ def view(result: CaseResult) -> dict[str, Any]:
         "sensitivity": model.sensitivity,
         "headline": headline(result),
         "conclusive": model.conclusive,
+        "key": "not excluded" if model.conclusive else "no conclusion",
+        "disagrees": " (evidence disagrees)",
         "files": f"case {number}: {files}" if number else files,
         "summary": [f"Tables: {files}.", *disagreement_lines(result), *fact_lines(result)],
         "warnings": warning_texts(result),
@@ -146,9 +151,15 @@ def spectra(result: CaseResult) -> dict[str, Any]:
     return _over_band(result, [c.spectrum for c in drawn]) | {
         "kinds": [("excluded" if c.accepted is False else "recovered") for c in drawn],
         "titles": [f"{c.fragment}: {verdict(c)}, p-value {format_p(c.p_value)}" for c in drawn],
-        "of": len(result.conclusions),
-        "excluded": len(excluded),
-        "importance": segments(axis, 100 * share),
+        "drawn": f"{len(drawn)} of {len(result.conclusions)} recovered spectra are drawn.",
+        "importance": {
+            "parts": segments(axis, 100 * share),
+            "kinds": ["excluded"],
+            "range": [0, 100],
+            "names": [AXIS_NAME, "% outside"],
+        }
+        if excluded
+        else None,
     }
 
 
@@ -199,7 +210,7 @@ def _conclusions(result: CaseResult) -> list[dict[str, Any]]:
             ],
             "match": None if c.match is None else match_word(c),
             "disagreement": disagreement(c),
-            "replicates": max(len(values) for values in c.measurements.values()),
+            "more": _about(c, result),
             "alone": words,
         }
         for key, (c, words) in enumerate(zip(result.conclusions, alone, strict=True))
@@ -209,17 +220,24 @@ def _conclusions(result: CaseResult) -> list[dict[str, Any]]:
 def _reasons(conclusion: Conclusion, result: CaseResult) -> dict[str, Any]:
     reasons, digits = conclusion.reasons[:REASONS], Digits(result)
     intervals = {each.element: each for each in conclusion.intervals}
+    replicated = max(map(len, conclusion.measurements.values())) > 1
+    criterion = _columns(result)["matches"]
+    names = ["variable", *(["mean", "replicates"] if replicated else ["value"]), "among the control fragments"]
     return {
-        "more": len(result.model.variables.used) - len(reasons),
+        "columns": [*names, "control mean", "p-value", *([criterion] if criterion else []), "reading"],
+        "replicated": replicated,
+        "label": f"Variables of {conclusion.fragment}",
+        "notes": reason_notes(conclusion, len(reasons), len(result.model.variables.used)),
         "reasons": [
             {
                 "variable": with_unit(result, reason.variable),
                 "text": written(result, digits, reason.variable, reason.value),
                 "value": reason.value,
                 "replicates": [digits.write(reason.variable, v) for v in conclusion.measurements[reason.variable]],
-                "known": known_values(result, reason.variable),
+                "known": (known := known_values(result, reason.variable)),
+                "range": f"control from {format_number(min(known))} to {format_number(max(known))}",
                 "control": written(result, digits, reason.variable, reason.control),
-                "side": reason.side,
+                "reading": side_text(reason),
                 "p": format_p(reason.p_value(result.model.basis)),
                 "evidence": reason.evidence,
                 "interval": _interval(result, digits, intervals.get(reason.variable)),
@@ -229,11 +247,19 @@ def _reasons(conclusion: Conclusion, result: CaseResult) -> dict[str, Any]:
     }
 
 
+def _about(conclusion: Conclusion, result: CaseResult) -> str:
+    """Name the source of a fragment, where there are several, and the number of its replicates."""
+    n = max(map(len, conclusion.measurements.values()))
+    several = len({each.source for each in result.conclusions}) > 1
+    return ", ".join([*([f"source {conclusion.source}"] if several else []), *([f"{n} replicates"] if n > 1 else [])])
+
+
 def _interval(result: CaseResult, digits: Digits, interval: MatchInterval | None) -> dict[str, Any] | None:
     """Return the interval of the ASTM criterion in one variable."""
     if interval is None:
         return None
-    return {"text": interval_text(result, digits, interval), "inside": interval.inside}
+    outside = "" if interval.inside else " outside"
+    return {"text": interval_text(result, digits, interval), "outside": outside}
 
 
 def _regions(conclusion: Conclusion, result: CaseResult) -> dict[str, Any]:
@@ -242,13 +268,16 @@ def _regions(conclusion: Conclusion, result: CaseResult) -> dict[str, Any]:
     return {
         "spectrum": _over_band(result, [conclusion.spectrum]),
         "shaded": [(region.low, region.high) for region in regions],
-        "more": max(len(regions) - REASONS, 0),
+        "label": f"Spectrum of {conclusion.fragment} over the band of the control; {len(regions)} regions are outside",
+        "keys": {"band": "band of the control", "region": "outside the band"},
+        "columns": ["region", "largest deviation at", "control standard deviations", "side"],
+        "notes": reason_notes(conclusion, min(len(regions), REASONS), len(regions)),
         "regions": [
             [
                 str(region),
                 f"{region.peak:g}",
                 f"{abs(region.deviation):.3g}",
-                "above" if region.deviation > 0 else "below",
+                f"{'above' if region.deviation > 0 else 'below'} the control",
             ]
             for region in regions[:REASONS]
         ],
@@ -264,7 +293,7 @@ def _over_band(result: CaseResult, lines: Sequence[Sequence[float]]) -> dict[str
     return {
         "parts": [{"axis": p["axis"], "band": p["lines"][:2], "lines": p["lines"][2:]} for p in parts],
         "range": [float(values.min()), float(values.max())],
-        "names": ["wavelength, wavenumber or shift", spectra.preprocess or "as read"],
+        "names": [AXIS_NAME, spectra.preprocess or "as read"],
     }
 
 

@@ -32,7 +32,7 @@ function refresh() {
   $("warnings").replaceChildren(...view.warnings.map((text) => make("li", {}, text)));
   $("summary").replaceChildren(...view.summary.map((text) => make("li", {}, text)));
   $("trust").replaceChildren(...view.sections.flatMap((section) => [make("h3", {}, section.heading), ...section.parts.map(part)]));
-  $("key-accepted").textContent = view.conclusive ? "not excluded" : "no conclusion";
+  $("key-accepted").textContent = view.key;
   $("key-excluded").hidden = !view.conclusive;
   for (const link of $("downloads").querySelectorAll("a")) link.href = `/api/cases/${open.case}/file.${link.dataset.kind}?sensitivity=${sensitivity()}`;
   drawMatrix(view.matrix);
@@ -144,10 +144,9 @@ function drawTable() {
 function tableRow(each) {
   const columns = open.view.columns, chosen = each.key === open.chosen;
   const button = make("button", { type: "button", class: "id name", "aria-label": `${each.fragment}: show the reasons`, "aria-current": chosen ? "true" : null }, each.fragment);
-  const more = [columns.sources && `source ${each.source}`, each.replicates > 1 && `${each.replicates} replicates`].filter(Boolean).join(", ");
   const cells = [
-    make("th", { scope: "row", class: "text" }, button, more ? make("span", { class: "soft" }, more) : ""),
-    make("td", { class: "word text" }, each.verdict, each.disagreement ? make("span", { class: "warn", title: each.disagreement }, " (evidence disagrees)") : ""),
+    make("th", { scope: "row", class: "text" }, button, each.more ? make("span", { class: "soft" }, each.more) : ""),
+    make("td", { class: "word text" }, each.verdict, each.disagreement ? make("span", { class: "warn", title: each.disagreement }, open.view.disagrees) : ""),
     make("td", {}, each.p),
   ];
   if (columns.ratios) cells.push(make("td", { class: "short", title: each.ratios.map((ratio) => ratio.words).join("; ") }, each.ratios.map((ratio) => ratio.short).join(", ")));

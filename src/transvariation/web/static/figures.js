@@ -18,9 +18,9 @@ export async function drawOverview() {
   const found = await view("spectra");
   if (!found) return;
   drawSpectra($("overview"), found);
-  $("drawn").textContent = `${found.kinds.length} of ${found.of} recovered spectra are drawn.`;
-  $("importance-figure").hidden = !found.excluded;
-  if (found.excluded) drawSpectra($("importance"), { parts: found.importance, kinds: ["excluded"], range: [0, 100], names: [found.names[0], "% outside"] });
+  $("drawn").textContent = found.drawn;
+  $("importance-figure").hidden = !found.importance;
+  if (found.importance) drawSpectra($("importance"), found.importance);
 }
 
 export async function drawFigures() {

@@ -1,6 +1,6 @@
 // The evidence on one fragment: statement, likelihood ratio, and a row per variable with the control's values.
 
-import { $, ask, make, number, open, sensitivity, shape, showProblems } from "./base.js";
+import { $, ask, make, open, sensitivity, shape, showProblems } from "./base.js";
 import { drawSpectra } from "./spectra.js";
 
 // Ask for the evidence on the chosen fragment and show it; return whether it is still wanted then.
@@ -20,25 +20,22 @@ function draw(found, each) {
   box.replaceChildren(make("h3", { tabindex: "-1" }, `${each.fragment}: ${each.verdict}`), ...found.statements.map((text) => make("p", {}, text)));
   if (each.match) box.append(make("p", {}, `${open.view.columns.matches}: ${each.match}.`));
   box.append(make("p", { class: "row" }, make("button", { type: "button" }, "Back to the list")));
-  if (found.spectrum) return drawRegions(box, found, each);
-  box.append(table(found, each));
-  box.append(make("p", { class: "soft" }, "The p-value of a variable is that of a comparison by this variable only, corrected for the number of variables."));
-  if (found.more) box.append(make("p", { class: "soft" }, `${found.more} further variables are weaker evidence; the saved JSON file has their values.`));
+  if (found.spectrum) drawRegions(box, found, each);
+  else box.append(table(found));
+  box.append(...found.notes.map((text) => make("p", { class: "soft" }, text)));
 }
 
 // The spectrum over the band of the control; the regions outside the band are shaded and listed.
-function drawRegions(box, { spectrum, shaded, regions, more }, each) {
-  const svg = shape("svg", { class: "spectra", role: "img", "aria-label": `Spectrum of ${each.fragment} over the band of the control; ${regions.length + more} regions are outside` });
+function drawRegions(box, { spectrum, shaded, regions, label, keys, columns }, each) {
+  const svg = shape("svg", { class: "spectra", role: "img", "aria-label": label });
   box.append(make("figure", {}, svg));
   drawSpectra(svg, { ...spectrum, kinds: [each.excluded ? "excluded" : "recovered"], shaded });
-  box.append(make("p", { class: "soft key" }, make("span", {}, make("i", { class: "band" }), " band of the control"), make("span", {}, make("i", { class: "region" }), " outside the band")));
-  if (!regions.length) return box.append(make("p", {}, `The spectrum stays within the band of the control${each.excluded ? "; the combination of wavelengths excludes the fragment" : ""}.`));
-  const names = ["region", "largest deviation at", "control standard deviations", "side"];
-  const head = names.map((name, i) => make("th", { scope: "col", class: i % 3 ? "" : "text" }, name));
-  const rows = regions.map(([where, peak, deviation, side]) => labelled(make("tr", {}, make("th", { scope: "row", class: "text" }, where), make("td", {}, peak), make("td", {}, deviation), make("td", { class: "text" }, `${side} the control`)), names));
+  box.append(make("p", { class: "soft key" }, ...Object.entries(keys).map(([look, words]) => make("span", {}, make("i", { class: look }), ` ${words}`))));
+  if (!regions.length) return;
+  const head = columns.map((name, i) => make("th", { scope: "col", class: i % 3 ? "" : "text" }, name));
+  const rows = regions.map(([where, peak, deviation, side]) => labelled(make("tr", {}, make("th", { scope: "row", class: "text" }, where), make("td", {}, peak), make("td", {}, deviation), make("td", { class: "text" }, side)), columns));
   const node = make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows));
-  box.append(make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Regions of ${each.fragment}` }, node));
-  if (more) box.append(make("p", { class: "soft" }, `${more} further regions are weaker evidence; the saved JSON file lists them.`));
+  box.append(make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, node));
 }
 
 // Name each cell by its column: a phone shows a row as a block.
@@ -47,28 +44,25 @@ function labelled(line, names) {
   return line;
 }
 
-function table(found, each) {
-  const head = ["variable", ...(each.replicates > 1 ? ["mean", "replicates"] : ["value"]), "among the control fragments", "control mean", "p-value", ...(open.view.columns.matches ? [open.view.columns.matches] : []), "reading"];
-  const numbers = ["mean", "value", "control mean", "p-value"];
-  const titles = head.map((name) => make("th", { scope: "col", class: numbers.includes(name) ? "" : "text" }, name));
-  const rows = found.reasons.map((reason) => labelled(row(reason, each.replicates > 1), head));
+function table(found) {
+  const rows = found.reasons.map((reason) => labelled(row(reason, found.replicated), found.columns));
+  const titles = found.columns.map((name, i) => make("th", { scope: "col", class: rows[0].cells[i].classList.contains("text") ? "text" : "" }, name));
   const node = make("table", {}, make("thead", {}, make("tr", {}, ...titles)), make("tbody", {}, ...rows));
-  return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Variables of ${each.fragment}` }, node);
+  return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": found.label }, node);
 }
 
 function row(reason, replicated) {
-  const side = reason.side === "at" ? "equal to the control" : `${reason.side} the control`;
   const replicates = replicated ? [make("td", { class: "text" }, reason.replicates.join(", "))] : [];
   return make("tr", {},
     make("th", { scope: "row", class: "text" }, make("span", { class: "name" }, reason.variable)), make("td", {}, reason.text), ...replicates,
-    make("td", { class: "text" }, strip(reason.known, reason.value, reason.evidence)), make("td", {}, reason.control), make("td", {}, reason.p),
+    make("td", { class: "text" }, strip(reason)), make("td", {}, reason.control), make("td", {}, reason.p),
     ...(open.view.columns.matches ? [interval(reason.interval)] : []),
-    make("td", { class: "text wrap" }, reason.evidence ? make("strong", {}, `${side}; differs by itself`) : side));
+    make("td", { class: "text wrap" }, reason.evidence ? make("strong", {}, reason.reading) : reason.reading));
 }
 
 function interval(found) {
   if (!found) return make("td", {});
-  return make("td", { class: "text" }, found.text, found.inside ? "" : make("strong", {}, " outside"));
+  return make("td", { class: "text" }, found.text, make("strong", {}, found.outside));
 }
 
 // Interpolated between two values, as NumPy does.
@@ -77,14 +71,13 @@ function quantile(sorted, share) {
   return sorted[below] + (place - below) * (sorted[Math.ceil(place)] - sorted[below]);
 }
 
-function strip(values, value, evidence) {
-  const sorted = [...values].sort((a, b) => a - b);
+function strip({ known, value, evidence, range }) {
+  const sorted = [...known].sort((a, b) => a - b);
   const at = (share) => quantile(sorted, share);
   const spread = at(1) - at(0) || Math.max(Math.abs(at(0)), 1) * 1e-3;
   const low = at(0) - spread / 2, high = at(1) + spread / 2;
   const x = (v) => 12 + (236 * (v - low)) / (high - low);
-  const place = value < at(0) ? "below all of them" : value > at(1) ? "above all of them" : "within their range";
-  const svg = shape("svg", { viewBox: "0 0 260 26", class: "strip", role: "img", "aria-label": `${place}: ${number(at(0))} to ${number(at(1))}` });
+  const svg = shape("svg", { viewBox: "0 0 260 26", class: "strip", role: "img", "aria-label": range });
   svg.append(shape("rect", { class: "half", x: x(at(0.25)), y: 6, width: Math.max(x(at(0.75)) - x(at(0.25)), 1), height: 14 }));
   const step = Math.max(1, Math.floor(sorted.length / 200));
   svg.append(shape("path", { class: "each", d: sorted.filter((_, i) => i % step === 0).map((v) => `M${x(v).toFixed(1)} 8V18`).join("") }));

@@ -6,12 +6,11 @@ import { offerVariables } from "./variables.js";
 const TABLES = ["control", "recovered"];
 const MANY = 40; // columns; of more, those with a measurement are searched for by their names
 const FOUND = 20; // columns shown at once
-const DECIMALS = { "": "recognised", ",": "comma: 1,518", ".": "point: 1.518" };
-const THIRD = { background: "Background", foreign: "Known foreign samples" };
+const THIRD = ["background", "foreign"];
 const maxBytes = Number(document.querySelector("meta[name=max-bytes]").content);
 const input = (name) => $("tables").elements[name];
 const third = () => input("third").value;
-const parts = () => (third() in THIRD ? [...TABLES, third()] : TABLES); // the tables of the case
+const parts = () => (THIRD.includes(third()) ? [...TABLES, third()] : TABLES); // the tables of the case
 const slot = (table) => (TABLES.includes(table) ? table : "third"); // where it is on the page
 const fileOf = (table) => input(slot(table) === "third" ? "third-file" : table);
 const problemsOf = (table) => $(`${slot(table)}-problems`);
@@ -20,7 +19,7 @@ let held = { case: null, files: {} }; // tables that the program has and the for
 
 const SLOTS = ["control", "recovered", "third"];
 for (const name of SLOTS) {
-  const decimal = fill(make("select", { name: `${name}-decimal`, "aria-label": `Decimal mark of the ${name} table` }), DECIMALS);
+  const decimal = fill(make("select", { name: `${name}-decimal`, "aria-label": `Decimal mark of the ${name} table` }), choices.decimals);
   const header = make("input", { name: `${name}-header`, type: "number", min: 1, step: 1, class: "field end", placeholder: "recognised", "aria-label": `Row of the column names of the ${name} table` });
   $("options").querySelector("tbody").append(make("tr", {}, make("th", { scope: "row", class: "text" }, name), make("td", { class: "text" }, decimal), make("td", { class: "text" }, header)));
   const field = input(name === "third" ? "third-file" : name), drop = field.closest(".drop");
@@ -56,8 +55,8 @@ function showName(table, words, isLoaded) {
 
 function showThird() {
   const row = input("third-decimal").closest("tr");
-  $("third-table").hidden = row.hidden = !(third() in THIRD);
-  $("third-table").querySelector(".role").textContent = THIRD[third()] || "";
+  $("third-table").hidden = row.hidden = !THIRD.includes(third());
+  $("third-table").querySelector(".role").textContent = choices.tables[third()] || "";
   row.cells[0].textContent = third();
 }
 
@@ -198,7 +197,7 @@ function showFaults({ problems, files = {}, tables = {} }) {
 
 function showUnderstood(answer, asked) {
   Object.assign(open, { view: null, chosen: null, reading: asked });
-  const order = [...TABLES, ...Object.keys(THIRD)].filter((table) => answer.tables[table]);
+  const order = [...TABLES, ...THIRD].filter((table) => answer.tables[table]);
   $("previews").replaceChildren(...order.map((table) => understood(answer.tables[table], table, table in answer.files)));
   $("doubts").replaceChildren(...answer.warnings.map((words) => make("li", {}, words)));
   $("method").value = asked.method || choices.defaults.method;
@@ -234,16 +233,11 @@ export function collapseSteps(files) {
 }
 
 function understood(table, role, isFile) {
-  const count = table.fragments && table.fragments < table.objects ? `${table.fragments} fragments, ${table.objects} rows` : `${table.objects} rows, each a fragment`;
-  const sources = table.sources ? `, ${table.sources} source${table.sources > 1 ? "s" : ""}` : "";
-  const shown = [table.objects > table.rows.length && `${table.rows.length} rows`, table.hidden && `${table.header.length - 1} of ${table.header.length - 1 + table.hidden} variables`].filter(Boolean);
-  const part = shown.length ? ` (${shown.join(", ")} shown)` : "";
-  const lines = table.notes.map((note) => make("li", {}, [note.row && `row ${note.row}`, note.column && `column ${note.column}`].filter(Boolean).join(", ") + `${note.row || note.column ? ": " : ""}${note.message}`));
-  if (table.more_notes) lines.push(make("li", {}, `${table.more_notes} further notes`));
+  const lines = table.notes.map((note) => make("li", {}, note));
   const notes = lines.length > 6
     ? make("details", {}, make("summary", {}, `${lines.length} notes`), make("ul", {}, ...lines))
     : make("ul", {}, ...lines);
-  const title = make("h3", {}, `${THIRD[role] || (role === "control" ? "Control" : "Recovered")}: ${table.file}, ${count}${sources}${part}`);
+  const title = make("h3", {}, table.title);
   const columns = isFile ? [roleChoices(role, table.columns, table.labels)] : [];
   return make("div", { class: "preview" }, title, grid(table, `${role} table`), ...columns, make("div", { class: "soft" }, notes));
 }

@@ -100,19 +100,14 @@ async function preview() {
   if (open.case !== mine || turn !== latest) return; // no longer wanted
   ended();
   showProblems($("spectra-problems"), found.problems);
-  $("kept").textContent = found.problems ? "" : words(found);
+  $("kept").textContent = found.words || "";
   if (!found.problems) show(found);
 }
 
-function words({ kept, kinds, of }) {
-  const drawn = ["control", "recovered"].map((kind, i) => `${kinds.filter((each) => each === kind).length} of ${of[i]} ${kind}`);
-  return `${kept[0]} of ${kept[1]} variables. Drawn: ${drawn.join(" and ")} spectra.`;
-}
-
-function show({ before, after, kinds }) {
+function show({ before, after, kinds, names }) {
   $("after-figure").hidden = !after;
-  drawSpectra($("before"), { parts: before, kinds, shaded: ranges(), names: ["wavelength, wavenumber or shift", "as read"] });
-  if (after) drawSpectra($("after"), { parts: after, kinds, names: ["wavelength, wavenumber or shift", "preprocessed"] });
+  drawSpectra($("before"), { parts: before, kinds, shaded: ranges(), names: names.before });
+  if (after) drawSpectra($("after"), { parts: after, kinds, names: names.after });
 }
 
 $("features").addEventListener("input", () => {
