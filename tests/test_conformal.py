@@ -10,7 +10,7 @@ from scipy.stats import false_discovery_control, mannwhitneyu
 
 from transvariation import TOCC, ConformalCalibration, benjamini_hochberg, required_n
 from transvariation.combined_p_values import combine_p_values
-from transvariation.conformal import conformal_threshold, group_weights, p_values, pool_strata
+from transvariation.conformal import conformal_threshold, group_weights, p_values, pool_strata, tail_p_values
 
 SCORES = st.lists(st.integers(0, 6).map(float), min_size=1, max_size=25)
 
@@ -154,3 +154,11 @@ def test_public_calibration_object_counts_scores_in_strata_with_weights():
     assert grouped.coverage_report(0.5).unit == "groups"
     with pytest.raises(ValueError, match="equal length"):
         ConformalCalibration([1.0, 2.0], strata=[0])
+
+
+@pytest.mark.parametrize("n", [8, 15, 60])
+def test_tail_p_values_are_uniform_for_exponential_scores(n):
+    rng = np.random.default_rng(n)
+    p = np.concatenate([tail_p_values(-rng.exponential(size=n), -rng.exponential(size=10)) for _ in range(4000)])
+    for level in (0.1, 0.05, 0.01):
+        assert np.mean(p <= level) == pytest.approx(level, abs=0.15 * level + 0.002)

@@ -558,3 +558,28 @@ def test_trim_leaves_clean_samples_alone():
 def test_trim_is_checked():
     with pytest.raises(ValueError, match="share from 0 to"):
         NeighborTOCC(trim=0.5).fit(np.eye(5))
+
+
+def test_exponential_tail_gives_levels_that_few_ranks_cannot():
+    rng = np.random.default_rng(0)
+    rejected = []
+    for _ in range(30):
+        with pytest.warns(UserWarning, match="not supported by 8"):
+            classifier = NeighborTOCC().fit(rng.normal(size=(8, 3)))
+        new, far = rng.normal(size=(100, 3)), rng.normal(size=(100, 3)) + 6
+        assert (classifier.p_values(far) > 0.1).all()
+        rejected.append([np.mean(classifier.p_values(Z, tail="exponential") <= 0.1) for Z in (new, far)])
+    targets, foreign = np.mean(rejected, axis=0)
+    assert targets <= 0.13 and foreign > 0.7
+
+
+def test_exponential_tail_needs_single_samples_and_held_out_scores():
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    for classifier in (NeighborTOCC().fit(X, groups=np.arange(20) // 2), NeighborTOCC(calibration="cv").fit(X)):
+        if classifier.calibration_.unit == "groups":
+            with pytest.raises(ValueError, match="without groups"):
+                classifier.p_values(X, tail="exponential")
+        else:
+            assert np.isfinite(classifier.p_values(X, tail="exponential")).all()
+    with pytest.raises(ValueError, match="tail='normal'"):
+        NeighborTOCC().fit(X).p_values(X, tail="normal")

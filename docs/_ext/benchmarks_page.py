@@ -30,6 +30,7 @@ DOWNLOADS = {
         "coverage": "Nominal and actual sensitivity, data set by data set",
         "neighbor_coverage": "False rejections of NeighborTOCC, all sizes",
         "neighbor_coverage_worst": "False rejections of NeighborTOCC, the largest",
+        "neighbor_tail": "NeighborTOCC with few samples: ranks and an exponential tail",
         "certificate": "How often the certificate of NeighborTOCC holds",
         "certificate_summary": "How often the certificate of NeighborTOCC holds, summary",
         "shift": "Another population or instrument",
@@ -51,6 +52,7 @@ DOWNLOADS = {
     },
     "Speed and memory": {
         "neighbor_speed": "NeighborTOCC and scikit-learn's nearest neighbors",
+        "neighbor_latency": "Scores of one row",
         "neighbor_growth": "NeighborTOCC and other detectors by number of samples",
         "neighbor_memory": "NeighborTOCC on large tables",
         "neighbor_reference": "NeighborTOCC by number of reference samples",

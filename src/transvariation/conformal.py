@@ -157,6 +157,45 @@ def p_values(calibration: ArrayLike, scores: ArrayLike, weights: ArrayLike | Non
     return (1 + count_at_or_below(calibration, scores, weights)) / (n + 1)
 
 
+def tail_p_values(calibration: ArrayLike, scores: ArrayLike, *, n_tail: int = 10) -> Floats:
+    r"""Compute p-values with a model of the lowest calibration scores, for a few samples: an exponential tail.
+
+    Ranks among n scores end at :math:`1 / (n + 1)`. Below the :math:`k + 1` st lowest score u the p-value is
+
+    .. math:: p(s) = \frac{k + 1}{n + 1} \left(1 + \frac{u - s}{k m}\right)^{-k}
+
+    where m is the mean distance from u of the k scores below it. It is exact for scores with an exponential tail, whose
+    scale is estimated from k values, and an extrapolation for all others: no bound holds for every distribution.
+    Above u, and if the k scores equal u, p-values are ranks.
+
+    Parameters
+    ----------
+    calibration : array-like of shape (n,)
+        Calibration scores.
+    scores : array-like of shape (q,)
+        Scores of new samples.
+    n_tail : int, default=10
+        The number k of scores in the tail, or half of fewer than twice as many.
+
+    Returns
+    -------
+    ndarray of shape (q,)
+
+    Examples
+    --------
+    >>> tail_p_values([-1.0, -2.0, -3.0, -4.0, -6.0, -8.0], [-1.5, -5.0, -10.0, -30.0]).round(4)
+    array([0.8571, 0.313 , 0.1017, 0.0089])
+    """
+    known, new = np.sort(np.asarray(calibration, dtype=float)), np.asarray(scores, dtype=float)
+    ranks = p_values(known, new)
+    k = min(n_tail, len(known) // 2)
+    mean = float((known[k] - known[:k]).mean()) if k else 0.0
+    if not mean > 0:
+        return ranks
+    beyond = np.maximum(known[k] - np.where(np.isnan(new), -np.inf, new), 0.0)
+    return np.where(beyond > 0, (k + 1) / (len(known) + 1) * (1 + beyond / (k * mean)) ** -k, ranks)
+
+
 def weighted_p_values(calibration: ArrayLike, scores: ArrayLike, weights: ArrayLike, new_weights: ArrayLike) -> Floats:
     """Compute p-values for another population, with the ratio of the densities as weights.
 

@@ -16,6 +16,7 @@ from transvariation._typing import Floats, Indices
 from transvariation.base import SlidingWindowMixin, TransvariationClassifier, keeps_all_samples
 from transvariation.calibration import check_groups, take_rows, target_rows
 from transvariation.categories import CategoryEncoder
+from transvariation.conformal import tail_p_values
 from transvariation.neighbor_distances import NeighborDistances, find_suspicious
 from transvariation.validation import check_count, column_names
 
@@ -224,6 +225,43 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         """The rows of the training data that are kept as possible neighbors."""
         rows = self.description_.reference_
         return rows if self._describing is None else self._describing[rows]
+
+    def p_values(
+        self,
+        X: ArrayLike,
+        *,
+        sensitivity: float | ArrayLike | None = None,
+        weights: Any = None,
+        tail: str | None = None,
+    ) -> Floats:
+        """Compute p-values: the rank of each sample among the calibration scores, or a model of the lowest of these.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples to judge.
+        sensitivity : float in (0, 1], optional
+            Without effect, because there is one threshold.
+        weights : DensityRatio or pair of arrays, optional
+            As for the other classifiers, for targets of another population.
+        tail : {"exponential"}, optional
+            With 8 to 20 known samples no rank is below 1 / 9 to 1 / 21. ``"exponential"`` continues the ranks by a
+            model, :func:`transvariation.conformal.tail_p_values`. Compare these p-values with a level yourself:
+            `predict`, the threshold and the coverage report stay with ranks, which need no model.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        if tail is None:
+            return super().p_values(X, sensitivity=sensitivity, weights=weights)
+        calibration = self.calibration_
+        if tail != "exponential" or weights is not None or calibration.n_exchangeable is None:
+            raise ValueError(
+                f"tail={tail!r}: only 'exponential' is known, for held-out scores without groups and weights; leave it "
+                "out to get ranks"
+            )
+        return tail_p_values(calibration.scores, self.score_samples(X))
 
     def explain(self, X: ArrayLike) -> pd.DataFrame:
         """Describe, feature by feature, how each sample compares with the known samples nearest to it.
