@@ -44,7 +44,7 @@ def run(short: bool) -> Iterator[Table]:
             kept = all(share <= level + MARGIN for share, level in zip(found[1:4], LEVELS, strict=True))
             rows[-1] |= {"target": MARGIN, "reached": kept}
     note = (
-        f"Share of new target samples rejected, {N_REPEATS} training sets; power: share of samples shifted by {SHIFT:g} "
+        f"Share of new targets rejected, {N_REPEATS} training sets; power: share of samples shifted by {SHIFT:g} "
         f"mean absolute values. Reached: at most {MARGIN} above each level. The tail is a model, ranks need none."
     )
     yield Table("neighbor_tail", "NeighborTOCC with few samples: ranks and an exponential tail", rows, note)
