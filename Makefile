@@ -102,6 +102,7 @@ picture: $(VENV)/.core
 
 picture-page: test-page
 	cp build/screenshots/page.png docs/_static/page.png
+	$(BIN)/python docs/_figures/report.py
 
 # One stamp per set of extras: a second call installs nothing while pyproject.toml stays as it is.
 $(VENV)/.core: EXTRAS :=
