@@ -60,7 +60,8 @@ def case():
     known = table[own & (table["fragment"] <= "3")]
     questioned = table[own & (table["fragment"] > "3") | (table["pane"] == "P1") & (table["fragment"] <= "2")]
     details = {"case_number": "2026/17", "laboratory": "Glass Laboratory", "examiner": "A. Smith"}
-    return judge(known, questioned, background=table[~table["pane"].isin(["P0", "P1"])], log=True, case=details)
+    background = table[~table["pane"].isin(["P0", "P1"])]
+    return judge(known, questioned, background=background, log=True, case=details, lead="exclusion")
 
 
 def _pages(pdf):

@@ -244,7 +244,7 @@ def test_print_shows_the_conclusions_without_controls(page, tables, screenshot):
     page.check("#only-excluded")
     excluded = page.inner_text("#headline").split()[0]
     page.emulate_media(media="print")
-    assert f"Only excluded fragments are listed: {excluded} of 400." in page.inner_text("#listed")
+    assert f"Listed are only those with the conclusion “excluded”: {excluded} of 400." in page.inner_text("#listed")
 
 
 def test_figure_names_chooses_zooms_and_moves(page, tables):

@@ -181,7 +181,7 @@ class Model:
                     together=self.together,
                     supported=supported,
                     conclusive=self.conclusive,
-                    survey=self.survey is not None,
+                    ratio=bool(self.likelihood) or self.survey is not None,
                 )
             ]
         if is_accepted(smallest, self.of_each):

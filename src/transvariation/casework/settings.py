@@ -108,7 +108,7 @@ class CaseSettings(TableSettings):
     sensitivity: float = option(
         0.9, "comparison", "share", "The share of fragments of the control's own source that should not be excluded."
     )
-    lead: str = option("exclusion", "comparison", "choice", "What the conclusion on a fragment is", choices=LEADS)
+    lead: str = option("ratio", "comparison", "choice", "What the conclusion on a fragment is", choices=LEADS)
     family_wise: bool = option(
         False,
         "comparison",

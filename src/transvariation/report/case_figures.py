@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from transvariation.casework import CaseResult
+from transvariation.casework import CaseResult, Conclusion
 from transvariation.casework.background.performance import Performance
 from transvariation.casework.foreign import Foreign
 from transvariation.casework.spectra import Spectra
 from transvariation.report.figure_style import DARK, PHONE_WIDTH, RED, WARM
 from transvariation.report.names import PLAIN, label_axes, wrapped
+from transvariation.report.wording import outcome_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,11 +45,9 @@ def draw_fragments(result: CaseResult) -> Figure:
     figure = Figure(figsize=(PHONE_WIDTH, 3.6), layout="constrained")
     ax = figure.add_subplot()
     sets = [("control", [(k.fragment, k.measurements) for k in result.inputs.known])]
-    for label, differs in (("recovered, not excluded", False), ("recovered, excluded", True)):
-        chosen = [(c.fragment, c.measurements) for c in result.conclusions if bool(c.differs) == differs]
-        if not result.model.conclusive:
-            label = f"recovered, {'' if differs else 'not '}different from all control fragments"
-        sets.append((label, chosen))
+    for against, words in enumerate(outcome_words(result)):
+        chosen = [(c.fragment, c.measurements) for c in result.conclusions if _is_against(c) == bool(against)]
+        sets.append((f"recovered, {words}", chosen))
     marks = (("o", "white", DARK), ("s", WARM, "black"), ("X", RED, "white"))
     for (label, fragments), (marker, face, edge) in zip(sets, marks, strict=True):
         if not fragments:
@@ -77,8 +76,14 @@ def draw_fragments(result: CaseResult) -> Figure:
         ax.set_yticks([0, 1], ["control", "recovered"])
         ax.set_ylim(-1, 2)
     ax.spines[["top", "right"]].set_visible(False)
-    figure.legend(loc="outside lower center", ncols=2 if result.model.conclusive else 1, frameon=False, fontsize=9)
+    short = outcome_words(result)[1] == "excluded"
+    figure.legend(loc="outside lower center", ncols=2 if short else 1, frameon=False, fontsize=9)
     return figure
+
+
+def _is_against(c: Conclusion) -> bool:
+    """Return whether a conclusion is against the control's source; without one, whether the fragment differs."""
+    return bool(c.differs) if c.leads == "exclusion" else c.outcome is False
 
 
 def has_band(result: CaseResult) -> bool:

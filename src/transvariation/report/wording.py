@@ -212,6 +212,15 @@ def _by_design(n: int, model: "Model") -> str:
     return f"If all {n} came from the control's source, about {n * level:.2g} would be excluded by design."
 
 
+def outcome_words(result: "CaseResult") -> tuple[str, str]:
+    """Name the two kinds of conclusions in a figure: those not against the control's source, and those against it."""
+    if any(c.leads == "ratio" for c in result.conclusions):
+        return "no support for different sources", "support for different sources"
+    if not result.model.conclusive:
+        return "not different from all control fragments", "different from all control fragments"
+    return "not excluded", "excluded"
+
+
 def verdict(conclusion: "Conclusion") -> str:
     """Name the conclusion in a few words."""
     if conclusion.leads == "ratio":
@@ -378,7 +387,8 @@ def _few_units(values: dict[str, Any], settings: CaseSettings) -> str:
     there = f"there {'is' if n == 1 else 'are'} {n}"
     together = f" for {values['together']} fragments together" if values.get("together", 1) > 1 else ""
     words = f"A sensitivity of {sensitivity:g}{together} needs at least {values['need']} {unit}s; {there}"
-    remedies = ["give a background" if values["basis"] == "control" else "give a background with more sources"]
+    given = " with several fragments of each source" if values.get("ratio") else ""
+    remedies = [f"give a background{given if values['basis'] == 'control' else ' with more sources'}"]
     if values["need"] is None:
         words, remedies = f"No number of {unit}s supports a sensitivity of 1; {there}", []
     if values["conclusive"]:
@@ -386,8 +396,7 @@ def _few_units(values: dict[str, Any], settings: CaseSettings) -> str:
         words += (
             f". {used:.3g} is used instead, so that {1 - used:.0%} of fragments of the same source would be excluded"
         )
-    elif values.get("survey"):
-        remedies = ["to exclude, give more control fragments or a background with several fragments of each source"]
+    elif values.get("ratio"):
         words += ", so that no fragment is excluded; the likelihood ratio is the conclusion"
     else:
         words += ", and no conclusion is drawn"

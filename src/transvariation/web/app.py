@@ -20,7 +20,7 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from transvariation import __version__
-from transvariation.casework.settings import CASE_FIELDS, METHODS, MISSING, REDUCTIONS, ROLES, CaseSettings
+from transvariation.casework.settings import CASE_FIELDS, LEADS, METHODS, MISSING, REDUCTIONS, ROLES, CaseSettings
 from transvariation.report.wording import DECIMAL_MARKS, ROLE_NAMES, TABLE_NAMES
 from transvariation.web.guard import Guard
 from transvariation.web.workers import Worker, WorkError, failure
@@ -66,6 +66,7 @@ CHOICES = {
     "missing": MISSING,
     "methods": METHODS,
     "reductions": REDUCTIONS,
+    "leads": LEADS,
     "fields": CASE_FIELDS,
     "defaults": CaseSettings().to_dict(),
 }

@@ -54,6 +54,7 @@ from transvariation.report.wording import (
     headline,
     in_words,
     match_word,
+    outcome_words,
     reason_notes,
     side_text,
     verdict,
@@ -76,8 +77,8 @@ def view(result: CaseResult) -> dict[str, Any]:
         "name": _file_name(result),
         "sensitivity": model.sensitivity,
         "headline": headline(result),
-        "conclusive": model.conclusive,
-        "key": "not excluded" if model.conclusive else "no conclusion",
+        "conclusive": result.concludes,
+        "key": _key(result),
         "disagrees": " (evidence disagrees)",
         "files": f"case {number}: {files}" if number else files,
         "summary": [f"Tables: {files}.", *disagreement_lines(result), *fact_lines(result)],
@@ -108,6 +109,12 @@ def matrix(result: CaseResult, source: int) -> dict[str, Any]:
             "lines": joint_lines(result),
         },
     }
+
+
+def _key(result: CaseResult) -> dict[str, str]:
+    """Name the kinds of conclusions in figures and above the table."""
+    words = outcome_words(result) if result.concludes else ("no conclusion", "excluded")
+    return {"for": words[0], "against": words[1]}
 
 
 def _sections(result: CaseResult) -> list[Section]:
@@ -199,7 +206,7 @@ def _conclusions(result: CaseResult) -> list[dict[str, Any]]:
             "key": key,
             "fragment": c.fragment,
             "source": c.source,
-            "accepted": not c.differs,
+            "accepted": not c.differs if c.leads == "exclusion" else c.outcome is not False,
             "excluded": c.outcome is False,
             "verdict": verdict(c),
             "p_value": c.p_value,

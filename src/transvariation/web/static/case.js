@@ -32,7 +32,9 @@ function refresh() {
   $("warnings").replaceChildren(...view.warnings.map((text) => make("li", {}, text)));
   $("summary").replaceChildren(...view.summary.map((text) => make("li", {}, text)));
   $("trust").replaceChildren(...view.sections.flatMap((section) => [make("h3", {}, section.heading), ...section.parts.map(part)]));
-  $("key-accepted").textContent = view.key;
+  $("key-accepted").textContent = view.key.for;
+  $("key-against").textContent = view.key.against;
+  $("only-words").textContent = `${view.key.against} only`;
   $("key-excluded").hidden = !view.conclusive;
   for (const link of $("downloads").querySelectorAll("a")) link.href = `/api/cases/${open.case}/file.${link.dataset.kind}?sensitivity=${sensitivity()}`;
   drawMatrix(view.matrix);
@@ -134,7 +136,7 @@ function drawTable() {
   const body = $("conclusions").tBodies[0], focused = body.contains(document.activeElement);
   body.replaceChildren(...rows.slice(0, shown).map(tableRow));
   if (focused) body.querySelector("button[aria-current]")?.focus();
-  const part = rows.length < all.length ? `Only excluded fragments are listed: ${rows.length} of ${all.length}. ` : "";
+  const part = rows.length < all.length ? `Listed are only those with the conclusion “${open.view.key.against}”: ${rows.length} of ${all.length}. ` : "";
   $("listed").textContent = part + (shown < rows.length ? `The first ${shown} of ${rows.length} fragments. The saved files hold all.` : "");
   $("none").hidden = rows.length > 0;
   $("more").hidden = rows.length <= shown;

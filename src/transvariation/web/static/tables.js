@@ -203,6 +203,9 @@ function showUnderstood(answer, asked) {
   $("method").value = asked.method || choices.defaults.method;
   $("reduce").value = asked.reduce || "";
   $("reduce-to").value = asked.reduce_to || choices.defaults.reduce_to;
+  $("lead").value = asked.lead || choices.defaults.lead;
+  $("family-wise").checked = Boolean(asked.family_wise);
+  $("within").value = asked.within || "";
   reducing();
   for (const field of $("case-fields").querySelectorAll("input")) if (asked.case) field.value = asked.case[field.name] || "";
   showProblems($("judge-problems"), []);
@@ -212,6 +215,7 @@ function showUnderstood(answer, asked) {
 }
 
 fill($("method"), choices.methods);
+fill($("lead"), choices.leads);
 fill($("reduce"), { "": "no reduction", ...choices.reductions });
 const reducing = () => { $("reduce-to").parentElement.hidden = !$("reduce").value; };
 $("reduce").addEventListener("change", reducing);
@@ -222,6 +226,7 @@ $("case-fields").append(...Object.entries(choices.fields).map(([name, label]) =>
 export function caseSettings() {
   const filled = [...$("case-fields").querySelectorAll("input")].filter((field) => field.value.trim());
   return {
+    lead: $("lead").value, family_wise: $("family-wise").checked, within: Number($("within").value) || 0,
     method: $("method").value, reduce: $("reduce").value || null, reduce_to: Number($("reduce-to").value) || choices.defaults.reduce_to,
     case: Object.fromEntries(filled.map((field) => [field.name, field.value.trim()])),
   };
