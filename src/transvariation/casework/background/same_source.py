@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.utils import gen_batches
 
 from transvariation._typing import Floats
@@ -31,7 +30,8 @@ from transvariation.casework.background.pairs import (
     subsample_rows,
 )
 from transvariation.conformal import count_at_or_below, group_weights
-from transvariation.depth.tail import tail_transvariation_probability
+from transvariation.depth.tail import fit_tail, log_tp
+from transvariation.scalings import WhiteningScaling
 
 MIN_SOURCES_TO_CALIBRATE = 10  # with fewer, no sensitivity of 0.9 can be supported
 N_NEIGHBORS = (1, 3)
@@ -210,9 +210,7 @@ class SameSourceDifferences:
         return np.log(np.maximum(found, 1e-12))
 
     def _tp(self, distances: Floats, held_out: bool = True) -> Floats:
-        views = zip(self.views_.T, distances.T, strict=True)
-        parts = [tail_transvariation_probability(x, z, held_out=held_out, log=True) for x, z in views]
-        return np.asarray(np.sum(parts, axis=0))
+        return log_tp([fit_tail(view) for view in self.views_.T], distances, held_out=held_out).sum(axis=1)
 
 
 def source_p_values(calibration: Floats, scores: Floats, source: NDArray[np.intp]) -> Floats:
@@ -306,15 +304,10 @@ def _two_shares(theirs: Floats, own: float) -> tuple[float, float]:
 
 
 def _whitening(residuals: Floats) -> Floats:
-    """Compute the root of a covariance, shrunk towards a multiple of the identity in units of each variable."""
+    """Compute the root of the inverse of a covariance, shrunk towards a multiple of the identity in standard units."""
     spread = np.sqrt((residuals**2).mean(axis=0))
     scale = np.where(spread > 0, spread, 1.0)
-    scaled = residuals / scale
-    shrinkage = float(ledoit_wolf_shrinkage(scaled, assume_centered=True))
-    covariance = scaled.T @ scaled / len(scaled)
-    target = np.trace(covariance) / len(covariance) * np.eye(len(covariance))
-    values, axes = np.linalg.eigh((1 - shrinkage) * covariance + shrinkage * target)
-    return np.asarray((axes / np.sqrt(np.maximum(values, 1e-10 * values[-1]))) / scale[:, None])
+    return WhiteningScaling().fit(residuals / scale).transform(np.eye(len(scale))) / scale[:, None]
 
 
 def _dispersion(sets: Sequence[Floats]) -> float:
