@@ -25,7 +25,7 @@ SLOW = [
     "casework/test_spectra.py",
     "casework/test_validation.py",
     "dask/test_dask.py",
-    "dask/test_partitions.py",
+    "dask/test_classifiers.py",
     "density/test_compiled.py",
     "depth/test_counting.py",
     "report/test_case.py",

@@ -433,7 +433,7 @@ class TestStrangersFiles:
         + [
             ("transvariation.cli", "main"),
             ("transvariation.__main__", "main"),
-            ("transvariation.dask.partitions", "os"),
+            ("transvariation.atomic_write", "os"),
         ]
         + [("transvariation.tocc", "np"), ("numpy", "void"), ("numpy", "dtype"), ("numpy", "load"), ("", "")],
     )
@@ -446,18 +446,6 @@ class TestStrangersFiles:
         node = constructed(module, name, "echo", loader=loader)
         with pytest.raises(ModelFileError, match=r"not trusted|cannot be kept|was changed"):
             load(changed(content, lambda schema: add(schema, "extra_", node)))
-
-    def test_our_classes_are_not_called_with_values_of_the_file(self, content, tmp_path):
-        """A scratch folder would be created by calling its class with a name; attributes only are set."""
-        key = {"__class__": "Scratch", "__module__": "transvariation.dask.partitions", "__loader__": "FunctionNode"}
-        for loader in ("FunctionNode", "TypeNode"):
-            types = {"__class__": "list", "__module__": "builtins", "__loader__": "ListNode"}
-            node = {"__class__": "dict", "__module__": "builtins", "__loader__": "DictNode"}
-            node["key_types"] = {**types, "content": [{**key, "__loader__": loader}]}
-            node["content"] = {str(tmp_path): nested(0)}
-            with pytest.raises(ModelFileError, match="cannot be kept"):
-                load(changed(content, lambda schema, node=node: add(schema, "extra_", node)))
-        assert not list(tmp_path.iterdir())
 
     @pytest.mark.parametrize(
         ("node", "message"),

@@ -1,4 +1,4 @@
-"""More rows than one core, memory or machine handles: time and memory against n, partitions, processes and peers."""
+"""More rows than one core, memory or machine handles: time and memory against n, processes and peers."""
 
 import os
 import tempfile
@@ -12,7 +12,6 @@ import numpy as np
 from benchmarks.measure import cost, cpu_seconds
 from benchmarks.table import Table
 from transvariation import TOCC, dask
-from transvariation.dask.partitions import BLOCK_ROWS
 
 BLOCK = 1 << 20
 HERE = "benchmarks.sections.scaling"
@@ -31,12 +30,14 @@ def read_blocks(path: str) -> Iterator[np.ndarray]:
             yield block.reshape(-1, 2)
 
 
-def fit_blocks(path: str) -> None:
-    dask.TOCC(scratch=Path(path).parent).fit(lambda: read_blocks(path))
+def fit_and_score_blocks(path: str) -> None:
+    classifier = dask.TOCC().fit(lambda: read_blocks(path))
+    sum((labels == 1).sum() for labels in classifier.predict(lambda: read_blocks(path)))
 
 
-def fit_in_memory(path: str) -> None:
-    TOCC().fit(np.fromfile(path).reshape(-1, 2))
+def fit_and_score_in_memory(path: str) -> None:
+    X = np.fromfile(path).reshape(-1, 2)
+    TOCC().fit(X).predict(X)
 
 
 def sizes(short: bool) -> Iterator[dict[str, Any]]:
@@ -44,7 +45,7 @@ def sizes(short: bool) -> Iterator[dict[str, Any]]:
         with tempfile.TemporaryDirectory() as folder:
             path = str(Path(folder) / "rows")
             write_rows(path, n)
-            for how, function in (("in memory", "fit_in_memory"), ("out of core", "fit_blocks")):
+            for how, function in (("in memory", "fit_and_score_in_memory"), ("in blocks", "fit_and_score_blocks")):
                 if how == "in memory" and n > 10**7:
                     continue
                 cpu, wall, peak = cost(f"{HERE}:{function}", path=path)
@@ -52,32 +53,24 @@ def sizes(short: bool) -> Iterator[dict[str, Any]]:
                 yield row | {"peak MB": peak, "data MB": 16 * n / 1e6}
 
 
-def partitions(short: bool) -> Iterator[dict[str, Any]]:
-    """Weak scaling: the work per row as partitions of the same size are added."""
-    size = 20_000 if short else 250_000
-    for k in (1, 2, 4, 8, 16):
-        blocks = [np.random.default_rng(i).normal(size=(size, 2)) for i in range(k)]
-        cpu = cpu_seconds(lambda blocks=blocks: dask.TOCC().fit(lambda: iter(blocks)), 2)
-        yield {"partitions": k, "n": k * size, "CPU s": cpu, "CPU us per row": 1e6 * cpu / (k * size)}
-
-
 def processes(short: bool) -> Iterator[dict[str, Any]]:
     """Strong scaling: the same rows with one and two worker processes, by the clock."""
     import dask.array as da
     from distributed import Client, LocalCluster
 
-    n = 40_000 if short else 2_000_000
+    n = 40_000 if short else 10_000_000
     first = None
     for workers in (1, 2):
         with (
             LocalCluster(workers, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
             Client(cluster) as client,
         ):
-            rows = da.random.default_rng(0).normal(size=(n, 2), chunks=(n // 8, 2)).persist()
-            dask.TOCC().fit(rows[: n // 4])  # imports and machine code are there now
+            rows = da.random.default_rng(0).normal(size=(n, 2), chunks=(n // 16, 2)).persist()
+            classifier = dask.TOCC().fit(rows)
+            (classifier.predict(rows[: n // 4]) == 1).sum().compute()  # imports and machine code are there now
             before = sum(client.run(time.process_time).values())
             start = time.perf_counter()
-            dask.TOCC().fit(rows)
+            (classifier.predict(rows) == 1).sum().compute()
             wall = time.perf_counter() - start
             cpu = sum(client.run(time.process_time).values()) - before
         first = first or wall
@@ -97,7 +90,7 @@ def peers(short: bool) -> Iterator[dict[str, Any]]:
     X, Z = np.random.default_rng(0).normal(size=(n, 2)), np.random.default_rng(1).normal(size=(n, 2))
     classifiers = {
         "TOCC": TOCC(),
-        "dask.TOCC, out of core": dask.TOCC(),
+        "dask.TOCC": dask.TOCC(),
         "scikit-learn IsolationForest": IsolationForest(random_state=0),
         "scikit-learn LocalOutlierFactor": LocalOutlierFactor(novelty=True),
         "scikit-learn SGDOneClassSVM": SGDOneClassSVM(random_state=0),
@@ -134,15 +127,11 @@ def nearest_of_dask_ml(X: np.ndarray, Z: np.ndarray) -> Iterator[dict[str, Any]]
 
 
 def run(short: bool) -> Iterator[Table]:
-    yield Table("scaling_partitions", "Weak scaling: partitions of one size, one process", list(partitions(short)))
     yield Table(
         "scaling_processes",
-        "Strong scaling: dask.TOCC().fit on a local Dask cluster",
+        "Scoring by dask.TOCC on a local Dask cluster",
         list(processes(short)),
         "By the clock: other work on the machine (load average) slows it down.",
     )
     yield Table("scaling_peers", "The same data, two variables, one process", list(peers(short)))
-    yield Table("scaling_size", "Fit n rows of two variables in a separate process", list(sizes(short)))
-
-
-assert BLOCK == BLOCK_ROWS
+    yield Table("scaling_size", "Fit and score n rows of two features in a separate process", list(sizes(short)))

@@ -70,10 +70,9 @@ DOWNLOADS = {
         "baselines_growth": "Baselines by number of samples",
         "workers": "One worker and two",
         "reading": "Reading a table",
-        "scaling_size": "Out of core: by number of rows",
-        "scaling_partitions": "Out of core: by number of partitions",
-        "scaling_processes": "Out of core: one process and two",
-        "scaling_peers": "Out of core: other libraries",
+        "scaling_size": "Rows in blocks: by number of rows",
+        "scaling_processes": "Dask: one process and two",
+        "scaling_peers": "Large tables: other libraries",
     },
 }
 

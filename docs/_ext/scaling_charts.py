@@ -18,37 +18,18 @@ def rows(name: str, results: Path = RESULTS) -> list[dict[str, str]]:
 
 def size_chart() -> Figure:
     figure, (above, below) = plt.subplots(2, 1, figsize=(PHONE_WIDTH, 6), sharex=True)
-    for how, style in (("in memory", "o--"), ("out of core", "s-")):
+    for how, style in (("in memory", "o--"), ("in blocks", "s-")):
         some = [row for row in rows("size") if row["fit"] == how]
         n = [float(row["n"]) for row in some]
         above.loglog(n, [float(row["CPU s"]) for row in some], style, label=how)
         below.loglog(n, [float(row["peak MB"]) for row in some], style, label=how)
-    some = [row for row in rows("size") if row["fit"] == "out of core"]
+    some = [row for row in rows("size") if row["fit"] == "in blocks"]
     below.loglog(
         *zip(*((float(r["n"]), float(r["data MB"])) for r in some), strict=True), ":", color="0.5", label="the data"
     )
-    above.set(ylabel="CPU seconds", title="Time to fit")
+    above.set(ylabel="CPU seconds", title="Time to fit and score")
     below.set(xlabel="rows", ylabel="megabytes", title="Peak memory of the process")
     below.legend()
-    return figure
-
-
-def work_chart() -> Figure:
-    figure, (above, below) = plt.subplots(2, 1, figsize=(PHONE_WIDTH, 5.4))
-    some = rows("partitions")
-    count = [int(row["partitions"]) for row in some]
-    work = [float(row["CPU us per row"]) for row in some]
-    above.plot(count, work, "s-")
-    above.set_xticks(count)
-    above.set(
-        xlabel="partitions of one size",
-        ylabel="CPU µs per row",
-        title="More partitions, more rows",
-        ylim=(0, 1.15 * max(work)),
-    )
-    some = rows("processes")
-    below.barh([row["processes"] for row in some], [float(row["wall s"]) for row in some], height=0.5)
-    below.set(xlabel="wall-clock seconds", ylabel="worker processes", title="The same rows, more processes")
     return figure
 
 
@@ -71,15 +52,14 @@ def peers_chart() -> Figure:
 
 
 def peer(name: str) -> str:
-    """Break a long name into lines; `distributed` is the name of `dask` in results of earlier versions."""
-    short = name.replace("distributed.TOCC", "dask.TOCC").replace("scikit-learn ", "")
-    return short.replace(", ", ",\n").replace("ParallelPostFit(", "ParallelPostFit\n(")
+    """Break a long name into lines."""
+    return name.replace("scikit-learn ", "").replace(", ", ",\n").replace("ParallelPostFit(", "ParallelPostFit\n(")
 
 
 def write(folder: Path) -> None:
     """Draw the charts."""
     folder.mkdir(parents=True, exist_ok=True)
-    charts = {"size": size_chart, "work": work_chart, "peers": peers_chart}
+    charts = {"size": size_chart, "peers": peers_chart}
     for name, draw in charts.items():
         with plt.rc_context(SETTINGS):
             figure = draw()

@@ -50,8 +50,7 @@ def save(model: Any, path: PathOrFile, *, about: Mapping[str, Any] | None = None
     Parameters
     ----------
     model : estimator or DriftAlarm
-        Any scikit-learn estimator, fitted or not. Estimators of :mod:`transvariation.dask` must have been fitted to
-        arrays or blocks, not to a Dask collection: the file holds their rows.
+        Any scikit-learn estimator, fitted or not.
     path : path or binary file
         An existing file is replaced when the new one is complete.
     about : mapping, optional

@@ -168,3 +168,64 @@ def test_foreign_samples_are_counted_as_they_are_decided():
         table = type_ii_error(p_values, sensitivity=sensitivity)
         assert foreign.missed(sensitivity) == sum(is_accepted(p, sensitivity) for p in p_values)
         assert foreign.missed(sensitivity) / 41 == pytest.approx(table["beta"][0])
+
+
+RATES = {"sensitivity": (0.9, 1.0)} | {
+    name + suffix: values
+    for name, low in (("false_exclusion", 0.1), ("false_inclusion", 0.4))
+    for suffix, values in {
+        "": (low, low + 0.2),
+        "_n": (100, 100),
+        "_low": (low - 0.05, low + 0.1),
+        "_high": (low + 0.05, low + 0.3),
+    }.items()
+}
+
+
+def test_measured_rates_are_interpolated_between_sensitivities():
+    basis = Basis(40, 1 / 41, RATES)
+    exclusion, inclusion = basis.measured_rates(0.95)
+    assert (exclusion.share, exclusion.low, exclusion.high) == pytest.approx((0.2, 0.125, 0.275))
+    assert (inclusion.share, inclusion.n) == (pytest.approx(0.5), 100)
+    assert basis.error_rates(0.95) == pytest.approx((0.2, 0.5))
+    without = Basis(40, 1 / 41)
+    assert (without.measured_rates(0.9), without.error_rates(0.9)) == (None, (None, None))
+
+
+def test_background_sources_that_cannot_be_distinguished_are_counted():
+    basis = Basis(40, 1 / 41, RATES, {"b": 0.3, "a": 0.2, "c": 0.1})
+    names, share = basis.indistinguishable(0.9)
+    assert names == ("a", "b")
+    assert (share.share, share.n) == (2 / 40, 40)
+    assert Basis(40, 1 / 41).indistinguishable(0.9) is None
+
+
+def test_the_supported_sensitivity_is_rounded_down():
+    (caution,) = _model(0.97, control=1, background=20).cautions()
+    assert caution.values["supported"] == 0.952  # 20 / 21 = 0.95238
+    assert caution.values["need"] == 33
+
+
+def test_of_equal_p_values_the_larger_deviation_comes_first():
+    reasons = [
+        VariableEvidence(
+            variable=name, value=1.0, control=0.0, side="above", deviation=size, p_values={"control": 0.05}
+        )
+        for name, size in (("small", 2.0), ("large", -5.0), ("medium", 3.0))
+    ]
+    found = conclude(_evidence({"control": 0.05}, reasons=tuple(reasons)), _model(control=50), None)
+    assert [reason.variable for reason in found.reasons] == ["large", "medium", "small"]
+
+
+@pytest.mark.parametrize(("p", "accepted"), [(0.5, True), (0.05, False)])
+def test_only_evidence_against_the_conclusion_is_listed(p, accepted):
+    def against(**evidence):
+        found = conclude(_evidence({"control": p, "background": p}, **evidence), _model(control=50, background=9), None)
+        assert found.accepted is accepted
+        return [(each.kind, each.accepted, each.value) for each in found.disagreements]
+
+    other = -1.0 if accepted else 1.0
+    assert against(match=accepted, log10_lr={"two-level": -other}) == []
+    assert against(match=not accepted) == [("astm", not accepted, None)]
+    assert against(log10_lr={"two-level": other}) == [("ratio", not accepted, other)]
+    assert against(log10_lr={"two-level": 0.3 * other}) == []  # a ratio below two supports neither

@@ -5,7 +5,6 @@ from importlib.util import find_spec
 if find_spec("dask") is None:
     raise ImportError("transvariation.dask needs Dask; install it with: pip install 'transvariation[dask]'")
 
-from transvariation.dask.sampled import DensityTOCC, NeighborTOCC
-from transvariation.dask.tocc import PAMTOCC, TOCC
+from transvariation.dask.classifiers import PAMTOCC, TOCC, DensityTOCC, NeighborTOCC
 
 __all__ = ["PAMTOCC", "TOCC", "DensityTOCC", "NeighborTOCC"]
