@@ -85,6 +85,7 @@ def test_saved_and_pickled_classifiers_score_alike(tmp_path):
             np.testing.assert_array_equal(copy.score_samples(Z), parted.score_samples(Z))
 
 
+@pytest.mark.filterwarnings("ignore::transvariation.exceptions.RejectsNearlyAll")
 @parametrize_with_checks([dask.TOCC(), dask.PAMTOCC(), dask.DensityTOCC(density="gaussian"), dask.NeighborTOCC()])
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
