@@ -124,26 +124,25 @@ class PartitionedClassifier(TransvariationClassifier):
         """
         return self._for_each_part("transvariation_probability", X)
 
-    def p_values(self, X: Any, *, sensitivity: float | ArrayLike | None = None, weights: Any = None) -> Any:
-        """Compute conformal p-values; see :meth:`transvariation.TOCC.p_values`.
+    def p_values(self, X: Any, **options: Any) -> Any:
+        """Compute conformal p-values.
 
         Parameters
         ----------
         X : array-like, Dask array or DataFrame, memory map or iterator over blocks
             The rows to score.
-        sensitivity : float, optional
-            Determines which small strata are pooled; by default that of the classifier.
-        weights : DensityRatio or pair of arrays, optional
-            For rows in memory; see :func:`transvariation.density_ratio`.
+        options
+            Those of the classifier in memory, such as :meth:`transvariation.TOCC.p_values`; `weights` need rows in
+            memory.
 
         Returns
         -------
         ndarray, iterator or Dask array
             The p-values, in the form of the input.
         """
-        if weights is not None and not in_memory(X):
+        if options.get("weights") is not None and not in_memory(X):
             raise ValueError("weights are for rows in memory; give X as an array or a DataFrame")
-        return self._for_each_part("p_values", X, sensitivity=sensitivity, weights=weights)
+        return self._for_each_part("p_values", X, **options)
 
     def _for_each_part(self, method: str, X: Any, dtype: type = np.float64, **options: Any) -> Any:
         own = partial(getattr(super(), method), **options)
