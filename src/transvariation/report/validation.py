@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from transvariation.atomic_write import replacing
+from transvariation.casework.background.likelihood_ratio import MIN_SOURCES_FOR_RATIOS
 from transvariation.casework.background.rates import Rate
 from transvariation.casework.database import ABOUT
 from transvariation.casework.validation import COMPARED_METHODS, MEANING, DesignResult, ValidationResult, Verdict
@@ -155,6 +156,11 @@ def _design(each: DesignResult) -> Section:
         drawn = {f"Tippett plot, {NAMES[name]}": _tippett(ratios) for name, ratios in each.ratios.items()}
         section.figure(drawn, "Likelihood ratios: shares of pairs with a larger ratio (Tippett plot).")
         section.table(_ratio_table(each), "Likelihood ratios. Cllr: 0 is perfect, 1 is without information.")
+    else:
+        section.text(
+            "No likelihood ratios were measured: they were not asked for, or fewer than "
+            f"{MIN_SOURCES_FOR_RATIOS} sources remain when some are left out."
+        )
     return section.table(rate_table(each), "Error rates, with 95% intervals by source.")
 
 
@@ -236,11 +242,11 @@ def _stability(result: ValidationResult) -> Section:
     section = Section("Stability")
     if found := result.stability:
         section.text(
-            f"With {found['seeds']:.0f} seeds, p-values of one comparison differ by at most {found['p_value']:.2g} and "
-            f"log10 likelihood ratios by at most {found['log10_lr']:.2g}; "
-            f"{found['changed_conclusions']:.1%} of the conclusions change."
+            f"With {found['seeds']:.0f} seeds, p-values of one comparison differ by at most {found['p_value']:.2g}"
+            + (f", log10 likelihood ratios by at most {found['log10_lr']:.2g}" if "log10_lr" in found else "")
+            + f"; {found['changed_conclusions']:.1%} of the conclusions change."
         )
-    if result.learning:
+    if len(result.learning) > 1:
         section.figure(
             _learning_figure(result), "Would more sources help? The same comparisons with a part of the sources."
         )

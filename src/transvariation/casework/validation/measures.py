@@ -152,7 +152,7 @@ def measure_stability(results: Mapping[Any, Any], design: Design, sensitivity: f
     several = [found for found in by_fold.values() if len(found) > 1]
     if not several:
         return {}
-    spread = {"p_value": 0.0, "log10_lr": 0.0}
+    spread = {"p_value": 0.0}
     flips = []
     for found in several:
         p = np.array([each["transvariation"] for each in found])
@@ -162,7 +162,7 @@ def measure_stability(results: Mapping[Any, Any], design: Design, sensitivity: f
         if all("transvariation_lr" in each for each in found):
             lr = np.array([each["transvariation_lr"] for each in found])
             stated = lr[:, np.isfinite(lr).all(axis=0)]
-            spread["log10_lr"] = max(spread["log10_lr"], float(np.ptp(stated, axis=0).max(initial=0.0)))
+            spread["log10_lr"] = max(spread.get("log10_lr", 0.0), float(np.ptp(stated, axis=0).max(initial=0.0)))
     return spread | {"changed_conclusions": float(np.mean(flips)), "seeds": float(max(map(len, several)))}
 
 
@@ -191,7 +191,7 @@ def learning_curve(
         if (stated & same).any() and (stated & ~same).any():
             point["cllr"] = cllr(found["transvariation_lr"][stated], same[stated])
         points.append(point)
-    return tuple(points)
+    return tuple({point["sources"]: point for point in points}.values())  # few sources are not divided further
 
 
 def verdicts_on(designs: Sequence[DesignResult], limits: Mapping[str, float]) -> list[Verdict]:
