@@ -699,9 +699,9 @@ def validate(
 
     from transvariation.atomic_write import check_outputs
     from transvariation.casework.validation import validate as run
+    from transvariation.report.case_text import format_rate
     from transvariation.report.page import check_report_name
     from transvariation.report.validation import (
-        format_rate,
         validation_summary,
         write_validation_json,
         write_validation_report,

@@ -11,7 +11,7 @@ from transvariation.casework import CaseError, Database, judge, validate
 from transvariation.casework.validation import parse_design, read_criteria
 from transvariation.casework.validation.comparisons import Comparisons, Sources
 from transvariation.casework.validation.methods import judge_comparisons, pairs_of, two_level_ratio
-from transvariation.report.validation import format_rate, validation_summary, write_validation_report
+from transvariation.report.validation import validation_summary, write_validation_report
 
 pytestmark = pytest.mark.slow
 
@@ -187,11 +187,3 @@ def test_the_report_has_what_an_assessor_reads(result, tmp_path):
     ):
         assert heading in text
     assert validation_summary(result) in text
-
-
-def test_rates_are_written_with_numbers():
-    from transvariation.casework.background.rates import Rate
-
-    assert format_rate(Rate(0.0, 2000, 0.0, 0.0015)) == "0 of 2,000 (below 0.15%)"
-    assert format_rate(Rate(0.098, 500, 0.061, 0.147)) == "9.8% (6.1 to 15%, n = 500)"
-    assert format_rate(None) == "–"

@@ -10,11 +10,10 @@ from matplotlib.figure import Figure
 
 from transvariation.atomic_write import replacing
 from transvariation.casework.background.likelihood_ratio import MIN_SOURCES_FOR_RATIOS
-from transvariation.casework.background.rates import Rate
 from transvariation.casework.database import ABOUT
 from transvariation.casework.validation import COMPARED_METHODS, MEANING, DesignResult, ValidationResult, Verdict
 from transvariation.report.case_figures import draw_tippett
-from transvariation.report.case_text import plural
+from transvariation.report.case_text import format_rate, plural
 from transvariation.report.figure_style import DARK, GREY, PHONE_WIDTH, RED, SETTINGS, THRESHOLD, WARM
 from transvariation.report.page import Section, page, write_page
 
@@ -38,17 +37,6 @@ def validation_summary(result: ValidationResult) -> str:
     words = f"{met} of {len(result.verdicts)} acceptance criteria are met"
     more = f"; for {open_} of these the interval extends beyond the limit" if open_ else ""
     return f"{words}{more}."
-
-
-def format_rate(rate: Rate | None) -> str:
-    """Write a share with its interval and number, such as "9.8% (6.1 to 15%, n = 500)" or "0 of 500 (below 0.6%)"."""
-    if rate is None:
-        return "–"
-    if rate.share in (0.0, 1.0):
-        events = round(rate.share * rate.n)
-        side = f"below {100 * rate.high:.2g}%" if not events else f"above {100 * rate.low:.3g}%"
-        return f"{events} of {rate.n:,} ({side})"
-    return f"{100 * rate.share:.2g}% ({100 * rate.low:.2g} to {100 * rate.high:.2g}%, n = {rate.n:,})"
 
 
 def write_validation_report(result: ValidationResult, path: str | Path) -> None:
@@ -215,7 +203,8 @@ def rate_table(each: DesignResult) -> pd.DataFrame:
                 "false inclusion": format_rate(rates.false_inclusion),
             }
             if any(r.same_stratum for several in each.rates.values() for r in several):
-                row["false inclusion, same stratum"] = format_rate(rates.same_stratum)
+                within = rates.same_stratum
+                row["false inclusion, same stratum"] = "–" if within is None else format_rate(within)
             rows.append(row)
     return pd.DataFrame(rows)
 

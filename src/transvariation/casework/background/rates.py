@@ -62,6 +62,9 @@ def measure_rate(
     >>> rate = measure_rate([True, False] * 50, np.arange(100))
     >>> rate.share, round(rate.low, 2), round(rate.high, 2)
     (0.5, 0.4, 0.6)
+    >>> rate = measure_rate([True] * 14, np.arange(14))  # one-sided
+    >>> rate.share, round(rate.low, 2), rate.high
+    (1.0, 0.81, 1.0)
     """
     return measure_rates(np.asarray(events)[:, None], source, other, weight)[0]
 
@@ -85,7 +88,8 @@ def measure_rates(
 
 
 def _rate(event: Floats, w: Floats, members: list[Indices], n_sources: int, pair: Indices) -> Rate:
-    n, share = len(event), float(np.clip(w @ event, 0.0, 1.0))
+    n = len(event)
+    share = 1.0 if event.all() else float(np.clip(w @ event, 0.0, 1.0))  # weights may add up to less by rounding
     if share in (0.0, 1.0):
         edge = float((1 - CONFIDENCE) ** (1 / (pair.max() + 1)))
         return Rate(share, n, edge if share else 0.0, 1.0 if share else 1 - edge)
