@@ -161,4 +161,4 @@ def summarise(names: Sequence[str], comparisons: Sequence[SurveyComparison]) -> 
     middle = sorted(comparisons, key=lambda found: found.within)[len(comparisons) // 2]
     alike = zip(names, middle.source_p_values.tolist(), strict=True)
     freedom = None if np.isinf(middle.freedom) else middle.freedom
-    return Survey(len(names), middle.within, freedom, {name: p for name, p in alike if p > 0.01})
+    return Survey(len(names), middle.within, freedom, {name: p for name, p in alike if is_accepted(p, 0.99)})

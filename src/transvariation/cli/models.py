@@ -1,0 +1,128 @@
+"""Fitted classifiers kept in a file, and the monitoring of a process."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from transvariation.casework.settings import CaseSettings, TableSettings
+from transvariation.cli.options import (
+    COUNT,
+    INPUT,
+    OUTPUT,
+    GroupedCommand,
+    check_new,
+    overwrite_option,
+    say,
+    settings_of,
+    settings_options,
+    usage_errors,
+    warn,
+)
+
+
+@settings_options(
+    CaseSettings, "tables", "variables", "comparison", without=("tables", "log", "logged", "multiplier", "min_rsd")
+)
+@click.command(cls=GroupedCommand)
+@click.argument("control", type=INPUT)
+@click.argument("model", type=OUTPUT)
+@overwrite_option
+def fit(control: Path, model: Path, overwrite: bool, **options: Any) -> None:
+    """Fit a classifier to the rows of CONTROL and keep it in the file MODEL."""
+    from rich.console import Console
+
+    from transvariation.casework.model_file import fit_model
+
+    check_new([model], overwrite)
+    with usage_errors(), Console(stderr=True).status("fitting"):
+        settings = settings_of(CaseSettings, options)
+        fitted = fit_model(control, model, settings)
+    coverage = fitted.classifier.coverage_report()
+    after = f" after {settings.steps}" if settings.steps else ""
+    variables = f"{len(fitted.table.features)} variables{after}"
+    click.echo(f"{len(fitted.table)} rows, {variables}; {coverage.n} {coverage.unit} calibrate.")
+    click.echo(coverage.guarantee)
+    warn(fitted.warnings)
+    say(f"Model: {model}, SHA-256 {fitted.sha256}")
+
+
+@settings_options(TableSettings, "tables")
+@click.command(cls=GroupedCommand)
+@click.argument("model", type=INPUT)
+@click.argument("table", type=INPUT)
+@click.option("--out", type=OUTPUT, help="The CSV file to write.  [TABLE.scores.csv]")
+@click.option(
+    "--missing",
+    type=click.Choice(["error", "drop"]),
+    default="error",
+    help="Missing values: report them, or leave the row out.",
+)
+@overwrite_option
+def score(model: Path, table: Path, out: Path | None, missing: str, overwrite: bool, **options: Any) -> None:
+    """Apply the classifier in MODEL to TABLE, of any length; write one line per row, or per sample, into a CSV file.
+
+    Rows that repeat the label of a sample are its replicates: their mean is scored.
+    """
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from transvariation.casework.model_file import score_table
+    from transvariation.report.wording import listed
+
+    out = out or table.with_name(f"{table.stem}.scores.csv")
+    check_new([out], overwrite)
+    with usage_errors(), Progress(console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task("scoring", total=1.0)
+
+        def show(share: float) -> None:
+            progress.update(bar, completed=share)
+
+        settings = settings_of(TableSettings, options)
+        done = score_table(model, table, out, settings, missing=missing, progress=show)
+    warn(done.warnings)
+    lost = f", {done.left_out} left out because a value is missing or below detection" if done.left_out else ""
+    say(f"Model: {model}, SHA-256 {done.sha256}")
+    say(f"Variables used: {listed(done.used)}")
+    say(f"{done.scored} {done.unit} scored, {done.rejected} rejected{lost}: {out}")
+
+
+@click.command()
+@click.argument("normal", type=INPUT)
+@click.argument("new", type=INPUT)
+@click.option("--report", type=OUTPUT, help="Write a report: .html.")
+@click.option("--json", "json_file", type=OUTPUT, help="Write everything as JSON.")
+@click.option("--lags", type=click.IntRange(min=0), default=0, help="Judge each row with so many rows before it.")
+@click.option("--components", "n_components", type=COUNT, help="Principal components.  [90% of the variance]")
+@click.option("--false-alarm", type=float, default=0.01, help="Share of normal rows that one or more charts flag.")
+@click.option("--run", type=COUNT, default=2, help="Successive flagged rows that raise an alarm.")
+@click.option("--normal-sheet", help="The sheet of NORMAL, if it is an Excel workbook; by default the first.")
+@click.option("--new-sheet", help="The sheet of NEW.")
+@overwrite_option
+def monitor(
+    normal: Path, new: Path, report: Path | None, json_file: Path | None, overwrite: bool, **options: Any
+) -> None:
+    """Chart a NEW run of a process against a NORMAL run: score, Hotelling's T2 and Q over time, and alarms.
+
+    The tables have one row per time, in time order or with a column of times, and one column per variable.
+    """
+    from rich.console import Console
+
+    from transvariation.atomic_write import check_outputs
+    from transvariation.report.monitoring import monitor_tables, monitoring_summary, write_monitoring_json
+    from transvariation.report.monitoring import write_monitoring_report as write_report
+
+    sheets = (options.pop("normal_sheet"), options.pop("new_sheet"))
+    with usage_errors():
+        check_outputs([report, json_file], [normal, new])
+        check_new([report, json_file], overwrite)
+        with Console(stderr=True).status("measuring"):
+            result = monitor_tables(normal, new, sheets=sheets, **options)
+        say(monitoring_summary(result))
+        for alarm in result.alarms[:10]:
+            named = ", ".join(list(alarm.contributions)[:3])
+            say(f"  {result.labels[alarm.raised]}: {', '.join(alarm.charts)}; {named}")
+        for path, write in ((report, write_report), (json_file, write_monitoring_json)):
+            if path is not None:
+                write(result, path)
+                say(f"Written: {path}")

@@ -1,0 +1,230 @@
+"""Options of the commands, generated from the settings of a case, and what commands have in common."""
+
+import csv
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from transvariation.casework.settings import CASE_FIELDS, ROLES, TABLES, TableSettings
+from transvariation.tables.settings import Option, flag_of, options_of
+
+INPUT = click.Path(exists=True, dir_okay=False, path_type=Path)
+OUTPUT = click.Path(dir_okay=False, path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)
+COUNT = click.IntRange(min=1)
+
+
+class Commands(click.Group):
+    """Commands that Ctrl-C stops with a sentence and the usual exit status; their summaries are listed whole."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands with their whole summaries."""
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, self.commands[name].get_short_help_str(500)) for name in self.list_commands(ctx)]
+            )
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("\nStopped. Output files are complete or were not written.", err=True)
+            raise SystemExit(130) from None
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print a line."""
+    click.echo(printable_line(text), err=err)
+
+
+def printable_line(text: str) -> str:
+    """Escape the control characters of names from files."""
+    from transvariation.tables.problems import printable_text
+
+    return printable_text(text)
+
+
+def warn(messages: list[str]) -> None:
+    """Print warnings."""
+    for message in messages:
+        say(f"Warning: {message}", err=True)
+
+
+def parse_numbers(text: str, kind: type, option: str) -> list:
+    """Parse positive numbers separated by commas."""
+    try:
+        numbers = [kind(part) for part in text.split(",")]
+    except ValueError:
+        numbers = []
+    if not numbers or not all(0 < number < math.inf for number in numbers):
+        raise click.BadParameter(f"{text!r} must be positive numbers separated by commas", param_hint=option)
+    return numbers
+
+
+class GroupedOption(click.Option):
+    """An option under a heading of the help."""
+
+    def __init__(self, names: Sequence[str], group: str = "", **more: Any):
+        super().__init__(names, **more)
+        self.group = group
+
+
+class GroupedCommand(click.Command):
+    """A command whose options are listed under headings; those of one table only are described together."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the options under headings."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for option in self.get_params(ctx):
+            if isinstance(option, click.Option) and (record := option.get_help_record(ctx)):
+                sections.setdefault(getattr(option, "group", "") or "options", []).append(record)
+        if any(getattr(option, "hidden", False) for option in self.params):
+            known = options_of(TableSettings)
+            names = [f"--TABLE{flag_of(name, given)[1:]}" for name, given in known.items()]
+            words = f"The same for one table only: TABLE is {', '.join(TABLES[:-1])} or {TABLES[-1]}."
+            sections["tables"].append((", ".join(names[:2]) + ", ...", words))
+        for title, records in sorted(sections.items(), key=lambda item: [*_SECTIONS, item[0]].index(item[0])):
+            with formatter.section(title.capitalize()):
+                formatter.write_dl(records)
+
+
+_SECTIONS = ("tables", "variables", "comparison", "report", "options")
+
+
+def settings_options(kind: type[TableSettings], *groups: str, without: tuple[str, ...] = ()) -> Any:
+    """Add the options of settings to a command: the fields in some groups, and the same for each single table."""
+    found: list[GroupedOption] = []
+    for name, given in options_of(kind).items():
+        if given.group not in groups or name in without:
+            continue
+        default = getattr(kind(), name)
+        if given.kind == "tables":
+            for table in TABLES:
+                for own, its in options_of(TableSettings).items():
+                    found.append(
+                        _option(f"{table}__{own}", f"--{table}{flag_of(own, its)[1:]}", its, None, hidden=True)
+                    )
+        elif given.kind == "case":
+            for field, words in CASE_FIELDS.items():
+                flag = f"--{field.replace('_', '-')}"
+                found.append(GroupedOption([flag, f"case__{field}"], group="report", help=f"{words}, for the report."))
+        else:
+            found.append(_option(name, flag_of(name, given), given, default))
+
+    def decorate(command: click.Command) -> click.Command:
+        command.params += found
+        return command
+
+    return decorate
+
+
+def _option(name: str, flag: str, given: Option, default: Any, hidden: bool = False) -> GroupedOption:
+    """Build the option of one field; a value that was not given is None."""
+    words, more = given.help, dict[str, Any](metavar=_METAVARS.get(given.kind, "TEXT"))
+    if given.kind == "choice":
+        listed = [f"{choice} ({meaning})" for choice, meaning in given.choices.items()]
+        words = f"{words}: {', '.join(listed[:-1])} or {listed[-1]}."
+        more = {"metavar": "|".join(given.choices)} if len(given.choices) < 4 else {"metavar": "NAME"}
+    if given.kind in _PARSERS:
+        words, more = f"{words} {_MANNERS[given.kind]}", {"callback": _PARSERS[given.kind], **_FORMS[given.kind]}
+    elif given.kind in ("whole", "number", "share"):
+        more["type"] = int if given.kind == "whole" else float
+    elif given.kind == "flag":
+        more = {"is_flag": True, "default": None}
+    if default is not None and default is not False and default != {}:
+        words += f"  [default: {default}]"
+    return GroupedOption([flag, name], group=given.group, help=words, hidden=hidden, show_default=False, **more)
+
+
+def _roles(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> dict[str, str] | None:
+    """Parse the roles of columns."""
+    roles = {}
+    for text in given:
+        column, _, role = text.rpartition("=")  # a name may contain the sign, a role does not
+        if not column or role not in ROLES:
+            raise click.BadParameter(f"{text!r} must be COLUMN=ROLE with one of the roles {', '.join(ROLES)}")
+        roles[column] = role
+    return roles or None
+
+
+def _ranges(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> list[Any] | None:
+    """Parse ranges of wavelengths."""
+    number = r"([-+]?\d+(?:\.\d+)?)"
+    found = [re.fullmatch(rf"\s*{number}\s*[-:–]\s*{number}\s*", text) for text in given]
+    for text, match in zip(given, found, strict=True):
+        if match is None:
+            raise click.BadParameter(f"{text!r} must be two numbers with a hyphen between them, such as 800-1200")
+    return [(float(match[1]), float(match[2])) for match in found if match] or None
+
+
+def parse_names(context: click.Context, option: click.Parameter, text: str | None) -> list[str] | None:
+    """Parse a list of variables."""
+    if not text:
+        return None
+    found = next(csv.reader([" ".join(text.split())], skipinitialspace=True))  # quotes keep a comma in a name
+    return [name.strip() for name in found or [""]]
+
+
+_PARSERS: dict[str, Any] = {"roles": _roles, "ranges": _ranges, "names": parse_names}
+_FORMS: dict[str, dict[str, Any]] = {
+    "roles": {"metavar": "COLUMN=ROLE", "multiple": True},
+    "ranges": {"metavar": "LOW-HIGH", "multiple": True},
+    "names": {"metavar": "NAMES"},
+}
+_METAVARS = {"whole": "N", "number": "NUMBER", "share": "NUMBER", "mark": "MARK", "steps": "STEPS"}
+_MANNERS = {
+    "roles": "May be repeated.",
+    "ranges": "May be repeated.",
+    "names": "Separated by commas, a name with a comma in double quotes.",
+}
+
+
+def settings_of(kind: type[Any], options: dict[str, Any]) -> Any:
+    """Build settings from the options that were given."""
+    return kind.build(None, given_fields(options))
+
+
+def given_fields(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that were given, as fields of settings."""
+    given: dict[str, Any] = {}
+    for name, value in options.items():
+        if value is None:
+            continue
+        first, _, rest = name.rpartition("__")
+        if first == "case":
+            given.setdefault("case", {})[rest] = value
+        elif first:
+            given.setdefault("tables", {}).setdefault(first, {})[rest] = value
+        else:
+            given[name] = value
+    return given
+
+
+@contextmanager
+def usage_errors() -> Iterator[None]:
+    """Report wrong input and wrong parameters in terms of the command line, and exit with status 2."""
+    try:
+        yield
+    except OSError as error:
+        words = [str(part) for part in (error.filename, error.strerror) if part]
+        raise click.UsageError(printable_line(": ".join(words) or str(error))) from error
+    except (ValueError, ImportError) as error:
+        from transvariation.report.wording import error_text
+
+        raise click.UsageError(printable_line(error_text(error, "cli"))) from error
+
+
+overwrite_option = click.option("--overwrite", is_flag=True, help="Replace output files that exist.")
+
+
+def check_new(outputs: Iterable[Path | None], overwrite: bool) -> None:
+    """Refuse to replace a file silently; an empty one is no loss, and a pipe or a device is written to."""
+    for path in outputs:
+        if not overwrite and path is not None and path.is_file() and path.stat().st_size:
+            raise click.UsageError(printable_line(f"{path} exists; give another name, or --overwrite to replace it."))
