@@ -127,3 +127,15 @@ def test_the_report_says_what_this_classifier_accepts():
     for bad in (0, 1, "high"):
         with pytest.raises(ValueError, match="confidence="):
             classifier.coverage_report(bad)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("mode", ["loo", "cv"])
+def test_the_certificate_of_dependent_scores_holds_with_about_the_stated_confidence(mode):
+    """Scores of several folds are not independent; the benchmark `certificate` measures more kinds of data."""
+    rng, held = np.random.default_rng(4), []
+    for _ in range(150):
+        classifier = NeighborTOCC(calibration=mode).fit(rng.normal(size=(40, 4)))
+        accepted = np.mean(classifier.predict(rng.normal(size=(1_000, 4))) == 1)
+        held.append(accepted >= classifier.coverage_report(0.95).sensitivity_bound)
+    assert np.mean(held) >= 0.95 - 0.035
