@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo check test test-long coverage test-page test-core test-oldest package constraints fuzz lint bench docs results picture picture-page clean
+.PHONY: demo check test test-long coverage test-page test-core test-oldest package constraints fuzz mutants lint bench docs results picture picture-page clean
 
 demo: $(VENV)/.core
 	$(BIN)/transvariation demo
@@ -37,6 +37,11 @@ test-page: $(VENV)/.page
 fuzz: $(VENV)/.dev
 	$(BIN)/python -m pytest tests/tables/test_fuzz.py --hypothesis-profile=fuzz
 	$(BIN)/python -m pytest tests/test_persistence.py -k Fuzz --hypothesis-profile=fuzz
+
+# Change the code at random places and list the changes that no test notices (most of an hour).
+mutants: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet "cosmic-ray>=8.3"
+	$(BIN)/python packaging/mutants.py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

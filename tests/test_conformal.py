@@ -10,7 +10,17 @@ from scipy.stats import false_discovery_control, mannwhitneyu
 
 from transvariation import TOCC, ConformalCalibration, benjamini_hochberg, required_n
 from transvariation.combined_p_values import combine_p_values
-from transvariation.conformal import conformal_threshold, group_weights, p_values, pool_strata, tail_p_values
+from transvariation.conformal import (
+    check_p_values,
+    check_sensitivities,
+    conformal_threshold,
+    group_weights,
+    p_values,
+    pool_strata,
+    tail_p_values,
+    weighted_p_values,
+)
+from transvariation.exceptions import TooFewSamples
 
 SCORES = st.lists(st.integers(0, 6).map(float), min_size=1, max_size=25)
 
@@ -162,3 +172,42 @@ def test_tail_p_values_are_uniform_for_exponential_scores(n):
     p = np.concatenate([tail_p_values(-rng.exponential(size=n), -rng.exponential(size=10)) for _ in range(4000)])
     for level in (0.1, 0.05, 0.01):
         assert np.mean(p <= level) == pytest.approx(level, abs=0.15 * level + 0.002)
+
+
+def test_weighted_p_values_by_hand():
+    found = weighted_p_values([1.0, 2.0, 3.0], [2.0, 0.5], [1.0, 2.0, 5.0], [2.0, 0.5])
+    assert found == pytest.approx([(1 + 2 + 2) / (8 + 2), 0.5 / (8 + 0.5)])
+
+
+@pytest.mark.parametrize(
+    ("known", "new"), [([1, -1, 1], [1]), ([1, np.inf, 1], [1]), ([1, 1], [1]), ([1, 1, 1], [1, 1]), ([1, 1, 1], [-1])]
+)
+def test_weights_that_are_no_density_ratios_are_refused(known, new):
+    with pytest.raises(ValueError, match="weights"):
+        weighted_p_values([1.0, 2.0, 3.0], [2.0], known, new)
+
+
+@pytest.mark.parametrize(("wrong", "message"), [(-0.1, "-0.1"), (1.5, "1.5"), (np.nan, "nan")])
+def test_a_p_value_outside_the_unit_interval_is_named(wrong, message):
+    with pytest.raises(ValueError, match=f"p-value {message} is not between 0 and 1"):
+        check_p_values([0.0, 0.5, wrong, 1.0])
+    assert check_p_values([0, 1]).tolist() == [0, 1]
+    with pytest.raises(ValueError, match=r"shape \(1, 1\)"):
+        check_p_values([[0.5]])
+
+
+def test_one_sensitivity_per_stratum():
+    assert check_sensitivities(0.9, 3) == [0.9, 0.9, 0.9]
+    assert check_sensitivities([0.9, 0.8], 2) == [0.9, 0.8]
+    assert check_sensitivities([0.9, 0.8]) == [0.9, 0.8]
+    with pytest.raises(ValueError, match="has 2 values for 1 stratum of the class"):
+        check_sensitivities([0.9, 0.8], 1)
+    with pytest.raises(ValueError, match="has 2 values for 3 strata of the class"):
+        check_sensitivities([0.9, 0.8], 3)
+
+
+def test_a_sensitivity_beyond_the_samples_names_what_they_support():
+    with pytest.warns(TooFewSamples, match=r"by 15 held-out samples.*at least 19, or lower.*at most 0.938"):
+        assert conformal_threshold(np.arange(15), 0.95, held_out=True) == -np.inf
+    assert conformal_threshold([3.0, 1.0, 2.0], 1e-9) == 3.0  # the highest score is the last threshold
+    assert conformal_threshold([3.0, 1.0, 2.0], 1e-9, weights=[1, 1, 1]) == 3.0
