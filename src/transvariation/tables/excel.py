@@ -16,13 +16,15 @@ from transvariation.tables.grid import BLOCK_CELLS, Block, Grid, Limits
 from transvariation.tables.problems import Problems, TableError
 
 EXCEL_ROWS, EXCEL_COLUMNS = 1_048_576, 16_384
-MOST_EMPTY = 5_000_000  # cells that are empty or lie beyond the header, unless there are a twentieth as many others
+MOST_EMPTY = 2_000_000  # cells that are empty or lie beyond the header, unless there are a twentieth as many others
 LONGEST_ROW = 4_000_000  # bytes of XML between the ends of two rows, or of two shared strings
 MOST_RUNS = 20_000  # of formatted text in about as many bytes
+MOST_STRINGS = 2_000_000  # distinct texts of a workbook
+LARGEST_STYLES = 2_000_000  # bytes, of which openpyxl makes a hundred times as many
 LARGEST_PART = 10_000_000  # bytes of a part that openpyxl holds as a whole, such as the styles
 _XML = (b"<", b"\x00", b"\xef\xbb", b"\xfe\xff", b"\xff\xfe")  # what a part in any encoding begins with
-_END_OF_ITEM = re.compile(rb"</(?:[\w.-]+:)?(?:row|si)\s*>")
-_RUN = re.compile(rb"<(?:[\w.-]+:)?r[\s>]")
+_ROW, _STRING, _RUN = (re.compile(rb"<(?:[\w.-]+:)?%s[\s/>]" % tag) for tag in (b"row", b"si", b"r"))
+_END_OF_ROW, _END_OF_STRING = (re.compile(rb"</(?:[\w.-]+:)?%s\s*>" % tag) for tag in (b"row", b"si"))
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 
 
@@ -237,13 +239,16 @@ def _check_part(file: IO[bytes], name: str, size: int, problems: Problems) -> No
         return  # a picture
     if b"<!DOCTYPE" in head:
         problems.add("xml-entities", member=name)
-    elif size > LARGEST_PART:
-        in_rows, rest = name.startswith(("xl/worksheets/", "xl/sharedStrings")), head
-        while in_rows and (piece := file.read(LONGEST_ROW)):
+    elif size > (LARGEST_STYLES if name == "xl/styles.xml" else LARGEST_PART):
+        sheet = name.startswith("xl/worksheets/")
+        in_items, rest, n = sheet or name.startswith("xl/sharedStrings"), head, 0
+        start, end, most = (_ROW, _END_OF_ROW, EXCEL_ROWS) if sheet else (_STRING, _END_OF_STRING, MOST_STRINGS)
+        while in_items and (piece := file.read(LONGEST_ROW)):
             text = rest + piece
-            end = max((match.end() for match in _END_OF_ITEM.finditer(text)), default=0)
-            rest = text[end:]
+            rest = text[max((match.end() for match in end.finditer(text)), default=0) :]
+            n += len(start.findall(piece))
             # a comment may hold what looks like an end; runs of formatted text take openpyxl long
-            in_rows = len(rest) <= LONGEST_ROW and b"<!" not in text and len(_RUN.findall(text)) < MOST_RUNS
-        if not in_rows:
+            in_items = len(rest) <= LONGEST_ROW and n <= most and b"<!" not in text
+            in_items = in_items and len(_RUN.findall(text)) < MOST_RUNS
+        if not in_items:
             problems.add("large-part", member=name)
