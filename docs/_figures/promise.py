@@ -57,7 +57,7 @@ def main() -> None:
         rows = series(np.random.default_rng(0), 4_000)
         rows[3_000:, 0] += 4
         blocks = NeighborTOCC(calibration="blocks").fit(rows[:2_000])
-        options = {"times": np.arange(2_000, 4_000), "false_alarm": 1e-4}
+        options = {"times": np.arange(2_000, 4_000), "false_alarm": 1e-5}
         figures["drift_blocks"] = DriftDisplay.from_estimator(blocks, rows[2_000:], **options).figure_
     drifting = load_glass().control.sample(frac=1, random_state=0)
     drifting["Mg"] += np.linspace(0, 0.3, len(drifting))
