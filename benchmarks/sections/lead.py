@@ -26,7 +26,7 @@ from transvariation.conformal import is_accepted
 
 N_FOLDS = 4
 N_SOURCES = 200  # of each glass, drawn at random if there are more
-N_DIFFERENT = 6_400
+N_DIFFERENT = 8_000
 SENSITIVITIES = (0.9, 0.95)
 NEITHER = np.log10(2)  # a smaller ratio supports neither proposition
 

@@ -48,6 +48,7 @@ DOWNLOADS = {
         "casework_basis": "Casework calibrated by the control or by a background",
         "casework_transfer": "Casework on another measurement series",
         "casework_ratios": "Likelihood ratios in casework",
+        "casework_lead": "Conclusions by exclusion or likelihood ratio",
         "ensemble_cells": "Projection ensembles on the paper's glass cells",
     },
     "Speed and memory": {

@@ -131,6 +131,14 @@ def rates(folder: Path) -> str:
     return casework_conclusion()
 
 
+def lead(folder: Path) -> str:
+    """Tabulate how often either conclusion misleads."""
+    rows = read("casework_lead")
+    columns = [column for column in rows[0] if column != "known"]
+    lines = [columns, ["---"] * len(columns), *([row[column] for column in columns] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
 def listed(words: Iterable[str]) -> str:
     """Join words by commas, the last two by "and"."""
     *rest, last = words
@@ -140,5 +148,5 @@ def listed(words: Iterable[str]) -> str:
 def write(folder: Path) -> None:
     """Draw the charts and write one conclusion for each."""
     folder.mkdir(parents=True, exist_ok=True)
-    for draw in (rates, simulation, basis, transfer, ratios):
+    for draw in (rates, simulation, basis, transfer, ratios, lead):
         (folder / f"casework_{draw.__name__}.md").write_text(draw(folder) + "\n", encoding="utf-8")

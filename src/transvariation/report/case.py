@@ -237,7 +237,7 @@ def error_rates(result: CaseResult, *, figures: bool = True) -> Section:
     rows = []
     measured = calibration.measured_rates(model.sensitivity_used)
     if model.false_exclusion is not None and measured is not None:
-        rows.append(_rates("conclusion above", *measured))
+        rows.append(_rates("exclusion", *measured))
     criterion = model.criterion
     if criterion.exclusion is not None and criterion.inclusion is not None:
         rows.append(_rates(criterion.name, criterion.exclusion, criterion.inclusion))
@@ -290,7 +290,7 @@ def method(result: CaseResult) -> Section:
     if fixed := result.provenance.get("procedure"):
         section.text(f"The settings were fixed by the procedure {fixed}.")
     section.text(
-        f"A fragment is excluded if its p-value is at most {1 - used:.3g}. The conclusion rests on "
+        f"A fragment is excluded if its p-value is at most {1 - used:.3g}. The p-value rests on "
         f"the background if there is one and the control has fewer than {MIN_CONTROL_TO_CALIBRATE_ALONE} fragments, "
         "otherwise on the control "
         "fragments; other evidence is shown beneath it and does not change it."

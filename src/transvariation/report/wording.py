@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from transvariation.casework.errors import CaseError, Caution
@@ -260,7 +261,7 @@ def kind_of_background(result: "CaseResult") -> str:
     """Name the sources of the background and their number."""
     table, n = result.inputs.background or {}, result.model.bases["background"].n
     population = f" ({printable(table['population'])})" if table.get("population") else ""
-    return f"{plural(n, 'source')} of {printable(table['file'])}{population}"
+    return f"{plural(n, 'source')} of {printable(PurePath(table['file']).name)}{population}"
 
 
 def another_source(result: "CaseResult") -> str:
@@ -269,7 +270,7 @@ def another_source(result: "CaseResult") -> str:
     if table is None:
         return "another source"
     n = plural(survey.n if survey else result.model.bases["background"].n, "source")
-    file = printable(table["file"])
+    file = printable(PurePath(table["file"]).name)
     if population := table.get("population"):
         return f"another source of the kind {printable(population)} ({file}, {n})"
     return f"another source of the kind in {file} ({n})"
