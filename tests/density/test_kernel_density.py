@@ -79,7 +79,7 @@ def test_bad_bandwidths_are_named(bandwidth, message):
 
 
 def test_a_constant_variable_is_named():
-    with pytest.raises(ValueError, match="constant"):
+    with pytest.raises(ValueError, match=r"column \d constant"):
         GaussianKernelDensity().fit([[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]])
     with pytest.raises(ValueError, match="constant"):  # whose mean is not 0.1 to the last digit
         GaussianKernelDensity().fit(np.column_stack([np.arange(20.0), np.full(20, 0.1)]))

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from transvariation._typing import Floats, RandomState
 from transvariation.density.bandwidth import MAX_DIMENSION
 from transvariation.density.box_probability import least_eigenvalue
-from transvariation.density.covariance import solve_rows, varying
+from transvariation.density.covariance import check_full_spread, solve_rows, varying
 from transvariation.density.gaussian import GaussianMixtureMixin, MixtureComponents
 from transvariation.validation import blocks, check_magnitude
 
@@ -220,10 +220,8 @@ class GaussianKernelDensity(GaussianMixtureMixin, BaseEstimator):
             return given_bandwidth(self.bandwidth, X.shape[1])
         H = rule_bandwidth(X, self.bandwidth, diagonal=self.diagonal)
         if not (varying(X).all() and _is_positive_definite(H)):
-            raise ValueError(
-                "the kernels' covariance is singular: a variable is constant or determined by others; drop it, or give "
-                "a bandwidth"
-            )
+            check_full_spread(X)  # names the columns at fault
+            raise ValueError("the kernels' covariance is singular; give a bandwidth, or reduce the variables first")
         return H
 
     def score_samples(self, X: ArrayLike) -> Floats:
