@@ -94,3 +94,26 @@ def test_a_kept_table_says_when_and_with_which_version_it_was_measured(section, 
     assert measured.notna().all(axis=None)
     kept = {path.stem for path in RESULTS.glob("*.csv")} - {"measured"}
     assert kept == set(pd.read_csv(RESULTS / "measured.csv")["table"])
+
+
+@pytest.mark.slow
+def test_intervals_of_a_validation_contain_the_true_rates(section):
+    """The short form of the benchmark: its first databases."""
+    validation = section("validation")
+    found = {
+        kind: [validation.one_database(kind, 60, seed) for seed in (0, 1)] for kind in ("Gaussian", "heavy-tailed")
+    }
+    rates = [pair for databases in found.values() for each in databases for pair in each.values()]
+    assert sum(rate.low <= true <= rate.high for rate, true in rates) >= 7
+    assert validation.coverage(found)[-1]["intervals"] == len(rates) == 8
+
+
+def test_scott_knott_separates_means_as_by_hand(section):
+    """Two clusters of means far apart are two groups; equal means are one (Scott and Knott, 1974)."""
+    validation = section("validation")
+    assert validation.scott_knott(np.array([1.0, 5.0, 1.1, 5.1]), 0.01, 8, 0.05) == [0, 1, 0, 1]
+    assert validation.scott_knott(np.array([1.0, 1.1, 1.05]), 0.01, 8, 0.05) == [0, 0, 0]
+    # Of two means 0 and d, B = d^2 / 2, the variance is (d^2 / 2 + 8 * 0.01) / 10, and 1.376 B / variance exceeds 5.50,
+    # the 0.95 quantile of chi-square with 2 / (pi - 2) degrees of freedom, from d = 0.3265 on.
+    assert validation.scott_knott(np.array([0.0, 0.32]), 0.01, 8, 0.05) == [0, 0]
+    assert validation.scott_knott(np.array([0.0, 0.33]), 0.01, 8, 0.05) == [0, 1]

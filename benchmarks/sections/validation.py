@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import chi2
 
 from benchmarks.data import DATA
 from benchmarks.measure import cost
@@ -40,6 +41,7 @@ def run(short: bool) -> Iterator[Table]:
     )
     if FIU.is_dir():
         yield Table("validation_speed", "Validating FIU's glass", speed(short))
+        yield Table("validation_groups", "Groups of the recovered items of FIU's case", grouping())
     else:
         warnings.warn(f"no {FIU} (see benchmarks/data.py): the speed is not measured", stacklevel=2)
     how: dict[str, Any] = {"n_comparisons": 40, "n_folds": 2} if short else {"n_folds": 5}
@@ -204,3 +206,77 @@ def describe(name: str, result: ValidationResult) -> Iterator[dict[str, Any]]:
                     "Cllr": "" if ratios is None else f"{ratios.cllr:.3f}",
                     "no ratio stated": "" if ratios is None else ratios.refused,
                 }
+
+
+def grouping() -> list[dict[str, Any]]:
+    """Group the recovered items of FIU's casework table, and compare with Scott and Knott's (1974) groups.
+
+    That test is for one variable; items that it separates in any element, at 0.05 divided by the number of elements,
+    are separate.
+    """
+    case = pd.read_csv(FIU / "casework.csv")
+    control, recovered = (case[(case["item"] == "Control") == known] for known in (True, False))
+    result = judge(control, recovered, background=fiu(), logged=True)
+    items = list(dict.fromkeys(recovered["item"]))
+    owner = {item: i for i, group in enumerate(result.groups) for item in group.fragments}
+    ours = [owner.get(item, -1 - i) for i, item in enumerate(items)]
+    elements = list(recovered.columns[1:])
+    grouped = recovered.groupby("item", sort=False)[elements]
+    n = grouped.size().to_numpy()
+    variances = (grouped.var() * (n - 1)[:, None]).sum() / (n - 1).sum() * np.mean(1 / n)
+    labels = [
+        scott_knott(grouped.mean()[each].to_numpy(), variances[each], int((n - 1).sum()), 0.05 / len(elements))
+        for each in elements
+    ]
+    theirs = list(zip(*labels, strict=True))
+    rates = result.grouping
+    measured = {} if rates is None else {"one source, divided": rates.divided, "two sources, mixed": rates.mixed}
+    return [
+        {"grouping": "transvariation", "groups": "; ".join(_listed(items, ours))}
+        | {name: format_rate(rate) for name, rate in measured.items()},
+        {"grouping": "Scott-Knott", "groups": "; ".join(_listed(items, theirs))},
+    ]
+
+
+def _listed(items: list[str], labels: Any) -> list[str]:
+    short = [item.removeprefix("Recovered ") for item in items]
+    return [
+        " ".join(name for name, own in zip(short, labels, strict=True) if own == label)
+        for label in dict.fromkeys(labels)
+    ]
+
+
+def scott_knott(means: Floats, variance: float, freedom: int, level: float) -> list[int]:
+    """Group means of equal precision by Scott and Knott's test; return the number of the group of each.
+
+    Parameters
+    ----------
+    means : ndarray of shape (k,)
+    variance : float
+        Of a mean.
+    freedom : int
+        Degrees of freedom of the variance.
+    level : float
+        Of each test.
+    """
+    order = np.argsort(means)
+
+    def divided(at: Any) -> list[Any]:
+        k = len(at)
+        if k < 2:
+            return [at]
+        own = means[at]
+        sums = np.cumsum(own)[:-1]
+        first = np.arange(1, k)
+        between = sums**2 / first + (own.sum() - sums) ** 2 / (k - first) - own.sum() ** 2 / k
+        spread = (((own - own.mean()) ** 2).sum() + freedom * variance) / (k + freedom)
+        cut = int(np.argmax(between)) + 1
+        statistic = np.pi / (2 * (np.pi - 2)) * between[cut - 1] / spread
+        if statistic <= chi2.isf(level, k / (np.pi - 2)):
+            return [at]
+        return [*divided(at[:cut]), *divided(at[cut:])]
+
+    labels = np.empty(len(means), dtype=int)
+    for number, group in enumerate(divided(order)):
+        labels[group] = number
+    return [int(label) for label in labels]
