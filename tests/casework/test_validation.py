@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from transvariation.casework import CaseError, Database, judge, validate
+from transvariation.casework import CaseError, Database, SettingsError, judge, validate
 from transvariation.casework.validation import parse_design, read_criteria
 from transvariation.casework.validation.comparisons import Comparisons, Sources
 from transvariation.casework.validation.methods import judge_comparisons, pairs_of, two_level_ratio
@@ -155,14 +155,16 @@ def test_criteria_decide_with_their_interval(database, tmp_path):
     [
         ({"designs": ["3"]}, "must have the form 3x5"),
         ({"designs": ["9x9"]}, "0 sources have 10 fragments"),
-        ({"sensitivities": [90]}, "must lie between 0 and 1"),
+        ({"sensitivities": [90]}, "sensitivities=90 must lie in"),
+        ({"sensitivities": [1]}, "must lie between 0 and 1"),
+        ({"seeds": 1}, "did you mean 'seed'"),
         ({"features": ["Sr"]}, "has no variable Sr"),
         ({"criteria": {"cllr_max": 1}}, "is no acceptance criterion"),
         ({"criteria": {"cllr": -1}}, "must be a number that is not negative"),
     ],
 )
 def test_wrong_settings_are_named(database, given, words):
-    with pytest.raises(CaseError, match=words):
+    with pytest.raises((CaseError, SettingsError), match=words):
         validate(database, **given)
 
 

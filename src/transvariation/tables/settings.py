@@ -174,6 +174,12 @@ def _names(value: Any, given: Option) -> Any:
     return tuple(map(str, value)) or None
 
 
+def _shares(value: Any, given: Option) -> Any:
+    if isinstance(value, Iterable) and not isinstance(value, str) and (shares := tuple(value)):
+        return tuple(_share(share, given) for share in shares)
+    raise ValueError(f"={value!r} must be a list of shares such as 0.9")
+
+
 def _ranges(value: Any, given: Option) -> Any:
     if value is None:
         return None
@@ -212,6 +218,7 @@ CHECKS: dict[str, Callable[[Any, Option], Any]] = {
     "whole": _whole,
     "number": _number,
     "share": _share,
+    "shares": _shares,
     "names": _names,
     "ranges": _ranges,
     "roles": _roles,
@@ -243,7 +250,83 @@ def nearest(name: str, names: Iterable[str]) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TableSettings:
+class Settings:
+    """Frozen settings, declared by `option`; wrong values are all named at once, in a `SettingsError`."""
+
+    def __post_init__(self) -> None:
+        problems = []
+        for name, given in options_of(type(self)).items():
+            try:
+                object.__setattr__(self, name, self._check(name, getattr(self, name), given))
+            except SettingsError as error:
+                problems += error.problems
+            except ValueError as error:
+                problems.append((name, str(error), given))
+        problems += self._conflicts()
+        if problems:
+            raise SettingsError(problems)
+
+    def _check(self, name: str, value: Any, given: Option) -> Any:
+        return CHECKS[given.kind](value, given)
+
+    def _conflicts(self) -> list[tuple[str, str, Option | None]]:
+        """List values that exclude each other."""
+        return []
+
+    @classmethod
+    def build(cls, settings: Self | None = None, given: Mapping[str, Any] | None = None) -> Self:
+        """Return settings with some fields replaced; a misspelt name is refused with the nearest right one.
+
+        Parameters
+        ----------
+        settings : Settings, optional
+            By default all fields have their defaults.
+        given : mapping, optional
+            Values by field.
+
+        Returns
+        -------
+        Settings
+        """
+        if given is not None and not isinstance(given, Mapping):
+            raise SettingsError([("settings", f"={given!r} must map the names of settings to values", None)])
+        names = [each.name for each in fields(cls)]
+        if unknown := [name for name in given or {} if name not in names]:
+            wrong = [(repr(name), f" is no setting; {nearest(name, names)}", None) for name in unknown]
+            raise SettingsError(wrong)
+        if settings is None:
+            return cls(**(given or {}))
+        if not isinstance(settings, cls):
+            raise SettingsError([("settings", f"={settings!r} must be a {cls.__name__}", None)])
+        return replace(settings, **(given or {}))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields as JSON values.
+
+        Returns
+        -------
+        dict
+        """
+        return {each.name: _json(getattr(self, each.name)) for each in fields(self)}
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Self:
+        """Build settings from `to_dict`, or from a file of settings.
+
+        Parameters
+        ----------
+        content : mapping
+            Values by field.
+
+        Returns
+        -------
+        Settings
+        """
+        return cls.build(None, content)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableSettings(Settings):
     """How a table is read. Every field may be left out; the columns are then recognised."""
 
     sheet: str | int | None = option(
@@ -282,53 +365,6 @@ class TableSettings:
         False, "tables", "flag", "Leave out rows of means and standard deviations; otherwise they are reported."
     )
 
-    def __post_init__(self) -> None:
-        problems = []
-        for name, given in options_of(type(self)).items():
-            try:
-                object.__setattr__(self, name, self._check(name, getattr(self, name), given))
-            except SettingsError as error:
-                problems += error.problems
-            except ValueError as error:
-                problems.append((name, str(error), given))
-        problems += self._conflicts()
-        if problems:
-            raise SettingsError(problems)
-
-    def _check(self, name: str, value: Any, given: Option) -> Any:
-        return CHECKS[given.kind](value, given)
-
-    def _conflicts(self) -> list[tuple[str, str, Option | None]]:
-        """List values that exclude each other."""
-        return []
-
-    @classmethod
-    def build(cls, settings: Self | None = None, given: Mapping[str, Any] | None = None) -> Self:
-        """Return settings with some fields replaced; a misspelt name is refused with the nearest right one.
-
-        Parameters
-        ----------
-        settings : TableSettings, optional
-            By default all fields have their defaults.
-        given : mapping, optional
-            Values by field.
-
-        Returns
-        -------
-        TableSettings
-        """
-        if given is not None and not isinstance(given, Mapping):
-            raise SettingsError([("settings", f"={given!r} must map the names of settings to values", None)])
-        names = [each.name for each in fields(cls)]
-        if unknown := [name for name in given or {} if name not in names]:
-            wrong = [(repr(name), f" is no setting; {nearest(name, names)}", None) for name in unknown]
-            raise SettingsError(wrong)
-        if settings is None:
-            return cls(**(given or {}))
-        if not isinstance(settings, cls):
-            raise SettingsError([("settings", f"={settings!r} must be a {cls.__name__}", None)])
-        return replace(settings, **(given or {}))
-
     @property
     def column_roles(self) -> dict[str, str]:
         """The roles of all columns that were named."""
@@ -354,33 +390,9 @@ class TableSettings:
         """
         return [each.name for each in fields(TableSettings) if getattr(self, each.name)]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all fields as JSON values.
-
-        Returns
-        -------
-        dict
-        """
-        return {each.name: _json(getattr(self, each.name)) for each in fields(self)}
-
-    @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> Self:
-        """Build settings from `to_dict`, or from a file of settings.
-
-        Parameters
-        ----------
-        content : mapping
-            Values by field.
-
-        Returns
-        -------
-        TableSettings
-        """
-        return cls.build(None, content)
-
 
 def _json(value: Any) -> Any:
-    if isinstance(value, TableSettings):
+    if isinstance(value, Settings):
         return value.to_dict()
     if isinstance(value, Mapping):
         return {name: _json(own) for name, own in value.items()}
@@ -389,9 +401,11 @@ def _json(value: Any) -> Any:
 
 def described(cls: type) -> str:
     """Describe the fields of a class of settings, for a docstring."""
-    lines = []
+    lines, plain = [], cls()
     for name, given in options_of(cls).items():
         kind = f"{{{', '.join(map(repr, given.choices))}}}" if given.choices else _KINDS.get(given.kind, given.kind)
+        default = getattr(plain, name)
+        kind += "" if default in (None, {}) or given.choices else f", default={default!r}"
         text = given.help
         if isinstance(given.choices, Mapping):
             text += ": " + "; ".join(f"``{choice!r}``, {meaning}" for choice, meaning in given.choices.items()) + "."
@@ -429,10 +443,11 @@ _KINDS = {
     "sheet": "str or int, optional",
     "delimiter": "str, optional",
     "encoding": "str, optional",
-    "flag": "bool, default=False",
+    "flag": "bool",
     "whole": "int",
     "number": "float",
     "share": "float in (0, 1]",
+    "shares": "sequence of float in (0, 1]",
     "names": "sequence of str, optional",
     "ranges": "sequence of (low, high), optional",
     "roles": "mapping of column to role, optional",

@@ -5,6 +5,7 @@ from transvariation.casework.validation.criteria import CRITERIA, MEANING, Verdi
 from transvariation.casework.validation.methods import COMPARED_METHODS
 from transvariation.casework.validation.result import DesignResult, Rates, Ratios, ValidationResult
 from transvariation.casework.validation.run import validate
+from transvariation.casework.validation.settings import ValidationSettings
 
 __all__ = [
     "COMPARED_METHODS",
@@ -14,6 +15,7 @@ __all__ = [
     "Rates",
     "Ratios",
     "ValidationResult",
+    "ValidationSettings",
     "Verdict",
     "parse_design",
     "read_criteria",

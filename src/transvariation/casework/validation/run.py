@@ -16,26 +16,22 @@ from transvariation.casework.validation.comparisons import Comparisons, Sources,
 from transvariation.casework.validation.criteria import check_criteria, read_criteria
 from transvariation.casework.validation.measures import learning_curve, measure_design, measure_stability, verdicts_on
 from transvariation.casework.validation.result import ValidationResult
+from transvariation.casework.validation.settings import ValidationSettings
 from transvariation.provenance import provenance
 from transvariation.studies.checkpoint import Checkpoint
+from transvariation.tables.settings import with_fields
 
 
+@with_fields(ValidationSettings)
 def validate(
     database: Any,
     *,
-    designs: Sequence[str] = ("1x1", "3x1"),
-    sensitivities: Sequence[float] = (0.9,),
     criteria: Mapping[str, float] | str | Path | None = None,
-    features: Sequence[str] | None = None,
-    log: bool = True,
-    n_comparisons: int = 2000,
-    n_folds: int = 10,
-    ratios: bool = True,
-    stability: bool = True,
-    seed: int = 0,
     n_jobs: int = 1,
     checkpoint: str | Path | None = None,
     progress: Progress | None = None,
+    settings: ValidationSettings | None = None,
+    **fields: Any,
 ) -> ValidationResult:
     """Measure on a database how often the method is wrong.
 
@@ -44,32 +40,17 @@ def validate(
     database : Database or path
         The sources. Where it names strata (makers, batches) and there are at least ten, all sources of a stratum are
         left out together.
-    designs : sequence of str, default=("1x1", "3x1")
-        Known fragments x replicates of each, such as ``"3x5"``; one questioned fragment has as many replicates.
-    sensitivities : sequence of float, default=(0.9,)
-        The shares of same-source fragments that should not be excluded.
     criteria : mapping or path, optional
         Acceptance criteria, as limits by name (`CRITERIA`) or a TOML file; written down before the validation.
-    features : sequence of str, optional
-        The variables to use; by default all.
-    log : bool, default=True
-        Whether to take logarithms (base 10) of a database that does not hold them already.
-    n_comparisons : int, default=2000
-        Comparisons of the same source, and as many of different sources, in each design.
-    n_folds : int, default=10
-        How many folds of sources are left out in turn.
-    ratios : bool, default=True
-        Whether to measure likelihood ratios and other methods as well; without them it takes a fraction of the time.
-    stability : bool, default=True
-        Whether to repeat some folds with other seeds and with a part of the sources, in the first design.
-    seed : int, default=0
-        Of the choice of fragments.
     n_jobs : int, default=1
         The number of processes. The result is the same for every number.
     checkpoint : path, optional
         A file that keeps what is done, so that a second call resumes.
     progress : callable, optional
         Called with each step in words and the share of the work done.
+    settings : ValidationSettings, optional
+        What is compared. The fields below replace those of `settings`; any other keyword is refused.
+    **fields
 
     Returns
     -------
@@ -92,38 +73,32 @@ def validate(
     """
     database = database if isinstance(database, Database) else Database.read(database)
     limits = check_criteria(criteria) if isinstance(criteria, Mapping) else read_criteria(criteria)
+    chosen = ValidationSettings.build(settings, fields)
+    designs, sensitivities = chosen.designs, chosen.sensitivities
     wanted = [parse_design(text) for text in designs]
     for sensitivity in sensitivities:
         if not 0 < sensitivity < 1:
             raise CaseError("sensitivity", sensitivity=sensitivity)
-    variables = _variables(database, features)
+    variables = _variables(database, chosen.features)
     frame = database.frame
     values = frame[list(variables)].to_numpy(dtype=float)
     if np.isnan(values).any():
         lacking = [v for v, gap in zip(variables, np.isnan(values).any(axis=0), strict=True) if gap]
         raise CaseError("missing-values", remedy="leave-out", variables=lacking)
-    logged = database.logged or log
-    if log and not database.logged:
+    logged = database.logged or chosen.log
+    if chosen.log and not database.logged:
         if not (values > 0).all():
             raise CaseError("not-positive", remedy="no-zeros")
         values = np.log10(values)
-    settings = {
-        "designs": list(map(str, designs)),
-        "sensitivities": list(map(float, sensitivities)),
-        "variables": list(variables),
-        "log": logged,
-        "n_comparisons": n_comparisons,
-        "n_folds": n_folds,
-        "ratios": ratios,
-        "seed": seed,
-        "leave_out": "stratum" if len(set(database.strata.values())) >= n_folds else "source",
-    }
-    data = Sources(values, database, n_folds, settings["leave_out"] == "stratum", logged)
+    used = chosen.to_dict() | {"variables": list(variables), "log": logged}
+    used["leave_out"] = "stratum" if len(set(database.strata.values())) >= chosen.n_folds else "source"
+    del used["features"], used["stability"]
+    data = Sources(values, database, chosen.n_folds, used["leave_out"] == "stratum", logged)
     for text, design in zip(designs, wanted, strict=True):
         data.check_design(text, design)
-    run = Comparisons(data, n_comparisons, seed, ratios)
-    tasks = run.tasks(wanted, stability)
-    header = {"study": "validation", "version": __version__, "sha256": database.sha256, **settings}
+    run = Comparisons(data, chosen.n_comparisons, chosen.seed, chosen.ratios)
+    tasks = run.tasks(wanted, chosen.stability)
+    header = {"study": "validation", "version": __version__, "sha256": database.sha256, **used}
     say = progress or (lambda step, share: None)
     results = _run_all(tasks, run, header, checkpoint, n_jobs, say)
     measured = tuple(
@@ -133,7 +108,7 @@ def validate(
     return ValidationResult(
         database=database.describe(),
         findings=database.check(),
-        settings=settings,
+        settings=used,
         designs=measured,
         stability=measure_stability(results, wanted[0], sensitivities[0]),
         learning=learning_curve(results, wanted[0], data, sensitivities[0]),
