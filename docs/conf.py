@@ -57,7 +57,7 @@ if os.environ.get("READTHEDOCS"):
     }
 html_math_renderer = "drawn"
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "_generated", "**/sg_execution_times.rst", "sg_execution_times.rst"]
+exclude_patterns = ["_build", "_generated", "_text", "**/sg_execution_times.rst", "sg_execution_times.rst"]
 smartquotes_action = "qe"  # curly quotes and ellipses, but "--features" stays as it is
 default_role = "code"  # docstrings here write `X` for an argument
 

@@ -1,15 +1,17 @@
 """The benchmarks page: one chart and one conclusion per topic, from the numbers kept in benchmarks/results.
 
-The conclusions quote numbers from the tables, so a new run of `make bench` changes them.
+The texts are in docs/_text, with names in place of the numbers; a new run of `make bench` changes the numbers.
 """
 
 import csv
 import math
 from pathlib import Path
+from string import Template
 
 import chart_style
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
+TEXTS = Path(__file__).parents[1] / "_text"  # sentences written by hand, into which numbers are put
 FROM_PAGE = "../../benchmarks/results"  # the results, seen from docs/reference
 INTERNAL = {"target", "target s", "met", "wall s"}  # columns for the authors of the benchmarks
 HEADINGS = {  # of columns, as a page shows them
@@ -94,196 +96,149 @@ def shown(name: str) -> list[list[str]]:
     return [[HEADINGS.get(name, name) for name in rows[0]], *cells] if rows else []
 
 
-def ranking(folder: Path) -> list[str]:
+def say(name: str, **numbers: object) -> str:
+    """Put numbers into a text of docs/_text: floats as they are given, in a format of their own."""
+    return Template((TEXTS / f"{name}.md").read_text(encoding="utf-8")).substitute(numbers)
+
+
+def ranking(folder: Path) -> str:
     """Compare detectors by AUC."""
     rows = read("quality")
-    if not rows:
-        return []
-    names = [row["method"] for row in rows]
-    values = [float(row["mean AUC"]) for row in rows]
-    order = sorted(range(len(rows)), key=lambda k: -values[k])
-    label = "mean AUC on twelve ADBench data sets"
+    ordered = sorted(rows, key=lambda row: -float(row["mean AUC"]))
     chart_style.dots(
-        folder / "quality.svg", [names[k] for k in order], [values[k] for k in order], label=label, ours="NeighborTOCC"
+        folder / "quality.svg",
+        [row["method"] for row in ordered],
+        [float(row["mean AUC"]) for row in ordered],
+        label="mean AUC on twelve ADBench data sets",
+        ours="NeighborTOCC",
     )
-    first, second = rows[0], rows[1]
+    first, second = rows[:2]
     final = max(rows, key=lambda row: float(row["AUC, final four"]))
-    return [
-        "### Ranking anomalies",
-        "",
-        f"{first['method']} has the best mean rank ({float(first['mean rank']):.1f}; next is {second['method']} with "
-        f"{float(second['mean rank']):.1f}). Its mean AUC is {float(first['mean AUC']):.3f}. On the four data sets "
-        f"that were left out when its variants were compared, {final['method']} has the highest mean AUC "
-        f"({float(final['AUC, final four']):.3f}; {first['method']} {float(first['AUC, final four']):.3f}).",
-        "",
-        "Each detector learns from half of the normal samples (at most 1,500) and ranks the others and all "
-        "anomalies, in five splits.",
-        "",
-        *image("quality", f"Mean AUC of {len(rows)} detectors on twelve data sets"),
-    ]
+    return say(
+        "ranking",
+        first=first["method"],
+        first_rank=f"{float(first['mean rank']):.1f}",
+        first_auc=f"{float(first['mean AUC']):.3f}",
+        first_final_auc=f"{float(first['AUC, final four']):.3f}",
+        second=second["method"],
+        second_rank=f"{float(second['mean rank']):.1f}",
+        final=final["method"],
+        final_auc=f"{float(final['AUC, final four']):.3f}",
+        detectors=len(rows),
+    )
 
 
-def coverage(folder: Path) -> list[str]:
+def coverage(folder: Path) -> str:
     """Compare nominal and actual sensitivity."""
-    rows = read("coverage_summary")
-    if not rows:
-        return []
     table = [
         (f"{row['classifier']}, {row['calibration']}", *(float(row[key]) for key in ("mean", "lowest", "highest")))
-        for row in rows
+        for row in read("coverage_summary")
     ]
     chart_style.ranges(folder / "coverage.svg", table, label="share of new target samples accepted", nominal=0.9)
     own = [row[1] for row in table if "resubstitution" in row[0]]
     calibrated = [row[1] for row in table if "resubstitution" not in row[0]]
-    return [
-        "### Error rates on new samples",
-        "",
-        f"At a nominal sensitivity of 0.9, classifiers whose threshold comes from their own training samples "
-        f"accept {min(own):.2f} to "
-        f"{max(own):.2f} of new target samples, on average over fourteen data sets. Calibrated ones accept "
-        f"{min(calibrated):.2f} to "
-        f"{max(calibrated):.2f}.",
-        "",
-        *image("coverage", "Actual sensitivity by classifier and calibration: mean and range over fourteen data sets"),
-    ]
+    return say(
+        "coverage",
+        own_low=f"{min(own):.2f}",
+        own_high=f"{max(own):.2f}",
+        calibrated_low=f"{min(calibrated):.2f}",
+        calibrated_high=f"{max(calibrated):.2f}",
+    )
 
 
-def small_samples(folder: Path) -> list[str]:
+def small_samples(folder: Path) -> str:
     """State the error rate of NeighborTOCC for few samples."""
     rows = read("neighbor_coverage_worst")
-    if not rows:
-        return []
     worst = max(rows, key=lambda row: float(row["at 0.90"]))
     means = [float(row["mean at 0.90"]) for row in rows]
-    return [
-        "### Few samples, many features",
-        "",
-        f"At a nominal 0.10, NeighborTOCC rejects {min(means):.2f} to {max(means):.2f} of new target samples on "
-        f"average, depending on the kind of data. The sizes start at ten samples and include far more features than "
-        f"samples. The largest share for any size is {float(worst['at 0.90']):.2f} ({worst['data']}).",
-        "",
-        f"```{{image}} {FROM_PAGE}/neighbor_coverage.png",
-        ":alt: Share of new target samples rejected, by kind of data, number of features and number of samples",
-        "```",
-        "",
-    ]
+    low, high, largest = (f"{share:.2f}" for share in (min(means), max(means), float(worst["at 0.90"])))
+    return say("small_samples", low=low, high=high, worst=largest, worst_data=worst["data"])
 
 
-def power(folder: Path) -> list[str]:
+def power(folder: Path) -> str:
     """Compare what calibrated classifiers reject."""
     rows = sorted(read("power"), key=lambda row: -float(row["specificity"]))
-    if not rows:
-        return []
-    names = [row["classifier"] for row in rows]
-    values = [float(row["specificity"]) for row in rows]
-    counting = ", ".join(f"{n} {v:.2f}" for n, v in zip(names, values, strict=True) if n in ("TOCC", "PAMTOCC"))
+    shares = {row["classifier"]: float(row["specificity"]) for row in rows}
     label = "share of other samples rejected"
-    chart_style.dots(folder / "power.svg", names, values, label=label, ours="NeighborTOCC", digits=2)
-    return [
-        "### What calibrated classifiers reject",
-        "",
-        "At a sensitivity of 0.9, on the glass fragments and the simulated scenarios of the paper, "
-        f"{names[0]} rejects {values[0]:.2f} of other samples, followed by {names[1]} with {values[1]:.2f}. "
-        f"Classifiers that count reject far less once their threshold is valid: {counting}.",
-        "",
-        *image("power", "Share of other samples rejected by calibrated classifiers"),
-    ]
+    chart_style.dots(
+        folder / "power.svg", list(shares), list(shares.values()), label=label, ours="NeighborTOCC", digits=2
+    )
+    first, second = list(shares)[:2]
+    shown = {
+        "first_share": first,
+        "second_share": second,
+        "tocc": "TOCC",
+        "pamtocc": "PAMTOCC",
+    }
+    return say("power", first=first, second=second, **{key: f"{shares[name]:.2f}" for key, name in shown.items()})
 
 
-def spectra(folder: Path) -> list[str]:
+def spectra(folder: Path) -> str:
     """Compare classifiers of spectra and wide tables."""
     rows = sorted(read("authenticity"), key=lambda row: -float(row["AUC"]))
-    if not rows:
-        return []
-    names = [row["classifier"] for row in rows]
-    chart_style.dots(
-        folder / "authenticity.svg", names, [float(row["AUC"]) for row in rows], label="mean AUC", ours="NeighborTOCC"
+    names, values = [row["classifier"] for row in rows], [float(row["AUC"]) for row in rows]
+    chart_style.dots(folder / "authenticity.svg", names, values, label="mean AUC", ours="NeighborTOCC")
+    published = next(row for row in rows if "published" in row["classifier"])
+    return say(
+        "spectra",
+        first=names[0],
+        first_auc=f"{values[0]:.3f}",
+        second=names[1],
+        second_auc=f"{values[1]:.3f}",
+        published=f"{float(published['sensitivity']):.2f}",
     )
-    limits = next((row for row in rows if "published" in row["classifier"]), None)
-    best, next_best = (f"{float(row['AUC']):.3f}" for row in rows[:2])
-    text = f"{names[0]} ranks best (mean AUC {best}), followed by {names[1]} ({next_best})."
-    if best == next_best:
-        text = f"{names[0]} and {names[1]} have the same mean AUC of {best}."
-    if limits:
-        share = float(limits["sensitivity"])
-        text += f" DD-SIMCA with its published limits accepts only {share:.2f} of new samples at a nominal 0.90."
-    return ["### Spectra and wide tables", "", text, "", *image("authenticity", "Mean AUC on spectra and wide tables")]
 
 
-def casework(folder: Path) -> list[str]:
+def casework(folder: Path) -> str:
     """Compare criteria of casework at the same rate of false exclusions."""
-    rows = [row for row in read("casework_rates") if row["nominal"] in ("0.10", "0.1")]
-    if not rows:
-        return []
     found: dict[str, dict[str, float]] = {}
-    for row in rows:
-        replicates = "one replicate" if row["replicates"] == "1" else f"{row['replicates']} replicates"
-        case = f"{row['glass']}: {row['known']} known,\n{replicates}"
-        criterion = row["criterion"].split(" with ")[0]  # the multiplier of ASTM differs from row to row
-        found.setdefault(criterion, {})[case] = float(row["false inclusion"])
+    for row in read("casework_rates"):
+        if row["nominal"] in ("0.10", "0.1"):
+            replicates = "one replicate" if row["replicates"] == "1" else f"{row['replicates']} replicates"
+            case = f"{row['glass']}: {row['known']} known,\n{replicates}"
+            criterion = row["criterion"].split(" with ")[0]  # the multiplier of ASTM differs from row to row
+            found.setdefault(criterion, {})[case] = float(row["false inclusion"])
     label = "false inclusions (share of other panes)"
     chart_style.groups(folder / "casework_rates.svg", found, label=label, ours="(used)")
-    return [
-        "### Casework",
-        "",
-        "One questioned fragment is compared with a few known ones. All criteria are set to exclude about 10% of the "
-        "fragments of the same pane, so the better criterion is the one with fewer false inclusions: fragments of "
-        "*other* panes that are not excluded. "
-        "[How often conclusions in casework are wrong](../explanation/casework_error_rates.md) describes the data.",
-        "",
-        casework_conclusion(),
-        "",
-        *image("casework_rates", "False inclusions by criterion, data and number of fragments"),
-    ]
+    return say("casework", **casework_shares())
 
 
-def casework_conclusion() -> str:
-    """State the false inclusions of each criterion on Zadora's glass with most known about a pane."""
+def casework_shares() -> dict[str, str]:
+    """Return the false inclusions of each criterion on Zadora's glass with most known about a pane."""
     case = {"glass": "Zadora", "known": "3", "replicates": "3", "nominal": "0.10"}
     rows = [row for row in read("casework_rates") if case.items() <= row.items()]
     shares = {row["criterion"].split(" with ")[0]: f"{float(row['false inclusion']):.1%}" for row in rows}
-    return (
-        f"On Zadora's glass, with three known fragments of three replicates, "
-        f"{shares['tp of same-source differences (used)']} of the fragments of other panes are not excluded by tp, "
-        f"{shares['calibrated Mahalanobis']} by calibrated Mahalanobis distances and {shares['ASTM E2927']} by the "
-        f"ASTM criterion."
-    )
+    return {
+        "tp": shares["tp of same-source differences (used)"],
+        "mahalanobis": shares["calibrated Mahalanobis"],
+        "astm": shares["ASTM E2927"],
+    }
 
 
-def speed(folder: Path) -> list[str]:
-    """State the cost of NeighborTOCC and of TOCC."""
-    rows = read("neighbor_speed")
-    lines = []
-    if rows:
-        ratios = [float(row["ratio"]) for row in rows]
-        lines += [
-            "### NeighborTOCC",
-            "",
-            f"Fitting and scoring takes {min(ratios):.1g} to {max(ratios):.2g} times the CPU time of scikit-learn's "
-            "search for five neighbors on the same data. The ratio is smallest for large samples: beyond 10,000 known "
-            "samples the cost of a scored sample no longer grows, because the neighbors come from a subsample.",
-            "",
-            f"```{{image}} {FROM_PAGE}/neighbor_growth.png",
-            ":alt: CPU seconds against the number of samples for NeighborTOCC, nearest neighbors, LOF and "
-            "IsolationForest",
-            "```",
-            "",
-        ]
+def neighbor_speed(folder: Path) -> str:
+    """State the cost of NeighborTOCC."""
+    ratios = [float(row["ratio"]) for row in read("neighbor_speed")]
+    return say("neighbor_speed", low=f"{min(ratios):.1g}", high=f"{max(ratios):.2g}")
+
+
+def tocc_speed(folder: Path) -> str:
+    """State the cost of TOCC."""
     fits = [row for row in read("core_fit") if row["kernels"] == "compiled"]
-    if fits:
-        largest = max(fits, key=lambda row: int(row["n"]))
-        lines += [
-            "### TOCC",
-            "",
-            f"With compiled kernels, fitting {int(largest['n']):,} samples of {largest['p']} features takes "
-            f"{float(largest['ratio']):.1f} times the CPU time of sorting the columns.",
-            "",
-            "```{image} ../_static/benchmark_growth.png",
-            ":alt: CPU time of the fit of TOCC against the number of samples, on log axes, with np.sort for comparison",
-            "```",
-            "",
-        ]
-    return lines
+    largest = max(fits, key=lambda row: int(row["n"]))
+    return say("tocc_speed", n=f"{int(largest['n']):,}", p=largest["p"], ratio=f"{float(largest['ratio']):.1f}")
+
+
+TOPICS = {
+    "Quality": {
+        "Ranking anomalies": ranking,
+        "Error rates on new samples": coverage,
+        "Few samples, many features": small_samples,
+        "What calibrated classifiers reject": power,
+        "Spectra and wide tables": spectra,
+        "Casework": casework,
+    },
+    "Speed and memory": {"NeighborTOCC": neighbor_speed, "TOCC": tocc_speed},
+}
 
 
 def quality_table() -> list[list[str]]:
@@ -317,11 +272,6 @@ def update_readme(path: Path) -> None:
     path.write_text(text[:start] + "\n".join([header, rule, *rows]) + "\n" + text[end:], encoding="utf-8")
 
 
-def image(name: str, alt: str) -> list[str]:
-    """Embed a chart of the build."""
-    return [f"```{{image}} ../_generated/{name}.svg", f":alt: {alt}", "```", ""]
-
-
 def downloads() -> list[str]:
     """List all kept tables by topic; those without a title come last."""
     measured = {row["table"]: row for row in read("measured")}
@@ -346,13 +296,14 @@ def write(path: Path) -> None:
     """Draw the charts and write the page's text."""
     folder = path.parent
     folder.mkdir(parents=True, exist_ok=True)
-    lines = ["## Quality", ""]
-    for topic in (ranking, coverage, small_samples, power, spectra, casework):
-        found = topic(folder)
-        lines += found
-        # Without its heading, for other pages.
-        (folder / f"{topic.__name__}.md").write_text("\n".join(found[2:]) + "\n", encoding="utf-8")
-    lines += ["## Speed and memory", "", *speed(folder), *downloads()]
+    lines = []
+    for heading, topics in TOPICS.items():
+        lines += [f"## {heading}", ""]
+        for title, topic in topics.items():
+            text = topic(folder)
+            lines += [f"### {title}", "", text]
+            (folder / f"{topic.__name__}.md").write_text(text, encoding="utf-8")  # for other pages
+    lines += downloads()
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     for path in RESULTS.glob("*.csv"):
         save(folder / "tables" / path.name, shown(path.stem))

@@ -1,11 +1,10 @@
-"""The charts of the casework page, each with a conclusion computed from the numbers kept in benchmarks/results."""
+"""The charts of the casework page and the numbers of the texts beside them, from benchmarks/results."""
 
-from collections.abc import Iterable
 from pathlib import Path
 
 import chart_style
 import matplotlib.pyplot as plt
-from benchmarks_page import casework_conclusion, read
+from benchmarks_page import casework_shares, read, say
 
 from transvariation.report.figure_style import DARK, GREEN, GREY, PHONE_WIDTH, SETTINGS, SKY, THRESHOLD, WARM
 
@@ -42,11 +41,17 @@ def simulation(folder: Path) -> str:
         / sum(2 for row in rows if row["elements"] == elements)
         for elements in MARKS
     }
-    at, below = (f"{min(values):.2f} to {max(values):.2f}" for values in shares.values())
-    return (
-        f"In {len(rows)} settings, false exclusion is {at} at a nominal 0.10 and {below} at 0.05. tp has no more false "
-        f"inclusions than the Mahalanobis distance in "
-        f"{listed(f'{share:.0%} of the comparisons with {elements} elements' for elements, share in lower.items())}."
+    (at_10_low, at_10_high), (at_05_low, at_05_high) = (
+        (f"{min(values):.2f}", f"{max(values):.2f}") for values in shares.values()
+    )
+    return say(
+        "casework_simulation",
+        settings=len(rows),
+        at_10_low=at_10_low,
+        at_10_high=at_10_high,
+        at_05_low=at_05_low,
+        at_05_high=at_05_high,
+        **{f"lower_{elements}": f"{share:.0%}" for elements, share in lower.items()},
     )
 
 
@@ -67,13 +72,12 @@ def basis(folder: Path) -> str:
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
         chart_style.save(figure, folder / "casework_basis.svg")
     first = {row["elements"]: row for row in rows if row["known"] == min(rows, key=lambda r: int(r["known"]))["known"]}
-    said = [
-        f"{float(row['control: false inclusion']):.2f} against {float(row['background: false inclusion']):.2f} with "
-        f"{elements} elements"
+    numbers = {
+        f"{how}_{elements}": f"{float(row[f'{how}: false inclusion']):.2f}"
         for elements, row in first.items()
-    ]
-    few = next(iter(first.values()))["known"]
-    return f"With {few} control fragments, calibration by the control includes more other panes: {listed(said)}."
+        for how in ("control", "background")
+    }
+    return say("casework_basis", known=next(iter(first.values()))["known"], **numbers)
 
 
 def transfer(folder: Path) -> str:
@@ -97,20 +101,13 @@ def transfer(folder: Path) -> str:
         figure.legend(loc="outside lower center")
         chart_style.save(figure, folder / "casework_transfer.svg")
     cases = "triplo: two against the third", "triplo against one of duplo", "duplo: one against the other"
-    rates = {
-        name: [float(group[compared]["false exclusion at .10"]) for compared in cases]
-        for name, group in (("training", training), ("validation", validation))
-    }
     triplo, _, duplo = (float(training[compared]["mean square"]) for compared in cases)
-    within, between, apart = (f"{rate:.2f}" for rate in rates["training"])
-    return (
-        f"At a nominal 0.10 and with the training data as the background, {within} of the comparisons within a triplo "
-        f"are false exclusions, {between} of those of a triplo with one measurement of the duplo, and {apart} of those "
-        f"within a duplo. With the other validation data as the background the rates are "
-        f"{listed(f'{rate:.2f}' for rate in rates['validation'])}. The two measurements of a "
-        f"duplo lie farther apart than two of a triplo: the mean square of their whitened differences is {duplo:.2f} "
-        f"instead of {triplo:.2f}."
-    )
+    numbers = {
+        f"{name}_{where}": f"{float(group[compared]['false exclusion at .10']):.2f}"
+        for name, group in (("training", training), ("validation", validation))
+        for where, compared in zip(("within", "between", "duplo"), cases, strict=True)
+    }
+    return say("casework_transfer", duplo_square=f"{duplo:.2f}", triplo_square=f"{triplo:.2f}", **numbers)
 
 
 def ratios(folder: Path) -> str:
@@ -119,16 +116,18 @@ def ratios(folder: Path) -> str:
     first = {row["system"]: row for row in read("casework_ratios") if case.items() <= row.items()}
     used, from_tp = first["three-level (used)"], first["from tp"]
     below = "same source, LR < 1"
-    return (
-        f"On Zadora's glass, with three known fragments of three replicates, the three-level model has a Cllr of "
-        f"{float(used['Cllr']):.2f} and gives {used[below]} of the fragments of the same pane a ratio below 1. For "
-        f"a ratio from tp these values are {float(from_tp['Cllr']):.2f} and {from_tp[below]}."
+    return say(
+        "casework_ratios",
+        used_cllr=f"{float(used['Cllr']):.2f}",
+        used_below=used[below],
+        tp_cllr=f"{float(from_tp['Cllr']):.2f}",
+        tp_below=from_tp[below],
     )
 
 
 def rates(folder: Path) -> str:
     """Compare the criteria on the data of the chart."""
-    return casework_conclusion()
+    return say("casework_rates", **casework_shares())
 
 
 def lead(folder: Path) -> str:
@@ -136,17 +135,11 @@ def lead(folder: Path) -> str:
     rows = read("casework_lead")
     columns = [column for column in rows[0] if column != "known"]
     lines = [columns, ["---"] * len(columns), *([row[column] for column in columns] for row in rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def listed(words: Iterable[str]) -> str:
-    """Join words by commas, the last two by "and"."""
-    *rest, last = words
-    return f"{', '.join(rest)} and {last}"
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
 def write(folder: Path) -> None:
     """Draw the charts and write one conclusion for each."""
     folder.mkdir(parents=True, exist_ok=True)
     for draw in (rates, simulation, basis, transfer, ratios, lead):
-        (folder / f"casework_{draw.__name__}.md").write_text(draw(folder) + "\n", encoding="utf-8")
+        (folder / f"casework_{draw.__name__}.md").write_text(draw(folder), encoding="utf-8")

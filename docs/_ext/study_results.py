@@ -3,6 +3,8 @@
 import csv
 from pathlib import Path
 
+from benchmarks_page import say
+
 RESULTS = Path(__file__).parents[1] / "results"
 SUMMARIES = ("median_specificity", "median_fresh_sensitivity", "median_fresh_specificity")
 
@@ -73,17 +75,14 @@ def found_days() -> str:
     if set(rest) != {name for name in found if "2 last components" in name}:
         raise ValueError(f"the conclusion of the plant tutorial no longer holds: {found}")
     *first, last = (name.replace(", all sensors", "").replace(", random", " over random") for name in whole)
-    return (
-        f"With all sensors, every classifier finds all {total} faulty days: {', '.join(first)} and {last}. On the last "
-        f"two components, {min(rest.values())} to {max(rest.values())} are found, because these components leave out "
-        f"the sensors in which some of the faults show."
-    )
+    names = f"{', '.join(first)} and {last}"
+    return say("found_days", total=total, names=names, fewest=min(rest.values()), most=max(rest.values()))
 
 
 def write(folder: Path) -> None:
     """Write the tables as CSV and the conclusions as Markdown, to be shown by the pages."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "found_days.md").write_text(found_days() + "\n", encoding="utf-8")
+    (folder / "found_days.md").write_text(found_days(), encoding="utf-8")
     tables = {"cells": cells(), "held_out": held_out(), "faulty_days": faulty_days()}
     tables |= {name: shares(name) for name in ("classifiers", "failed_sensors")}
     tables |= {summary: medians(summary) for summary in SUMMARIES}
