@@ -180,7 +180,7 @@ def test_blocks_are_the_same_for_any_batches():
     np.testing.assert_array_equal(whole.p_values_, parts.p_values_)
     assert len(whole.p_values_) == 503 // 7
     assert repr(whole) == repr(parts)
-    assert "503 objects in blocks of 7, " in repr(whole)
+    assert "503 samples in blocks of 7, " in repr(whole)
 
 
 def test_saved_alarm_continues_where_it_was():

@@ -25,11 +25,11 @@ class AlarmRecord(NamedTuple):
     Attributes
     ----------
     at : int
-        Index of the object that raised the alarm, counted from 0.
+        Index of the sample that raised the alarm, counted from 0.
     since : int
-        Maximum likelihood estimate of the object at which the change began: among all starts and bets, the bet gained
-        most from there to the alarm. With blocks, the first object of a block. In simulations of a shift by one
-        standard deviation, nine in ten estimates lie between 40 objects before and 2 after the change, with a median of
+        Maximum likelihood estimate of the sample at which the change began: among all starts and bets, the bet gained
+        most from there to the alarm. With blocks, the first sample of a block. In simulations of a shift by one
+        standard deviation, nine in ten estimates lie between 40 samples before and 2 after the change, with a median of
         2 before; for half a standard deviation, between 51 before and 32 after.
     log10_evidence : float
         Common logarithm of the evidence at the alarm.
@@ -53,9 +53,9 @@ class DriftAlarm:
 
     .. math:: R_n = (1 + R_{n-1}) \left(1 + \epsilon (p_n - \tfrac12)\right), \qquad R_0 = 0,
 
-    sums the evidence for a change at each of the objects so far. Their mean is the evidence of a change, and the
+    sums the evidence for a change at each of the samples so far. Their mean is the evidence of a change, and the
     alarm is raised when it reaches ``1 / false_alarm``. The statistic forgets quiet periods, so a change
-    is found as soon after 50,000 objects as after 50.
+    is found as soon after 50,000 samples as after 50.
 
     Parameters
     ----------
@@ -63,8 +63,8 @@ class DriftAlarm:
         Scores of target samples in the normal state that the classifier was not trained on: held-out scores, such as
         ``classifier.calibration_``, not training scores.
     false_alarm : float in (0, 1), default=0.001
-        Rate of false alarms per object. If nothing ever changes, the mean number of objects until the alarm is at
-        least ``1 / false_alarm``, and the probability of an alarm among the first N objects is at most
+        Rate of false alarms per sample. If nothing ever changes, the mean number of samples until the alarm is at
+        least ``1 / false_alarm``, and the probability of an alarm among the first N samples is at most
         ``N * false_alarm``.
     block_length : int or "auto", default=1
         For autocorrelated scores: p-values are those of the means of so many consecutive scores, of the stream and of
@@ -73,25 +73,25 @@ class DriftAlarm:
     restart : bool, default=False
         Whether the evidence starts again at 0 after each alarm, so that further changes raise further alarms.
     random_state : int, Generator or None
-        Draws :math:`u_n`, which matters only among equal scores and for the first objects.
+        Draws :math:`u_n`, which matters only among equal scores and for the first samples.
 
     Attributes
     ----------
     p_values_ : ndarray
-        The p-value of each object so far, or of each block.
+        The p-value of each sample so far, or of each block.
     log10_evidence_ : ndarray
-        Common logarithm of the evidence after each object, or each block.
+        Common logarithm of the evidence after each sample, or each block.
     alarms_ : list of AlarmRecord
         All alarms, also those before a reset: ``pandas.DataFrame(alarm.alarms_)`` is a table of them.
     alarm_at_ : int or None
-        Index of the object that raised the latest alarm since the last reset, counted from 0; None if there was none.
+        Index of the sample that raised the latest alarm since the last reset, counted from 0; None if there was none.
     block_length_ : int
         The number of scores in a block.
 
     Warns
     -----
     OrderedScores
-        If the reference scores of neighboring objects are correlated and there are no blocks.
+        If the reference scores of neighboring samples are correlated and there are no blocks.
 
     See Also
     --------
@@ -143,7 +143,7 @@ class DriftAlarm:
     ):
         if not 0 < false_alarm < 1:
             raise ValueError(
-                f"false_alarm={false_alarm} must lie in (0, 1); 0.001 allows one false alarm in 1,000 objects"
+                f"false_alarm={false_alarm} must lie in (0, 1); 0.001 allows one false alarm in 1,000 samples"
             )
         given = reference.scores if isinstance(reference, ConformalCalibration) else reference
         scores = _scores(given, "reference")
@@ -168,16 +168,16 @@ class DriftAlarm:
         blocks = f" in blocks of {self.block_length_}" if self.block_length_ > 1 else ""
         alarms = f"alarms at {', '.join(str(each.at) for each in self.alarms_)}" if self.alarms_ else "no alarm"
         evidence = f"{self._evidence[-1]:.1f}" if self._evidence else "-inf"
-        return f"<DriftAlarm: {n} objects{blocks}, {alarms}, log10 evidence {evidence}>"
+        return f"<DriftAlarm: {n} samples{blocks}, {alarms}, log10 evidence {evidence}>"
 
     @property
     def p_values_(self) -> Floats:
-        """The p-value of each object so far, or of each block."""
+        """The p-value of each sample so far, or of each block."""
         return np.array(self._p_values)
 
     @property
     def log10_evidence_(self) -> Floats:
-        """Common logarithm of the evidence after each object, or each block."""
+        """Common logarithm of the evidence after each sample, or each block."""
         return np.array(self._evidence)
 
     @property
@@ -207,11 +207,11 @@ class DriftAlarm:
 
     def _start_again(self) -> None:
         self._log_statistics = np.full(len(_BETS), -np.inf)
-        self._gains = np.zeros(len(_BETS))  # of each bet since the object at which it gained most
+        self._gains = np.zeros(len(_BETS))  # of each bet since the sample at which it gained most
         self._since = np.full(len(_BETS), len(self._p_values))
 
     def update(self, scores: ArrayLike) -> Self:
-        """Add the scores of further objects, in the order of their arrival.
+        """Add the scores of further samples, in the order of their arrival.
 
         Parameters
         ----------
@@ -281,7 +281,7 @@ def _warn_if_ordered(scores: Floats) -> None:
     correlation, deviation = neighbor_correlation(finite)
     if deviation > SIGNIFICANT_STANDARD_ERRORS:
         warn_user(
-            f"the reference scores of neighboring objects are correlated ({correlation:.2f}), so that the rate of "
+            f"the reference scores of neighboring samples are correlated ({correlation:.2f}), so that the rate of "
             "false alarms does not hold: use block_length='auto', with the reference scores of calibration='blocks' in "
             "the order of time",
             OrderedScores,
@@ -292,6 +292,6 @@ def _scores(values: ArrayLike, name: str) -> Floats:
     scores = np.asarray(values, dtype=float)
     if scores.ndim != 1 or np.isnan(scores).any():
         raise ValueError(
-            f"{name} must be numbers in one dimension without NaN, one per object; got shape {scores.shape}"
+            f"{name} must be numbers in one dimension without NaN, one per sample; got shape {scores.shape}"
         )
     return scores

@@ -16,7 +16,7 @@ from transvariation.cli.studies import study
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
 @click.version_option(__version__)
 def main() -> None:
-    """Judge whether objects belong to a class that is known from examples."""
+    """Judge whether samples belong to a class that is known from examples."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # ids may hold characters that the terminal lacks
