@@ -360,7 +360,8 @@ def test_the_benchmarks_page_has_a_conclusion_per_chart(monkeypatch, tmp_path):
 def test_the_casework_page_concludes_from_the_kept_benchmark(monkeypatch, tmp_path):
     monkeypatch.syspath_prepend(str(DOCS / "_ext"))
     extension("casework_charts").write(tmp_path)
-    page = (DOCS / "explanation" / "casework_error_rates.md").read_text(encoding="utf-8")
+    pages = DOCS / "explanation" / "casework_error_rates.md", DOCS / "casework.md"
+    page = "".join(page.read_text(encoding="utf-8") for page in pages)
     shown = set(re.findall(r"_generated/(casework_\w+\.\w+)", page))
     written = {path.name for path in tmp_path.iterdir()}
     assert written <= shown
