@@ -11,11 +11,12 @@ from matplotlib.figure import Figure
 from transvariation.atomic_write import replacing
 from transvariation.casework.background.likelihood_ratio import MIN_SOURCES_FOR_RATIOS
 from transvariation.casework.database import ABOUT
-from transvariation.casework.validation import COMPARED_METHODS, MEANING, DesignResult, ValidationResult, Verdict
+from transvariation.casework.validation import DesignResult, ValidationResult, Verdict
 from transvariation.report.case_figures import draw_tippett
 from transvariation.report.case_text import format_rate, plural
 from transvariation.report.figure_style import DARK, GREY, PHONE_WIDTH, RED, SETTINGS, THRESHOLD, WARM
 from transvariation.report.page import Section, page, write_page
+from transvariation.report.wording import COMPARED_METHODS, CRITERIA_NAMES
 
 TITLE = "Validation of the comparison of fragments"
 NAMES = {"transvariation": "transvariation", "mahalanobis": "Mahalanobis", "astm": "4 s interval", "lir": "lir"}
@@ -105,7 +106,7 @@ def verdict_table(result: ValidationResult) -> pd.DataFrame:
     """Tabulate the acceptance criteria: limit, what was measured, and whether it is met."""
     rows = [
         {
-            "criterion": MEANING[verdict.criterion],
+            "criterion": CRITERIA_NAMES[verdict.criterion],
             "design": verdict.design,
             "sensitivity": "–" if verdict.sensitivity is None else f"{verdict.sensitivity:g}",
             "limit": f"{verdict.limit:g}" if verdict.criterion == "cllr" else f"{100 * verdict.limit:g}%",

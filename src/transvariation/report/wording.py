@@ -108,6 +108,18 @@ TABLE_NAMES = {
 }
 ROLE_NAMES = {"order": "order of measurement", "id": "name of the row", "ignore": "not used"}
 DECIMAL_MARKS = {"": "recognised", ",": "comma: 1,518", ".": "point: 1.518"}
+CRITERIA_NAMES = {
+    "false_exclusion_excess": "false exclusions beyond the promised share",
+    "false_inclusion": "false inclusions",
+    "cllr": "cost of the likelihood ratios, Cllr",
+    "misleading_100": "strongly misleading likelihood ratios (beyond 100)",
+}
+COMPARED_METHODS = {
+    "transvariation": "same-source differences by tp; likelihood ratio of a three-level model and tp",
+    "mahalanobis": "Mahalanobis distance within sources, calibrated by held-out sources",
+    "astm": "4 s interval of ASTM E2927, standard deviations of the measurements",
+    "lir": "lir's two-level model on fragment means, calibrated by held-out sources",
+}
 UNITS = {"control": "control fragment", "background": "background source"}
 SYSTEMS = {"three_level": "three-level model combined with tp", "survey": "continuous ratio by a survey"}
 SCALE_NAME = "ENFSI Guideline for Evaluative Reporting in Forensic Science (2015)"

@@ -1,16 +1,13 @@
 """Measure on a laboratory's own database how often the method is wrong."""
 
 from transvariation.casework.validation.comparisons import parse_design
-from transvariation.casework.validation.criteria import CRITERIA, MEANING, Verdict, read_criteria
-from transvariation.casework.validation.methods import COMPARED_METHODS
+from transvariation.casework.validation.criteria import CRITERIA, Verdict, read_criteria
 from transvariation.casework.validation.result import DesignResult, Rates, Ratios, ValidationResult
 from transvariation.casework.validation.run import validate
 from transvariation.casework.validation.settings import ValidationSettings
 
 __all__ = [
-    "COMPARED_METHODS",
     "CRITERIA",
-    "MEANING",
     "DesignResult",
     "Rates",
     "Ratios",

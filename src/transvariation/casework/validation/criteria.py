@@ -14,12 +14,6 @@ CRITERIA = {
     "cllr": 0.5,
     "misleading_100": 0.02,  # of either kind, with a ratio beyond 100
 }
-MEANING = {
-    "false_exclusion_excess": "false exclusions beyond the promised share",
-    "false_inclusion": "false inclusions",
-    "cllr": "cost of the likelihood ratios, Cllr",
-    "misleading_100": "strongly misleading likelihood ratios (beyond 100)",
-}
 
 
 @dataclass(frozen=True)

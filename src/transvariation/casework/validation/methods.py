@@ -24,12 +24,6 @@ from transvariation.casework.background.performance import elub
 from transvariation.casework.background.same_source import source_p_values
 from transvariation.casework.reading import varying
 
-COMPARED_METHODS = {
-    "transvariation": "same-source differences by tp; likelihood ratio of a three-level model and tp",
-    "mahalanobis": "Mahalanobis distance within sources, calibrated by held-out sources",
-    "astm": "4 s interval of ASTM E2927, standard deviations of the measurements",
-    "lir": "lir's two-level model on fragment means, calibrated by held-out sources",
-}
 N_LIR_FOLDS = 5  # of the background sources, by which lir's model is calibrated
 N_LIR_PAIRS = 600  # comparisons of each kind that calibrate it
 
