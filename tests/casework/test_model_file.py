@@ -58,6 +58,17 @@ def test_replicates_of_a_sample_give_one_line_as_in_judge(files):
     assert scores.to_dict() == pytest.approx(expected, rel=1e-9)
 
 
+def test_interpolation_is_noted(tmp_path):
+    rng, axis = np.random.default_rng(0), np.arange(1100.0, 1200.0, 2.0)
+    known, new = (pd.DataFrame(rng.normal(size=(n, 50)), columns=axis.astype(int)) for n in (12, 3))
+    new.columns = (axis * 0.98 + 23).round(2)
+    known.to_csv(tmp_path / "known.csv", index=False)
+    new.to_csv(tmp_path / "new.csv", index=False)
+    fit_model(tmp_path / "known.csv", tmp_path / "model", CaseSettings(ranges=[(1105, 1190)]))
+    (note,) = score_table(tmp_path / "model", tmp_path / "new.csv", tmp_path / "out.csv").notes
+    assert "interpolated to the 43 positions from 1106 to 1190" in note
+
+
 def test_the_hash_of_the_model_is_returned(files):
     control, recovered, model, out = files
     first = fit_model(control, model)

@@ -14,6 +14,7 @@ from transvariation.report.case import case_html
 from transvariation.report.console import show_case
 from transvariation.report.page import render
 from transvariation.report.vocabulary import replaced, said, speaking
+from transvariation.web.session import Session
 
 AXIS = np.arange(1000.0, 1300.0, 5.0)
 FORENSIC = re.compile(r"fragment|recovered|proposition|signature|excluded|\bcontrol\b", re.IGNORECASE)
@@ -87,3 +88,22 @@ def test_nothing_is_replaced_outside_a_result():
     assert said("control fragment") == "control fragment"
     assert replaced("An excluded fragment") == "A rejected sample"
     assert replaced("remote-controlled resources") == "remote-controlled resources"
+
+
+def test_the_page_speaks_of_samples_and_keeps_names_and_files(tables):
+    session = Session(lambda step, share: None)
+    session.judged = judge(*tables)
+    shown = {"view": session.show("view", None), "evidence": session.show("evidence", None, "0")}
+    text = " ".join(texts(shown)).replace("control oil", "")
+    assert FORENSIC.findall(text) == []
+    assert "3 of 6 new samples not authentic." in text
+    assert [c["fragment"] for c in shown["view"]["conclusions"]] == [c.fragment for c in session.judged.conclusions]
+
+
+def texts(content):
+    """List the texts in a JSON value, without its keys."""
+    if isinstance(content, dict):
+        return [text for value in content.values() for text in texts(value)]
+    if isinstance(content, list | tuple):
+        return [text for value in content for text in texts(value)]
+    return [content] if isinstance(content, str) else []

@@ -91,7 +91,7 @@ def _check_replaceable(path: Path) -> None:
 
 
 class Scored(NamedTuple):
-    """Numbers of samples scored, rejected and left out, warnings of the fit, variables used, the model's SHA-256."""
+    """Numbers of samples scored, rejected and left out, warnings, variables used, the model's SHA-256, and notes."""
 
     scored: int
     rejected: int
@@ -100,6 +100,7 @@ class Scored(NamedTuple):
     used: tuple[str, ...]
     sha256: str
     unit: str
+    notes: tuple[str, ...]  # on how the table was read
 
 
 def score_table(
@@ -140,6 +141,7 @@ def score_table(
     about = known["about"]  # of a file saved by other means it may hold anything, or nothing
     warned = about.get("cautions")
     control = about["control"] if isinstance(about.get("control"), dict) else {}
+    notes: tuple[str, ...] = ()
     scored = rejected = 0
     lost: list[int] = []
     options: dict[str, Any] = {"settings": settings, "missing": missing, "units": control.get("units", {})}
@@ -153,6 +155,7 @@ def score_table(
                 control.get("units", {}), control.get("file", "the control"), block, block.features
             ):
                 raise TableError(problems)
+            notes = notes or tuple(str(note) for note in block.notes if note.code == "resampled")
             keys = block.fragment_keys
             if not scored and means is None and keys is not None and len(set(keys)) < len(keys):
                 means = Means({})
@@ -166,7 +169,7 @@ def score_table(
             scored = len(means.names)
     words = [printable(str(message)) for message in warned] if isinstance(warned, list) else []
     unit = "rows" if means is None else "samples"
-    return Scored(scored, rejected, sum(lost), words, used_features(classifier, names)[0], known["sha256"], unit)
+    return Scored(scored, rejected, sum(lost), words, used_features(classifier, names)[0], known["sha256"], unit, notes)
 
 
 class Means(NamedTuple):

@@ -81,6 +81,8 @@ def score(model: Path, table: Path, out: Path | None, missing: str, overwrite: b
         settings = settings_of(TableSettings, options)
         done = score_table(model, table, out, settings, missing=missing, progress=show)
     warn(done.warnings)
+    for note in done.notes:
+        say(f"Note: {note}")
     lost = f", {done.left_out} left out because a value is missing or below detection" if done.left_out else ""
     say(f"Model: {model}, SHA-256 {done.sha256}")
     say(f"Variables used: {listed(done.used)}")

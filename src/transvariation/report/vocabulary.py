@@ -9,7 +9,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from transvariation.casework.settings import TABLES
 
 if TYPE_CHECKING:
     from transvariation.casework import CaseResult
@@ -49,6 +51,8 @@ _SAMPLE = (
 _PATTERNS = [(re.compile(r"(?<!\w)(?:" + phrase + r")(?!\w)", re.IGNORECASE), words) for phrase, words in _SAMPLE]
 _NAMES_KEPT = 2_000  # of a case; more take long to look for
 
+_NAMES = ("name", "fragment", "source", "sources", "variable", "features", "axes", "svg", "spectrum", "known")
+
 _speaks: ContextVar[tuple[str, re.Pattern[str] | None]] = ContextVar("vocabulary", default=("case", None))
 
 
@@ -81,6 +85,8 @@ def speaking(result: "CaseResult") -> Iterator[str]:
     words = words_of(result)
     names = {c.fragment for c in result.conclusions} | {k.fragment for k in result.inputs.known}
     names |= {*result.inputs.features, *(k.source for k in result.inputs.known if k.source)}
+    files = [str(table["file"]) for which in TABLES if (table := getattr(result.inputs, which))]
+    names |= {file for file in files if file not in TABLES}  # as tables in memory are called
     token = _speaks.set((words, _kept(names) if words == "sample" else None))
     try:
         yield words
@@ -112,6 +118,24 @@ def said(text: str) -> str:
         return replaced(text)
     parts, names = kept.split(text), kept.findall(text)
     return "".join(a + b for a, b in zip(map(replaced, parts), [*names, ""], strict=True))
+
+
+def spoken(content: Any) -> Any:
+    """Put all texts of a JSON value in the present vocabulary, but names, files and drawings.
+
+    Parameters
+    ----------
+    content : dict, list or scalar
+
+    Returns
+    -------
+    dict, list or scalar
+    """
+    if isinstance(content, str):
+        return said(content)
+    if isinstance(content, dict):
+        return {key: value if key in _NAMES else spoken(value) for key, value in content.items()}
+    return [spoken(each) for each in content] if isinstance(content, list | tuple) else content
 
 
 def replaced(text: str) -> str:

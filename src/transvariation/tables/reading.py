@@ -194,7 +194,7 @@ def read_chunks(
             grid.problems.check()
             found = part.lookup(features, units or {})  # all are there, or there is a problem
             wanted = {name if name in (units or {}) else own: own for name, own in found.items()}
-            block = apply_policy(join([part]).select(wanted), missing, in_block=True)
+            block = apply_policy(join([part], notes=grid.problems.notes).select(wanted), missing, in_block=True)
             block = by_numbered_names(block) if how.numbered_names == "replicates" else block
             remaining = remaining or len(block) > 0
             if block.dropped and left_out is not None:

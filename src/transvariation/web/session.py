@@ -18,6 +18,7 @@ from transvariation.casework.reading import CaseTables, read_case
 from transvariation.casework.settings import TABLES
 from transvariation.casework.variables import preprocessing_for, select_ranges, spectral_axis
 from transvariation.report.demo import demo_tables
+from transvariation.report.vocabulary import speaking, spoken
 from transvariation.report.wording import caution_text, error_text, problem_text
 from transvariation.tables import Limits, Table, TableError, read_table
 from transvariation.tables.opening import HeldGrid, hold
@@ -236,7 +237,13 @@ class Session:
         Of several control sources, the one that was chosen by the last `view` is shown.
         """
         result = self.at(sensitivity)
-        if not result.cases or name == "save":
+        if name == "save":
+            return VIEWS[name](result, *arguments)
+        with speaking(result):
+            return spoken(self._shown(name, result, *arguments))
+
+    def _shown(self, name: str, result: CaseResult, *arguments: Any) -> dict[str, Any]:
+        if not result.cases:
             return VIEWS[name](result, *(() if name == "view" else arguments))
         if name == "view":
             (chosen,) = arguments or ("",)
