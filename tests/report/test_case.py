@@ -355,6 +355,13 @@ def test_values_have_the_digits_that_their_uncertainty_supports(name, values, ex
     assert digits.write(name, values[0]) == expected
 
 
+def test_a_small_standard_deviation_is_not_written_as_zero():
+    control = pd.DataFrame({"RI": [1.51981, 1.51983, 1.51982, 1.51984] * 4})
+    digits = Digits(judge(control, control.iloc[:1]))
+    assert digits.mean_sd("RI", [1.519820, 1.519826]) == "1.51982 ± 0.0000042"
+    assert digits.mean_sd("RI", [1.51982, 1.51985]) == "1.51984 ± 0.00002"
+
+
 def test_replicates_show_the_uncertainty(case):
     page = case_html(case)
     frame = mean_frame(case, case.conclusions)

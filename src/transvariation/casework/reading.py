@@ -43,6 +43,7 @@ from transvariation.tables import (
 from transvariation.tables.pairing import is_label, unit_problems
 
 NFI = "nfi"
+NFI_POPULATION = "windows in Dutch casework"
 MOSTLY_FILLED = 0.5  # share of a variable's values: with more filled in, it is no evidence
 
 
@@ -229,7 +230,8 @@ def read_case(
         return case
     if is_nfi:  # logarithms already
         table = _nfi_table(features)
-        return _with_background(case, table, fragments_of(table, "background", log=False, logged=True))
+        case = _with_background(case, table, fragments_of(table, "background", log=False, logged=True))
+        return replace(case, population=NFI_POPULATION)
     if isinstance(background, Database) or is_database(background):
         return _with_database(case, background, pair, settings, limits)
     table = _read_third(background, "background", pair, settings, settings.missing, limits)

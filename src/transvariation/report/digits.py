@@ -85,9 +85,10 @@ class Digits:
         if len(values) < 2:
             return text
         sd, decimals = stdev(values), self._decimals[name]
-        if sd >= 0.5 * 10**-decimals and sd < 1e9:
-            return f"{text} ± {sd:.{decimals}f}"
-        return f"{text} ± {sd:.2g}"
+        if sd >= 1e9:
+            return f"{text} ± {sd:.2g}"
+        small = 0 < sd < 0.5 * 10**-decimals  # would be written as zero
+        return f"{text} ± {sd:.{decimals_for(sd) if small else decimals}f}"
 
 
 def _decimals(result: CaseResult, name: str) -> int:
