@@ -117,3 +117,17 @@ def test_scott_knott_separates_means_as_by_hand(section):
     # the 0.95 quantile of chi-square with 2 / (pi - 2) degrees of freedom, from d = 0.3265 on.
     assert validation.scott_knott(np.array([0.0, 0.32]), 0.01, 8, 0.05) == [0, 0]
     assert validation.scott_knott(np.array([0.0, 0.33]), 0.01, 8, 0.05) == [0, 1]
+
+
+def test_the_two_level_model_is_that_of_lir(rng):
+    two_level = pytest.importorskip("lir.lrsystems.two_level")
+    from benchmarks.ratios import TwoLevel
+
+    from transvariation.casework.background.pairs import Design, same_source_pairs
+
+    sources = [list(rng.normal(size=3) + 0.1 * rng.normal(size=(4, 1, 3))) for _ in range(20)]
+    means = [np.concatenate(source) for source in sources]
+    pairs = same_source_pairs(sources, Design(2), rng)
+    theirs = two_level.TwoLevelModelNormalKDE().fit_on_unpaired_instances(np.concatenate(means), np.repeat(range(20), 4))
+    expected = theirs.transform(pairs.questioned[:, None], np.repeat(pairs.known[:, None], 2, axis=1))
+    assert TwoLevel(means).score(pairs) == pytest.approx(expected, rel=1e-6)

@@ -7,19 +7,16 @@ glass; how the case's own source is counted, and from how many control fragments
 
 import warnings
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import matplotlib
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from scipy.special import logsumexp
-from scipy.stats import multivariate_normal
-from sklearn.linear_model import LogisticRegression
 
 from benchmarks.data import DATA
 from benchmarks.panes import make_panes
+from benchmarks.ratios import cells, folds, ratio_row
 from benchmarks.table import RESULTS, Table
 from transvariation.casework.astm import MIN_FRAGMENTS, match_interval
 from transvariation.casework.background.model import Background
@@ -31,9 +28,9 @@ from transvariation.casework.background.pairs import (
     same_source_pairs,
     scaled_differences,
 )
-from transvariation.casework.background.performance import Performance, cllr, elub, recalibrated
+from transvariation.casework.background.performance import Performance
+from transvariation.casework.background.rates import measure_rate
 from transvariation.casework.background.same_source import SameSourceDifferences, VarianceStabilizer, source_p_values
-from transvariation.casework.background.three_level import shrunk_covariance
 from transvariation.datasets import load_nfi_glass
 from transvariation.neighbor_tocc import NeighborTOCC
 from transvariation.report.case_figures import draw_ece, draw_tippett
@@ -42,6 +39,7 @@ from transvariation.report.figure_style import PHONE_WIDTH, SETTINGS
 Floats = NDArray[np.float64]
 N_FOLDS = 10
 N_DIFFERENT = 8_000
+N_DRAWN = 6_000  # same-source pairs of a background: their Monte Carlo error is far below that of the rates
 LEVELS = (0.10, 0.05)
 NFI = DATA / "nfi_glass"
 
@@ -55,12 +53,11 @@ def run(short: bool) -> Iterator[Table]:
         glasses = {"Zadora": (_zadora(pd.read_csv(path)), designs)} | glasses
     else:
         warnings.warn(f"no {path} (see benchmarks/data.py): casework is measured on the NFI's glass only", stacklevel=2)
-    rates, ratios = [], []
+    rates = []
     for name, (sources, designs) in glasses.items():
         for design in designs:
             enough = [source for source in sources if len(source) > design.known][: 60 if short else None]
             rates += _rates(name, enough, design, short)
-            ratios += _ratios(name, enough, design)
     yield Table("casework_rates", "Comparisons of one questioned fragment with a few known ones", rates)
     yield Table("casework_simulation", "The same on simulated panes", list(_simulated(short)))
     yield Table("casework_basis", "Calibrated by the control or by 48 background panes, at .10", list(_bases(short)))
@@ -68,6 +65,7 @@ def run(short: bool) -> Iterator[Table]:
         yield Table(
             "casework_transfer", "Validation data of the NFI, with its training data as the background", _transfer()
         )
+    ratios = [ratio_row(*cell) for cell in cells(short)]
     yield Table("casework_ratios", "Likelihood ratios, calibrated and bounded by the background", ratios)
     if not short:
         _figure(next(iter(glasses.values()))).savefig(RESULTS / "casework_ratios.png", dpi=150)
@@ -95,24 +93,32 @@ def _rates(name: str, sources: list[Source], design: Design, short: bool) -> lis
     n_pairs = (400 if short else N_DIFFERENT) // N_FOLDS
     found: dict[str, list[tuple[Floats, ...]]] = {}
     limits: list[tuple[Floats, Floats]] = []
-    for number, (background, unseen) in enumerate(_folds(sources, N_FOLDS)):
+    for number, (background, unseen) in enumerate(folds(sources, N_FOLDS)):
         for stabilize, words in ((True, USED), (False, "the same without stabilized variance")):
-            model = SameSourceDifferences(design, stabilize=stabilize).fit(background)
+            model = SameSourceDifferences(design, stabilize=stabilize, n_pairs=N_DRAWN).fit(background)
             rng = np.random.default_rng(number)
             same = same_source_pairs(_transformed(unseen, model.stabilizer_), design, rng)
             other = different_source_pairs(same, rng, n_pairs)
             both = [scaled_differences(pairs) for pairs in (same, other)]
-            found.setdefault(words, []).append((*(model.p_values(d) for d in both), other.weight))
-        found.setdefault(RIVAL, []).append((*(_mahalanobis_p_values(model, d) for d in both), other.weight))
+            found.setdefault(words, []).append(
+                (*(model.p_values(d) for d in both), other.weight, *_owners(number, same, other))
+            )
+        found.setdefault(RIVAL, []).append(
+            (*(_mahalanobis_p_values(model, d) for d in both), other.weight, *_owners(number, same, other))
+        )
         if design.known >= MIN_FRAGMENTS:
             limits.append(_astm_multipliers(unseen, design, np.random.default_rng(number)))
     joined = {key: [np.concatenate(x) for x in zip(*parts, strict=True)] for key, parts in found.items()}
     astm = [np.concatenate(x) for x in zip(*limits, strict=True)] if limits else None
     rows = []
     for level in LEVELS:
-        for criterion, (same_p, different_p, weight) in joined.items():
-            inclusion = float(np.average(different_p > level, weights=weight))
-            rows.append(_row(name, design, criterion, level, (same_p <= level).mean(), inclusion))
+        for criterion, (same_p, different_p, weight, owner, one, two) in joined.items():
+            exclusion = measure_rate(same_p <= level, owner)
+            inclusion = measure_rate(different_p > level, one, two, weight)
+            row = _row(name, design, criterion, level, exclusion.share, inclusion.share)
+            for words, rate in (("false exclusion", exclusion), ("false inclusion", inclusion)):
+                row |= {f"{words}, n": rate.n, f"{words}, 95%": f"{rate.low:.4f} to {rate.high:.4f}"}
+            rows.append(row)
         if astm is not None:
             excluded = float((joined[USED][0] <= level).mean())
             multiplier = float(np.quantile(astm[0], 1 - excluded))
@@ -121,6 +127,11 @@ def _rates(name: str, sources: list[Source], design: Design, short: bool) -> lis
     if astm is not None:
         rows.append(_row(name, design, "ASTM E2927", None, (astm[0] > 4).mean(), (astm[1] <= 4).mean()))
     return rows
+
+
+def _owners(number: int, same: Pairs, other: Pairs) -> tuple[Floats, Floats, Floats]:
+    """Number the sources of pairs over all folds."""
+    return tuple(1_000 * number + x for x in (same.source, other.source, other.other))
 
 
 def _mahalanobis_p_values(model: SameSourceDifferences, differences: Floats) -> Floats:
@@ -239,15 +250,6 @@ def _transferred(items: list[Floats], pairs: list[tuple[Floats, Floats]], own: b
     }
 
 
-def _folds(sources: list[Source], n_folds: int) -> Iterator[tuple[list[Source], list[Source]]]:
-    """Divide the sources into a background and unseen ones, in turn."""
-    fold = np.random.default_rng(0).permutation(len(sources)) % n_folds
-    for number in range(n_folds):
-        yield tuple(
-            [s for s, f in zip(sources, fold, strict=True) if (f == number) == unseen] for unseen in (False, True)
-        )
-
-
 def _row(name: str, design: Design, criterion: str, level: float | None, exclusion: float, inclusion: float) -> dict:
     return {
         "glass": name,
@@ -273,114 +275,6 @@ def _astm_multipliers(sources: list[Source], design: Design, rng: np.random.Gene
             others = (i + rng.integers(1, len(means), size=10)) % len(means)
             different += [(np.abs(means[j][0] - center) / half).max() for j in others]
     return np.array(same), np.array(different)
-
-
-def _ratios(name: str, sources: list[Source], design: Design) -> list[dict]:
-    """One row per system; every system has the same pairs, the same kind of calibration and the same bounds."""
-    found: dict[str, list[tuple[Floats, Pairs]]] = {}
-    for number, (background, unseen) in enumerate(_folds(sources, 5)):
-        rng = np.random.default_rng(number)
-        stabilizer = VarianceStabilizer().fit(background)
-        seen, fresh = (_transformed(part, stabilizer) for part in (background, unseen))
-        same = same_source_pairs(fresh, design, rng)
-        both = same, different_source_pairs(same, rng, N_DIFFERENT // 5)
-        system = Background(background).calibrated(design)
-        for pairs in both:
-            found.setdefault("three-level with heavy tails (used)", []).append((system.log10_lr(pairs), pairs))
-        for words, rival in (("two-level, as in lir", TwoLevel), ("calibrated Mahalanobis distance", Mahalanobis)):
-            calibrated = _calibrated_rival(rival, seen, design, rng)
-            for pairs in both:
-                found.setdefault(words, []).append((calibrated(pairs), pairs))
-    rows = []
-    for words, parts in found.items():
-        values = np.concatenate([x for x, _ in parts])
-        same, weight = (np.concatenate([getattr(p, key) for _, p in parts]) for key in ("same", "weight"))
-        weight = weight / np.where(same, weight[same].sum(), weight[~same].sum()) / 2
-        rows.append(
-            {
-                "glass": name,
-                "known": design.known,
-                "replicates": design.known_replicates,
-                "system": words,
-                "Cllr": f"{cllr(values, same, weight):.3f}",
-                "Cllr after recalibration": f"{cllr(recalibrated(values, same, weight), same, weight):.3f}",
-                "same source, LR < 1": f"{np.average(values[same] < 0, weights=weight[same]):.1%}",
-                "same source, LR < 1/10": f"{np.average(values[same] < -1, weights=weight[same]):.1%}",
-                "different sources, LR > 1": f"{np.average(values[~same] > 0, weights=weight[~same]):.1%}",
-            }
-        )
-    return rows
-
-
-class TwoLevel:
-    """The two-level model on fragment means as lir's TwoLevelModelNormalKDE computes it (Bolck et al., 2009)."""
-
-    def __init__(self, means: Sequence[Floats]):
-        self.centers = np.array([m.mean(axis=0) for m in means])
-        n, p = self.centers.shape
-        sizes = np.array([len(m) for m in means])
-        self.within = np.mean([np.cov(m.T).reshape(p, p) for m in means], axis=0)
-        kappa = (sizes.sum() - (sizes**2).sum() / sizes.sum()) / (n - 1)
-        spread = self.centers - np.average(self.centers, axis=0, weights=sizes)
-        between = ((spread * sizes[:, None]).T @ spread / (n - 1) - self.within) / kappa
-        values, axes = np.linalg.eigh((4 / ((p + 2) * n)) ** (2 / (p + 4)) * between)
-        self.kernel = (axes * np.maximum(values, 1e-12 * values[-1])) @ axes.T
-
-    def score(self, pairs: Pairs) -> Floats:
-        ratios = np.empty(len(pairs.source))
-        for k in np.unique(pairs.n_known):
-            at = pairs.n_known == k
-            a, b, one, two = pairs.known[at], pairs.questioned[at], self.within / k, self.within
-            joint = np.linalg.inv(np.linalg.inv(one) + np.linalg.inv(two))
-            middle = (a @ np.linalg.inv(one) + b @ np.linalg.inv(two)) @ joint
-            logs = self._log_density(middle, joint) - self._log_density(a, one) - self._log_density(b, two)
-            ratios[at] = logs + multivariate_normal(cov=one + two).logpdf(a - b)
-        return ratios / np.log(10)
-
-    def _log_density(self, points: Floats, error: Floats) -> Floats:
-        normal = multivariate_normal(cov=self.kernel + error)
-        return logsumexp([normal.logpdf(points - center) for center in self.centers], axis=0) - np.log(
-            len(self.centers)
-        )
-
-
-class Mahalanobis:
-    """The log distance of the means, by the shrunk covariance within sources."""
-
-    def __init__(self, means: Sequence[Floats]):
-        residuals = np.concatenate([m - m.mean(axis=0) for m in means])
-        covariance = shrunk_covariance(residuals, sum(len(m) - 1 for m in means))
-        self.root = np.linalg.inv(np.linalg.cholesky(covariance))
-
-    def score(self, pairs: Pairs) -> Floats:
-        return -np.log(((scaled_differences(pairs) @ self.root.T) ** 2).sum(axis=1) + 1e-9)
-
-
-def _calibrated_rival(rival: Any, sources: list[Source], design: Design, rng: np.random.Generator) -> Any:
-    """Calibrate and bound a system by five folds of unseen sources; return it as a function of pairs."""
-
-    def fit(part: Sequence[Source]) -> Any:
-        return rival([np.array([x[: design.questioned_replicates].mean(axis=0) for x in source]) for source in part])
-
-    raw, labels, weights = [], [], []
-    for seen, unseen in _folds(sources, 5):
-        system = fit(seen)
-        same = same_source_pairs(unseen, design, rng, 2_000)
-        for pairs in (same, different_source_pairs(same, rng, 2_000)):
-            raw.append(np.clip(system.score(pairs), -20, 20))
-            labels.append(pairs.same)
-            weights.append(pairs.weight)
-    values, same, weight = (np.concatenate(x) for x in (raw, labels, weights))
-    weight = weight / np.where(same, weight[same].sum(), weight[~same].sum()) * len(weight) / 2
-    regression = LogisticRegression(C=1e4).fit(values[:, None], same, sample_weight=weight)
-    ratios = regression.decision_function(values[:, None]) / np.log(10)
-    bounds, final = elub(ratios, same, weight), fit(sources)
-
-    def log10_lr(pairs: Pairs) -> Floats:
-        scores = np.clip(final.score(pairs), -20, 20)[:, None]
-        return np.clip(regression.decision_function(scores) / np.log(10), *bounds)
-
-    return log10_lr
 
 
 def _performance(sources: list[Source], design: Design) -> Performance:

@@ -111,18 +111,25 @@ def transfer(folder: Path) -> str:
 
 
 def ratios(folder: Path) -> str:
-    """Compare the ratio in use with one from tp, where most is known about a pane of Zadora's."""
-    case = {"glass": "Zadora", "known": "3", "replicates": "3"}
-    first = {row["system"]: row for row in read("casework_ratios") if case.items() <= row.items()}
-    used, from_tp = first["three-level (used)"], first["from tp"]
-    below = "same source, LR < 1"
-    return say(
-        "casework_ratios",
-        used_cllr=f"{float(used['Cllr']):.2f}",
-        used_below=used[below],
-        tp_cllr=f"{float(from_tp['Cllr']):.2f}",
-        tp_below=from_tp[below],
+    """Tabulate the cost of likelihood ratios, and count where a rival is better."""
+    rows = read("casework_ratios")
+    systems = ("used", "lir", "Mahalanobis")
+    lines = [
+        "| data | variables | sources | known × replicates | Cllr | lir | Mahalanobis | difference to the better one "
+        "| same source, LR < 1/10: used, lir, Mahalanobis |",
+        "| --- | ---: | ---: | --- | ---: | ---: | ---: | --- | --- |",
+    ]
+    for row in rows:
+        costs = [row[f"Cllr, {system}"] for system in systems]
+        misleading = ", ".join(row[f"same source, LR < 1/10, {system}"] for system in systems)
+        cells = [row["data"], row["variables"], row["sources"], row["known x replicates"], *costs]
+        lines.append(f"| {' | '.join(map(str, [*cells, row['used - better rival'], misleading]))} |")
+    worse = sum(float(row["used - better rival"].split()[0]) > 0 for row in rows)
+    more = sum(
+        float(row["same source, LR < 1/10, used"].strip("%")) > float(row["same source, LR < 1/10, lir"].strip("%"))
+        for row in rows
     )
+    return say("casework_ratios", table="\n".join(lines), worse=worse, rows=len(rows), more=more)
 
 
 def rates(folder: Path) -> str:
