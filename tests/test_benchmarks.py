@@ -128,6 +128,8 @@ def test_the_two_level_model_is_that_of_lir(rng):
     sources = [list(rng.normal(size=3) + 0.1 * rng.normal(size=(4, 1, 3))) for _ in range(20)]
     means = [np.concatenate(source) for source in sources]
     pairs = same_source_pairs(sources, Design(2), rng)
-    theirs = two_level.TwoLevelModelNormalKDE().fit_on_unpaired_instances(np.concatenate(means), np.repeat(range(20), 4))
+    theirs = two_level.TwoLevelModelNormalKDE().fit_on_unpaired_instances(
+        np.concatenate(means), np.repeat(range(20), 4)
+    )
     expected = theirs.transform(pairs.questioned[:, None], np.repeat(pairs.known[:, None], 2, axis=1))
     assert TwoLevel(means).score(pairs) == pytest.approx(expected, rel=1e-6)
