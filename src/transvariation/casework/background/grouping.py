@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from transvariation._typing import Floats
 from transvariation.casework.background.model import Background
-from transvariation.casework.background.pairs import Source
+from transvariation.casework.background.pairs import Design, Source
 from transvariation.casework.background.rates import measure_rate
 from transvariation.casework.background.same_source import MIN_SOURCES_TO_CALIBRATE
 from transvariation.casework.evidence import GroupingRates, group_fragments
@@ -50,24 +51,37 @@ def measure_grouping(
         if len(others) < 2:
             continue
 
-        def grouped(*taken: tuple[int, int], background: Background = background) -> list[set[int]]:
-            """Group some fragments of some sources; return the owners that each group has."""
-            fragments, owner = [], []
-            for source, n in taken:
-                for at in rng.permutation(len(usable[source]))[:n]:
-                    fragments.append(usable[source][at][:replicates])
-                    owner.append(source)
-            groups = group_fragments(background.pair_p_values(background.means(fragments), replicates))
-            loose = set(range(len(owner))).difference(*map(set, groups)) if groups else set(range(len(owner)))
-            return [{owner[i] for i in group} for group in (*groups, *((i,) for i in loose))]
-
+        drawn: list[tuple[Floats, list[int]]] = []
         for k in range(N_SETS_GROUPED // 2):
             one = others[k % len(others)]
             other = int(rng.choice([i for i in others if i != one]))
-            divided.append((len(grouped((one, size))) > 1, one))
-            both = grouped((one, (size + 1) // 2), (other, size // 2))
-            mixed.append((any(len(owners) > 1 for owners in both), one, other))
+            for taken in ([(one, size)], [(one, (size + 1) // 2), (other, size // 2)]):
+                at = [(i, int(f)) for i, n in taken for f in rng.permutation(len(usable[i]))[:n]]
+                means = background.means([usable[i][f][:replicates] for i, f in at])
+                drawn.append((means, [i for i, _ in at]))
+        for owner, groups in zip(*_grouped(background, drawn, replicates), strict=True):
+            whole = len(groups) == 1 and len(groups[0]) == len(owner)
+            if len(set(owner)) == 1:
+                divided.append((not whole, owner[0]))
+            else:
+                mixed.append((any(len({owner[i] for i in group}) > 1 for group in groups), owner[0], owner[-1]))
     if not divided:
         return None
     rates = (measure_rate(*map(np.array, zip(*sets, strict=True))) for sets in (divided, mixed))
     return GroupingRates(size, *rates)
+
+
+def _grouped(
+    background: Background, drawn: Sequence[tuple[Floats, list[int]]], replicates: int
+) -> tuple[list[list[int]], list[tuple[tuple[int, ...], ...]]]:
+    """Group the fragments of every set; all pairs are compared in one call."""
+    pairs = [np.triu_indices(len(means), 1) for means, _ in drawn]
+    differences = [(means[a] - means[b]) / np.sqrt(2) for (means, _), (a, b) in zip(drawn, pairs, strict=True)]
+    model = background.differences(Design(1, 1, replicates, replicates))
+    p_values = np.split(model.p_values(np.concatenate(differences)), np.cumsum([len(a) for a, _ in pairs])[:-1])
+    groups = []
+    for (means, _), (a, b), p in zip(drawn, pairs, p_values, strict=True):
+        square = np.ones((len(means), len(means)))
+        square[a, b] = square[b, a] = p
+        groups.append(group_fragments(square))
+    return [owner for _, owner in drawn], groups
