@@ -11,6 +11,7 @@ from tests.web_browser.actions import choose_third, is_too_wide, press_judge, re
 from transvariation.casework import judge
 from transvariation.report.case import write_report
 from transvariation.report.case_text import verdict
+from transvariation.report.vocabulary import replaced
 
 pytestmark = pytest.mark.browser
 
@@ -73,15 +74,16 @@ def test_ranges_and_preprocessing_are_previewed_and_judged(page, spectra):
     page.get_by_label("from", exact=True).nth(1).fill("2700")  # to the end of the axis
     settled(page, 342)
     assert page.locator("#before .shaded").count() == 2
+    page.get_by_label("Baseline").select_option("detrend")
     page.get_by_label("Scatter correction").select_option("snv")
     page.get_by_label("Savitzky-Golay filter").select_option("sg")
     page.get_by_label("Window").fill("15")
     page.wait_for_selector("#after path.line")
     settled(page, 342)
     press_judge(page)
-    result = judge(*spectra, ranges=[(1700, 1900), (2700, 2840)], preprocess="snv,sg:15")
-    assert shown(page) == {c.fragment: verdict(c) for c in result.conclusions}
-    assert "after snv,sg:15" in page.inner_text("#summary")
+    result = judge(*spectra, ranges=[(1700, 1900), (2700, 2840)], preprocess="detrend,snv,sg:15")
+    assert shown(page) == {c.fragment: replaced(verdict(c)) for c in result.conclusions}
+    assert "after detrend,snv,sg:15" in page.inner_text("#summary")
 
 
 def test_few_positions_are_chosen_one_by_one(page, spectra):
@@ -94,7 +96,7 @@ def test_few_positions_are_chosen_one_by_one(page, spectra):
     page.wait_for_selector("#after path.line")
     press_judge(page)
     result = judge(*tables, features=list(tables[0])[1:], preprocess="snv")
-    assert shown(page) == {c.fragment: verdict(c) for c in result.conclusions}
+    assert shown(page) == {c.fragment: replaced(verdict(c)) for c in result.conclusions}
 
 
 def test_impossible_choices_are_explained(page, spectra):

@@ -20,7 +20,16 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from transvariation import __version__
-from transvariation.casework.settings import CASE_FIELDS, LEADS, METHODS, MISSING, REDUCTIONS, ROLES, CaseSettings
+from transvariation.casework.settings import (
+    CASE_FIELDS,
+    LEADS,
+    METHODS,
+    MISSING,
+    REDUCTIONS,
+    ROLES,
+    WORDS,
+    CaseSettings,
+)
 from transvariation.report.wording import DECIMAL_MARKS, ROLE_NAMES, TABLE_NAMES
 from transvariation.web.guard import Guard
 from transvariation.web.workers import Worker, WorkError, failure
@@ -67,6 +76,7 @@ CHOICES = {
     "methods": METHODS,
     "reductions": REDUCTIONS,
     "leads": LEADS,
+    "words": WORDS,
     "fields": CASE_FIELDS,
     "defaults": CaseSettings().to_dict(),
 }

@@ -201,6 +201,8 @@ function showUnderstood(answer, asked) {
   $("previews").replaceChildren(...order.map((table) => understood(answer.tables[table], table, table in answer.files)));
   $("doubts").replaceChildren(...answer.warnings.map((words) => make("li", {}, words)));
   $("method").value = asked.method || choices.defaults.method;
+  $("words").value = asked.words || "";
+  $("multiplier").value = asked.multiplier || "";
   $("reduce").value = asked.reduce || "";
   $("reduce-to").value = asked.reduce_to || choices.defaults.reduce_to;
   $("lead").value = asked.lead || choices.defaults.lead;
@@ -216,6 +218,7 @@ function showUnderstood(answer, asked) {
 
 fill($("method"), choices.methods);
 fill($("lead"), choices.leads);
+fill($("words"), { "": "of samples for spectra, otherwise of a case", ...choices.words });
 fill($("reduce"), { "": "no reduction", ...choices.reductions });
 const reducing = () => { $("reduce-to").parentElement.hidden = !$("reduce").value; };
 $("reduce").addEventListener("change", reducing);
@@ -227,7 +230,8 @@ export function caseSettings() {
   const filled = [...$("case-fields").querySelectorAll("input")].filter((field) => field.value.trim());
   return {
     lead: $("lead").value, family_wise: $("family-wise").checked, within: Number($("within").value) || 0,
-    method: $("method").value, reduce: $("reduce").value || null, reduce_to: Number($("reduce-to").value) || choices.defaults.reduce_to,
+    method: $("method").value, words: $("words").value || null, multiplier: Number($("multiplier").value) || choices.defaults.multiplier,
+    reduce: $("reduce").value || null, reduce_to: Number($("reduce-to").value) || choices.defaults.reduce_to,
     case: Object.fromEntries(filled.map((field) => [field.name, field.value.trim()])),
   };
 }

@@ -3,6 +3,7 @@
 import { $, ask, make, open, showProblems, waiting } from "./base.js";
 import { drawSpectra } from "./spectra.js";
 
+const CHOSEN = ["baseline", "scatter", "normalisation"]; // steps before the filter, in this order
 const MANY = 40; // variables; more are chosen by words in their names
 const WAIT = 300; // milliseconds after the last change
 let features = []; // names of all variables
@@ -20,7 +21,7 @@ export function offerVariables(answer, asked) {
   if (!isFew() && !axis) countChosen();
   $("spectra").hidden = !axis;
   const steps = asked.preprocess ? asked.preprocess.split(",") : [], [filter, points] = (steps.find((step) => step.startsWith("sg")) || "").split(":");
-  $("scatter").value = steps.find((step) => !step.startsWith("sg")) || "";
+  for (const id of CHOSEN) $(id).value = steps.find((step) => [...$(id).options].some((each) => each.value === step)) || "";
   $("filter").value = filter;
   $("window").value = points || 11;
   if (axis) preview();
@@ -71,7 +72,7 @@ function ranges() {
 
 function preprocess() {
   const filter = $("filter").value;
-  return [$("scatter").value, filter && `${filter}:${$("window").value || 11}`].filter(Boolean).join(",");
+  return [...CHOSEN.map((id) => $(id).value), filter && `${filter}:${$("window").value || 11}`].filter(Boolean).join(",");
 }
 
 // The settings of the variables; null if none is chosen. All are chosen by default.
@@ -114,4 +115,4 @@ $("features").addEventListener("input", () => {
   if (axis) previewSoon();
   else if (!isFew()) { earlier = null; countChosen(); }
 });
-for (const id of ["scatter", "filter", "window"]) $(id).addEventListener("input", previewSoon);
+for (const id of [...CHOSEN, "filter", "window"]) $(id).addEventListener("input", previewSoon);
