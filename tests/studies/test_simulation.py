@@ -107,6 +107,16 @@ def _command(out, *more):
     return ["study", "simulation", "--out", str(out), "--scenarios", "a", "--sizes", "60", "--shifts", "1", *more]
 
 
+def test_a_warning_is_printed_once_with_its_number(tmp_path):
+    arguments = ["study", "simulation", "--out", str(tmp_path), "--scenarios", "a", "--sizes", "20", "--shifts", "1,2"]
+    command = [sys.executable, "-m", "transvariation", *arguments, "--repeats", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    text = " ".join((done.stdout + done.stderr).split())
+    assert text.count("will reject nearly all new samples") == 1
+    assert "Warning in 2 of 2 data sets, the first: PAMTOCC" in text
+    assert "Warning:" not in text  # as Python prints one
+
+
 def test_a_killed_run_resumes(tmp_path):
     out = tmp_path / "study"
     arguments = _command(out, "--repeats", "6")

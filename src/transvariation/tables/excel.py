@@ -20,6 +20,7 @@ MOST_EMPTY = 2_000_000  # cells that are empty or lie beyond the header, unless 
 LONGEST_ROW = 4_000_000  # bytes of XML between the ends of two rows, or of two shared strings
 MOST_RUNS = 20_000  # of formatted text in about as many bytes
 MOST_STRINGS = 2_000_000  # distinct texts of a workbook
+LARGEST_STRINGS = 100_000_000  # bytes of distinct texts; a character may take four in memory
 LARGEST_STYLES = 2_000_000  # bytes, of which openpyxl makes a hundred times as many
 LARGEST_PART = 10_000_000  # bytes of a part that openpyxl holds as a whole, such as the styles
 _XML = (b"<", b"\x00", b"\xef\xbb", b"\xfe\xff", b"\xff\xfe")  # what a part in any encoding begins with
@@ -240,7 +241,8 @@ def _check_part(file: IO[bytes], name: str, size: int, problems: Problems) -> No
         problems.add("xml-entities", member=name)
     elif size > (LARGEST_STYLES if name == "xl/styles.xml" else LARGEST_PART):
         sheet = name.startswith("xl/worksheets/")
-        in_items, rest, n = sheet or name.startswith("xl/sharedStrings"), head, 0
+        in_items = sheet or (name.startswith("xl/sharedStrings") and size <= LARGEST_STRINGS)
+        rest, n = head, 0
         tag, end, most = (b"row", _END_OF_ROW, EXCEL_ROWS) if sheet else (b"si", _END_OF_STRING, MOST_STRINGS)
         while in_items and (piece := file.read(LONGEST_ROW)):
             text = rest + piece
