@@ -177,6 +177,9 @@ def test_defaults_and_unreadable_criteria(tmp_path):
 
 
 def test_the_report_has_what_an_assessor_reads(result, tmp_path):
+    pytest.importorskip("typst")
+    write_validation_report(result, tmp_path / "validation.pdf")  # three methods have a Tippett plot, two fit in a row
+    assert (tmp_path / "validation.pdf").read_bytes().startswith(b"%PDF")
     write_validation_report(result, tmp_path / "validation.html")
     text = (tmp_path / "validation.html").read_text()
     for heading in (

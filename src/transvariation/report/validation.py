@@ -142,8 +142,10 @@ def _design(each: DesignResult) -> Section:
     )
     section.figure(rates_figure(each), "Error rates with 95% intervals; the dashed lines are the promised shares.")
     if each.ratios:
-        drawn = {f"Tippett plot, {NAMES[name]}": _tippett(ratios) for name, ratios in each.ratios.items()}
-        section.figure(drawn, "Likelihood ratios: shares of pairs with a larger ratio (Tippett plot).")
+        drawn = [(f"Tippett plot, {NAMES[name]}", _tippett(ratios)) for name, ratios in each.ratios.items()]
+        for start in range(0, len(drawn), 2):  # two fit side by side
+            pair = dict(drawn[start : start + 2])
+            section.figure(pair, f"{', '.join(pair)}: shares of pairs with a larger likelihood ratio.")
         section.table(_ratio_table(each), "Likelihood ratios. Cllr: 0 is perfect, 1 is without information.")
     else:
         section.text(
