@@ -78,7 +78,7 @@ def validation_sections(result: ValidationResult) -> list[Section]:
         _purpose(result),
         _conclusion(result),
         *(_design(each) for each in result.designs),
-        _stability(result),
+        *([_stability(result)] if result.stability or len(result.learning) > 1 else []),
         _data(result),
         _method(result),
         Section("Limits").items(LIMITS),
@@ -129,7 +129,7 @@ def _conclusion(result: ValidationResult) -> Section:
 def _measured(verdict: Verdict) -> str:
     if verdict.criterion == "cllr":
         return f"{verdict.measured:.3f}"
-    return f"{100 * verdict.measured:.2g}% ({100 * verdict.low:.2g} to {100 * verdict.high:.2g}%)"
+    return f"{100 * round(verdict.measured, 9):.2g}% ({100 * verdict.low:.2g} to {100 * verdict.high:.2g}%)"
 
 
 def _design(each: DesignResult) -> Section:
