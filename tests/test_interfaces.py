@@ -203,7 +203,7 @@ class TestFrames:
             np.testing.assert_array_equal(np.concatenate(list(classifier.predict(iter([recovered])))), expected)
             with pytest.raises(ValueError, match="feature names should match"):
                 classifier.predict(misplaced)
-            with pytest.raises(ValueError, match="give the same columns in the same order"):
+            with pytest.raises(ValueError, match="partition 0: The feature names should match"):
                 list(classifier.predict(iter([misplaced])))
 
     def test_groups(self, frames, kind):

@@ -30,8 +30,8 @@ def imports() -> dict[str, set[str]]:
     for module in graph.modules - {PACKAGE, f"{PACKAGE}.__main__"}:
         name = module.split(".")[1]
         targets = {m.split(".")[1] for m in graph.find_modules_directly_imported_by(module) if "." in m}
-        found.setdefault(name, set()).update(targets - {name})
-    return found
+        found.setdefault(name, set()).update(target for target in targets - {name} if not target.startswith("_"))
+    return {name: targets for name, targets in found.items() if not name.startswith("_")}
 
 
 def width(name: str) -> float:
@@ -42,7 +42,7 @@ def width(name: str) -> float:
 def draw(path: Path) -> None:
     """Draw one band per layer; a thin line connects each module with what it imports."""
     found = imports()
-    rows = [[name for name in layer if name in found] for layer in layers()]
+    rows = [row for layer in layers() if (row := [name for name in layer if name in found])]
     figure = Figure(figsize=(WIDTH, ROW * len(rows)))
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(0, WIDTH), ylim=(-ROW * len(rows), 0))

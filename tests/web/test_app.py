@@ -713,7 +713,7 @@ def test_spectra_are_judged_and_explained_as_by_the_library(client, spectra):
     (part,) = found["spectrum"]["parts"]
     assert min(part["band"][0]) == pytest.approx(band.lower.min(), rel=1e-3)
     seen = client.get(f"/api/cases/{case}/spectra").json()
-    assert seen["drawn"] == "6 of 6 recovered spectra are drawn."
+    assert seen["drawn"] == "6 of 6 new spectra are drawn."
     outside = [(c.spectrum < band.lower) | (c.spectrum > band.upper) for c in expected.excluded]
     largest = max(max(part["lines"][0]) for part in seen["importance"]["parts"])
     assert largest == pytest.approx(100 * np.mean(outside, axis=0).max())

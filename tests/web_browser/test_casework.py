@@ -10,6 +10,8 @@ from transvariation.casework import judge
 from transvariation.report.case_text import sentences
 from transvariation.report.wording import headline
 
+pytestmark = pytest.mark.browser
+
 
 def test_names_with_a_replicate_number_are_asked_about(page):
     rng = np.random.default_rng(0)

@@ -1,6 +1,10 @@
 """Two runs of a process on the page: charts, alarms and a report to save."""
 
+import pytest
+
 from transvariation.datasets import make_plant
+
+pytestmark = pytest.mark.browser
 
 
 def test_charts_of_two_runs(page, screenshot, tmp_path):

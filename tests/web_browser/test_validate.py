@@ -1,9 +1,12 @@
 """A validation in the browser."""
 
 import numpy as np
+import pytest
 from tests.casework.conftest import make_glass
 
 from transvariation.casework import Database
+
+pytestmark = pytest.mark.browser
 
 
 def test_a_database_is_validated_and_the_report_saved(page, screenshot, tmp_path):

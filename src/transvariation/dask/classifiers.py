@@ -58,9 +58,9 @@ class PartitionedClassifier(TransvariationClassifier):
             return super().fit(sample_rows(X, size))
         check_one_table(X)
         X = X if hasattr(X, "shape") else np.asarray(X)
-        if X.ndim != 2 or len(X) <= size:
+        if len(X.shape) != 2 or X.shape[0] <= size:
             return super().fit(X, y, groups)
-        kept = sample_numbers(len(X), size)
+        kept = sample_numbers(X.shape[0], size)
         labels, items = (None if given is None else np.asarray(given)[kept] for given in (y, groups))
         return super().fit(take_rows(X, kept), labels, items)
 
