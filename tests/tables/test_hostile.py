@@ -527,11 +527,17 @@ class TestBoundedCost:
         assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300_000  # kB
         return found[0]
 
+    def test_millions_of_lines_are_counted_before_they_are_read(self):
+        rows = b"id,element,ppm\n" + b"a,b,1\n" * 2_100_000
+        start = time.process_time()
+        assert "more than 1,000,000 rows" in problems(rows)[0]
+        assert time.process_time() - start < 2
+
     def test_an_empty_cell_in_the_last_column_of_each_row(self):
         rows = "".join(f'<row r="{i}"><c r="B{i}"><v>1</v></c><c r="XFD{i}"/></row>' for i in range(2, 200))
-        assert "row 124: more than 2,000,000 cells up to this row that are empty" in self.refuse(self.sheet(rows))
+        assert "row 63: more than 1,000,000 cells up to this row that are empty" in self.refuse(self.sheet(rows))
         text = rows.replace('"/>', '" t="inlineStr"><is><t>x</t></is></c>')
-        assert "row 124: more than 2,000,000 cells up to this row" in self.refuse(self.sheet(text))
+        assert "row 63: more than 1,000,000 cells up to this row" in self.refuse(self.sheet(text))
         few = "".join(f'<row r="{i}"><c r="B{i}"><v>1</v></c><c r="XFD{i}"/></row>' for i in range(2, 40))
         assert len(read_table(self.sheet(few), features=["Na"])) == 38
 

@@ -16,7 +16,7 @@ from transvariation.tables.grid import BLOCK_CELLS, Block, Grid, Limits
 from transvariation.tables.problems import Problems, TableError
 
 EXCEL_ROWS, EXCEL_COLUMNS = 1_048_576, 16_384
-MOST_EMPTY = 2_000_000  # cells that are empty or lie beyond the header, unless there are a twentieth as many others
+MOST_EMPTY = 1_000_000  # cells that are empty or lie beyond the header, unless there are a twentieth as many others
 LONGEST_ROW = 4_000_000  # bytes of XML between the ends of two rows, or of two shared strings
 MOST_RUNS = 20_000  # of formatted text in about as many bytes
 MOST_STRINGS = 2_000_000  # distinct texts of a workbook

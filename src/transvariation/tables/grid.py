@@ -62,7 +62,7 @@ class Grid:
 
     header: list[str]
     first_row = 1  # the header's row
-    n_rows = 0  # 0 if unknown before the file is read
+    n_rows = 0  # at least so many, as far as that is known before the file is read
     delimiter = ""  # how a message names what separates the columns, "" where they are typed
     measured: Sequence[int] = ()  # the columns of numbers, once that is decided: a text file is then read faster
     sha256 = ""  # of the file's bytes, or of the cells of a table in memory

@@ -219,9 +219,11 @@ def _read_parts(
     view = grid  # with the header of interpolated spectra, if they are
     n, most = 0, min(limits.rows, limits.cells // len(grid.header))
     named = {*given["roles"], *(given["features"] or ())}
+    if grid.n_rows > most:
+        raise grid.problems.stop("too-many-rows", remedy="read-chunks", n=most)
     for block in wide_blocks(grid, most, named):
         n += len(block.rows)
-        if max(n, grid.n_rows) > most:
+        if n > most:
             raise grid.problems.stop("too-many-rows", remedy="read-chunks", n=most)
         if columns is None:
             block = take_units(grid, block)

@@ -60,6 +60,17 @@ def find_encoding(stream: BinaryIO, problems: Problems, given: str | None = None
     raise problems.stop("wrong-byte", row, remedy="name-encoding", byte=what, encoding=candidates[-1])
 
 
+def count_lines(stream: BinaryIO) -> int:
+    """Count the lines of a text file of one-byte line ends; 0 if a cell may contain several, in quotation marks."""
+    stream.seek(0)
+    count = 0
+    while piece := stream.read(PIECE_BYTES):
+        if b'"' in piece:
+            return 0
+        count += piece.count(b"\n")
+    return count
+
+
 def _first_wrong_byte(stream: BinaryIO, encoding: str, problems: Problems) -> tuple[int, bytes] | None:
     """Find the row and value of the first byte that the encoding cannot explain; stop at a line without an end."""
     decoder, row, line, piece = codecs.getincrementaldecoder(encoding)(), 1, 0, b"first"
@@ -93,6 +104,7 @@ class TextGrid(Grid):
     ):
         super().__init__(problems, decimal)
         self._stream, self._encoding = stream, find_encoding(stream, problems, encoding)
+        self.n_rows = max(count_lines(stream) - MOST_BLANK_ROWS, 0)
         sample = next(self._pieces(), "")
         named = re.match(r'\ufeff?"?sep=(.)"?[\r\n]', sample)  # Excel reads the delimiter from such a line
         below = sample if header_row == 1 else "".join(sample.splitlines(keepends=True)[header_row - 1 :])

@@ -38,3 +38,5 @@ function show(answer) {
   $("charts").hidden = false;
   $("charts-title").focus();
 }
+
+$("runs").querySelector("button").disabled = false;  // from here on a click is answered

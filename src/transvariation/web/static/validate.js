@@ -73,3 +73,5 @@ function show(answer) {
   $("result").hidden = false;
   $("result-title").focus();
 }
+
+$("start").disabled = false;  // from here on a click is answered
