@@ -48,13 +48,13 @@ def test_a_case_with_more_replicates_is_compared_by_as_many_as_the_background_ha
 
 def test_sources_like_the_control_are_counted_and_named(case):
     control, recovered, background = case
-    twins = make_glass(45, 4, 3, np.random.default_rng(0))
-    twins = twins[twins["pane"] == "P0"]
-    elements = list(twins.columns[3:])
+    alike = make_glass(45, 4, 3, np.random.default_rng(0))
+    alike = alike[alike["pane"] == "P0"]
+    elements = list(alike.columns[3:])
     rng = np.random.default_rng(2)
-    twins = twins.assign(pane="twin", **{e: twins[e] * np.exp(rng.normal(0, 0.01, len(twins))) for e in elements})
-    result = judge(control, recovered, background=pd.concat([background, twins], ignore_index=True), log=True)
+    alike = alike.assign(pane="alike", **{e: alike[e] * np.exp(rng.normal(0, 0.01, len(alike))) for e in elements})
+    result = judge(control, recovered, background=pd.concat([background, alike], ignore_index=True), log=True)
     names, share = result.model.bases["background"].indistinguishable(0.9)
-    assert names == ("twin",)
+    assert names == ("alike",)
     assert share.share == pytest.approx(1 / 45)
     assert any("1 of 45 background sources cannot be distinguished" in line for line in summary_lines(result))
