@@ -22,14 +22,14 @@ def column_names(X: Any) -> list | None:
 
 
 def as_rows(A: ArrayLike, name: str) -> Floats:
-    """Return finite numbers as a two-dimensional array, one object per row; a plain list is one variable."""
+    """Return finite numbers as a two-dimensional array, one sample per row; a plain list is one variable."""
     A = np.asarray(A, dtype=np.float64)
     if A.ndim == 1:
         A = A[:, None]
     if A.ndim != 2 or not A.shape[1]:
-        raise ValueError(f"{name} has shape {A.shape}; give one row per object and one column per variable")
+        raise ValueError(f"{name} has shape {A.shape}; give one row per sample and one column per variable")
     if name == "X" and not len(A):
-        raise ValueError("X has no rows; tp needs at least one target object")
+        raise ValueError("X has no rows; tp needs at least one target sample")
     # If the sum is finite, so are all terms; this is faster than looking at each.
     with np.errstate(over="ignore", invalid="ignore"):
         total = A.sum()

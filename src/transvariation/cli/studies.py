@@ -34,7 +34,7 @@ def study() -> None:
 @study.command()
 @_folder
 @click.option("--scenarios", default="a-i", help="Letters and ranges, such as a-d,i.")
-@click.option("--sizes", default="100,200,500", help="Numbers of target objects.")
+@click.option("--sizes", default="100,200,500", help="Numbers of target samples.")
 @click.option("--shifts", default="1,2", help="Shifts of the non-targets in scenarios a to d.")
 @click.option("--repeats", type=COUNT, default=100, help="Data sets per setting.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed; equal seeds give equal results.")

@@ -79,7 +79,7 @@ def find_medoids(X: Floats, n_clusters: int) -> Indices:
     distinct = len(np.unique(X, axis=0))
     if check_count("n_clusters", n_clusters) > distinct:
         raise ValueError(
-            f"n_clusters={n_clusters} must lie between 1 and the number of distinct target objects, here {distinct}"
+            f"n_clusters={n_clusters} must lie between 1 and the number of distinct target samples, here {distinct}"
         )
     if exponent := exponent_of(X):
         X = np.ldexp(X, -exponent)

@@ -17,24 +17,24 @@ _TARGET_ARC, _OTHER_ARC = 1.25 * np.pi, 0.75 * np.pi
 def make_scenario(
     name: str, n_target: int = 100, shift: float = 1.0, random_state: RandomState = None, *, shift_first: bool = False
 ) -> tuple[Floats, Floats]:
-    r"""Draw target objects and half as many non-target objects of one scenario of the simulation study.
+    r"""Draw target samples and half as many non-target samples of one scenario of the simulation study.
 
     Parameters
     ----------
     name : {"a", "b", ..., "i"}
         The target is (a) bivariate normal with standard margins and correlation 0.35; (b) its squares; (c) the square
-        roots of its absolute values; (d) the logarithms of its absolute values. There the non-target objects are drawn
-        like the target and shifted. (e) to (h) have the targets of (a) to (d) and non-target objects uniform in a box:
-        three interquartile ranges of the target objects to either side of their median, in each variable. (i) two
+        roots of its absolute values; (d) the logarithms of its absolute values. There the non-target samples are drawn
+        like the target and shifted. (e) to (h) have the targets of (a) to (d) and non-target samples uniform in a box:
+        three interquartile ranges of the target samples to either side of their median, in each variable. (i) two
         bananas with arcs of different width.
     n_target : int, default=100
-        The number of target objects. The non-target objects are ``n_target // 2``.
+        The number of target samples. The non-target samples are ``n_target // 2``.
     shift : float, default=1.0
-        How far the non-target objects of (a) to (d) are shifted in both variables: 1 is small, 2 is large.
+        How far the non-target samples of (a) to (d) are shifted in both variables: 1 is small, 2 is large.
     random_state : int, Generator or None, default=None
-        A number gives the same objects each time.
+        A number gives the same samples each time.
     shift_first : bool, default=False
-        Whether (b) to (d) shift the normal objects before they are transformed, instead of after. The paper does not
+        Whether (b) to (d) shift the normal samples before they are transformed, instead of after. The paper does not
         specify it; shifting first makes the squares larger and leaves the logarithms almost where they were.
 
     Returns
@@ -60,7 +60,7 @@ def make_scenario(
     if name not in SCENARIOS:
         raise ValueError(f"scenario {name!r} is unknown; choose one of {', '.join(SCENARIOS)}")
     if check_count("n_target", n_target) < 2:
-        raise ValueError(f"n_target={n_target} must be at least 2: half as many non-target objects are drawn")
+        raise ValueError(f"n_target={n_target} must be at least 2: half as many non-target samples are drawn")
     if not np.isfinite(shift):
         raise ValueError(f"shift={shift} must be a finite number; 1 is small, 2 is large")
     rng = np.random.default_rng(random_state)

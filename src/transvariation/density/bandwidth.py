@@ -29,7 +29,7 @@ _WeightedDifferences = tuple[Floats, Floats, float]
 FUNCTIONALS = ("correct", "ks")
 MAX_DIMENSION = 3
 _BLOCK = 1 << 18  # differences held at a time
-# By dimension: more objects than this are counted on a grid with so many points a side (H to 1e-5, in 3-D to 1e-3).
+# By dimension: more samples than this are counted on a grid with so many points a side (H to 1e-5, in 3-D to 1e-3).
 _EXACT = {1: 500, 2: 1000, 3: 3000}
 _GRID = {1: 8192, 2: 512, 3: 96}
 # Where its cells would add more than this share to the pilot's variance, only the middle is counted, on a finer grid.
@@ -38,7 +38,7 @@ _FINE_GRID = {1: 1 << 16, 2: 1024, 3: 128}
 _REACH = 10.0  # pilot bandwidths; beyond, the kernel's derivatives are below 1e-15
 
 # What ks 1.14 does with its pilot "dscalar" in three dimensions, as measured from outside on 38 samples of 16 to 120
-# objects: g6 = A n^(-1/11) and g4 = (B / (n |trace|))^(1/9), with exponents 11.000000 and 9.000000.
+# samples: g6 = A n^(-1/11) and g4 = (B / (n |trace|))^(1/9), with exponents 11.000000 and 9.000000.
 _KS_THREE = (0.864674294, 1.18710081)
 
 
@@ -56,7 +56,7 @@ def plug_in_bandwidth(X: Floats, *, functionals: str = "correct") -> Floats:
     Parameters
     ----------
     X : ndarray of shape (n, p)
-        With p at most 3. Beyond 500, 1000 and 3000 objects the functionals are computed on a grid; objects far
+        With p at most 3. Beyond 500, 1000 and 3000 samples the functionals are computed on a grid; samples far
         out in long tails, for which its cells would have to be too wide, one by one.
     functionals : {"correct", "ks"}
         ``"correct"`` chooses the pilot that minimises the squared error of the vector of all order-4 functionals.
@@ -80,7 +80,7 @@ def plug_in_bandwidth(X: Floats, *, functionals: str = "correct") -> Floats:
     if p > MAX_DIMENSION:
         raise ValueError(f"p={p} variables are too many for the plug-in method (at most 3); use silverman or scott")
     root, inverse = covariance_root(X) if p > 1 else _robust_scale(X)
-    # KernSmooth, which serves ks in one dimension, loses the objects at the upper end of its grid.
+    # KernSmooth, which serves ks in one dimension, loses the samples at the upper end of its grid.
     counted = X[X[:, 0] < X.max()] if functionals == "ks" and p == 1 else X
     sample = _Sample((counted - X.mean(axis=0)) @ inverse)
     # The best pilot for order 6 if the density were normal.
@@ -178,7 +178,7 @@ def _minimise(psi: Functionals, n: int, p: int) -> Floats:
 
 
 class _Sample:
-    """Differences between all pairs of objects, in blocks; many objects are first counted on a grid."""
+    """Differences between all pairs of samples, in blocks; many samples are first counted on a grid."""
 
     def __init__(self, Z: Floats):
         self.n, self.p = Z.shape
@@ -211,7 +211,7 @@ class _Sample:
         return _autocorrelation(self.Z, self._width)
 
     def _far_and_near(self, width: float, reach: float) -> Iterator[_WeightedDifferences]:
-        """Long tails: a grid of the needed width covers the middle, the objects outside meet their neighbours."""
+        """Long tails: a grid of the needed width covers the middle, the samples outside meet their neighbours."""
         Z = _closed_up(self.Z, reach)
         distance = np.abs(Z - np.median(Z, axis=0)).max(axis=1)
         outside = np.asarray(distance > width * (_FINE_GRID[self.p] / 2 - 1))
@@ -221,7 +221,7 @@ class _Sample:
         for start in range(0, len(rows), step):
             some = rows[start : start + step]
             met = cKDTree(Z[some]).sparse_distance_matrix(everyone, reach, output_type="ndarray")
-            # An outside object comes across another one from both ends, across an inside one from its own only.
+            # An outside sample comes across another one from both ends, across an inside one from its own only.
             yield Z[some[met["i"]]] - Z[met["j"]], np.where(outside[met["j"]], 1.0, 2.0), 0.0
 
 
@@ -245,7 +245,7 @@ def _closed_up(Z: Floats, reach: float) -> Floats:
 
 
 def _autocorrelation(Z: Floats, width: float) -> Floats:
-    """Share each object among the corners of its grid cell; count the differences of all pairs by FFT."""
+    """Share each sample among the corners of its grid cell; count the differences of all pairs by FFT."""
     position = (Z - Z.min(axis=0)) / width
     cell = position.astype(int)
     rest = position - cell

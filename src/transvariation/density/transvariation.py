@@ -130,7 +130,7 @@ def log_box_probability(density: Any, lower: Floats, upper: Floats) -> Floats:
             f"density={density!r} has no box_probability(lower, upper) and is no frozen univariate SciPy distribution"
         )
     if lower.shape[1] != 1:
-        raise ValueError(f"a univariate distribution cannot measure objects with {lower.shape[1]} variables")
+        raise ValueError(f"a univariate distribution cannot measure samples with {lower.shape[1]} variables")
     log_tail = density.logsf if hasattr(density, "logsf") else density.logccdf
     a, b = lower[:, 0], upper[:, 0]
     above = log_tail(a)

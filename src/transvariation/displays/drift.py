@@ -25,7 +25,7 @@ class DriftDisplay:
     alarm : DriftAlarm
         After it was updated.
     times : array-like of shape (n,), optional
-        The time of each object; by default its number.
+        The time of each sample; by default its number.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class DriftDisplay:
         n = len(alarm.log10_evidence_) * alarm.block_length_
         self.times = np.arange(n) if times is None else np.asarray(times)
         if len(self.times) < n:
-            raise ValueError(f"times has {len(self.times)} values for {n} objects; give one for each")
+            raise ValueError(f"times has {len(self.times)} values for {n} samples; give one for each")
 
     @classmethod
     def from_estimator(
@@ -114,7 +114,7 @@ class DriftDisplay:
         scores : array-like of shape (n,)
             The scores to watch.
         times : array-like of shape (n,), optional
-            The time of each object.
+            The time of each sample.
         ax : matplotlib Axes, optional
         **options
             Further parameters of :class:`transvariation.DriftAlarm`.
