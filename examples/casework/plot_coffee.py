@@ -34,6 +34,7 @@ from transvariation.spectral_bands import spectral_band
 
 spectra, labels = load_coffee()
 spectra, origin = spectra.to_numpy(), labels["labels"].to_numpy()
+origin[origin == "Brasil"] = "Brazil"
 ethiopia = np.random.default_rng(0).permutation(spectra[origin == "Ethiopia"])
 known, fresh = ethiopia[:15], ethiopia[15:]
 
@@ -45,7 +46,7 @@ known, fresh = ethiopia[:15], ethiopia[15:]
 # of the baseline.
 preprocessing = make_preprocessing("snv,sg1").fit(known)
 figure, (before, after) = plt.subplots(2, figsize=(4.8, 4.8), sharex=True, layout="constrained")
-for country, color in (("Ethiopia", "C0"), ("Brasil", "C1"), ("Vietnam", "C2")):
+for country, color in (("Ethiopia", "C0"), ("Brazil", "C1"), ("Vietnam", "C2")):
     own = spectra[origin == country]
     before.plot(own.T, color=color, linewidth=0.4)
     after.plot(preprocessing.transform(own).T, color=color, linewidth=0.4)
@@ -82,7 +83,7 @@ print({f"DD-SIMCA, {calibration}": round(float(np.mean(shares)), 2) for calibrat
 groups = {
     "Ethiopia, known": known,
     "Ethiopia, fresh": fresh,
-    "Brasil": spectra[origin == "Brasil"],
+    "Brazil": spectra[origin == "Brazil"],
     "Vietnam": spectra[origin == "Vietnam"],
 }
 snv = make_preprocessing("snv").fit(known)
