@@ -190,6 +190,38 @@ def test_a_model_file_keeps_the_preprocessing(tables, tmp_path, steps):
     assert scores.tolist() == pytest.approx([c.p_value for c in expected.conclusions], abs=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("method", "steps", "prefix"),
+    [("neighbor", None, "X"), ("neighbor", "snv,sg1", ""), ("neighbor", "msc", ""), ("ddsimca", "snv,sg1", "")],
+)
+def test_spectra_that_lack_bands_are_scored_as_judge_does_and_rejected_as_rarely(tmp_path, method, steps, prefix):
+    rng, settings = np.random.default_rng(1), CaseSettings(method=method, preprocess=steps)
+    lost = [f"{x:g}" for x in AXIS if 1180 <= x <= 1250 or x > 1560]
+    rejected = []
+    for _ in range(8):
+        known, new = (spectra(n, rng).add_prefix(prefix) for n in (30, 50))
+        new = new.drop(columns=[prefix + name for name in lost])
+        fit_model(known, tmp_path / "m.tv", settings)
+        done = score_table(tmp_path / "m.tv", new, tmp_path / "out.csv")
+        rejected.append(done.rejected / 50)
+    assert "22 of 120 positions are missing (1180 to 1250, 1565 to 1595)" in done.notes[0]
+    assert done.used == tuple(new.columns)
+    assert np.mean(rejected) <= 0.1 + 0.05
+    expected = judge(known, new, settings=settings)
+    assert expected.to_json().count("positions are missing") == 1
+    scores = pd.read_csv(tmp_path / "out.csv")["p_value"]
+    assert scores.tolist() == pytest.approx([c.p_value for c in expected.conclusions], abs=1e-12)
+
+
+def test_a_shifted_grid_with_a_gap_is_refused_by_range(tables, tmp_path):
+    fit_model(tables[0], tmp_path / "m.tv")
+    axis = np.arange(999.0, 1600.0, 5.0)
+    new = spectra(3, np.random.default_rng(0), axis=axis[(axis < 1200) | (axis > 1300)])
+    with pytest.raises(TableError, match="the positions between 1199 and 1304 are missing") as caught:
+        score_table(tmp_path / "m.tv", new, tmp_path / "out.csv")
+    assert len(caught.value.problems) == 1
+
+
 def test_replicates_stay_together_in_a_preprocessed_model(tables, tmp_path):
     known = tables[0].reset_index(drop=True).assign(source=[f"S{i // 2}" for i in range(20)])
     for steps in ("snv", "msc"):

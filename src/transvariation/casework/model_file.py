@@ -11,10 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from transvariation.atomic_write import check_outputs, replacing
 from transvariation.base import OneClassClassifier
+from transvariation.calibration import check_groups
 from transvariation.casework.control import fit_classifier, tp_of, used_features
 from transvariation.casework.errors import CaseError
 from transvariation.casework.settings import CaseSettings
-from transvariation.casework.variables import check_without, select_ranges
+from transvariation.casework.variables import check_without, select_ranges, spectral_axis
 from transvariation.persistence import ModelFileError, load, read_about, save
 from transvariation.tables import Table, TableError, TableSettings, apply_policy, read_chunks, read_table
 from transvariation.tables.pairing import unit_problems
@@ -65,6 +66,8 @@ def fit_model(control: Any, path: Path, settings: CaseSettings | None = None) ->
     classifier, found = fit_classifier(settings, settings.sensitivity, rows, groups)
     warned = list(found)
     used, _, _ = used_features(classifier, table.features)
+    if spectral_axis(table.features) is not None:  # for spectra that lack bands, `score` fits again to the others
+        classifier.samples_, classifier.sample_groups_ = rows.to_numpy(), check_groups(groups, len(rows))
     about = {"control": table.summary(), "settings": settings.to_dict(), "cautions": warned, "used": list(used)}
     save(classifier, path, about=about)
     return Fitted(classifier, table, warned, read_about(path)["sha256"])
@@ -116,6 +119,7 @@ def score_table(
 
     A sample is a row, or, where the first rows repeat the label of a fragment, the mean of its rows. The table may be
     larger than memory, if the means of its samples are not. The output appears under its name only when it is complete.
+    Where bands of a spectrum are missing, the classifier is fitted again to the others, as :func:`judge` does.
 
     Parameters
     ----------
@@ -145,7 +149,7 @@ def score_table(
     scored = rejected = 0
     lost: list[int] = []
     options: dict[str, Any] = {"settings": settings, "missing": missing, "units": control.get("units", {})}
-    options["progress"] = progress
+    options |= {"progress": progress, "gaps": hasattr(classifier, "samples_")}
     with replacing(out) as unfinished, unfinished.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
@@ -155,7 +159,11 @@ def score_table(
                 control.get("units", {}), control.get("file", "the control"), block, block.features
             ):
                 raise TableError(problems)
-            notes = notes or tuple(str(note) for note in block.notes if note.code == "resampled")
+            notes = notes or tuple(str(note) for note in block.notes if note.code in ("resampled", "missing-bands"))
+            if len(block.features) < len(names):
+                there = list(block.lookup(names, options["units"]))
+                classifier, found = _without_bands(classifier, about.get("settings"), names, there)
+                warned, names = list(found), there
             keys = block.fragment_keys
             if not scored and means is None and keys is not None and len(set(keys)) < len(keys):
                 means = Means({})
@@ -170,6 +178,13 @@ def score_table(
     words = [printable(str(message)) for message in warned] if isinstance(warned, list) else []
     unit = "rows" if means is None else "samples"
     return Scored(scored, rejected, sum(lost), words, used_features(classifier, names)[0], known["sha256"], unit, notes)
+
+
+def _without_bands(classifier: Any, settings: Any, names: Sequence[str], there: Sequence[str]) -> tuple[Any, Any]:
+    """Fit the classifier of spectra again, to the positions that are there; return it and its warnings."""
+    rows = pd.DataFrame(classifier.samples_, columns=list(names))[list(there)]
+    how = CaseSettings.from_dict(settings)
+    return fit_classifier(how, classifier.sensitivity, rows, classifier.sample_groups_)
 
 
 class Means(NamedTuple):

@@ -1,7 +1,5 @@
 """Choose and prepare the variables of a case: ranges of an axis, variables left out, preprocessing."""
 
-import re
-from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,33 +11,12 @@ from transvariation.casework.errors import CaseError
 from transvariation.preprocessing import SavitzkyGolay, make_preprocessing
 from transvariation.preprocessing.steps import STEPS
 from transvariation.tables import Table
-from transvariation.tables.columns import locate, split_unit
+from transvariation.tables.axis import positions
+from transvariation.tables.columns import MIN_POSITIONS, locate, split_unit
 
 Ranges = Sequence[tuple[float, float]]
 
 MANY_VARIABLES = 100  # variables; of more, reasons name a few, and comparisons with a background use components
-MIN_POSITIONS = 20  # fewer numeric names are numbers of variables, not positions of a spectrum
-_POSITION = re.compile(r"(\D*?)([-+]?\d+(?:[.,]\d+)?) ?(?:nm|µm|um|cm-1|cm\^-1|cm⁻¹|ppm)?", re.IGNORECASE)
-
-
-def positions(features: Sequence[str]) -> dict[str, float]:
-    """Return the wavelengths, wavenumbers or shifts in the names of variables, for those whose names are numbers.
-
-    Names of many variables may have letters before the number, the same in all of them.
-
-    Examples
-    --------
-    >>> positions(["1002.5", "800 nm", "Na", "K39"])
-    {'1002.5': 1002.5, '800 nm': 800.0}
-    >>> len(positions(["moisture", *(f"X{x}" for x in range(800, 830))]))
-    30
-    """
-    found = {name: match for name in features if (match := _POSITION.fullmatch(name.strip()))}
-    prefix, times = max(
-        Counter(match[1] for match in found.values()).items(), key=lambda item: item[1], default=("", 0)
-    )
-    prefix = prefix if times >= MIN_POSITIONS else ""
-    return {name: float(match[2].replace(",", ".")) for name, match in found.items() if match[1] == prefix}
 
 
 def spectral_axis(features: Sequence[str]) -> Floats | None:

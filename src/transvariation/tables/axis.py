@@ -1,16 +1,41 @@
 """Spectra measured at other positions than wanted: interpolated to those within the range, else refused."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from transvariation._typing import Floats
 from transvariation.tables.cells import Column, explain, read_cells
-from transvariation.tables.columns import MIN_POSITIONS, position_of, split_unit
+from transvariation.tables.columns import MIN_POSITIONS, split_unit
 from transvariation.tables.grid import Block, Grid
 
 COARSEST = 5.0  # times the wanted step: a wider gap between positions is a band that was not measured
+_POSITION = re.compile(
+    r"(\D*?)([-+]?[0-9]{1,12}(?:[.,][0-9]{1,12})?) ?(?:nm|µm|um|cm-1|cm\^-1|cm⁻¹|ppm)?", re.IGNORECASE
+)
+
+
+def positions(features: Sequence[str]) -> dict[str, float]:
+    """Return the wavelengths, wavenumbers or shifts in the names of variables, for those whose names are numbers.
+
+    Names of many variables may have letters before the number, the same in all of them.
+
+    Examples
+    --------
+    >>> positions(["1002.5", "800 nm", "Na", "K39"])
+    {'1002.5': 1002.5, '800 nm': 800.0}
+    >>> len(positions(["moisture", *(f"X{x}" for x in range(800, 830))]))
+    30
+    """
+    found = {name: match for name in features if (match := _POSITION.fullmatch(split_unit(name)[0].strip()))}
+    prefix, times = max(
+        Counter(match[1] for match in found.values()).items(), key=lambda item: item[1], default=("", 0)
+    )
+    prefix = prefix if times >= MIN_POSITIONS else ""
+    return {name: float(match[2].replace(",", ".")) for name, match in found.items() if match[1] == prefix}
 
 
 class Resampling(NamedTuple):
@@ -47,26 +72,48 @@ class Resampling(NamedTuple):
         return Block(block.rows, [*columns, *spectra.T], block.progress)
 
 
-def find_resampling(grid: Grid, wanted: Sequence[str], *, all_needed: bool) -> Resampling | None:
+def find_resampling(grid: Grid, wanted: Sequence[str], *, all_needed: bool) -> tuple[Resampling | None, list[str]]:
     """Decide whether the spectra of a table are to be interpolated to the positions of variables.
 
     None if the table has these positions, or if it or the wanted variables are no spectra. Unless all are needed, so
-    does a table of which most positions are wanted and some are missing: the others are compared.
+    does a table of which most positions are wanted and some are missing: the others are compared. The wanted variables
+    that can be compared are returned as well.
     """
-    names = {x: name for name in wanted if (x := position_of(split_unit(name)[0])) is not None}
-    own = {x: j for j, name in enumerate(grid.header) if (x := position_of(split_unit(name)[0])) is not None}
+    names = {x: name for name, x in positions(wanted).items()}
+    at = {name: j for j, name in enumerate(grid.header)}
+    own = {x: at[name] for name, x in positions(grid.header).items()}
     if len(names) < MIN_POSITIONS or len(own) < 2 or own.keys() >= names.keys():
-        return None
+        return None, list(wanted)
     here, there = np.array(sorted(own)), np.array(sorted(names))
     inside = here[0] <= there[0] and there[-1] <= here[-1]
-    gaps = np.diff(here[(here >= there[0] - np.diff(there)[0]) & (here <= there[-1] + np.diff(there)[-1])])
+    around = here[(here >= there[0] - np.diff(there)[0]) & (here <= there[-1] + np.diff(there)[-1])]
+    gaps = np.diff(around)
     is_fine = len(gaps) > 0 and gaps.max() <= COARSEST * np.median(np.diff(there))
     params = {"low": here[0], "high": here[-1], "first": there[0], "last": there[-1]}
     if inside and is_fine:
         grid.problems.note("resampled", n=len(here), m=len(there), **params)
         kept = [j for j in range(len(grid.header)) if j not in own.values()]
         header = [*(grid.header[j] for j in kept), *(names[x] for x in there)]
-        return Resampling([own[x] for x in here], here, there, kept, header)
+        return Resampling([own[x] for x in here], here, there, kept, header), list(wanted)
     if not all_needed and 2 * len(own.keys() & names.keys()) >= min(len(own), len(names)):
-        return None
-    raise grid.problems.stop("gap-in-axis" if inside else "outside-axis", **params)
+        lacking = {name for x, name in names.items() if x not in own}
+        return None, [name for name in wanted if name not in lacking]
+    if not inside:
+        raise grid.problems.stop("outside-axis", **params)
+    widest = int(np.argmax(gaps)) if len(gaps) else 0
+    low, high = (around[widest], around[widest + 1]) if len(gaps) else (there[0], there[-1])
+    raise grid.problems.stop("gap-in-axis", low=low, high=high)
+
+
+def missing_bands(wanted: Sequence[str], lacking: Collection[str]) -> dict[str, Any]:
+    """Describe as ranges the positions of a spectrum that a table lacks; empty unless there are two."""
+    names = {x: name for name, x in positions(wanted).items()}
+    axis = sorted(names)
+    missing = np.array([names[x] in lacking for x in axis], dtype=bool)
+    if len(names) < MIN_POSITIONS or missing.sum() < 2:
+        return {}
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], missing, [False]]).astype(int)))
+    pairs = [(axis[first], axis[after - 1]) for first, after in edges.reshape(-1, 2)]
+    words = [f"{low:g}" if low == high else f"{low:g} to {high:g}" for low, high in pairs]
+    some = ", ".join(words[:5]) + (f" and {len(words) - 5} more" if len(words) > 5 else "")
+    return {"n": int(missing.sum()), "m": len(names), "bands": some}

@@ -1,10 +1,11 @@
 """Two tables of one case: columns matched by name, problems of both reported together."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from transvariation.tables.axis import missing_bands, positions
 from transvariation.tables.columns import locate, same_unit, similar
 from transvariation.tables.grid import Limits
 from transvariation.tables.opening import TableSource
@@ -80,10 +81,8 @@ def align(control: Table, recovered: Table, *, features: Sequence[str] | None = 
     elif not common:
         some = {"here": list(recovered.features[:8]), "there": list(control.features[:8]), "other": control.name}
         problems.append(Problem("nothing-in-common", recovered.name, params=some))
-    unused = [_absent(name, control, recovered) for name in control.features if name not in theirs]
-    first = control.select(common, unused)
-    unused = [_absent(name, recovered, control) for name in recovered.features if name not in theirs.values()]
-    second = recovered.select({name: theirs[name] for name in common}, unused)
+    first = control.select(common, _absent(theirs, control, recovered))
+    second = recovered.select({name: theirs[name] for name in common}, _absent(theirs.values(), recovered, control))
     problems += unit_problems(control.units, control.name, second, common)
     problems += [*_type_problems(control, recovered), *_type_problems(recovered, control)]
     if not problems:
@@ -220,8 +219,18 @@ def is_label(problem: Problem) -> bool:
     return problem.code in ("no-such-column", "similar-column") and problem.params["role"] != "measurement"
 
 
-def _absent(name: str, here: Table, there: Table) -> Problem:
-    others = [other for other in there.features if other != name]  # of the same name, but in another unit
-    close = similar(name, others, 0.8) if len(here.features) <= 200 else ""
-    params = {"other": there.name, "similar": close}
-    return Problem("unused-similar" if close else "unused-absent", here.name, None, here.headers[name], params)
+def _absent(used: Collection[str], here: Table, there: Table) -> list[Problem]:
+    """Note the variables that are not used because the other table lacks them; bands of a spectrum in one note."""
+    notes, lacking = [], [name for name in here.features if name not in used]
+    if bands := missing_bands(here.features, set(lacking)):
+        notes.append(Problem("missing-bands", there.name, params=bands))
+        axis = positions(here.features)
+        lacking = [name for name in lacking if name not in axis]
+    for name in lacking:
+        others = [other for other in there.features if other != name]  # of the same name, but in another unit
+        close = similar(name, others, 0.8) if len(here.features) <= 200 else ""
+        params = {"other": there.name, "similar": close}
+        notes.append(
+            Problem("unused-similar" if close else "unused-absent", here.name, None, here.headers[name], params)
+        )
+    return notes

@@ -124,7 +124,7 @@ MESSAGES = {
     " out in both tables",
     "outside-axis": "the positions go from {low:g} to {high:g}, those needed from {first:g} to {last:g}; measure"
     " the whole range, or fit to a range that both have",
-    "gap-in-axis": "positions between {low:g} and {high:g} are missing, in a gap too wide to interpolate across;"
+    "gap-in-axis": "the positions between {low:g} and {high:g} are missing, in a gap too wide to interpolate across;"
     " measure them, or fit without them",
     "transposed": "the rows are variables ({names}) and the columns are objects ({objects}); transpose the table, so"
     " that each object has one row",
@@ -137,6 +137,7 @@ MESSAGES = {
     # notes
     "resampled": "spectra at {n} positions from {low:g} to {high:g}, interpolated to the {m} positions from {first:g}"
     " to {last:g} that they are compared at",
+    "missing-bands": "{n} of {m} positions are missing ({bands!s}); the others are compared",
     "long-table": "a table of one value per row: the values of {value} became one column for each {name}: {columns}",
     "unused-uncertainty": "not used: taken for the uncertainty or detection limit of {variable}; name it among the"
     " features to measure by it",

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from transvariation.tables.axis import Resampling, find_resampling
+from transvariation.tables.axis import Resampling, find_resampling, missing_bands
 from transvariation.tables.cells import cell_text, explain, find_decimal, order_values, read_cells
 from transvariation.tables.columns import LEVELS, TableColumn, find_columns, take_units
 from transvariation.tables.grid import Block, Grid, Limits
@@ -133,6 +133,7 @@ def read_chunks(
     *,
     rows: int | None = None,
     missing: str = "error",
+    gaps: bool = False,
     units: Mapping[str, str] | None = None,
     progress: Callable[[float], None] | None = None,
     left_out: Callable[[tuple[str, ...]], None] | None = None,
@@ -157,6 +158,9 @@ def read_chunks(
         As for :func:`read_table`.
     missing : {"error", "drop", "keep"}, default="error"
         As for :func:`read_table`; a block has no median to impute.
+    gaps : bool, default=False
+        Whether some of the features, if they are positions of a spectrum, may not be in the table: the blocks have the
+        others, and a note names the bands that are missing.
     progress : callable, default=None
         Called after every block with the share of the file that was read.
     left_out : callable, default=None
@@ -190,9 +194,9 @@ def read_chunks(
     given = {"roles": how.column_roles, "features": features, "units": units}
     remaining = False
     with opened(source, name, limits, how) as grid:
-        for part, done in _read_parts(grid, limits, rows, given, how.drop_summary_rows):
+        for part, done in _read_parts(grid, limits, rows, given, how.drop_summary_rows, gaps):
             grid.problems.check()
-            found = part.lookup(features, units or {})  # all are there, or there is a problem
+            found = part.lookup(features, units or {})  # all but missing bands are there, or there is a problem
             wanted = {name if name in (units or {}) else own: own for name, own in found.items()}
             block = apply_policy(join([part], notes=grid.problems.notes).select(wanted), missing, in_block=True)
             block = by_numbered_names(block) if how.numbered_names == "replicates" else block
@@ -211,7 +215,7 @@ def read_chunks(
 
 
 def _read_parts(
-    grid: Grid, limits: Limits, rows: int | None, given: dict[str, Any], drop_summary_rows: bool
+    grid: Grid, limits: Limits, rows: int | None, given: dict[str, Any], drop_summary_rows: bool, gaps: bool = False
 ) -> Iterator[tuple[Table, float]]:
     """Turn blocks of cells into tables of numbers, with NaN where a value is missing."""
     columns: list[TableColumn] | None = None
@@ -235,7 +239,11 @@ def _read_parts(
             continue
         if columns is None:
             wanted = given["features"] or given.get("expect", ())
-            resampling = find_resampling(grid, wanted, all_needed=given["features"] is not None)
+            all_needed = given["features"] is not None and not gaps
+            resampling, there = find_resampling(grid, wanted, all_needed=all_needed)
+            if given["features"] and len(there) < len(wanted):
+                given = given | {"features": there}
+                grid.problems.note("missing-bands", **missing_bands(wanted, set(wanted) - set(there)))
             view = grid if resampling is None else copy(grid)
         if resampling is not None:
             block = resampling.apply(grid, block)
