@@ -3,6 +3,12 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
+# Bytecode is kept, whatever the environment says (images of containers forbid it): without it every worker and every process
+# that a test starts compiles a thousand files first, some 30 seconds of make test. worksteal keeps the tests of a file,
+# and with them their fixtures, on one worker.
+export PYTHONDONTWRITEBYTECODE :=
+PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
+
 .PHONY: demo check test test-long coverage test-page test-core test-oldest package constraints fuzz mutants lint bench docs results picture picture-page clean
 
 demo: $(VENV)/.core
@@ -10,18 +16,18 @@ demo: $(VENV)/.core
 
 # While you work: style, types, imports and the quick unit tests.
 check: lint
-	$(BIN)/python -m pytest -n auto tests -m 'not slow and not long and not browser'
+	$(PYTEST) tests -m 'not slow and not long and not browser'
 
 test: lint
-	$(BIN)/python -m pytest -n auto
+	$(PYTEST)
 
 # Whether error rates hold, by simulation over many data sets (the better part of an hour); make test runs short forms.
 test-long: $(VENV)/.dev
-	$(BIN)/python -m pytest -n auto tests -m long
+	$(PYTEST) tests -m long
 
 # The same tests, slower by half: which lines they pass through.
 coverage: $(VENV)/.dev
-	$(BIN)/python -m pytest -n auto --cov --cov-report=term
+	$(PYTEST) --cov --cov-report=term
 
 # The local page in a real browser; its screenshots are left in build/screenshots. Without a browser, and without the right
 # to install one, it says so and leaves the page untested.

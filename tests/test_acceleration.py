@@ -68,7 +68,7 @@ print(hashlib.sha256(repr(words).encode()).hexdigest())
 def test_results_do_not_depend_on_hash_seeds_threads_or_numba():
     """Equal up to the twelfth digit of p-values and the ninth of scores, over processes that differ in all three."""
     found = set()
-    for seed, threads, numba in (("0", "1", "with"), ("12345", "2", "with"), ("7", "1", "without")):
+    for seed, threads, numba in (("0", "1", "with"), ("12345", "2", "without")):
         changes = {"PYTHONHASHSEED": seed, "OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads}
         done = subprocess.run(
             [sys.executable, "-c", SAME, numba],

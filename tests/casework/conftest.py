@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from transvariation.casework import judge
 from transvariation.report.wording import warning_texts as said  # noqa: F401
 
 ELEMENTS = ["Na", "Mg", "Al", "K", "Ca"]
@@ -40,3 +41,10 @@ def glass():
     known = table[own & (table["fragment"] != "4")]
     questioned = table[own & (table["fragment"] == "4") | (table["pane"] == "P1") & (table["fragment"] < "3")]
     return known, questioned, table[~table["pane"].isin(["P0", "P1"])]
+
+
+@pytest.fixture(scope="session")
+def usual(glass):
+    """The case, judged with the defaults."""
+    known, questioned, background = glass
+    return judge(known, questioned, background=background, log=True)

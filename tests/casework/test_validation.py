@@ -47,7 +47,7 @@ def database():
 
 @pytest.fixture(scope="module")
 def result(database):
-    return validate(database, designs=["2x2"], sensitivities=[0.8, 0.9], n_comparisons=120, n_folds=4)
+    return validate(database, designs=["2x2"], sensitivities=[0.8, 0.9], n_comparisons=120, n_folds=4, stability=False)
 
 
 def test_rates_have_intervals_and_follow_the_sensitivity(result):
@@ -148,6 +148,9 @@ def test_criteria_decide_with_their_interval(database, tmp_path):
     assert by_name["false_exclusion_excess"].shown
     assert by_name["false_inclusion"].met == (by_name["false_inclusion"].measured == 0)
     assert found.passed == all(verdict.met for verdict in found.verdicts)
+    assert found.stability
+    write_validation_report(found, tmp_path / "validation.html")
+    assert "Stability" in (tmp_path / "validation.html").read_text()
 
 
 @pytest.mark.parametrize(

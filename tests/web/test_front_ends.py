@@ -30,8 +30,8 @@ def _of_nfi(source, pieces, values=lambda x: x):
     return own[["source", "piece"]].join(values(own[ELEMENTS]))
 
 
-def _background(values=lambda x: x):
-    chosen = NFI[NFI["source"].isin([f"v{i}" for i in range(3, 40)])]
+def _background(values=lambda x: x, n=18):
+    chosen = NFI[NFI["source"].isin([f"v{i}" for i in range(3, n)])]
     return chosen[["source", "piece"]].join(values(chosen[ELEMENTS]))
 
 
@@ -61,7 +61,7 @@ CASES = {
     ),
     "many": (dict(zip(("control", "recovered"), _glass(80), strict=True)), {"method": "pam"}, ["--method", "pam"]),
     "background": (
-        {"control": _of_nfi("v1", [1, 2, 3]), "recovered": _of_nfi("v2", [1]), "background": _background()},
+        {"control": _of_nfi("v1", [1, 2, 3]), "recovered": _of_nfi("v2", [1]), "background": _background(n=40)},
         {"logged": True, "case": {"case_number": "7"}},
         ["--logged", "--case-number", "7"],
     ),
@@ -78,7 +78,7 @@ CASES = {
     "log": (
         {
             "control": _of_nfi("v1", [1, 2, 3], np.exp),
-            "recovered": _of_nfi("v2", [1, 2], np.exp),
+            "recovered": _of_nfi("v2", [1], np.exp),
             "background": _background(np.exp),
         },
         {"log": True, "seed": 3},

@@ -115,7 +115,11 @@ def test_held_out_p_values_are_uniform_on_the_background():
 
 @pytest.mark.parametrize(
     ("n", "p", "design"),
-    [(20, 18, Design(3, 1, 5, 5)), (48, 5, Design(1, 1, 5, 1)), (30, 10, Design(10, 1, 3, 5))],
+    [
+        (20, 18, Design(3, 1, 5, 5)),
+        pytest.param(48, 5, Design(1, 1, 5, 1), marks=pytest.mark.long),
+        pytest.param(30, 10, Design(10, 1, 3, 5), marks=pytest.mark.long),
+    ],
 )
 def test_simulated_panes_are_excluded_as_often_as_stated(n, p, design):
     for level, rates in simulated_rates(n, p, design, n_backgrounds=12).items():
