@@ -366,19 +366,16 @@ def test_the_example_tables_make_a_case(glass_case):
     assert "A. Smith" in page
 
 
-@pytest.mark.parametrize("width", [60, 120])
-def test_the_screen_fits_and_never_splits_a_name(glass_case, width, monkeypatch):
+def test_the_screen_fits_and_never_splits_a_name(glass_case, monkeypatch):
     monkeypatch.chdir(glass_case)
     questioned = pd.read_csv(glass_case / "questioned.csv")
     questioned["piece"] = [f"item-{i}-of-the-left-jacket-pocket" for i in range(len(questioned))]
     questioned.to_csv(glass_case / "long.csv", index=False)
-    done = CliRunner(env={"COLUMNS": str(width)}).invoke(
-        main, ["judge", "pane.csv", "long.csv", "--background", "small.csv"]
-    )
+    done = CliRunner(env={"COLUMNS": "60"}).invoke(main, ["judge", "pane.csv", "long.csv", "--background", "small.csv"])
     assert done.exit_code == 0, done.output
     for i in range(4):
         assert f"item-{i}-of-the-left-jacket-pocket" in done.output
-    assert max(len(line) for line in done.output.splitlines()) <= width
+    assert max(len(line) for line in done.output.splitlines()) <= 60
     assert "foreign" not in done.output
 
 

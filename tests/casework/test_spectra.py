@@ -338,7 +338,7 @@ def test_the_corrected_p_value_of_one_variable_is_the_uncorrected_one():
     assert corrected_p_values(control, new).tolist() == univariate_p_values(control, new).tolist()
 
 
-@pytest.mark.parametrize(("n", "p"), [(10, 5), (20, 18), (60, 18), (30, 50), (20, 200)])
+@pytest.mark.parametrize(("n", "p"), [(10, 5), (60, 18), (20, 200)])
 def test_pairs_of_one_source_are_separated_rarely_and_those_of_two_sources_often(n, p):
     rng = np.random.default_rng(3)
 
