@@ -360,7 +360,7 @@ def test_the_example_tables_make_a_case(glass_case):
         *("--report", glass_case / "case.html", "--case-number", "2026/17", "--examiner", "A. Smith"),
     )
     assert done.exit_code == 0, done.output
-    assert "for 2 of 4 recovered fragments, different sources for 2," in " ".join(done.output.split())
+    assert "for 2 of 4 recovered fragments and different sources for 2." in " ".join(done.output.split())
     page = (glass_case / "case.html").read_text()
     assert "2026/17" in page
     assert "A. Smith" in page

@@ -90,6 +90,8 @@ def format_rate(rate: Rate) -> str:
     """
     if rate.share == 0:
         return f"0 of {rate.n:,} (below {100 * rate.high:.2g}%)"
+    if rate.high < 0.001:
+        return f"< 0.1% (n = {rate.n:,})"
     interval = f"{format_share(rate.low)} to {format_share(rate.high)}"
     return f"{format_share(rate.share)} (95% interval {interval}, n = {rate.n:,})"
 

@@ -196,10 +196,15 @@ def headline(result: "CaseResult") -> str:
     n, model = len(result.conclusions) // max(len(result.cases), 1), result.model
     if not result.cases and all(c.leads == "ratio" for c in result.conclusions):
         common, different = (sum(c.supports is which for c in result.conclusions) for which in (True, False))
+        neither = n - common - different
         return (
             f"The likelihood ratio supports a common source with the control for {common} of "
-            f"{plural(n, 'recovered fragment')}, different sources for {different}, and neither for "
-            f"{n - common - different}."
+            f"{plural(n, 'recovered fragment')}"
+            + (
+                f", different sources for {different}, and neither for {neither}."
+                if neither
+                else f" and different sources for {different}."
+            )
         )
     if not model.conclusive:
         few = math.isfinite(model.need)
