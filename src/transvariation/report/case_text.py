@@ -194,7 +194,7 @@ def fact_lines(result: CaseResult) -> list[str]:
         exclusion, inclusion = map(format_rate, calibration.measured_rates(model.sensitivity_used) or ())
         lines.append(
             f"Measured on the background: {exclusion} of same-source comparisons are excluded, {inclusion} of "
-            "different-source comparisons are not."
+            "different-source comparisons are not. This holds for cases that were measured as the background was."
         )
     lines += alike_sentences(result)
     errors = {"p-values": calibration.monte_carlo_error, "log10 likelihood ratios": calibration.ratio_error}

@@ -430,13 +430,35 @@ def _excludes_nothing(values: dict[str, Any], settings: CaseSettings) -> str:
     )
 
 
-def _outside(values: dict[str, Any], settings: CaseSettings) -> str:
-    where = f" (outside their range in {listed(values['variables'], 8)})" if values["variables"] else ""
+_SIGNS = {  # in which respects a case is unlike its background
+    "outside": "the control lies outside its sources",
+    "varies-less": "the measurements vary less within a source, so that fragments of other sources escape exclusion "
+    "more often than stated",
+    "varies-more": "the measurements vary more within a source, so that fragments of the control's source are excluded "
+    "more often than stated",
+    "pattern": "the replicates vary in other variables",
+}
+
+
+def _measured_otherwise(values: dict[str, Any], settings: CaseSettings) -> str:
+    reasons = "; ".join(_SIGNS[sign] for sign in values["signs"]) or "location and variation together are unusual"
+    where = f" (in {listed(values['variables'], 8)} beyond all of them)" if values["variables"] else ""
     return (
-        "No likelihood ratios: the control lies outside the background. It is farther from every source of "
-        f"{printable(values['background'])} than any of these is from the others{where}. Check that both are in the "
-        "same units and on the same scale; the p-values hold only if they are."
+        f"this case is unlike {printable(values['background'])}: {reasons}{where}. A share of {values['share']:.2g} of "
+        "its sources are as unlike the others. Check that both are in the same units and on the same scale, and use a "
+        "background of the same laboratory."
     )
+
+
+def _surely_otherwise(values: dict[str, Any], settings: CaseSettings) -> str:
+    return (
+        "No likelihood ratios, and the error rates measured on the background do not hold: "
+        f"{_measured_otherwise(values, settings)}"
+    )
+
+
+def _perhaps_otherwise(values: dict[str, Any], settings: CaseSettings) -> str:
+    return f"The error rates measured on the background may not hold: {_measured_otherwise(values, settings)}"
 
 
 def _pairs(pairs: Sequence[Sequence[str]], shown: int = 5) -> str:
@@ -494,11 +516,8 @@ _CAUTIONS: dict[str, str | Callable[[dict[str, Any], CaseSettings], str]] = {
     "fewer-replicates-in-background": "Fragments of the case were measured up to {own} times, those of the background "
     "{background} times at most. Only as many replicates of each fragment are compared with the background, the first "
     "ones, because means of more vary less. A background with as many replicates would distinguish more.",
-    "varies-less": "No likelihood ratios: the measurements of this case vary less than those of nearly every source of "
-    "{background}, so that it was measured in another way. Error rates measured on the background do not hold for this "
-    "case: fragments of other sources escape exclusion more often than stated. Use a background of the same "
-    "laboratory.",
-    "control-outside-background": _outside,
+    "measured-otherwise": _surely_otherwise,
+    "perhaps-measured-otherwise": _perhaps_otherwise,
     "few-sources-for-ratios": "No likelihood ratios: the background has {n} sources with two or more fragments; at "
     "least {need} are needed.",
     "much-filled": _much_filled,

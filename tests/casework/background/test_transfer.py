@@ -6,6 +6,8 @@ import pytest
 from tests.casework.conftest import make_glass
 
 from transvariation.casework import judge
+from transvariation.casework.background.model import Background
+from transvariation.casework.background.transfer import TransferCheck
 from transvariation.report.case_text import summary_lines
 
 
@@ -31,7 +33,9 @@ def test_a_background_that_varies_more_gives_no_ratios(case):
     noise = np.exp(rng.normal(0, 0.1, (len(background), len(elements))))
     noisy = background.assign(**dict(zip(elements, (background[elements] * noise).to_numpy().T, strict=True)))
     result = judge(control, recovered, background=noisy, log=True)
-    assert "varies-less" in {caution.code for caution in result.cautions}
+    (caution,) = (each for each in result.cautions if each.code == "measured-otherwise")
+    assert caution.values["signs"] == ["varies-less"]
+    assert any("do not hold" in line for line in summary_lines(result)[:3])
     assert not any(conclusion.log10_lr for conclusion in result.conclusions)
 
 
@@ -58,3 +62,34 @@ def test_sources_like_the_control_are_counted_and_named(case):
     assert names == ("alike",)
     assert share.share == pytest.approx(1 / 45)
     assert any("1 of 45 background sources cannot be distinguished" in line for line in summary_lines(result))
+
+
+def panes(n, seed, spread=1.0, shift=0.0):
+    """Draw panes of four fragments with three replicates of six elements, as arrays."""
+    rng = np.random.default_rng(seed)
+    center = rng.normal(size=(n, 1, 1, 6)) + shift
+    fragments = center + spread * 0.1 * rng.normal(size=(n, 4, 1, 6))
+    return [list(x) for x in fragments + spread * 0.1 * rng.normal(size=(n, 4, 3, 6))]
+
+
+@pytest.mark.parametrize(
+    ("other", "least", "most", "sign"),
+    [
+        ({}, 0.0, 0.06, None),
+        ({"spread": 0.5}, 0.9, 1.0, "varies-less"),
+        ({"spread": 2.0}, 0.9, 1.0, "varies-more"),
+        ({"shift": 3.0}, 0.9, 1.0, "outside"),
+    ],
+)
+def test_cases_of_another_laboratory_are_refused_and_others_are_not(other, least, most, sign):
+    check = TransferCheck(Background(panes(100, 0)), 3, 3, 4)
+    found = [check.check(pane[:3], pane[3:]) for pane in panes(100, 1, **other)]
+    assert least <= np.mean([each.refused for each in found]) <= most
+    assert sign is None or np.mean([sign in each.signs for each in found]) > 0.9
+
+
+def test_one_fragment_measured_once_shows_only_where_it_lies():
+    check = TransferCheck(Background(panes(60, 0)), 1, 1, 2)
+    found = [check.check([pane[0][:1]], [pane[1][:1]]) for pane in panes(60, 1, spread=0.3)]
+    assert np.mean([each.refused for each in found]) < 0.1
+    assert all(set(each.signs) <= {"outside"} for each in found)

@@ -9,14 +9,12 @@ from transvariation.casework.background.grouping import measure_grouping
 from transvariation.casework.background.likelihood_ratio import MIN_SOURCES_FOR_RATIOS, SYSTEM
 from transvariation.casework.background.model import Background, bound_of
 from transvariation.casework.background.pairs import Design, Pairs, Source, one_pair, scaled_differences
-from transvariation.casework.background.same_source import SameSourceDifferences
+from transvariation.casework.background.transfer import TransferCheck
 from transvariation.casework.decision import Basis
 from transvariation.casework.errors import Caution
 from transvariation.casework.evidence import MAX_FRAGMENTS_GROUPED, BackgroundEvidence, RatiosBySystem, group_fragments
 from transvariation.casework.reading import CaseTables
 from transvariation.conformal import is_accepted
-
-_MIN_SHARE_VARYING_LESS = 0.005  # the share of sources that vary as little as the case, below which ratios are refused
 
 
 def compare_with_background(
@@ -39,14 +37,11 @@ def compare_with_background(
     errors = np.zeros((len(recovered), 2))  # of p-values and log10 ratios
     usual = Design(k, 1, r_known, sorted(counts)[len(counts) // 2])
     replicates = [tables.prepared(x)[:, kept] for x in (*tables.control.replicates, *tables.recovered.replicates)]
-    cautions = [
-        *_few_sources(background),
-        *_scale_cautions(tables, background, control.mean(axis=0), usual),
-        *_spread_cautions(tables, background.differences(usual), control, replicates),
-    ]
+    cautions = [*_few_sources(background), *_transfer_cautions(tables, background, usual, replicates)]
+    refused = any(caution.code != "perhaps-measured-otherwise" for caution in cautions)
 
     def log10_lr(pair: Pairs, design: Design) -> RatiosBySystem:
-        return {} if cautions else _log10_lr(background, pair, design)
+        return {} if refused else _log10_lr(background, pair, design)
 
     for i, r in enumerate(counts):
         progress(f"comparing with the background, fragment {i + 1} of {len(counts)}", i / len(counts))
@@ -71,7 +66,7 @@ def compare_with_background(
         for group in groups
         for design in [Design(k, len(group), r_known, usual.questioned_replicates)]
     ]
-    ratio = None if cautions else background.calibrated(usual)
+    ratio = None if refused else background.calibrated(usual)
     return BackgroundEvidence(
         basis=Basis(
             n,
@@ -102,50 +97,6 @@ def _replicate_cautions(tables: CaseTables, most: int) -> list[Caution]:
     return [Caution.of("fewer-replicates-in-background", own=own, background=most)] if own > most else []
 
 
-def _spread_cautions(
-    tables: CaseTables, differences: SameSourceDifferences, control: Floats, replicates: Sequence[Floats]
-) -> list[Caution]:
-    """Warn of a case that varies less than nearly every background source: it was measured in another way.
-
-    Differences that are large in this case are then small for the background, and a likelihood ratio supports a common
-    source of fragments that differ.
-    """
-    if tables.background_table is None or not varies_less(differences, control, replicates):
-        return []
-    return [Caution.of("varies-less", background=tables.background_table.name)]
-
-
-def varies_less(differences: SameSourceDifferences, control: Floats, replicates: Sequence[Floats]) -> bool:
-    """Return whether a case varies less than nearly every background source.
-
-    Parameters
-    ----------
-    differences : SameSourceDifferences
-    control : ndarray of shape (k, p)
-        The means of the control fragments, as `Background.means` gives them.
-    replicates : sequence of ndarray
-        The measurements of all fragments of the case.
-    """
-    shares = [differences.dispersion_p_values(control)] if len(control) > 1 else []
-    shares += [found for found in [differences.replicate_p_values(replicates)] if found is not None]
-    level = max(_MIN_SHARE_VARYING_LESS, 1 / (differences.n_sources_ + 1))
-    return not is_accepted(min((low for low, _ in shares), default=1.0), 1 - level)
-
-
-def lies_outside(background: Background, center: Floats, design: Design) -> bool:
-    """Return whether a control lies farther from all background sources than any of them lies from the others.
-
-    Parameters
-    ----------
-    background : Background
-    center : ndarray of shape (p,)
-        The mean of the control fragments, as `Background.means` gives them.
-    design : Design
-    """
-    n = len(background.usable)
-    return not is_accepted(background.location_p_value(center, design), n / (n + 1))
-
-
 def most_replicates(sources: Sequence[Source]) -> int:
     """Return how many replicates of a fragment are compared with a background: no more than it has itself.
 
@@ -154,20 +105,27 @@ def most_replicates(sources: Sequence[Source]) -> int:
     return max(len(x) for source in sources for x in source)
 
 
-def _scale_cautions(tables: CaseTables, background: Background, center: Floats, design: Design) -> list[Caution]:
-    """Warn of a control that lies farther from all background sources than any of them lies from the others.
-
-    A likelihood ratio would extrapolate the density of sources there, and supports a common source of fragments that
-    clearly differ.
-    """
-    if tables.background_table is None or not lies_outside(background, center, design):
+def _transfer_cautions(
+    tables: CaseTables, background: Background, design: Design, replicates: Sequence[Floats]
+) -> list[Caution]:
+    """Warn of a case that was not measured as the background was; its likelihood ratios are refused if that is sure."""
+    if tables.background_table is None or not background.supports_ratios:
+        return []
+    k, most = design.known, most_replicates(tables.background)
+    check = TransferCheck(background, k, design.known_replicates, len(replicates))
+    found = check.check(*([x[:most] for x in part] for part in (replicates[:k], replicates[k:])))
+    if not found.cautioned:
         return []
     outside: list[str] = []
-    if not tables.is_summarised:
-        sources = background.means([np.concatenate(source) for source in background.usable])
-        beyond = (center < sources.min(axis=0)) | (center > sources.max(axis=0))
+    if "outside" in found.signs and not tables.is_summarised:
+        centers = np.array([np.concatenate(source).mean(axis=0) for source in background.usable])
+        own = np.mean([x.mean(axis=0) for x in replicates[:k]], axis=0)
+        beyond = (own < centers.min(axis=0)) | (own > centers.max(axis=0))
         outside = np.asarray(tables.features, dtype=object)[tables.kept][beyond].tolist()
-    return [Caution.of("control-outside-background", background=tables.background_table.name, variables=outside)]
+    name = tables.background_table.name
+    code = "measured-otherwise" if found.refused else "perhaps-measured-otherwise"
+    share = round(found.p_value, 4)
+    return [Caution.of(code, background=name, signs=list(found.signs), share=share, variables=outside)]
 
 
 def _few_sources(background: Background) -> list[Caution]:

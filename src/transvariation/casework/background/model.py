@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from scipy.spatial import KDTree
 
 from transvariation._typing import Floats
 from transvariation.casework.background.likelihood_ratio import (
@@ -25,7 +25,6 @@ from transvariation.casework.background.same_source import SameSourceDifferences
 from transvariation.casework.background.three_level import ThreeLevelModel
 from transvariation.conformal import is_accepted
 from transvariation.explanation import largest_p_values
-from transvariation.scalings import Standardization
 
 _ROUNDING = 1e-9
 N_GROUPING = 6_000  # same-source comparisons by which recovered fragments are grouped: a rough question
@@ -83,8 +82,6 @@ class Background:
         self._differences: dict[Design, SameSourceDifferences] = {}
         self._others: dict[Design, tuple[Pairs, Floats]] = {}
         self._ratios: dict[Design, CalibratedRatio] = {}
-        self._model: ThreeLevelModel | None = None
-        self._locations: dict[Design, tuple[Standardization, KDTree, Floats]] = {}
 
     @property
     def supports_ratios(self) -> bool:
@@ -122,15 +119,18 @@ class Background:
             self._differences[design] = SameSourceDifferences(design, self.seed).fit(self.sources)
         return self._differences[design]
 
+    @cached_property
+    def three_level(self) -> ThreeLevelModel:
+        """The model of sources, fragments and replicates."""
+        return ThreeLevelModel().fit([[self.stabilizer.transform(x) for x in source] for source in self.usable])
+
     def calibrated(self, design: Design) -> CalibratedRatio | None:
         """Return the calibrated likelihood ratio in a design; None if the background has too few sources."""
         if not self.supports_ratios:
             return None
         if design not in self._ratios:
-            if self._model is None:
-                stabilized = [[self.stabilizer.transform(x) for x in source] for source in self.usable]
-                self._model = ThreeLevelModel().fit(stabilized)
-            self._ratios[design] = calibrate_background(self._model, self.differences(design), *self.others(design))
+            model, differences = self.three_level, self.differences(design)
+            self._ratios[design] = calibrate_background(model, differences, *self.others(design))
         return self._ratios[design]
 
     def others(self, design: Design) -> tuple[Pairs, Floats]:
@@ -156,35 +156,6 @@ class Background:
         found = np.ones((len(means), len(means)))
         found[first, second] = found[second, first] = model.p_values((means[first] - means[second]) / np.sqrt(2))
         return found
-
-    def location_p_value(self, center: Floats, design: Design) -> float:
-        """Compute the share of background sources that lie at least as far from all others as the control does.
-
-        Every source is represented by as many fragments and replicates as the control has.
-
-        Parameters
-        ----------
-        center : ndarray of shape (p,)
-            The mean of the control fragments, as `means` transforms them.
-        design : Design
-        """
-        if design not in self._locations:
-            pairs = self.differences(design).pairs_
-            centers = self._centers()
-            standard = Standardization().fit(centers)
-            tree = KDTree(standard.transform(centers))
-            distances, nearest = tree.query(standard.transform(pairs.known), k=2)
-            own = nearest[:, 0] == pairs.source
-            apart = np.where(own, distances[:, 1], distances[:, 0])
-            farthest = np.zeros(len(centers))
-            np.maximum.at(farthest, pairs.source, apart)
-            self._locations[design] = standard, tree, farthest
-        standard, tree, farthest = self._locations[design]
-        case = tree.query(standard.transform(center[None]))[0][0]
-        return float((1 + np.count_nonzero(farthest >= case)) / (len(farthest) + 1))
-
-    def _centers(self) -> Floats:
-        return np.array([self.means(source).mean(axis=0) for source in self.usable])
 
     def source_p_values(self, center: Floats, design: Design) -> Floats:
         """Compute for every background source the median p-value of its fragments, questioned in this design.

@@ -138,30 +138,12 @@ class SameSourceDifferences:
 
     def dispersion_p_value(self, means: Floats) -> float:
         """Compute the share of sources whose fragments differ from each other at least as much as these do."""
-        return self.dispersion_p_values(means)[1]
-
-    def dispersion_p_values(self, means: Floats) -> tuple[float, float]:
-        """Compute the shares of sources whose fragments differ from each other at most, and at least, as much as these.
-
-        Returns
-        -------
-        at_most, at_least : float
-        """
-        return _two_shares(self.dispersion_, _dispersion([means @ self.whitening_]))
+        return _share_at_least(self.dispersion_, _dispersion([means @ self.whitening_]))
 
     def replicate_p_value(self, fragments: Sequence[Floats]) -> float | None:
-        """Compute the share of sources whose replicates differ at least as much as those of these fragments do."""
-        shares = self.replicate_p_values(fragments)
-        return None if shares is None else shares[1]
-
-    def replicate_p_values(self, fragments: Sequence[Floats]) -> tuple[float, float] | None:
-        """Compute the shares of sources whose replicates differ at most, and at least, as much as those of these do.
+        """Compute the share of sources whose replicates differ at least as much as those of these fragments do.
 
         From every source as many fragments are taken, with as many replicates. None without replicates.
-
-        Returns
-        -------
-        at_most, at_least : float
         """
         rng = np.random.default_rng(self.seed)
         own = [x for x in fragments if len(x) > 1]
@@ -180,7 +162,7 @@ class SameSourceDifferences:
                     drawn = [source[at] for at in rng.permutation(len(source))[: len(own)]]
                     theirs[i, j] = dispersion([subsample_rows(x, n, rng) for x, n in zip(drawn, sizes, strict=False)])
             self._replicate_dispersion[sizes] = theirs
-        return _two_shares(self._replicate_dispersion[sizes], dispersion(own))
+        return _share_at_least(self._replicate_dispersion[sizes], dispersion(own))
 
     def held_out_p_values(self) -> Floats:
         """Compute the p-value of each same-source difference of the background among the other sources."""
@@ -297,10 +279,9 @@ def _drawn_sets(source: Sequence[NDArray[np.intp]], design: Design, rng: np.rand
     return [[subsample_rows(source[i], r, rng) for i in rng.permutation(len(source))[:n]] for _ in range(N_SETS)]
 
 
-def _two_shares(theirs: Floats, own: float) -> tuple[float, float]:
-    """Compute the shares of sources with values at most, and at least, as large; a source with several counts once."""
-    at_most, at_least = ((1 + side.mean(axis=1).sum()) / (len(theirs) + 1) for side in (theirs <= own, theirs >= own))
-    return float(at_most), float(at_least)
+def _share_at_least(theirs: Floats, own: float) -> float:
+    """Compute the share of sources with values at least as large; a source with several counts once."""
+    return float((1 + (theirs >= own).mean(axis=1).sum()) / (len(theirs) + 1))
 
 
 def _whitening(residuals: Floats) -> Floats:

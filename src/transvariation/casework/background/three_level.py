@@ -50,8 +50,8 @@ class ThreeLevelModel:
         self.held_out_levels_ = [deviations.levels(fold != number) for number in range(fold.max() + 1)]
         self.sources_ = np.array([m.mean(axis=0) for m in means])
         between = shrunk_covariance(self.sources_ - self.sources_.mean(axis=0), len(self.sources_) - 1)
-        bandwidth, self.kernel_freedom_ = _choose_kernel(self.sources_, between)
-        self.kernel_ = bandwidth**2 * between
+        self.bandwidth_, self.kernel_freedom_ = _choose_kernel(self.sources_, between)
+        self.kernel_ = self.bandwidth_**2 * between
         return self
 
     def log10_lr(self, pairs: Pairs, design: Design) -> Floats:
@@ -83,9 +83,9 @@ class ThreeLevelModel:
             precisions = np.linalg.inv(one), np.linalg.inv(two)
             joint = np.linalg.inv(precisions[0] + precisions[1])
             middle = (a @ precisions[0] + b @ precisions[1]) @ joint
-            logs[at] = _log_density(a - b, np.zeros((1, a.shape[1])), one + two, within.freedom)
+            logs[at] = log_density(a - b, np.zeros((1, a.shape[1])), one + two, within.freedom)
             for sign, points, error in ((1, middle, joint), (-1, a, one), (-1, b, two)):
-                logs[at] += sign * _log_density(
+                logs[at] += sign * log_density(
                     points, self.sources_, self.kernel_ + error, self.kernel_freedom_, left_out
                 )
         return np.asarray(logs / np.log(10))
@@ -197,7 +197,7 @@ def _choose_kernel(sources: Floats, between: Floats) -> tuple[float, float]:
     return choices[int(np.argmax(fits))]
 
 
-def _log_density(
+def log_density(
     points: Floats,
     centers: Floats,
     covariance: Floats,

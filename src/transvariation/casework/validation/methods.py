@@ -9,7 +9,7 @@ import numpy as np
 
 from transvariation._typing import Bools, Floats, Indices
 from transvariation.casework.astm import match_interval
-from transvariation.casework.background.basis import lies_outside, most_replicates, varies_less
+from transvariation.casework.background.basis import most_replicates
 from transvariation.casework.background.likelihood_ratio import calibrated_ratio
 from transvariation.casework.background.model import Background
 from transvariation.casework.background.pairs import (
@@ -22,6 +22,7 @@ from transvariation.casework.background.pairs import (
 )
 from transvariation.casework.background.performance import elub
 from transvariation.casework.background.same_source import source_p_values
+from transvariation.casework.background.transfer import TransferCheck
 from transvariation.casework.reading import varying
 
 N_LIR_FOLDS = 5  # of the background sources, by which lir's model is calibrated
@@ -54,7 +55,7 @@ def judge_comparisons(
     """Compute p-values and likelihood ratios of comparisons by a background, as `judge` does.
 
     As many replicates are used as the background has. A ratio is refused (NaN) where `judge` refuses it: where the
-    known fragments lie outside the background, or the fragments vary less than nearly all of its sources.
+    fragments were not measured as the background was.
 
     Parameters
     ----------
@@ -89,10 +90,9 @@ def judge_comparisons(
         "n": np.full(len(pairs.source), len(background.usable)),
     }
     if ratios and (ratio := background.calibrated(used)) is not None:
+        check = TransferCheck(background, design.known, r, design.known + 1)
         refused = [
-            lies_outside(background, center, used)
-            or varies_less(model, means, [x[:, kept] for x in (*each.known, each.questioned)])
-            for center, means, each in zip(centers, known, comparisons, strict=True)
+            check.check([x[:r, kept] for x in each.known], [each.questioned[:r, kept]]).refused for each in comparisons
         ]
         found["transvariation_lr"] = np.where(refused, np.nan, ratio.log10_lr(pairs))
         found["bounds"] = np.asarray(ratio.performance.bounds)
