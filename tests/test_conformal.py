@@ -6,18 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import false_discovery_control, mannwhitneyu
+from scipy.stats import false_discovery_control
 
 from transvariation import TOCC, ConformalCalibration, benjamini_hochberg, required_n
-from transvariation.combined_p_values import combine_p_values
 from transvariation.conformal import (
     check_p_values,
-    check_sensitivities,
     conformal_threshold,
     group_weights,
     p_values,
-    pool_strata,
-    tail_p_values,
     weighted_p_values,
 )
 from transvariation.exceptions import TooFewSamples
@@ -94,52 +90,6 @@ def test_benjamini_hochberg_equals_scipys_adjusted_p_values(level):
     np.testing.assert_array_equal(benjamini_hochberg(p, level), false_discovery_control(p) <= level)
 
 
-@pytest.mark.parametrize(("n", "k"), [(8, 3), (40, 12), (87, 51), (3, 7), (1, 1), (2_500, 9), (4, 900)])
-def test_rank_sum_equals_scipys_exact_test(n, k):
-    rng = np.random.default_rng(n)
-    calibration, new = rng.normal(size=n), rng.normal(-0.3, size=k)
-    expected = mannwhitneyu(new, calibration, alternative="less", method="exact").pvalue
-    assert ConformalCalibration(calibration).combined_p_value(new) == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.parametrize(("k", "expected"), [(1, 1 / 20_002), (2, 2 / (20_002 * 20_003))])
-def test_a_small_set_among_many_is_exact(k, expected):
-    assert ConformalCalibration(np.arange(1.0, 20_002)).combined_p_value(np.zeros(k)) == pytest.approx(
-        expected, rel=1e-12
-    )
-
-
-def test_large_sets_use_the_normal_limit():
-    rng = np.random.default_rng(1)
-    calibration, new = rng.normal(size=500), rng.normal(-0.1, size=100)
-    expected = mannwhitneyu(new, calibration, alternative="less", method="asymptotic").pvalue
-    assert ConformalCalibration(calibration).combined_p_value(new) == pytest.approx(expected, rel=1e-3)
-
-
-def test_one_sample_keeps_its_conformal_p_value():
-    calibration = np.random.default_rng(2).integers(0, 5, size=30)
-    for score in (-1, 0, 3, 9, np.nan, -np.inf):
-        assert ConformalCalibration(calibration).combined_p_value([score]) == pytest.approx(
-            p_values(calibration, [score])[0]
-        )
-
-
-def test_ties_are_conservative():
-    rng = np.random.default_rng(3)
-    low = np.mean(
-        [
-            ConformalCalibration(rng.integers(0, 3, 20)).combined_p_value(rng.integers(0, 3, 4)) <= 0.2
-            for _ in range(2000)
-        ]
-    )
-    assert low <= 0.2
-
-
-def test_twice_the_mean():
-    assert combine_p_values([0.9, 0.8]) == 1
-    assert combine_p_values([0.02]) == 0.04
-
-
 def test_invalid_input_is_refused():
     for bad in ([], [[0.1]], [0.1, np.nan], [1.2]):
         with pytest.raises(ValueError, match="p-value"):
@@ -148,30 +98,6 @@ def test_invalid_input_is_refused():
         benjamini_hochberg([0.1], level=1)
     with pytest.raises(ValueError, match="empty"):
         ConformalCalibration([1.0]).combined_p_value([])
-
-
-def test_strata_too_small_even_together_join_the_next_larger():
-    assert pool_strata([3, 2, 50, 60], 0.9).tolist() == [0, 0, 0, 1]
-    assert pool_strata([3, 2], 0.9).tolist() == [0, 0]
-    assert pool_strata([12, 9], 0.9).tolist() == [0, 1]
-
-
-def test_public_calibration_object_counts_scores_in_strata_with_weights():
-    calibration = ConformalCalibration([1.0, 2.0, 3.0, 4.0], strata=[0, 0, 1, 1])
-    np.testing.assert_allclose(calibration.p_values([2.5, 2.5], [0, 1], 0.5), [1.0, 1 / 3])
-    grouped = ConformalCalibration([1.0, 2.0, 3.0], weights=group_weights(["a", "a", "b"]))
-    np.testing.assert_allclose(grouped.p_values([1.5]), [1.5 / 3])
-    assert grouped.coverage_report(0.5).unit == "groups"
-    with pytest.raises(ValueError, match="equal length"):
-        ConformalCalibration([1.0, 2.0], strata=[0])
-
-
-@pytest.mark.parametrize("n", [8, 15, 60])
-def test_tail_p_values_are_uniform_for_exponential_scores(n):
-    rng = np.random.default_rng(n)
-    p = np.concatenate([tail_p_values(-rng.exponential(size=n), -rng.exponential(size=10)) for _ in range(4000)])
-    for level in (0.1, 0.05, 0.01):
-        assert np.mean(p <= level) == pytest.approx(level, abs=0.15 * level + 0.002)
 
 
 def test_weighted_p_values_by_hand():
@@ -194,16 +120,6 @@ def test_a_p_value_outside_the_unit_interval_is_named(wrong, message):
     assert check_p_values([0, 1]).tolist() == [0, 1]
     with pytest.raises(ValueError, match=r"shape \(1, 1\)"):
         check_p_values([[0.5]])
-
-
-def test_one_sensitivity_per_stratum():
-    assert check_sensitivities(0.9, 3) == [0.9, 0.9, 0.9]
-    assert check_sensitivities([0.9, 0.8], 2) == [0.9, 0.8]
-    assert check_sensitivities([0.9, 0.8]) == [0.9, 0.8]
-    with pytest.raises(ValueError, match="has 2 values for 1 stratum of the class"):
-        check_sensitivities([0.9, 0.8], 1)
-    with pytest.raises(ValueError, match="has 2 values for 3 strata of the class"):
-        check_sensitivities([0.9, 0.8], 3)
 
 
 def test_a_sensitivity_beyond_the_samples_names_what_they_support():

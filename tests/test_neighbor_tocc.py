@@ -1,13 +1,10 @@
 """NeighborTOCC: its formula from scikit-learn's parts, its contract, and the sensitivity on fresh samples."""
 
-import pickle
 import tracemalloc
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.stats import rankdata
-from sklearn.covariance import LedoitWolf
 from sklearn.decomposition import PCA
 from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
@@ -26,9 +23,7 @@ from transvariation import (
     make_scenario,
     save,
 )
-from transvariation.neighbor_distances import feature_pairs
-from transvariation.neighbor_index import NeighborIndex
-from transvariation.scalings import SCALINGS, Standardization, WhiteningScaling, smallest_step
+from transvariation.scalings import Standardization, WhiteningScaling
 
 
 @parametrize_with_checks([NeighborTOCC()])
@@ -46,35 +41,6 @@ def test_score_of_one_view_orders_samples_by_neighbor_distance():
     far = distances.mean(axis=1) > np.exp(np.quantile(classifier.description_._known, 0.9))
     np.testing.assert_array_equal(rankdata(-scores[far]), rankdata(distances.mean(axis=1)[far]))
     assert np.isfinite(scores).all()
-
-
-@pytest.mark.parametrize("shape", [(40, 5), (30, 30), (12, 50)])
-def test_whitening_is_scikit_learns_ledoit_wolf(shape):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=shape) @ rng.normal(size=(shape[1], shape[1]))
-    rows = (X - X.mean(axis=0)) / X.std(axis=0)
-    model = LedoitWolf().fit(rows)
-    scaling = WhiteningScaling().fit(rows)
-    assert scaling.shrinkage_ == pytest.approx(model.shrinkage_)
-    W = scaling.transform(rows)
-    expected = np.einsum("ip,pq,iq->i", rows, model.precision_, rows)
-    np.testing.assert_allclose((W**2).sum(axis=1), expected, rtol=1e-8)
-
-
-def test_normal_scores_continue_past_the_ends_by_their_unit():
-    X = np.arange(10.0)[:, None]
-    scaling = SCALINGS["normal"]().fit(X)
-    low, inside, top, beyond = scaling.transform(np.array([[0.0], [4.5], [9.0], [11.0]]))[:, 0]
-    assert inside == pytest.approx(0)
-    assert (low, beyond) == (pytest.approx(-top), pytest.approx(top + 2))
-
-
-def test_smallest_step_bounds_the_scale_of_a_nearly_constant_feature():
-    X = np.zeros((400, 2))
-    X[:, 0] = np.random.default_rng(0).normal(size=400)
-    X[7, 1] = 1
-    np.testing.assert_array_equal(smallest_step(X), [0, 1])
-    assert Standardization().fit(X).scale_[1] == pytest.approx(12**-0.5)
 
 
 def test_units_of_the_features_change_nothing():
@@ -129,21 +95,6 @@ def test_p_values_hold_for_strongly_correlated_features_in_many_dimensions(scali
         shares.append([np.mean(p <= level) for level in (0.1, 0.2, 0.3)])
     error = np.std(shares, axis=0) / np.sqrt(len(shares))
     assert (np.mean(shares, axis=0) <= np.array([0.13, 0.23, 0.33]) + 2 * error).all()
-
-
-@pytest.mark.parametrize("shape", [(40, 5), (60, 60), (30, 100)])
-def test_unit_of_whitened_distances_is_that_of_samples_left_out(shape):
-    rng = np.random.default_rng(1)
-    rows = correlated(rng, shape)
-    rows = (rows - rows.mean(axis=0)) / rows.std(axis=0)
-    scaling = WhiteningScaling().fit(rows)
-    squares = []
-    for i in range(len(rows)):
-        others = np.delete(rows, i, axis=0)
-        covariance = np.cov(others.T, bias=True) * (1 - scaling.shrinkage_) + scaling.shrinkage_ * np.eye(shape[1])
-        squares.append(rows[i] @ np.linalg.solve(covariance, rows[i]))
-    typical = np.median(squares) + np.median((scaling.transform(rows) ** 2).sum(axis=1))
-    assert np.exp(-2 * scaling.log_unit) == pytest.approx(typical, rel=0.03)
 
 
 def test_as_many_features_as_samples_leave_no_error_rate_unused():
@@ -282,18 +233,6 @@ def test_rounding_in_a_pipeline_does_not_make_training_samples_new():
     np.testing.assert_allclose([classifier.score_samples(x[None])[0] for x in X[:50]], scores[:50], atol=0.05)
 
 
-@pytest.mark.parametrize("shape", [(300, 3), (1_500, 3), (300, 12), (60, 80)])
-def test_nearest_finds_what_all_distances_show(shape):
-    rng = np.random.default_rng(4)
-    # Two tight clusters far apart: single precision would not resolve the distances within them.
-    known = rng.normal(scale=1e-6, size=shape) + (np.arange(shape[0]) % 2)[:, None]
-    new = known[:50] + rng.normal(scale=1e-6, size=(50, shape[1]))
-    distances, found = NeighborIndex(known).query(new, 4)
-    exact = np.sqrt(((new[:, None, :] - known[None]) ** 2).sum(axis=2))
-    np.testing.assert_allclose(distances, np.sort(exact, axis=1)[:, :4], rtol=1e-6)
-    np.testing.assert_allclose(np.take_along_axis(exact, found, axis=1), distances, rtol=1e-6)
-
-
 def test_more_features_than_samples_need_no_square_matrix_of_features():
     rng = np.random.default_rng(0)
     X = np.cumsum(rng.normal(size=(20, 4_000)), axis=1)  # smooth spectra; 4,000 x 4,000 would be 128 MB
@@ -355,18 +294,6 @@ def test_groups_reach_the_description_whatever_the_calibration(calibration):
     assert 0.5 < np.median(other) / np.median(loo) < 2
 
 
-def test_an_index_is_built_once_and_not_saved():
-    X = np.random.default_rng(0).normal(size=(10_000, 10))
-    classifier = NeighborTOCC(calibration="split").fit(X)
-    before = classifier.description_.indices
-    expected = classifier.score_samples(X[:5])
-    assert classifier.description_.indices is before
-    content = pickle.dumps(classifier)
-    assert len(content) < 3 * classifier.description_.rows.nbytes
-    np.testing.assert_array_equal(pickle.loads(content).score_samples(X[:5]), expected)
-    assert len(pickle.dumps(NeighborTOCC().fit(X))) < 3 * X.nbytes
-
-
 def units_and_order(rng, X, Z):
     """The same samples in other units, with other origins and in another order of rows and columns."""
     p = X.shape[1]
@@ -393,112 +320,12 @@ def test_units_and_the_order_of_rows_and_features_change_nothing(n, p, kind):
         np.testing.assert_allclose(other.score_samples(other_Z), classifier.score_samples(Z), rtol=1e-4, atol=1e-4)
 
 
-def test_features_are_paired_with_those_they_depend_on():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 12))
-    X[:, 3], X[:, 7] = np.exp(X[:, 2]) + 0.05 * rng.normal(size=400), -X[:, 5] + rng.normal(size=400)
-    pairs = feature_pairs(X)
-    assert pairs[:2] == [(2, 3), (5, 7)]
-    assert {feature for pair in pairs for feature in pair} == set(range(12))
-    order = rng.permutation(12)
-    assert [tuple(sorted(order[list(pair)])) for pair in feature_pairs(X[::-1, order] * 3 + 1)] == pairs
-
-
-def test_pairs_add_evidence_where_one_dependence_of_many_features_is_broken():
-    rng = np.random.default_rng(0)
-    X, Z = rng.normal(size=(2, 600, 10))
-    for rows in (X, Z):
-        rows[:, 3] = np.round(rows[:, 2]) + 0.01 * rng.normal(size=600)
-    Z[300:, 3] = rng.permutation(Z[300:, 3])
-    aucs = []
-    for pairs in (True, False):
-        scores = NeighborTOCC(pairs=pairs).fit(X).score_samples(Z)
-        aucs.append(np.mean(scores[:300, None] > scores[300:]))
-    assert aucs[0] > aucs[1] + 0.02
-
-
 def test_one_sample_is_scored_as_in_a_batch():
     rng = np.random.default_rng(0)
     X, Z = rng.normal(size=(600, 6)), rng.normal(size=(40, 6))
     classifier = NeighborTOCC().fit(X)
     one_by_one = np.concatenate([classifier.score_samples(z[None]) for z in Z])
     np.testing.assert_allclose(one_by_one, classifier.score_samples(Z), rtol=1e-5)
-
-
-@pytest.mark.parametrize("p", [2, 6])
-@pytest.mark.parametrize("missing", [0.0, 0.3])
-@pytest.mark.parametrize("categorical", [False, True])
-def test_distances_with_gaps_and_categories_are_those_of_the_definition(p, missing, categorical):
-    rng = np.random.default_rng(0)
-    known, new, mismatch = rng.normal(size=(60, p)), rng.normal(size=(20, p)), np.zeros(p)
-    if categorical:
-        known[:, 0], new[:, 0], mismatch[0] = rng.integers(0, 4, 60), rng.integers(0, 5, 20), 2.0
-    known[rng.random(known.shape) < missing] = np.nan
-    new[rng.random(new.shape) < missing] = np.nan
-    expected = np.full((20, 60), np.inf)
-    for i, z in enumerate(new):
-        for j, x in enumerate(known):
-            common = np.flatnonzero(~np.isnan(z) & ~np.isnan(x))
-            squares = [mismatch[a] * (z[a] != x[a]) if mismatch[a] else (z[a] - x[a]) ** 2 for a in common]
-            if len(common):
-                expected[i, j] = np.sqrt(np.sum(squares) * p / len(common))
-    distances, _ = NeighborIndex(known, mismatch).query(new, 4)
-    np.testing.assert_allclose(distances, np.sort(expected, axis=1)[:, :4])
-
-
-def orders(rng, n, n_levels=100):
-    """Two measurements and a category, most levels of which are rare."""
-    weights = 1 / np.arange(1, n_levels + 1)
-    level = rng.choice(n_levels, n, p=weights / weights.sum())
-    names = np.array([f"level {i}" for i in range(n_levels)], dtype=object)[level]
-    return pd.DataFrame(
-        {"a": rng.normal(size=n) + 4 * (level % 3), "b": rng.normal(size=n), "c": pd.Categorical(names)}
-    )
-
-
-def test_rare_categories_keep_the_error_rate():
-    shares = []
-    for seed in range(6):
-        rng = np.random.default_rng(seed)
-        classifier = NeighborTOCC().fit(orders(rng, 300))
-        shares.append(np.mean(classifier.p_values(orders(rng, 400)) <= 0.1))
-    assert 0.05 < np.mean(shares) < 0.13
-
-
-def test_categories_by_type_name_index_and_mask_are_the_same():
-    rng = np.random.default_rng(0)
-    X, new = orders(rng, 150), orders(rng, 30)
-    expected = NeighborTOCC().fit(X).p_values(new)
-    for features in (["c"], [2], [False, False, True]):
-        classifier = NeighborTOCC(categorical_features=features).fit(X.astype({"c": object}))
-        np.testing.assert_array_equal(classifier.p_values(new.astype({"c": object})), expected)
-    polars = pytest.importorskip("polars")
-    table = polars.from_pandas(X)
-    np.testing.assert_array_equal(NeighborTOCC().fit(table).p_values(polars.from_pandas(new)), expected)
-
-
-def test_unknown_and_rare_categories_are_far():
-    rng = np.random.default_rng(1)
-    X = pd.DataFrame({"a": rng.normal(size=200), "c": pd.Categorical(["x", "y"] * 100)})
-    new = pd.DataFrame({"a": [0.1, 0.1, 0.1], "c": ["x", "y", "z"]})
-    p_values = NeighborTOCC().fit(X).p_values(new)
-    assert p_values[2] == pytest.approx(1 / 201)
-    assert p_values[:2].min() > 0.1
-
-
-@pytest.mark.parametrize(
-    ("features", "words"),
-    [
-        ("all", "from_dtype"),
-        ([True], "1 values for 3"),
-        (["d"], "names 'd'"),
-        ([3], "from 0 to 2"),
-        (["a"], "no numbers"),
-    ],
-)
-def test_categorical_features_are_checked(features, words):
-    with pytest.raises(ValueError, match=words):
-        NeighborTOCC(categorical_features=features).fit(orders(np.random.default_rng(0), 20))
 
 
 @pytest.mark.parametrize("share", [0.05, 0.5])

@@ -1,4 +1,4 @@
-"""Simulated glass with three levels, and Zadora's where it is at hand."""
+"""Simulated glass with three levels, simulated spectra, and cases that several files use."""
 
 import numpy as np
 import pandas as pd
@@ -7,6 +7,7 @@ import pytest
 from transvariation.casework import judge
 from transvariation.report.wording import warning_texts as said  # noqa: F401
 
+AXIS = np.arange(1000.0, 1600.0, 5.0)  # 120 positions
 ELEMENTS = ["Na", "Mg", "Al", "K", "Ca"]
 
 
@@ -32,6 +33,16 @@ def sources_of(table):
     ]
 
 
+def spectra(n, rng, shift=0.0, axis=AXIS, prefix="s"):
+    """Three bands, of which the second may be shifted, with a random offset and slope and a little noise."""
+    heights = 1 + 0.03 * rng.normal(size=(n, 3))
+    centers = np.array([1120.0, 1300.0 + shift, 1480.0])
+    bands = np.exp(-(((axis[:, None] - centers) / 25) ** 2))
+    gain, offset = np.exp(0.3 * rng.normal(size=(2, n, 1)))
+    X = gain * (heights @ bands.T + 0.003 * rng.normal(size=(n, len(axis)))) + offset
+    return pd.DataFrame(X, columns=[f"{x:g}" for x in axis], index=[f"{prefix}{i}" for i in range(n)])
+
+
 @pytest.fixture(scope="session")
 def glass():
     """A case: three known and three questioned fragments, one of them from the same pane, and a background."""
@@ -48,3 +59,10 @@ def usual(glass):
     """The case, judged with the defaults."""
     known, questioned, background = glass
     return judge(known, questioned, background=background, log=True)
+
+
+@pytest.fixture(scope="session")
+def few(glass):
+    pytest.importorskip("lir")
+    known, questioned, background = glass
+    return judge(known, questioned, background=background, log=True, astm=True)

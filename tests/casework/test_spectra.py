@@ -9,36 +9,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from tests.casework.conftest import said
+from tests.casework.conftest import AXIS, said, spectra
 
 from transvariation import NeighborTOCC, load
 from transvariation.casework import CaseError, CaseResult, CaseSettings, SettingsError, judge
 from transvariation.casework.checks import _two_groups_p_value
-from transvariation.casework.control import (
-    _control_pair_p_values,
-    make_classifier,
-)
 from transvariation.casework.model_file import fit_model, score_table
-from transvariation.casework.variables import positions, spectral_axis
 from transvariation.cli import main
-from transvariation.explanation import corrected_p_values, univariate_p_values
 from transvariation.persistence import read_about
-from transvariation.preprocessing import MSC, make_preprocessing
+from transvariation.preprocessing import make_preprocessing
 from transvariation.report.case import case_html, case_pdf
 from transvariation.report.wording import description, error_text
 from transvariation.tables import TableError
-
-AXIS = np.arange(1000.0, 1600.0, 5.0)  # 120 positions
-
-
-def spectra(n, rng, shift=0.0, axis=AXIS, prefix="s"):
-    """Three bands, of which the second may be shifted, with a random offset and slope and a little noise."""
-    heights = 1 + 0.03 * rng.normal(size=(n, 3))
-    centers = np.array([1120.0, 1300.0 + shift, 1480.0])
-    bands = np.exp(-(((axis[:, None] - centers) / 25) ** 2))
-    gain, offset = np.exp(0.3 * rng.normal(size=(2, n, 1)))
-    X = gain * (heights @ bands.T + 0.003 * rng.normal(size=(n, len(axis)))) + offset
-    return pd.DataFrame(X, columns=[f"{x:g}" for x in axis], index=[f"{prefix}{i}" for i in range(n)])
 
 
 @pytest.fixture(scope="module")
@@ -88,29 +70,6 @@ def test_reasons_of_many_variables_are_the_ten_most_telling(result):
     assert 1240 <= float(strongest.variable) <= 1372
     at = result.inputs.features.index(strongest.variable)
     assert strongest.value == pytest.approx(result.excluded[0].spectrum[at], rel=1e-8)  # after SNV, as shown
-
-
-@pytest.mark.parametrize("steps", ["snv,sg1", ["SNV", "sg1"]])
-def test_own_calibration_of_neighbor_is_that_of_the_preprocessed_table(tables, steps):
-    known, new = tables
-    preprocessing = make_preprocessing("snv,sg1").fit(known.to_numpy())
-    by_hand = NeighborTOCC().fit(preprocessing.transform(known.to_numpy()))
-    expected = by_hand.p_values(preprocessing.transform(new.to_numpy()))
-    found = judge(known, new, preprocess=steps)
-    assert [c.p_value for c in found.conclusions] == pytest.approx(expected.tolist(), abs=1e-12)
-
-
-def test_what_learns_is_learned_again_in_every_fold(tables, monkeypatch):
-    sizes, recipe = [], CaseSettings(preprocess="msc")
-    learn = MSC._learn
-
-    def recorded(self, X):
-        sizes.append(len(X))
-        learn(self, X)
-
-    monkeypatch.setattr(MSC, "_learn", recorded)
-    make_classifier(recipe, 0.9, list(tables[0].columns)).fit(tables[0])
-    assert sorted(sizes) == [18] * 10 + [20]
 
 
 def test_scale_and_offset_of_a_spectrum_do_not_matter_after_snv(tables):
@@ -228,29 +187,6 @@ def test_replicates_stay_together_in_a_preprocessed_model(tables, tmp_path):
         assert fit_model(known, tmp_path / "m.tv", CaseSettings(preprocess=steps)).classifier.coverage_report().n == 10
 
 
-def test_ranges_keep_positions_and_gaps_outside_do_not_matter(tables):
-    known, new = (table.copy() for table in tables)
-    known.iloc[0, 0] = np.nan
-    found = judge(known.assign(moisture=1.5), new.assign(moisture=1.5), ranges=[(1300, 1250), (1400, 1420)])
-    assert found.inputs.features == tuple(f"{x:g}" for x in [*range(1250, 1301, 5), *range(1400, 1421, 5)])
-
-
-def test_variables_are_left_out():
-    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 2)), columns=["K", "Mg"])
-    found = judge(frame.assign(Ba=["?"] + ["0.1"] * 29), frame.iloc[5:8].assign(K=9.0), without=["Ba"])
-    assert found.inputs.features == ("K", "Mg")
-
-
-def test_a_reduction_leaves_as_many_as_asked(tables):
-    found = judge(*tables, preprocess="snv", reduce="vip", reduce_to=5)
-    assert len(found.model.variables.used) == 5
-    assert "reduced to 5, the most important" in description(found)
-    for c in found.conclusions:
-        assert c.regions is None  # other positions are no evidence
-        assert {r.variable for r in c.reasons} == set(found.model.variables.used)
-    assert "<svg" in case_html(found) or "data:image/svg" in case_html(found)
-
-
 @pytest.mark.parametrize(
     ("options", "python", "cli"),
     [
@@ -292,75 +228,7 @@ def test_the_command_line_takes_preprocessing_ranges_and_names(tables, tmp_path)
     assert "'low' must be two numbers" in " ".join(wrong.output.split())
 
 
-def test_names_that_are_positions():
-    names = [f"X{x}" for x in range(400, 430)]
-    assert positions(["moisture", *names]) == dict(zip(names, range(400, 430), strict=True))
-    assert spectral_axis(names).tolist() == list(range(400, 430))
-    assert spectral_axis(names[::-1]).tolist() == list(range(429, 399, -1))
-    assert spectral_axis([*names, "moisture"]) is None
-    assert spectral_axis([*names[1:], names[0]]) is None
-    # Isotopes in the order of their masses are no spectrum.
-    isotopes = "Li7 B11 Na23 Mg24 Al27 Si28 P31 K39 Ca42 Ti47 V51 Cr52 Mn55 Fe57 Co59 Ni60 Cu63 Zn66 Ga71 Rb85 Sr88"
-    assert spectral_axis(isotopes.split()) is None
-    assert positions(isotopes.split()) == {}
-    assert CaseSettings(preprocess="").preprocess is None
-
-
 # Numbers that must not depend on the way they are computed.
-
-
-@pytest.mark.parametrize("n", [2, 3, 8, 9])
-def test_univariate_p_values_are_those_of_a_loop(n):
-    rng = np.random.default_rng(n)
-    control, new = np.round(rng.normal(size=(n, 6)), 1), np.round(rng.normal(size=(5, 6)), 1)
-    for j in range(6):
-        own = [abs(control[i, j] - np.median(np.delete(control[:, j], i))) for i in range(n)]
-        far = np.abs(new[:, j] - np.median(control[:, j]))
-        expected = [(1 + sum(o >= f for o in own)) / (n + 1) for f in far]
-        assert univariate_p_values(control, new)[:, j].tolist() == pytest.approx(expected)
-
-
-def test_p_values_of_18_variables_are_corrected_for_their_number():
-    """Of samples of the same source, at most a tenth have any variable at or below 0.1; uncorrected nearly all do."""
-    rng = np.random.default_rng(0)
-    found = {corrected_p_values: [], univariate_p_values: []}
-    for _ in range(60):
-        control, new = rng.normal(size=(39, 18)), rng.normal(size=(50, 18))
-        for compute, shares in found.items():
-            shares.append((compute(control, new) <= 0.1).any(axis=1).mean())
-    assert np.mean(found[corrected_p_values]) == pytest.approx(0.1, abs=0.03)
-    assert np.mean(found[univariate_p_values]) > 0.8
-
-
-def test_the_corrected_p_value_of_one_variable_is_the_uncorrected_one():
-    rng = np.random.default_rng(1)
-    control, new = rng.normal(size=(12, 1)), rng.normal(size=(5, 1))
-    assert corrected_p_values(control, new).tolist() == univariate_p_values(control, new).tolist()
-
-
-@pytest.mark.parametrize(("n", "p"), [(10, 5), (60, 18), (20, 200)])
-def test_pairs_of_one_source_are_separated_rarely_and_those_of_two_sources_often(n, p):
-    rng = np.random.default_rng(3)
-
-    def fragments(n):
-        return rng.normal(size=(n, p)) + rng.normal(size=(n, 1))
-
-    same, other = [], []
-    for _ in range(60):
-        recovered = np.concatenate([fragments(3), fragments(3) + 4 * rng.normal(size=p)])
-        separated = _control_pair_p_values(fragments(n), recovered) <= 0.1
-        same += [separated[i, j] for i, j in ((0, 1), (0, 2), (1, 2), (3, 4), (3, 5), (4, 5))]
-        other += separated[:3, 3:].ravel().tolist()
-    assert np.mean(same) <= 0.13
-    assert np.mean(other) >= (0.4 if n == 10 else 0.9)
-
-
-def test_pairs_are_compared_with_a_bounded_number_of_control_fragments_in_any_order():
-    rng = np.random.default_rng(5)
-    control, recovered = rng.normal(size=(50_000, 3)), rng.normal(size=(4, 3))
-    p = _control_pair_p_values(control, recovered)  # all pairs would take 10 GB
-    assert p[~np.eye(4, dtype=bool)].min() >= 1 / 501
-    np.testing.assert_allclose(_control_pair_p_values(control[::-1], recovered), p)
 
 
 def test_two_groups_are_found_with_more_variables_than_fragments_and_normal_ones_are_not():
@@ -438,104 +306,6 @@ def test_one_unusual_known_spectrum_does_not_cost_the_power_of_msc():
     foreign = spectra(40, rng, 5.0, prefix="f")
     for steps in ("snv", "msc"):
         assert len(judge(known, foreign, preprocess=steps).excluded) >= 36
-
-
-class TestForeign:
-    """Known foreign samples show how often such samples are noticed, and change nothing else."""
-
-    @pytest.fixture(scope="class")
-    @classmethod
-    def foreign(cls):
-        """Spectra whose second band is shifted by more and more, ten at each degree."""
-        rng = np.random.default_rng(5)
-        degrees = {f"{shift:g}%": spectra(10, rng, shift, prefix=f"d{shift}-") for shift in (0.0, 2.0, 12.0)}
-        return pd.concat([frame.assign(source=degree) for degree, frame in degrees.items()])
-
-    @pytest.fixture(scope="class")
-    @classmethod
-    def judged(cls, tables, foreign):
-        return judge(*tables, preprocess="snv,sg1", foreign=foreign)
-
-    def test_they_are_judged_as_recovered_ones_are(self, tables, foreign, judged):
-        expected = judge(tables[0], foreign.drop(columns="source"), preprocess="snv,sg1")
-        assert judged.foreign.p_values == tuple(c.p_value for c in expected.conclusions)
-        assert judged.foreign.missed(0.9) == sum(c.accepted for c in expected.at(0.9).conclusions)
-        assert judged.inputs.foreign["fragments"] == 30
-
-    def test_they_change_no_conclusion(self, result, judged):
-        assert judged.conclusions == result.conclusions
-        assert said(judged) == said(result)
-
-    def test_the_type_ii_error_falls_with_the_degree(self, judged):
-        table = judged.foreign.type_ii_error(0.9)
-        assert table["level"].tolist() == [0, 2, 12]
-        assert table["beta"].is_monotonic_decreasing
-        assert table["beta"].iloc[-1] == 0
-
-    def test_control_fragments_are_compared_with_the_others(self, tables, judged):
-        """The p-value of a control spectrum is its rank among all of them, by held-out scores."""
-        assert sorted(judged.foreign.control_p_values) == pytest.approx(np.arange(1, 21) / 20)
-
-    def test_report_and_json_have_them(self, judged):
-        assert CaseResult.from_dict(json.loads(judged.to_json())) == judged
-        text = case_html(judged)
-        missed = judged.foreign.missed(0.9)
-        assert f"Of 30 known foreign samples, {missed} would be accepted." in text
-        assert "Sensitivity and specificity over the threshold" in text
-        assert "Type II error, measured on known foreign samples" in text
-
-    def test_classes_without_numbers_and_without_names(self, tables, foreign):
-        named = judge(*tables, preprocess="snv", foreign=foreign.assign(source="blend " + foreign["source"]))
-        assert named.foreign.type_ii_error(0.9)["level"].tolist() == ["blend 0%", "blend 12%", "blend 2%"]
-        nameless = judge(*tables, preprocess="snv", foreign=foreign.drop(columns="source"))
-        assert set(nameless.foreign.levels) == {"foreign"}
-        assert "foreign" in case_html(nameless)
-
-    def test_columns_of_labels_may_be_in_one_table_only(self, tables, foreign):
-        known, new = tables
-        renamed = foreign.rename(columns={"source": "blend"})
-        found = judge(known, new, preprocess="snv", foreign=renamed, source_column="blend")
-        assert set(found.foreign.levels) == {"0%", "2%", "12%"}
-        nameless = foreign.drop(columns="source")
-        found = judge(known.assign(lot="L1"), new, preprocess="snv", foreign=nameless, source_column="lot")
-        assert set(found.foreign.levels) == {"foreign"}
-        with pytest.raises(TableError, match="there is no column 'farm'"):
-            judge(known, new, preprocess="snv", foreign=nameless, source_column="farm")
-
-    def test_gaps_are_filled_in_from_the_control(self, tables, foreign):
-        name = foreign.columns[7]
-        filled, gap = foreign.copy(), foreign.copy()
-        filled.loc[filled.index[0], name] = tables[0][name].median()
-        gap.loc[gap.index[0], name] = np.nan
-        with pytest.raises(TableError, match="the value is missing"):
-            judge(*tables, foreign=gap)
-        found = judge(*tables, foreign=gap, missing="impute").foreign
-        assert found.p_values == judge(*tables, foreign=filled).foreign.p_values
-
-    def test_foreign_samples_that_are_control_samples_are_reported(self, tables):
-        same = judge(*tables, preprocess="snv", foreign=tables[0])
-        assert any("control and the foreign table are the same" in words for words in said(same))
-        some = judge(*tables, preprocess="snv", foreign=pd.concat([tables[0][:5], tables[1]]))
-        assert any(words.startswith(f"5 of {5 + len(tables[1])} foreign rows equal") for words in said(some))
-
-    def test_one_control_sample_is_no_evidence_on_foreign_ones(self, tables, foreign):
-        found = judge(tables[0][:1], tables[1], preprocess="snv", foreign=foreign)
-        assert found.foreign is None
-        assert found.inputs.foreign["fragments"] == 30
-        assert "rates of false inclusion cannot be measured" in case_html(found)
-
-    def test_a_background_does_the_same(self, tables, foreign):
-        with pytest.raises(CaseError, match="leave out the foreign table"):
-            judge(*tables, foreign=foreign, background=foreign)
-
-    def test_command_line(self, tables, foreign, tmp_path):
-        paths = [tmp_path / f"{name}.csv" for name in ("known", "new", "foreign")]
-        for path, table in zip(paths, (*tables, foreign), strict=True):
-            table.to_csv(path, index_label="id")
-        command = ["judge", *map(str, paths[:2]), "--foreign", str(paths[2]), "--preprocess", "snv,sg1"]
-        said = CliRunner().invoke(main, command)
-        assert said.exit_code == 0, said.output
-        assert "Of 30 known foreign samples," in said.output
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Transfer between instruments, and lagged variables."""
+"""Transfer between instruments."""
 
 import json
 from pathlib import Path
@@ -75,13 +75,3 @@ def test_transfer_needs_pairs():
         PiecewiseDirectStandardization(4).fit(SECOND, FIRST)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         PiecewiseDirectStandardization().fit(SECOND[:5], FIRST)
-
-
-def test_lagged_variables_are_those_of_a_shifted_frame():
-    frame = pd.DataFrame(FIRST[:, :3], columns=["T", "p", "flow"])
-    lagged = LaggedVariables(2).set_output(transform="pandas").fit_transform(frame)
-    assert list(lagged.columns)[2:5] == ["flow", "T (t-1)", "p (t-1)"]
-    np.testing.assert_array_equal(lagged["p (t-2)"][2:], frame["p"].shift(2)[2:])
-    np.testing.assert_array_equal(lagged["p (t-2)"][:2], frame["p"][0])
-    with pytest.raises(ValueError, match="lags=-1"):
-        LaggedVariables(-1).fit(frame)

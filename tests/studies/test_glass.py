@@ -1,6 +1,5 @@
 """The glass study: the printed cells, the folds against the library's own calibration, the command end to end."""
 
-import json
 import signal
 import subprocess
 import sys
@@ -16,7 +15,6 @@ from sklearn.pipeline import make_pipeline
 from transvariation import CalibratedOCC, auc, load_glass, spatial_median, transvariation_probability
 from transvariation.cli import main
 from transvariation.studies import glass
-from transvariation.studies.claims import check_glass_claims
 
 FOLD = next(KFold(10, shuffle=True, random_state=0).split(np.empty(87)))
 
@@ -54,32 +52,6 @@ def test_no_sample_is_typical_where_a_feature_is_constant_in_a_fold():
     assert (glass._held_out_scores(glass.CALIBRATED["NeighborTOCC"](), kept, scored) == -np.inf).all()
 
 
-def _cells(pam):
-    """Cells in which PAM-TOCC_df does as well as claimed and the others do not."""
-    rows = [
-        {"classifier": classifier, "reduction": reduction, "AUC": 0.5, "specificity": 0.5, "seconds": 1.0}
-        for classifier in glass.CLASSIFIERS
-        for reduction in ("PCA", "RP", "varSel", "kappa-VIP")
-    ]
-    cells = pd.DataFrame(rows)
-    cells.loc[cells["classifier"] == "PAM-TOCC_df", ["AUC", "specificity", "seconds"]] = pam
-    return cells
-
-
-def test_claims_on_the_glass_follow_from_the_numbers():
-    unseen = pd.DataFrame(
-        [(classifier, "PCA", "resubstitution", 0.9, 1.0) for classifier in glass.CLASSIFIERS],
-        columns=["classifier", "reduction", "calibration", "sensitivity", "specificity"],
-    )
-    chosen = {"varSel": ["Mg", "K"], "kappa-VIP": ["Mg", "Si"]}
-    good = check_glass_claims(_cells((1.0, 1.0, 0.5)), unseen, chosen)["holds"].tolist()
-    assert good == [False, False, True, True, True, True, True]
-    bad = check_glass_claims(_cells((0.1, 0.1, 2.0)), unseen.assign(sensitivity=0.5), {"varSel": [], "kappa-VIP": []})
-    assert not bad["holds"].any()
-    nearly = check_glass_claims(_cells((1.0, 1.0, 0.5)), unseen.assign(sensitivity=0.899), chosen)
-    assert not nearly["holds"].iloc[-1]
-
-
 def test_readings_state_the_range_over_the_sides_of_the_median():
     windows, others = (getattr(load_glass(), part)[["Si", "Mg"]] for part in ("control", "recovered"))
     median = spatial_median(windows)
@@ -89,26 +61,6 @@ def test_readings_state_the_range_over_the_sides_of_the_median():
     ]
     assert sorted({f"{auc(*scores):.3f}"[1:] for scores in scored}) == [".986", ".987"]
     assert ".986 or .987" in glass.READINGS["TOCC_df", "kappa-VIP"]
-
-
-def test_the_command_writes_all_files(tmp_path, monkeypatch):
-    monkeypatch.setattr(glass, "FOLDS", 2)
-    arguments = ["study", "glass", "--out", str(tmp_path), "--seeds", "2", "--repeats", "1", "--jobs", "1"]
-    result = CliRunner().invoke(main, arguments, catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    names = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
-    tables = {"cells.csv", "claims.csv", "correlations.csv", "held_out.csv", "runs.csv", "provenance.json"}
-    tables |= {"checkpoint.jsonl"}
-    drawn = ("boxes", "components", "levels", "membership", "regions", "roc", "selected", "transvariation")
-    figures = {f"figures/{name}.{kind}" for name in drawn for kind in ("png", "svg")}
-    assert names == {"index.html"} | tables | figures
-    cells = pd.read_csv(tmp_path / "cells.csv")
-    assert len(cells) == 12
-    assert cells["AUC, lowest"].notna().sum() == 3
-    assert len(pd.read_csv(tmp_path / "held_out.csv")) == 4 * 3 * 2
-    assert json.loads((tmp_path / "provenance.json").read_text())["seeds"] == "2"
-    html = (tmp_path / "index.html").read_text()
-    assert "http" not in html.replace("http://www.w3.org/2000/svg", "")
 
 
 @pytest.fixture

@@ -6,6 +6,8 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, settings
 
+from transvariation.tables import TableError, read_pair, read_table
+
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 settings.register_profile("brief", max_examples=100, derandomize=True, database=None, **_COMMON)
 settings.register_profile("fuzz", max_examples=5_000, **_COMMON)
@@ -23,3 +25,15 @@ def _skip_without_the_library(monkeypatch):
 
 def _skipping(library):
     return lambda *args, **options: pytest.skip(f"{library} is not installed")
+
+
+def problems(*sources, **options) -> list[str]:
+    """List the problems of a table or of a pair of tables."""
+    with pytest.raises(TableError) as caught:
+        read_pair(*sources, **options) if len(sources) == 2 else read_table(*sources, **options)
+    return [str(problem) for problem in caught.value.problems]
+
+
+def problems_of_file(source, **options) -> list[str]:
+    """List the problems of a table called f.csv."""
+    return problems(source, name="f.csv", **options)

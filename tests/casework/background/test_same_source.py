@@ -15,39 +15,7 @@ from transvariation.casework.background.pairs import (
     same_source_pairs,
     scaled_differences,
 )
-from transvariation.casework.background.same_source import SameSourceDifferences, source_p_values
-
-
-def test_every_fragment_is_questioned_once_against_the_others():
-    source = [np.array([[1.0, 0.0]]), np.array([[2.0, 0.0]]), np.array([[6.0, 0.0]])]
-    pairs = same_source_pairs([source], Design(known=2), np.random.default_rng(0))
-    found = dict(zip(pairs.questioned[:, 0], pairs.known[:, 0], strict=True))
-    assert found == {1.0: 4.0, 2.0: 3.5, 6.0: 1.5}
-    assert pairs.n_known.tolist() == [2, 2, 2]
-    difference = dict(zip(pairs.questioned[:, 0], scaled_differences(pairs)[:, 0], strict=True))
-    assert difference[1.0] == pytest.approx(3 / np.sqrt(1.5))
-
-
-@pytest.mark.parametrize(
-    ("design", "n_known", "n_questioned"), [(Design(10), 3, 1), (Design(1, 1), 1, 1), (Design(2, 5), 2, 2)]
-)
-def test_a_source_with_few_fragments_is_divided_as_far_as_it_goes(design, n_known, n_questioned, rng):
-    pairs = same_source_pairs([list(rng.normal(size=(4, 1, 2)))], design, rng)
-    assert set(pairs.n_known) == {n_known}
-    assert set(pairs.n_questioned) == {n_questioned}
-
-
-def test_replicates_of_the_background_are_reduced_to_those_of_the_case(rng):
-    source = [np.array([[0.0], [10.0]]), np.array([[1.0], [11.0]])]
-    pairs = same_source_pairs([source], Design(1, 1, 1, 1), rng)
-    assert set(np.append(pairs.known, pairs.questioned)) <= {0.0, 1.0, 10.0, 11.0}
-
-
-def test_different_pairs_come_from_different_sources(rng):
-    background = [list(np.full((3, 1, 1), float(s))) for s in range(5)]
-    pairs = different_source_pairs(same_source_pairs(background, Design(2), rng), rng, 50)
-    assert (pairs.known != pairs.questioned).all()
-    assert not pairs.same.any()
+from transvariation.casework.background.same_source import SameSourceDifferences, VarianceStabilizer, source_p_values
 
 
 @pytest.mark.parametrize("design", [Design(3, 1, 3, 3), Design(1, 1, 1, 1), Design(2, 2, 3, 3)])
@@ -155,3 +123,41 @@ def test_the_seed_does_not_decide():
 def test_too_few_sources_are_refused(rng):
     with pytest.raises(ValueError, match="9 sources with two or more fragments; at least 10"):
         SameSourceDifferences(Design(3)).fit(sources_of(make_glass(9, 4, 3, rng)))
+
+
+def _sources(n, rng):
+    """Contents whose standard deviation is a third of the level below 10 and a hundredth above."""
+    levels = np.exp(rng.uniform(0, np.log(100), n))
+    relative = np.where(levels < 10, 0.33, 0.01)
+    return [[np.array([[v * (1 + r * e)]]) for e in rng.normal(size=4)] for v, r in zip(levels, relative, strict=True)]
+
+
+def test_the_transformation_increases_and_goes_on_beyond_the_background(rng):
+    stabilizer = VarianceStabilizer().fit(_sources(100, rng))
+    grid = np.linspace(-50, 500, 1000)[:, None]
+    assert (np.diff(stabilizer.transform(grid)[:, 0]) > 0).all()
+
+
+def test_few_sources_give_a_linear_transformation(rng):
+    stabilizer = VarianceStabilizer().fit(_sources(12, rng))
+    values = stabilizer.transform(np.array([[1.0], [2.0], [4.0]]))[:, 0]
+    assert values[2] - values[1] == pytest.approx(2 * (values[1] - values[0]))
+
+
+def test_a_variable_without_spread_is_left_finite():
+    constant = [[np.array([[float(s)]])] * 3 for s in range(30)]
+    assert np.isfinite(VarianceStabilizer().fit(constant).transform(np.array([[3.0], [99.0]]))).all()
+
+
+def test_small_differences_are_noticed_where_sources_vary_little():
+    rng = np.random.default_rng(0)
+    background = _sources(300, rng)
+    case = np.array([[50.0], [53.0]])  # six standard deviations of a fragment at that level
+    p = []
+    for stabilize in (False, True):
+        model = SameSourceDifferences(Design(1), stabilize=stabilize).fit(background)
+        transform = model.stabilizer_.transform
+        p.append(float(model.p_values(np.diff(transform(case), axis=0) / np.sqrt(2))[0]))
+        fresh = same_source_pairs([[transform(x) for x in s] for s in _sources(300, rng)], Design(1), rng)
+        assert (model.p_values(scaled_differences(fresh)) <= 0.1).mean() == pytest.approx(0.1, abs=0.04)
+    assert p[1] < 0.02 < p[0]

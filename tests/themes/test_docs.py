@@ -23,7 +23,7 @@ from transvariation.casework.result import SCHEMA, CaseResult
 from transvariation.cli import main
 from transvariation.studies.glass import PROJECTIONS, READINGS
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 SECTIONS = ("tutorials", "howto", "explanation", "reference", "paper")
 PAGES = sorted([*DOCS.glob("*.md"), *(page for name in SECTIONS for page in (DOCS / name).glob("*.md"))])

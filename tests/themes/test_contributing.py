@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import check_estimator
 def test_the_classifier_of_the_guide_passes_the_estimator_checks(monkeypatch):
     module = ModuleType("guide")
     monkeypatch.setitem(sys.modules, "guide", module)  # where pickle looks for its classes
-    text = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text(encoding="utf-8")
     guide = doctest.DocTestParser().get_doctest(text, vars(module), "CONTRIBUTING.md", None, 0)
     guide.globs = vars(module)  # the parser copied them
     assert doctest.DocTestRunner().run(guide, clear_globs=False).failed == 0

@@ -1,7 +1,5 @@
 """Sources, fragments and replicates: recognised, given, nested; and what only looks like a measurement."""
 
-import io
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -214,41 +212,6 @@ def test_an_empty_column_is_one_message():
     with pytest.raises(TableError) as caught:
         read_pair(b"K,Na\n1,2\n3,4\n", file)
     assert [p.code for p in caught.value.problems] == ["empty-column"]
-
-
-class TestMergedCells:
-    @staticmethod
-    def book(*merged: str, rows: int = 60) -> bytes:
-        openpyxl = pytest.importorskip("openpyxl")
-        book, file = openpyxl.Workbook(), io.BytesIO()
-        book.active.append(["pane", "fragment", "K", "Na"])
-        for i in range(rows):
-            book.active.append(["A" if i == 0 else None, f"F{i // 5}" if i % 5 == 0 else None, 1.5 + i, 2.5])
-        for cells in merged:
-            book.active.merge_cells(cells)
-        book.save(file)
-        return file.getvalue()
-
-    def test_merged_labels_are_one_message(self):
-        merged = ["A2:A61", *(f"B{2 + 5 * i}:B{6 + 5 * i}" for i in range(12))]
-        (found,) = problems(self.book(*merged))
-        assert (found.code, found.row, found.column) == ("merged-cells", 2, "pane")
-        assert "(A2:A61, B2:B6, B7:B11, B12:B16, B17:B21 and 8 more)" in found.message
-
-    def test_blank_labels_without_merging_are_one_message_per_column(self):
-        assert [(p.code, p.column) for p in problems(self.book())] == [
-            ("empty-label", "pane"),
-            ("empty-label", "fragment"),
-        ]
-
-    def test_merged_cells_above_the_header_or_beside_the_table_do_not_matter(self):
-        openpyxl = pytest.importorskip("openpyxl")
-        book, file = openpyxl.Workbook(), io.BytesIO()
-        for row in (["id", "K", "", "", "", "note"], ["A", 1.5], ["B", 2.5]):
-            book.active.append(row[:2])
-        book.active.merge_cells("H2:H3")
-        book.save(file)
-        assert read_table(file.getvalue()).ids == ("A", "B")
 
 
 def test_an_index_that_repeats_labels_is_not_used_unless_it_has_a_name():

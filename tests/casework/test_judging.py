@@ -1,9 +1,7 @@
 """From tables to conclusions."""
 
-import itertools
 import json
 import math
-import pickle
 
 import numpy as np
 import pandas as pd
@@ -11,7 +9,7 @@ import pytest
 from tests.casework.conftest import ELEMENTS, make_glass, said
 
 from transvariation import load_glass, load_nfi_glass
-from transvariation.casework import METHODS, REDUCTIONS, CaseError, CaseResult, SettingsError, judge
+from transvariation.casework import METHODS, CaseError, CaseResult, SettingsError, judge
 from transvariation.report.wording import disagreement, headline, statement
 from transvariation.tables import TableError
 
@@ -25,13 +23,6 @@ def tables():
 @pytest.fixture(scope="module")
 def result(tables):
     return judge(*tables)
-
-
-@pytest.fixture(scope="module")
-def few(glass):
-    pytest.importorskip("lir")
-    known, questioned, background = glass
-    return judge(known, questioned, background=background, log=True, astm=True)
 
 
 def test_enough_control_fragments_calibrate_the_conclusions(result):
@@ -93,15 +84,6 @@ def test_few_fragments_without_a_background_are_not_conclusive(glass):
     assert [c.match for c in found.conclusions] == [True, False, False]
 
 
-def test_a_case_moved_to_a_sensitivity_equals_one_judged_at_it(glass, usual):
-    known, questioned, background = glass
-    pytest.importorskip("lir")
-    judged = [judge(known, questioned, background=background, log=True, sensitivity=s) for s in (0.6, 0.99)]
-    for one, other in itertools.permutations([usual, *judged], 2):
-        assert one.at(other.model.sensitivity) == other
-    assert not judged[1].model.conclusive or judged[1].model.sensitivity_used < 0.99
-
-
 @pytest.mark.parametrize("method", sorted(METHODS))
 def test_every_method_decides_by_its_p_values_and_moves(method):
     glass = load_glass()
@@ -135,15 +117,6 @@ def test_the_basis_depends_on_the_number_of_control_fragments():
     assert judge(known.iloc[:12], questioned, log=True).model.basis == "control"
 
 
-def test_the_result_survives_json_and_pickle(result, few):
-    for found in (result, few):
-        content = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-        assert CaseResult.from_dict(content) == found
-        assert pickle.loads(pickle.dumps(found)) == found
-    with pytest.raises(ValueError, match="not a case"):
-        CaseResult.from_dict(content | {"schema": "other"})
-
-
 def test_results_do_not_depend_on_what_was_judged_before(tables, result):
     assert judge(*tables) == result
 
@@ -164,21 +137,6 @@ def test_one_variable_has_one_p_value():
     control, new = (pd.DataFrame({"RI": 1.52 + 1e-5 * rng.normal(size=n)}) for n in (30, 4))
     for c in judge(control, new).conclusions:
         assert c.reasons[0].p_values["control"] == c.p_value
-
-
-@pytest.mark.parametrize("reduce", REDUCTIONS)
-def test_reductions_name_what_they_use(reduce):
-    glass = load_glass()
-    control, recovered = (
-        glass.control[["RI", "Mg", "Si", "Fe"]].iloc[::3],
-        glass.recovered[["RI", "Mg", "Si", "Fe"]].iloc[:3],
-    )
-    found = judge(control, recovered, method="tocc", reduce=reduce)
-    variables = found.model.variables
-    assert set(variables.used) | set(variables.unused) == set(control)
-    assert variables.combinations == (2 if reduce == "minor" else 0)
-    assert len(variables.used) == (4 if reduce == "minor" else 2)
-    assert {reason.variable for c in found.conclusions for reason in c.reasons} == set(variables.used)
 
 
 def test_disagreement_is_stated(few):

@@ -1,0 +1,25 @@
+"""Calibration displays: bands and groups."""
+
+import numpy as np
+from scipy.stats import beta
+
+from transvariation.displays import CalibrationDisplay
+
+
+def test_calibration_band_lies_outside_the_pointwise_bound(classifier):
+    display = CalibrationDisplay.from_estimator(classifier, confidence=0.9)
+    at = np.argmin(np.abs(display.nominal - 0.9))
+    k = round((1 - display.nominal[at]) * 81)
+    assert display.lower[at] < beta.ppf(0.1, 81 - k, k) < display.upper[at]
+    assert display.sensitivity == 0.9
+    assert "in force: 0.9" in [line.get_label() for line in display.ax_.lines]
+
+
+def test_calibration_from_scores_counts_groups():
+    scores, groups = np.random.default_rng(1).normal(size=120), np.repeat(np.arange(40), 3)
+    by_sample, by_group = (
+        CalibrationDisplay.from_predictions(scores, **options) for options in ({}, {"groups": groups})
+    )
+    assert by_group.n == 40
+    assert by_group.unit == "groups"
+    assert (by_group.upper - by_group.lower).max() > (by_sample.upper - by_sample.lower).max()

@@ -1,0 +1,77 @@
+"""Spectra: positions as names of columns, and grids that differ."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.tables.conftest import problems
+
+from transvariation.tables import TableError, read_chunks, read_pair, read_table
+
+
+class TestSpectra:
+    @staticmethod
+    def spectra(n: int, **labels) -> pd.DataFrame:
+        X = np.random.default_rng(0).normal(size=(n, 30)).cumsum(axis=1)
+        frame = pd.DataFrame(X, columns=[f"{899.3 + 3.9 * i:.1f}" for i in range(30)])
+        for at, (name, values) in enumerate(labels.items()):
+            frame.insert(at, name, values)
+        return frame
+
+    @pytest.mark.parametrize("name", ["label", "class", "origin"])
+    def test_a_class_is_not_the_fragment(self, name):
+        table = read_table(self.spectra(60, **{name: ["olive"] * 40 + ["hazelnut"] * 20}))
+        assert table.fragment is None
+        assert table.source is None
+        assert len(table.features) == 30
+
+    def test_a_label_that_names_samples_is(self):
+        table = read_table(self.spectra(60, label=[f"S{i // 3}" for i in range(60)]))
+        assert len(set(table.fragment)) == 20
+
+    def test_samples_numbered_by_each_supplier_are_asked_about(self):
+        frame = self.spectra(12, supplier=["A"] * 6 + ["B"] * 6, sample=[1, 1, 2, 2, 3, 3] * 2)
+        (found,) = problems(frame, name="c.csv")
+        assert "column 'supplier': '1' in column 'sample' has several labels here ('A', 'B')" in found
+        nested = read_table(frame, roles={"supplier": "source"})
+        assert len(set(nested.fragment_keys)) == 6
+
+    @staticmethod
+    def smooth(positions) -> pd.DataFrame:
+        """Spectra of a known function of the wavelength."""
+        x = np.asarray(positions, dtype=float)
+        return pd.DataFrame([np.sin(x / 50 + i) for i in range(5)], columns=[f"{p:g}" for p in x])
+
+    def test_a_wavelength_is_a_number(self):
+        known = self.smooth(np.arange(1100, 1200, 2))
+        decimals = known.set_axis([f"{float(name):.1f}" for name in known], axis=1)
+        floats = known.set_axis([float(name) for name in known], axis=1)
+        for other in (decimals, floats):
+            pair = read_pair(known, other)
+            assert len(pair.features) == 50
+            np.testing.assert_array_equal(pair.recovered.X, known)
+            (block,) = read_chunks(other, list(known.columns))
+            np.testing.assert_array_equal(block.X, known)
+
+    @pytest.mark.parametrize("grid", [np.arange(1099, 1203, 2), np.arange(1096, 1208, 4), np.arange(1203, 1097, -2)])
+    def test_another_grid_is_interpolated_and_said(self, grid):
+        known, new = self.smooth(np.arange(1100, 1200, 2)), self.smooth(grid)
+        pair = read_pair(known, new)
+        assert pair.features == tuple(known.columns)
+        np.testing.assert_allclose(pair.recovered.X, known, atol=2e-3)  # (step / 50)^2 / 8, and twice the step
+        (note,) = [note for note in pair.notes if note.code == "resampled"]
+        assert "interpolated to the 50 positions from 1100 to 1198" in note.message
+        blocks = list(read_chunks(new.assign(id=[f"S{i}" for i in range(5)]), list(known.columns), rows=2))
+        np.testing.assert_array_equal(np.concatenate([block.X for block in blocks]), pair.recovered.X)
+        assert blocks[0].ids == ("S0", "S1")
+
+    def test_a_range_outside_is_refused_in_one_line(self):
+        known, new = self.smooth(np.arange(1100, 1200, 2)), self.smooth(np.arange(1131, 1301, 2))
+        (found,) = problems(known, new, names=("c", "r"))
+        assert found.startswith("r: the positions go from 1131 to 1299, those needed from 1100 to 1198")
+        with pytest.raises(TableError, match="positions between 1138 and 1160 are missing, in a gap"):
+            list(read_chunks(known.drop(columns=[str(x) for x in range(1140, 1160, 2)]), list(known.columns)))
+
+    def test_a_band_that_one_table_lacks_is_not_compared(self):
+        known = self.smooth(np.arange(1100, 1200, 2))
+        lacking = known.drop(columns=[str(x) for x in range(1140, 1160, 2)])
+        assert len(read_pair(known, lacking).features) == len(read_pair(lacking, known).features) == 40

@@ -1,0 +1,85 @@
+"""The roles and units of columns."""
+
+import pytest
+from tests.tables.conftest import problems
+
+from transvariation.tables import Table, TableError, read_chunks, read_table
+
+
+def notes(table: Table) -> str:
+    return "\n".join(map(str, table.notes))
+
+
+class TestRoles:
+    def test_first_column_of_distinct_words_is_the_id(self):
+        assert read_table(b"Asservat,K\nX1,1\nX2,2\n").ids == ("X1", "X2")
+
+    def test_row_names_without_a_header(self):
+        assert read_table(b'"","K"\n"1",5\n"2",6\n').ids == ("1", "2")
+
+    def test_given_columns_overrule_recognised_ones(self):
+        table = read_table(b"id,other,K\n1,A,5\n2,B,6\n", id_column="other", features=["K"])
+        assert table.ids == ("A", "B")
+        table = read_table(b"id,k,K\nA,x,5\nA,y,6\n", source_column="id")
+        assert table.source == ("A", "A")
+
+    def test_class_labels_are_no_measurement_unless_named(self):
+        file = b"Na,Type\n1,1\n2,1\n"
+        assert read_table(file).features == ("Na",)
+        assert read_table(file, features=["Type", "Na"]).features == ("Na", "Type")
+
+    def test_text_columns_are_not_used_and_noted(self):
+        table = read_table(b"id,Na,colour,seen\nA,1,green,2024-01-02\nB,2,blue,2024-01-03\n")
+        assert table.features == ("Na",)
+        assert "column 'colour': not used as a variable: 2 of its 2 values are not numbers" in notes(table)
+        assert [note.params["fault"] for note in table.notes if note.column == "seen"] == ["date"]
+
+    def test_a_text_column_asked_for_is_a_problem(self):
+        assert len(problems(b"id,Na,colour\nA,1,green\nB,2,blue\n", features=["Na", "colour"])) == 2
+
+    def test_a_column_named_twice(self):
+        file = b"id,K (ppm),Mg\nA,1,2\nB,3,4\n"
+        assert problems(file, features=["K", "Mg", "K (ppm)"]) == [
+            "table: the column 'K (ppm)' is named twice among the features"
+        ]
+        with pytest.raises(TableError, match="named twice"):
+            list(read_chunks(file, ["K", "K"]))
+        with pytest.raises(TableError, match="'Mg' is named among the features and as the id"):
+            list(read_chunks(file, ["Mg", "K"], id_column="Mg"))
+
+    def test_columns_that_are_not_there(self):
+        found = problems(b"id,Na\nA,1\n", features=["na", "Zr"], id_column="name")
+        assert "there is no column 'na'; did you mean 'Na'?" in found[0]
+        assert len(found) == 3
+
+
+class TestUnits:
+    def test_in_the_header(self):
+        table = read_table("id,Na (wt%),Sr [µg/g],Zr_ppm,RI (D line)\nA,1,2,3,4\nB,1,2,3,4\n".encode())
+        assert table.features == ("Na", "Sr", "Zr", "RI (D line)")
+        assert dict(table.units) == {"Na": "wt%", "Sr": "µg/g", "Zr": "ppm"}
+        assert "column 'Na (wt%)': unit 'wt%'" in notes(table)
+        assert table.headers["Na"] == "Na (wt%)"
+
+    def test_below_the_header(self):
+        table = read_table(b"id,Na,Sr\n,wt%,ppm\nA,1,2\nB,3,4\n")
+        assert dict(table.units) == {"Na": "wt%", "Sr": "ppm"}
+        assert table.rows.tolist() == [3, 4]
+
+    def test_below_the_header_only_where_the_name_has_none(self):
+        table = read_table(b"id,Na (wt%),Sr,RI\n-,wt.%,ppm,-\nA,1,2,3\nB,3,4,5\n")
+        assert (table.features, table.headers["RI"]) == (("Na", "Sr", "RI"), "RI")
+        assert dict(table.units) == {"Na": "wt%", "Sr": "ppm"}
+        (found,) = problems(b"id,Na (wt%),Sr\n,ppm,ppm\nA,1,2\nB,3,4\n", name="c.csv")
+        assert "row 2, column 'Na (wt%)': the unit is 'ppm' here but 'wt%' in the header" in found
+
+    def test_one_variable_in_two_units_keeps_both_names(self):
+        assert read_table(b"Na (ppm),Na (wt%)\n1,2\n").features == ("Na (ppm)", "Na (wt%)")
+
+    def test_one_variable_in_two_units_is_found_by_the_unit_wanted(self):
+        for file in (b"Na (wt%),Na (ppm),K\n1,2,3\n", b"Na,Na [ppm],K\n1,2,3\n"):
+            assert read_table(file, features=["Na"], units={"Na": "ppm"}).X.tolist() == [[2]]
+            (block,) = read_chunks(file, ["K", "Na"], units={"Na": "ppm"})
+            assert (block.features, block.X.tolist()) == (("K", "Na"), [[3, 2]])
+        with pytest.raises(TableError, match="there is no column 'Na'"):
+            list(read_chunks(b"Na (ppm),Na (wt%)\n1,2\n", ["Na"]))

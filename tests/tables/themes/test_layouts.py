@@ -1,0 +1,109 @@
+"""Layouts that laboratories export, each read as it is meant or refused with the remedy."""
+
+import pandas as pd
+import pytest
+from tests.tables.conftest import problems
+
+from transvariation.tables import TableError, TableSettings, align, read_table
+
+
+def test_a_transposed_table_is_refused_with_the_remedy():
+    text = "element,G1,G2,G3\n" + "".join(f"{e},1.5,2.5,3.5\n" for e in ("Na", "Mg", "K", "Ti", "Sr"))
+    assert "the rows are variables ('Na', 'Mg', 'K', 'Ti') and the columns are objects" in problems(text.encode())[0]
+
+
+def test_uncertainty_columns_are_no_variables():
+    header = "id,Al_ppm,Al_ppm_Int2SE,Sr,Sr_2SD,Ba 1s,Ba,Ba_LOD"
+    table = read_table((header + "\nA,1.5,0.1,2.5,.2,.1,3.5,.01\nB,1.6,0.1,2.5,.2,.1,3.5,.01\n").encode())
+    assert table.features == ("Al", "Sr", "Ba")
+    assert sum(note.code == "unused-uncertainty" for note in table.notes) == 4
+    named = read_table((header + "\nA,1.5,0.1,2.5,.2,.1,3.5,.01\n").encode(), features=["Sr", "Sr_2SD"])
+    assert named.features == ("Sr", "Sr_2SD")
+
+
+def test_units_of_one_meaning_and_elements_and_isotopes_are_matched():
+    control = read_table(b"id,Al (ppm),Sr (ppm),Mg24,Mg25\nA,1,2,3,4.5\n", name="c")
+    other = "id,Al27 (\u00b5g/g),Sr (mg/kg),Mg (ppm)\nB,5,6,7.5\n".encode()
+    pair = align(control, read_table(other, name="r"))
+    assert pair.features == ("Al", "Sr")  # which isotope of magnesium is not certain
+    assert pair.recovered.X.tolist() == [[5.0, 6.0]]
+    with pytest.raises(TableError, match="the unit is 'ppb' here but 'ppm' in c"):
+        align(control, read_table(b"id,Al (ppb),Sr (ppm)\nB,5,6\n", name="r"))
+
+
+def test_wdh_numbers_replicates():
+    table = read_table(b"Probe;Wdh.;Na\nA;1;1,51\nA;2;1,52\nB;1;1,53\nB;2;1,54\n")
+    assert (table.fragment, table.replicate) == (("A", "A", "B", "B"), ("1", "2", "1", "2"))
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        ["low", "high", "low"],
+        [True, False, True],
+        pd.to_datetime(["2020-01-01"] * 3),
+        [[1.0], [2.0], [3.0]],
+        [None] * 3,
+    ],
+)
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_variable_of_numbers_in_one_table_only_is_an_error(column, order):
+    good = pd.DataFrame({"Na": [1.5, 2.5, 3.5], "Mg": [1.25, 2.25, 3.25]})
+    bad = good.assign(Mg=pd.Series(list(column), dtype=object))
+    tables = (good, bad)
+    found = problems(*(tables[i] for i in order), names=tuple(("good", "bad")[i] for i in order))
+    assert any(text.startswith("bad") and "column 'Mg'" in text for text in found)
+
+
+def test_the_row_of_names_is_a_setting():
+    text = b"Laboratory X\nRun 7; 12.5.2024\n\nid;Na;Mg\nA;1,5;2,5\nB;1,6;2,6\n"
+    assert read_table(text, settings=TableSettings(header_row=4)).X.tolist() == [[1.5, 2.5], [1.6, 2.6]]
+    assert "header row 2 was asked for" in problems(pd.DataFrame({"Na": [1.0]}), header_row=2)[0]
+
+
+class TestNumberedNames:
+    @pytest.mark.parametrize("form", ["{}-{}", "{} rep {}", "{}_0{}", "{}.{}"])
+    @pytest.mark.parametrize("header", ["Sample", "id", "Name", ""])
+    def test_they_are_asked_about(self, form, header):
+        names = [form.format(stem, i) for stem in ("K1", "K2", "K3") for i in range(1, 6)]
+        text = f"{header},Sr,Ba\n" + "".join(f"{name},1{i}.5,2.5\n" for i, name in enumerate(names))
+        (found,) = problems(text.encode(), name="c.csv")
+        assert "may number replicates of one fragment, or fragments" in found
+        assert found.endswith('give numbered_names="replicates" or numbered_names="fragments"')
+        table = read_table(text.encode(), numbered_names="replicates")
+        assert (table.fragment[4:6], table.replicate[4:6]) == (
+            ("K1", "K2"),
+            (names[4][-1:], names[5][-1:]),
+        ) or "0" in form
+        assert len(set(table.fragment)) == 3
+        assert read_table(text.encode(), numbered_names="fragments").groups in (None, tuple(names))
+        if header:
+            assert len(read_table(text.encode(), fragment_column=header)) == 15  # said by naming the column
+
+    def test_letters_and_a_single_beginning_with_a_number(self):
+        for names in (["K1a", "K1b", "K2a", "K2b"], ["K1-1", "K1-2", "K1-3"]):
+            text = "id,Sr\n" + "".join(f"{name},1{i}.5\n" for i, name in enumerate(names))
+            assert "may number replicates" in problems(text.encode())[0]
+
+    @pytest.mark.parametrize(
+        "names",
+        [
+            ["F1", "F2", "F3"],
+            ["Glass 1", "Glass 2", "Glass 3"],
+            ["K1-1", "rest"],
+            ["A-7", "B-9"],
+            ["2024-35", "2024-41"],
+        ],
+    )
+    def test_other_names_are_not(self, names):
+        text = "id,Sr\n" + "".join(f"{name},1{i}.5\n" for i, name in enumerate(names))
+        assert read_table(text.encode()).ids == tuple(names)
+
+    def test_nor_are_fragments_numbered_within_their_source(self):
+        text = b"pane,fragment,Sr\nAA,AA-1,1.5\nAA,AA-2,1.6\nBB,BB-1,1.7\nBB,BB-2,1.9\n"
+        assert read_table(text).fragment == ("AA-1", "AA-2", "BB-1", "BB-2")
+
+
+def test_a_name_that_is_not_there_is_not_the_column_without_a_name():
+    table = read_table(b",Na,Mg\nA,1.5,2.5\nB,1.6,2.6\n", roles={"Ba": "ignore"})
+    assert table.ids == ("A", "B")

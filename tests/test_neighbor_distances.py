@@ -1,0 +1,75 @@
+"""Distances to neighbors: gaps, pairs of features, the unit of whitened distances."""
+
+import numpy as np
+import pytest
+
+from transvariation import (
+    NeighborTOCC,
+)
+from transvariation.neighbor_distances import feature_pairs
+from transvariation.neighbor_index import NeighborIndex
+from transvariation.scalings import WhiteningScaling
+
+
+def correlated(rng, shape):
+    return rng.normal(size=shape) + rng.normal(size=(shape[0], 1))
+
+
+@pytest.mark.parametrize("shape", [(40, 5), (60, 60), (30, 100)])
+def test_unit_of_whitened_distances_is_that_of_samples_left_out(shape):
+    rng = np.random.default_rng(1)
+    rows = correlated(rng, shape)
+    rows = (rows - rows.mean(axis=0)) / rows.std(axis=0)
+    scaling = WhiteningScaling().fit(rows)
+    squares = []
+    for i in range(len(rows)):
+        others = np.delete(rows, i, axis=0)
+        covariance = np.cov(others.T, bias=True) * (1 - scaling.shrinkage_) + scaling.shrinkage_ * np.eye(shape[1])
+        squares.append(rows[i] @ np.linalg.solve(covariance, rows[i]))
+    typical = np.median(squares) + np.median((scaling.transform(rows) ** 2).sum(axis=1))
+    assert np.exp(-2 * scaling.log_unit) == pytest.approx(typical, rel=0.03)
+
+
+def test_features_are_paired_with_those_they_depend_on():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 12))
+    X[:, 3], X[:, 7] = np.exp(X[:, 2]) + 0.05 * rng.normal(size=400), -X[:, 5] + rng.normal(size=400)
+    pairs = feature_pairs(X)
+    assert pairs[:2] == [(2, 3), (5, 7)]
+    assert {feature for pair in pairs for feature in pair} == set(range(12))
+    order = rng.permutation(12)
+    assert [tuple(sorted(order[list(pair)])) for pair in feature_pairs(X[::-1, order] * 3 + 1)] == pairs
+
+
+def test_pairs_add_evidence_where_one_dependence_of_many_features_is_broken():
+    rng = np.random.default_rng(0)
+    X, Z = rng.normal(size=(2, 600, 10))
+    for rows in (X, Z):
+        rows[:, 3] = np.round(rows[:, 2]) + 0.01 * rng.normal(size=600)
+    Z[300:, 3] = rng.permutation(Z[300:, 3])
+    aucs = []
+    for pairs in (True, False):
+        scores = NeighborTOCC(pairs=pairs).fit(X).score_samples(Z)
+        aucs.append(np.mean(scores[:300, None] > scores[300:]))
+    assert aucs[0] > aucs[1] + 0.02
+
+
+@pytest.mark.parametrize("p", [2, 6])
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+@pytest.mark.parametrize("categorical", [False, True])
+def test_distances_with_gaps_and_categories_are_those_of_the_definition(p, missing, categorical):
+    rng = np.random.default_rng(0)
+    known, new, mismatch = rng.normal(size=(60, p)), rng.normal(size=(20, p)), np.zeros(p)
+    if categorical:
+        known[:, 0], new[:, 0], mismatch[0] = rng.integers(0, 4, 60), rng.integers(0, 5, 20), 2.0
+    known[rng.random(known.shape) < missing] = np.nan
+    new[rng.random(new.shape) < missing] = np.nan
+    expected = np.full((20, 60), np.inf)
+    for i, z in enumerate(new):
+        for j, x in enumerate(known):
+            common = np.flatnonzero(~np.isnan(z) & ~np.isnan(x))
+            squares = [mismatch[a] * (z[a] != x[a]) if mismatch[a] else (z[a] - x[a]) ** 2 for a in common]
+            if len(common):
+                expected[i, j] = np.sqrt(np.sum(squares) * p / len(common))
+    distances, _ = NeighborIndex(known, mismatch).query(new, 4)
+    np.testing.assert_allclose(distances, np.sort(expected, axis=1)[:, :4])

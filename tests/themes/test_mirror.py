@@ -1,0 +1,63 @@
+"""The tests mirror the tree: src/transvariation/a/b.py is tested by tests/a/test_b.py.
+
+A file may also test a whole package (tests/a/test_b.py for a/b/), and tests over many modules are in a folder `themes`.
+"""
+
+from pathlib import Path
+
+import transvariation
+
+SOURCE, TESTS = Path(transvariation.__file__).parent, Path(__file__).parents[1]
+# Modules whose behaviour shows in that of another one.
+TESTED_BY = {
+    "atomic_write": "test_cli.py",
+    "baselines/principal_distances": "baselines/test_ddsimca.py",
+    "baselines/procrustes": "baselines/test_ddsimca.py",
+    "baselines/strangers": "baselines/test_ddsimca.py",
+    "casework/evidence": "casework/test_control.py",
+    "datasets/glass": "themes/test_glass_cells.py",
+    "datasets/plant": "report/test_monitoring.py",
+    "density/log_concave_integral": "density/test_normal_boxes.py",
+    "description": "test_calibration.py",
+    "displays/exchangeability": "displays/test_axes.py",
+    "exceptions": "test_base.py",
+    "feature_selection/base": "feature_selection/test_vip.py",
+    "model_archive": "test_persistence.py",
+    "provenance": "casework/test_audit.py",
+    "report/batch": "casework/test_batch.py",
+    "report/controls": "casework/test_controls.py",
+    "report/demo": "test_cli.py",
+    "report/names": "report/test_selection_figure.py",
+    "report/study": "studies/test_glass.py",
+    "report/validation": "casework/test_validation.py",
+    "web/connection": "web/test_workers.py",
+    "web/monitoring": "web/test_app.py",
+    "web/preview": "web/test_app.py",
+    "web/views": "web/test_app.py",
+    "web/worker": "web/test_workers.py",
+}
+
+
+def modules() -> set[str]:
+    names = {path.relative_to(SOURCE).with_suffix("").as_posix() for path in SOURCE.rglob("*.py")}
+    return {name for name in names if not name.rpartition("/")[2].startswith("_")}
+
+
+def own_file(name: str) -> str:
+    folder, _, module = name.rpartition("/")
+    return f"{folder}/test_{module}.py".lstrip("/")
+
+
+def test_every_module_has_a_test_file():
+    without = {name for name in modules() if not (TESTS / own_file(name)).exists()}
+    without = {name for name in without if not (TESTS / own_file(name.rpartition("/")[0])).exists()}
+    assert without == set(TESTED_BY), "write tests/<package>/test_<module>.py"
+    assert all((TESTS / file).exists() for file in TESTED_BY.values())
+
+
+def test_every_test_file_names_a_module_or_a_theme():
+    packages = {path.parent.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*/__init__.py")}
+    known = {own_file(name) for name in modules() | packages} | {"test_init.py"}
+    files = {path.relative_to(TESTS) for path in TESTS.rglob("test_*.py")}
+    others = {path.as_posix() for path in files if path.parent.name not in ("themes", "web_browser")} - known
+    assert others == set(), "name the file after its module, or put it into a folder themes"
