@@ -16,10 +16,10 @@ REFERENCE = Path(__file__).parent / "reference"
 
 # Files whose tests take several seconds together; `make check` leaves them out.
 SLOW = [
-    "casework/background/test_basis.py",
     "casework/background/test_likelihood_ratio.py",
     "casework/background/test_model.py",
     "casework/background/test_same_source.py",
+    "casework/background/test_transfer.py",
     "casework/test_control.py",
     "casework/test_foreign.py",
     "casework/test_judging.py",

@@ -14,6 +14,7 @@ TESTED_BY = {
     "baselines/principal_distances": "baselines/test_ddsimca.py",
     "baselines/procrustes": "baselines/test_ddsimca.py",
     "baselines/strangers": "baselines/test_ddsimca.py",
+    "casework/background/basis": "casework/background/test_transfer.py",
     "casework/evidence": "casework/test_control.py",
     "datasets/glass": "themes/test_glass_cells.py",
     "datasets/plant": "report/test_monitoring.py",
