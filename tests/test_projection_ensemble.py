@@ -158,7 +158,7 @@ def test_members_decide_as_they_vote(estimator, calibration):
         ]
         np.testing.assert_array_equal(votes, classifier.member_ranks(Z) > 1 - sensitivity + 1e-12)
     member, A = classifier.estimators_[0], classifier.projections_[0]
-    kept = X if calibration == "resubstitution" else X[calibration_folds("split", len(X))[0][0]]
+    kept = X if calibration == "resubstitution" else X[calibration_folds("split", X)[0][0]]
     alone = clone(estimator).set_params(calibration="resubstitution", sensitivity=0.75).fit(project(kept, A))
     np.testing.assert_array_equal(member.score_samples(project(Z, A)), alone.score_samples(project(Z, A)))
     assert member.coverage_report() == alone.coverage_report()

@@ -129,7 +129,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         if targets is not None:
             numbers = check_groups(groups, rows.shape[0])
             rows, groups = take_rows(rows, targets), None if numbers is None else numbers[targets]
-        plan = plan_calibration(self.calibration, self.sensitivity, count_rows(rows), groups)
+        plan = plan_calibration(self.calibration, self.sensitivity, rows, groups)
         self._alignment: Floats | None = None
         self._fit_rows(rows, plan, plan.groups)
         self._keep_sample(rows, plan.groups)
@@ -165,7 +165,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         If strata have separate thresholds, scores are margins over them and the thresholds are always set.
         """
         rows = self._validate(X, reset=True)
-        return self._fit_rows(rows, CalibrationPlan(n=count_rows(rows)), groups, with_threshold=with_threshold)
+        return self._fit_rows(rows, CalibrationPlan(X=rows), groups, with_threshold=with_threshold)
 
     def _calibrate(self, X: Any, plan: CalibrationPlan) -> ConformalCalibration:
         """Score the calibration samples."""
@@ -419,7 +419,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         check_is_fitted(self)
         self._alignment = None
         rows = self._validated(X)
-        plan = CalibrationPlan(LeaveOneOut() if align else "split", len(rows), check_groups(groups, len(rows)))
+        plan = CalibrationPlan(LeaveOneOut() if align else "split", rows, check_groups(groups, len(rows)))
         if align == "mean":
             known = np.asarray(self.sample_, dtype=float).mean(axis=0)
             units = np.arange(len(rows)) if plan.groups is None else plan.groups

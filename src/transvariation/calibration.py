@@ -10,14 +10,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.model_selection import GroupKFold, GroupShuffleSplit, KFold, LeaveOneOut, ShuffleSplit
+from scipy.sparse import issparse
+from sklearn.model_selection import LeaveOneOut
 from sklearn.utils.validation import column_or_1d
 
 from transvariation._typing import Floats, Indices
 from transvariation.conformal import check_sensitivities, group_weights
 from transvariation.conformal_calibration import ConformalCalibration
 from transvariation.exceptions import OutliersLeftOut, warn_user
+from transvariation.explanation import to_pandas
 from transvariation.ordered import N_BLOCK_FOLDS, block_folds, correlation_time
+from transvariation.subsample import random_folds
 
 # Rows that describe the class, rows that are scored. None: all others describe, without a list of them for each fold.
 Fold = tuple[Indices | None, Indices]
@@ -60,37 +63,55 @@ def check_groups(groups: ArrayLike | None, n: int) -> Indices | None:
     return numbers
 
 
-def calibration_folds(calibration: Any, n: int, groups: Indices | None = None) -> list[Fold]:
+def calibration_folds(calibration: Any, X: Any, groups: Indices | None = None) -> list[Fold]:
     """List the (describing, scored) rows of each fold; an empty list for ``"resubstitution"``.
 
-    A single fold leaves the describing samples unscored (split); several folds score every sample once.
+    A single fold leaves the describing samples unscored (split); several folds score every sample once. Those of
+    ``"cv"`` and ``"split"`` depend neither on the order of the rows and features nor on units: see
+    :func:`transvariation.subsample.random_folds`. A splitter draws them by position.
     """
-    mode = _mode(calibration)
+    mode, n = _mode(calibration), count_rows(X)
     if mode == "resubstitution":
         return []
-    if mode == "loo" and groups is None:
-        return [(None, row) for row in np.arange(n)[:, None]]
-    units = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
+    if mode == "custom":
+        return _custom_folds(calibration, n, groups)
+    units = np.arange(n) if groups is None else groups
     if mode == "loo":
         order = np.argsort(units, kind="stable")
         return [(None, scored) for scored in np.split(order, np.flatnonzero(np.diff(units[order])) + 1)]
-    n_folds = min(_N_FOLDS, int(units.max()) + 1)
-    if mode == "custom":
-        splitter = calibration
-    elif mode == "cv":
-        splitter = KFold(n_folds, shuffle=True, random_state=0) if groups is None else GroupKFold(n_folds)
-    else:
-        splitter = (ShuffleSplit if groups is None else GroupShuffleSplit)(1, test_size=0.5, random_state=0)
+    n_folds = 2 if mode == "split" else min(_N_FOLDS, int(units.max()) + 1)
+    fold = random_folds(_comparable(X), n_folds, groups)
+    numbers = range(1 if mode == "split" else n_folds)
+    return [(np.flatnonzero(fold != number), np.flatnonzero(fold == number)) for number in numbers]
+
+
+def _custom_folds(splitter: Any, n: int, groups: Indices | None) -> list[Fold]:
     folds = list(splitter.split(np.empty((n, 1)), groups=groups))
     scored = np.concatenate([test for _, test in folds])
     if len(np.unique(scored)) < len(scored):
-        raise ValueError(f"calibration={calibration!r} scores some samples twice; use a splitter with disjoint folds")
+        raise ValueError(f"calibration={splitter!r} scores some samples twice; use a splitter with disjoint folds")
     if groups is not None and any(np.isin(groups[test], groups[train]).any() for train, test in folds):
         raise ValueError(
-            f"calibration={calibration!r} splits groups; use a splitter that keeps groups together, such as "
+            f"calibration={splitter!r} splits groups; use a splitter that keeps groups together, such as "
             "GroupKFold(5) or GroupShuffleSplit(1)"
         )
     return folds
+
+
+def _comparable(X: Any) -> Floats:
+    """Return numbers with the ranks of the values: texts by their alphabetical order, a sparse row by one sum."""
+    if issparse(X):
+        return X @ np.cos(np.arange(X.shape[1]))[:, None]
+    if not (isinstance(X, np.ndarray) and X.dtype.kind in "fiub"):
+        table = pd.DataFrame(to_pandas(X)).infer_objects()
+        X = np.column_stack([_codes(table.iloc[:, j]) for j in range(table.shape[1])])
+    return np.where(np.isfinite(X), X, np.nan)
+
+
+def _codes(column: pd.Series) -> NDArray:
+    if pd.api.types.is_numeric_dtype(column):
+        return column.to_numpy(dtype=float, na_value=np.nan)
+    return np.unique(column.astype(str), return_inverse=True)[1].astype(float)
 
 
 def target_rows(y: Any, n: int, at_least: int) -> Indices | None:
@@ -135,8 +156,8 @@ class CalibrationPlan:
     ----------
     calibration : str or splitter, default="resubstitution"
         The parameter of the classifier.
-    n : int
-        The number of samples.
+    X : array or table
+        The samples, from whose ranks folds are drawn.
     groups : ndarray of int, optional
         The number of the group of each sample.
     block_length : float, default=1
@@ -145,13 +166,18 @@ class CalibrationPlan:
     """
 
     calibration: Any = "resubstitution"
-    n: int = 0
+    X: Any = ()
     groups: Indices | None = None
     block_length: float = 1.0
 
     def in_blocks(self, scores: Floats) -> CalibrationPlan:
         """Plan again, from the scores of contiguous folds: a block is as long as their correlation time."""
         return replace(self, block_length=correlation_time(scores))
+
+    @property
+    def n(self) -> int:
+        """The number of samples."""
+        return count_rows(self.X)
 
     @property
     def mode(self) -> str:
@@ -166,7 +192,7 @@ class CalibrationPlan:
                 raise ValueError('calibration="blocks" takes samples in the order of time; it takes no groups')
             gap = 0 if self.block_length == 1 else math.ceil(2 * self.block_length)
             return [*block_folds(self.n, min(gap, self.n // N_BLOCK_FOLDS))]
-        return calibration_folds(self.calibration, self.n, self.groups)
+        return calibration_folds(self.calibration, self.X, self.groups)
 
     @property
     def n_folds(self) -> int:
@@ -202,8 +228,8 @@ class CalibrationPlan:
         )
 
 
-def plan_calibration(calibration: Any, sensitivity: Any, n: int, groups: ArrayLike | None) -> CalibrationPlan:
-    """Check the parameters of a fit to n samples, and plan its calibration."""
+def plan_calibration(calibration: Any, sensitivity: Any, X: Any, groups: ArrayLike | None) -> CalibrationPlan:
+    """Check the parameters of a fit to validated samples, and plan its calibration."""
     check_sensitivities(sensitivity)
     _mode(calibration)
-    return CalibrationPlan(calibration, n, check_groups(groups, n))
+    return CalibrationPlan(calibration, X, check_groups(groups, count_rows(X)))

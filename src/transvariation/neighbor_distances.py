@@ -23,7 +23,7 @@ _MIN_SCALE = 0.1  # of the tails: where many distances are equal, tp falls by a 
 _SAME = 1e-6  # standard deviations: equal samples are at most this far apart after rounding
 _DECIMALS = 6  # of the logarithms of distances, which are kept in single precision
 _FOLDS, _FOLDS_OF_MANY = 10, 5  # in which the scalings of the known samples are learned; of more than _MEASURED
-_CONTINUOUS = 0.95  # share of distinct distances among those of continuous features
+_CONTINUOUS = 0.95  # share of distances of continuous features that at most two samples share, each other's nearest
 _SEARCHED = 10_000  # samples among which the neighbors of suspicious samples are looked for
 _SUSPICIOUS = 0.1  # expected number of clean samples that are called suspicious
 _BLOCK = 1_024  # samples that are scored at a time
@@ -175,7 +175,9 @@ class NeighborDistances(Description):
         # In scalings of fewer samples known samples would seem to lie farther out than new ones.
         growth = np.median(units, axis=0) - [scaling.log_unit for scaling in known_scaled.scalings]
         for column, at in enumerate(np.repeat(np.arange(len(self.scalings)), len(self._counts))):
-            if len(np.unique(distances[:, column])) > _CONTINUOUS * len(distances):  # equal distances stay equal
+            logs = np.round(np.log(np.maximum(distances[:, column], _SAME)), _DECIMALS)
+            _, values, counts = np.unique(logs, return_inverse=True, return_counts=True)
+            if (counts[values] <= 2).mean() > _CONTINUOUS:  # equal distances stay equal
                 distances[:, column] *= np.exp(growth[at])
         return distances
 

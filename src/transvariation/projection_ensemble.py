@@ -270,8 +270,8 @@ class RandomProjections(Description):
 
     def own_threshold(self, sensitivity: float) -> float:
         """Return the rank that the majority vote demands."""
-        # The vote is rank > 1 - s; 1e-12 is far below the difference of two ranks and far above rounding errors.
-        return 1 - sensitivity + 1e-12
+        # The vote is rank > 1 - s; 1e-8 is below the difference of two ranks and above rounding errors.
+        return 1 - sensitivity + 1e-8
 
 
 def _share(sensitivity: float | ArrayLike) -> float:

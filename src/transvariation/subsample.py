@@ -1,4 +1,4 @@
-"""A random subsample that depends on what the rows are, not on their order or the units of their values."""
+"""Random subsamples and folds that depend on what the rows are, not on their order or the units of their values."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,6 +7,7 @@ from transvariation._typing import Floats, Indices
 
 SPLITMIX_STEP = np.uint64(0x9E3779B97F4A7C15)
 _ROUNDING = 1e-12  # of the range of a column: smaller differences may be lost when the unit changes
+_N_BINS, _FIRST_EDGE = 32, np.sqrt(2) - 1  # of histograms; decimal numbers do not fall on irrational edges
 
 
 def subsample(X: Floats, size: int) -> Indices:
@@ -24,12 +25,55 @@ def subsample(X: Floats, size: int) -> Indices:
     >>> X[subsample(1000 * X + 7, 4), 0]
     array([9., 1., 7., 4.])
     """
-    key = _rank_keys(X)
+    return _shuffled(_rank_keys(X))[:size]
+
+
+def random_folds(X: Floats, n_folds: int, groups: Indices | None = None) -> Indices:
+    """Draw the number of the fold of each row of `X`, or of each group 0, 1, ...; the sizes differ by one at most.
+
+    Rows, or groups, are put into the order of a hash of their ranks and are dealt out in turn. The folds depend neither
+    on the order of the rows and columns nor on the unit or the origin of a column. Which of several equal rows or
+    groups is in which fold depends on their order, and changes nothing.
+
+    The hash is one of the whole table, too: its ranks, and a histogram of each column. Another sample of the
+    same distribution is divided by other ranks, as if at random, also if it has a single column.
+
+    Examples
+    --------
+    >>> X = np.arange(6.0)[:, None] ** 2
+    >>> random_folds(X, 2), random_folds(1000 * X[::-1] + 7, 2)
+    (array([0, 1, 1, 0, 1, 0]), array([0, 1, 0, 1, 1, 0]))
+    >>> random_folds(X, 2, np.array([0, 0, 0, 1, 1, 2]))
+    array([0, 0, 0, 0, 0, 1])
+    """
+    histograms = np.array([_histogram_key(column) for column in X.T], dtype=np.uint64)
+    keys = splitmix64(_rank_keys(X) ^ histograms.sum(dtype=np.uint64))
+    if groups is not None:
+        of_rows, keys = keys, np.zeros(int(groups.max()) + 1, dtype=np.uint64)
+        np.add.at(keys, groups, of_rows)
+    folds = np.empty(len(keys), dtype=np.intp)
+    folds[_shuffled(keys)] = np.arange(len(keys)) % n_folds
+    return folds if groups is None else folds[groups]
+
+
+def _shuffled(key: NDArray[np.uint64]) -> Indices:
+    """Order keys by a hash of each and of how many equal ones precede it."""
     order = np.argsort(key, kind="stable")
     new = np.append(True, np.diff(key[order]) != 0)
-    n_before = np.arange(len(X)) - np.flatnonzero(new)[np.cumsum(new) - 1]
-    key[order] = splitmix64(key[order] + n_before.astype(np.uint64))
-    return np.argsort(key, kind="stable")[:size]
+    n_before = np.arange(len(key)) - np.flatnonzero(new)[np.cumsum(new) - 1]
+    shuffled = np.empty_like(key)
+    shuffled[order] = splitmix64(key[order] + n_before.astype(np.uint64))
+    return np.argsort(shuffled, kind="stable")
+
+
+def _histogram_key(values: Floats) -> np.uint64:
+    """Hash how many values are in each part of the range; ranks alone are the same for all columns without ties."""
+    present = values[~np.isnan(values)]
+    size = np.abs(present).max(initial=np.finfo(float).tiny)
+    relative = present / size - present.min(initial=size) / size
+    bins = (_N_BINS * relative / max(relative.max(initial=0.0), np.finfo(float).tiny) + _FIRST_EDGE).astype(np.intp)
+    counts = np.bincount(bins, minlength=_N_BINS + 1).astype(np.uint64)
+    return splitmix64(counts + (np.arange(len(counts), dtype=np.uint64) << np.uint64(32))).sum(dtype=np.uint64)
 
 
 def row_keys(X: Floats) -> NDArray[np.uint64]:

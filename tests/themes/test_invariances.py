@@ -3,8 +3,9 @@
 Units: the classifiers in `ANY_UNIT` give the same p-values for any positive scale and any shift of each feature. Those
 in `COMMON_UNIT` measure Euclidean distances, as their definitions demand: only one scale for all features, and any
 shifts, change nothing; `StandardScaler` before them removes the dependence. Mixtures depend on the scale by the start
-that mclust takes, unless ``start="svd"``. Folds of ``"cv"`` and ``"split"`` are drawn by the position of the rows, as
-are the random starts of k-means, maps and projections: for these, only a refit in the same order is the same.
+that mclust takes, unless ``start="svd"``, and by its rule to stop, unless `tol` is small. The random starts of k-means
+and maps are drawn by the position of the rows, and random projections by the position of the features: for these, only
+a refit in the same order is the same.
 """
 
 import io
@@ -62,7 +63,7 @@ COMMON_UNIT = {
     "TOCC loo": TOCC(calibration="loo"),
     "PAMTOCC": PAMTOCC(3),
     "DensityTOCC kde": DensityTOCC(density="kde"),
-    "DensityTOCC svd": DensityTOCC(density=GaussianMixtureBIC((1, 2), ["EEE", "VVV"], start="svd")),
+    "DensityTOCC svd": DensityTOCC(density=GaussianMixtureBIC((1, 2), ["EEE", "VVV"], start="svd", tol=1e-9)),
     "SVDD": SVDD(),
     "DDSIMCA": DDSIMCA(1),
     "DDSIMCA cv": DDSIMCA(1, calibration="cv"),
@@ -76,9 +77,7 @@ OWN_UNIT = {
     "SOMOCC": SOMOCC(random_state=0),
 }
 EVERY = ANY_UNIT | COMMON_UNIT | OWN_UNIT
-BY_POSITION = {
-    name for name in EVERY if name.endswith((" cv", " split")) or name.startswith(("Calibrated", "KMeans", "SOM"))
-}
+BY_POSITION = {name for name in EVERY if name.startswith(("KMeans", "SOM"))}
 BY_FEATURE = {name for name in EVERY if name.startswith(("Projection", "KMeans", "SOM"))}  # random draws per feature
 
 
@@ -168,6 +167,23 @@ def test_order_of_training_samples(name):
     X, Z = data()
     if name not in BY_POSITION:
         refitted(name, X[np.random.default_rng(2).permutation(len(X))], Z)
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("calibration", ["loo", "cv", "split"])
+@pytest.mark.parametrize("name", sorted(EVERY.keys() - BY_POSITION))
+def test_order_of_samples_and_features_and_units_together(name, calibration, grouped):
+    """Also of the calibration samples, which tie with themselves, alone or together."""
+    X, Z = data()[0], np.concatenate(data())
+    rng, groups = np.random.default_rng(5), np.repeat(np.arange(15), 2) if grouped else np.arange(30)
+    rows, columns = rng.permutation(len(X)), np.arange(3) if name in BY_FEATURE else np.array([2, 0, 1])
+    unit = 1.0 if name in OWN_UNIT else 0.001 if name in COMMON_UNIT else np.array([1000.0, 0.003, 7.7])
+    first, second = (clone(EVERY[name]).set_params(calibration=calibration, sensitivity=0.8) for _ in range(2))
+    first.fit(X, groups=groups)
+    second.fit(((X + [4.0, -2.0, 64.0]) * unit)[rows][:, columns], groups=groups[rows])
+    new = ((Z + [4.0, -2.0, 64.0]) * unit)[:, columns]
+    np.testing.assert_allclose(results(second, new), results(first, Z), atol=1e-9)
+    np.testing.assert_array_equal(np.concatenate([results(first, z[None]) for z in Z]), results(first, Z))
 
 
 @pytest.mark.parametrize("name", EVERY)

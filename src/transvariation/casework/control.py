@@ -89,7 +89,7 @@ class PreprocessedNeighbors(DetectorDescription):
         if not any(step.learns for step in steps):
             return neighbors.held_out_scores(steps.transform(X), plan, n_jobs)
         found = []
-        for train, test in calibration_folds("cv", len(X), plan.groups):
+        for train, test in calibration_folds("cv", X, plan.groups):
             rows = clone(steps).fit(take_rows(X, train)).transform(X)
             scored, scores = neighbors.unfitted().fit(rows, plan.groups).held_out_scores(rows, plan, n_jobs)
             chosen = np.isin(scored, test)

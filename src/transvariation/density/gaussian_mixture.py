@@ -47,7 +47,8 @@ class GaussianMixtureBIC(GaussianMixtureMixin, BaseEstimator):
         choices on the glass data, or scaled principal axes of the standardised variables, the default of newer versions
         of mclust. In one dimension EM starts from quantiles.
     tol : float, default=1e-5
-        EM stops when the log likelihood l changes by less than ``tol * (1 + |l|)``.
+        EM stops when the log likelihood l changes by less than ``tol * (1 + |l|)``, as in mclust. As l depends on the
+        unit, so does the end, by more than rounding errors unless `tol` is small.
     max_iter : int, default=1000
         The largest number of EM iterations.
     max_start : int, default=1000

@@ -201,7 +201,7 @@ def _fold(train: np.ndarray, test: np.ndarray) -> list[dict[str, Any]]:
     """Do what :class:`CalibratedOCC` does with a pipeline; reductions are fitted once and shared by the classifiers."""
     glass = load_glass()
     known, unseen, others = glass.control.iloc[train], glass.control.iloc[test], glass.recovered
-    parts = [(known.iloc[kept], known.iloc[scored]) for kept, scored in calibration_folds("cv", len(known))]
+    parts = [(known.iloc[kept], known.iloc[scored]) for kept, scored in calibration_folds("cv", known)]
     outcomes = []
     for reduction, make in REDUCTIONS.items():
         whole = _reduced(make(), known, known, unseen, others)
