@@ -11,8 +11,8 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.decomposition import TruncatedSVD
 from sklearn.ensemble import IsolationForest
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.neighbors import LocalOutlierFactor, NearestNeighbors
 from sklearn.model_selection import KFold
+from sklearn.neighbors import LocalOutlierFactor, NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import OneClassSVM

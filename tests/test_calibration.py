@@ -7,6 +7,7 @@ from dataclasses import asdict
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import binom
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.ensemble import IsolationForest
@@ -134,14 +135,27 @@ def test_p_values_are_the_same_in_any_batch(normal, mode):
     np.testing.assert_array_equal(alone, classifier.p_values(fresh))
 
 
-def test_split_sensitivity_is_exact_on_average():
+@pytest.mark.parametrize("p", [1, 2])  # the ranks of one feature alone would give all samples the same halves
+def test_split_sensitivity_is_exact_on_average(p):
     """With 19 calibrating objects and a continuous score the share accepted is exactly 18/20 on average."""
     rng = np.random.default_rng(2)
     shares = [
-        np.mean(Mean(calibration="split").fit(rng.normal(size=(38, 2))).predict(rng.normal(size=(400, 2))) == 1)
+        np.mean(Mean(calibration="split").fit(rng.normal(size=(38, p))).predict(rng.normal(size=(400, p))) == 1)
         for _ in range(400)
     ]
     assert abs(np.mean(shares) - 18 / 20) < 4 * np.std(shares) / np.sqrt(len(shares))
+
+
+@pytest.mark.parametrize("n", [20, 38, 61])
+def test_split_sensitivity_holds_for_two_values_of_any_probability(n):
+    """The halves follow from the number of ones: the expected sensitivity is a sum over all samples."""
+    accepted = np.empty((n + 1, 2))
+    for ones in range(n + 1):
+        known = np.random.default_rng(0).permutation(np.repeat([0.0, 1.0], [n - ones, ones]))[:, None]
+        accepted[ones] = Mean(calibration="split").fit(known).predict([[0.0], [1.0]]) == 1
+    share = np.linspace(0.01, 0.99, 99)
+    zeros, ones = accepted.T @ binom.pmf(np.arange(n + 1)[:, None], n, share)
+    assert ((1 - share) * zeros + share * ones).min() >= 0.9
 
 
 def test_resubstitution_misses_the_sensitivity_where_loo_holds_it():

@@ -264,8 +264,8 @@ class CalibratedOCC(OneClassClassifier):
     >>> glass = load_glass()
     >>> pipeline = make_pipeline(PCA(2), NeighborTOCC())
     >>> classifier = CalibratedOCC(pipeline).fit(glass.control)
-    >>> bool((classifier.predict(glass.control) == 1).mean() >= 0.9)
-    True
+    >>> round(float((classifier.predict(glass.control) == 1).mean()), 1)
+    0.9
     """
 
     def __init__(

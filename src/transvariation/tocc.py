@@ -24,7 +24,8 @@ class TOCC(SlidingWindowMixin, TransvariationClassifier):
         How the threshold is set. ``"resubstitution"``, as published: at the quantile of the training samples' own tp,
         without a guarantee for new samples. The other modes use scores of samples that the classifier was fitted
         without: each sample in turn (``"loo"``, at most 1,000 refits), in ten folds (``"cv"``), of half of the samples
-        (``"split"``), or in the folds of a scikit-learn splitter.
+        (``"split"``), or in the folds of a scikit-learn splitter. Folds are drawn by ranks of the values, whatever the
+        order of rows and features and the units; a splitter draws them by position.
     tau_max : {"count", "half", "product"}, default="count"
         What tau is divided by; see :func:`transvariation.transvariation_probability`.
     ties : {"proper", "literal"}, default="proper"
