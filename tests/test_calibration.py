@@ -32,6 +32,7 @@ from transvariation import (
     transvariation_probability,
 )
 from transvariation.base import OneClassClassifier
+from transvariation.calibration import CalibrationPlan, calibration_folds
 from transvariation.description import Description
 from transvariation.exceptions import DuplicatedSamples, OutliersLeftOut
 
@@ -432,3 +433,25 @@ def test_copied_samples_are_warned_of():
     NeighborTOCC().fit(copied, groups=np.arange(90) % 60)  # known to be replicates
     NeighborTOCC().fit(np.vstack([X, X[:6]]))  # few copies are harmless
     NeighborTOCC().fit(rng.integers(0, 3, size=(90, 2)))  # counts are equal by chance
+
+
+def test_folds_of_groups_by_hand():
+    groups = np.array([2, 0, 2, 1, 0, 3])
+    scored = [rows.tolist() for _, rows in calibration_folds("loo", 6, groups)]
+    assert scored == [[1, 4], [3], [0, 2], [5]]
+    assert len(calibration_folds("cv", 6, groups)) == 4  # as many as groups
+    assert len(calibration_folds("cv", 50)) == 10
+    assert len(calibration_folds("cv", 10)) == 10
+    assert len(calibration_folds("cv", 9)) == 9
+
+
+@pytest.mark.parametrize(("length", "gap"), [(1.0, 0), (1.5, 3), (2.0, 4), (60.0, 10)])
+def test_samples_near_a_fold_in_time_do_not_describe_the_class_for_it(length, gap):
+    """Twice the length of a block, and at most one fold in ten."""
+    folds = CalibrationPlan("blocks", 100, block_length=length).folds
+    assert len(folds) == 10
+    describing, scored = folds[5]
+    assert scored.tolist() == list(range(50, 60))
+    assert describing.tolist() == [*range(50 - gap), *range(60 + gap, 100)]
+    with pytest.raises(ValueError, match="it takes no groups"):
+        _ = CalibrationPlan("blocks", 100, np.arange(100)).folds

@@ -13,6 +13,7 @@ from transvariation.conformal import (
     check_p_values,
     conformal_threshold,
     group_weights,
+    margin,
     p_values,
     weighted_p_values,
 )
@@ -127,3 +128,19 @@ def test_a_sensitivity_beyond_the_samples_names_what_they_support():
         assert conformal_threshold(np.arange(15), 0.95, held_out=True) == -np.inf
     assert conformal_threshold([3.0, 1.0, 2.0], 1e-9) == 3.0  # the highest score is the last threshold
     assert conformal_threshold([3.0, 1.0, 2.0], 1e-9, weights=[1, 1, 1]) == 3.0
+
+
+def test_margins_of_rejected_scores_are_negative():
+    assert margin([-1.0, 2.0, 2.0, np.inf], [1.0, 2.0, 0.5, np.inf]).tolist() == [-2.0, 0.0, 1.5, 0.0]
+
+
+@pytest.mark.parametrize("weights", [None, np.full(5, 0.2)])
+def test_a_sensitivity_of_nearly_zero_has_the_highest_score_as_threshold(weights):
+    assert conformal_threshold(np.arange(5.0), 1e-12, weights=weights) == 4.0
+
+
+def test_a_wrong_weight_or_p_value_is_named_by_its_value():
+    with pytest.raises(ValueError, match=r"at least 0, not -3\.0"):
+        weighted_p_values([1.0, 2.0, 3.0], [2.0], [1.0, -3.0, -4.0], [1.0])
+    with pytest.raises(ValueError, match=r"p-value 1\.5 is not between 0 and 1"):
+        check_p_values([0.5, 1.5, 2.5])

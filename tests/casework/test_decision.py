@@ -59,6 +59,7 @@ def test_a_p_value_at_the_level_excludes():
         (8, None, 0.9, "control", False),
         (29, 40, 0.9, "background", True),  # with fewer than 30 control fragments
         (30, 40, 0.9, "control", True),
+        (31, 40, 0.9, "control", True),
         (30, 40, 0.97, "background", True),  # 0.97 needs 33 units
         (1, 20, 0.97, "background", True),  # neither supports it: at 20 / 21 by the background
         (50, 50, 1.0, "background", False),
