@@ -1,8 +1,6 @@
 """More rows than one core, memory or machine handles: time and memory against n, processes and peers."""
 
-import os
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -51,31 +49,6 @@ def sizes(short: bool) -> Iterator[dict[str, Any]]:
                 cpu, wall, peak = cost(f"{HERE}:{function}", path=path)
                 row = {"n": n, "fit": how, "CPU s": cpu, "wall s": wall, "CPU us per row": 1e6 * cpu / n}
                 yield row | {"peak MB": peak, "data MB": 16 * n / 1e6}
-
-
-def processes(short: bool) -> Iterator[dict[str, Any]]:
-    """Strong scaling: the same rows with one and two worker processes, by the clock."""
-    import dask.array as da
-    from distributed import Client, LocalCluster
-
-    n = 40_000 if short else 10_000_000
-    first = None
-    for workers in (1, 2):
-        with (
-            LocalCluster(workers, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
-            Client(cluster) as client,
-        ):
-            rows = da.random.default_rng(0).normal(size=(n, 2), chunks=(n // 16, 2)).persist()
-            classifier = dask.TOCC().fit(rows)
-            (classifier.predict(rows[: n // 4]) == 1).sum().compute()  # imports and machine code are there now
-            before = sum(client.run(time.process_time).values())
-            start = time.perf_counter()
-            (classifier.predict(rows) == 1).sum().compute()
-            wall = time.perf_counter() - start
-            cpu = sum(client.run(time.process_time).values()) - before
-        first = first or wall
-        row = {"processes": workers, "n": n, "wall s": wall, "speed-up": first / wall, "CPU s of the workers": cpu}
-        yield row | {"load average": os.getloadavg()[0]}
 
 
 def peers(short: bool) -> Iterator[dict[str, Any]]:
@@ -127,11 +100,5 @@ def nearest_of_dask_ml(X: np.ndarray, Z: np.ndarray) -> Iterator[dict[str, Any]]
 
 
 def run(short: bool) -> Iterator[Table]:
-    yield Table(
-        "scaling_processes",
-        "Scoring by dask.TOCC on a local Dask cluster",
-        list(processes(short)),
-        "By the clock: other work on the machine (load average) slows it down.",
-    )
     yield Table("scaling_peers", "The same data, two variables, one process", list(peers(short)))
     yield Table("scaling_size", "Fit and score n rows of two features in a separate process", list(sizes(short)))
