@@ -86,6 +86,43 @@ def test_ranges_and_preprocessing_are_previewed_and_judged(page, spectra):
     assert "after detrend,snv,sg:15" in page.inner_text("#summary")
 
 
+def test_the_page_speaks_of_samples_before_and_after_judging(page, spectra):
+    def texts():
+        return page.evaluate("document.querySelector('header').innerText + document.querySelector('main').innerText")
+
+    assert "fragment" in texts()
+    read(page, *spectra)
+    page.wait_for_selector("#before .line", state="attached")
+    assert page.inner_text("h1") == "Are these samples authentic?"
+    assert page.inner_text(".drop .role >> nth=0") == "Known"
+    assert not re.search("fragment|recovered(?!.csv)|excluded", texts())
+    page.click("#advanced > summary")
+    page.select_option("#words", "case")
+    assert page.inner_text("h1") == "Could these fragments come from the same source?"
+    page.select_option("#words", "")
+    assert page.inner_text("h1") == "Are these samples authentic?"
+    press_judge(page)
+    assert not re.search("fragment|recovered(?!.csv)|excluded", texts())
+    for line in ("#overview .line", "#importance .line"):  # drawn in a colour, whatever the words
+        page.wait_for_selector(line, state="attached")
+        assert page.eval_on_selector(line, "line => getComputedStyle(line).stroke") != "none"
+
+
+def test_regions_are_scaled_to_the_same_variance(page, spectra):
+    read(page, *spectra)
+    page.fill(".range input >> nth=1", "1600")
+    page.click("#add-range")
+    page.fill(".range input >> nth=2", "2000")
+    page.select_option("#regions", "regions")
+    page.wait_for_selector("#after .line", state="attached")
+    press_judge(page)
+    known, new = (pd.read_csv(io.BytesIO(table)) for table in spectra)
+    expected = judge(known, new, preprocess="regions", ranges=[(1000, 1600), (2000, 2840)])
+    shown_p = page.evaluate("fetch(document.querySelector('a[data-kind=json]').href).then((r) => r.json())")
+    assert shown_p["settings"]["preprocess"] == "regions"
+    assert [c["p_value"] for c in shown_p["conclusions"]] == [c.p_value for c in expected.conclusions]
+
+
 def test_few_positions_are_chosen_one_by_one(page, spectra):
     tables = [pd.read_csv(io.BytesIO(table), index_col=0).iloc[:, 600:1000:16] for table in spectra]
     read(page, *tables)

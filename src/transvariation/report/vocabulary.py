@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
+from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
 from transvariation.casework.settings import TABLES
@@ -21,6 +22,11 @@ _SAMPLE = (
     (
         r"could the recovered fragments come from the same source as the control fragments\?",
         "are the new samples authentic?",
+    ),
+    (r"could these fragments come from the same source\?", "are these samples authentic?"),
+    (
+        r"control fragments, whose source is known, and a table of recovered fragments, whose source is in question",
+        "known samples of a class and a table of new samples that may not belong to it",
     ),
     (r"(\d+) of (\d+) recovered fragments? excluded", r"\1 of \2 new samples not authentic"),
     (r"^not excluded(?=:|$)", "authentic"),
@@ -51,7 +57,7 @@ _SAMPLE = (
 _PATTERNS = [(re.compile(r"(?<!\w)(?:" + phrase + r")(?!\w)", re.IGNORECASE), words) for phrase, words in _SAMPLE]
 _NAMES_KEPT = 2_000  # of a case; more take long to look for
 
-_NAMES = ("name", "fragment", "source", "sources", "variable", "features", "axes", "svg", "spectrum", "known")
+_NAMES = ("name", "fragment", "source", "sources", "variable", "features", "axes", "svg", "spectrum", "known", "kinds")
 
 _speaks: ContextVar[tuple[str, re.Pattern[str] | None]] = ContextVar("vocabulary", default=("case", None))
 
@@ -82,14 +88,26 @@ def speaking(result: "CaseResult") -> Iterator[str]:
     ------
     {"case", "sample"}
     """
-    words = words_of(result)
     names = {c.fragment for c in result.conclusions} | {k.fragment for k in result.inputs.known}
     names |= {*result.inputs.features, *(k.source for k in result.inputs.known if k.source)}
     files = [str(table["file"]) for which in TABLES if (table := getattr(result.inputs, which))]
     names |= {file for file in files if file not in TABLES}  # as tables in memory are called
+    with speaking_of(words_of(result), names):
+        yield words_of(result)
+
+
+@contextmanager
+def speaking_of(words: str, names: Iterable[str]) -> Iterator[None]:
+    """Speak in a vocabulary until the block ends; names from the tables stay.
+
+    Parameters
+    ----------
+    words : {"case", "sample"}
+    names : iterable of str
+    """
     token = _speaks.set((words, _kept(names) if words == "sample" else None))
     try:
-        yield words
+        yield
     finally:
         _speaks.reset(token)
 
@@ -165,3 +183,41 @@ def replaced(text: str) -> str:
 def _put(words: str, found: re.Match[str]) -> str:
     after = found.expand(words)
     return after[:1].upper() + after[1:] if found[0][:1].isupper() else after
+
+
+class _Texts(HTMLParser):
+    """Collect the texts and labels of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found += [value for name, value in attrs if value and name in ("aria-label", "data-busy")]
+
+    def handle_data(self, data: str) -> None:
+        self.found.append(" ".join(data.split()))
+
+
+def page_vocabulary(page: str, further: Iterable[str] = ()) -> dict[str, str]:
+    """Return the texts of a page, as they are in HTML, that differ for a laboratory, and how they read there.
+
+    Parameters
+    ----------
+    page : str
+    further : iterable of str
+        Texts that scripts put into the page.
+
+    Returns
+    -------
+    dict of str to str
+
+    Examples
+    --------
+    >>> from transvariation.report.vocabulary import page_vocabulary
+    >>> page_vocabulary("<h1>Recovered  fragments</h1><p>p-value</p>")
+    {'Recovered fragments': 'New samples'}
+    """
+    texts = _Texts()
+    texts.feed(page)
+    return {text: after for text in (*texts.found, *further) if (after := replaced(text)) != text}

@@ -30,6 +30,7 @@ from transvariation.casework.settings import (
     WORDS,
     CaseSettings,
 )
+from transvariation.report.vocabulary import page_vocabulary
 from transvariation.report.wording import DECIMAL_MARKS, ROLE_NAMES, TABLE_NAMES
 from transvariation.web.guard import Guard
 from transvariation.web.workers import Worker, WorkError, failure
@@ -68,7 +69,7 @@ RUNS = ("normal", "new")
 THIRD = ("", "nfi", "background", "foreign")
 UNREADABLE = "The request could not be read; reload the page."
 HELP = "https://transvariation.readthedocs.io"
-CHOICES = {
+CHOICES: dict[str, Any] = {
     "roles": {role: ROLE_NAMES.get(role, role) for role in ROLES},
     "tables": TABLE_NAMES,
     "decimals": DECIMAL_MARKS,
@@ -80,6 +81,10 @@ CHOICES = {
     "fields": CASE_FIELDS,
     "defaults": CaseSettings().to_dict(),
 }
+
+
+def _template(name: str) -> str:
+    return (files("transvariation.web") / "templates" / f"{name}.html").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -161,7 +166,7 @@ class Page:
     async def index(self, request: Request) -> Response:
         """Return the page, or that of monitoring or validation, with the token that its requests must carry."""
         name = request.url.path.strip("/") or "index"
-        text = (files("transvariation.web") / "templates" / f"{name}.html").read_text(encoding="utf-8")
+        text = _template(name)
         filled = {
             "csrf": request.scope["csrf"],
             "max_bytes": self.limits.max_bytes,
@@ -182,7 +187,8 @@ class Page:
 
     async def choices(self, request: Request) -> Response:
         """Return what can be chosen: roles of columns, methods, reductions, details of a case."""
-        return JSONResponse(CHOICES)
+        offered = [text for name in ("roles", "missing", "methods", "leads") for text in CHOICES[name].values()]
+        return JSONResponse(CHOICES | {"vocabulary": page_vocabulary(_template("index"), offered)})
 
     async def tables(self, request: Request) -> Response:
         """Take the tables and how to read them; return what was understood. Tables not sent are those of a case."""

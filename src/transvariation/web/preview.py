@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from transvariation._typing import Floats
+from transvariation.report.vocabulary import said
 from transvariation.report.wording import located_text, problem_text, table_title
 from transvariation.tables import Limits, Problem, Table, TableError
 from transvariation.tables.excel import sheet_titles
@@ -55,8 +56,8 @@ def show_table(table: Table, which: str, *, spectral: bool) -> dict[str, Any]:
     summary = table.summary()
     labels = {column: role for column, role in table.roles.items() if role != "measurement"}
     return {name: summary[name] for name in ("file", "objects", "sources", "fragments")} | {
-        "title": table_title(which, summary, len(chosen), (len(seen), len(headers))),
-        "notes": [located_text(note, "page") for note in notes[:NOTES]] + more,
+        "title": said(table_title(which, summary, len(chosen), (len(seen), len(headers)))),
+        "notes": [said(located_text(note, "page")) for note in notes[:NOTES]] + more,
         "columns": list(labels if spectral else table.roles),
         "labels": labels,
         "header": ["row name", *titles],

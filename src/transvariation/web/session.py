@@ -4,6 +4,7 @@ import base64
 import io
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from itertools import compress
 from typing import Any
@@ -18,7 +19,7 @@ from transvariation.casework.reading import CaseTables, read_case
 from transvariation.casework.settings import TABLES
 from transvariation.casework.variables import preprocessing_for, select_ranges, spectral_axis
 from transvariation.report.demo import demo_tables
-from transvariation.report.vocabulary import speaking, spoken
+from transvariation.report.vocabulary import said, speaking, speaking_of, spoken
 from transvariation.report.wording import caution_text, error_text, problem_text
 from transvariation.tables import Limits, Table, TableError, read_table
 from transvariation.tables.opening import HeldGrid, hold
@@ -147,12 +148,19 @@ class Session:
             if table is not None:
                 shown[which] = table
         axis, equal = spectral_axis(tables.features), duplicate_cautions(tables.control_table, tables.recovered_table)
-        return {
-            "features": list(tables.features) if axis is None or len(axis) <= FEW else [],
-            "axis": None if axis is None else [float(axis.min()), float(axis.max())],
-            "tables": {which: show_table(table, which, spectral=axis is not None) for which, table in shown.items()},
-            "warnings": [*(caution_text(each, settings) for each in equal), *doubts],
-        }
+        with self._speaking(settings, tables):
+            return {
+                "words": settings.words_for(axis is not None),
+                "features": list(tables.features) if axis is None or len(axis) <= FEW else [],
+                "axis": None if axis is None else [float(axis.min()), float(axis.max())],
+                "tables": {which: show_table(each, which, spectral=axis is not None) for which, each in shown.items()},
+                "warnings": spoken([*(caution_text(each, settings) for each in equal), *doubts]),
+            }
+
+    def _speaking(self, settings: CaseSettings, tables: CaseTables) -> AbstractContextManager[None]:
+        """Speak in the vocabulary of the tables; their names and those of their columns stay."""
+        columns = {*tables.control_table.roles, *tables.recovered_table.roles}
+        return speaking_of(settings.words_for(tables.axis is not None), {*self.names.values(), *columns})
 
     def _read(self, settings: CaseSettings, left_out: Sequence[str] = ()) -> CaseTables:
         """Read the tables of the case, unless they were read with the same settings."""
@@ -200,7 +208,8 @@ class Session:
             preprocessing = preprocessing_for(chosen.steps, list(compress(tables.features, kept))).fit(known[:, kept])
             after = segments(axis[kept], preprocessing.transform(before[:, kept]))
         n, m = len(some(len(known))), len(some(len(new)))
-        drawn = f"{n} of {len(known)} control and {m} of {len(new)} recovered spectra"
+        with self._speaking(chosen, tables):
+            drawn = said(f"{n} of {len(known)} control and {m} of {len(new)} recovered spectra")
         return {
             "kinds": ["control"] * n + ["recovered"] * m,
             "words": f"{kept.sum()} of {len(kept)} variables. Drawn: {drawn}.",

@@ -47,6 +47,7 @@ from transvariation.report.case_text import (
 from transvariation.report.controls import joint_lines, joint_of, matrix_frame, own_warnings
 from transvariation.report.digits import Digits
 from transvariation.report.page import Section
+from transvariation.report.vocabulary import words_of
 from transvariation.report.wording import (
     ALONE,
     disagreement,
@@ -76,6 +77,7 @@ def view(result: CaseResult) -> dict[str, Any]:
     return {
         "name": _file_name(result),
         "sensitivity": model.sensitivity,
+        "words": words_of(result),
         "headline": headline(result),
         "conclusive": result.concludes,
         "key": _key(result),

@@ -51,7 +51,7 @@ export function working(busy) {
   $("working").hidden = !busy;
   $("judge").disabled = busy;
   $("elapsed").textContent = "";
-  $("judged").textContent = busy ? "Comparing the fragments. This takes seconds, and minutes for thousands of them." : "";
+  $("judged").textContent = busy ? $("judged").dataset.busy : "";
   if (busy && focused) $("cancel").focus();
 }
 
@@ -92,6 +92,27 @@ export async function ask(path, options = {}) {
   } catch {
     return { problems: [{ message: "The program no longer responds. Start it again and open the new address." }] };
   }
+}
+
+// The texts of the page that differ between vocabularies, as they are for a case and for samples.
+const ATTRIBUTES = ["aria-label", "data-busy"];
+function vocabulary(pairs) {
+  const walker = document.createTreeWalker(document.documentElement, NodeFilter.SHOW_TEXT), found = [];
+  const note = (text, set) => { if (text.trim() in pairs) found.push({ case: text, sample: text.replace(text.trim(), pairs[text.trim()]), set }); };
+  while (walker.nextNode()) {
+    const node = walker.currentNode;
+    node.nodeValue = node.nodeValue.replace(/\s+/g, " ");
+    note(node.nodeValue, (words) => { node.nodeValue = words; });
+  }
+  for (const name of ATTRIBUTES) for (const node of document.querySelectorAll(`[${name}]`)) note(node.getAttribute(name), (words) => node.setAttribute(name, words));
+  return found;
+}
+
+// Speak of a case or of samples. The texts are collected before anything of a case is shown.
+let texts = null;
+export function speak(words) {
+  texts ||= vocabulary(choices.vocabulary);
+  for (const text of texts) text.set(text[words]);
 }
 
 // Roles of columns, methods, reductions and details of a case, as the server lists them.

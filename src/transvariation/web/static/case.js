@@ -1,6 +1,6 @@
 // Steps 3 and 4: the conclusions at a sensitivity, as the server states them, and the files to save.
 
-import { $, ask, make, open, sensitivity, showProblems, waiting } from "./base.js";
+import { $, ask, make, open, sensitivity, showProblems, speak, waiting } from "./base.js";
 import { drawFigures, drawOverview } from "./figures.js";
 import { drawPlane, resetPlane } from "./plane.js";
 import { showReasons } from "./reasons.js";
@@ -12,6 +12,7 @@ let shown = PAGE;
 
 export function showCase(view) {
   Object.assign(open, { view, chosen: null });
+  speak(view.words);
   sort(null, true);
   $("only-excluded").checked = false;
   $("sensitivity").value = view.sensitivity;
@@ -137,7 +138,7 @@ function drawTable() {
   body.replaceChildren(...rows.slice(0, shown).map(tableRow));
   if (focused) body.querySelector("button[aria-current]")?.focus();
   const part = rows.length < all.length ? `Listed are only those with the conclusion “${open.view.key.against}”: ${rows.length} of ${all.length}. ` : "";
-  $("listed").textContent = part + (shown < rows.length ? `The first ${shown} of ${rows.length} fragments. The saved files hold all.` : "");
+  $("listed").textContent = part + (shown < rows.length ? `The first ${shown} of ${rows.length}. The saved files hold all.` : "");
   $("none").hidden = rows.length > 0;
   $("more").hidden = rows.length <= shown;
   $("more").textContent = `Show more (${rows.length - shown} left)`;

@@ -1,6 +1,6 @@
 // Steps 1 and 2: the tables go to the server, and what it understood of them is shown.
 
-import { $, ask, choices, fill, leave, make, open, remember, showProblems, waiting } from "./base.js";
+import { $, ask, choices, fill, leave, make, open, remember, showProblems, speak, waiting } from "./base.js";
 import { offerVariables } from "./variables.js";
 
 const TABLES = ["control", "recovered"];
@@ -16,6 +16,8 @@ const fileOf = (table) => input(slot(table) === "third" ? "third-file" : table);
 const problemsOf = (table) => $(`${slot(table)}-problems`);
 let roles = {}; // of columns, by table, as the user set them
 let held = { case: null, files: {} }; // tables that the program has and the form has not: after a reload, or the example
+
+let recognised = "case"; // the vocabulary of the tables
 
 const SLOTS = ["control", "recovered", "third"];
 for (const name of SLOTS) {
@@ -196,6 +198,8 @@ function showFaults({ problems, files = {}, tables = {} }) {
 }
 
 function showUnderstood(answer, asked) {
+  recognised = answer.words;
+  speak(recognised);
   Object.assign(open, { view: null, chosen: null, reading: asked });
   const order = [...TABLES, ...THIRD].filter((table) => answer.tables[table]);
   $("previews").replaceChildren(...order.map((table) => understood(answer.tables[table], table, table in answer.files)));
@@ -219,6 +223,7 @@ function showUnderstood(answer, asked) {
 fill($("method"), choices.methods);
 fill($("lead"), choices.leads);
 fill($("words"), { "": "of samples for spectra, otherwise of a case", ...choices.words });
+$("words").addEventListener("change", () => speak($("words").value || recognised));
 fill($("reduce"), { "": "no reduction", ...choices.reductions });
 const reducing = () => { $("reduce-to").parentElement.hidden = !$("reduce").value; };
 $("reduce").addEventListener("change", reducing);

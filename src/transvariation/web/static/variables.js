@@ -24,6 +24,7 @@ export function offerVariables(answer, asked) {
   for (const id of CHOSEN) $(id).value = steps.find((step) => [...$(id).options].some((each) => each.value === step)) || "";
   $("filter").value = filter;
   $("window").value = points || 11;
+  $("regions").value = steps.includes("regions") ? "regions" : "";
   if (axis) preview();
 }
 
@@ -72,7 +73,7 @@ function ranges() {
 
 function preprocess() {
   const filter = $("filter").value;
-  return [...CHOSEN.map((id) => $(id).value), filter && `${filter}:${$("window").value || 11}`].filter(Boolean).join(",");
+  return [...CHOSEN.map((id) => $(id).value), filter && `${filter}:${$("window").value || 11}`, $("regions").value].filter(Boolean).join(",");
 }
 
 // The settings of the variables; null if none is chosen. All are chosen by default.
@@ -115,4 +116,4 @@ $("features").addEventListener("input", () => {
   if (axis) previewSoon();
   else if (!isFew()) { earlier = null; countChosen(); }
 });
-for (const id of [...CHOSEN, "filter", "window"]) $(id).addEventListener("input", previewSoon);
+for (const id of [...CHOSEN, "filter", "window", "regions"]) $(id).addEventListener("input", previewSoon);
