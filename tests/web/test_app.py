@@ -664,7 +664,7 @@ def test_preview_shows_spectra_preprocessed_within_the_ranges(client, spectra):
     case = _upload(client, *spectra).json()["case"]
     asked = {"ranges": [[850, 950], [1000, 1100.5]], "preprocess": "snv"}
     found = client.post(f"/api/cases/{case}/preview", json=asked).json()
-    assert found["words"] == "202 of 401 variables. Drawn: 12 of 30 control and 6 of 6 recovered spectra."
+    assert found["words"] == "202 of 401 variables. Drawn: 12 of 30 known and 6 of 6 new spectra."
     assert found["kinds"] == ["control"] * 12 + ["recovered"] * 6
     frames = [pd.read_csv(io.BytesIO(table), index_col=0) for table in spectra]
     (before,) = found["before"]
