@@ -124,7 +124,7 @@ def fit_classifier(
 ) -> tuple[OneClassClassifier, dict[str, type[Warning]]]:
     """Fit the classifier of a case; return it and its warnings. A failure is raised in the terms of a case.
 
-    The rows are put into an order that depends on their values only: folds of a calibration are drawn by position.
+    The rows are put into an order that depends on their values only, so that not even rounding errors depend on theirs.
     """
     classifier = make_classifier(settings, sensitivity, list(map(str, X.columns)))
     order, numbers = subsample(X.to_numpy(dtype=float), len(X)), check_groups(groups, len(X))
