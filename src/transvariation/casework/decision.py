@@ -43,6 +43,9 @@ class Basis:
         The largest standard error of the p-values of the fragments, from the draws of background fragments.
     ratio_error : float
         The same of their log10 likelihood ratios.
+    n_compared : int
+        The number of background sources that the control was compared with: also those with too few fragments for the
+        design of the case, which do not calibrate.
     """
 
     n: int
@@ -51,13 +54,15 @@ class Basis:
     source_p_values: dict[str, float] = field(default_factory=dict)
     monte_carlo_error: float = 0.0
     ratio_error: float = 0.0
+    n_compared: int = 0
 
     def indistinguishable(self, sensitivity: float) -> tuple[tuple[str, ...], Rate] | None:
         """Return the background sources that cannot be distinguished from the control, and their share."""
         if not self.rates:
             return None
         found = sorted((name for name, p in self.source_p_values.items() if is_accepted(p, sensitivity)), key=str)
-        return tuple(found), measure_rate(np.arange(self.n) < len(found), np.arange(self.n))
+        numbers = np.arange(self.n_compared or self.n)
+        return tuple(found), measure_rate(numbers < len(found), numbers)
 
     def measured_rates(self, sensitivity: float) -> tuple[Rate, Rate] | None:
         """Return false exclusion and false inclusion at a sensitivity, with n and intervals; None without any."""
@@ -521,7 +526,8 @@ class GroupEvidence:
 class Group(GroupEvidence):
     """Recovered fragments that cannot be distinguished from each other, and their joint evidence.
 
-    Groups are formed at a sensitivity of 0.9, whatever the sensitivity of the conclusions.
+    Groups are formed so that nine of ten sets of one source stay together, whatever the sensitivity of the conclusions;
+    without a background, nine of ten pairs.
 
     Attributes
     ----------

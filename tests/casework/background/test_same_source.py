@@ -161,3 +161,9 @@ def test_small_differences_are_noticed_where_sources_vary_little():
         fresh = same_source_pairs([[transform(x) for x in s] for s in _sources(300, rng)], Design(1), rng)
         assert (model.p_values(scaled_differences(fresh)) <= 0.1).mean() == pytest.approx(0.1, abs=0.04)
     assert p[1] < 0.02 < p[0]
+
+
+def test_sources_with_too_few_fragments_calibrate_only_if_others_are_few():
+    pairs, whole = (sources_of(make_glass(40, m, 1, np.random.default_rng(m))) for m in (2, 4))
+    assert SameSourceDifferences(Design(3)).fit(pairs + whole).n_sources_ == 40
+    assert SameSourceDifferences(Design(3)).fit(pairs + whole[:20]).n_sources_ == 60

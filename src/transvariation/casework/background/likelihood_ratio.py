@@ -91,8 +91,8 @@ def calibrate_background(
     ratios, fold = np.empty(len(raw)), pairs.source % N_FOLDS
     for number in range(N_FOLDS):
         ratios[fold == number] = calibration(fold != number)(raw[fold == number])
-    sources = differences.sources_
-    numbers = sum(map(len, sources)), len(sources) * (len(sources) - 1) // 2
+    n = differences.n_sources_
+    numbers = sum(len(differences.sources_[i]) for i in np.unique(kinds[0].source)), n * (n - 1) // 2
     rounds = [int(kind.part.max()) + 1 for kind in kinds]
     n_parts = min(N_PAIR_PARTS, *(n if n > 1 else N_PAIR_PARTS for n in rounds))
     whole = np.repeat([n == 1 for n in rounds], [len(kind.part) for kind in kinds])  # all comparisons: nothing is drawn

@@ -166,12 +166,10 @@ class Background:
             The mean of the control fragments, as `means` transforms them.
         design : Design
         """
-        model = self.differences(design)
-        pairs = model.pairs_
-        part = pairs.part == 0
-        p = model.p_values((center - pairs.questioned[part]) / np.sqrt(1 / design.known + 1 / design.questioned))
-        source = pairs.source[part]
-        return np.array([np.median(p[source == i]) for i in range(len(self.usable))])
+        model, scale = self.differences(design), np.sqrt(1 / design.known + 1)
+        means = [self.means([x[: design.questioned_replicates] for x in source]) for source in self.usable]
+        p = model.p_values((center - np.concatenate(means)) / scale)
+        return np.array([np.median(each) for each in np.split(p, np.cumsum([len(m) for m in means])[:-1])])
 
     def error_rates(self, design: Design, sensitivities: Sequence[float]) -> tuple[list[Rate], list[Rate]]:
         """Measure false exclusion and false inclusion at sensitivities; sources are left out in turn."""
@@ -187,7 +185,7 @@ class Background:
 
     def rates(self, design: Design) -> dict[str, tuple[float, ...]]:
         """Measure the error rates at many sensitivities, up to the highest one that the sources support."""
-        n = len(self.usable)
+        n = self.differences(design).n_sources_
         highest = n / (n + 1)
         chosen = (*SENSITIVITIES[highest - _ROUNDING > SENSITIVITIES].tolist(), highest)
         found: dict[str, tuple[float, ...]] = {"sensitivity": chosen}

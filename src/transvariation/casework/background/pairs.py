@@ -19,6 +19,7 @@ N_PAIRS_DRAWN = 60_000  # same-source comparisons that are drawn from a backgrou
 N_DIFFERENT = 96_000  # different-source comparisons
 NEAR_SHARE = 0.75  # of the different-source comparisons that are made with the nearest sources
 STEPS = (0.7548776662466927, 0.5698402909980532)  # of a sequence that fills the unit square evenly
+MIN_IN_DESIGN = 30  # sources with enough fragments for a design, from which on the others are left out
 N_PAIR_PARTS = 4  # of the drawn comparisons, by which the Monte Carlo error is estimated
 
 
@@ -115,8 +116,9 @@ def draw_pairs(
 
     In each round every fragment is questioned once, together with others if the design has several, against known
     fragments from the rest; if the background is large, only some fragments of each source. There are as many rounds
-    as `n_pairs` allows. Fragments and replicates take turns, so that few rounds try all divisions of a small source. A
-    source with too few fragments for the design is divided as far as it goes.
+    as `n_pairs` allows. Fragments and replicates take turns, so that few rounds try all divisions of a small source.
+    Sources with too few fragments for the design may vary less or more than others and are left out, unless too few
+    others remain: then they are divided as far as they go.
 
     Parameters
     ----------
@@ -129,7 +131,9 @@ def draw_pairs(
     sides: tuple[list[Any], list[Any]] = ([], [])
     counts: list[Indices] = []
     replicates: list[Indices] = []
-    usable = [(number, rows) for number, rows in enumerate(row_numbers(background)) if len(rows) > 1]
+    numbered = list(enumerate(row_numbers(background)))
+    fill = [(number, rows) for number, rows in numbered if len(rows) >= design.known + design.questioned]
+    usable = fill if len(fill) >= MIN_IN_DESIGN else [(number, rows) for number, rows in numbered if len(rows) > 1]
     ways = 1 if n_pairs is None else max(_n_divisions(rows, design) for _, rows in usable)
     enough = max(len(rows) for _, rows in usable) * len(usable) if n_pairs is None else n_pairs
     most = max(1, enough // len(usable) // min(ways, N_PAIR_PARTS))

@@ -75,7 +75,7 @@ class SameSourceDifferences:
     def fit(self, background: Sequence[Source]) -> "SameSourceDifferences":
         """Learn from a background: one list of fragments per source."""
         usable = [source for source in background if len(source) > 1]
-        n = self.n_sources_ = len(usable)
+        n = len(usable)
         if n < MIN_SOURCES_TO_CALIBRATE:
             raise ValueError(
                 f"the background has {n} sources with two or more fragments; at least {MIN_SOURCES_TO_CALIBRATE} are "
@@ -84,6 +84,7 @@ class SameSourceDifferences:
         rng = np.random.default_rng(self.seed)
         rows, moments = background_rows(usable), source_moments(usable)
         draw = self.draw_ = draw_pairs(usable, self.design, rng, self.n_pairs)
+        self.n_sources_ = len(np.unique(draw.source))  # that calibrate
         weights, owner, times = _reference_weights(usable, self.design.questioned_replicates)
         sets = [_drawn_sets(source, self.design, rng) for source in row_numbers(usable)]
         self.n_neighbors_ = [k * times for k in N_NEIGHBORS]

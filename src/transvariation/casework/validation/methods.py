@@ -87,7 +87,7 @@ def judge_comparisons(
     model = background.differences(used)
     found = {
         "transvariation": model.p_values(scaled_differences(pairs)),
-        "n": np.full(len(pairs.source), len(background.usable)),
+        "n": np.full(len(pairs.source), model.n_sources_),
     }
     if ratios and (ratio := background.calibrated(used)) is not None:
         check = TransferCheck(background, design.known, r, design.known + 1)
