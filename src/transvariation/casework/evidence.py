@@ -16,7 +16,7 @@ from transvariation.conformal import is_accepted
 
 RatiosBySystem = dict[str, tuple[float, str]]  # log10 likelihood ratio and bound by system
 
-GROUPING_SENSITIVITY = 0.9  # at which recovered fragments are grouped
+GROUPING_SENSITIVITY = 0.9  # the share of sets of one source that should stay together; without a background, of pairs
 MAX_FRAGMENTS_GROUPED = 60  # recovered fragments; of more, no groups are formed
 
 
@@ -32,11 +32,14 @@ class GroupingRates:
         The share of sets of one source that do not form a single group.
     mixed : Rate
         The share of sets of two sources, half of each, in which fragments of both share a group.
+    level : float
+        Two fragments with a p-value of at most this are separate.
     """
 
     fragments: int
     divided: Rate
     mixed: Rate
+    level: float = 1 - GROUPING_SENSITIVITY
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -108,9 +111,9 @@ class BackgroundEvidence(Evidence):
     grouping: GroupingRates | None = None
 
 
-def group_fragments(pair_p_values: Floats) -> tuple[tuple[int, ...], ...]:
+def group_fragments(pair_p_values: Floats, level: float = 1 - GROUPING_SENSITIVITY) -> tuple[tuple[int, ...], ...]:
     """Find sets of two or more fragments of which every pair is indistinguishable (complete linkage)."""
-    accepted = is_accepted(pair_p_values, GROUPING_SENSITIVITY)
+    accepted = is_accepted(pair_p_values, 1 - level)
     distances = squareform(np.where(accepted, 1 - pair_p_values, 2.0), checks=False)
     labels = fcluster(linkage(distances, "complete"), 1.0, "distance")
     groups = (np.flatnonzero(labels == label).tolist() for label in np.unique(labels))

@@ -1,6 +1,7 @@
 """The error rates of grouping recovered fragments."""
 
 import numpy as np
+import pytest
 from tests.casework.conftest import make_glass, sources_of
 
 from transvariation.casework import CaseResult, judge
@@ -36,3 +37,11 @@ def test_a_case_with_groups_states_how_often_they_are_wrong():
     assert "of sets of 4 fragments of one source are divided" in group_lines(result)[-1]
     assert CaseResult.from_dict(result.to_dict()).grouping == result.grouping
     assert judge(known, questioned, log=True, sensitivity=0.5, group="no").grouping is None
+
+
+@pytest.mark.parametrize("n_fragments", [2, 4])
+def test_sets_of_one_source_stay_together_in_nine_of_ten_whatever_their_size(n_fragments):
+    sources = sources_of(make_glass(120, 6, 2, np.random.default_rng(3), between=0.1))
+    rates = measure_grouping(sources, n_fragments, 2)
+    assert rates.divided.low <= 0.1 <= rates.divided.high
+    assert rates.divided.share < 0.17

@@ -54,13 +54,18 @@ def compare_with_background(
         ratios.append(log10_lr(pair, design))
         if ratios[-1] and (calibrated := background.calibrated(design)):
             errors[i, 1] = calibrated.errors(pair)[0]
-    differences, n = background.differences(usual), len(background.usable)
+    differences = background.differences(usual)
+    n = differences.n_sources_
     names = [name for name, x in zip(tables.background_names, tables.background, strict=False) if len(x) > 1]
     shares = zip(names, background.source_p_values(control.mean(axis=0), usual).tolist(), strict=False)
     alike = {name: p for name, p in shares if is_accepted(p, 0.99)}
     groups: tuple[tuple[int, ...], ...] = ()
+    grouping = None
     if 2 <= len(recovered) <= MAX_FRAGMENTS_GROUPED:
-        groups = group_fragments(background.pair_p_values(recovered, usual.questioned_replicates))
+        r = usual.questioned_replicates
+        grouping = measure_grouping(tables.background, len(recovered), r, seed)
+        levels = () if grouping is None else (grouping.level,)
+        groups = group_fragments(background.pair_p_values(recovered, r), *levels)
     joint = [
         (one_pair(control.mean(axis=0), recovered[list(group)].mean(axis=0), design), design)
         for group in groups
@@ -73,15 +78,15 @@ def compare_with_background(
             1 / (n + 1),
             background.rates(usual),
             alike,
-            *errors.max(axis=0).tolist(),
+            float(errors[:, 0].max()),
+            float(errors[:, 1].max()),
+            len(background.usable),
         ),
         p_values=ranks,
         univariate=None if tables.is_summarised else univariate,
         ratios=tuple(ratios),
         groups=groups,
-        grouping=measure_grouping(tables.background, len(recovered), usual.questioned_replicates, seed)
-        if groups
-        else None,
+        grouping=grouping,
         group_p_values=tuple(_p_value(background, *each) for each in joint),
         group_ratios=tuple(log10_lr(*each) for each in joint),
         likelihood={} if ratio is None else {SYSTEM: ratio.performance},
