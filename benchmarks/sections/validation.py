@@ -261,7 +261,7 @@ def grouping() -> list[dict[str, Any]]:
     return [
         {"grouping": "transvariation", "groups": "; ".join(_listed(items, ours))}
         | {name: format_rate(rate) for name, rate in measured.items()},
-        {"grouping": "Scott-Knott", "groups": "; ".join(_listed(items, theirs))},
+        {"grouping": "Scott-Knott, one element at a time", "groups": "; ".join(_listed(items, theirs))},
     ]
 
 
