@@ -437,21 +437,21 @@ def test_copied_samples_are_warned_of():
 
 def test_folds_of_groups_by_hand():
     groups = np.array([2, 0, 2, 1, 0, 3])
-    scored = [rows.tolist() for _, rows in calibration_folds("loo", 6, groups)]
+    scored = [rows.tolist() for _, rows in calibration_folds("loo", np.eye(6), groups)]
     assert scored == [[1, 4], [3], [0, 2], [5]]
-    assert len(calibration_folds("cv", 6, groups)) == 4  # as many as groups
-    assert len(calibration_folds("cv", 50)) == 10
-    assert len(calibration_folds("cv", 10)) == 10
-    assert len(calibration_folds("cv", 9)) == 9
+    assert len(calibration_folds("cv", np.eye(6), groups)) == 4  # as many as groups
+    assert len(calibration_folds("cv", np.eye(50))) == 10
+    assert len(calibration_folds("cv", np.eye(10))) == 10
+    assert len(calibration_folds("cv", np.eye(9))) == 9
 
 
 @pytest.mark.parametrize(("length", "gap"), [(1.0, 0), (1.5, 3), (2.0, 4), (60.0, 10)])
 def test_samples_near_a_fold_in_time_do_not_describe_the_class_for_it(length, gap):
     """Twice the length of a block, and at most one fold in ten."""
-    folds = CalibrationPlan("blocks", 100, block_length=length).folds
+    folds = CalibrationPlan("blocks", np.zeros((100, 1)), block_length=length).folds
     assert len(folds) == 10
     describing, scored = folds[5]
     assert scored.tolist() == list(range(50, 60))
     assert describing.tolist() == [*range(50 - gap), *range(60 + gap, 100)]
     with pytest.raises(ValueError, match="it takes no groups"):
-        _ = CalibrationPlan("blocks", 100, np.arange(100)).folds
+        _ = CalibrationPlan("blocks", np.zeros((100, 1)), np.arange(100)).folds

@@ -444,8 +444,9 @@ def _measured_otherwise(values: dict[str, Any], settings: CaseSettings) -> str:
     reasons = "; ".join(_SIGNS[sign] for sign in values["signs"]) or "location and variation together are unusual"
     where = f" (in {listed(values['variables'], 8)} beyond all of them)" if values["variables"] else ""
     return (
-        f"this case is unlike {printable(values['background'])}: {reasons}{where}. A share of {values['share']:.2g} of "
-        "its sources are as unlike the others. Check that both are in the same units and on the same scale, and use a "
+        f"this case is unlike {printable(values['background'])}: {reasons}{where}. "
+        f"{100 * values['share']:.2g}% of its sources are as unlike the others. Check "
+        "that both are in the same units and on the same scale, and use a "
         "background of the same laboratory."
     )
 

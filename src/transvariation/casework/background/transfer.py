@@ -105,7 +105,7 @@ class TransferCheck:
         case = self._describe(self._locations(_center(own[: len(known)])[None]), variances)
         signed, joint = self._unlike(case)
         n = len(self.background.usable)
-        p_value = (1 + np.count_nonzero(self._joint >= joint[0]) / N_SETS) / (n + 1)
+        p_value = (1 + int(np.count_nonzero(self._joint >= joint[0])) / N_SETS) / (n + 1)
         return Transfer(p_value, tuple(dict.fromkeys(self._signs(signed[0]))), n)
 
     def _signs(self, signed: Floats) -> Iterator[str]:
