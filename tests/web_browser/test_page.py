@@ -235,7 +235,7 @@ def test_print_shows_the_conclusions_without_controls(page, tables, screenshot):
     words = page.locator("#conclusions thead th:visible").all_inner_texts()
     assert words == ["fragment", "conclusion", "p-value", "differs by itself in"]
     assert "Tables: control control.csv, recovered recovered.csv." in page.inner_text("#summary")
-    assert "The first 300 of 400 fragments" in page.inner_text("#listed")
+    assert "The first 300 of 400. The saved files hold all." in page.inner_text("#listed")
     assert page.locator(".key i.r").evaluate("mark => getComputedStyle(mark).printColorAdjust") == "exact"
     page.emulate_media(media="screen")
     page.click("#more")
