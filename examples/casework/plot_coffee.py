@@ -29,7 +29,7 @@ from transvariation.metrics import type_ii_error
 from transvariation.preprocessing import make_preprocessing
 from transvariation.report.acceptance_figures import acceptance_figure, distance_figure, spectrum_figure, type_ii_figure
 from transvariation.report.case import write_report
-from transvariation.report.wording import headline, statement
+from transvariation.report.wording.statements import headline, statement
 from transvariation.spectral_bands import spectral_band
 
 spectra, labels = load_coffee()

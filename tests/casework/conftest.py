@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from transvariation.casework import judge
-from transvariation.report.wording import warning_texts as said  # noqa: F401
+from transvariation.report.wording.cautions import warning_texts as said  # noqa: F401
 
 AXIS = np.arange(1000.0, 1600.0, 5.0)  # 120 positions
 ELEMENTS = ["Na", "Mg", "Al", "K", "Ca"]

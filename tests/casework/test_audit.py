@@ -11,6 +11,7 @@ from transvariation.casework.model_file import fit_model
 from transvariation.cli import main
 from transvariation.persistence import read_about
 from transvariation.report.demo import write_tables
+from transvariation.report.wording.notices import difference_text
 
 pytestmark = pytest.mark.slow
 
@@ -37,8 +38,10 @@ def test_a_changed_number_is_named_with_both_values(folder):
     (folder / "edited.json").write_text(json.dumps(content))
     found = verify(folder / "edited.json")
     assert not found.confirmed
-    assert len(found.differences) == 1
-    assert found.differences[0].startswith(".conclusions[3].p_value: 0.123456 saved, ")
+    (difference,) = found.differences
+    assert (difference.place, difference.saved) == (".conclusions[3].p_value", "0.123456")
+    assert 0 <= float(difference.recomputed) <= 1
+    assert difference_text(difference) == f"conclusions[3].p_value: 0.123456 saved, {difference.recomputed} recomputed"
 
 
 def test_a_changed_or_missing_table_prevents_the_recomputation(folder, tmp_path):
@@ -74,7 +77,7 @@ def test_a_model_is_fitted_again_and_changed_numbers_are_named(folder, tmp_path)
     save(classifier, forged, about=read_about(model)["about"])
     ran = CliRunner().invoke(main, ["verify", str(forged)])
     assert (ran.exit_code, sha256 in ran.output) == (1, False)
-    assert "3 of 73 numbers differ" in ran.output
+    assert "3 of 73 values differ; the first: " in ran.output
     assert not verify(model, folder=tmp_path).recomputed
 
 

@@ -9,7 +9,7 @@ from tests.casework.conftest import ELEMENTS, make_glass
 from transvariation.casework import judge
 from transvariation.casework.checks import check_drift, check_homogeneity, check_replicates
 from transvariation.casework.fragments import gather_fragments
-from transvariation.report.wording import check_text
+from transvariation.report.wording.cautions import check_text
 
 
 def _fragments(table):
@@ -93,6 +93,7 @@ def test_rows_twice_under_one_label_and_equal_recovered_fragments_are_reported()
     recovered = control.iloc[:4].assign(Na=control["Na"] + 0.01, fragment=["Q1", "Q1", "Q2", "Q2"])
     recovered.iloc[2:, 2:] = recovered.iloc[:2, 2:].to_numpy()
     said = {caution.code: caution.values for caution in judge(twice, recovered).cautions}
-    assert said["same-labels"]["first"] == "2 of F1 in rows 5, 14"
+    first = {"fragment": "F1", "replicate": "2", "rows": [5, 14]}
+    assert said["same-labels"] == {"role": "control", "n": 1} | first
     assert said["copies-of-recovered"]["pairs"] == [["Q2", "Q1"]]
     assert "same-labels" not in {caution.code for caution in judge(control, recovered.iloc[:2]).cautions}

@@ -14,7 +14,7 @@ from transvariation.casework.decision import is_accepted
 from transvariation.report.case import write_report
 from transvariation.report.console import show_case
 from transvariation.report.controls import joint_lines, matrix_frame
-from transvariation.report.wording import headline
+from transvariation.report.wording.statements import headline
 
 WINDOWS = ["P0", "P1", "P2"]
 

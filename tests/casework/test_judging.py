@@ -10,7 +10,7 @@ from tests.casework.conftest import ELEMENTS, make_glass, said
 
 from transvariation import load_glass, load_nfi_glass
 from transvariation.casework import METHODS, CaseError, CaseResult, SettingsError, judge
-from transvariation.report.wording import disagreement, headline, statement
+from transvariation.report.wording.statements import disagreement, headline, statement
 from transvariation.tables import TableError
 
 
@@ -221,20 +221,6 @@ def test_a_group_of_excluded_fragments_is_excluded_as_a_group():
     (group,) = result.groups
     assert not group.accepted
     assert group.p_values["control"] == pytest.approx(1 / math.comb(43, 3))
-
-
-def test_steps_and_the_share_done_are_reported(glass):
-    known, questioned, background = glass
-    steps = []
-    judge(known, questioned, background=background, log=True, progress=lambda *step: steps.append(step))
-    assert steps[0] == ("reading the tables", 0)
-    assert any("fragment 2 of 3" in words for words, _ in steps)
-    shares = [share for _, share in steps]
-    assert shares == sorted(shares)
-    assert shares[-1] < 1
-    steps.clear()
-    judge(known, questioned, log=True, progress=lambda *step: steps.append(step))
-    assert [share for _, share in steps] == [0, None, 0.9]
 
 
 def test_logarithms_given_as_data(glass, usual):

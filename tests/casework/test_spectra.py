@@ -19,7 +19,8 @@ from transvariation.cli import main
 from transvariation.persistence import read_about
 from transvariation.preprocessing import make_preprocessing
 from transvariation.report.case import case_html, case_pdf
-from transvariation.report.wording import description, error_text
+from transvariation.report.wording.remedies import error_text
+from transvariation.report.wording.statements import description
 from transvariation.tables import TableError
 
 

@@ -9,7 +9,7 @@ from transvariation import load_glass
 from transvariation.casework import REDUCTIONS, CaseSettings, judge
 from transvariation.casework.variables import positions, spectral_axis
 from transvariation.report.case import case_html
-from transvariation.report.wording import description
+from transvariation.report.wording.statements import description
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from transvariation.report.case_text import (
     conclusion_frame,
     summary_lines,
 )
-from transvariation.report.wording import headline, verdict
+from transvariation.report.wording.statements import headline, verdict
 
 GLASS = load_glass()
 CONTROL, RECOVERED = GLASS.control[["K", "Mg"]], GLASS.recovered[["K", "Mg"]]

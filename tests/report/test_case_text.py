@@ -13,7 +13,8 @@ from transvariation.report.case_text import (
     ratio_sentence,
     sentences,
 )
-from transvariation.report.wording import headline, in_words, verdict
+from transvariation.report.wording.numbers import in_words
+from transvariation.report.wording.statements import headline, verdict
 
 GLASS = load_glass()
 

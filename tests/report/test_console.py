@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from transvariation.report.console import show_case
-from transvariation.report.wording import headline
+from transvariation.report.wording.statements import headline
 
 
 def _screen(result, width):

@@ -4,13 +4,19 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import pytest
 
 from transvariation import web
 from transvariation.casework import errors
+from transvariation.casework.audit import Difference
+from transvariation.casework.database import Finding
+from transvariation.casework.progress import ProgressStep
 from transvariation.casework.settings import CaseSettings
-from transvariation.report.wording import REMEDIES, error_text, table_title
+from transvariation.report.wording.notices import _FINDINGS, _STEPS, difference_text, finding_text, step_text
+from transvariation.report.wording.remedies import REMEDIES, error_text
+from transvariation.report.wording.statements import table_title
 from transvariation.tables import Problem, SettingsError, TableError, problems
 
 PYTHON = problems.REMEDIES | errors.REMEDIES
@@ -69,3 +75,40 @@ def test_the_scripts_of_the_page_say_nothing_about_conclusions():
         "by itself",
     ):
         assert words not in text
+
+
+def test_every_step_has_words():
+    assert set(get_args(get_type_hints(ProgressStep)["code"])) == set(_STEPS)
+    assert step_text(ProgressStep("background", {"fragment": 2, "of": 3}, within=("first", "A"))) == (
+        "first: A: comparing with the background, fragment 2 of 3"
+    )
+
+
+def test_every_finding_in_a_database_has_words():
+    said = [
+        finding_text(Finding("duplicates", {"n": 2}, ("P1", "P2"))),
+        finding_text(Finding("replicates", {"n": 2}, tuple(f"P{i}" for i in range(7)))),
+        finding_text(Finding("outlying replicate", {"far": 6.0, "by_variable": {"Mg": 3, "Al": 1}}, (), ("Mg", "Al"))),
+        finding_text(Finding("outlying source", {"far": 6.0, "by_variable": {"Mg": 1}}, ("P3",), ("Mg",))),
+        finding_text(Finding("units", {"factor": 30.0}, variables=("Mg", "Al"))),
+        finding_text(Finding("drift", variables=("Al",))),
+        finding_text(Finding("missing", {"by_variable": {"Mg": 0.125}}, variables=("Mg",))),
+    ]
+    assert len(said) == len(_FINDINGS)
+    assert said == [
+        "2 rows repeat the measurements of another row exactly (P1, P2)",
+        "2 rows share source, fragment and replicate with another row (P0, P1, P2, P3, P4 and 2 more)",
+        "measurements more than 6 robust standard deviations from the others: Mg 3, Al 1",
+        "sources more than 6 robust standard deviations from the others: Mg 1 (P3)",
+        "the medians of the tables differ by more than a factor of 30: Mg, Al; check the units",
+        "values change with the order of measurement: Al",
+        "values are missing or below detection: Mg (12.5%)",
+    ]
+
+
+def test_differences_name_the_place_and_both_values():
+    assert difference_text(Difference(".model.n", "3", "4")) == "model.n: 3 saved, 4 recomputed"
+    assert difference_text(Difference(".model.n", "", None)) == "model.n: only in what was saved"
+    assert difference_text(Difference("a.npy", "1.0", "2.0", 3, 9)) == (
+        "a.npy: 3 of 9 values differ; the first: 1.0 saved, 2.0 recomputed"
+    )

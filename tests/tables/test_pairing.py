@@ -2,7 +2,7 @@
 
 import pytest
 
-from transvariation.report.wording import error_text
+from transvariation.report.wording.remedies import error_text
 from transvariation.tables import TableError, TableSettings, align, read_pair, read_table
 
 CONTROL = b"id,Na (wt%),Mg,Fe\nA,1,2,0.1\nB,3,4,\nC,5,7,0.3\n"

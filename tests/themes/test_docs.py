@@ -275,10 +275,10 @@ def test_the_extras_are_those_of_the_project():
 
 def test_methods_and_reductions_are_explained_on_the_page_and_named_in_the_help():
     from transvariation.casework import METHODS, REDUCTIONS
-    from transvariation.report import wording
+    from transvariation.report.wording import statements
 
     page = " ".join((DOCS / "commands.md").read_text(encoding="utf-8").split())
-    words = wording.METHODS | wording.REDUCTIONS
+    words = statements.METHODS | statements.REDUCTIONS
     for name, explained in words.items():
         assert f"`{name}` : {explained}" in page
     for command in ("judge", "fit"):

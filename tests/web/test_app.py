@@ -34,7 +34,9 @@ from transvariation.preprocessing import SNV
 from transvariation.report.case_text import conclusion_frame
 from transvariation.report.demo import demo_tables
 from transvariation.report.monitoring import monitoring_summary
-from transvariation.report.wording import ALONE, format_p, headline, statement, warning_texts
+from transvariation.report.wording.cautions import warning_texts
+from transvariation.report.wording.numbers import format_p
+from transvariation.report.wording.statements import ALONE, headline, statement
 from transvariation.web import worker, workers
 from transvariation.web.app import HELP, STATIC, Page, PageLimits, make_app
 from transvariation.web.guard import COOKIE

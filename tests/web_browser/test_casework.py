@@ -8,7 +8,7 @@ from tests.web_browser.actions import choose_third, judge_tables, press_judge, r
 
 from transvariation.casework import judge
 from transvariation.report.case_text import sentences
-from transvariation.report.wording import headline
+from transvariation.report.wording.statements import headline
 
 pytestmark = pytest.mark.browser
 

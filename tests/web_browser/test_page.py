@@ -28,7 +28,9 @@ from transvariation import load_glass, load_nfi_glass
 from transvariation.casework import judge
 from transvariation.report.case import error_rates
 from transvariation.report.demo import demo_tables
-from transvariation.report.wording import format_p, headline, statement, verdict, warning_texts
+from transvariation.report.wording.cautions import warning_texts
+from transvariation.report.wording.numbers import format_p
+from transvariation.report.wording.statements import headline, statement, verdict
 
 pytestmark = pytest.mark.browser
 

@@ -6,7 +6,7 @@ import json
 import math
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from transvariation import __version__
 from transvariation.casework.errors import CaseError
 from transvariation.casework.judging import judge
 from transvariation.casework.model_file import fit_model
+from transvariation.casework.progress import Progress
 from transvariation.casework.reading import NFI
 from transvariation.casework.result import CaseResult
 from transvariation.casework.settings import TABLES, CaseSettings
@@ -48,6 +49,27 @@ class TableFound:
 
 
 @dataclass(frozen=True)
+class Difference:
+    """A place where a saved and a recomputed case or model differ; `transvariation.report.wording` puts it in words.
+
+    Attributes
+    ----------
+    place : str
+        A path into the JSON file, a file in a model, or the name of a software.
+    saved, recomputed : str or None
+        What is there, None if nothing is. Of an array, the first values that differ, or its kinds.
+    n, of : int
+        How many values of an array differ, and how many it has.
+    """
+
+    place: str
+    saved: str | None
+    recomputed: str | None
+    n: int = 1
+    of: int = 1
+
+
+@dataclass(frozen=True)
 class Verification:
     """The comparison of a saved case with a recomputation.
 
@@ -55,10 +77,8 @@ class Verification:
     ----------
     tables : tuple of TableFound
         The tables that the case names.
-    differences : tuple of str
-        Where the recomputed case differs, with both values.
-    versions : tuple of str
-        Versions of software that differ, with both.
+    differences, versions : tuple of Difference
+        Where the recomputed case differs, and which software has another version.
     recomputed : bool
         Whether all tables were there and unchanged, so that the case could be recomputed.
     sha256 : str
@@ -66,8 +86,8 @@ class Verification:
     """
 
     tables: tuple[TableFound, ...]
-    differences: tuple[str, ...]
-    versions: tuple[str, ...]
+    differences: tuple[Difference, ...]
+    versions: tuple[Difference, ...]
     recomputed: bool
     sha256: str = ""
 
@@ -95,9 +115,7 @@ def read_case_file(path: str | Path) -> CaseResult:
         raise CaseError("not-a-case", file=path, reason=error) from None
 
 
-def verify(
-    path: str | Path, *, folder: str | Path | None = None, progress: Callable[[str, float | None], None] | None = None
-) -> Verification:
+def verify(path: str | Path, *, folder: str | Path | None = None, progress: Progress | None = None) -> Verification:
     """Recompute a saved case, or a model that `fit` wrote, from the tables that it names.
 
     Parameters
@@ -160,7 +178,7 @@ def _verify_model(path: Path, folder: str | Path | None) -> Verification:
         raise CaseError("not-a-fitted-model", file=path, reason=error) from None
     tables = (TableFound("control", str(given["file"]), state),)
     now = f"transvariation {__version__}"
-    versions = () if known["written_by"] == now else (f"software: {known['written_by']} then, {now} now",)
+    versions = () if known["written_by"] == now else (Difference("software", known["written_by"], now),)
     if file is None or state != "same":
         return Verification(tables, (), versions, recomputed=False, sha256=known["sha256"])
     with tempfile.TemporaryDirectory() as scratch:
@@ -170,41 +188,45 @@ def _verify_model(path: Path, folder: str | Path | None) -> Verification:
     return Verification(tables, found, versions, recomputed=True, sha256=known["sha256"])
 
 
-def _model_differences(one: Path, two: Path) -> Iterator[str]:
+def _model_differences(one: Path, two: Path) -> Iterator[Difference]:
     with zipfile.ZipFile(one) as saved, zipfile.ZipFile(two) as again:
         for name in sorted({*saved.namelist(), *again.namelist()} - {HEADER}):
             if name not in saved.namelist() or name not in again.namelist():
-                yield f"{name}: only in the {'saved' if name in saved.namelist() else 'recomputed'} model"
+                yield _only_in(name, name in saved.namelist())
             elif name.endswith(".npy"):
                 a, b = (np.load(io.BytesIO(each.read(name)), allow_pickle=False) for each in (saved, again))
                 if a.shape != b.shape or a.dtype != b.dtype:
-                    yield f"{name}: {a.dtype} {a.shape} saved, {b.dtype} {b.shape} recomputed"
-                elif a.dtype.kind == "f":
+                    yield Difference(name, f"{a.dtype} {a.shape}", f"{b.dtype} {b.shape}")
+                    continue
+                if a.dtype.kind == "f":
                     differs = ~np.isclose(a, b, rtol=TOLERANCE, atol=1e-12, equal_nan=True)
-                    if differs.any():
-                        first = int(np.argmax(differs))
-                        values = f"{float(a.ravel()[first])!r} saved, {float(b.ravel()[first])!r} recomputed"
-                        yield f"{name}: {differs.sum()} of {a.size} numbers differ; the first: {values}"
-                elif not np.array_equal(a, b):
-                    yield f"{name}: {np.sum(a != b)} of {a.size} values differ"
+                else:
+                    differs = np.asarray(a != b)
+                if differs.any():
+                    one_value, other = (repr(each.ravel()[np.argmax(differs)].item()) for each in (a, b))
+                    yield Difference(name, one_value, other, int(differs.sum()), a.size)
             else:
                 yield from _differences(json.loads(saved.read(name)), json.loads(again.read(name)), "")
 
 
-def _versions(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+def _versions(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Difference]:
     for name in before:
         if name in now and name not in ("command", "seed", "date") and str(before[name]) != str(now[name]):
-            yield f"{name}: {before[name]} then, {now[name]} now"
+            yield Difference(name, str(before[name]), str(now[name]))
 
 
-def _differences(one: Any, two: Any, where: str) -> Iterator[str]:
+def _only_in(place: str, is_saved: bool) -> Difference:
+    return Difference(place, "", None) if is_saved else Difference(place, None, "")
+
+
+def _differences(one: Any, two: Any, where: str) -> Iterator[Difference]:
     """Walk through two JSON values and name the places where they differ."""
     if isinstance(one, dict) and isinstance(two, dict):
         for key in {**one, **two}:
             if key in IGNORED or (key == "file" and ".inputs." in where):
                 continue  # the same file, elsewhere
             if key not in one or key not in two:
-                yield f"{where}.{key}: only in the {'saved' if key in one else 'recomputed'} case"
+                yield _only_in(f"{where}.{key}", key in one)
             else:
                 yield from _differences(one[key], two[key], f"{where}.{key}")
     elif isinstance(one, list) and isinstance(two, list) and len(one) == len(two):
@@ -212,6 +234,6 @@ def _differences(one: Any, two: Any, where: str) -> Iterator[str]:
             yield from _differences(a, b, f"{where}[{i}]")
     elif isinstance(one, float) and isinstance(two, int | float) and not isinstance(two, bool):
         if not math.isclose(one, two, rel_tol=TOLERANCE, abs_tol=1e-12):
-            yield f"{where}: {one!r} saved, {two!r} recomputed"
+            yield Difference(where, repr(one), repr(two))
     elif one != two:
-        yield f"{where}: {one!r} saved, {two!r} recomputed"
+        yield Difference(where, repr(one), repr(two))

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from transvariation.casework.errors import CaseError
-from transvariation.casework.judging import Progress, judge_tables
+from transvariation.casework.judging import judge_tables
+from transvariation.casework.progress import Progress, ProgressStep, ignore_progress, progress_of_part
 from transvariation.casework.reading import CaseTables, read_case
 from transvariation.casework.result import CaseResult
 from transvariation.casework.settings import CASE_FIELDS, CaseSettings
@@ -136,17 +137,13 @@ def judge_batch(
     """
     settings, learned = settings or CaseSettings(), list[CaseTables]()
     for i, case in enumerate(cases):
-
-        def step(words: str, share: float | None, i: int = i, name: str = case.name) -> None:
-            if progress is not None:
-                progress(f"{name}: {words}", (i + (share or 0.0)) / len(cases))
-
-        step("reading the tables", 0.0)
+        report = progress_of_part(progress or ignore_progress, case.name, i, len(cases))
+        report(ProgressStep("reading"), 0.0)
         sources = {"control": case.control, "recovered": case.recovered, "background": background}
         own = replace(settings, case={"case_number": case.name, **settings.case, **case.details})
         try:
             tables = _sharing(read_case(sources, own), learned)
-            yield case, judge_tables(tables, own, progress=step, command=command)
+            yield case, judge_tables(tables, own, progress=report, command=command)
         except (ValueError, OSError, ImportError) as error:
             yield case, error
 

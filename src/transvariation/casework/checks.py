@@ -273,8 +273,12 @@ def _label_cautions(table: Table, role: str) -> list[Caution]:
     seen: dict[tuple[str, str], list[int]] = {}
     for key, row in zip(zip(table.fragment_names, table.replicate, strict=True), table.rows.tolist(), strict=True):
         seen.setdefault(key, []).append(row)
-    twice = [f"{key[1]} of {key[0]} in rows {', '.join(map(str, rows))}" for key, rows in seen.items() if len(rows) > 1]
-    return [Caution.of("same-labels", role=role, n=len(twice), first=twice[0])] if twice else []
+    twice = [
+        {"fragment": fragment, "replicate": replicate, "rows": rows}
+        for (fragment, replicate), rows in seen.items()
+        if len(rows) > 1
+    ]
+    return [Caution.of("same-labels", role=role, n=len(twice), **twice[0])] if twice else []
 
 
 def _copy_cautions(control: Fragments, role: str = "control") -> list[Caution]:

@@ -46,14 +46,14 @@ class Finding:
     check : str
         ``"duplicates"``, ``"replicates"``, ``"outlying replicate"``, ``"outlying source"``, ``"units"``, ``"drift"``
         or ``"missing"``.
-    text : str
-        What was found, in a sentence.
+    values : dict
+        Numbers of rows, limits, and counts or shares by variable.
     sources, variables : tuple of str
         The sources and variables concerned.
     """
 
     check: str
-    text: str
+    values: dict[str, Any] = field(default_factory=dict)
     sources: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
 
@@ -353,15 +353,14 @@ class Database:
             return []
         sources = tuple(dict.fromkeys(self.frame.loc[again, "source"]))
         n = int(self.frame.duplicated(list(self.variables)).sum())
-        return [Finding("duplicates", f"{n} rows repeat the measurements of another row exactly", sources)]
+        return [Finding("duplicates", {"n": n}, sources)]
 
     def _twice_labelled(self) -> list[Finding]:
         if "replicate" not in self.frame:
             return []
         twice = self.frame.duplicated(["source", "fragment", "replicate"], keep=False)
         sources = tuple(dict.fromkeys(self.frame.loc[twice, "source"]))
-        text = f"{int(twice.sum())} rows share source, fragment and replicate with another row"
-        return [Finding("replicates", text, sources)] if twice.any() else []
+        return [Finding("replicates", {"n": int(twice.sum())}, sources)] if twice.any() else []
 
     def _outlying(self, scaled: Floats) -> list[Finding]:
         """Find measurements far from their source, and sources far from the others, by robust standard deviations."""
@@ -379,12 +378,11 @@ class Database:
             with np.errstate(invalid="ignore"):
                 row, column = np.nonzero(distance > FAR * np.where(spread > 0, spread, np.inf))
             if len(row):
-                what = "measurements" if check == "outlying replicate" else "sources"
-                counts = np.bincount(column, minlength=len(self.variables))
-                by_variable = ", ".join(f"{self.variables[j]} {counts[j]}" for j in np.flatnonzero(counts))
-                text = f"{what} more than {FAR:g} robust standard deviations from the others: {by_variable}"
+                counts = {
+                    self.variables[j]: int(n) for j, n in zip(*np.unique(column, return_counts=True), strict=True)
+                }
                 far = tuple(dict.fromkeys(map(str, names[row])))
-                found.append(Finding(check, text, far, tuple(self.variables[j] for j in np.flatnonzero(counts))))
+                found.append(Finding(check, {"far": FAR, "by_variable": counts}, far, tuple(counts)))
         return found
 
     def _units(self) -> list[Finding]:
@@ -394,9 +392,8 @@ class Database:
         medians = self.frame[list(self.variables)].abs().groupby(table).median()
         if self.logged:
             medians = 10.0 ** self.frame[list(self.variables)].groupby(table).median()
-        apart = [name for name in self.variables if medians[name].max() > FACTOR * medians[name].min() > 0]
-        text = "the medians of the tables differ by more than a factor of {:g}: {}; check the units"
-        return [Finding("units", text.format(FACTOR, ", ".join(apart)), (), tuple(apart))] if apart else []
+        apart = tuple(name for name in self.variables if medians[name].max() > FACTOR * medians[name].min() > 0)
+        return [Finding("units", {"factor": FACTOR}, variables=apart)] if apart else []
 
     def _drift(self, scaled: Floats) -> list[Finding]:
         """Correlate the residuals within sources, or the values where each source was measured once, with the order."""
@@ -409,14 +406,12 @@ class Database:
             order = within
         p = {name: float(spearmanr(order, frame[name], nan_policy="omit").pvalue) for name in self.variables}
         drifting = tuple(name for name in self.variables if p[name] <= LEVEL / len(p))
-        text = f"values change with the order of measurement: {', '.join(drifting)}"
-        return [Finding("drift", text, (), drifting)] if drifting else []
+        return [Finding("drift", variables=drifting)] if drifting else []
 
     def _missing(self) -> list[Finding]:
         share = self.frame[list(self.variables)].isna().mean()
-        found = [name for name in self.variables if share[name] > 0]
-        text = "values are missing or below detection: " + ", ".join(f"{name} ({share[name]:.1%})" for name in found)
-        return [Finding("missing", text, (), tuple(found))] if found else []
+        found = {name: float(share[name]) for name in self.variables if share[name] > 0}
+        return [Finding("missing", {"by_variable": found}, variables=tuple(found))] if found else []
 
 
 def is_database(path: Any) -> bool:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from scipy.signal import find_peaks
 
-from transvariation._typing import Progress
 from transvariation.casework.astm import compare_by_astm
 from transvariation.casework.background.basis import compare_with_background
 from transvariation.casework.background.survey import SURVEY, SurveyComparison, compare_with_survey, summarise
@@ -27,6 +26,7 @@ from transvariation.casework.errors import CaseError
 from transvariation.casework.evidence import BackgroundEvidence, ControlEvidence, Evidence, RatiosBySystem
 from transvariation.casework.fragments import Fragments
 from transvariation.casework.procedure import Procedure
+from transvariation.casework.progress import Progress, ProgressStep, ignore_progress, progress_of_part
 from transvariation.casework.reading import CaseTables, read_case
 from transvariation.casework.result import CaseResult, Inputs, Measured
 from transvariation.casework.settings import CaseSettings
@@ -74,7 +74,8 @@ def judge(
     procedure : path, optional
         A TOML file that fixes settings and background; see :class:`~transvariation.casework.procedure.Procedure`.
     progress : callable, optional
-        Called with each step in words and the share of the work done before it, or None while that is not known.
+        Called with each :class:`~transvariation.casework.progress.ProgressStep`, a code with numbers, and the share of
+        the work done before it, or None while that is not known.
     **fields
 
     Returns
@@ -102,22 +103,18 @@ def judge(
     else:
         settings = fixed.settings(fields, settings)
         background = fixed.background_of(background)
-    progress = progress or _ignore
-    progress("reading the tables", 0.0)
+    progress = progress or ignore_progress
+    progress(ProgressStep("reading"), 0.0)
     sources = {"control": control, "recovered": recovered, "background": background, "foreign": foreign}
     result = judge_tables(read_case(sources, settings), settings, progress=progress)
     return result if fixed is None else fixed.recorded(result)
-
-
-def _ignore(step: str, share: float | None) -> None:
-    """Report no progress."""
 
 
 def judge_tables(
     tables: CaseTables,
     settings: CaseSettings,
     *,
-    progress: Progress = _ignore,
+    progress: Progress = ignore_progress,
     command: str = "transvariation.casework.judge",
 ) -> CaseResult:
     """Judge a case whose tables were read with the same settings.
@@ -141,12 +138,12 @@ def judge_tables(
     seed, background = settings.seed, None
     if tables.background:
         background = compare_with_background(tables, seed, lambda step, share: progress(step, 0.1 + 0.6 * share))
-    words = f"comparing {len(tables.recovered.names)} recovered with {len(tables.control.names)} control fragments"
-    progress(words, 0.7 if background else None)  # without a background this step is nearly all the work
+    compared = ProgressStep("control", {"recovered": len(tables.recovered.names), "control": len(tables.control.names)})
+    progress(compared, 0.7 if background else None)  # without a background this step is nearly all the work
     if background is not None and not settings.groups_for(tables.axis is not None):
         background = replace(background, groups=(), group_p_values=(), group_ratios=(), grouping=None)
     control = compare_with_control(tables, settings, None if background is None else background.groups)
-    progress("checking the control", 0.9)
+    progress(ProgressStep("checks"), 0.9)
     checks, cautions = check_case(tables, background, np.random.default_rng(seed))
     criterion, matches, further = compare_by_astm(tables, settings.multiplier, settings.min_rsd, seed, settings.astm)
     bases: dict[str, Evidence] = {"control": control} | ({} if background is None else {"background": background})
@@ -198,11 +195,8 @@ def _judge_each(
     """Judge by each control source, and whether fragments could come from any of them."""
     together, cases = replace(settings, controls="together"), []
     for i, (name, each) in enumerate(divided.items()):
-
-        def step(words: str, share: float | None, i: int = i, name: str = name) -> None:
-            progress(f"{name}: {words}", None if share is None else (i + share) / len(divided))
-
-        case = judge_tables(each, together, progress=step, command=command)
+        own = progress_of_part(progress, name, i, len(divided))
+        case = judge_tables(each, together, progress=own, command=command)
         named = tuple(replace(conclusion, control=name) for conclusion in case.conclusions)
         cases.append(replace(case, settings=settings, conclusions=named))
     return CaseResult.of_several(_inputs(tables, ()), cases)

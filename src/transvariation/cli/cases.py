@@ -191,6 +191,7 @@ def verify(case: Path, folder: Path | None) -> None:
     from rich.console import Console
 
     from transvariation.casework.audit import verify as run
+    from transvariation.report.wording.notices import difference_text
 
     with usage_errors(), Console(stderr=True).status("recomputing"):
         found = run(case, folder=folder)
@@ -199,12 +200,12 @@ def verify(case: Path, folder: Path | None) -> None:
         say(f"{table.table}: {table.file}: {states[table.state]}")
     if found.sha256:
         say(f"Model: SHA-256 {found.sha256}")
-    for line in found.versions:
-        say(f"Another version of {line}")
+    for other in found.versions:
+        say(f"Another version of {other.place}: {other.saved} then, {other.recomputed} now")
     if not found.recomputed:
         say("Not recomputed: give the tables as they were (--folder).")
-    for line in found.differences[:20]:
-        say(line.removeprefix("."))
+    for each in found.differences[:20]:
+        say(difference_text(each))
     if len(found.differences) > 20:
         say(f"... and {len(found.differences) - 20} more differences")
     if found.confirmed:

@@ -66,12 +66,12 @@ _ABOUT = ("population", "laboratory", "instrument", "dates", "quality_control")
 def check(file: Path) -> None:
     """Check a database: duplicates, outlying values, units, labels, drift, missing values."""
     from transvariation.casework import Database
+    from transvariation.report.wording.notices import finding_text
 
     with usage_errors():
         findings = Database.read(file).check()
     for finding in findings:
-        some = ", ".join(finding.sources[:5]) + (", ..." if len(finding.sources) > 5 else "")
-        say(f"{finding.check}: {finding.text}" + (f" ({some})" if some else ""))
+        say(f"{finding.check}: {finding_text(finding)}")
     if not findings:
         say("Nothing was found.")
 
@@ -142,6 +142,7 @@ def validate(
         write_validation_json,
         write_validation_report,
     )
+    from transvariation.report.wording.notices import step_text
 
     with usage_errors():
         check_outputs([*reports, json_file], [database])
@@ -163,7 +164,7 @@ def validate(
                 seed=options["seed"],
                 n_jobs=options["jobs"],
                 checkpoint=options["resume"],
-                progress=lambda step, share: progress.update(bar, description=step, completed=share),
+                progress=lambda step, share: progress.update(bar, description=step_text(step), completed=share),
             )
         for each in result.designs:
             say(f"Design {each.design}: {each.n_same:,} comparisons of one source, {each.n_different:,} of two")

@@ -68,7 +68,7 @@ def score(model: Path, table: Path, out: Path | None, missing: str, overwrite: b
     from rich.progress import Progress
 
     from transvariation.casework.model_file import score_table
-    from transvariation.report.wording import listed
+    from transvariation.report.wording.numbers import listed
 
     out = out or table.with_name(f"{table.stem}.scores.csv")
     check_new([out], overwrite)

@@ -215,7 +215,7 @@ def usage_errors() -> Iterator[None]:
         words = [str(part) for part in (error.filename, error.strerror) if part]
         raise click.UsageError(printable_line(": ".join(words) or str(error))) from error
     except (ValueError, ImportError) as error:
-        from transvariation.report.wording import error_text
+        from transvariation.report.wording.remedies import error_text
 
         raise click.UsageError(printable_line(error_text(error, "cli"))) from error
 

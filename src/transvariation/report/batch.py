@@ -10,7 +10,9 @@ from transvariation.casework import CaseResult
 from transvariation.casework.model_file import spreadsheet_safe
 from transvariation.report.case_text import format_ratio
 from transvariation.report.page import Section, write_page
-from transvariation.report.wording import error_text, format_p, headline, plural, verdict
+from transvariation.report.wording.numbers import format_p, plural
+from transvariation.report.wording.remedies import error_text
+from transvariation.report.wording.statements import headline, verdict
 
 TITLE = "Summary of cases"
 Judged = Sequence[tuple[str, CaseResult | Exception]]

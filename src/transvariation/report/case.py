@@ -42,29 +42,23 @@ from transvariation.report.case_text import (
 from transvariation.report.controls import matrix_section
 from transvariation.report.page import Section, page, pdf, write_page
 from transvariation.report.vocabulary import speaking, words_of
-from transvariation.report.wording import (
+from transvariation.report.wording.cautions import UNITS, check_text, warning_texts
+from transvariation.report.wording.numbers import SCALE, SCALE_NAME, format_p, listed, plural
+from transvariation.report.wording.statements import (
     ALONE,
     BY_SURVEY,
     LEAD_WORDS,
     LIMITATIONS,
     PROPOSITIONS,
     QUESTION,
-    SCALE,
-    SCALE_NAME,
     SYSTEMS,
-    UNITS,
     WOULD_CHANGE,
     WOULD_CHANGE_HEADING,
     WOULD_CHANGE_POPULATION,
     another_source,
-    check_text,
     description,
-    format_p,
     guarantee,
     headline,
-    listed,
-    plural,
-    warning_texts,
 )
 
 __all__ = ["write_report"]

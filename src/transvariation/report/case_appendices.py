@@ -15,7 +15,8 @@ from transvariation.report.case_figures import draw_performance, known_values, s
 from transvariation.report.case_text import format_number, format_share, note_lines, tables_of
 from transvariation.report.digits import Digits
 from transvariation.report.page import Section
-from transvariation.report.wording import SYSTEMS, format_p, plural
+from transvariation.report.wording.numbers import format_p, plural
+from transvariation.report.wording.statements import SYSTEMS
 
 DETAILED = 60  # fragments with a table of reasons; the JSON file has all
 STRIPS = 10  # variables of a fragment that are drawn

@@ -13,7 +13,7 @@ from transvariation.casework.foreign import Foreign
 from transvariation.casework.spectra import Spectra
 from transvariation.report.figure_style import DARK, PHONE_WIDTH, RED, WARM
 from transvariation.report.names import PLAIN, label_axes, wrapped
-from transvariation.report.wording import outcome_words
+from transvariation.report.wording.statements import outcome_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

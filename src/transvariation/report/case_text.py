@@ -8,22 +8,16 @@ import pandas as pd
 from transvariation.casework import CaseResult, Conclusion
 from transvariation.casework.background.rates import Rate
 from transvariation.casework.foreign import Foreign
-from transvariation.report.wording import (
+from transvariation.report.wording.cautions import UNITS, warning_texts
+from transvariation.report.wording.numbers import MAX_NAMES_LISTED, format_p, in_words, listed, p_equals, plural
+from transvariation.report.wording.statements import (
     ALONE,
-    MAX_NAMES_LISTED,
-    UNITS,
     another_source,
     disagreement,
-    format_p,
     headline,
-    in_words,
-    listed,
     match_word,
-    p_equals,
-    plural,
     statement,
     verdict,
-    warning_texts,
 )
 from transvariation.tables.problems import Problem, printable
 

@@ -15,6 +15,7 @@ from transvariation.casework import CaseResult, CaseSettings
 from transvariation.casework.batch import BatchCase, file_name, judge_batch
 from transvariation.casework.judging import judge_tables
 from transvariation.casework.procedure import Procedure
+from transvariation.casework.progress import ProgressStep
 from transvariation.casework.reading import read_case
 from transvariation.provenance import command_line
 from transvariation.report.batch import case_frame, write_summary
@@ -23,7 +24,9 @@ from transvariation.report.case_text import conclusion_frame, fact_lines, note_l
 from transvariation.report.controls import joint_lines, matrix_frame, own_warnings
 from transvariation.report.page import CELLS, check_report_name
 from transvariation.report.vocabulary import said, speaking
-from transvariation.report.wording import ALONE, headline, verdict, warning_texts
+from transvariation.report.wording.cautions import warning_texts
+from transvariation.report.wording.notices import step_text
+from transvariation.report.wording.statements import ALONE, headline, verdict
 from transvariation.tables.problems import printable_text
 
 SHOWN = 4  # variables in which a fragment differs by itself
@@ -47,13 +50,16 @@ def judge_case(
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("judging", total=1.0)
 
-        def show(step: str, share: float | None) -> None:
-            bar.update(task, description=step, completed=share or 0.0)
+        def show(words: str, share: float | None) -> None:
+            bar.update(task, description=words, completed=share or 0.0)
             bar.tasks[task].total = None if share is None else 1.0  # without a total the bar moves back and forth
 
-        show("reading the tables", 0.0)
+        def report_step(step: ProgressStep, share: float | None) -> None:
+            show(step_text(step), share)
+
+        report_step(ProgressStep("reading"), 0.0)
         tables = read_case(sources, settings)
-        result = judge_tables(tables, settings, progress=show, command=command_line())
+        result = judge_tables(tables, settings, progress=report_step, command=command_line())
         if procedure is not None:
             result = procedure.recorded(result)
         # Files first: whatever happens to the screen, they exist.
@@ -84,8 +90,8 @@ def judge_cases(
     with Progress(BarColumn(20), TaskProgressColumn(), TextColumn("{task.description}"), console=console) as bar:
         task = bar.add_task("judging", total=1.0)
 
-        def show(step: str, share: float | None) -> None:
-            bar.update(task, description=step, completed=share or 0.0)
+        def show(step: ProgressStep, share: float | None) -> None:
+            bar.update(task, description=step_text(step), completed=share or 0.0)
 
         command = command_line()
         for case, found in judge_batch(cases, background=background, settings=settings, progress=show, command=command):

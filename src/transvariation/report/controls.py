@@ -6,7 +6,9 @@ from transvariation.casework import CaseResult, Conclusion
 from transvariation.casework.controls import Joint
 from transvariation.report.case_text import format_ratio, format_share
 from transvariation.report.page import Section
-from transvariation.report.wording import format_p, listed, plural, verdict, warning_texts
+from transvariation.report.wording.cautions import warning_texts
+from transvariation.report.wording.numbers import format_p, listed, plural
+from transvariation.report.wording.statements import verdict
 from transvariation.tables.problems import printable
 
 ANY = "any of these"

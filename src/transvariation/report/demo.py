@@ -27,7 +27,8 @@ from transvariation.report.figure_style import (
     SETTINGS,
     THRESHOLD,
 )
-from transvariation.report.wording import format_p, headline
+from transvariation.report.wording.numbers import format_p
+from transvariation.report.wording.statements import headline
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -16,7 +16,8 @@ from transvariation.report.case_figures import draw_tippett
 from transvariation.report.case_text import format_rate, plural
 from transvariation.report.figure_style import DARK, GREY, PHONE_WIDTH, RED, SETTINGS, THRESHOLD, WARM
 from transvariation.report.page import Section, page, write_page
-from transvariation.report.wording import COMPARED_METHODS, CRITERIA_NAMES
+from transvariation.report.wording.notices import finding_text
+from transvariation.report.wording.statements import COMPARED_METHODS, CRITERIA_NAMES
 
 TITLE = "Validation of the comparison of fragments"
 NAMES = {"transvariation": "transvariation", "mahalanobis": "Mahalanobis", "astm": "4 s interval", "lir": "lir"}
@@ -268,10 +269,7 @@ def _data(result: ValidationResult) -> Section:
             "No duplicates, outlying measurements or sources, differing units, drift or missing values were found."
         )
     for finding in result.findings:
-        some = ", ".join(finding.sources[:5]) + (
-            f" and {len(finding.sources) - 5} more" if len(finding.sources) > 5 else ""
-        )
-        section.labelled(finding.check.capitalize(), finding.text + (f" ({some})" if some else ""))
+        section.labelled(finding.check.capitalize(), finding_text(finding))
     rows = [
         {
             "variable": name + (f" ({each['unit']})" if each["unit"] else ""),

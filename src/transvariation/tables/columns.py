@@ -488,10 +488,8 @@ def _note_columns(columns: list[TableColumn], grid: Grid, block: Block, sure: bo
                 problems.add("column-in-other-mark", int(block.rows[other]), column.header, **params)
     if problems.problems or not len(block.rows) or any(column.role == "measurement" for column in columns):
         return
-    why = f"the delimiter is {grid.delimiter}" if grid.delimiter else "no cell is a number"
-    if grid.delimiter and len(columns) == 1:
-        why = "no delimiter was found in the first row; columns must be separated by comma, semicolon, tab or bar"
-    problems.add("no-measurement", why=why, header=" | ".join(grid.header)[:80])
+    code = "no-numbers" if not grid.delimiter else "no-delimiter" if len(columns) == 1 else "no-measurement"
+    problems.add(code, delimiter=grid.delimiter, header=" | ".join(grid.header)[:80])
     for note in [note for note in problems.notes if note.code == "unused-text"][:5]:
         problems.add(note.params["fault"], note.row, note.column, **note.params)
 

@@ -33,7 +33,8 @@ MESSAGES = {
     "too-many-columns": "{n:,} columns are more than the {limit:,} allowed",
     "too-many-rows": "more than {n:,} rows: too large to read at once",
     "blank-rows": "more than {limit:,} blank rows up to this row; delete them, or save the table again",
-    "wrong-byte": "{byte!s} does not belong to a text in {encoding}",
+    "wrong-byte": "byte 0x{byte!s} does not belong to a text in {encoding}",
+    "wrong-end": "the end of the file does not belong to a text in {encoding}",
     "endless-line": "a row has more than 4,000,000 characters: an unclosed quotation mark, or not a table",
     "nul": "the cell contains a NUL byte: the file is damaged; export it again",
     "open-quote": "a quotation mark is opened and never closed; the rest of the file could not be read",
@@ -80,7 +81,11 @@ MESSAGES = {
     "several-labels": "the columns {columns} may all be the {role!s}; give one of them, or join their labels in one"
     " column",
     "label-or-measurement": "the whole numbers in this column may be labels or measurements",
-    "no-measurement": "no column holds numbers to measure by ({why!s}); the header is {header!s}",
+    "no-measurement": "no column holds numbers to measure by (the delimiter is {delimiter!s}); the header is"
+    " {header!s}",
+    "no-numbers": "no column holds numbers to measure by (no cell is a number); the header is {header!s}",
+    "no-delimiter": "no column holds numbers to measure by (no delimiter was found in the first row; columns must be"
+    " separated by comma, semicolon, tab or bar); the header is {header!s}",
     "empty-label": "the {role!s} is empty in {rows!s}; fill it in",
     "empty-column": "the column is empty: no object has a value; fill it in, or leave the column out of the features",
     "duplicate-id": "the id {value} is already used in row {first}; make ids unique",

@@ -56,8 +56,8 @@ def find_encoding(stream: BinaryIO, problems: Problems, given: str | None = None
                 problems.note("encoding", encoding="Windows-1252")
             return encoding
     row, byte = wrong or (1, b"")
-    what = f"byte 0x{byte.hex()}" if byte else "the end of the file"
-    raise problems.stop("wrong-byte", row, remedy="name-encoding", byte=what, encoding=candidates[-1])
+    code = "wrong-byte" if byte else "wrong-end"
+    raise problems.stop(code, row, remedy="name-encoding", byte=byte.hex(), encoding=candidates[-1])
 
 
 def count_lines(stream: BinaryIO) -> int:

@@ -31,7 +31,7 @@ from transvariation.casework.settings import (
     CaseSettings,
 )
 from transvariation.report.vocabulary import page_vocabulary
-from transvariation.report.wording import DECIMAL_MARKS, ROLE_NAMES, TABLE_NAMES
+from transvariation.report.wording.statements import DECIMAL_MARKS, ROLE_NAMES, TABLE_NAMES
 from transvariation.web.guard import Guard
 from transvariation.web.workers import Worker, WorkError, failure
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from transvariation._typing import Floats
 from transvariation.report.vocabulary import said
-from transvariation.report.wording import located_text, problem_text, table_title
+from transvariation.report.wording.remedies import located_text, problem_text
+from transvariation.report.wording.statements import table_title
 from transvariation.tables import Limits, Problem, Table, TableError
 from transvariation.tables.excel import sheet_titles
 from transvariation.tables.opening import opened

@@ -11,16 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from transvariation._typing import Progress
 from transvariation.casework import CaseError, CaseResult, CaseSettings, Database, ValidationResult
 from transvariation.casework.checks import duplicate_cautions
 from transvariation.casework.judging import judge_tables
+from transvariation.casework.progress import Progress, ProgressStep
 from transvariation.casework.reading import CaseTables, read_case
 from transvariation.casework.settings import TABLES
 from transvariation.casework.variables import preprocessing_for, select_ranges, spectral_axis
 from transvariation.report.demo import demo_tables
 from transvariation.report.vocabulary import said, speaking, speaking_of, spoken
-from transvariation.report.wording import caution_text, error_text, problem_text
+from transvariation.report.wording.cautions import caution_text
+from transvariation.report.wording.remedies import error_text, problem_text
 from transvariation.tables import Limits, Table, TableError, read_table
 from transvariation.tables.opening import HeldGrid, hold
 from transvariation.tables.settings import TableSettings, options_of
@@ -221,7 +222,7 @@ class Session:
     def judge(self, content: Mapping[str, Any]) -> None:
         """Judge the case."""
         settings = CaseSettings.from_dict(content)
-        self.progress("reading the tables", 0.0)
+        self.progress(ProgressStep("reading"), 0.0)
         tables = self._read(settings)
         self.judged = self.result = judge_tables(
             tables, settings, progress=self.progress, command="transvariation serve"

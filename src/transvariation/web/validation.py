@@ -8,8 +8,8 @@ from typing import Any
 
 from matplotlib import rc_context
 
-from transvariation._typing import Progress
 from transvariation.casework import Database, ValidationResult, validate
+from transvariation.casework.progress import Progress
 from transvariation.report.figure_style import SETTINGS
 from transvariation.report.validation import (
     rate_table,

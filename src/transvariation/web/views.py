@@ -48,18 +48,17 @@ from transvariation.report.controls import joint_lines, joint_of, matrix_frame, 
 from transvariation.report.digits import Digits
 from transvariation.report.page import Section
 from transvariation.report.vocabulary import words_of
-from transvariation.report.wording import (
+from transvariation.report.wording.cautions import warning_texts
+from transvariation.report.wording.numbers import format_p, in_words
+from transvariation.report.wording.statements import (
     ALONE,
     disagreement,
-    format_p,
     headline,
-    in_words,
     match_word,
     outcome_words,
     reason_notes,
     side_text,
     verdict,
-    warning_texts,
 )
 from transvariation.web.preview import AXIS_NAME, segments, some
 

@@ -11,7 +11,8 @@ import threading
 from typing import Any, BinaryIO
 
 from transvariation.casework import CaseError, SettingsError
-from transvariation.report.wording import error_text
+from transvariation.report.wording.notices import step_text
+from transvariation.report.wording.remedies import error_text
 from transvariation.tables import TableError
 from transvariation.web.preview import problem_dict
 from transvariation.web.session import Session
@@ -51,7 +52,7 @@ def serve(received: BinaryIO, sent: BinaryIO) -> None:
         except OSError:
             os._exit(0)
 
-    session = Session(lambda step, share: send({"step": step, "share": share}))
+    session = Session(lambda step, share: send({"step": step_text(step), "share": share}))
     threading.Thread(target=listen, daemon=True).start()
     while True:
         asked = jobs.get()

@@ -14,10 +14,8 @@ import signal
 import socket
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from transvariation._typing import Progress
+from collections.abc import Callable
+from typing import Any
 
 CAN_FORK = hasattr(os, "fork") and hasattr(socket, "send_fds")  # Windows starts every worker from scratch
 LONGEST = 2**30  # bytes of a message
@@ -100,7 +98,9 @@ class Worker:
         worker.pid = await worker.ask("limit", memory, seconds=60)
         return worker
 
-    async def ask(self, job: str, *arguments: Any, seconds: float, progress: "Progress | None" = None) -> Any:
+    async def ask(
+        self, job: str, *arguments: Any, seconds: float, progress: Callable[[str, float | None], None] | None = None
+    ) -> Any:
         """Have a job done: return its result or raise `WorkError`. A worker that takes longer, or is left, is ended."""
         try:
             async with self.turn, asyncio.timeout(seconds):

@@ -7,7 +7,7 @@ from tests.casework.conftest import make_glass, sources_of
 from transvariation.casework.background.likelihood_ratio import calibrated_ratio
 from transvariation.casework.background.model import Background
 from transvariation.casework.background.pairs import Design, different_source_pairs, same_source_pairs
-from transvariation.report.wording import SCALE, in_words
+from transvariation.report.wording.numbers import SCALE, in_words
 
 
 @pytest.fixture(scope="module")

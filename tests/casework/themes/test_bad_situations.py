@@ -7,7 +7,8 @@ from tests.casework.conftest import make_glass, said
 
 from transvariation import load_nfi_glass
 from transvariation.casework import CaseError, SettingsError, judge
-from transvariation.report.wording import disagreement, error_text, headline, statement
+from transvariation.report.wording.remedies import error_text
+from transvariation.report.wording.statements import disagreement, headline, statement
 from transvariation.tables import TableError
 
 

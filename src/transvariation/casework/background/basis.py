@@ -13,12 +13,13 @@ from transvariation.casework.background.transfer import TransferCheck
 from transvariation.casework.decision import Basis
 from transvariation.casework.errors import Caution
 from transvariation.casework.evidence import MAX_FRAGMENTS_GROUPED, BackgroundEvidence, RatiosBySystem, group_fragments
+from transvariation.casework.progress import ProgressStep
 from transvariation.casework.reading import CaseTables
 from transvariation.conformal import is_accepted
 
 
 def compare_with_background(
-    tables: CaseTables, seed: int, progress: Callable[[str, float], None]
+    tables: CaseTables, seed: int, progress: Callable[[ProgressStep, float], None]
 ) -> BackgroundEvidence:
     """Judge recovered fragments by the same-source differences of a background, and compute likelihood ratios."""
     kept, k = tables.kept, len(tables.control.names)
@@ -44,7 +45,7 @@ def compare_with_background(
         return {} if refused else _log10_lr(background, pair, design)
 
     for i, r in enumerate(counts):
-        progress(f"comparing with the background, fragment {i + 1} of {len(counts)}", i / len(counts))
+        progress(ProgressStep("background", {"fragment": i + 1, "of": len(counts)}), i / len(counts))
         design = Design(k, 1, r_known, r)
         pair = one_pair(control.mean(axis=0), recovered[i], design)
         ranks[i] = _p_value(background, pair, design)

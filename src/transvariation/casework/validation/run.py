@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from transvariation import __version__
-from transvariation._typing import Progress
 from transvariation.casework.database import Database
 from transvariation.casework.errors import CaseError
+from transvariation.casework.progress import Progress, ProgressStep, ignore_progress
 from transvariation.casework.validation.comparisons import Comparisons, Sources, parse_design
 from transvariation.casework.validation.criteria import check_criteria, read_criteria
 from transvariation.casework.validation.measures import learning_curve, measure_design, measure_stability, verdicts_on
@@ -47,7 +47,7 @@ def validate(
     checkpoint : path, optional
         A file that keeps what is done, so that a second call resumes.
     progress : callable, optional
-        Called with each step in words and the share of the work done.
+        See :func:`transvariation.casework.judge`.
     settings : ValidationSettings, optional
         What is compared. The fields below replace those of `settings`; any other keyword is refused.
     **fields
@@ -99,8 +99,7 @@ def validate(
     run = Comparisons(data, chosen.n_comparisons, chosen.seed, chosen.ratios)
     tasks = run.tasks(wanted, chosen.stability)
     header = {"study": "validation", "version": __version__, "sha256": database.sha256, **used}
-    say = progress or (lambda step, share: None)
-    results = _run_all(tasks, run, header, checkpoint, n_jobs, say)
+    results = _run_all(tasks, run, header, checkpoint, n_jobs, progress or ignore_progress)
     measured = tuple(
         measure_design(text, design, data, run, results, sensitivities)
         for text, design in zip(designs, wanted, strict=True)
@@ -131,15 +130,15 @@ def _run_all(
     header: dict[str, Any],
     checkpoint: Any,
     n_jobs: int,
-    say: Progress,
+    progress: Progress,
 ) -> dict[tuple[Any, ...], dict[str, Any]]:
     """Run all tasks, in processes if asked for; with a checkpoint, those that have no result there."""
 
     with TemporaryDirectory() as folder:
         kept = Checkpoint(Path(checkpoint or Path(folder) / "validation.jsonl"), header)
         done = len(tasks) - len(kept.missing(tasks))
-        say("comparing sources that were left out", done / len(tasks))
+        progress(ProgressStep("validation"), done / len(tasks))
         for _ in kept.run(tasks, partial(Comparisons.compare, run), n_jobs):
             done += 1
-            say("comparing sources that were left out", done / len(tasks))
+            progress(ProgressStep("validation"), done / len(tasks))
         return {task: kept.results[task] for task in tasks}

@@ -1,0 +1,218 @@
+"""Put cautions and the checks of a case in words."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from transvariation.casework.errors import Caution
+from transvariation.casework.settings import CaseSettings
+from transvariation.report.wording.numbers import format_p, listed, p_equals
+from transvariation.tables.problems import printable
+
+if TYPE_CHECKING:
+    from transvariation.casework import CaseResult
+    from transvariation.casework.checks import Check
+
+LOWEST_ADVISED = 0.9  # sensitivity: no one is advised to exclude more than a tenth of fragments of the same source
+UNITS = {"control": "control fragment", "background": "background source"}
+
+
+def warning_texts(result: "CaseResult") -> list[str]:
+    """List what to know before relying on the conclusions."""
+    return [caution_text(caution, result.settings) for caution in result.warnings]
+
+
+def caution_text(caution: Caution, settings: CaseSettings) -> str:
+    """Put a caution in words."""
+    if caution.code == "check":
+        from transvariation.casework.checks import Check
+
+        return check_text(Check(**caution.values))
+    found = _CAUTIONS[caution.code]
+    if isinstance(found, str):
+        return found.format(**{name: _shown(value) for name, value in caution.values.items()})
+    return found(caution.values, settings)
+
+
+def _shown(value: Any) -> Any:
+    return listed(value) if isinstance(value, list | tuple) else printable(value) if isinstance(value, str) else value
+
+
+def _few_units(values: dict[str, Any], settings: CaseSettings) -> str:
+    n, unit, sensitivity = values["n"], UNITS[values["basis"]], values["sensitivity"]
+    there = f"there {'is' if n == 1 else 'are'} {n}"
+    together = f" for {values['together']} fragments together" if values.get("together", 1) > 1 else ""
+    words = f"A sensitivity of {sensitivity:g}{together} needs at least {values['need']} {unit}s; {there}"
+    given = " with several fragments of each source" if values.get("ratio") else ""
+    remedies = [f"give a background{given if values['basis'] == 'control' else ' with more sources'}"]
+    if values["need"] is None:
+        words, remedies = f"No number of {unit}s supports a sensitivity of 1; {there}", []
+    if values["conclusive"]:
+        used = n / (n + 1)
+        words += (
+            f". {used:.3g} is used instead, so that {1 - used:.0%} of fragments of the same source would be excluded"
+        )
+    elif values.get("ratio"):
+        words += ", so that no fragment is excluded; the likelihood ratio is the conclusion"
+    else:
+        words += ", and no conclusion is drawn"
+    if values["supported"] >= LOWEST_ADVISED and not together:
+        remedies.append(f"use a sensitivity of at most {values['supported']:g}")
+    return f"{words}: {', or '.join(remedies)}."
+
+
+def _excludes_nothing(values: dict[str, Any], settings: CaseSettings) -> str:
+    return (
+        f"The method {settings.method} can exclude nothing here: no p-value is below {format_p(values['smallest'])}, "
+        "however different a fragment is. Use the method neighbor, or fewer variables."
+    )
+
+
+_SIGNS = {  # in which respects a case is unlike its background
+    "outside": "the control lies outside its sources",
+    "varies-less": "the measurements vary less within a source, so that fragments of other sources escape exclusion "
+    "more often than stated",
+    "varies-more": "the measurements vary more within a source, so that fragments of the control's source are excluded "
+    "more often than stated",
+    "pattern": "the replicates vary in other variables",
+}
+
+
+def _measured_otherwise(values: dict[str, Any], settings: CaseSettings) -> str:
+    reasons = "; ".join(_SIGNS[sign] for sign in values["signs"]) or "location and variation together are unusual"
+    where = f" (in {listed(values['variables'], 8)} beyond all of them)" if values["variables"] else ""
+    return (
+        f"this case is unlike {printable(values['background'])}: {reasons}{where}. "
+        f"{100 * values['share']:.2g}% of its sources are as unlike the others. Check "
+        "that both are in the same units and on the same scale, and use a "
+        "background of the same laboratory."
+    )
+
+
+def _surely_otherwise(values: dict[str, Any], settings: CaseSettings) -> str:
+    return (
+        "No likelihood ratios, and the error rates measured on the background do not hold: "
+        f"{_measured_otherwise(values, settings)}"
+    )
+
+
+def _perhaps_otherwise(values: dict[str, Any], settings: CaseSettings) -> str:
+    return f"The error rates measured on the background may not hold: {_measured_otherwise(values, settings)}"
+
+
+def _pairs(pairs: Sequence[Sequence[str]], shown: int = 5) -> str:
+    words = ", ".join(f"{printable(one)} = {printable(other)}" for one, other in pairs[:shown])
+    return words + (f" and {len(pairs) - shown} more" if len(pairs) > shown else "")
+
+
+def _copies(values: dict[str, Any], settings: CaseSettings) -> str:
+    return (
+        f"{values['n']} of {values['of']} control fragments equal another one in every variable "
+        f"({_pairs(values['pairs'])}). If they are copies of the same measurements, remove them: with copies more "
+        "fragments of the same source than stated are excluded."
+    )
+
+
+def _copies_of_recovered(values: dict[str, Any], settings: CaseSettings) -> str:
+    return (
+        f"{values['n']} of {values['of']} recovered fragments equal another one in every variable "
+        f"({_pairs(values['pairs'])}). If they are copies of the same measurements, remove them: one fragment is "
+        "counted several times."
+    )
+
+
+def _rows_of_control(values: dict[str, Any], settings: CaseSettings) -> str:
+    role = values["role"]
+    return (
+        f"{values['n']} of {values['of']} {role} rows equal a control row in every variable ({role} = control: "
+        f"{_pairs(values['pairs'])}). If they are the same measurements, remove them from the control: not excluding "
+        "them has no meaning."
+    )
+
+
+def _much_filled(values: dict[str, Any], settings: CaseSettings) -> str:
+    shares = ", ".join(f"{printable(name)} ({share:.0%})" for name, share in values["shares"].items())
+    return (
+        f"Missing values of {printable(values['table'])} were filled in to a large part: {shares}. A value that was "
+        "filled in is no measurement; leave such variables out if the conclusion depends on them."
+    )
+
+
+# By code: a sentence with the values of the caution, or how to make one.
+_CAUTIONS: dict[str, str | Callable[[dict[str, Any], CaseSettings], str]] = {
+    "survey": "{table} has one value for each of {n} sources: a survey. It shows how sources differ, not how much "
+    "fragments of one source do, so that no error rates can be measured on it.",
+    "few-units": _few_units,
+    "excludes-nothing": _excludes_nothing,
+    "background-alone": "The conclusions rest on the background alone, because the method cannot be used with this "
+    "control: {reason}.",
+    "classifier": "{message}",
+    "looks-logged": "The ASTM E2927 criterion was not applied: some measurements are negative, so they are not "
+    "concentrations. If they are logarithms (base 10), judge again with --logged (in Python logged=True; on the "
+    "page, Measurements); the criterion is then applied to the concentrations.",
+    "few-measurements": "The standard deviations of {name} come from {n} measurements of the control; the standard "
+    "asks for at least {need}, from at least three fragments.",
+    "fewer-replicates-in-background": "Fragments of the case were measured up to {own} times, those of the background "
+    "{background} times at most. Only as many replicates of each fragment are compared with the background, the first "
+    "ones, because means of more vary less. A background with as many replicates would distinguish more.",
+    "measured-otherwise": _surely_otherwise,
+    "perhaps-measured-otherwise": _perhaps_otherwise,
+    "few-sources-for-ratios": "No likelihood ratios: the background has {n} sources with two or more fragments; at "
+    "least {need} are needed.",
+    "much-filled": _much_filled,
+    "one-control-fragment": "The control is one fragment, {fragment}, measured {replicates} times: replicates do not "
+    "show how much fragments of its source differ.",
+    "unequal-replicates": "The {role} fragments have {fewest} to {most} replicates; their means are not equally "
+    "precise.",
+    "copies": _copies,
+    "copies-of-recovered": _copies_of_recovered,
+    "same-labels": "The {role} table has rows with the same fragment and replicate ({n}, the first: replicate "
+    "{replicate} of {fragment} in rows {rows}). If they are copies, remove them: replicates are counted several times.",
+    "same-tables": "The control and the {role} table are the same: the control is compared with itself. Of a workbook "
+    "with several sheets, choose one for each table.",
+    "rows-of-control": _rows_of_control,
+    "components": "Comparisons with the background use {n} principal components of its {variables} variables "
+    "({explained:.1%} of their variance) and the size of the rest.",
+    "replicates-as-fragments": "The sources of {table} have one fragment each, so their replicates are used as "
+    "fragments. Fragments of one source may differ more than replicates: then more of them than stated are excluded.",
+    "constant-in-background": "Comparisons with the background leave out {variables}: fragments of one source of "
+    "{table} do not differ there, so that nothing is known of how much they may.",
+}
+
+_CHECKS = {  # by name and outcome
+    ("replicates", False): "No sign that the replicates of the case vary more than those of the background ({p}).",
+    ("replicates", True): "The replicates of the case vary more than those of the background ({p}): check that both "
+    "were measured alike. If not, more fragments of the same source than stated are excluded.",
+    ("outlying replicate", False): "No control replicate is outlying ({p}).",
+    ("outlying replicate", True): "The control replicate {replicate} is outlying in {variable} ({p}); check it.",
+    ("drift", False): "No drift of the control measurements over their order ({p}).",
+    ("drift", True): "The control measurements drift over their order, most in {variable} ({p}).",
+}
+
+
+def check_text(check: "Check") -> str:
+    """State the outcome of a check of the control."""
+    p = p_equals(check.p_value)
+    if check.name == "homogeneity":
+        return _homogeneity(check, p)
+    shown = {name: printable(str(value)) for name, value in check.values.items()}
+    return _CHECKS[check.name, check.significant].format(p=p, **shown)
+
+
+def _homogeneity(check: "Check", p: str) -> str:
+    words = {
+        "background": "differ from each other more than fragments of one background source do",
+        "replicates": "differ from each other more than replicates of one fragment do",
+        "groups": "fall into two groups",
+    }[check.values["against"]]
+    ratio, apart = check.values["ratio"], check.values["apart"]
+    if ratio is not None:
+        words = f"differ from each other {ratio:.1f} times as much as replicates of one fragment do"
+        if not check.significant:
+            return f"The control fragments {words} ({p}), as fragments of one source may."
+    if not check.significant:
+        return f"No sign that the control fragments {words} ({p})."
+    text = f"The control fragments {words} ({p}): check that they all come from one source."
+    if apart:
+        names = ", ".join(map(printable, apart[:6])) + (" and others" if len(apart) > 6 else "")
+        text += f" The clearest division separates {names} from the rest."
+    return text

@@ -1,0 +1,75 @@
+"""P-values, likelihood ratios, counts and lists in words."""
+
+import math
+from typing import Any
+
+from transvariation.tables.problems import printable
+
+MAX_NAMES_LISTED = 20  # names in a sentence
+SCALE_NAME = "ENFSI Guideline for Evaluative Reporting in Forensic Science (2015)"
+# Upper ends of the verbal scale of the European Network of Forensic Science Institutes.
+SCALE = (
+    (2, "no support for either proposition"),
+    (10, "weak support"),
+    (100, "moderate support"),
+    (1_000, "moderately strong support"),
+    (10_000, "strong support"),
+    (1_000_000, "very strong support"),
+    (math.inf, "extremely strong support"),
+)
+
+
+def format_p(p: float | None) -> str:
+    """Write a p-value with two significant digits, or as below 0.001; a dash for none.
+
+    Examples
+    --------
+    >>> format_p(0.0471), format_p(0.1), format_p(1.0), format_p(1e-9), format_p(None)
+    ('0.047', '0.10', '1.0', '< 0.001', '–')
+    """
+    if p is None:
+        return "–"
+    return "< 0.001" if p < 0.001 else f"{p:#.2g}"
+
+
+def p_equals(p: float) -> str:
+    """Write a p-value for a sentence.
+
+    Examples
+    --------
+    >>> p_equals(0.0471), p_equals(1e-9)
+    ('p = 0.047', 'p < 0.001')
+    """
+    return f"p {format_p(p)}" if p < 0.001 else f"p = {format_p(p)}"
+
+
+def in_words(log10_lr: float) -> str:
+    """Put a likelihood ratio on the verbal scale.
+
+    Examples
+    --------
+    >>> in_words(2.5), in_words(-0.1)
+    ('moderately strong support for a common source', 'no support for either proposition')
+    """
+    words = next(words for end, words in SCALE if 10 ** min(abs(log10_lr), 300.0) <= end)
+    if words == SCALE[0][1]:
+        return words
+    return f"{words} for {'a common source' if log10_lr > 0 else 'different sources'}"
+
+
+def plural(n: int, unit: str) -> str:
+    """Write a number of units.
+
+    Examples
+    --------
+    >>> plural(1, "row"), plural(3, "row")
+    ('1 row', '3 rows')
+    """
+    return f"{n} {unit}" if n == 1 else f"{n} {unit}s"
+
+
+def listed(names: Any, shown: int = MAX_NAMES_LISTED) -> str:
+    """List names, at most `shown` of them."""
+    names = [printable(str(name)) for name in names]
+    more = len(names) - shown
+    return ", ".join(names[:shown]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,100 @@
+"""Errors and problems of tables in the terms of the command line and of the page."""
+
+from dataclasses import replace
+
+from transvariation.casework.errors import CaseError
+from transvariation.tables.problems import Problem, TableError
+from transvariation.tables.settings import Option, SettingsError, flag_of
+
+# What can be done about a problem, in the terms of the command line and of the page. Python's own terms are beside the
+# messages, in `tables.problems` and `casework.errors`: an exception says everything by itself.
+_CHOOSE_MARK = "if it is the decimal mark, choose the {mark!s} under “Decimal mark”"
+_ANY_LENGTH = "the command “transvariation score” takes tables of any length"
+_REMEDIES = {
+    "within": ("give the standard deviation of measurements of one source (--within), or replicates",
+        "give the standard deviation of measurements of one source under “Method”, or replicates"),
+    "drop-or-impute": ("choose --missing drop or --missing impute",
+        "choose under “Missing values” to leave the row out or to fill in"),
+    "drop": ("choose --missing drop", "choose under “Missing values” to leave the row out"),
+    "impute": ("try --missing impute", "choose under “Missing values” to fill in"),
+    "drop-summary-rows": ("choose --drop-summary-rows", "choose “leave out summary rows”"),
+    "fragment-column": ("for replicates of one object give --fragment-column {column}",
+        "for replicates of one object choose “fragment” as the role of this column"),
+    "give-role": ("give its role, such as --role {column}=fragment, =replicate, =ignore or =measurement",
+        "choose its role under “Roles of the columns”"),
+    "give-decimal": ("if the {mark!s} is the decimal mark, give --decimal {mark!s}", _CHOOSE_MARK),
+    "give-decimal-control": ("if the {mark!s} is the decimal mark, give --control-decimal {mark!s}", _CHOOSE_MARK),
+    "give-decimal-recovered": ("if the {mark!s} is the decimal mark, give --recovered-decimal {mark!s}", _CHOOSE_MARK),
+    "name-sheet": ("name the sheet to read (--sheet, or --control-sheet, --recovered-sheet, --background-sheet,"
+        " --foreign-sheet), or move it to the front", "choose one under “Sheet”"),
+    "name-encoding": ("save the file as UTF-8, or name its encoding (--encoding)", "save the file as UTF-8"),
+    "read-chunks": (_ANY_LENGTH, _ANY_LENGTH),
+    "header-row": ("give --header-row {row!s}", "give it under “Header row”"),
+    "numbered-names": ("give --numbered-names replicates or --numbered-names fragments",
+        "choose one under “Numbered names”"),
+    "install": ("pip install {extra}", "pip install {extra}"),
+    "other-method": ("use --method neighbor, fewer variables (--features) or no --reduce",
+        "choose the method neighbor, untick variables, or choose no reduction"),
+    "background": ("use --method neighbor without --reduce, and give a --background: control fragments are few",
+        "choose the method neighbor without a reduction, and give a background: control fragments are few"),
+    "no-log": ("leave the variable out (--without), or judge without --log",
+        "untick the variable, or judge without logarithms"),
+    "log": ("if they are contents, take logarithms (--log without --logged)", "if they are contents, take logarithms"),
+    "source-column": ("name the column of the sources (--source-column)",
+        "set the role of the column that names the sources"),
+    "features": ("name the variables to use (--features)", "untick the variables that the background lacks"),
+    "leave-out": ("leave these variables out (--features)", "untick these variables"),
+    "no-zeros": ("leave variables with zeros out (--features), or use --linear",
+        "untick variables with zeros, or judge without logarithms"),
+    "preprocess": ("use steps such as --preprocess snv,sg1, or leave it out",
+        "choose other steps of preprocessing, or none"),
+    "ranges": ("give two numbers such as --range 800-1200", "give two numbers such as 800-1200"),
+    "without": ('name variables of the tables, such as --without "Ba,Fe"',
+        "name variables of the tables, separated by commas"),
+    "reduce-to": ("use another --reduce-to, or no --reduce", "choose another number of variables, or no reduction"),
+    "more-sources": ("give a background with more sources, or leave out --background",
+        "give a background with more sources, or none"),
+}  # fmt: skip
+REMEDIES = {
+    front_end: {code: texts[i] for code, texts in _REMEDIES.items()} for i, front_end in enumerate(("cli", "page"))
+}
+
+
+def _option_of_cli(name: str, given: Option | None) -> str:
+    return name if given is None else flag_of(name, given)
+
+
+def _control_of_page(name: str, given: Option | None) -> str:
+    return name.replace("_", " ")
+
+
+_CALLED = {"cli": _option_of_cli, "page": _control_of_page}
+
+
+def error_text(error: BaseException, front_end: str) -> str:
+    """Write an error in the terms of a front end.
+
+    Parameters
+    ----------
+    error : BaseException
+    front_end : {"cli", "page"}
+
+    Returns
+    -------
+    str
+    """
+    if isinstance(error, SettingsError):
+        return error.text(_CALLED[front_end])
+    if isinstance(error, TableError | CaseError):
+        return error.text(REMEDIES[front_end])
+    return str(error)
+
+
+def problem_text(problem: Problem, front_end: str) -> str:
+    """Write a problem of a table, without its place, in the terms of a front end."""
+    return problem.text(REMEDIES[front_end])
+
+
+def located_text(problem: Problem, front_end: str) -> str:
+    """Write a problem or note after its row and column, where the table is known."""
+    return replace(problem, table="").located(REMEDIES[front_end])
