@@ -6,6 +6,7 @@ recovered fragments with control fragments.
 """
 
 from difflib import get_close_matches
+from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
@@ -118,6 +119,7 @@ def __dir__() -> list[str]:
     return sorted([*_HOME, *_modules()])
 
 
+@cache
 def _modules() -> list[str]:
     """List the modules that `import transvariation` makes reachable as attributes."""
     return [module.name for module in iter_modules(__path__) if not module.name.startswith("_")]

@@ -154,11 +154,14 @@ def test_a_model_file_keeps_the_preprocessing(tables, tmp_path, steps):
     ("method", "steps", "prefix"),
     [("neighbor", None, "X"), ("neighbor", "snv,sg1", ""), ("neighbor", "msc", ""), ("ddsimca", "snv,sg1", "")],
 )
-def test_spectra_that_lack_bands_are_scored_as_judge_does_and_rejected_as_rarely(tmp_path, method, steps, prefix):
+@pytest.mark.parametrize("repeats", [3, pytest.param(30, marks=pytest.mark.long)])
+def test_spectra_that_lack_bands_are_scored_as_judge_does_and_rejected_as_rarely(
+    tmp_path, method, steps, prefix, repeats
+):
     rng, settings = np.random.default_rng(1), CaseSettings(method=method, preprocess=steps)
     lost = [f"{x:g}" for x in AXIS if 1180 <= x <= 1250 or x > 1560]
     rejected = []
-    for _ in range(8):
+    for _ in range(repeats):
         known, new = (spectra(n, rng).add_prefix(prefix) for n in (30, 50))
         new = new.drop(columns=[prefix + name for name in lost])
         fit_model(known, tmp_path / "m.tv", settings)

@@ -100,12 +100,10 @@ def test_a_kept_table_says_when_and_with_which_version_it_was_measured(section, 
 def test_intervals_of_a_validation_contain_the_true_rates(section):
     """The short form of the benchmark: its first databases."""
     validation = section("validation")
-    found = {
-        kind: [validation.one_database(kind, 60, seed) for seed in (0, 1)] for kind in ("Gaussian", "heavy-tailed")
-    }
+    found = {kind: [validation.one_database(kind, 60, 0)] for kind in ("Gaussian", "heavy-tailed")}
     rates = [pair for databases in found.values() for each in databases for pair in each.values()]
-    assert sum(rate.low <= true <= rate.high for rate, true in rates) >= 7
-    assert validation.coverage(found)[-1]["intervals"] == len(rates) == 8
+    assert sum(rate.low <= true <= rate.high for rate, true in rates) == 4
+    assert validation.coverage(found)[-1]["intervals"] == len(rates) == 4
 
 
 def test_scott_knott_separates_means_as_by_hand(section):

@@ -181,7 +181,7 @@ def test_cases_on_the_pages_conclude_as_written(tmp_path, monkeypatch):
         for command in typed:
             shown = re.sub(r" --(report|json) \S+", "", command.replace("\\\n", ""))
             if shown not in printed:
-                ran = CliRunner().invoke(main, [*shown.split(), "--report", f"{len(printed)}.html"])
+                ran = CliRunner().invoke(main, shown.split())
                 assert ran.exit_code == 0, ran.output
                 printed[shown] = " ".join(ran.output.split())
             ratios = r"The likelihood ratio supports [^.]+\."

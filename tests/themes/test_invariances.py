@@ -183,7 +183,8 @@ def test_order_of_samples_and_features_and_units_together(name, calibration, gro
     second.fit(((X + [4.0, -2.0, 64.0]) * unit)[rows][:, columns], groups=groups[rows])
     new = ((Z + [4.0, -2.0, 64.0]) * unit)[:, columns]
     np.testing.assert_allclose(results(second, new), results(first, Z), atol=1e-9)
-    np.testing.assert_array_equal(np.concatenate([results(first, z[None]) for z in Z]), results(first, Z))
+    some = slice(None, None, 4)  # known ones and new ones
+    np.testing.assert_array_equal(np.concatenate([results(first, z[None]) for z in Z[some]]), results(first, Z)[some])
 
 
 @pytest.mark.parametrize("name", EVERY)
