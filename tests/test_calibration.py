@@ -34,7 +34,7 @@ from transvariation import (
 from transvariation.base import OneClassClassifier
 from transvariation.calibration import CalibrationPlan, calibration_folds
 from transvariation.description import Description
-from transvariation.exceptions import DuplicatedSamples, OutliersLeftOut
+from transvariation.exceptions import DuplicatedSamples, LabelsIgnored, OutliersLeftOut
 
 pytestmark = pytest.mark.filterwarnings("ignore::transvariation.exceptions.RejectsNothing")  # few objects, counted
 
@@ -408,6 +408,18 @@ def test_labelled_outliers_are_left_out_with_a_warning():
     with pytest.raises(ValueError, match="labels 0 of 50 samples as targets"):
         Mean().fit(X, -np.ones(50))
     Mean().fit(X, np.arange(50))  # other labels are ignored
+
+
+@pytest.mark.parametrize("dtype", [int, float, bool])
+def test_labels_0_and_1_are_ignored_with_a_warning(dtype):
+    X, y = np.random.default_rng(0).normal(size=(50, 2)), np.repeat([0, 1], [40, 10]).astype(dtype)
+    with pytest.warns(
+        LabelsIgnored, match="10 of 50 samples 1 and the others 0.*all samples are used.*label outliers -1"
+    ):
+        classifier = Mean().fit(X, y)
+    np.testing.assert_array_equal(classifier.score_samples(X), Mean().fit(X).score_samples(X))
+    for same in (y[:40], ~y[:40].astype(bool)):  # one label says nothing
+        Mean().fit(X[:40], same.astype(dtype))
 
 
 def test_a_grid_search_with_labels_trains_on_the_targets():

@@ -115,7 +115,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
             Target samples only.
         y : array-like of shape (n_samples,), optional
             Samples labelled -1 among labels 1 and -1 are outliers and are left out, with a warning; a grid search may
-            score them. Other labels are ignored.
+            score them. Other labels are ignored; labels 0 and 1, which may mark outliers, with a warning.
         groups : array-like of shape (n_samples,), optional
             Labels of items, equal for replicates of one item. Calibration leaves out and counts whole groups, so that
             the sensitivity holds for samples of new items.

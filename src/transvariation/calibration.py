@@ -17,7 +17,7 @@ from sklearn.utils.validation import column_or_1d
 from transvariation._typing import Floats, Indices
 from transvariation.conformal import check_sensitivities, group_weights
 from transvariation.conformal_calibration import ConformalCalibration
-from transvariation.exceptions import OutliersLeftOut, warn_user
+from transvariation.exceptions import LabelsIgnored, OutliersLeftOut, warn_user
 from transvariation.explanation import to_pandas
 from transvariation.ordered import N_BLOCK_FOLDS, block_folds, correlation_time
 from transvariation.subsample import random_folds
@@ -115,11 +115,23 @@ def _codes(column: pd.Series) -> NDArray:
 
 
 def target_rows(y: Any, n: int, at_least: int) -> Indices | None:
-    """Return the samples labelled 1 if the labels are 1 and -1, with a warning; None if no sample is labelled -1."""
+    """Return the samples labelled 1 if the labels are 1 and -1, with a warning; None if no sample is labelled -1.
+
+    Labels 0 and 1 may mark outliers by either: all samples are used, with a warning.
+    """
     if y is None:
         return None
     labels = np.asarray(y)
-    if labels.shape != (n,) or labels.dtype.kind not in "iuf" or not set(np.unique(labels)) <= {-1, 1}:
+    if labels.shape != (n,) or labels.dtype.kind not in "iufb":
+        return None
+    values = set(np.unique(labels))
+    if values == {0, 1}:
+        warn_user(
+            f"y labels {np.count_nonzero(labels)} of {n} samples 1 and the others 0, which does not say which are "
+            "outliers: all samples are used; fit the known samples alone, or label outliers -1 and the others 1",
+            LabelsIgnored,
+        )
+    if not values <= {-1, 1}:
         return None
     targets = np.flatnonzero(labels == 1)
     if len(targets) == n:

@@ -6,6 +6,7 @@ import warnings
 
 __all__ = [
     "DuplicatedSamples",
+    "LabelsIgnored",
     "NoGuarantee",
     "OrderedScores",
     "OutliersLeftOut",
@@ -34,6 +35,10 @@ class NoGuarantee(UserWarning):
 
 class OutliersLeftOut(UserWarning):
     """Training samples that are labelled as outliers are not used."""
+
+
+class LabelsIgnored(UserWarning):
+    """Training samples are labelled 0 and 1, which may mark outliers; all of them are used."""
 
 
 class UnknownCategories(UserWarning):

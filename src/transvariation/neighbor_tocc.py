@@ -133,7 +133,8 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         X : array-like of shape (n, p)
             Target samples only.
         y : array-like of shape (n,), optional
-            Samples labelled -1 among labels 1 and -1 are left out, with a warning. Other labels are ignored.
+            Samples labelled -1 among labels 1 and -1 are left out, with a warning. Other labels are ignored;
+            labels 0 and 1, which may mark outliers, with a warning.
         groups : array-like of shape (n,), optional
             The item that each sample is a replicate of.
 
