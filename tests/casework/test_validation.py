@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from benchmarks.sections import validation as simulation
 
 from transvariation.casework import CaseError, Database, SettingsError, judge, validate
 from transvariation.casework.validation import parse_design, read_criteria
@@ -195,3 +196,11 @@ def test_the_report_has_what_an_assessor_reads(result, tmp_path):
     ):
         assert heading in text
     assert validation_summary(result) in text
+
+
+def test_intervals_contain_the_true_rates_of_simulated_panes(monkeypatch):
+    """The short form of the benchmark: 16 intervals, of which two in a hundred such sets would miss more than two."""
+    monkeypatch.setattr(simulation, "N_FRESH", 1000)
+    *_, everything = simulation.truth(2, 60)
+    assert everything["intervals"] == 16
+    assert float(everything["contain the true rate"].split("%")[0]) >= 100 * 14 / 16 - 0.5

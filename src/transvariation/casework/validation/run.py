@@ -21,6 +21,8 @@ from transvariation.provenance import provenance
 from transvariation.studies.checkpoint import Checkpoint
 from transvariation.tables.settings import with_fields
 
+MIN_STRATA = 10  # with fewer, the background of a fold would lack too large a part of the population
+
 
 @with_fields(ValidationSettings)
 def validate(
@@ -91,7 +93,7 @@ def validate(
             raise CaseError("not-positive", remedy="no-zeros")
         values = np.log10(values)
     used = chosen.to_dict() | {"variables": list(variables), "log": logged}
-    used["leave_out"] = "stratum" if len(set(database.strata.values())) >= chosen.n_folds else "source"
+    used["leave_out"] = "stratum" if len(set(database.strata.values())) >= MIN_STRATA else "source"
     del used["features"], used["stability"]
     data = Sources(values, database, chosen.n_folds, used["leave_out"] == "stratum", logged)
     for text, design in zip(designs, wanted, strict=True):

@@ -30,7 +30,7 @@ class ValidationSettings(Settings):
         "Comparisons of the same source, and as many of different sources, in each design.",
         least=1,
     )
-    n_folds: int = option(10, "comparison", "whole", "How many folds of sources are left out in turn.", least=2)
+    n_folds: int = option(5, "comparison", "whole", "How many folds of sources are left out in turn.", least=2)
     ratios: bool = option(
         True,
         "comparison",
