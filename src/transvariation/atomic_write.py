@@ -39,6 +39,12 @@ def replacing(path: Path) -> Iterator[Path]:
         unfinished.unlink(missing_ok=True)
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a text file in UTF-8, completely or not at all."""
+    with replacing(path) as unfinished:
+        unfinished.write_text(text, encoding="utf-8")
+
+
 def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Any] = ()) -> None:
     """Raise an error if an output cannot be written or would replace an input or another output.
 

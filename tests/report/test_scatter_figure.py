@@ -20,13 +20,12 @@ def within(ax, points):
 
 
 @pytest.mark.parametrize("classifier", [TOCC(), PAMTOCC(n_clusters=4)])
-@pytest.mark.parametrize("zoom", [False, True])
-def test_the_line_encloses_the_accepted_objects_however_narrow_their_strip(classifier, zoom):
+def test_the_line_encloses_the_accepted_objects_however_narrow_their_strip(classifier):
     glass = load_glass()
     components = MinorComponents().set_output(transform="pandas").fit(glass.control)
     control, recovered = components.transform(glass.control), components.transform(glass.recovered)
     ax = Figure().add_subplot()
-    draw_plane(ax, classifier.fit(control), control, recovered, zoom=zoom)
+    draw_plane(ax, classifier.fit(control), control, recovered)
     for table in (control, recovered):
         assert (within(ax, table.to_numpy()) == (classifier.predict(table) == 1)).all()
 

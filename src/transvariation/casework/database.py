@@ -19,7 +19,7 @@ from scipy.stats import spearmanr
 
 from transvariation import __version__
 from transvariation._typing import Floats
-from transvariation.atomic_write import replacing
+from transvariation.atomic_write import replacing, write_text
 from transvariation.casework.errors import CaseError
 from transvariation.tables import Table, TableSettings, read_table
 
@@ -218,8 +218,7 @@ class Database:
         }
         with replacing(table) as written:
             Path(written).write_bytes(self._csv())
-        with replacing(description) as written:
-            Path(written).write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_text(description, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
         return table, description
 
     @classmethod

@@ -51,14 +51,10 @@ def preprocessing_for(steps: str, features: Sequence[str]) -> Pipeline:
     """Make the preprocessing of spectra with these variables; refuse a filter that is wider than they are."""
     n_features = len(features)
     preprocessing = make_preprocessing(steps, spectral_axis(features))
-    if n_features < (fewest := _fewest_positions(preprocessing)):
+    widths = [getattr(step, "window_length", 1 + getattr(step, "degree", 0)) for _, step in preprocessing.steps]
+    if n_features < (fewest := max(3, *widths)):
         raise CaseError("few-positions", remedy="preprocess", steps=steps, need=fewest, n=n_features)
     return preprocessing
-
-
-def _fewest_positions(preprocessing: Pipeline) -> int:
-    widths = [getattr(step, "window_length", 1 + getattr(step, "degree", 0)) for _, step in preprocessing.steps]
-    return max(3, *widths)
 
 
 class Components(TransformerMixin, BaseEstimator):

@@ -1,5 +1,6 @@
 """Databases of sources, and the validation of the method on them."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -133,13 +134,12 @@ def validate(
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from transvariation.atomic_write import check_outputs
+    from transvariation.atomic_write import check_outputs, write_text
     from transvariation.casework.validation import validate as run
     from transvariation.report.case_text import format_rate
     from transvariation.report.page import check_report_name
     from transvariation.report.validation import (
         validation_summary,
-        write_validation_json,
         write_validation_report,
     )
     from transvariation.report.wording.notices import step_text
@@ -178,7 +178,7 @@ def validate(
             write_validation_report(result, path)
             say(f"Report: {path}")
         if json_file is not None:
-            write_validation_json(result, json_file)
+            write_text(json_file, json.dumps(result.to_dict()))
             say(f"JSON: {json_file}")
     if not result.passed:
         raise SystemExit(1)

@@ -1,5 +1,6 @@
 """Fitted classifiers kept in a file, and the monitoring of a process."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -110,9 +111,8 @@ def monitor(
     """
     from rich.console import Console
 
-    from transvariation.atomic_write import check_outputs
-    from transvariation.report.monitoring import monitor_tables, monitoring_summary, write_monitoring_json
-    from transvariation.report.monitoring import write_monitoring_report as write_report
+    from transvariation.atomic_write import check_outputs, write_text
+    from transvariation.report.monitoring import monitor_tables, monitoring_html, monitoring_summary
 
     sheets = (options.pop("normal_sheet"), options.pop("new_sheet"))
     with usage_errors():
@@ -124,7 +124,7 @@ def monitor(
         for alarm in result.alarms[:10]:
             named = ", ".join(list(alarm.contributions)[:3])
             say(f"  {result.labels[alarm.raised]}: {', '.join(alarm.charts)}; {named}")
-        for path, write in ((report, write_report), (json_file, write_monitoring_json)):
+        for path, content in ((report, monitoring_html), (json_file, lambda result: json.dumps(result.to_dict()))):
             if path is not None:
-                write(result, path)
+                write_text(path, content(result))
                 say(f"Written: {path}")

@@ -365,13 +365,13 @@ def _label_positions(ax: Axes, x: ArrayLike, plain: bool) -> None:
     ax.set_xlim(first, last)  # wavenumbers fall from left to right if the table's do
 
 
-def _axes(figure: FigureBase | None, height: float, n: int | None = None, *, sharey: bool = False) -> tuple[Any, Any]:
+def _axes(figure: FigureBase | None, height: float, n: int | None = None) -> tuple[Any, Any]:
     """Give a figure one pair of axes, or n of them, one below the other."""
     drawn: Any = figure or Figure()
     if isinstance(drawn, Figure):  # a part of a figure has the size and the layout of the whole
         drawn.set_size_inches(PHONE_WIDTH, height)
         drawn.set_layout_engine("constrained")
-    axes = drawn.subplots(n or 1, 1, sharex=True, sharey=sharey, squeeze=False).ravel()
+    axes = drawn.subplots(n or 1, 1, sharex=True, squeeze=False).ravel()
     for ax in axes:
         ax.spines[["top", "right"]].set_visible(False)
     return drawn, axes if n else axes[0]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from transvariation.atomic_write import replacing
+from transvariation.atomic_write import write_text
 from transvariation.casework import CaseResult
 from transvariation.casework.model_file import spreadsheet_safe
 from transvariation.report.case_text import format_ratio
@@ -81,8 +81,7 @@ def write_summary(judged: Judged, folder: Path) -> list[Path]:
     page, *tables = (folder / name for name in SUMMARY)
     write_page(page, TITLE, [section, *further], lead)
     for path, frame in zip(tables, (cases, conclusions), strict=True):
-        with replacing(path) as unfinished:
-            unfinished.write_text(frame.map(spreadsheet_safe).to_csv(index=False), encoding="utf-8")
+        write_text(path, frame.map(spreadsheet_safe).to_csv(index=False))
     return [page, *tables]
 
 

@@ -31,7 +31,7 @@ TYPE_II_WORDS = (
 )
 
 
-def format_number(value: float, digits: int = 4) -> str:
+def format_number(value: float) -> str:
     """Write a number with a few significant digits, without an exponent where it can be read without.
 
     Examples
@@ -40,7 +40,7 @@ def format_number(value: float, digits: int = 4) -> str:
     ('13.64', '123457', '2.5e-09')
     """
     if value == 0 or 1e-4 <= abs(value) < 1e7:
-        text = f"{value:.{digits}g}"
+        text = f"{value:.4g}"
         return f"{value:.0f}" if "e" in text else text
     return f"{value:.3g}"
 

@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rich.table import Column, Table
 
-from transvariation.atomic_write import check_outputs, make_folder, replacing
+from transvariation.atomic_write import check_outputs, make_folder, write_text
 from transvariation.casework import CaseResult, CaseSettings
 from transvariation.casework.batch import BatchCase, file_name, judge_batch
 from transvariation.casework.judging import judge_tables
@@ -67,8 +67,7 @@ def judge_case(
             show(f"writing {report.name}", 0.95)
             write_report(result, report)
     if json_file is not None:
-        with replacing(json_file) as unfinished:
-            unfinished.write_text(result.to_json(), encoding="utf-8")
+        write_text(json_file, result.to_json())
     show_case(result, console)
     for kind, path in (*(("Report", report) for report in reports), ("JSON", json_file)):
         if path is not None:
@@ -98,8 +97,7 @@ def judge_cases(
             if isinstance(found, CaseResult):
                 found = found if procedure is None else procedure.recorded(found)
                 write_report(found, folder / f"{file_name(case.name)}.html")
-                with replacing(folder / f"{file_name(case.name)}.json") as unfinished:
-                    unfinished.write_text(found.to_json(), encoding="utf-8")
+                write_text(folder / f"{file_name(case.name)}.json", found.to_json())
             judged.append((case.name, found))
     written = write_summary(judged, folder)
     for row in case_frame(judged).to_dict("records"):

@@ -1,6 +1,5 @@
 """Charts of a process and their report."""
 
-import json
 import math
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure, FigureBase
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from transvariation.atomic_write import replacing
+from transvariation.atomic_write import write_text
 from transvariation.monitoring import Alarm, MonitoringResult, monitor
 from transvariation.report.figure_style import DARK, GREY, PHONE_WIDTH, RED, SETTINGS, THRESHOLD
 from transvariation.report.names import PLAIN, wrapped
@@ -161,26 +160,12 @@ def write_monitoring_report(result: MonitoringResult, path: str | Path) -> None:
     path : str or Path
         The file to write.
     """
-    with replacing(Path(path)) as draft:
-        draft.write_text(monitoring_html(result), encoding="utf-8")
+    write_text(Path(path), monitoring_html(result))
 
 
 def monitoring_html(result: MonitoringResult) -> str:
     """Return the charts, alarms and contributions as an HTML page."""
     return page("Process monitoring", monitoring_sections(result), monitoring_summary(result))
-
-
-def write_monitoring_json(result: MonitoringResult, path: str | Path) -> None:
-    """Write the result as JSON.
-
-    Parameters
-    ----------
-    result : MonitoringResult
-    path : str or Path
-        The file to write.
-    """
-    with replacing(Path(path)) as draft:
-        draft.write_text(json.dumps(result.to_dict()), encoding="utf-8")
 
 
 def monitoring_sections(result: MonitoringResult) -> list[Section]:
@@ -196,7 +181,8 @@ def monitoring_sections(result: MonitoringResult) -> list[Section]:
         )
         alarms = Section("Alarms")
         if result.alarms:
-            alarms.table(alarm_table(result), f"The first {_MOST_ALARMS} alarms." if _many(result) else "All alarms.")
+            all_shown = len(result.alarms) <= _MOST_ALARMS
+            alarms.table(alarm_table(result), "All alarms." if all_shown else f"The first {_MOST_ALARMS} alarms.")
             first = result.alarms[0]
             alarms.figure(
                 contribution_figure(first), f"Contributions to the alarm raised at {result.labels[first.raised]}."
@@ -229,10 +215,6 @@ def _too_short(result: MonitoringResult) -> list[str]:
         f"its largest values are the limits. Expect up to {result.supported_false_alarm:.1%} of normal rows flagged, "
         f"or give about {need:,} normal rows."
     ]
-
-
-def _many(result: MonitoringResult) -> bool:
-    return len(result.alarms) > _MOST_ALARMS
 
 
 def alarm_table(result: MonitoringResult) -> pd.DataFrame:

@@ -23,9 +23,7 @@ MARKS: dict[str, dict[str, Any]] = {
 _MOST = 250  # values in a variable; with more the even lines are narrow enough
 
 
-def draw_plane(
-    ax: Axes, classifier: Any, control: pd.DataFrame, recovered: pd.DataFrame | None = None, *, zoom: bool = False
-) -> Any:
+def draw_plane(ax: Axes, classifier: Any, control: pd.DataFrame, recovered: pd.DataFrame | None = None) -> Any:
     """Draw a fitted classifier on two variables: tp in shades, its boundary, its centre, accepted and rejected objects.
 
     Parameters
@@ -33,8 +31,6 @@ def draw_plane(
     ax : matplotlib Axes
     classifier : a fitted transvariation-based classifier on two variables
     control, recovered : DataFrames with the two variables the classifier was fitted on
-    zoom : bool
-        Show the surroundings of the control objects only.
 
     Returns
     -------
@@ -43,7 +39,7 @@ def draw_plane(
     tables = {"control": control} | ({} if recovered is None else {"recovered": recovered})
     objects = pd.concat(tables.values())
     centers = np.atleast_2d(classifier.centers_ if hasattr(classifier, "centers_") else classifier.center_)
-    x, y = grid_lines(control if zoom else objects, np.vstack([objects, centers]))
+    x, y = grid_lines(objects, np.vstack([objects, centers]))
     corners = np.meshgrid(x, y)
     grid = pd.DataFrame(np.stack(corners, axis=-1).reshape(-1, 2), columns=control.columns)
     levels = classifier.transvariation_probability(grid).reshape(corners[0].shape)

@@ -30,7 +30,7 @@ LAWS = {
 }
 
 
-def box_plots(table: pd.DataFrame, scenario: str, value: str = "specificity") -> "Figure":
+def box_plots(table: pd.DataFrame, scenario: str) -> "Figure":
     """Draw one scenario: a panel per shift and size, a box per method, the median of TOCC_df as a line."""
     from matplotlib.figure import Figure
 
@@ -43,7 +43,7 @@ def box_plots(table: pd.DataFrame, scenario: str, value: str = "specificity") ->
     for row, shift in zip(axes, shifts, strict=True):
         for ax, size in zip(row, sizes, strict=True):
             panel = found[(found["shift"] == shift) & (found["size"] == size)]
-            groups = [panel.loc[panel["method"] == method, value].to_numpy() for method in methods]
+            groups = [panel.loc[panel["method"] == method, "specificity"].to_numpy() for method in methods]
             ax.axvline(pd.Series(groups[0]).median(), color=RED, linewidth=1, zorder=0)
             boxes = ax.boxplot(
                 groups,
@@ -53,17 +53,17 @@ def box_plots(table: pd.DataFrame, scenario: str, value: str = "specificity") ->
                 medianprops={"color": "black"},
                 flierprops={"markersize": 2.5},
             )
-            if panel[value].nunique() == 1:  # boxes that are only lines
-                ax.text(0.5, 0.5, f"all {panel[value].iloc[0]:g}", ha="center", transform=ax.transAxes)
+            if panel["specificity"].nunique() == 1:  # boxes that are only lines
+                ax.text(0.5, 0.5, f"all {panel['specificity'].iloc[0]:g}", ha="center", transform=ax.transAxes)
             for box, method in zip(boxes["boxes"], methods, strict=True):
                 box.set_facecolor(SKY if "TOCC" in method else "#e9ecef")
             ax.set_title((f"shift {shift:g}\n" if shift else "") + f"n = {size}")
-    low = math.floor(10 * found[value].min()) / 10
+    low = math.floor(10 * found["specificity"].min()) / 10
     axes[0, 0].set(xlim=(low - 0.04 * (1 - low), 1 + 0.04 * (1 - low)), xticks=[low, (1 + low) / 2, 1])
     axes[0, 0].xaxis.set_major_formatter("{x:g}")
     axes[0, 0].set_yticks(range(1, len(methods) + 1), methods)
     axes[0, 0].invert_yaxis()
-    figure.supxlabel(value.replace("_", " "), fontsize=11)
+    figure.supxlabel("specificity", fontsize=11)
     figure.suptitle(f"Scenario ({scenario}):\n{LAWS[scenario]}", fontsize=11)
     return figure
 
@@ -86,10 +86,10 @@ def write_simulation_page(table: pd.DataFrame, directory: Path, made_by: dict[st
         with matplotlib.rc_context(SETTINGS):
             drawn = save_figure(box_plots(table, scenario), directory / "figures", f"scenario_{scenario}")
         pictures.figure(drawn, f"Scenario ({scenario}): {LAWS[scenario]}.")
-    settings = table.groupby(["scenario", "shift", "size"]).ngroups
+    settings, kept = table.groupby(["scenario", "shift", "size"]).ngroups, table.groupby("method")["sensitivity"].mean()
     html = page(
         "Simulation study of one-class classifiers",
-        [claims_section(claims), pictures, *_table_sections(summaries, _kept(table)), origin(made_by)],
+        [claims_section(claims), pictures, *_table_sections(summaries, listed(kept)), origin(made_by)],
         lead=f"{table['repeat'].nunique()} repetitions, {settings} settings, {table['method'].nunique()} methods.",
     )
     path = directory / "index.html"
@@ -115,10 +115,6 @@ def claims_section(claims: pd.DataFrame) -> Section:
 def worded(claims: pd.DataFrame) -> pd.DataFrame:
     """Write a truth value as yes or no."""
     return claims.assign(holds=claims["holds"].map({True: "yes", False: "no"}))
-
-
-def _kept(table: pd.DataFrame) -> str:
-    return listed(table.groupby("method")["sensitivity"].mean())
 
 
 def _table_sections(summaries: dict[str, pd.DataFrame], kept: str) -> list[Section]:

@@ -1,6 +1,5 @@
 """The report of a validation: what an assessor reads."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +7,6 @@ import matplotlib as mpl
 import pandas as pd
 from matplotlib.figure import Figure
 
-from transvariation.atomic_write import replacing
 from transvariation.casework.background.likelihood_ratio import MIN_SOURCES_FOR_RATIOS
 from transvariation.casework.database import ABOUT
 from transvariation.casework.validation import DesignResult, ValidationResult, Verdict
@@ -58,19 +56,6 @@ def validation_html(result: ValidationResult) -> str:
     """Render the report as one HTML page."""
     with mpl.rc_context(SETTINGS):
         return page(TITLE, validation_sections(result), validation_summary(result))
-
-
-def write_validation_json(result: ValidationResult, path: str | Path) -> None:
-    """Write the result as JSON.
-
-    Parameters
-    ----------
-    result : ValidationResult
-    path : path
-        The file to write.
-    """
-    with replacing(Path(path)) as draft:
-        draft.write_text(json.dumps(result.to_dict()), encoding="utf-8")
 
 
 def validation_sections(result: ValidationResult) -> list[Section]:

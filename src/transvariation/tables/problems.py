@@ -414,14 +414,14 @@ def printable_text(text: str) -> str:
     return "".join(c if c == "\n" or unicodedata.category(c) == "Zs" else printable(c) for c in text)
 
 
-def quoted(cell: object, width: int = 40) -> str:
+def quoted(cell: object) -> str:
     """Show a cell as a person would quote it: one line, of bounded length.
 
     >>> print(quoted("a\\x00b" + 90 * "c"))
     'a\\x00bcccccccccccccccccccccccccccccccccccc…'
     """
     text = str(cell)
-    return "'" + printable(text[: width - 1] + "…" if len(text) > width else text) + "'"
+    return "'" + printable(text[:39] + "…" if len(text) > 40 else text) + "'"
 
 
 def row_list(rows: Sequence[int]) -> str:

@@ -46,7 +46,6 @@ from transvariation.report.case_text import (
 )
 from transvariation.report.controls import joint_lines, joint_of, matrix_frame, own_warnings
 from transvariation.report.digits import Digits
-from transvariation.report.page import Section
 from transvariation.report.vocabulary import words_of
 from transvariation.report.wording.cautions import warning_texts
 from transvariation.report.wording.numbers import format_p, in_words
@@ -84,7 +83,9 @@ def view(result: CaseResult) -> dict[str, Any]:
         "files": f"case {number}: {files}" if number else files,
         "summary": [f"Tables: {files}.", *disagreement_lines(result), *fact_lines(result)],
         "warnings": warning_texts(result),
-        "sections": [asdict(section) for section in _sections(result)],
+        "sections": [
+            asdict(each) for each in (error_rates(result, figures=False), method(result), limitations(result))
+        ],
         "spectral": spectral,
         "figures": _figures(result),
         "features": [] if spectral else list(model.variables.used if many else inputs.features),
@@ -116,11 +117,6 @@ def _key(result: CaseResult) -> dict[str, str]:
     """Name the kinds of conclusions in figures and above the table."""
     words = outcome_words(result) if result.concludes else ("no conclusion", "excluded")
     return {"for": words[0], "against": words[1]}
-
-
-def _sections(result: CaseResult) -> list[Section]:
-    """Return the sections of the report that the page shows."""
-    return [error_rates(result, figures=False), method(result), limitations(result)]
 
 
 def points(result: CaseResult, x: str, y: str) -> dict[str, Any]:

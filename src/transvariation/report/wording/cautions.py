@@ -1,6 +1,7 @@
 """Put cautions and the checks of a case in words."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from transvariation.casework.errors import Caution
@@ -34,7 +35,17 @@ def caution_text(caution: Caution, settings: CaseSettings) -> str:
 
 
 def _shown(value: Any) -> Any:
-    return listed(value) if isinstance(value, list | tuple) else printable(value) if isinstance(value, str) else value
+    if isinstance(value, dict):  # shares
+        return ", ".join(f"{printable(name)} ({share:.0%})" for name, share in value.items())
+    if isinstance(value, list | tuple):
+        are_pairs = value and isinstance(value[0], list | tuple)
+        return _pairs(value) if are_pairs else listed(value)
+    return printable(value) if isinstance(value, str) else value
+
+
+def _pairs(pairs: Sequence[Sequence[str]]) -> str:
+    words = ", ".join(f"{printable(one)} = {printable(other)}" for one, other in pairs[:5])
+    return words + (f" and {len(pairs) - 5} more" if len(pairs) > 5 else "")
 
 
 def _few_units(values: dict[str, Any], settings: CaseSettings) -> str:
@@ -77,63 +88,14 @@ _SIGNS = {  # in which respects a case is unlike its background
 }
 
 
-def _measured_otherwise(values: dict[str, Any], settings: CaseSettings) -> str:
+def _measured_otherwise(consequence: str, values: dict[str, Any], settings: CaseSettings) -> str:
     reasons = "; ".join(_SIGNS[sign] for sign in values["signs"]) or "location and variation together are unusual"
     where = f" (in {listed(values['variables'], 8)} beyond all of them)" if values["variables"] else ""
     return (
-        f"this case is unlike {printable(values['background'])}: {reasons}{where}. "
+        f"{consequence}: this case is unlike {printable(values['background'])}: {reasons}{where}. "
         f"{100 * values['share']:.2g}% of its sources are as unlike the others. Check "
         "that both are in the same units and on the same scale, and use a "
         "background of the same laboratory."
-    )
-
-
-def _surely_otherwise(values: dict[str, Any], settings: CaseSettings) -> str:
-    return (
-        "No likelihood ratios, and the error rates measured on the background do not hold: "
-        f"{_measured_otherwise(values, settings)}"
-    )
-
-
-def _perhaps_otherwise(values: dict[str, Any], settings: CaseSettings) -> str:
-    return f"The error rates measured on the background may not hold: {_measured_otherwise(values, settings)}"
-
-
-def _pairs(pairs: Sequence[Sequence[str]], shown: int = 5) -> str:
-    words = ", ".join(f"{printable(one)} = {printable(other)}" for one, other in pairs[:shown])
-    return words + (f" and {len(pairs) - shown} more" if len(pairs) > shown else "")
-
-
-def _copies(values: dict[str, Any], settings: CaseSettings) -> str:
-    return (
-        f"{values['n']} of {values['of']} control fragments equal another one in every variable "
-        f"({_pairs(values['pairs'])}). If they are copies of the same measurements, remove them: with copies more "
-        "fragments of the same source than stated are excluded."
-    )
-
-
-def _copies_of_recovered(values: dict[str, Any], settings: CaseSettings) -> str:
-    return (
-        f"{values['n']} of {values['of']} recovered fragments equal another one in every variable "
-        f"({_pairs(values['pairs'])}). If they are copies of the same measurements, remove them: one fragment is "
-        "counted several times."
-    )
-
-
-def _rows_of_control(values: dict[str, Any], settings: CaseSettings) -> str:
-    role = values["role"]
-    return (
-        f"{values['n']} of {values['of']} {role} rows equal a control row in every variable ({role} = control: "
-        f"{_pairs(values['pairs'])}). If they are the same measurements, remove them from the control: not excluding "
-        "them has no meaning."
-    )
-
-
-def _much_filled(values: dict[str, Any], settings: CaseSettings) -> str:
-    shares = ", ".join(f"{printable(name)} ({share:.0%})" for name, share in values["shares"].items())
-    return (
-        f"Missing values of {printable(values['table'])} were filled in to a large part: {shares}. A value that was "
-        "filled in is no measurement; leave such variables out if the conclusion depends on them."
     )
 
 
@@ -154,22 +116,30 @@ _CAUTIONS: dict[str, str | Callable[[dict[str, Any], CaseSettings], str]] = {
     "fewer-replicates-in-background": "Fragments of the case were measured up to {own} times, those of the background "
     "{background} times at most. Only as many replicates of each fragment are compared with the background, the first "
     "ones, because means of more vary less. A background with as many replicates would distinguish more.",
-    "measured-otherwise": _surely_otherwise,
-    "perhaps-measured-otherwise": _perhaps_otherwise,
+    "measured-otherwise": partial(
+        _measured_otherwise, "No likelihood ratios, and the error rates measured on the background do not hold"
+    ),
+    "perhaps-measured-otherwise": partial(
+        _measured_otherwise, "The error rates measured on the background may not hold"
+    ),
     "few-sources-for-ratios": "No likelihood ratios: the background has {n} sources with two or more fragments; at "
     "least {need} are needed.",
-    "much-filled": _much_filled,
+    "much-filled": "Missing values of {table} were filled in to a large part: {shares}. A value that was filled in is "
+    "no measurement; leave such variables out if the conclusion depends on them.",
     "one-control-fragment": "The control is one fragment, {fragment}, measured {replicates} times: replicates do not "
     "show how much fragments of its source differ.",
     "unequal-replicates": "The {role} fragments have {fewest} to {most} replicates; their means are not equally "
     "precise.",
-    "copies": _copies,
-    "copies-of-recovered": _copies_of_recovered,
+    "copies": "{n} of {of} control fragments equal another one in every variable ({pairs}). If they are copies of the "
+    "same measurements, remove them: with copies more fragments of the same source than stated are excluded.",
+    "copies-of-recovered": "{n} of {of} recovered fragments equal another one in every variable ({pairs}). If they are "
+    "copies of the same measurements, remove them: one fragment is counted several times.",
     "same-labels": "The {role} table has rows with the same fragment and replicate ({n}, the first: replicate "
     "{replicate} of {fragment} in rows {rows}). If they are copies, remove them: replicates are counted several times.",
     "same-tables": "The control and the {role} table are the same: the control is compared with itself. Of a workbook "
     "with several sheets, choose one for each table.",
-    "rows-of-control": _rows_of_control,
+    "rows-of-control": "{n} of {of} {role} rows equal a control row in every variable ({role} = control: {pairs}). If "
+    "they are the same measurements, remove them from the control: not excluding them has no meaning.",
     "components": "Comparisons with the background use {n} principal components of its {variables} variables "
     "({explained:.1%} of their variance) and the size of the rest.",
     "replicates-as-fragments": "The sources of {table} have one fragment each, so their replicates are used as "

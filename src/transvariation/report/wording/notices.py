@@ -3,6 +3,7 @@
 from transvariation.casework.audit import Difference
 from transvariation.casework.database import Finding
 from transvariation.casework.progress import ProgressStep
+from transvariation.report.wording.numbers import listed
 
 _STEPS = {
     "reading": "reading the tables",
@@ -33,15 +34,13 @@ def step_text(step: ProgressStep) -> str:
     return ": ".join([*step.within, _STEPS[step.code].format(**step.values)])
 
 
-def finding_text(finding: Finding, n_sources: int = 5) -> str:
+def finding_text(finding: Finding) -> str:
     """State what a check of a database found, and some of the sources concerned."""
     counts = {"missing": " ({:.1%})"}.get(finding.check, " {}")
     by_variable = finding.values.get("by_variable", {})
     variables = [name + (counts.format(by_variable[name]) if by_variable else "") for name in finding.variables]
     text = _FINDINGS[finding.check].format(**finding.values, variables=", ".join(variables))
-    more = len(finding.sources) - n_sources
-    some = ", ".join(finding.sources[:n_sources]) + (f" and {more} more" if more > 0 else "")
-    return f"{text} ({some})" if some else text
+    return f"{text} ({listed(finding.sources, 5)})" if finding.sources else text
 
 
 def difference_text(found: Difference) -> str:

@@ -1,5 +1,6 @@
 """Errors and problems of tables in the terms of the command line and of the page."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from transvariation.casework.errors import CaseError
@@ -60,15 +61,10 @@ REMEDIES = {
 }
 
 
-def _option_of_cli(name: str, given: Option | None) -> str:
-    return name if given is None else flag_of(name, given)
-
-
-def _control_of_page(name: str, given: Option | None) -> str:
-    return name.replace("_", " ")
-
-
-_CALLED = {"cli": _option_of_cli, "page": _control_of_page}
+_CALLED: dict[str, Callable[[str, Option | None], str]] = {
+    "cli": lambda name, given: name if given is None else flag_of(name, given),
+    "page": lambda name, given: name.replace("_", " "),
+}
 
 
 def error_text(error: BaseException, front_end: str) -> str:
