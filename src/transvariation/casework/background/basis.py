@@ -64,9 +64,11 @@ def compare_with_background(
     grouping = None
     if 2 <= len(recovered) <= MAX_FRAGMENTS_GROUPED:
         r = usual.questioned_replicates
-        grouping = measure_grouping(tables.background, len(recovered), r, seed)
+        p_values = background.pair_p_values(recovered, r)
+        if (np.triu(p_values, 1) > 2 / (len(background.usable) + 2)).any():  # otherwise no level groups any fragments
+            grouping = measure_grouping(tables.background, len(recovered), r, seed)
         levels = () if grouping is None else (grouping.level,)
-        groups = group_fragments(background.pair_p_values(recovered, r), *levels)
+        groups = group_fragments(p_values, *levels)
     joint = [
         (one_pair(control.mean(axis=0), recovered[list(group)].mean(axis=0), design), design)
         for group in groups

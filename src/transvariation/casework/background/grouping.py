@@ -6,7 +6,7 @@ import numpy as np
 
 from transvariation._typing import Floats
 from transvariation.casework.background.model import Background
-from transvariation.casework.background.pairs import Design, Source
+from transvariation.casework.background.pairs import Source
 from transvariation.casework.background.rates import measure_rate
 from transvariation.casework.background.same_source import MIN_SOURCES_TO_CALIBRATE
 from transvariation.casework.evidence import GROUPING_SENSITIVITY, GroupingRates, group_fragments
@@ -89,7 +89,7 @@ def _compared(
     """Compute the p-values of all pairs of fragments of every set, in one call."""
     pairs = [np.triu_indices(len(means), 1) for means, _ in drawn]
     differences = [(means[a] - means[b]) / np.sqrt(2) for (means, _), (a, b) in zip(drawn, pairs, strict=True)]
-    model = background.differences(Design(1, 1, replicates, replicates))
+    model = background.pair_differences(replicates)
     p_values = np.split(model.p_values(np.concatenate(differences)), np.cumsum([len(a) for a, _ in pairs])[:-1])
     found = []
     for (means, owner), (a, b), p in zip(drawn, pairs, p_values, strict=True):

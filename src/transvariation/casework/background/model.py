@@ -148,11 +148,15 @@ class Background:
         own, case = (np.abs(scaled_differences(pairs)) for pairs in (model.pairs_, pair))
         return largest_p_values(own, case, lambda known, new: source_p_values(known, new, model.pairs_.source))[0]
 
+    def pair_differences(self, replicates: int) -> SameSourceDifferences:
+        """Learn the differences of one fragment from one other, with few draws."""
+        design = Design(1, 1, replicates, replicates)
+        return SameSourceDifferences(design, self.seed, n_pairs=N_GROUPING).fit(self.sources)
+
     def pair_p_values(self, means: Floats, replicates: int) -> Floats:
         """Compute p-values of all pairs of fragments, one against one."""
         first, second = np.triu_indices(len(means), 1)
-        model = SameSourceDifferences(Design(1, 1, replicates, replicates), self.seed, n_pairs=N_GROUPING)
-        model.fit(self.sources)
+        model = self.pair_differences(replicates)
         found = np.ones((len(means), len(means)))
         found[first, second] = found[second, first] = model.p_values((means[first] - means[second]) / np.sqrt(2))
         return found
