@@ -29,7 +29,7 @@ from transvariation.casework.background.pairs import (
     scaled_differences,
 )
 from transvariation.casework.background.performance import Performance
-from transvariation.casework.background.rates import measure_rate
+from transvariation.casework.background.rates import Rate, measure_rate
 from transvariation.casework.background.same_source import SameSourceDifferences, VarianceStabilizer, source_p_values
 from transvariation.datasets import load_nfi_glass
 from transvariation.neighbor_tocc import NeighborTOCC
@@ -92,7 +92,7 @@ def _rates(name: str, sources: list[Source], design: Design, short: bool) -> lis
     """One row per criterion and nominal level; the ASTM criterion also at the multiplier with the same exclusions."""
     n_pairs = (400 if short else N_DIFFERENT) // N_FOLDS
     found: dict[str, list[tuple[Floats, ...]]] = {}
-    limits: list[tuple[Floats, Floats]] = []
+    limits: list[tuple[Floats, ...]] = []
     for number, (background, unseen) in enumerate(folds(sources, N_FOLDS)):
         for stabilize, words in ((True, USED), (False, "the same without stabilized variance")):
             model = SameSourceDifferences(design, stabilize=stabilize, n_pairs=N_DRAWN).fit(background)
@@ -107,7 +107,7 @@ def _rates(name: str, sources: list[Source], design: Design, short: bool) -> lis
             (*(_mahalanobis_p_values(model, d) for d in both), other.weight, *_owners(number, same, other))
         )
         if design.known >= MIN_FRAGMENTS:
-            limits.append(_astm_multipliers(unseen, design, np.random.default_rng(number)))
+            limits.append(_astm_multipliers(unseen, design, np.random.default_rng(number), 1_000 * number))
     joined = {key: [np.concatenate(x) for x in zip(*parts, strict=True)] for key, parts in found.items()}
     astm = [np.concatenate(x) for x in zip(*limits, strict=True)] if limits else None
     rows = []
@@ -115,18 +115,21 @@ def _rates(name: str, sources: list[Source], design: Design, short: bool) -> lis
         for criterion, (same_p, different_p, weight, owner, one, two) in joined.items():
             exclusion = measure_rate(same_p <= level, owner)
             inclusion = measure_rate(different_p > level, one, two, weight)
-            row = _row(name, design, criterion, level, exclusion.share, inclusion.share)
-            for words, rate in (("false exclusion", exclusion), ("false inclusion", inclusion)):
-                row |= {f"{words}, n": rate.n, f"{words}, 95%": f"{rate.low:.4f} to {rate.high:.4f}"}
-            rows.append(row)
+            rows.append(_row(name, design, criterion, level, exclusion, inclusion))
         if astm is not None:
             excluded = float((joined[USED][0] <= level).mean())
             multiplier = float(np.quantile(astm[0], 1 - excluded))
             words = f"ASTM E2927 with ± {multiplier:.1f} instead of 4"
-            rows.append(_row(name, design, words, level, (astm[0] > multiplier).mean(), (astm[1] <= multiplier).mean()))
+            rows.append(_row(name, design, words, level, *_astm_rates(astm, multiplier)))
     if astm is not None:
-        rows.append(_row(name, design, "ASTM E2927", None, (astm[0] > 4).mean(), (astm[1] <= 4).mean()))
+        rows.append(_row(name, design, "ASTM E2927", None, *_astm_rates(astm, 4.0)))
     return rows
+
+
+def _astm_rates(found: Sequence[Floats], multiplier: float) -> tuple[Rate, Rate]:
+    """False exclusion and false inclusion of the criterion at a multiplier."""
+    same, different, owner, one, two = found
+    return measure_rate(same > multiplier, owner), measure_rate(different <= multiplier, one, two)
 
 
 def _owners(number: int, same: Pairs, other: Pairs) -> tuple[Floats, Floats, Floats]:
@@ -250,31 +253,42 @@ def _transferred(items: list[Floats], pairs: list[tuple[Floats, Floats]], own: b
     }
 
 
-def _row(name: str, design: Design, criterion: str, level: float | None, exclusion: float, inclusion: float) -> dict:
-    return {
+def _row(name: str, design: Design, criterion: str, level: float | None, exclusion: Rate, inclusion: Rate) -> dict:
+    row = {
         "glass": name,
         "known": design.known,
         "replicates": design.known_replicates,
         "criterion": criterion,
         "nominal": "" if level is None else f"{level:.2f}",
-        "false exclusion": f"{exclusion:.3f}",
-        "false inclusion": f"{inclusion:.4f}" if inclusion < 0.01 else f"{inclusion:.3f}",
+        "false exclusion": f"{exclusion.share:.3f}",
+        "false inclusion": f"{inclusion.share:.4f}" if inclusion.share < 0.01 else f"{inclusion.share:.3f}",
     }
+    for words, rate in (("false exclusion", exclusion), ("false inclusion", inclusion)):
+        row |= {f"{words}, n": rate.n, f"{words}, 95%": f"{rate.low:.4f} to {rate.high:.4f}"}
+    return row
 
 
-def _astm_multipliers(sources: list[Source], design: Design, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """The multiplier at which each comparison would just be a match, for the same and for other sources."""
-    means = [np.array([(10.0 ** x[: design.known_replicates]).mean(axis=0) for x in source]) for source in sources]
+def _astm_multipliers(
+    sources: list[Source], design: Design, rng: np.random.Generator, first: int
+) -> tuple[Floats, ...]:
+    """Return the multiplier at which each comparison would just be a match, and its sources, numbered from the first.
+
+    For the same source: multipliers, sources; for different ones: multipliers, sources of known and of questioned
+    fragments.
+    """
+    measured = [[10.0 ** x[: design.known_replicates] for x in source] for source in sources]
+    means = [np.array([x.mean(axis=0) for x in source]) for source in measured]
     same, different = [], []
     for i, m in enumerate(means):
         for q in range(len(m)):
-            known = rng.permutation(np.delete(m, q, axis=0))[: design.known]
-            low, high = match_interval(known, 1.0)
+            known = rng.permutation(np.delete(np.arange(len(m)), q))[: design.known]
+            low, high = match_interval(np.concatenate([measured[i][k] for k in known]), 1.0)
             center, half = (low + high) / 2, (high - low) / 2
-            same.append((np.abs(m[q] - center) / half).max())
+            same.append(((np.abs(m[q] - center) / half).max(), first + i))
             others = (i + rng.integers(1, len(means), size=10)) % len(means)
-            different += [(np.abs(means[j][0] - center) / half).max() for j in others]
-    return np.array(same), np.array(different)
+            different += [((np.abs(means[j][0] - center) / half).max(), first + i, first + j) for j in others]
+    (own, owner), (theirs, one, two) = np.transpose(same), np.transpose(different)
+    return own, theirs, owner, one, two
 
 
 def _performance(sources: list[Source], design: Design) -> Performance:
