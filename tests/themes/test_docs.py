@@ -278,7 +278,7 @@ def test_methods_and_reductions_are_explained_on_the_page_and_named_in_the_help(
     from transvariation.report.wording import statements
 
     page = " ".join((DOCS / "commands.md").read_text(encoding="utf-8").split())
-    words = statements.METHODS | statements.REDUCTIONS
+    words = statements.METHOD_TEXTS | statements.REDUCTION_TEXTS
     for name, explained in words.items():
         assert f"`{name}` : {explained}" in page
     for command in ("judge", "fit"):

@@ -53,7 +53,7 @@ LIMITATIONS = (
     "Error rates hold for fragments that were collected and measured as the control and the background were.",
     "The results relate only to the items that were examined.",
 )
-METHODS = {
+METHOD_TEXTS = {
     "neighbor": "A fragment is compared with the control fragments nearest to it. Its transvariation probability (tp) "
     "is the share of control fragments that are at least as far from their own nearest ones, multiplied over several "
     "scalings of the variables.",
@@ -69,7 +69,7 @@ METHODS = {
     "projections": "The control fragments are projected onto many planes in which they lie close together; the score "
     "of a fragment is averaged over the planes.",
 }
-REDUCTIONS = {
+REDUCTION_TEXTS = {
     "minor": "the combinations of variables in which the control varies least",
     "vip": "the most important variables in projection",
     "varsel": "the variables that a mixture model selects",
@@ -278,9 +278,9 @@ def table_title(which: str, summary: dict[str, Any], rows: int, variables: tuple
 
 def method_words(settings: CaseSettings) -> str:
     """Describe in plain words how fragments are compared with the control."""
-    words = METHODS[settings.method]
+    words = METHOD_TEXTS[settings.method]
     if settings.reduce is not None:
-        done = f"The variables were reduced to {settings.reduce_to}, {REDUCTIONS[settings.reduce]}"
+        done = f"The variables were reduced to {settings.reduce_to}, {REDUCTION_TEXTS[settings.reduce]}"
         words = f"{done}, in every fold of the calibration. {words}"
     if settings.steps is not None:
         from transvariation.preprocessing import make_preprocessing
