@@ -61,7 +61,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
     """
 
     sensitivity: Any
-    calibration: Any
+    calibration: object
 
     # The question mark of scikit-learn's display in a notebook leads to the reference.
     _doc_link_module = "transvariation"
@@ -76,7 +76,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         package = type(self).__module__.split(".")[:-1]  # a class is offered by the package of its module
         return {"page": ".".join([*package, type(self).__name__])}
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+    def __new__(cls, *args: object, **kwargs: object) -> Self:
         """Refuse the parameter of other packages for the error rate, with its equivalent here."""
         if "contamination" in kwargs:
             share = kwargs["contamination"]
@@ -159,7 +159,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
                 self._warn_if_nearly_all_are_rejected(rows)
         return self
 
-    def _fit_scores(self, X: Any, groups: Indices | None = None, *, with_threshold: bool = False) -> Self:
+    def _fit_scores(self, X: object, groups: Indices | None = None, *, with_threshold: bool = False) -> Self:
         """Fit without held-out calibration, for scores only; `with_threshold` sets a threshold by resubstitution.
 
         If strata have separate thresholds, scores are margins over them and the thresholds are always set.
@@ -167,7 +167,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         rows = self._validate(X, reset=True)
         return self._fit_rows(rows, CalibrationPlan(X=rows), groups, with_threshold=with_threshold)
 
-    def _calibrate(self, X: Any, plan: CalibrationPlan) -> ConformalCalibration:
+    def _calibrate(self, X: object, plan: CalibrationPlan) -> ConformalCalibration:
         """Score the calibration samples."""
         description, scored = self.description_, np.arange(count_rows(X))
         if not plan.n_folds:
@@ -184,7 +184,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
                     scored, scores = description.held_out_scores(X, plan, n_jobs)
         return plan.calibrated(scores, scored, description.lowest, description.strata(X))
 
-    def _keep_sample(self, X: Any, groups: Indices | None) -> None:
+    def _keep_sample(self, X: object, groups: Indices | None) -> None:
         if (n := count_rows(X)) > MAX_SAMPLES_EXPLAINED:
             kept = np.sort(np.random.default_rng(0).choice(n, MAX_SAMPLES_EXPLAINED, replace=False))
             X, groups = take_rows(X, kept), None if groups is None else groups[kept]
@@ -218,7 +218,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
                 RejectsNearlyAll,
             )
 
-    def _validate(self, X: Any, *, reset: bool) -> Any:
+    def _validate(self, X: object, *, reset: bool) -> Any:
         allow_nan = self.__sklearn_tags__().input_tags.allow_nan
         try:
             with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn looks for infinities by a sum
@@ -525,7 +525,7 @@ def _holds_numbers(column: Any) -> bool:
     return True
 
 
-def _warn_of_copies(X: Any) -> None:
+def _warn_of_copies(X: object) -> None:
     """Warn if many samples of a continuous feature equal others in every feature, which is no coincidence."""
     if not isinstance(X, np.ndarray) or X.dtype != np.float64 or X.shape[1] == 1:  # ties of one feature are no copies
         return

@@ -25,7 +25,7 @@ _UNKNOWN = 0.05  # share of held-out samples with unknown categories above which
 _CHECKED = 500  # training rows on which scores and predictions of a detector are compared
 
 
-def fit_detector(detector: Any, X: Any, groups: Indices | None = None, *, with_threshold: bool = False) -> Any:
+def fit_detector(detector: object, X: object, groups: Indices | None = None, *, with_threshold: bool = False) -> Any:
     """Fit a clone of a detector or pipeline whose scores are needed.
 
     Classifiers of this package are fitted without their own calibration, also as the last step of a pipeline; `groups`
@@ -51,7 +51,7 @@ def fit_detector(detector: Any, X: Any, groups: Indices | None = None, *, with_t
 
 
 def detector_scores(
-    detector: Any, X: Any, method: str = "score_samples", *, sign: int = 1, at_once: int | None = None
+    detector: object, X: object, method: str = "score_samples", *, sign: int = 1, at_once: int | None = None
 ) -> Floats:
     """Score samples by a fitted detector or pipeline, high = typical; NaN becomes the lowest score.
 
@@ -77,7 +77,7 @@ def detector_scores(
     return np.fmax(sign * np.concatenate([np.asarray(scoring(piece), dtype=np.float64) for piece in pieces]), -np.inf)
 
 
-def score_sign(detector: Any, X: Any, method: str = "score_samples") -> int:
+def score_sign(detector: object, X: object, method: str = "score_samples") -> int:
     """Return 1 if high scores of a fitted detector mean typical (scikit-learn), -1 if they mean outlying (PyOD).
 
     Parameters
@@ -111,7 +111,7 @@ def score_sign(detector: Any, X: Any, method: str = "score_samples") -> int:
     return sign
 
 
-def rows_at_once(detector: Any, X: Any, method: str = "score_samples") -> int | None:
+def rows_at_once(detector: object, X: object, method: str = "score_samples") -> int | None:
     """Return how many samples a fitted detector may score in one call: None if the others do not matter.
 
     PyOD's ECOD, COPOD and others count the samples that are scored together like training samples, so that a batch with
@@ -152,7 +152,7 @@ def rows_at_once(detector: Any, X: Any, method: str = "score_samples") -> int | 
     return max(1, n // 1000)
 
 
-def _mixed_rows(X: Any, n: int) -> Any:
+def _mixed_rows(X: object, n: int) -> object:
     """Take the first n rows, with every second value from the next row; as they are if they are no plain table."""
     rows, others = take_rows(X, np.arange(n)), take_rows(X, np.roll(np.arange(n), -1))
     if isinstance(rows, np.ndarray) and rows.ndim == 2:
@@ -164,7 +164,7 @@ def _mixed_rows(X: Any, n: int) -> Any:
     return rows
 
 
-def _texts(X: Any) -> Any:
+def _texts(X: object) -> object:
     """Return one-dimensional input of strings as an array, for pipelines that begin with a vectorizer; else None."""
     one_dimensional = isinstance(X, list) or (hasattr(X, "dtype") and getattr(X, "ndim", 2) == 1)
     if not one_dimensional:
@@ -194,11 +194,11 @@ def _warn_of_unknown_categories(X: Any, plan: CalibrationPlan) -> None:
             )
 
 
-def _last_step(estimator: Any) -> Any:
+def _last_step(estimator: Any) -> object:
     return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
 
 
-def _allows_nan(estimator: Any) -> bool:
+def _allows_nan(estimator: object) -> bool:
     """Return whether missing values are accepted; scikit-learn's pipelines and ColumnTransformer do not report it."""
     if hasattr(estimator, "steps"):
         return next((_allows_nan(step) for _, step in estimator.steps if step not in (None, "passthrough")), False)
@@ -208,7 +208,7 @@ def _allows_nan(estimator: Any) -> bool:
 
 
 @contextmanager
-def _naming_columns(X: Any, estimator: Any) -> Iterator[None]:
+def _naming_columns(X: object, estimator: object) -> Iterator[None]:
     """Name the columns that a detector refuses, and the remedy; a pipeline may treat columns in ways of its own."""
     try:
         yield
@@ -270,10 +270,10 @@ class CalibratedOCC(OneClassClassifier):
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: object,
         *,
         sensitivity: float = 0.9,
-        calibration: Any = "cv",
+        calibration: object = "cv",
         response_method: str = "score_samples",
         n_jobs: int | None = None,
     ):
@@ -308,7 +308,7 @@ class CalibratedOCC(OneClassClassifier):
             raise ValueError(f"Found a table with {len(X)} sample(s) while a minimum of {at_least} is required.")
         return texts if texts is not None else validate_data(self, X, reset=reset, skip_check_array=True)
 
-    def _keep_sample(self, X: Any, groups: Any) -> None:
+    def _keep_sample(self, X: object, groups: Any) -> None:
         if getattr(X, "ndim", 2) == 2 and not issparse(X):  # others have no features to explain
             super()._keep_sample(X, groups)
 
@@ -338,10 +338,10 @@ class CalibratedOCC(OneClassClassifier):
 class DetectorDescription(Description):
     """The scores of a detector or pipeline."""
 
-    estimator: Any
+    estimator: object
     response_method: str = "score_samples"
 
-    def fit(self, X: Any, groups: Indices | None = None) -> Self:
+    def fit(self, X: object, groups: Indices | None = None) -> Self:
         """Fit the detector and find out how to read its scores."""
         if self.response_method not in RESPONSE_METHODS:
             raise ValueError(
@@ -354,13 +354,13 @@ class DetectorDescription(Description):
         self.at_once = rows_at_once(self.estimator_, X, self.response_method)
         return self
 
-    def held_out_scores(self, X: Any, plan: CalibrationPlan, n_jobs: int | None = None) -> tuple[Indices, Floats]:
+    def held_out_scores(self, X: object, plan: CalibrationPlan, n_jobs: int | None = None) -> tuple[Indices, Floats]:
         """Refit the detector in every fold; warn of categories that only one fold has."""
         if hasattr(X, "iloc"):
             _warn_of_unknown_categories(X, plan)
         return super().held_out_scores(X, plan, n_jobs)
 
-    def score(self, X: Any) -> Floats:
+    def score(self, X: object) -> Floats:
         """Score samples by the detector."""
         with _naming_columns(X, self.estimator):
             return detector_scores(self.estimator_, X, self.response_method, sign=self.sign, at_once=self.at_once)

@@ -36,12 +36,12 @@ class CategoryEncoder:
            [nan, 0.5]])
     """
 
-    def __init__(self, categorical_features: Any):
+    def __init__(self, categorical_features: object):
         self.categorical_features = categorical_features
 
-    def fit(self, X: Any) -> Self:
+    def fit(self, X: object) -> Self:
         """Find the categorical features and their categories."""
-        self.categories_: dict[int, list[Any]] = {}
+        self.categories_: dict[int, list[object]] = {}
         self.mask_ = np.zeros(0, dtype=bool)
         typed = isinstance(self.categorical_features, str) and self.categorical_features == "from_dtype"
         if self.categorical_features is None or (typed and column_names(X) is None):
@@ -52,7 +52,7 @@ class CategoryEncoder:
             self.categories_[j] = sorted(distinct, key=lambda value: (str(value), str(type(value))))
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: object) -> Any:
         """Replace categories by their codes; all unknown ones get the same code, which no known sample has."""
         columns = []
         for j in range(len(self.mask_)):
@@ -65,7 +65,7 @@ class CategoryEncoder:
         return np.column_stack(columns)
 
 
-def _mask(features: Any, X: Any) -> Bools:
+def _mask(features: object, X: object) -> Bools:
     names = column_names(X)
     p = len(np.asarray(X, dtype=object).T) if names is None else len(names)
     if isinstance(features, str):
@@ -92,7 +92,7 @@ def _mask(features: Any, X: Any) -> Bools:
     return mask
 
 
-def _has_category_type(X: Any, j: int) -> bool:
+def _has_category_type(X: object, j: int) -> bool:
     return str(_column(X, j).dtype).lower().startswith(("category", "categorical", "enum"))
 
 
@@ -104,12 +104,12 @@ def _column(X: Any, j: int) -> Any:
     return np.asarray(X, dtype=object)[:, j] if isinstance(X, list) else X[:, j]
 
 
-def _values(X: Any, j: int) -> list[Any]:
+def _values(X: object, j: int) -> list[object]:
     column = _column(X, j)
     return column.to_list() if hasattr(column, "to_list") else column.tolist()
 
 
-def _numbers(X: Any, j: int) -> Floats:
+def _numbers(X: object, j: int) -> Floats:
     values = [np.nan if value is None else value for value in _values(X, j)]
     try:
         return np.asarray(values, dtype=np.float64)
@@ -122,5 +122,5 @@ def _numbers(X: Any, j: int) -> Floats:
         ) from error
 
 
-def _is_missing(value: Any) -> bool:
+def _is_missing(value: object) -> bool:
     return value is None or value != value or type(value).__name__ in ("NAType", "NaTType")

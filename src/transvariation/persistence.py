@@ -44,7 +44,7 @@ __all__ = ["ModelFileError", "load", "read_about", "save"]
 PathOrFile = Union[str, "os.PathLike[str]", BinaryIO]
 
 
-def save(model: Any, path: PathOrFile, *, about: Mapping[str, Any] | None = None) -> None:
+def save(model: object, path: PathOrFile, *, about: Mapping[str, object] | None = None) -> None:
     """Write an estimator to a file.
 
     Parameters
@@ -184,7 +184,7 @@ def read_about(path: PathOrFile) -> dict[str, Any]:
         return {key: header[key] for key in ("class", "version", "written_by", "sha256", "about")}
 
 
-def _packed(header: dict[str, Any], model: Any) -> bytes:
+def _packed(header: dict[str, object], model: object) -> bytes:
     """Write the archive. It holds neither dates nor memory addresses: the same model gives the same bytes."""
     import skops.io
 
@@ -210,12 +210,12 @@ def _packed(header: dict[str, Any], model: Any) -> bytes:
 class FrameParts:
     """A DataFrame in a form that skops supports."""
 
-    columns: list[Any]
+    columns: list[object]
     index: np.ndarray
     values: list[np.ndarray]
 
 
-def _converted(value: Any, convert: Callable[[Any], Any]) -> Any:
+def _converted(value: Any, convert: Callable[[object], object]) -> object:
     """Copy estimators, descriptions and containers, converting what is in them.
 
     Metadata requests are left out: they refer back to their estimator, which skops refuses.
@@ -237,14 +237,14 @@ def _converted(value: Any, convert: Callable[[Any], Any]) -> Any:
     return plain
 
 
-def _frame_to_table(value: Any) -> Any:
+def _frame_to_table(value: object) -> object:
     if not isinstance(value, pd.DataFrame):
         return value
     values = [value.iloc[:, j].to_numpy() for j in range(value.shape[1])]
     return FrameParts(list(value.columns), value.index.to_numpy(), values)
 
 
-def _table_to_frame(value: Any) -> Any:
+def _table_to_frame(value: object) -> object:
     if not isinstance(value, FrameParts):
         return value
     if not all(isinstance(column, np.ndarray) for column in (value.index, *value.values)):
@@ -253,7 +253,7 @@ def _table_to_frame(value: Any) -> Any:
     return frame.set_axis(value.columns, axis=1)
 
 
-def _load(file: BinaryIO, trusted: set[str] | None) -> Any:
+def _load(file: BinaryIO, trusted: set[str] | None) -> object:
     """Check the archive, build the model, check the model. `trusted=None` trusts what :func:`save` has just written."""
     import skops.io
     from sklearn.base import BaseEstimator
@@ -308,7 +308,7 @@ def _errors_explained(path: PathOrFile, file: BinaryIO) -> Iterator[None]:
         raise ModelFileError(printable(name + text)) from None
 
 
-def _check_complete(header: dict[str, Any], model: Any, size: int) -> None:
+def _check_complete(header: dict[str, object], model: object, size: int) -> None:
     """Check that the model has all attributes that were saved, and scores a row as it did then."""
     kind = f"{type(model).__module__}.{type(model).__name__}"
     if (kind, sorted(vars(model))) != (header["class"], header["attributes"]):
@@ -331,7 +331,7 @@ def _check_complete(header: dict[str, Any], model: Any, size: int) -> None:
             ) from error
 
 
-def _scores_zeros(model: Any) -> bool:
+def _scores_zeros(model: object) -> bool:
     """Return whether a model can score a row of zeros; raise if it cannot because it lacks attributes."""
     from sklearn.exceptions import NotFittedError
 

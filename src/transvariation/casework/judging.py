@@ -42,15 +42,15 @@ MAX_REASONS = 10  # of many variables, those that the reasons name
 
 @with_fields(CaseSettings)
 def judge(
-    control: Any,
-    recovered: Any,
+    control: object,
+    recovered: object,
     *,
-    background: Any = None,
-    foreign: Any = None,
+    background: object = None,
+    foreign: object = None,
     settings: CaseSettings | None = None,
     procedure: Any = None,
     progress: Progress | None = None,
-    **fields: Any,
+    **fields: object,
 ) -> CaseResult:
     """Judge which recovered fragments could come from the source of the control fragments.
 
@@ -222,7 +222,7 @@ def _inputs(tables: CaseTables, checks: tuple[Check, ...]) -> Inputs:
     )
 
 
-def _summary(table: Table, n_fragments: int) -> dict[str, Any]:
+def _summary(table: Table, n_fragments: int) -> dict[str, object]:
     return table.summary() | {"rows": len(table.X), "fragments": n_fragments}
 
 

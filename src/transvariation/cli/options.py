@@ -124,9 +124,9 @@ def settings_options(kind: type[TableSettings], *groups: str, without: tuple[str
     return decorate
 
 
-def _option(name: str, flag: str, given: Option, default: Any, hidden: bool = False) -> GroupedOption:
+def _option(name: str, flag: str, given: Option, default: object, hidden: bool = False) -> GroupedOption:
     """Build the option of one field; a value that was not given is None."""
-    words, more = given.help, dict[str, Any](metavar=_METAVARS.get(given.kind, "TEXT"))
+    words, more = given.help, dict[str, object](metavar=_METAVARS.get(given.kind, "TEXT"))
     if given.kind == "choice":
         listed = [f"{choice} ({meaning})" for choice, meaning in given.choices.items()]
         words = f"{words}: {', '.join(listed[:-1])} or {listed[-1]}."
@@ -153,7 +153,7 @@ def _roles(context: click.Context, option: click.Parameter, given: tuple[str, ..
     return roles or None
 
 
-def _ranges(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> list[Any] | None:
+def _ranges(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> list[object] | None:
     """Parse ranges of wavelengths."""
     number = r"([-+]?\d+(?:\.\d+)?)"
     found = [re.fullmatch(rf"\s*{number}\s*[-:–]\s*{number}\s*", text) for text in given]
@@ -171,8 +171,8 @@ def parse_names(context: click.Context, option: click.Parameter, text: str | Non
     return [name.strip() for name in found or [""]]
 
 
-_PARSERS: dict[str, Any] = {"roles": _roles, "ranges": _ranges, "names": parse_names}
-_FORMS: dict[str, dict[str, Any]] = {
+_PARSERS: dict[str, object] = {"roles": _roles, "ranges": _ranges, "names": parse_names}
+_FORMS: dict[str, dict[str, object]] = {
     "roles": {"metavar": "COLUMN=ROLE", "multiple": True},
     "ranges": {"metavar": "LOW-HIGH", "multiple": True},
     "names": {"metavar": "NAMES"},

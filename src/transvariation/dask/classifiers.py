@@ -79,7 +79,7 @@ class PartitionedClassifier(TransvariationClassifier):
         """
         return self._for_each_part("score_samples", X)
 
-    def decision_function(self, X: Any) -> Any:
+    def decision_function(self, X: object) -> Any:
         """Compute the score minus the threshold: samples are accepted where it is not negative.
 
         Parameters
@@ -94,7 +94,7 @@ class PartitionedClassifier(TransvariationClassifier):
         """
         return self._for_each_part("decision_function", X)
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: object) -> Any:
         """Classify samples: +1 = accepted as target, -1 = rejected.
 
         Parameters
@@ -109,7 +109,7 @@ class PartitionedClassifier(TransvariationClassifier):
         """
         return self._for_each_part("predict", X, np.int64)
 
-    def transvariation_probability(self, X: Any) -> Any:
+    def transvariation_probability(self, X: object) -> Any:
         """Compute tp of each sample with respect to the target class: 1 at its center, 0 beyond its edge.
 
         Parameters
@@ -144,7 +144,7 @@ class PartitionedClassifier(TransvariationClassifier):
             raise ValueError("weights are for rows in memory; give X as an array or a DataFrame")
         return self._for_each_part("p_values", X, **options)
 
-    def _for_each_part(self, method: str, X: Any, dtype: type = np.float64, **options: Any) -> Any:
+    def _for_each_part(self, method: str, X: object, dtype: type = np.float64, **options: object) -> object:
         own = partial(getattr(super(), method), **options)
         return own(X) if in_memory(X) else map_parts(X, own, dtype)
 
@@ -177,7 +177,7 @@ class TOCC(PartitionedClassifier, tv.TOCC):
         self,
         *,
         sensitivity: float = 0.9,
-        calibration: Any = "resubstitution",
+        calibration: object = "resubstitution",
         tau_max: str = "count",
         ties: str = "proper",
         n_jobs: int | None = None,
@@ -213,7 +213,7 @@ class PAMTOCC(PartitionedClassifier, tv.PAMTOCC):
         n_clusters: int = 5,
         *,
         sensitivity: float | ArrayLike = 0.9,
-        calibration: Any = "resubstitution",
+        calibration: object = "resubstitution",
         ties: str = "proper",
         n_jobs: int | None = None,
         sample_size: int = 100_000,
@@ -246,8 +246,8 @@ class DensityTOCC(PartitionedClassifier, tv.DensityTOCC):
         self,
         *,
         sensitivity: float = 0.9,
-        calibration: Any = "resubstitution",
-        density: Any = "mixture",
+        calibration: object = "resubstitution",
+        density: object = "mixture",
         center: str = "sample",
         tau_max: str = "integral",
         scale: str = "tp",
@@ -293,10 +293,10 @@ class NeighborTOCC(PartitionedClassifier, tv.NeighborTOCC):
         n_neighbors: int | Sequence[int] = (1, 3),
         *,
         sensitivity: float = 0.9,
-        calibration: Any = "loo",
+        calibration: object = "loo",
         scalings: Sequence[str] = ("range", "normal", "whitened"),
         pairs: bool = True,
-        categorical_features: Any = "from_dtype",
+        categorical_features: object = "from_dtype",
         trim: float = 0.0,
         max_reference: int | None = 10_000,
         n_jobs: int | None = None,

@@ -23,23 +23,23 @@ _ALL = 2**64 - 1
 Keys = NDArray[np.uint64]
 
 
-def is_dask(X: Any) -> bool:
+def is_dask(X: object) -> bool:
     """Return whether X is a Dask array or DataFrame."""
     return type(X).__module__.startswith("dask") and hasattr(X, "to_delayed")
 
 
-def is_blocks(X: Any) -> bool:
+def is_blocks(X: object) -> bool:
     """Return whether X is a function that returns blocks, or an iterator over them."""
     return callable(X) or hasattr(X, "__next__")
 
 
-def in_memory(X: Any) -> bool:
+def in_memory(X: object) -> bool:
     """Return whether X is one table in memory."""
     check_one_table(X)
     return not (is_dask(X) or is_blocks(X) or isinstance(X, np.memmap))
 
 
-def check_one_table(X: Any) -> None:
+def check_one_table(X: object) -> None:
     """Refuse a list of tables."""
     if isinstance(X, list | tuple) and any(getattr(first, "ndim", 0) == 2 for first in X[:1]):
         raise ValueError(
@@ -66,7 +66,7 @@ class Sample:
         self.size, self.limit = size, _ALL
         self.pieces: list[tuple[Keys, Any]] = []
 
-    def add(self, keys: Keys, rows: Any) -> None:
+    def add(self, keys: Keys, rows: object) -> None:
         """Add rows with their keys."""
         _check_like_the_first(rows, self.pieces[0][1] if self.pieces else rows, len(self.pieces))
         self.pieces.append(_at_most(self.limit, keys, rows))
@@ -84,7 +84,7 @@ class Sample:
         return np.concatenate(tables)
 
 
-def sample_rows(X: Any, size: int) -> Any:
+def sample_rows(X: object, size: int) -> Any:
     """Draw at most `size` rows, and at least about half as many if there are enough.
 
     Examples
@@ -121,7 +121,7 @@ def sample_numbers(n: int, size: int) -> Indices:
     return sample.rows()[:, 0]
 
 
-def map_parts(X: Any, function: Callable[[Any], Any], dtype: type) -> Any:
+def map_parts(X: object, function: Callable[[object], object], dtype: type) -> Any:
     """Compute a result for each row: a lazy array for a Dask collection, an iterator for blocks, else an array."""
     if is_dask(X):
         import dask.array as da
@@ -144,7 +144,7 @@ def _delayed_parts(X: Any) -> list[Delayed]:
     return np.ravel(np.asarray(X.to_delayed(), dtype=object)).tolist()
 
 
-def _result(function: Callable[[Any], Any], rows: Any, number: int, dtype: type) -> Any:
+def _result(function: Callable[[object], object], rows: Any, number: int, dtype: type) -> object:
     if not len(rows):  # which scikit-learn refuses
         return np.empty(0, dtype)
     try:
@@ -154,7 +154,7 @@ def _result(function: Callable[[Any], Any], rows: Any, number: int, dtype: type)
         raise type(error)(f"partition {number}: {error}{remedy}") from error
 
 
-def _thinned(rows: Any, start: int, limit: int) -> tuple[Keys, Any]:
+def _thinned(rows: object, start: int, limit: int) -> tuple[Keys, object]:
     return _at_most(limit, _keys(start, count_rows(rows)), rows)
 
 
@@ -162,7 +162,7 @@ def _keys(start: int, n: int) -> Keys:
     return splitmix64(np.arange(start, start + n, dtype=np.uint64))
 
 
-def _at_most(limit: int, keys: Keys, rows: Any) -> tuple[Keys, Any]:
+def _at_most(limit: int, keys: Keys, rows: object) -> tuple[Keys, object]:
     kept = np.flatnonzero(keys <= np.uint64(limit))
     return (keys, rows) if len(kept) == len(keys) else (keys[kept], take_rows(rows, kept))
 

@@ -29,7 +29,7 @@ class Checkpoint:
         that is not a checkpoint, is refused and left unchanged.
     """
 
-    def __init__(self, path: Path, header: dict[str, Any]):
+    def __init__(self, path: Path, header: dict[str, object]):
         self.path = path
         self.header = json.loads(json.dumps(header))
         self.results: dict[Hashable, Any] = {}
@@ -50,11 +50,11 @@ class Checkpoint:
             self._append(self.header)
 
     @staticmethod
-    def _key(task: Sequence[Any]) -> tuple:
+    def _key(task: Sequence[object]) -> tuple:
         return tuple(task)
 
     @staticmethod
-    def _line(entry: dict[str, Any]) -> bytes:
+    def _line(entry: dict[str, object]) -> bytes:
         return (json.dumps(entry) + "\n").encode()
 
     def _not_ours(self, reason: object) -> CheckpointError:
@@ -80,23 +80,23 @@ class Checkpoint:
                 )
             self._keep(**line)
 
-    def _keep(self, task: Sequence[Any], result: Any, warnings: dict[str, str]) -> None:
+    def _keep(self, task: Sequence[object], result: object, warnings: dict[str, str]) -> None:
         self.results[self._key(task)] = result
         self.warned.update(warnings.keys())
         self.warnings = warnings | self.warnings
 
-    def _append(self, entry: dict[str, Any]) -> None:
+    def _append(self, entry: dict[str, object]) -> None:
         with self.path.open("ab") as file:
             file.write(self._line(entry))
             file.flush()
             os.fsync(file.fileno())
 
-    def missing(self, tasks: Iterable[Sequence[Any]]) -> list[Sequence[Any]]:
+    def missing(self, tasks: Iterable[Sequence[object]]) -> list[Sequence[Any]]:
         """List the tasks without a result."""
         return [task for task in tasks if self._key(task) not in self.results]
 
     def run(
-        self, tasks: Sequence[Sequence[Any]], function: Callable[..., Any], jobs: int | str = 1
+        self, tasks: Sequence[Sequence[object]], function: Callable[..., object], jobs: int | str = 1
     ) -> Iterator[Sequence[Any]]:
         """Run the missing tasks, `function(*task)` each; yield every task when its result is on disk."""
         for task, result, warned in _results(self.missing(tasks), function, jobs):
@@ -106,7 +106,7 @@ class Checkpoint:
             yield task
 
 
-def _parsed(line: bytes) -> Any:
+def _parsed(line: bytes) -> object:
     """Read a line of JSON; None if it is none."""
     try:
         return json.loads(line)
@@ -114,11 +114,11 @@ def _parsed(line: bytes) -> Any:
         return None
 
 
-def _checksum(entry: dict[str, Any]) -> int:
+def _checksum(entry: dict[str, object]) -> int:
     return zlib.crc32(json.dumps(entry, sort_keys=True).encode())
 
 
-def _with_task(function: Callable[..., Any], task: Sequence[Any]) -> tuple[Sequence[Any], Any, dict[str, str]]:
+def _with_task(function: Callable[..., object], task: Sequence[object]) -> tuple[Sequence[Any], Any, dict[str, str]]:
     """Run a task; return it with its result and the first warning of each kind that it gave."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -127,7 +127,7 @@ def _with_task(function: Callable[..., Any], task: Sequence[Any]) -> tuple[Seque
 
 
 def _results(
-    tasks: Sequence[Sequence[Any]], function: Callable[..., Any], jobs: int | str
+    tasks: Sequence[Sequence[object]], function: Callable[..., object], jobs: int | str
 ) -> Iterator[tuple[Sequence[Any], Any, dict[str, str]]]:
     if isinstance(jobs, str):
         yield from _on_dask(tasks, function, jobs)
@@ -141,7 +141,7 @@ def _results(
 
 
 def _on_dask(
-    tasks: Sequence[Sequence[Any]], function: Callable[..., Any], address: str
+    tasks: Sequence[Sequence[object]], function: Callable[..., object], address: str
 ) -> Iterator[tuple[Sequence[Any], Any, dict[str, str]]]:
     try:
         from distributed import Client, as_completed

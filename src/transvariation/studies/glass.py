@@ -63,7 +63,7 @@ CLASSIFIERS: dict[str, Callable[[], Any]] = {
     "PAM-TOCC_df": lambda: PAMTOCC(n_clusters=4, ties="literal"),
 }
 # Not in the paper. The whole pipeline is calibrated, so that the classifier needs no calibration.
-CALIBRATED: dict[str, Callable[[], Any]] = {"NeighborTOCC": lambda: NeighborTOCC()}
+CALIBRATED: dict[str, Callable[[], object]] = {"NeighborTOCC": lambda: NeighborTOCC()}
 REDUCTIONS: dict[str, Callable[[], Any]] = {
     "PCA": lambda: MinorComponents(2),
     "varSel": lambda: VarSel(2, mixture=GaussianMixtureBIC(random_state=0, engine="compiled")),
@@ -130,7 +130,7 @@ class GlassStudy:
         return _held_out_table([row for fold in self.folds() for row in checkpoint.results[fold]])
 
 
-def _scores(classifier: str, reduction: str, seed: int) -> dict[str, Any]:
+def _scores(classifier: str, reduction: str, seed: int) -> dict[str, object]:
     """Score the fragments of one cell; CPU seconds exclude the reduction, as in the paper."""
     glass = load_glass()
     if reduction == "RP":
@@ -161,7 +161,7 @@ def _scored(
     }
 
 
-def cells(scored: list[dict[str, Any]]) -> pd.DataFrame:
+def cells(scored: list[dict[str, object]]) -> pd.DataFrame:
     """Tabulate our numbers beside the printed ones, cell by cell."""
     table = pd.DataFrame(scored)
     rows = []
@@ -188,7 +188,7 @@ def cells(scored: list[dict[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _unseen(_: str, repeat: int, fold: int) -> list[dict[str, Any]]:
+def _unseen(_: str, repeat: int, fold: int) -> list[dict[str, object]]:
     """Fit on nine folds; classify the tenth and the recovered fragments.
 
     Reduction, classifier and threshold are fitted in every fold, the reduction also in every fold of the calibration.
@@ -197,7 +197,7 @@ def _unseen(_: str, repeat: int, fold: int) -> list[dict[str, Any]]:
     return _fold(*list(splitter.split(load_glass().control))[repeat * FOLDS + fold])
 
 
-def _fold(train: np.ndarray, test: np.ndarray) -> list[dict[str, Any]]:
+def _fold(train: np.ndarray, test: np.ndarray) -> list[dict[str, object]]:
     """Do what :class:`CalibratedOCC` does with a pipeline; reductions are fitted once and shared by the classifiers."""
     glass = load_glass()
     known, unseen, others = glass.control.iloc[train], glass.control.iloc[test], glass.recovered
@@ -241,7 +241,7 @@ def _held_out_scores(classifier: Any, kept: np.ndarray, scored: np.ndarray) -> n
     return classifier.fit(kept).score_samples(scored)
 
 
-def _held_out_table(rows: list[dict[str, Any]]) -> pd.DataFrame:
+def _held_out_table(rows: list[dict[str, object]]) -> pd.DataFrame:
     table = pd.DataFrame(rows)
     grouped = table.groupby(["classifier", "reduction", "calibration"], sort=False)
     sums = grouped[["accepted", "targets"]].sum()

@@ -40,11 +40,11 @@ class Option(NamedTuple):
     help: str
     flag: str = ""
     choices: Any = ()
-    example: Any = None
+    example: object = None
     least: float = 0
 
 
-def option(default: Any, group: str, kind: str, help: str, **more: Any) -> Any:
+def option(default: object, group: str, kind: str, help: str, **more: Any) -> Any:
     """Declare a field of the settings: its default, and what front ends know of it."""
     own: dict[str, Any] = {"default_factory": dict} if default == {} else {"default": default}
     return field(**own, metadata={"option": Option(group, kind, help, **more)})
@@ -95,31 +95,31 @@ class SettingsError(ValueError):
         return self.text()
 
 
-def _text(value: Any, given: Option) -> Any:
+def _text(value: object, given: Option) -> Any:
     if isinstance(value, str) or value is None:
         return value or None
     raise ValueError(f"={value!r} must be a text")
 
 
-def _sheet(value: Any, given: Option) -> Any:
+def _sheet(value: object, given: Option) -> object:
     if isinstance(value, Integral) and not isinstance(value, bool):
         return int(value)
     return _text(value, given)
 
 
-def _flag(value: Any, given: Option) -> bool:
+def _flag(value: object, given: Option) -> bool:
     if value is True or value is False or type(value).__name__ in ("bool", "bool_"):
         return bool(value)
     raise ValueError(f"={value!r} must be true or false")
 
 
-def _choice(value: Any, given: Option) -> Any:
+def _choice(value: object, given: Option) -> object:
     if value is None or (isinstance(value, str) and value in given.choices):
         return value
     raise ValueError(f"={value!r} is unknown; choose one of {', '.join(given.choices)}")
 
 
-def _mark(value: Any, given: Option) -> Any:
+def _mark(value: object, given: Option) -> object:
     marks = {word: mark for mark, word in MARKS.items()} | {mark: mark for mark in MARKS}
     if value is None or value == "":
         return None
@@ -128,13 +128,13 @@ def _mark(value: Any, given: Option) -> Any:
     raise ValueError(f"={value!r} must be '.' or ',' (point or comma)")
 
 
-def _delimiter(value: Any, given: Option) -> Any:
+def _delimiter(value: object, given: Option) -> object:
     if value in (None, "") or (isinstance(value, str) and len(value) == 1 and value not in '"\r\n\x00 '):
         return value or None
     raise ValueError(f"={value!r} must be one character, such as ';'")
 
 
-def _encoding(value: Any, given: Option) -> Any:
+def _encoding(value: object, given: Option) -> object:
     name = _text(value, given)
     try:
         known = name is None or codecs.lookup(name)._is_text_encoding  # base64 and the like are no text
@@ -145,19 +145,19 @@ def _encoding(value: Any, given: Option) -> Any:
     raise ValueError(f"={value!r} is unknown; utf-8, cp1252 and utf-16 are the usual ones")
 
 
-def _whole(value: Any, given: Option) -> Any:
+def _whole(value: object, given: Option) -> object:
     if value is None or (isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= given.least):
         return None if value is None else int(value)
     raise ValueError(f"={value!r} must be a whole number, at least {given.least}")
 
 
-def _number(value: Any, given: Option) -> float:
+def _number(value: object, given: Option) -> float:
     if isinstance(value, Real) and not isinstance(value, bool) and given.least <= float(value) < math.inf:
         return float(value)
     raise ValueError(f"={value!r} must be a finite number, at least {given.least}")
 
 
-def _share(value: Any, given: Option) -> float:
+def _share(value: object, given: Option) -> float:
     if isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) <= 1:
         return float(value)
     percent = f"; did you mean {float(value) / 100:g}?" if isinstance(value, Real) and 1 < float(value) < 100 else ""
@@ -166,7 +166,7 @@ def _share(value: Any, given: Option) -> float:
     )
 
 
-def _names(value: Any, given: Option) -> Any:
+def _names(value: object, given: Option) -> object:
     if value is None:
         return None
     if isinstance(value, str) or not isinstance(value, Iterable):
@@ -174,13 +174,13 @@ def _names(value: Any, given: Option) -> Any:
     return tuple(map(str, value)) or None
 
 
-def _shares(value: Any, given: Option) -> Any:
+def _shares(value: object, given: Option) -> object:
     if isinstance(value, Iterable) and not isinstance(value, str) and (shares := tuple(value)):
         return tuple(_share(share, given) for share in shares)
     raise ValueError(f"={value!r} must be a list of shares such as 0.9")
 
 
-def _ranges(value: Any, given: Option) -> Any:
+def _ranges(value: object, given: Option) -> object:
     if value is None:
         return None
     if isinstance(value, str) or not isinstance(value, Iterable):
@@ -198,7 +198,7 @@ def _range(pair: Any) -> tuple[float, float]:
     raise ValueError(f": {pair!r} is not a pair of numbers")
 
 
-def _roles(value: Any, given: Option) -> dict[str, str]:
+def _roles(value: object, given: Option) -> dict[str, str]:
     if value is not None and not isinstance(value, Mapping):
         raise ValueError(f"={value!r} must map the names of columns to roles")
     for column, role in (value or {}).items():
@@ -207,7 +207,7 @@ def _roles(value: Any, given: Option) -> dict[str, str]:
     return {str(column): role for column, role in (value or {}).items()}
 
 
-CHECKS: dict[str, Callable[[Any, Option], Any]] = {
+CHECKS: dict[str, Callable[[object, Option], object]] = {
     "text": _text,
     "sheet": _sheet,
     "flag": _flag,
@@ -266,7 +266,7 @@ class Settings:
         if problems:
             raise SettingsError(problems)
 
-    def _check(self, name: str, value: Any, given: Option) -> Any:
+    def _check(self, name: str, value: object, given: Option) -> object:
         return CHECKS[given.kind](value, given)
 
     def _conflicts(self) -> list[tuple[str, str, Option | None]]:
@@ -274,7 +274,7 @@ class Settings:
         return []
 
     @classmethod
-    def build(cls, settings: Self | None = None, given: Mapping[str, Any] | None = None) -> Self:
+    def build(cls, settings: Self | None = None, given: Mapping[str, object] | None = None) -> Self:
         """Return settings with some fields replaced; a misspelt name is refused with the nearest right one.
 
         Parameters
@@ -310,7 +310,7 @@ class Settings:
         return {each.name: _json(getattr(self, each.name)) for each in fields(self)}
 
     @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> Self:
+    def from_dict(cls, content: Mapping[str, object]) -> Self:
         """Build settings from `to_dict`, or from a file of settings.
 
         Parameters
@@ -391,7 +391,7 @@ class TableSettings(Settings):
         return [each.name for each in fields(TableSettings) if getattr(self, each.name)]
 
 
-def _json(value: Any) -> Any:
+def _json(value: object) -> object:
     if isinstance(value, Settings):
         return value.to_dict()
     if isinstance(value, Mapping):

@@ -107,18 +107,18 @@ class Case:
     start: list[tuple[str, tuple[Any, ...]]]  # jobs that bring a new worker to where the last one was
     limits: PageLimits
     third: str = ""  # what the background is, or the foreign table
-    settings: dict[str, Any] = field(default_factory=dict)
-    seen: dict[str, Any] = field(default_factory=dict)  # what was understood of the tables
+    settings: dict[str, object] = field(default_factory=dict)
+    seen: dict[str, object] = field(default_factory=dict)  # what was understood of the tables
     judged: bool = False
     sensitivity: float | None = None  # at which the result was looked at last
     step: tuple[str, float | None] = ("starting", 0.0)
     started: float = 0
-    problems: list[dict[str, Any]] | None = None
+    problems: list[dict[str, object]] | None = None
     task: "asyncio.Task[None] | None" = None
     worker: Worker | None = None
     starting: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def ask(self, job: str, *arguments: Any, seconds: float = 0, **options: Any) -> Any:
+    async def ask(self, job: str, *arguments: object, seconds: float = 0, **options: Any) -> Any:
         """Have a job done by the worker of this case."""
         quick = self.limits.read_seconds
         async with self.starting:
@@ -250,7 +250,7 @@ class Page:
         case = Case([], self.limits)
         return await self._read(case, await self._ask(case, "example"), {})
 
-    async def _read(self, case: Case, chosen: dict[str, Any], settings: dict[str, Any]) -> Response:
+    async def _read(self, case: Case, chosen: dict[str, object], settings: dict[str, object]) -> Response:
         case.settings, case.start = settings, [("load", (chosen,)), ("read", (settings,))]
         try:
             await self._ask(case, "load", chosen)
@@ -307,7 +307,7 @@ class Page:
         self.cases.move_to_end(name)  # the cases forgotten first are those that nobody looks at
         return self.cases[name]
 
-    async def _ask(self, case: Case, job: str, *arguments: Any) -> Any:
+    async def _ask(self, case: Case, job: str, *arguments: object) -> Any:
         async with self.quick:
             return await case.ask(job, *arguments)
 
@@ -385,7 +385,7 @@ class Page:
         }
         return Response(base64.b64decode(file["content"]), headers=headers)
 
-    async def _show(self, request: Request, view: str, *arguments: Any) -> Any:
+    async def _show(self, request: Request, view: str, *arguments: object) -> Any:
         """Return a view of a case at the sensitivity of the query."""
         case = self._case(request)
         if not case.judged:
@@ -423,7 +423,7 @@ async def _file(form: FormData, name: str) -> dict[str, str] | None:
     return {"name": shown, "content": base64.b64encode(await file.read()).decode()}
 
 
-def _json(content: str | bytes) -> dict[str, Any]:
+def _json(content: str | bytes) -> dict[str, object]:
     try:
         found = json.loads(content)
     except ValueError:

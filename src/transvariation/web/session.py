@@ -45,7 +45,7 @@ class Session:
         self.sources: dict[str, Any] = {}
         self.names: dict[str, str] = {}
         self.held: dict[str, tuple[TableSettings, HeldGrid | None]] = {}  # cells, and how the file was opened
-        self.tables: list[tuple[dict[str, Any], CaseTables]] = []  # with the settings by which they were read
+        self.tables: list[tuple[dict[str, object], CaseTables]] = []  # with the settings by which they were read
         self.judged: CaseResult | None = None
         self.source = 0  # the control source that is shown, of several
         self.database: Database | None = None
@@ -72,11 +72,11 @@ class Session:
             for which, name in EXAMPLE.items()
         }
 
-    def monitor(self, files: dict[str, dict[str, str]], options: Mapping[str, Any]) -> dict[str, Any]:
+    def monitor(self, files: dict[str, dict[str, str]], options: Mapping[str, object]) -> dict[str, Any]:
         """Chart a new run of a process against a normal run."""
         return monitoring_view(files, options, LIMITS)
 
-    def load_database(self, files: dict[str, dict[str, str]], options: Mapping[str, Any]) -> None:
+    def load_database(self, files: dict[str, dict[str, str]], options: Mapping[str, object]) -> None:
         """Take a database on which the method is validated."""
         check_options(options)
         self.database = open_database(files, options)
@@ -87,7 +87,7 @@ class Session:
         counts = ", ".join(f"{found[key]:,} {key}" for key in ("sources", "fragments", "measurements"))
         return f"{found['name']}: {counts}, {len(found['variables'])} variables."
 
-    def validate(self, options: Mapping[str, Any]) -> None:
+    def validate(self, options: Mapping[str, object]) -> None:
         """Validate the method on the database."""
         self.validated = validate_database(self._database, options, self.progress)
 
@@ -111,11 +111,11 @@ class Session:
             message = f"{file['name']} is not a case that this version has saved as JSON."
             raise ValueError(message) from error
 
-    def check(self, content: Mapping[str, Any]) -> None:
+    def check(self, content: Mapping[str, object]) -> None:
         """Refuse wrong settings."""
         CaseSettings.from_dict(content)
 
-    def read(self, content: Mapping[str, Any]) -> dict[str, Any]:
+    def read(self, content: Mapping[str, object]) -> dict[str, Any]:
         """Read the tables; return what was understood, or the problems and where they are."""
         settings = CaseSettings.from_dict(content)
         self.tables = []
@@ -130,7 +130,7 @@ class Session:
             }
             return seen | {"problems": [problem_dict(each) for each in error.problems[:MAX_PROBLEMS]], "tables": tables}
 
-    def _understood(self, settings: CaseSettings) -> dict[str, Any]:
+    def _understood(self, settings: CaseSettings) -> dict[str, object]:
         shown: dict[str, Table] = {}
         doubts: list[str] = []
         try:
@@ -181,7 +181,7 @@ class Session:
         how = settings.of_table(which)
         return read_table(self._source(which, settings), settings=how, missing="keep", limits=LIMITS)
 
-    def _source(self, which: str, settings: CaseSettings) -> Any:
+    def _source(self, which: str, settings: CaseSettings) -> object:
         """Return the cells of a file, which is opened once, or the file; the name of a packaged table."""
         if which not in self.names:
             return self.sources[which]
@@ -192,7 +192,7 @@ class Session:
             self.held[which] = how, hold(file, LIMITS, how)
         return self.held[which][1] or file
 
-    def preview(self, content: Mapping[str, Any]) -> dict[str, Any]:
+    def preview(self, content: Mapping[str, object]) -> dict[str, Any]:
         """Return the spectra as they were read, and after preprocessing of the chosen variables, as `judge` does it."""
         chosen = CaseSettings.from_dict(content)
         (_, tables), *_ = self.tables
@@ -219,7 +219,7 @@ class Session:
             "after": after,
         }
 
-    def judge(self, content: Mapping[str, Any]) -> None:
+    def judge(self, content: Mapping[str, object]) -> None:
         """Judge the case."""
         settings = CaseSettings.from_dict(content)
         self.progress(ProgressStep("reading"), 0.0)
@@ -241,7 +241,7 @@ class Session:
             self.result = self._judged.at(wanted)
         return self.result
 
-    def show(self, name: str, sensitivity: float | None, *arguments: Any) -> dict[str, Any]:
+    def show(self, name: str, sensitivity: float | None, *arguments: object) -> dict[str, Any]:
         """Return a view of the result: a function of `transvariation.web.views`.
 
         Of several control sources, the one that was chosen by the last `view` is shown.

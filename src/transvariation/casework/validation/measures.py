@@ -21,12 +21,12 @@ HARDEST = 20  # pairs that are listed
 DRAWN = 200  # points of a Tippett curve
 
 
-def _joined(results: Mapping[Any, Any], tasks: Sequence[Any]) -> dict[str, Floats]:
+def _joined(results: Mapping[object, Any], tasks: Sequence[object]) -> dict[str, Floats]:
     parts = [results[task] for task in tasks if results[task]["known"]]
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0] if all(name in p for p in parts)}
 
 
-def _excluded(found: Mapping[str, Any], sensitivity: float, method: str = "transvariation") -> Bools:
+def _excluded(found: Mapping[str, object], sensitivity: float, method: str = "transvariation") -> Bools:
     """Decide as `judge` does: at the sensitivity, or at the largest that the sources of the background support."""
     n = np.asarray(found["n"])
     used: Any = np.minimum(sensitivity, n / (n + 1))
@@ -38,7 +38,7 @@ def measure_design(
     design: Design,
     data: Sources,
     run: Comparisons,
-    results: Mapping[Any, Any],
+    results: Mapping[Any, object],
     sensitivities: Sequence[float],
 ) -> DesignResult:
     """Measure the error rates and likelihood ratios of every method in one design."""
@@ -145,7 +145,7 @@ def _ratios(
 
 def measure_stability(results: Mapping[Any, Any], design: Design, sensitivity: float) -> dict[str, float]:
     """Compare what other seeds give for the same comparisons."""
-    by_fold: dict[int, list[dict[str, Any]]] = {}
+    by_fold: dict[int, list[dict[str, object]]] = {}
     for (name, fold, _, share), found in results.items():
         if name == design_name(design) and share == 1.0 and found["known"]:
             by_fold.setdefault(fold, []).append(found)
