@@ -593,3 +593,9 @@ def test_no_command_replaces_a_file_unless_told_to(case, monkeypatch, typed):
     assert done.exit_code == 2
     assert "exists; give another name, or --overwrite to replace it" in " ".join(done.output.split())
     assert _files(case) == before
+
+
+@pytest.mark.parametrize("option", ["--lead", "--family-wise", "--astm", "--within", "--controls", "--group"])
+def test_fit_has_no_option_of_a_case_that_a_classifier_does_not_use(option):
+    assert option not in _run("fit", "--help").output
+    assert option in _run("judge", "--help").output

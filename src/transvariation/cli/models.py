@@ -21,10 +21,13 @@ from transvariation.cli.options import (
     warn,
 )
 
-
-@settings_options(
-    CaseSettings, "tables", "variables", "comparison", without=("tables", "log", "logged", "multiplier", "min_rsd")
+_OF_A_CASE = (  # settings that a classifier by itself has no use for
+    *("tables", "log", "logged", "multiplier", "min_rsd"),
+    *("lead", "family_wise", "astm", "within", "controls", "group"),
 )
+
+
+@settings_options(CaseSettings, "tables", "variables", "comparison", without=_OF_A_CASE)
 @click.command(cls=GroupedCommand)
 @click.argument("control", type=INPUT)
 @click.argument("model", type=OUTPUT)
