@@ -65,7 +65,9 @@ def compare_with_background(
     if 2 <= len(recovered) <= MAX_FRAGMENTS_GROUPED:
         r = usual.questioned_replicates
         p_values = background.pair_p_values(recovered, r)
-        if (np.triu(p_values, 1) > 2 / (len(background.usable) + 2)).any():  # otherwise no level groups any fragments
+        if is_accepted(
+            np.triu(p_values, 1), 1 - 2 / (len(background.usable) + 2)
+        ).any():  # otherwise no level groups any
             grouping = measure_grouping(tables.background, len(recovered), r, seed)
         levels = () if grouping is None else (grouping.level,)
         groups = group_fragments(p_values, *levels)
