@@ -245,7 +245,7 @@ def test_a_link_and_a_pipe_stay_what_they_are(case):
     assert _run("score", case / "model.tv", case / "recovered.csv", "--out", pipe).exit_code == 0
     assert pipe.is_fifo()
     reader.join(10)
-    assert read[0].startswith("id,verdict,p_value,tp\n")
+    assert read[0].startswith("id,verdict,p_value,tp,model\n")
 
 
 def test_an_id_that_the_terminal_cannot_encode_is_escaped(case):

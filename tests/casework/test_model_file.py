@@ -74,6 +74,7 @@ def test_the_hash_of_the_model_is_returned(files):
     first = fit_model(control, model)
     assert len(first.sha256) == 64
     assert score_table(model, recovered, out).sha256 == first.sha256 == fit_model(control, model).sha256
+    assert set(pd.read_csv(out, dtype=str)["model"]) == {first.sha256[:12]}
     assert fit_model(control, model, CaseSettings(sensitivity=0.8)).sha256 != first.sha256
 
 

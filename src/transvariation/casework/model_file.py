@@ -21,7 +21,8 @@ from transvariation.tables import Table, TableError, TableSettings, apply_policy
 from transvariation.tables.pairing import unit_problems
 from transvariation.tables.problems import printable
 
-COLUMNS = ("id", "verdict", "p_value", "tp")
+COLUMNS = ("id", "verdict", "p_value", "tp", "model")
+MODEL_DIGITS = 12  # of the SHA-256: enough to tell models apart in every line of a long table
 
 
 class Fitted(NamedTuple):
@@ -142,7 +143,7 @@ def score_table(
     classifier = _load_classifier(model)
     names = [str(name) for name in classifier.feature_names_in_]
     known = read_about(model)
-    about = known["about"]  # of a file saved by other means it may hold anything, or nothing
+    sha256, about = known["sha256"], known["about"]  # of a file saved by other means it may hold anything, or nothing
     warned = about.get("cautions")
     control = about["control"] if isinstance(about.get("control"), dict) else {}
     notes: tuple[str, ...] = ()
@@ -170,14 +171,14 @@ def score_table(
             if means is not None:
                 means.add(block)
                 continue
-            rejected += _write(writer, block.ids, _scores(classifier, pd.DataFrame(block.X, columns=names)))
+            rejected += _write(writer, block.ids, _scores(classifier, pd.DataFrame(block.X, columns=names)), sha256)
             scored += len(block)
         if means is not None:
-            rejected = _write(writer, means.names, _scores(classifier, pd.DataFrame(means.X, columns=names)))
+            rejected = _write(writer, means.names, _scores(classifier, pd.DataFrame(means.X, columns=names)), sha256)
             scored = len(means.names)
     words = [printable(str(message)) for message in warned] if isinstance(warned, list) else []
     unit = "rows" if means is None else "samples"
-    return Scored(scored, rejected, sum(lost), words, used_features(classifier, names)[0], known["sha256"], unit, notes)
+    return Scored(scored, rejected, sum(lost), words, used_features(classifier, names)[0], sha256, unit, notes)
 
 
 def _without_bands(classifier: Any, settings: Any, names: Sequence[str], there: Sequence[str]) -> tuple[Any, Any]:
@@ -210,9 +211,10 @@ class Means(NamedTuple):
         return [f"{source} / {fragment}" if several else fragment for source, fragment in self.sums]
 
 
-def _write(writer: Any, ids: Sequence[str], columns: tuple[np.ndarray, ...]) -> int:
-    """Write one line per sample; return how many were rejected."""
-    writer.writerows(zip(map(spreadsheet_safe, ids), *columns, strict=True))
+def _write(writer: Any, ids: Sequence[str], columns: tuple[np.ndarray, ...], sha256: str) -> int:
+    """Write one line per sample, each with the start of the model's SHA-256; return how many were rejected."""
+    model = [sha256[:MODEL_DIGITS]] * len(ids)
+    writer.writerows(zip(map(spreadsheet_safe, ids), *columns, model, strict=True))
     return int((columns[0] == "rejected").sum())
 
 
