@@ -9,7 +9,7 @@ from sklearn.decomposition import PCA
 from sklearn.neighbors import LocalOutlierFactor
 from sklearn.pipeline import make_pipeline
 
-from transvariation import TOCC, NeighborTOCC, compare_classifiers, load_glass, make_scenario, model_selection
+from transvariation import TOCC, NeighborTOCC, compare_classifiers, load_glass, make_scenario
 from transvariation.baselines import DDSIMCA, GaussianOCC
 from transvariation.metrics import auc
 from transvariation.preprocessing import make_preprocessing
@@ -113,13 +113,3 @@ def test_groups_are_held_out_together():
     assert compare_classifiers(nearest, X, groups=groups, n_repeats=1).table.loc["kNN", "accepted"] > 0.1
     with pytest.raises(ValueError, match="n_folds=5 exceeds the number of groups, 4"):
         compare_classifiers(nearest, X, groups=groups // 10)
-
-
-def test_progress_bar_only_on_a_terminal_and_after_two_seconds(monkeypatch, capsys):
-    monkeypatch.setattr(model_selection, "_SILENT", 0.0)
-    target, _ = make_scenario("a", random_state=0)
-    compare_classifiers([LOCAL], target, n_repeats=1)
-    assert capsys.readouterr().err == ""
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    compare_classifiers([LOCAL], target, n_repeats=1)
-    assert "comparing classifiers" in capsys.readouterr().err

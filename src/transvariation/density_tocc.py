@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import elementwise
 from sklearn.base import clone
 
 from transvariation._typing import Floats, Indices
@@ -218,7 +219,7 @@ def check_precision(density: Any, X: Floats, center: Floats) -> None:
 
 
 def density_median(density: Any, X: Floats) -> Floats:
-    """Compute the median of each variable under the density, by bisection from the range of the samples.
+    """Compute the median of each variable under the density, searched from the range of the samples.
 
     Examples
     --------
@@ -227,22 +228,13 @@ def density_median(density: Any, X: Floats) -> Floats:
     array([0.693147])
     """
     p = X.shape[1]
+
+    def excess(at: Floats, variable: Indices) -> Floats:
+        upper = np.full((len(at), p), np.inf)
+        upper[np.arange(len(at)), variable] = at
+        return log_box_probability(density, np.full_like(upper, -np.inf), upper) - np.log(0.5)
+
     low, high = X.min(axis=0), X.max(axis=0)
-    width = np.maximum(high - low, 1e-3 * (1 + np.abs(high)))
-    target = np.log(0.5)
-
-    def log_cdf(at: Floats) -> Floats:
-        upper = np.full((p, p), np.inf)
-        np.fill_diagonal(upper, at)
-        return log_box_probability(density, np.full((p, p), -np.inf), upper)
-
-    for _ in range(60):
-        short, long = log_cdf(high) < target, log_cdf(low) > target
-        if not (short | long).any():
-            break
-        low, high, width = np.where(long, low - width, low), np.where(short, high + width, high), 2 * width
-    for _ in range(100):
-        middle = (low + high) / 2
-        below = log_cdf(middle) < target
-        low, high = np.where(below, middle, low), np.where(below, high, middle)
-    return (low + high) / 2
+    start = (low, np.maximum(high, low + 1e-3 * (1 + np.abs(high))))
+    bracket = elementwise.bracket_root(excess, *start, args=(np.arange(p),)).bracket
+    return elementwise.find_root(excess, bracket, args=(np.arange(p),)).x

@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.stats import beta as beta_distribution
-from scipy.stats import binom, rankdata
+from scipy.stats import binom, binomtest, rankdata
 
 from transvariation._typing import Floats
 from transvariation.conformal import ROUNDING_ERROR, conformal_threshold, is_accepted
@@ -204,16 +203,9 @@ def type_ii_error(
         own = values[labels == level]
         for share in np.ravel(sensitivity):
             accepted = int(is_accepted(own, share).sum())
-            low, high = _clopper_pearson(accepted, len(own), confidence)
+            low, high = binomtest(accepted, len(own)).proportion_ci(confidence)  # Clopper and Pearson's
             rows.append((level, float(share), len(own), accepted / len(own), low, high))
     return pd.DataFrame(rows, columns=["level", "sensitivity", "n", "beta", "low", "high"])
-
-
-def _clopper_pearson(count: int, n: int, confidence: float) -> tuple[float, float]:
-    tail = (1 - confidence) / 2
-    low = beta_distribution.ppf(tail, count, n - count + 1) if count else 0.0
-    high = beta_distribution.ppf(1 - tail, count + 1, n - count) if count < n else 1.0
-    return float(low), float(high)
 
 
 def count_extremes(p_values: ArrayLike, *, confidence: float = 0.95) -> pd.DataFrame:

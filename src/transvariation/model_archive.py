@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 FORMAT, VERSION = "transvariation model", 4
-HEADER, SCHEMA, OLD_HEADER = "transvariation.json", "schema.json", "manifest.json"
+HEADER, SCHEMA = "transvariation.json", "schema.json"
 MAX_DEPTH = 200  # levels of JSON; each estimator inside another takes about six
 MAX_RANGE = 10_000
 MAX_INTEGER = 10**7  # of learned numbers, unless the file is larger
@@ -59,7 +59,8 @@ def read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
     if len(set(names)) < len(names):
         raise ModelFileError("a member of the archive occurs twice; no model file is written so")
     if HEADER not in names:
-        raise ModelFileError(_what_else(archive, names))
+        by_skops = "it was written by skops, not by transvariation.save; load it with skops.io.load"
+        raise ModelFileError(by_skops if SCHEMA in names else "it is a ZIP archive, but not a model file")
     header = json.loads(archive.read(HEADER))
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise ModelFileError(f"{HEADER} is not that of a model file")
@@ -83,19 +84,6 @@ def fingerprint(header: dict[str, Any], names: Iterable[str], read: Callable[[st
         content = read(name)
         digest.update(f"{name} {len(content)}\n".encode("utf-8", "backslashreplace") + content)
     return digest.hexdigest()
-
-
-def _what_else(archive: zipfile.ZipFile, names: list[str]) -> str:
-    """Describe an archive that is not a model file of this format."""
-    if OLD_HEADER in names:
-        old = json.loads(archive.read(OLD_HEADER))
-        return (
-            f"it is of format {old.get('version')!r}, written by {old.get('written_by', 'an early version')}, and "
-            f"holds a {old['model']['object']}; this version reads format {VERSION}: fit the model again and save it"
-        )
-    if SCHEMA in names:
-        return "it was written by skops, not by transvariation.save; load it with skops.io.load"
-    return "it is a ZIP archive, but not a model file"
 
 
 def schema_nodes(schema: Any) -> Iterator[dict[str, Any]]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +24,6 @@ from transvariation.validation import column_names
 _MARGIN = 0.25  # of the range of each feature, by which the reference box extends to either side
 _STRETCH = 3.0  # of the principal components, if there are more features than samples
 _LOW_DIMENSION = 4  # above this, nearly all of a box is far from everything
-_SILENT = 2.0  # seconds without a progress bar
 
 
 @dataclass(frozen=True)
@@ -112,8 +110,8 @@ def compare_classifiers(
     random_state : int or Generator, default=0
         Seed of the splits and of the artificial samples.
     n_jobs : int, optional
-        The number of processes; the result is the same for every number. On a terminal a progress bar appears after two
-        seconds.
+        The number of processes; the result is the same for every number. joblib reports progress within
+        ``joblib.parallel_config(verbose=10)``.
 
     Returns
     -------
@@ -148,8 +146,7 @@ def compare_classifiers(
     reference = points if table is rows else pd.DataFrame(points, columns=names)
     folds = _folds(len(rows), check_groups(groups, len(rows)), n_folds, n_repeats, rng)
     pieces = [(estimator, table, reference, *fold) for estimator in named.values() for fold in folds]
-    results = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(_score)(*piece) for piece in pieces)
-    scores = list(_with_progress(results, len(pieces)))
+    scores = Parallel(n_jobs=n_jobs)(delayed(_score)(*piece) for piece in pieces)
     accepted = [_accepted(scores[i : i + len(folds)], n_folds, sensitivity) for i in range(0, len(scores), len(folds))]
     return _ranked(list(named), np.array(accepted), 1 / (n_folds - 1), kind)
 
@@ -167,26 +164,6 @@ def _folds(
         )
         folds += list(splitter.split(np.empty((n, 1)), groups=groups))
     return folds
-
-
-def _with_progress(results: Iterable[Any], total: int) -> Iterator[Any]:
-    """Show a progress bar on a terminal if the results take longer than two seconds."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    console, started, bar = Console(stderr=True), time.monotonic(), None
-    try:
-        for done, result in enumerate(results, 1):
-            yield result
-            if bar is None and console.is_terminal and time.monotonic() - started > _SILENT:
-                bar = Progress(console=console, transient=True)
-                bar.start()
-                task = bar.add_task("comparing classifiers", total=total)
-            if bar is not None:
-                bar.update(task, completed=done)
-    finally:
-        if bar is not None:
-            bar.stop()
 
 
 def _named(estimators: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:

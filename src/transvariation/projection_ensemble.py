@@ -50,8 +50,6 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
         Number of candidates of which each projection is the most compact one.
     n_components : int, default=2
         Number of dimensions of a projection.
-    criterion : {"mad", "iqr", "std", "volume"}, default="mad"
-        What is smallest for the most compact candidate; see :func:`transvariation.random_projections`.
     sensitivity : float in (0, 1], default=0.9
         The share of target samples that each member accepts.
     calibration : {"resubstitution", "loo", "cv", "split"} or splitter, default="resubstitution"
@@ -67,7 +65,7 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
     projections_ : ndarray of shape (n_projections, n_features, n_components)
         The matrices with orthonormal columns.
     spread_ : ndarray of shape (n_projections,)
-        The criterion that each projection reached.
+        The sum of the median absolute deviations in each projection.
     estimators_ : list of OneClassClassifier
         The members, which decide about images of samples as they vote; detectors of other packages are wrapped in
         :class:`CalibratedOCC`. Images are computed by :func:`transvariation.decomposition.projections.project`, which
@@ -103,7 +101,6 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
         n_candidates: int = 50,
         n_components: int = 2,
         *,
-        criterion: str = "mad",
         sensitivity: float = 0.9,
         calibration: Any = "resubstitution",
         random_state: RandomState = None,
@@ -113,7 +110,6 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
         self.n_projections = n_projections
         self.n_candidates = n_candidates
         self.n_components = n_components
-        self.criterion = criterion
         self.sensitivity = sensitivity
         self.calibration = calibration
         self.random_state = random_state
@@ -128,7 +124,6 @@ class ProjectionEnsemble(MetaEstimatorMixin, OneClassClassifier):
             self.n_projections,
             self.n_candidates,
             self.n_components,
-            self.criterion,
             self.random_state,
             self.n_jobs,
         )
@@ -212,7 +207,6 @@ class RandomProjections(Description):
     n_projections: int
     n_candidates: int
     n_components: int
-    criterion: str
     random_state: RandomState = None
     n_jobs: int | None = None
 
@@ -224,13 +218,7 @@ class RandomProjections(Description):
         rng = generator(self.random_state)
         check_count("n_components", self.n_components, X.shape[1])
         self.projections_, self.spread_ = random_projections(
-            X,
-            self.n_projections,
-            self.n_candidates,
-            self.n_components,
-            criterion=self.criterion,
-            rng=rng,
-            n_jobs=self.n_jobs,
+            X, self.n_projections, self.n_candidates, self.n_components, rng=rng, n_jobs=self.n_jobs
         )
         self.feature_importances_ = np.median(importance_coefficients(self.projections_, X.std(axis=0, ddof=1)), axis=0)
         parameters = self.member.get_params()

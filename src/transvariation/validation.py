@@ -55,7 +55,7 @@ def exponent_of(*arrays: Floats) -> int:
 
 
 def exponent_beyond(size: float) -> int:
-    """Return the same, given the largest absolute value."""
+    """Return the power of two by which to divide numbers of this largest size; see :func:`exponent_of`."""
     exponent = math.frexp(size)[1]
     return exponent if abs(exponent) > _MAX_EXPONENT else 0
 

@@ -6,7 +6,6 @@ the one with the most compact image of the target is kept; this is repeated `n_p
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -55,26 +54,9 @@ def _middle(values: Floats) -> Floats:
 
 
 def _mad(T: Floats) -> Floats:
+    """Sum the median absolute deviations of the coordinates of images of shape (..., d, n); small = compact."""
     deviations = T - _middle(T)[..., None]
     return _middle(np.abs(deviations, out=deviations)).sum(axis=-1)
-
-
-def _iqr(T: Floats) -> Floats:
-    low, high = np.quantile(T, [0.25, 0.75], axis=-1)
-    return (high - low).sum(axis=-1)
-
-
-def _std(T: Floats) -> Floats:
-    return T.std(axis=-1).sum(axis=-1)
-
-
-def _volume(T: Floats) -> Floats:
-    centred = T - T.mean(axis=-1, keepdims=True)
-    return np.linalg.det(centred @ centred.swapaxes(-1, -2) / T.shape[-1])
-
-
-#: Each takes images of shape (..., d, n) and returns a number per image; small = compact.
-CRITERIA: dict[str, Callable[[Floats], Floats]] = {"mad": _mad, "iqr": _iqr, "std": _std, "volume": _volume}
 
 
 def random_projections(
@@ -83,11 +65,12 @@ def random_projections(
     n_candidates: int = 50,
     n_components: int = 2,
     *,
-    criterion: str = "mad",
     rng: np.random.Generator | int | None = None,
     n_jobs: int | None = None,
 ) -> Projections:
     """Search for `n_projections` random projections in which the target is compact.
+
+    The best candidate has the smallest sum of the median absolute deviations of its coordinates.
 
     Every projection has its own random stream: the first ten of a hundred projections are those of a search for ten.
 
@@ -101,10 +84,6 @@ def random_projections(
         The candidates that each of them is the best of, B2 in the paper.
     n_components : int
         The dimension d of the image, at most p.
-    criterion : {"mad", "iqr", "std", "volume"}
-        What is smallest in the best candidate. ``"mad"``, the paper's: the sum of the median absolute deviations of the
-        d coordinates; ``"iqr"``, ``"std"``: the sum of their interquartile ranges or standard deviations;
-        ``"volume"``: the determinant of their covariance matrix.
     rng : Generator, int or None
         A generator, or the seed of one.
     n_jobs : int, optional
@@ -143,34 +122,27 @@ def random_projections(
     for name, value in {"n_projections": n_projections, "n_candidates": n_candidates}.items():
         check_count(name, value)
     check_count("n_components", n_components, p)
-    if criterion not in CRITERIA:
-        raise ValueError(f"criterion={criterion!r} is unknown; choose one of {', '.join(CRITERIA)}")
     # Deviations are all that counts; about the median they are small numbers even for a variable like 1e6 + noise.
     deviations = np.ascontiguousarray((X - np.median(X, axis=0)).T)
-    # In units of a power of two, which rounds nothing: a volume is a high power of the unit.
+    # In units of a power of two, which rounds nothing: sums of products of extreme numbers would overflow or vanish.
     exponent = int(np.frexp(np.abs(deviations).max())[1])
     deviations = np.ldexp(deviations, -exponent)
     streams = np.random.default_rng(rng).spawn(n_projections)
     per_candidate = n_components * max(X.shape)
     step = max(1, _CHUNK // (n_candidates * per_candidate))
-    pieces = [
-        (deviations, streams[i : i + step], n_candidates, n_components, criterion)
-        for i in range(0, n_projections, step)
-    ]
+    pieces = [(deviations, streams[i : i + step], n_candidates, n_components) for i in range(0, n_projections, step)]
     chosen = run_in_threads(_best, pieces, n_jobs)
     matrices, spread = (np.concatenate(parts) for parts in zip(*chosen, strict=True))
     with np.errstate(over="ignore", under="ignore"):
-        return Projections(matrices, np.ldexp(spread, exponent * (2 * n_components if criterion == "volume" else 1)))
+        return Projections(matrices, np.ldexp(spread, exponent))
 
 
-def _best(
-    deviations: Floats, streams: list[np.random.Generator], n_candidates: int, d: int, criterion: str
-) -> tuple[Floats, Floats]:
+def _best(deviations: Floats, streams: list[np.random.Generator], n_candidates: int, d: int) -> tuple[Floats, Floats]:
     p, n = deviations.shape
     A = orthonormal(np.stack([stream.standard_normal((n_candidates, p, d)) for stream in streams]))
     # One large product instead of thousands of small ones.
     images = (A.swapaxes(-1, -2).reshape(-1, p) @ deviations).reshape(len(streams), n_candidates, d, n)
-    spread = CRITERIA[criterion](images)
+    spread = _mad(images)
     best = np.argmin(spread, axis=1)
     rows = np.arange(len(streams))
     return A[rows, best], spread[rows, best]

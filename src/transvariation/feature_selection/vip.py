@@ -99,8 +99,6 @@ class VIPSelector(TargetSelector):
         Number of candidates of which each projection is the most compact one.
     n_components : int, default=2
         Number of dimensions of a projection.
-    criterion : {"mad", "iqr", "std", "volume"}, default="mad"
-        What is smallest for the most compact candidate; see :func:`transvariation.random_projections`.
     random_state : int, Generator, RandomState or None
         The seed of the projections.
     n_jobs : int, optional
@@ -139,7 +137,6 @@ class VIPSelector(TargetSelector):
         n_projections: int = 101,
         n_candidates: int = 50,
         n_components: int = 2,
-        criterion: str = "mad",
         random_state: RandomState = None,
         n_jobs: int | None = None,
     ):
@@ -148,7 +145,6 @@ class VIPSelector(TargetSelector):
         self.n_projections = n_projections
         self.n_candidates = n_candidates
         self.n_components = n_components
-        self.criterion = criterion
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -161,7 +157,6 @@ class VIPSelector(TargetSelector):
             self.n_projections,
             self.n_candidates,
             self.n_components,
-            criterion=self.criterion,
             rng=generator(self.random_state),
             n_jobs=self.n_jobs,
         )

@@ -223,7 +223,7 @@ def _check_archive(stream: BinaryIO, problems: Problems, limits: Limits) -> None
             if size > limits.unpacked:
                 problems.add("unpacked-size", size=round(size / 1e6), limit=round(limits.unpacked / 1e6))
             elif "xl/workbook.xml" not in names:
-                problems.add("model-file" if {"transvariation.json", "manifest.json"} & set(names) else "no-workbook")
+                problems.add("model-file" if "transvariation.json" in names else "no-workbook")
             else:
                 for name in names:
                     with archive.open(name) as file:
