@@ -31,6 +31,12 @@ def _rates(p_new: Floats, p_foreign: Floats) -> tuple[float, float]:
     return float(np.mean(p_new <= LEVEL + 1e-9)), float(np.mean(p_foreign <= LEVEL + 1e-9))
 
 
+def _rows(data: str, found: dict[str, list[tuple[float, float]]]) -> Iterator[dict[str, Any]]:
+    for words, rates in found.items():
+        (false, power), error = np.mean(rates, axis=0), np.std(rates, axis=0)[0] / np.sqrt(len(rates))
+        yield {"data": data, "remedy": words, "false alarms": false, "standard error": error, "found": power}
+
+
 def population(shift: float, runs: int) -> Iterator[dict[str, Any]]:
     """Targets occur elsewhere more often: the mean of the first of three features moves."""
     found: dict[str, list[tuple[float, float]]] = {}
@@ -51,10 +57,8 @@ def population(shift: float, runs: int) -> Iterator[dict[str, Any]]:
         for words, weights in (("none", None), ("known ratio", exact), ("estimated ratio", estimated)):
             p = classifier.p_values(both, weights=weights)
             found.setdefault(words, []).append(_rates(p[:300], p[300:]))
-    for words, rates in found.items():
-        false, power = np.mean(rates, axis=0)
-        row = {"data": f"population, mean + {shift:g}", "remedy": words, "false alarms": false, "found": power}
-        yield row | {"effective sample size": float(np.mean(sizes)) if words != "none" else None}
+    for row in _rows(f"population, mean + {shift:g}", found):
+        yield row | {"effective sample size": float(np.mean(sizes)) if row["remedy"] != "none" else None}
 
 
 def instrument(n_new: int, runs: int) -> Iterator[dict[str, Any]]:
@@ -72,9 +76,7 @@ def instrument(n_new: int, runs: int) -> Iterator[dict[str, Any]]:
                 classifier.recalibrate(new[:n_new], **options)
             rates = _rates(classifier.p_values(new[n_new:]), classifier.p_values(foreign))
             found.setdefault(words, []).append(rates)
-    for words, rates in found.items():
-        false, power = np.mean(rates, axis=0)
-        yield {"data": f"instrument, {n_new} samples", "remedy": words, "false alarms": false, "found": power}
+    yield from _rows(f"instrument, {n_new} samples", found)
 
 
 def nfi(n_new: int, runs: int) -> Iterator[dict[str, Any]]:
@@ -123,9 +125,7 @@ def nfi(n_new: int, runs: int) -> Iterator[dict[str, Any]]:
         }
         for words, p_values in remedies.items():
             found.setdefault(words, []).append(_rates(p_values(rest), p_values(foreign)))
-    for words, rates in found.items():
-        false, power = np.mean(rates, axis=0)
-        yield {"data": f"NFI, later series, {n_new} panes", "remedy": words, "false alarms": false, "found": power}
+    yield from _rows(f"NFI, later series, {n_new} panes", found)
 
 
 def run(short: bool) -> Iterator[Table]:
@@ -135,7 +135,8 @@ def run(short: bool) -> Iterator[Table]:
     if NFI.is_dir():
         rows += [*nfi(20, runs), *nfi(40, runs)]
     note = (
-        f"Shares of new targets and of foreign samples with a p-value of at most {LEVEL:.2f}. Foreign: moved by three "
-        "standard deviations in a feature (population) or along the fourth component (instrument); other panes (NFI)."
+        f"Shares of new targets and of foreign samples with a p-value of at most {LEVEL:.2f}, and the standard error "
+        "of the former over runs. Foreign: moved by three standard deviations in a feature (population) or along the "
+        "fourth component (instrument); other panes (NFI)."
     )
     yield Table("shift", "Another population or instrument, NeighborTOCC", rows, note)
