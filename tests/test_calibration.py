@@ -465,5 +465,5 @@ def test_samples_near_a_fold_in_time_do_not_describe_the_class_for_it(length, ga
     describing, scored = folds[5]
     assert scored.tolist() == list(range(50, 60))
     assert describing.tolist() == [*range(50 - gap), *range(60 + gap, 100)]
-    with pytest.raises(ValueError, match="it takes no groups"):
+    with pytest.raises(ValueError, match="and no groups"):
         _ = CalibrationPlan("blocks", np.zeros((100, 1)), np.arange(100)).folds

@@ -44,3 +44,19 @@ def test_one_sensitivity_per_stratum():
         check_sensitivities([0.9, 0.8], 1)
     with pytest.raises(ValueError, match="has 2 values for 3 strata of the class"):
         check_sensitivities([0.9, 0.8], 3)
+
+
+def test_a_calibration_refuses_what_it_cannot_count():
+    with pytest.raises(ValueError, match="weights must be finite numbers of at least 0, not inf"):
+        ConformalCalibration([1.0, 2.0], weights=[np.inf, 1.0])
+    with pytest.raises(ValueError, match="weights are all 0"):
+        ConformalCalibration([1.0, 2.0], weights=[0.0, 0.0])
+    with pytest.raises(ValueError, match=r"strata must be whole numbers 0, 1, \.\.\., not -1"):
+        ConformalCalibration([1.0, 2.0], strata=[-1, 0])
+    strata = ConformalCalibration([1.0, 2.0, 3.0], strata=[0, 0, 1])
+    for own in ([5], None, [0, 1]):
+        with pytest.raises(ValueError, match=r"strata must be one of 0, \.\.\., 1 for each of 1 scores"):
+            strata.p_values([2.0], own)
+    trained = ConformalCalibration([1.0, 2.0], mode="resubstitution", n_folds=0)
+    with pytest.raises(ValueError, match=r"cannot be guaranteed with confidence=0\.95 by calibration='resubstitution'"):
+        trained.guaranteed_sensitivity(0.9, 0.95)

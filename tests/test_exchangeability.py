@@ -85,3 +85,23 @@ def test_invalid_input_is_refused():
         exchangeability_test(X, new=X[:, :1])
     with pytest.raises(ValueError, match=r"order has shape \(3,\) for 20 samples"):
         exchangeability_test(X, order=[1, 2, 3])
+
+
+def test_input_that_cannot_be_tested_is_named():
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    table = pd.DataFrame(X, columns=["a", "b"])
+    for options, words in (
+        ({"order": [None, *range(19)]}, "several types"),
+        ({"order": [np.nan, *range(19)]}, "order is missing for 1 of 20 samples"),
+        ({"groups": np.zeros(20)}, "a single group"),
+        ({"new": table[["b", "a"]]}, "the 2 features b, a and X the 2 features a, b"),
+        ({"new": X, "groups": np.arange(20)}, "without order and groups"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            exchangeability_test(table, **options)
+    with pytest.raises(ValueError, match="X has inf in row 3, b"):
+        exchangeability_test(table.assign(b=np.where(np.arange(20) == 3, np.inf, X[:, 1])))
+    with pytest.raises(ValueError, match="X must hold numbers"):
+        exchangeability_test(table.assign(b="text"))
+    missing = np.column_stack([X, np.full(20, np.nan)])
+    assert exchangeability_test(missing, new=missing).p_value == exchangeability_test(X, new=X).p_value

@@ -118,3 +118,13 @@ def test_invalid_input_is_refused():
         count_anomalies([0.123], test="rank_sum", calibration=samples(10))
     with pytest.raises(ValueError, match="one True or False for each"):
         false_discovery_bound([0.1, 0.2], [True])
+
+
+def test_a_selection_is_a_mask_or_different_indices():
+    p = np.linspace(0.01, 1, 10)
+    assert false_discovery_bound(p, [0, 1]) == false_discovery_bound(p, np.arange(10) < 2)
+    for wrong in ([0, 0], [0, 10], [0.5], (p < 0.3).astype(int), [True]):
+        with pytest.raises(ValueError, match="10 values True or False, one for each p-value, or different indices"):
+            false_discovery_bound(p, wrong)
+    with pytest.raises(TypeError, match=r"calibration is a list; pass classifier\.calibration_"):
+        false_discovery_bound(p, calibration=[1.0])

@@ -193,3 +193,14 @@ def test_faults_of_the_plant_are_found(fault):
     normal, new = make_plant(800, random_state=0), make_plant(700, fault, random_state=1)
     result = monitor(normal, new, classifier=Distance())
     assert any(alarm.raised >= 160 for alarm in result.alarms), FAULTS[fault]
+
+
+def test_a_constant_variable_contributes_nothing():
+    normal, new = make_plant(200, random_state=0), make_plant(120, fault=2, onset=60, random_state=1)
+    result = monitor(normal.assign(constant=1.0), new.assign(constant=1.0))
+    assert result.alarms
+    for alarm in result.alarms:
+        assert sum(alarm.contributions.values()) == pytest.approx(1, abs=0.01)
+        assert "constant" not in alarm.contributions
+    with pytest.raises(ValueError, match="lags=120 needs more rows"):
+        monitor(normal, new, lags=120)

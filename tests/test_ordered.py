@@ -68,5 +68,5 @@ def test_fit_warns_of_ordered_rows_only():
 
 
 def test_blocks_take_no_groups():
-    with pytest.raises(ValueError, match="takes no groups"):
+    with pytest.raises(ValueError, match="and no groups"):
         NeighborTOCC(calibration="blocks").fit(np.random.default_rng(0).normal(size=(40, 2)), groups=np.arange(40) // 2)

@@ -3,10 +3,11 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from transvariation import PAMTOCC, NeighborTOCC, density_ratio
+from transvariation import PAMTOCC, CalibratedOCC, NeighborTOCC, density_ratio
 from transvariation.conformal import p_values, weighted_p_values
 from transvariation.exceptions import SmallOverlap, TooFewSamples
 
@@ -96,8 +97,34 @@ def test_invalid_weights_are_refused():
         classifier.p_values(X[:3], weights=(np.ones(30), np.ones(3)))
     with pytest.raises(ValueError, match=r"new_weights must be finite numbers of at least 0, not -1\.0"):
         classifier.p_values(X[:3], weights=(np.ones(40), [1, 1, -1]))
+    for zero in (np.zeros(3), np.ones(3)):
+        with pytest.raises(ValueError, match="weights are all 0: no known sample counts"):
+            classifier.p_values(X[:3], weights=(np.zeros(40), zero))
+    for wrong in (1, np.ones(40)):
+        with pytest.raises(ValueError, match=r"weights must be a density_ratio\(known, new\), or a pair of arrays"):
+            classifier.p_values(X[:3], weights=wrong)
+    with pytest.raises(ValueError, match="not one for each training sample"):
+        classifier.p_values(X[:3], weights=(np.ones(41), np.ones(3)))
     with pytest.raises(ValueError, match="give the same features"):
         density_ratio(X, X[:, :1])
     clusters = np.concatenate([X, X + 50])
     with pytest.raises(ValueError, match="one threshold"):
         PAMTOCC(2).fit(clusters).p_values(X, weights=(np.ones(80), np.ones(40)))
+
+
+def test_alignment_takes_tables_gaps_and_categories():
+    rng = np.random.default_rng(5)
+    table = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
+    moved = table[:15] + 3
+    aligned = CalibratedOCC(NeighborTOCC()).fit(table).recalibrate(moved, align="mean")
+    plain = CalibratedOCC(NeighborTOCC()).fit(table.to_numpy()).recalibrate(moved.to_numpy(), align="mean")
+    np.testing.assert_array_equal(aligned.p_values(moved), plain.p_values(moved.to_numpy()))
+    gaps = table.mask(rng.random(table.shape) < 0.2)
+    p = NeighborTOCC().fit(gaps).recalibrate(gaps[:15] + 3, align="mean").p_values(gaps + 3)
+    assert np.median(p) > 0.3  # an offset that is not a number would leave no value
+    kinds = table.assign(kind=pd.Categorical(rng.choice(["u", "v"], 60)))
+    classifier = NeighborTOCC().fit(kinds)
+    classifier.recalibrate(kinds[:15].assign(a=kinds["a"][:15] + 3), align="mean")
+    assert classifier._alignment[2] == 0
+    with pytest.raises(ValueError, match="align='mean' needs at least 2 new samples"):
+        classifier.recalibrate(kinds[:1], align="mean")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from abc import ABCMeta, abstractmethod
 from typing import Any, Self
 
@@ -28,7 +29,14 @@ from transvariation.conformal_calibration import ConformalCalibration
 from transvariation.coverage_report import CoverageReport
 from transvariation.density.covariance import SingularCovariance
 from transvariation.description import Description, fit_without
-from transvariation.exceptions import DuplicatedSamples, NoGuarantee, RejectsNearlyAll, RejectsNothing, warn_user
+from transvariation.exceptions import (
+    DuplicatedSamples,
+    NoGuarantee,
+    RejectsNearlyAll,
+    RejectsNothing,
+    TooFewSamples,
+    warn_user,
+)
 from transvariation.explanation import ExplanationMixin, to_pandas
 from transvariation.ordered import warn_if_ordered
 from transvariation.subsample import row_keys
@@ -129,7 +137,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         if targets is not None:
             numbers = check_groups(groups, rows.shape[0])
             rows, groups = take_rows(rows, targets), None if numbers is None else numbers[targets]
-        plan = plan_calibration(self.calibration, self.sensitivity, rows, groups)
+        plan = plan_calibration(self.calibration, self.sensitivity, rows, groups, self._min_samples)
         self._alignment: Floats | None = None
         self._fit_rows(rows, plan, plan.groups)
         self._keep_sample(rows, plan.groups)
@@ -286,9 +294,11 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
             If the calibration samples are too few to guarantee the sensitivity, see :func:`transvariation.required_n`.
         """
         check_is_fitted(self)
-        if confidence is not None:
-            sensitivity = self._calibration.guaranteed_sensitivity(check_sensitivity(sensitivity), confidence)  # type: ignore[arg-type]
-        self._set_threshold(sensitivity)
+        with warnings.catch_warnings():
+            if confidence is not None:
+                sensitivity = self._calibration.guaranteed_sensitivity(check_sensitivity(sensitivity), confidence)  # type: ignore[arg-type]
+                warnings.simplefilter("ignore", TooFewSamples)  # it has warned, with the number that is needed
+            self._set_threshold(sensitivity)
         self.sensitivity = sensitivity
         return self
 
@@ -380,8 +390,13 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         """
         scores, strata = self._scored(X)
         if weights is not None:
-            known, new = (weights.known, weights.new) if hasattr(weights, "known") else weights
-            return self._calibration.weighted_p_values(scores, known, new)
+            pair = (weights.known, weights.new) if hasattr(weights, "known") else weights
+            if not isinstance(pair, tuple | list) or len(pair) != 2:
+                raise ValueError(
+                    "weights must be a density_ratio(known, new), or a pair of arrays: the weight of each training "
+                    f"sample and of each sample of X; not {type(weights).__name__}"
+                )
+            return self._calibration.weighted_p_values(scores, *pair)
         own = None if self._calibration.held_out else self.description_.own_p_values(scores)
         if own is not None:
             return check_numbers(own, "p-value")
@@ -417,31 +432,47 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
             The classifier itself.
         """
         check_is_fitted(self)
+        if align not in (None, "mean"):
+            raise ValueError(f"align={align!r} is unknown; choose 'mean' or None")
         self._alignment = None
         rows = self._validated(X)
-        plan = CalibrationPlan(LeaveOneOut() if align else "split", rows, check_groups(groups, len(rows)))
-        if align == "mean":
-            known = np.asarray(self.sample_, dtype=float).mean(axis=0)
-            units = np.arange(len(rows)) if plan.groups is None else plan.groups
-            own = np.array([rows[units == unit].sum(axis=0) for unit in range(int(units.max()) + 1)])[units]
-            size = np.bincount(units)[units][:, None]
-            others = (rows.sum(axis=0) - own) / np.maximum(len(rows) - size, 1)
-            self._alignment = rows.mean(axis=0) - known
-            rows = rows - (others - known)
-        elif align is not None:
-            raise ValueError(f"align={align!r} is unknown; choose 'mean' or None")
+        n = count_rows(rows)
+        plan = CalibrationPlan(LeaveOneOut() if align else "split", rows, check_groups(groups, n))
+        if align:
+            rows = self._align(rows, np.arange(n) if plan.groups is None else plan.groups)
         weights = None if plan.groups is None else group_weights(plan.groups)
         self._calibration = ConformalCalibration(
             check_numbers(self.description_.score(rows)),
             self.description_.strata(rows),
             weights,
             mode=plan.mode,
-            n_folds=1 if align is None else len(rows),
+            n_folds=1 if align is None else n,
             n_strata=self._calibration.n_strata,
             lowest=self._calibration.lowest,
         )
         self._set_threshold(self._sensitivity)
         return self
+
+    def _align(self, rows: Any, units: Indices) -> Any:
+        """Set the offset of new samples from the known ones, and remove from each the offset of all other units."""
+        if not units.max():
+            raise ValueError(
+                "align='mean' needs at least 2 new samples: the offset of each is computed from the others"
+            )
+        known, new = (np.asarray(each, dtype=float) for each in (self.sample_, rows))
+        categorical = getattr(self.description_, "categorical", None)
+        moved = np.ones(new.shape[1], dtype=bool) if categorical is None else ~np.asarray(categorical)
+
+        def offset(total: Floats, n: Floats) -> Floats:
+            return np.where(moved & (n > 0), total / np.maximum(n, 1) - center, 0.0)
+
+        measured = ~np.isnan(known)
+        center = np.where(measured, known, 0.0).sum(axis=0) / np.maximum(measured.sum(axis=0), 1)
+        measured = ~np.isnan(new)
+        values, same = np.where(measured, new, 0.0), (units[:, None] == units).astype(float)
+        total, n = values.sum(axis=0), measured.sum(axis=0)
+        self._alignment = offset(total, n)
+        return rows - offset(total - same @ values, n - same @ measured)
 
     def _level(self, sensitivity: float | ArrayLike | None) -> Any:
         return self._sensitivity if sensitivity is None else sensitivity

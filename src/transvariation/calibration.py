@@ -201,7 +201,10 @@ class CalibrationPlan:
         """Describing and scored rows; none for ``"resubstitution"``, one for a split."""
         if self.mode == "blocks":
             if self.groups is not None:
-                raise ValueError('calibration="blocks" takes samples in the order of time; it takes no groups')
+                raise ValueError(
+                    'calibration="blocks" takes rows in the order of time and no groups: leave them out, or use "loo" '
+                    'or "cv" with groups'
+                )
             gap = 0 if self.block_length == 1 else math.ceil(2 * self.block_length)
             return [*block_folds(self.n, min(gap, self.n // N_BLOCK_FOLDS))]
         return calibration_folds(self.calibration, self.X, self.groups)
@@ -240,8 +243,18 @@ class CalibrationPlan:
         )
 
 
-def plan_calibration(calibration: Any, sensitivity: Any, X: Any, groups: ArrayLike | None) -> CalibrationPlan:
+def plan_calibration(
+    calibration: Any, sensitivity: Any, X: Any, groups: ArrayLike | None, at_least: int = 1
+) -> CalibrationPlan:
     """Check the parameters of a fit to validated samples, and plan its calibration."""
     check_sensitivities(sensitivity)
     _mode(calibration)
-    return CalibrationPlan(calibration, X, check_groups(groups, count_rows(X)))
+    plan = CalibrationPlan(calibration, X, check_groups(groups, count_rows(X)))
+    folds = [] if plan.mode == "loo" else plan.folds
+    fewest = min((len(train) for train, _ in folds if train is not None), default=at_least)
+    if fewest < at_least:
+        raise ValueError(
+            f"calibration={calibration!r} leaves {fewest} of {plan.n} samples to describe the class, which needs "
+            f"{at_least}: give more samples, or use calibration='loo'"
+        )
+    return plan

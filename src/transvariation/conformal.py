@@ -249,9 +249,17 @@ def weighted_p_values(calibration: ArrayLike, scores: ArrayLike, weights: ArrayL
     for name, array, like in (("weights", known, calibration), ("new_weights", new, scores)):
         if array.shape != np.shape(like):
             raise ValueError(f"{name} of shape {array.shape} are not one for each of {np.size(like)} samples")
-        if (wrong := ~(np.isfinite(array) & (array >= 0))).any():
-            raise ValueError(f"{name} must be finite numbers of at least 0, not {array[wrong][0]}; clip extreme ratios")
+    check_weights(known)
+    check_weights(new, "new_weights", or_all_zero=True)
     return (count_at_or_below(calibration, scores, known) + new) / (known.sum() + new)
+
+
+def check_weights(weights: Floats, name: str = "weights", *, or_all_zero: bool = False) -> None:
+    """Raise ValueError unless weights are finite and not negative, nor all of them zero."""
+    if (wrong := ~(np.isfinite(weights) & (weights >= 0))).any():
+        raise ValueError(f"{name} must be finite numbers of at least 0, not {weights[wrong][0]}; clip extreme ratios")
+    if not or_all_zero and not weights.any():
+        raise ValueError(f"{name} are all 0: no known sample counts; give one or more of them a weight above 0")
 
 
 def count_at_or_below(calibration: ArrayLike, scores: ArrayLike, weights: ArrayLike | None = None) -> Floats:

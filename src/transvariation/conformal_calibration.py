@@ -23,6 +23,7 @@ from transvariation.conformal import (
     ROUNDING_ERROR,
     check_numbers,
     check_sensitivities,
+    check_weights,
     conformal_threshold,
     count_at_or_below,
     pool_strata,
@@ -35,9 +36,6 @@ from transvariation.exceptions import TooFewSamples, warn_user
 @dataclass(frozen=True, eq=False)
 class ConformalCalibration:
     """Thresholds, p-values and the coverage report that follow from calibration scores; no classifier is needed.
-
-    All results are computed from three quantities: `sizes`, `_threshold_of` and `_count`. A subclass whose scores are
-    not in memory overrides these and nothing else.
 
     Parameters
     ----------
@@ -85,20 +83,20 @@ class ConformalCalibration:
     rows: Indices | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        if self.n_strata:  # a classifier has converted the arrays, or has its scores in partitions
-            if isinstance(self.scores, np.ndarray):
-                check_numbers(self.scores)
-            return
-        given = (("scores", np.float64), ("strata", np.intp), ("weights", np.float64))
-        arrays = {
+        given = (("scores", np.float64), ("strata", None), ("weights", np.float64))
+        arrays: dict[str, Any] = {
             name: np.asarray(getattr(self, name), dtype) for name, dtype in given if getattr(self, name) is not None
         }
         shapes = {name: array.shape for name, array in arrays.items()}
         if len(set(shapes.values())) > 1 or len(shapes["scores"]) != 1 or not shapes["scores"][0]:
             raise ValueError(f"scores, strata and weights must be lists of equal length, not of the shapes {shapes}")
-        arrays["n_strata"] = int(arrays["strata"].max()) + 1 if "strata" in arrays else 1  # type: ignore[assignment]
-        check_numbers(arrays["scores"])  # type: ignore[arg-type]
-        self.__dict__.update(arrays)
+        check_numbers(arrays["scores"])
+        if "weights" in arrays:
+            check_weights(arrays["weights"])
+        if "strata" in arrays and (arrays["strata"].dtype.kind not in "iu" or arrays["strata"].min() < 0):
+            raise ValueError(f"strata must be whole numbers 0, 1, ..., not {np.unique(arrays['strata'])[0]}")
+        n_strata = self.n_strata or (int(arrays["strata"].max()) + 1 if "strata" in arrays else 1)
+        self.__dict__.update(arrays, n_strata=n_strata)
 
     @property
     def held_out(self) -> bool:
@@ -119,13 +117,15 @@ class ConformalCalibration:
         alone = self.held_out and self.unit == "samples" and self.n_strata == 1
         return round(float(self.sizes.sum())) if alone else None
 
-    # What a subclass overrides.
-
     @cached_property
     def sizes(self) -> Floats:
         """The number of samples or groups of each stratum; a group in several strata counts by its share."""
         strata = np.zeros(len(self.scores), dtype=np.intp) if self.strata is None else self.strata
         return np.round(np.bincount(strata, self.weights, minlength=self.n_strata), 10)
+
+    @property
+    def _every(self) -> Indices:
+        return np.arange(self.n_strata)
 
     def _threshold_of(self, strata: Indices, sensitivity: float) -> float:
         """Compute the threshold from the scores of the given strata together."""
@@ -145,8 +145,6 @@ class ConformalCalibration:
         inside = chosen[self.strata]
         return self.scores[inside], None if self.weights is None else self.weights[inside]
 
-    # What follows from it.
-
     def _pools(self, sensitivity: float | ArrayLike) -> list[Indices]:
         """List the strata that share a threshold. Strata too small to support the sensitivity are pooled.
 
@@ -154,13 +152,13 @@ class ConformalCalibration:
         """
         check_sensitivities(sensitivity, self.n_strata)
         if self.n_strata == 1 or not self.held_out or np.ndim(sensitivity):
-            return [np.array([k]) for k in range(self.n_strata)]
+            return [np.array([stratum]) for stratum in self._every]
         pools = pool_strata(self.sizes, sensitivity)  # type: ignore[arg-type]
         return [np.flatnonzero(pools == pool) for pool in range(pools.max() + 1)]
 
     def _occupied(self, strata: Indices) -> Indices:
         """Replace strata without calibration samples by all strata."""
-        return strata if self.sizes[strata].sum() > 0 else np.arange(self.n_strata)
+        return strata if self.sizes[strata].sum() > 0 else self._every
 
     def thresholds(self, sensitivity: float | ArrayLike) -> Floats:
         """Compute the threshold of each stratum.
@@ -198,13 +196,20 @@ class ConformalCalibration:
         -------
         ndarray of shape (q,)
         """
+        counts, sizes = self._counts(scores, strata, self._pools(sensitivity))
+        return (1 + counts) / (1 + sizes)
+
+    def _counts(self, scores: ArrayLike, strata: ArrayLike | None, pools: list[Indices]) -> tuple[Floats, Floats]:
+        """Count, for each new sample, the calibration samples of its pool at or below its score, and all of them."""
         scores = np.asarray(scores, dtype=float)
-        result = np.empty(len(scores))
-        own = np.zeros(len(scores), dtype=np.intp) if strata is None else strata
-        for pool in self._pools(sensitivity):
+        own = np.zeros(len(scores), dtype=np.intp) if strata is None else np.asarray(strata)
+        if (strata is None and self.n_strata > 1) or own.shape != scores.shape or not np.isin(own, self._every).all():
+            raise ValueError(f"strata must be one of 0, ..., {self.n_strata - 1} for each of {len(scores)} scores")
+        counts, sizes = np.empty((2, len(scores)))
+        for pool in pools:
             inside, reference = np.isin(own, pool), self._occupied(pool)
-            result[inside] = (1 + self._count(reference, scores[inside])) / (1 + self.sizes[reference].sum())
-        return result
+            counts[inside], sizes[inside] = self._count(reference, scores[inside]), self.sizes[reference].sum()
+        return counts, sizes
 
     def weighted_p_values(self, scores: ArrayLike, known: ArrayLike, new: ArrayLike) -> Floats:
         """Compute p-values for another population from the weights of all training rows and of the new samples.
@@ -226,7 +231,8 @@ class ConformalCalibration:
             raise ValueError("weights need a classifier with one threshold, not one per stratum")
         weights = np.asarray(known, dtype=float)
         if self.rows is not None:
-            if weights.ndim != 1 or len(weights) <= self.rows.max():
+            n = int(self.rows.max()) + 1  # a split leaves out rows, perhaps the last ones
+            if weights.ndim != 1 or len(weights) < n or (self.n_folds > 1 and len(weights) > n):
                 raise ValueError(f"weights of shape {weights.shape} are not one for each training sample")
             weights = weights[self.rows]
         return weighted_p_values(self.scores, scores, weights * (1.0 if self.weights is None else self.weights), new)
@@ -247,13 +253,8 @@ class ConformalCalibration:
         """
         if scores is None:
             scores, strata = self.scores, self.strata
-        scores = np.asarray(scores, dtype=float)
-        result = np.empty(len(scores))
-        own = np.zeros(len(scores), dtype=np.intp) if strata is None else strata
-        for stratum in range(self.n_strata):
-            inside, reference = own == stratum, self._occupied(np.array([stratum]))
-            result[inside] = self._count(reference, scores[inside]) / self.sizes[reference].sum()
-        return result
+        counts, sizes = self._counts(scores, strata, [np.array([stratum]) for stratum in self._every])
+        return counts / sizes
 
     def combined_p_value(
         self, scores: ArrayLike, strata: Indices | None = None, sensitivity: float | ArrayLike = 0.9
@@ -352,6 +353,11 @@ class ConformalCalibration:
         -------
         float
         """
+        if not self.held_out:
+            raise ValueError(
+                f"sensitivity={sensitivity} cannot be guaranteed with confidence={confidence} by "
+                "calibration='resubstitution': fit with calibration='loo', 'cv' or 'split'"
+            )
         strata = np.flatnonzero(self.sizes)
         n, each = self.sizes[strata], self._confidence(confidence, len(strata))
         level = max(
@@ -386,8 +392,7 @@ class ConformalCalibration:
         nominal, lower, upper = sensitivity_band(
             float(self.sizes.sum()), self._confidence(confidence, 1), grouped=self.unit != "samples"
         )
-        every = np.arange(1)
-        return np.array([self._threshold_of(every, level) for level in nominal]), nominal, lower, upper
+        return np.array([self._threshold_of(self._every, level) for level in nominal]), nominal, lower, upper
 
     def _confidence(self, confidence: float, n_bounds: int) -> float:
         """Share the probability of an error among bounds (Bonferroni); halve it for scores of several folds.

@@ -150,8 +150,13 @@ class DriftAlarm:
         if block_length == "auto":
             time = correlation_time(scores)
             block_length = 1 if time < 1.5 else math.ceil(_TIMES * time)
-        if isinstance(block_length, str) or block_length != int(block_length) or block_length < 1:
+        if not isinstance(block_length, int | np.integer) or block_length < 1:
             raise ValueError(f"block_length={block_length!r} must be a positive integer or 'auto'")
+        if false_alarm * block_length >= 1:
+            raise ValueError(
+                f"false_alarm={false_alarm} allows an alarm in each block of {block_length} samples; give less than "
+                f"{1 / block_length:.3g}"
+            )
         self.false_alarm, self.restart, self.block_length_ = false_alarm, restart, int(block_length)
         if self.block_length_ == 1:
             _warn_if_ordered(scores)
@@ -289,6 +294,8 @@ def _warn_if_ordered(scores: Floats) -> None:
 
 
 def _scores(values: ArrayLike, name: str) -> Floats:
+    if hasattr(values, "calibration_"):
+        raise TypeError(f"{name} is a {type(values).__name__}; pass its calibration_, the scores of held-out samples")
     scores = np.asarray(values, dtype=float)
     if scores.ndim != 1 or np.isnan(scores).any():
         raise ValueError(

@@ -145,7 +145,7 @@ def exchangeability_test(
     groups : array-like of shape (n_samples,), optional
         Labels of batches, days or items. The tests of the order then concern the means of the groups.
     new : array-like of shape (n_new, n_features), optional
-        A finished batch of new samples. Only the batch is then tested, not the order.
+        A finished batch of new samples. Only the batch is then tested, without `order` and `groups`.
     random_state : int, Generator or None, default=0
         Draws the permutations of the test of neighbors.
 
@@ -175,28 +175,58 @@ def exchangeability_test(
     >>> exchangeability_test(known, new=new).drivers()
     {'location': ['x2'], 'neighbors': []}
     """
-    values, names = _values(X)
+    values, names = _values(X, "X")
     duplicates = len(values) - len(np.unique(values, axis=0))
     if new is not None:
-        added, _ = _values(new)
-        if added.shape[1:] != values.shape[1:]:
-            raise ValueError(f"new has {added.shape[1]} features and X has {values.shape[1]}; give the same features")
+        if order is not None or groups is not None:
+            raise ValueError("a batch is tested without order and groups; test X for these in a call without new")
+        added, added_names = _values(new, "new")
+        named = column_names(X) is not None and column_names(new) is not None
+        if added_names != names and (named or len(added_names) != len(names)):
+            raise ValueError(
+                f"new has the {len(added_names)} features {', '.join(added_names[:9])} and X the {len(names)} features "
+                f"{', '.join(names[:9])}; give the same features in the same order"
+            )
         tests = _two_sample_tests(values, added, names)
         tests.append(_neighbor_test(values, added, np.random.default_rng(random_state)))
     else:
         tests, values = _serial_tests(values, names, order, groups)
-    p_value = min(1.0, len(tests) * min((test.p_value for test in tests), default=1.0))
+    p_value = min((1.0, *(len(tests) * test.p_value for test in tests)))
     return ExchangeabilityResult(p_value, tuple(tests), len(values), duplicates)
 
 
-def _values(X: ArrayLike) -> tuple[Floats, list[str]]:
-    names, values = column_names(X), np.asarray(X, dtype=float)
-    if values.ndim != 2 or len(values) < MIN_SAMPLES or np.isinf(values).any():
+def _values(X: ArrayLike, name: str) -> tuple[Floats, list[str]]:
+    names = column_names(X)
+    try:
+        values = np.asarray(X, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must hold numbers: {error}; drop or encode other columns") from error
+    if values.ndim != 2 or len(values) < MIN_SAMPLES:
+        raise ValueError(f"{name} has shape {values.shape}; give at least {MIN_SAMPLES} rows, one column per feature")
+    names = [f"x{j}" for j in range(values.shape[1])] if names is None else [str(each) for each in names]
+    if np.isinf(values).any():
+        row, column = np.argwhere(np.isinf(values))[0]
         raise ValueError(
-            f"samples have shape {values.shape}; give at least {MIN_SAMPLES} rows of finite numbers, one column per "
-            "feature"
+            f"{name} has {values[row, column]} in row {row}, {names[column]}; drop or fill infinite values"
         )
-    return values, [f"x{j}" for j in range(values.shape[1])] if names is None else [str(name) for name in names]
+    return values, names
+
+
+def _labels(values: ArrayLike, n: int, name: str) -> Indices:
+    """Number values by their order; missing ones are refused."""
+    given = np.asarray(values)
+    if given.shape != (n,):
+        raise ValueError(f"{name} has shape {given.shape} for {n} samples; give one value for each")
+    try:
+        missing = int(np.sum(given != given)) or sum(each is None for each in given.tolist())
+        labels = np.unique(given, return_inverse=True)[1]
+    except TypeError:
+        raise ValueError(
+            f"{name} holds values of several types that have no order; give numbers, dates or texts"
+        ) from None
+    if missing:
+        raise ValueError(f"{name} is missing for {missing} of {n} samples; fill it, or drop these")
+    return labels
 
 
 def _normal_scores(column: Floats) -> Floats:
@@ -211,15 +241,13 @@ def _serial_tests(
     values: Floats, names: Sequence[str], order: ArrayLike | None, groups: ArrayLike | None
 ) -> tuple[list[FeatureTest], Floats]:
     n = len(values)
-    given = {name: np.asarray(each) for name, each in (("order", order), ("groups", groups)) if each is not None}
-    for name, each in given.items():
-        if each.shape != (n,):
-            raise ValueError(f"{name} has shape {each.shape} for {n} samples; give one value for each")
     tests = []
-    arranged = np.argsort(given["order"], kind="stable") if order is not None else np.arange(n)
+    arranged = np.arange(n) if order is None else np.argsort(_labels(order, n, "order"), kind="stable")
     values = values[arranged]
     if groups is not None:
-        _, first, labels = np.unique(given["groups"][arranged], return_index=True, return_inverse=True)
+        _, first, labels = np.unique(_labels(groups, n, "groups")[arranged], return_index=True, return_inverse=True)
+        if len(first) == 1:
+            raise ValueError("groups holds a single group; leave it out, or give labels that differ")
         tests += [_difference_test("groups", values[:, j], labels, name) for j, name in enumerate(names)]
         rank = np.argsort(np.argsort(first))[labels]
         with np.errstate(invalid="ignore"):  # a group without values of a feature has no mean
@@ -295,6 +323,7 @@ def _neighbor_test(known: Floats, new: Floats, rng: np.random.Generator) -> Feat
     if len(new) > _MAX_NEIGHBOR_SAMPLES:
         new = new[np.sort(rng.choice(len(new), _MAX_NEIGHBOR_SAMPLES, replace=False))]
     both = np.concatenate([known, new])
+    both = both[:, ~np.isnan(both).all(axis=0)]
     filled = np.where(np.isnan(both), np.nanmedian(both, axis=0), both)
     scaled = np.column_stack([_normal_scores(column) for column in filled.T])
     found = KDTree(scaled).query(scaled, min(_N_NEIGHBORS + 1, len(both)))[1][:, 1:]

@@ -82,6 +82,7 @@ def benjamini_hochberg(
 
 
 def _warn_if_none_can_be_selected(p: Floats, level: float, calibration: ConformalCalibration | None) -> None:
+    _n_exchangeable(calibration)
     m, n = len(p), None if calibration is None else round(float(calibration.sizes.max()))
     if n is None:
         multiples = p / p.min() if p.min() > 0 else p
@@ -160,7 +161,7 @@ def false_discovery_bound(
     chosen = np.sort(p if selected is None else p[_selection(selected, len(p))])
     if not len(chosen):
         return 0
-    n = None if calibration is None else calibration.n_exchangeable
+    n = _n_exchangeable(calibration)
     if n is not None:
         ranks, at_most = _envelope(n, len(p), alpha)
         beyond = len(chosen) - np.searchsorted(chosen, ranks / (n + 1) + _ROUNDING, side="right")
@@ -169,6 +170,12 @@ def false_discovery_bound(
     steps = np.maximum(np.ceil(largest * chosen / alpha - _ROUNDING), 1)
     true = int(max(0, (np.arange(1, len(chosen) + 1) + 1 - steps).max()))
     return len(chosen) - true
+
+
+def _n_exchangeable(calibration: ConformalCalibration | None) -> int | None:
+    if calibration is not None and not isinstance(calibration, ConformalCalibration):
+        raise TypeError(f"calibration is a {type(calibration).__name__}; pass classifier.calibration_")
+    return None if calibration is None else calibration.n_exchangeable
 
 
 @lru_cache(maxsize=16)
@@ -191,9 +198,16 @@ def _envelope(n: int, m: int, alpha: float) -> tuple[NDArray[np.int_], NDArray[n
 
 def _selection(selected: ArrayLike, n: int) -> NDArray:
     chosen = np.asarray(selected)
-    if chosen.dtype == bool and chosen.shape != (n,):
-        raise ValueError(f"selected has shape {chosen.shape} for {n} p-values; give one True or False for each")
-    return chosen if chosen.size else np.array([], dtype=int)
+    if chosen.dtype != bool:
+        indices = chosen if chosen.size else chosen.astype(int)
+        if indices.dtype.kind in "iu" and len(np.unique(indices)) == indices.size and np.isin(indices, range(n)).all():
+            return indices
+    elif chosen.shape == (n,):
+        return chosen
+    raise ValueError(
+        f"selected must be {n} values True or False, one for each p-value, or different indices from 0 to {n - 1}; got "
+        f"shape {chosen.shape} of type {chosen.dtype}"
+    )
 
 
 def _largest_unrejected(ordered: Floats, alpha: float) -> int:
@@ -310,7 +324,7 @@ def count_anomalies(
 
 
 def _count_by_rank_sum(ordered: Floats, alpha: float, calibration: ConformalCalibration | None) -> int:
-    n = None if calibration is None else calibration.n_exchangeable
+    n = _n_exchangeable(calibration)
     if n is None:
         raise ValueError(
             "test='rank_sum' needs calibration=classifier.calibration_ of held-out samples, with one threshold and "

@@ -263,6 +263,8 @@ def monitor(
     if not 0 < false_alarm < 1:
         raise ValueError(f"false_alarm={false_alarm} must lie in (0, 1), such as 0.01")
     check_count("run", run)
+    if lags >= min(len(known), len(rows)):
+        raise ValueError(f"lags={lags} needs more rows than that in each run; there are {len(known)} and {len(rows)}")
     X, Z = (LaggedVariables(lags).fit_transform(frame.to_numpy(dtype=float))[lags:] for frame in (known, rows))
     if false_alarm * (len(X) + 1) < 1 - 1e-9:
         need = math.ceil(1 / false_alarm - 1e-9) - 1 + lags
@@ -383,7 +385,8 @@ class _Model:
         a, b = ((own + neither) / limit for own, limit in ((on_t2, limits[1]), (on_q, limits[2])))
         gradient = a[:, None] * within + b[:, None] * outside
         curvature = a[:, None] * weight_within + b[:, None] * weight_outside
-        gained = gradient**2 / curvature
+        # A variable without variance gains nothing within the components.
+        gained = np.divide(gradient**2, curvature, out=np.zeros_like(gradient), where=curvature > 0)
         return (gained / gained.sum(axis=1, keepdims=True)).mean(axis=0)
 
     def textbook_limits(self, n: int, level: float) -> tuple[float, float]:
