@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from transvariation.casework import CaseError, Database, SettingsError, judge
+from transvariation.casework import CaseError, Database, SettingsError, judge, verify
 
 
 def measurements(n_sources=40, n_fragments=3, seed=0):
@@ -90,6 +90,19 @@ def test_drift_over_the_order_of_measurement_is_found():
     assert found["drift"].variables == ("Mg",)
 
 
+def test_sources_measured_one_after_another_do_not_drift():
+    table = measurements(seed=3)
+    order = np.unique(table["pane"], return_inverse=True)[1]  # the sources differ, and each has one date
+    assert build(table.assign(order=order), roles={"order": "order"}).check() == ()
+
+
+def test_a_gap_does_not_change_the_scale_of_the_checks():
+    table = measurements()
+    table.loc[table["pane"] == "P10", "Al"] *= 1e3
+    table.loc[60, "Mg"] = np.nan
+    assert [finding.check for finding in build(table).check()] == ["outlying source", "missing"]
+
+
 def test_a_table_without_sources_and_a_misspelt_option_are_refused():
     with pytest.raises(CaseError, match="no column that names the source"):
         Database.build(measurements()[["Mg", "Al"]])
@@ -102,12 +115,17 @@ def test_a_database_is_a_background_by_object_and_by_path(tmp_path):
     database = build(table, population="panes of two makers").without(["P00"])
     path, _ = database.write(tmp_path / "panes.csv")
     own = table[table["pane"] == "P00"].drop(columns=["maker", "pane"])
-    control, recovered = own[own["piece"] != "2"], own[own["piece"] == "2"]
-    plain = database.frame.drop(columns=["replicate", "stratum"])
-    results = [judge(control, recovered, background=each, log=True) for each in (database, str(path), plain)]
+    control, recovered = tmp_path / "control.csv", tmp_path / "recovered.csv"
+    own[own["piece"] != "2"].to_csv(control, index=False)
+    own[own["piece"] == "2"].to_csv(recovered, index=False)
+    results = [judge(control, recovered, background=each, log=True) for each in (database, str(path))]
     assert len({result.conclusions[0].p_value for result in results}) == 1
     assert results[0].conclusions[0].basis == "background"
     assert results[1].inputs.background["population"] == "panes of two makers"
+    (tmp_path / "case.json").write_text(results[1].to_json())
+    assert verify(tmp_path / "case.json").confirmed
+    path.write_text(path.read_text().replace("P01", "P99", 1))
+    assert [table.state for table in verify(tmp_path / "case.json").tables] == ["same", "same", "changed"]
 
 
 def test_a_database_of_logarithms_needs_a_case_of_logarithms():

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from scipy.stats import spearmanr
+from scipy.stats import t
 
 from transvariation import __version__
 from transvariation._typing import Floats
@@ -336,7 +336,7 @@ class Database:
             units, drift over the order of measurement, and missing values.
         """
         values = self.frame[list(self.variables)].to_numpy(dtype=float)
-        scaled = values if self.logged or not (values > 0).all() else np.log10(values)
+        scaled = values if self.logged or (values <= 0).any() else np.log10(values)  # gaps do not matter
         return (
             *self._duplicates(),
             *self._twice_labelled(),
@@ -395,16 +395,23 @@ class Database:
         return [Finding("units", {"factor": FACTOR}, variables=apart)] if apart else []
 
     def _drift(self, scaled: Floats) -> list[Finding]:
-        """Correlate the residuals within sources, or the values where each source was measured once, with the order."""
+        """Correlate fragments with the order of measurement, within their sources or, measured at once, between them.
+
+        Measurements of one fragment, and fragments of one source, have their own level in common: a fragment counts
+        once, or a source where all its fragments were measured at one time.
+        """
         if "order" not in self.frame:
             return []
-        frame, order = pd.DataFrame(scaled, columns=list(self.variables)), self.frame["order"].to_numpy(dtype=float)
-        within = order - pd.Series(order).groupby(self.frame["source"].to_numpy()).transform("mean").to_numpy()
-        if np.ptp(within) > 0:
-            frame = frame - frame.groupby(self.frame["source"].to_numpy()).transform("mean")
-            order = within
-        p = {name: float(spearmanr(order, frame[name], nan_policy="omit").pvalue) for name in self.variables}
-        drifting = tuple(name for name in self.variables if p[name] <= LEVEL / len(p))
+        frame = pd.DataFrame(scaled, columns=list(self.variables)).assign(order=self.frame["order"].to_numpy(float))
+        frame = frame.groupby([self.frame["source"], self.frame["fragment"]], sort=False).mean()
+        by_source = frame.groupby(level=0, sort=False)
+        centered = frame - by_source.transform("mean")
+        n, n_sources = len(frame), by_source.ngroups
+        within = np.ptp(centered["order"]) > 0
+        frame, freedom = (centered, n - n_sources - 1) if within else (by_source.mean(), n_sources - 2)
+        r = frame.corr("spearman")["order"].drop("order")
+        p = 2 * t.sf(np.abs(r) * np.sqrt(freedom / np.maximum(1 - r**2, 1e-12)), freedom)
+        drifting = tuple(r.index[p <= LEVEL / len(p)])
         return [Finding("drift", variables=drifting)] if drifting else []
 
     def _missing(self) -> list[Finding]:

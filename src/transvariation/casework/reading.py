@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -245,7 +246,8 @@ def _with_database(case: CaseTables, given: Any, pair: Pair, settings: CaseSetti
         raise CaseError("database-logged", remedy="log", database=database.name)
     frame = database.frame.drop(columns=["replicate", "order", "stratum"], errors="ignore")
     table = _read_third(frame, "background", pair, settings, settings.missing, limits)
-    table = replace(table, name=database.name, sha256=database.sha256)
+    file = database.name if isinstance(given, Database) else str(Path(given).with_suffix(".csv"))
+    table = replace(table, name=file, sha256=database.sha256)
     scale = {"log": case.exponent and not database.logged, "logged": database.logged}
     case = _with_background(case, table, fragments_of(table, "background", **scale))
     return replace(case, population=database.about.get("population", ""))

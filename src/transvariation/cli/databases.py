@@ -35,7 +35,7 @@ def database() -> None:
 @click.option(
     "--out", required=True, type=OUTPUT, help="The database: a .csv file; its description is written beside it."
 )
-@click.option("--name", default="database", help="What reports call the database.")
+@click.option("--name", help="What reports call the database.  [default: as the file]")
 @click.option("--population", default="", help="What the sources are a sample of.")
 @click.option("--laboratory", default="", help="Who measured them.")
 @click.option("--instrument", default="", help="What they were measured with.")
@@ -49,7 +49,8 @@ def build(files: tuple[Path, ...], out: Path, overwrite: bool, **options: Any) -
     from transvariation.atomic_write import check_outputs
     from transvariation.casework import Database
 
-    about = {key: options.pop(key) for key in (*_ABOUT, "name", "stratum_column", "logged")}
+    about = {key: options.pop(key) for key in (*_ABOUT, "stratum_column", "logged")}
+    about["name"] = options.pop("name") or out.stem
     with usage_errors():
         check_outputs([out, out.with_suffix(".json")], files)
         check_new([out, out.with_suffix(".json")], overwrite)
@@ -57,6 +58,7 @@ def build(files: tuple[Path, ...], out: Path, overwrite: bool, **options: Any) -
         for path in built.write(out):
             say(f"Written: {path}")
     _describe(built)
+    _check(built)
 
 
 _ABOUT = ("population", "laboratory", "instrument", "dates", "quality_control")
@@ -67,14 +69,9 @@ _ABOUT = ("population", "laboratory", "instrument", "dates", "quality_control")
 def check(file: Path) -> None:
     """Check a database: duplicates, outlying values, units, labels, drift, missing values."""
     from transvariation.casework import Database
-    from transvariation.report.wording.notices import finding_text
 
     with usage_errors():
-        findings = Database.read(file).check()
-    for finding in findings:
-        say(f"{finding.check}: {finding_text(finding)}")
-    if not findings:
-        say("Nothing was found.")
+        _check(Database.read(file))
 
 
 @database.command()
@@ -87,18 +84,29 @@ def describe(file: Path) -> None:
         _describe(Database.read(file))
 
 
+def _check(found: Any) -> None:
+    from transvariation.report.wording.notices import finding_text
+
+    findings = found.check()
+    for finding in findings:
+        say(f"Check, {finding.check}: {finding_text(finding)}")
+    say("Nothing was changed or left out." if findings else "Checks: nothing was found.")
+
+
 def _describe(found: Any) -> None:
+    from transvariation.report.wording.numbers import significant
+
     described = found.describe()
+    described["strata"] = ", ".join(f"{name} ({n} sources)" for name, n in described["strata"].items())
+    described["logged"] = "as logarithms (base 10)" if described["logged"] else ""
     for key, value in described.items():
-        if key not in ("variables", "sha256") and value not in ("", {}):
+        if key not in ("variables", "sha256") and value != "":
             say(f"{key.replace('_', ' ').capitalize()}: {value}")
     for name, each in described["variables"].items():
         unit = f" {each['unit']}" if each["unit"] else ""
-        within, between = each["within sources"], each["between sources"]
-        say(
-            f"  {name}: {each['smallest']:.4g} to {each['largest']:.4g}{unit}; sd {within:.2g} within, {between:.2g} "
-            "between sources"
-        )
+        low, high = (significant(each[key], 4) for key in ("smallest", "largest"))
+        within, between = (significant(each[key], 2) for key in ("within sources", "between sources"))
+        say(f"  {name}: {low} to {high}{unit}; standard deviation {within} within, {between} between sources")
 
 
 @click.command()

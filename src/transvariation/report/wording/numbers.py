@@ -57,6 +57,17 @@ def in_words(log10_lr: float) -> str:
     return f"{words} for {'a common source' if log10_lr > 0 else 'different sources'}"
 
 
+def significant(value: float, digits: int) -> str:
+    """Write a measurement with so many significant digits.
+
+    Examples
+    --------
+    >>> significant(16234.5, 4), significant(0.08312, 2), significant(560.0, 2)
+    ('16,230', '0.083', '560')
+    """
+    return f"{float(f'{value:.{digits}g}'):,.12g}"
+
+
 def plural(n: int, unit: str) -> str:
     """Write a number of units.
 
