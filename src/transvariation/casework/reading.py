@@ -72,6 +72,8 @@ class CaseTables:
         Of these sources.
     kept : ndarray of bool
         The variables, or components, in which fragments of one background source differ at all.
+    one_fragment : bool
+        Whether each background source is one fragment, whose replicates stand for fragments.
     cautions : tuple of Caution
         What was found on reading the background.
     preprocessing : Pipeline or None
@@ -99,6 +101,7 @@ class CaseTables:
     background: Sequence[Source] = ()
     background_names: tuple[str, ...] = ()
     kept: Any = ()
+    one_fragment: bool = False
     cautions: tuple[Caution, ...] = ()
     preprocessing: Pipeline | None = None
     foreign_table: Table | None = None
@@ -232,7 +235,8 @@ def read_case(
     if is_nfi:  # logarithms already
         table = _nfi_table(features)
         case = _with_background(case, table, fragments_of(table, "background", log=False, logged=True))
-        return replace(case, population=NFI_POPULATION)
+        caution = Caution.of("another-laboratory", population=NFI_POPULATION)
+        return replace(case, population=NFI_POPULATION, one_fragment=True, cautions=(caution, *case.cautions))
     if isinstance(background, Database) or is_database(background):
         return _with_database(case, background, pair, settings, limits)
     table = _read_third(background, "background", pair, settings, settings.missing, limits)
@@ -348,7 +352,8 @@ def _with_background(case: CaseTables, table: Table, fragments: Fragments) -> Ca
         raise CaseError(
             "few-sources", remedy="more-sources", table=table.name, n=len(usable), need=MIN_SOURCES_TO_CALIBRATE
         )
-    if len(fragments.names) == len(sources):
+    one_fragment = len(fragments.names) == len(sources)
+    if one_fragment:
         cautions.append(Caution.of("replicates-as-fragments", table=table.name))
     kept = varying(usable)
     if not kept.any():
@@ -363,6 +368,7 @@ def _with_background(case: CaseTables, table: Table, fragments: Fragments) -> Ca
         background=[[x[:, kept] for x in source] for source in sources],
         background_names=tuple(map(str, dict.fromkeys(fragments.sources))),
         kept=kept,
+        one_fragment=one_fragment,
         cautions=tuple(cautions),
     )
 

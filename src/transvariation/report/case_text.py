@@ -169,7 +169,7 @@ def _alone(conclusion: Conclusion, shown: int | None) -> str:
 def summary_lines(result: CaseResult) -> list[str]:
     """Summarise a case in a few sentences, the conclusion first."""
     warned = [f"Warning: {words}" for words in warning_texts(result)]
-    return [headline(result), *disagreement_lines(result), *warned, *fact_lines(result)]
+    return [headline(result), *warned, *disagreement_lines(result), *fact_lines(result)]
 
 
 def fact_lines(result: CaseResult) -> list[str]:

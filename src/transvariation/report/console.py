@@ -20,7 +20,7 @@ from transvariation.casework.reading import read_case
 from transvariation.provenance import command_line
 from transvariation.report.batch import case_frame, write_summary
 from transvariation.report.case import write_report
-from transvariation.report.case_text import conclusion_frame, fact_lines, note_lines, summary_lines
+from transvariation.report.case_text import conclusion_frame, disagreement_lines, fact_lines, note_lines
 from transvariation.report.controls import joint_lines, matrix_frame, own_warnings
 from transvariation.report.page import CELLS, check_report_name
 from transvariation.report.vocabulary import said, speaking
@@ -116,13 +116,14 @@ def _show_case(result: CaseResult, console: Console) -> None:
     if result.cases:
         _show_matrix(result, console)
         return
-    first, *lines = summary_lines(result)
-    print_line(console, first, style="bold")
+    print_line(console, headline(result), style="bold")
+    for warning in warning_texts(result):
+        print_line(console, f"Warning: {warning}")
     if console.width < NARROW:
         _print_list(result, console)
     else:
         console.print(_table(result))
-    for line in lines:
+    for line in (*disagreement_lines(result), *fact_lines(result)):
         print_line(console, line)
     notes = note_lines(result)
     for note in notes[:NOTES]:
@@ -134,6 +135,8 @@ def _show_case(result: CaseResult, console: Console) -> None:
 def _show_matrix(result: CaseResult, console: Console) -> None:
     """Print the conclusions by several control sources."""
     print_line(console, headline(result), style="bold")
+    for warning in (*warning_texts(result), *own_warnings(result)):
+        print_line(console, f"Warning: {warning}")
     frame = matrix_frame(result)
     if console.width < NARROW:
         for found in frame.to_dict("records"):
@@ -147,11 +150,7 @@ def _show_matrix(result: CaseResult, console: Console) -> None:
             cells = [escape(printable_text(str(cell))) for cell in row]
             table.add_row(*(f"[bold red]{cell}[/]" if cell.startswith("excluded") else cell for cell in cells))
         console.print(table)
-    for line in joint_lines(result):
-        print_line(console, line)
-    for warning in (*warning_texts(result), *own_warnings(result)):
-        print_line(console, f"Warning: {warning}")
-    for line in fact_lines(result)[1:2]:
+    for line in (*joint_lines(result), *fact_lines(result)[1:2]):
         print_line(console, line)
 
 

@@ -8,6 +8,7 @@ from tests.casework.conftest import make_glass
 from transvariation.casework import judge
 from transvariation.casework.background.model import Background
 from transvariation.casework.background.transfer import TransferCheck
+from transvariation.datasets import load_nfi_glass
 from transvariation.report.case_text import summary_lines
 
 
@@ -93,3 +94,19 @@ def test_one_fragment_measured_once_shows_only_where_it_lies():
     found = [check.check([pane[0][:1]], [pane[1][:1]]) for pane in panes(60, 1, spread=0.3)]
     assert np.mean([each.refused for each in found]) < 0.1
     assert all(set(each.signs) <= {"outside"} for each in found)
+
+
+def test_replicates_show_the_laboratory_where_each_source_is_one_fragment():
+    single = [list(np.concatenate(pane[:1])[:, None]) for pane in panes(100, 0)]  # replicates stand for fragments
+    check = TransferCheck(Background(single), 1, 1, 2, measured=3)
+    own, other = ([check.check(x[:1], x[1:2]) for x in panes(100, 1, spread=s)] for s in (1.0, 0.5))
+    assert np.mean([each.cautioned for each in own]) < 0.1
+    assert np.mean([each.refused for each in other]) > 0.5
+
+
+def test_the_packaged_background_is_called_another_laboratorys_first():
+    glass = load_nfi_glass()
+    names, source = ["K39", "Ti49", "Sr88"], glass.frame["source"]
+    one, two = (glass.frame.loc[source == i, names] for i in source.unique()[:2])
+    result = judge(one.iloc[:2], two.iloc[:1], background="nfi", features=names)
+    assert "Netherlands Forensic Institute" in summary_lines(result)[1]

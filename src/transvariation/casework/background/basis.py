@@ -118,12 +118,16 @@ def most_replicates(sources: Sequence[Source]) -> int:
 def _transfer_cautions(
     tables: CaseTables, background: Background, design: Design, replicates: Sequence[Floats]
 ) -> list[Caution]:
-    """Warn of a case that was not measured as the background was; its likelihood ratios are refused if that is sure."""
+    """Warn of a case that was not measured as the background was; its likelihood ratios are refused if that is sure.
+
+    It is, if the background is known to be of another laboratory.
+    """
     if tables.background_table is None or not background.supports_ratios:
         return []
-    k, most = design.known, most_replicates(tables.background)
-    check = TransferCheck(background, k, design.known_replicates, len(replicates))
-    found = check.check(*([x[:most] for x in part] for part in (replicates[:k], replicates[k:])))
+    k = design.known
+    measured = tables.control.n_replicates if tables.one_fragment and tables.control.n_replicates > 1 else None
+    check = TransferCheck(background, k, design.known_replicates, len(replicates), measured)
+    found = check.check(replicates[:k], replicates[k:])
     if not found.cautioned:
         return []
     outside: list[str] = []
@@ -133,7 +137,8 @@ def _transfer_cautions(
         beyond = (own < centers.min(axis=0)) | (own > centers.max(axis=0))
         outside = np.asarray(tables.features, dtype=object)[tables.kept][beyond].tolist()
     name = tables.background_table.name
-    code = "measured-otherwise" if found.refused else "perhaps-measured-otherwise"
+    foreign = any(caution.code == "another-laboratory" for caution in tables.cautions)
+    code = "measured-otherwise" if found.refused or foreign else "perhaps-measured-otherwise"
     share = round(found.p_value, 4)
     return [Caution.of(code, background=name, signs=list(found.signs), share=share, variables=outside)]
 

@@ -56,9 +56,10 @@ class TransferCheck:
     """Compare cases of one size with the sources of a background.
 
     Four statistics are computed of the case and of sets of fragments of every source: the density of sources at the
-    control mean, the variation of control fragments, that of the replicates of all fragments, and how the latter is
-    distributed over the variables. Each is measured from its median, in units of the distance to its 5% or 95%
-    quantile. The sum of squares is ranked among those of the sources, so that the four need not be independent.
+    control mean, the variation of control fragments, that of the replicates of a fragment, on average over all
+    fragments, and how the latter is distributed over the variables. Each is measured from its median, in units of the
+    distance to its 5% or 95% quantile. The sum of squares is ranked among those of the sources, so that the four need
+    not be independent.
 
     Parameters
     ----------
@@ -66,30 +67,42 @@ class TransferCheck:
     known : int
         The number of control fragments.
     replicates : int
-        Of each.
+        Of each, as they are compared with the background.
     fragments : int
         The number of fragments of the case; a source with fewer gives all.
+    measured : int, optional
+        How often a fragment of the case was measured, if each source of the background is one fragment whose
+        replicates stand for fragments. Then its sources show how replicates vary.
     """
 
-    def __init__(self, background: Background, known: int, replicates: int, fragments: int):
+    def __init__(
+        self, background: Background, known: int, replicates: int, fragments: int, measured: int | None = None
+    ):
         self.background, self.known, self.replicates = background, known, replicates
         rng = np.random.default_rng(background.seed)
         sources = [[background.stabilizer.transform(x) for x in source] for source in background.usable]
-        drawn = [
-            [subsample_rows(source[i], replicates, rng) for i in rng.permutation(len(source))[:fragments]]
-            for source in sources
-            for _ in range(N_SETS)
-        ]
+        usual = int(np.median([len(source) for source in sources]))
+        self._rows = replicates if measured is None else min(measured, usual)
         own = np.repeat(np.arange(len(sources)), N_SETS)
-        centers = np.array([_center(fragments[:known]) for fragments in drawn])
-        variances = [np.array(each) for each in zip(*(_variances(x, known) for x in drawn), strict=True)]
-        self._typical = [np.where(each.mean(axis=0) > 0, each.mean(axis=0), 1.0) for each in variances]
+        drawn = [[sources[i][j] for j in rng.permutation(len(sources[i]))[:fragments]] for i in own]
+        compared = [[subsample_rows(x, replicates, rng) for x in each] for each in drawn]
+        if measured is not None:
+            drawn = [[np.concatenate(sources[i])] for i in own]
+        repeated = [[subsample_rows(x, self._rows, rng) for x in each] for each in drawn]
+        centers = np.array([_center(each[:known]) for each in compared])
+        variances = [_between(each[:known]) for each in compared], [_within(each) for each in repeated]
+        self._typical = [_typical(each) for each in variances]
         self._pattern = 0.0, 1.0
         pattern = self._relative(self._logs(variances)[1])
         self._pattern = pattern.mean(axis=0), np.maximum(pattern.std(axis=0), LEAST)
         self._statistics = self._describe(self._locations(centers, own), variances)
         self._middle = np.median(self._statistics, axis=0)
-        self._ends = np.quantile(self._statistics, (CAUTIONED, 1 - CAUTIONED), axis=0) - self._middle
+        away = np.nan_to_num(self._statistics - self._middle)
+        ends = np.abs(np.quantile(away, (CAUTIONED, 1 - CAUTIONED), axis=0))
+        self._ends = np.where(ends > 0, ends, 1.0)
+        beyond = [np.maximum(sign * away / end - 1, 0.0) for sign, end in zip((-1, 1), self._ends, strict=True)]
+        excess = np.array([each.sum(axis=0) / np.maximum((each > 0).sum(axis=0), 1) for each in beyond])
+        self._excess = np.where(excess > 0, excess, 1.0)
         self._joint = np.sort(self._unlike(self._statistics)[1])
 
     def check(self, known: Source, recovered: Source) -> Transfer:
@@ -101,8 +114,9 @@ class TransferCheck:
             The measurements of each fragment, of shape (replicates, p).
         """
         own = [self.background.stabilizer.transform(x) for x in (*known, *recovered)]
-        variances = [each[None] for each in _variances(own, len(known))]
-        case = self._describe(self._locations(_center(own[: len(known)])[None]), variances)
+        compared = [x[: self.replicates] for x in own[: len(known)]]
+        variances = [_between(compared)], [_within([x[: self._rows] for x in own])]
+        case = self._describe(self._locations(_center(compared)[None]), variances)
         signed, joint = self._unlike(case)
         n = len(self.background.usable)
         p_value = (1 + int(np.count_nonzero(self._joint >= joint[0])) / N_SETS) / (n + 1)
@@ -115,13 +129,16 @@ class TransferCheck:
                 yield words[int(z > 0)]
 
     def _unlike(self, statistics: Floats) -> tuple[Floats, Floats]:
-        """Compute signed distances from the middle of the background, and the sum of their squares.
+        """Compute how rare each statistic is, with the sign of its distance from the middle, and the sum of squares.
 
-        A high density of sources and a usual pattern of variation are not unlike; what a case is too small for is zero.
+        The unit is the distance to the 5% or 95% quantile, and beyond it the mean excess of the sources over it, for
+        heavy tails have larger ones. A high density of sources and a usual pattern of variation are not unlike; what a
+        case is too small for is zero.
         """
         away = np.nan_to_num(statistics - self._middle)
-        ends = np.abs(np.where(away < 0, *self._ends))
-        z = away / np.where(ends > 0, ends, 1.0)
+        upper = (away > 0).astype(int)
+        z = np.abs(away) / np.take_along_axis(self._ends, upper, axis=0)
+        z = np.where(z > 1, 1 + (z - 1) / np.take_along_axis(self._excess, upper, axis=0), z) * np.sign(away)
         z[:, 0] = np.minimum(z[:, 0], 0.0)
         z[:, 3] = np.maximum(z[:, 3], 0.0)
         return z, (z**2).sum(axis=1)
@@ -142,15 +159,18 @@ class TransferCheck:
             found[at] = log_density(centers[at], model.sources_, kernel, model.kernel_freedom_, own[at][:, None])
         return found
 
-    def _logs(self, variances: Sequence[Floats]) -> list[Floats]:
-        return [np.log(each / typical + LEAST) for each, typical in zip(variances, self._typical, strict=True)]
+    def _logs(self, variances: Sequence[Sequence[Floats]]) -> list[Floats]:
+        return [
+            np.array([np.log(x / typical + LEAST).mean(axis=0) for x in each])
+            for each, typical in zip(variances, self._typical, strict=True)
+        ]
 
     def _relative(self, logs: Floats) -> Floats:
         """Compute how the variation is distributed over the variables, relative to the background."""
         center, spread = self._pattern
         return np.asarray((logs - logs.mean(axis=1, keepdims=True) - center) / spread)
 
-    def _describe(self, locations: Floats, variances: Sequence[Floats]) -> Floats:
+    def _describe(self, locations: Floats, variances: Sequence[Sequence[Floats]]) -> Floats:
         """Collect the four statistics; NaN where a case is too small for one."""
         fragments, replicates = self._logs(variances)
         pattern = (self._relative(replicates) ** 2).sum(axis=1)
@@ -161,12 +181,18 @@ def _center(fragments: Sequence[Floats]) -> Floats:
     return np.asarray(np.mean([x.mean(axis=0) for x in fragments], axis=0))
 
 
-def _variances(fragments: Sequence[Floats], known: int) -> tuple[Floats, Floats]:
-    """Compute the variances, by variable, of the means of the first fragments and of the replicates of all."""
-    p = fragments[0].shape[1]
-    means = np.array([x.mean(axis=0) for x in fragments[:known]])
-    several = [x - x.mean(axis=0) for x in fragments if len(x) > 1]
-    of_means = means.var(axis=0, ddof=1) if len(means) > 1 else np.full(p, np.nan)
-    freedom = sum(len(x) - 1 for x in several)
-    of_rows = (np.concatenate(several) ** 2).sum(axis=0) / freedom if several else np.full(p, np.nan)
-    return of_means, of_rows
+def _between(fragments: Sequence[Floats]) -> Floats:
+    """Compute the variances of the means of fragments, by variable; NaN of one fragment."""
+    means = np.array([x.mean(axis=0) for x in fragments])
+    return means.var(axis=0, ddof=1, keepdims=True) if len(means) > 1 else np.full_like(means, np.nan)
+
+
+def _within(fragments: Sequence[Floats]) -> Floats:
+    """Compute the variances of the replicates of each fragment, by variable; NaN if no fragment has several."""
+    found = [x.var(axis=0, ddof=1) for x in fragments if len(x) > 1]
+    return np.array(found) if found else np.full((1, fragments[0].shape[1]), np.nan)
+
+
+def _typical(variances: Sequence[Floats]) -> Floats:
+    mean = np.concatenate(variances).mean(axis=0)
+    return np.where(mean > 0, mean, 1.0)

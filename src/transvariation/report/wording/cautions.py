@@ -122,6 +122,10 @@ _CAUTIONS: dict[str, str | Callable[[dict[str, Any], CaseSettings], str]] = {
     "perhaps-measured-otherwise": partial(
         _measured_otherwise, "The error rates measured on the background may not hold"
     ),
+    "another-laboratory": "The background is a sample of {population}, measured by the Netherlands Forensic Institute "
+    "(NFI), once per fragment. Its error rates and likelihood ratios hold for such a population, measured "
+    "as there. Panes of one maker are far more alike: more of them than stated are not excluded. "
+    "Use a background of your own laboratory.",
     "few-sources-for-ratios": "No likelihood ratios: the background has {n} sources with two or more fragments; at "
     "least {need} are needed.",
     "much-filled": "Missing values of {table} were filled in to a large part: {shares}. A value that was filled in is "
