@@ -4,7 +4,7 @@ Figures, reports and the page ask this module; `transvariation.conformal.is_acce
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -68,25 +68,14 @@ class Basis:
         """Return false exclusion and false inclusion at a sensitivity, with n and intervals; None without any."""
         if not self.rates:
             return None
-        exclusion, inclusion = (
-            Rate(share, int(n), low, high)
-            for name in ("false_exclusion", "false_inclusion")
-            for share, n, low, high in [
-                [
-                    float(np.interp(sensitivity, self.rates["sensitivity"], self.rates[name + suffix]))
-                    for suffix in ("", "_n", "_low", "_high")
-                ]
-            ]
-        )
-        return exclusion, inclusion
+        levels = self.rates["sensitivity"]
 
-    def error_rates(self, sensitivity: float) -> tuple[float | None, float | None]:
-        """Return the measured false exclusion and false inclusion at a sensitivity; None without a background."""
-        if not self.rates:
-            return None, None
-        names = ("false_exclusion", "false_inclusion")
-        found = [float(np.interp(sensitivity, self.rates["sensitivity"], self.rates[name])) for name in names]
-        return found[0], found[1]
+        def rate(name: str) -> Rate:
+            found = (self.rates[name + suffix] for suffix in ("", "_n", "_low", "_high"))
+            share, n, low, high = (float(np.interp(sensitivity, levels, values)) for values in found)
+            return Rate(share, int(n), low, high)
+
+        return rate("false_exclusion"), rate("false_inclusion")
 
 
 @dataclass(frozen=True)
@@ -141,19 +130,31 @@ class Model:
     criterion: Criterion
     likelihood: dict[str, Performance]
     sensitivity: float
-    sensitivity_used: float
-    basis: str
-    conclusive: bool
-    false_exclusion: float | None
-    false_inclusion: float | None
+    sensitivity_used: float = field(init=False)
+    basis: str = field(init=False)
+    conclusive: bool = field(init=False)
+    false_exclusion: float | None = field(init=False)
+    false_inclusion: float | None = field(init=False)
     lead: str = "exclusion"
     together: int = 1
     survey: Survey | None = None
 
+    def __post_init__(self) -> None:
+        """Decide what calibrates at the sensitivity, and at which one it can."""
+        basis, conclusive = _choose_basis(self.bases, self.need)
+        n = self.bases[basis].n
+        used = min(self.of_each, n / (n + 1))
+        rates = self.bases[basis].measured_rates(used) if conclusive else None
+        exclusion, inclusion = (None, None) if rates is None else (rate.share for rate in rates)
+        decided = {"sensitivity_used": used, "basis": basis, "conclusive": conclusive}
+        for name, value in (decided | {"false_exclusion": exclusion, "false_inclusion": inclusion}).items():
+            object.__setattr__(self, name, value)
+
     @property
     def of_each(self) -> float:
         """The sensitivity for each fragment: as requested, or so high that it holds for several together."""
-        return _of_each(self.sensitivity, self.together)
+        # The share that may be excluded is divided among them (Bonferroni).
+        return self.sensitivity if self.together == 1 else 1 - (1 - self.sensitivity) / self.together
 
     @property
     def need(self) -> float:
@@ -167,8 +168,7 @@ class Model:
 
     def at(self, sensitivity: float) -> "Model":
         """Decide what calibrates at another sensitivity."""
-        fixed = self.variables, self.bases, self.criterion, self.likelihood
-        return decide(*fixed, sensitivity, self.lead, self.together, self.survey)
+        return replace(self, sensitivity=float(sensitivity))
 
     def cautions(self) -> list[Caution]:
         """List what limits the conclusions at this sensitivity."""
@@ -192,44 +192,6 @@ class Model:
         if is_accepted(smallest, self.of_each):
             return [Caution.of("excludes-nothing", smallest=smallest)]
         return []
-
-
-def decide(
-    variables: Variables,
-    bases: dict[str, Basis],
-    criterion: Criterion,
-    likelihood: dict[str, Performance],
-    sensitivity: float,
-    lead: str = "exclusion",
-    together: int = 1,
-    survey: Survey | None = None,
-) -> Model:
-    """Decide what calibrates at a sensitivity, and at which one it can."""
-    of_each = _of_each(float(sensitivity), together)
-    basis, conclusive = _choose_basis(bases, required_n(of_each))
-    n = bases[basis].n
-    used = min(of_each, n / (n + 1))
-    exclusion, inclusion = bases[basis].error_rates(used) if conclusive else (None, None)
-    return Model(
-        variables=variables,
-        bases=bases,
-        criterion=criterion,
-        likelihood=likelihood,
-        sensitivity=float(sensitivity),
-        sensitivity_used=used,
-        basis=basis,
-        conclusive=conclusive,
-        false_exclusion=exclusion,
-        false_inclusion=inclusion,
-        lead=lead,
-        together=together,
-        survey=survey,
-    )
-
-
-def _of_each(sensitivity: float, together: int) -> float:
-    """Divide the share that may be excluded among fragments (Bonferroni)."""
-    return sensitivity if together == 1 else 1 - (1 - sensitivity) / together
 
 
 def _choose_basis(bases: dict[str, Basis], need: float) -> tuple[str, bool]:
@@ -292,18 +254,8 @@ class Reason(VariableEvidence):
 
     Attributes
     ----------
-    variable : str
-        Its name.
-    value, control : float
-        The mean of the fragment, and the mean of the control fragments, as given; of spectra after preprocessing
-        without derivatives.
-    side : {"below", "at", "above"}
-        Where the value lies, relative to the control mean.
-    deviation : float
-        From the control mean, in standard deviations of the control fragments; at most a million.
-    p_values : dict
-        By basis: the p-value of a comparison by this variable only, corrected for the number of variables; of more than
-        100 variables by the control only. Empty if the variable is no evidence because its values were filled in.
+    variable, value, control, side, deviation, p_values
+        As in `VariableEvidence`.
     evidence : bool
         Whether the fragment is excluded and this variable by itself would do so at the same sensitivity.
     """

@@ -20,7 +20,6 @@ from transvariation.casework.decision import (
     VariableEvidence,
     conclude,
     conclude_group,
-    decide,
 )
 from transvariation.casework.errors import CaseError
 from transvariation.casework.evidence import BackgroundEvidence, ControlEvidence, Evidence, RatiosBySystem
@@ -147,13 +146,17 @@ def judge_tables(
     checks, cautions = check_case(tables, background, np.random.default_rng(seed))
     criterion, matches, further = compare_by_astm(tables, settings.multiplier, settings.min_rsd, seed, settings.astm)
     bases: dict[str, Evidence] = {"control": control} | ({} if background is None else {"background": background})
-    likelihood = {} if background is None else background.likelihood
-    by_basis = {name: found.basis for name, found in bases.items()}
-    together = len(tables.recovered.names) if settings.family_wise else 1
     surveyed = _compare_with_survey(tables, settings)
-    survey = summarise(tables.background_names, surveyed) if surveyed else None
-    policy = settings.sensitivity, settings.lead, together, survey
-    model = decide(control.variables, by_basis, criterion, likelihood, *policy)
+    model = Model(
+        variables=control.variables,
+        bases={name: found.basis for name, found in bases.items()},
+        criterion=criterion,
+        likelihood={} if background is None else background.likelihood,
+        sensitivity=settings.sensitivity,
+        lead=settings.lead,
+        together=len(tables.recovered.names) if settings.family_wise else 1,
+        survey=summarise(tables.background_names, surveyed) if surveyed else None,
+    )
     spectra = _spectra(tables, model)
     fragments = _fragments(tables, control, background, matches, spectra)
     if surveyed:

@@ -236,7 +236,9 @@ def _built(kind: Any, value: Any) -> Any:
         return CaseSettings.from_dict(value)
     if is_dataclass(kind) and isinstance(kind, type):
         hints = get_type_hints(kind)
-        return kind(**{f.name: _built(hints[f.name], value[f.name]) for f in fields(kind) if f.name in value})
+        return kind(
+            **{f.name: _built(hints[f.name], value[f.name]) for f in fields(kind) if f.init and f.name in value}
+        )
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is UnionType:
         return value if value is None else _built(arguments[0], value)
