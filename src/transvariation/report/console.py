@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
@@ -21,16 +22,17 @@ from transvariation.provenance import command_line
 from transvariation.report.batch import case_frame, write_summary
 from transvariation.report.case import write_report
 from transvariation.report.case_text import conclusion_frame, disagreement_lines, fact_lines, note_lines
-from transvariation.report.controls import joint_lines, matrix_frame, own_warnings
+from transvariation.report.controls import joint_lines, joint_of, matrix_frame, own_warnings
 from transvariation.report.page import CELLS, check_report_name
 from transvariation.report.vocabulary import said, speaking
 from transvariation.report.wording.cautions import warning_texts
 from transvariation.report.wording.notices import step_text
-from transvariation.report.wording.statements import ALONE, headline, verdict
+from transvariation.report.wording.statements import headline
 from transvariation.tables.problems import printable_text
 
 SHOWN = 4  # variables in which a fragment differs by itself
 NOTES = 6  # notes on the tables
+WHOLE = ("fragment", "p-value", "likelihood ratio")  # columns whose cells are never divided
 NARROW = 80  # columns; a narrower screen gets a list instead of a table
 
 
@@ -119,10 +121,7 @@ def _show_case(result: CaseResult, console: Console) -> None:
     print_line(console, headline(result), style="bold")
     for warning in warning_texts(result):
         print_line(console, f"Warning: {warning}")
-    if console.width < NARROW:
-        _print_list(result, console)
-    else:
-        console.print(_table(result))
+    _print_frame(console, conclusion_frame(result, SHOWN), [[c.outcome] for c in result.conclusions])
     for line in (*disagreement_lines(result), *fact_lines(result)):
         print_line(console, line)
     notes = note_lines(result)
@@ -137,19 +136,9 @@ def _show_matrix(result: CaseResult, console: Console) -> None:
     print_line(console, headline(result), style="bold")
     for warning in (*warning_texts(result), *own_warnings(result)):
         print_line(console, f"Warning: {warning}")
-    frame = matrix_frame(result)
-    if console.width < NARROW:
-        for found in frame.to_dict("records"):
-            name = str(found.pop("fragment")).replace(" ", chr(0xA0))
-            print_line(console, f"{name}: " + "; ".join(f"{source} {words}" for source, words in found.items()))
-    else:
-        table = Table()
-        for name in frame.columns:
-            table.add_column(escape(printable_text(name)), overflow="fold")
-        for row in frame.itertuples(index=False):
-            cells = [escape(printable_text(str(cell))) for cell in row]
-            table.add_row(*(f"[bold red]{cell}[/]" if cell.startswith("excluded") else cell for cell in cells))
-        console.print(table)
+    outcomes = [[c.outcome for c in case.conclusions] for case in result.cases]
+    outcomes.append([each.accepted for each in joint_of(result).conclusions])
+    _print_frame(console, matrix_frame(result), list(zip(*outcomes, strict=True)))
     for line in (*joint_lines(result), *fact_lines(result)[1:2]):
         print_line(console, line)
 
@@ -162,23 +151,23 @@ def print_line(console: Console, line: str, style: str | None = None) -> None:
         console.print(part, markup=False, highlight=False, soft_wrap=True, style=style)
 
 
-def _table(result: CaseResult) -> Table:
-    frame = conclusion_frame(result, SHOWN)
+def _print_frame(console: Console, frame: pd.DataFrame, outcomes: Sequence[Sequence[bool | None]]) -> None:
+    """Print conclusions, in red where they are against the control's source; on a narrow screen as a list.
+
+    The first column names the fragments; the outcomes are those of the columns after it.
+    """
+    names = list(frame.columns)
+    if console.width < NARROW:
+        for first, *cells in frame.itertuples(index=False):
+            pairs = zip(names[1:], cells, strict=True)
+            parts = [cell if name == "conclusion" else f"{name} {cell}" for name, cell in pairs if cell]
+            print_line(console, f"{first.replace(' ', chr(0xA0))}: {'; '.join(parts)}")
+        return
     table = Table()
-    for name in frame.columns:
-        table.add_column(said(name), overflow="fold", no_wrap=name not in (ALONE, "conclusion"))
-    for c, row in zip(result.conclusions, frame.itertuples(index=False), strict=True):
-        cells = [escape(printable_text(said(str(cell)) if cell in CELLS else str(cell))) for cell in row]
-        cells[1] = f"[bold red]{cells[1]}[/]" if c.outcome is False else cells[1]
-        table.add_row(*cells)
-    return table
-
-
-def _print_list(result: CaseResult, console: Console) -> None:
-    frame, criterion = conclusion_frame(result, SHOWN), result.model.criterion.name
-    for c, (_, row) in zip(result.conclusions, frame.iterrows(), strict=True):
-        parts = [verdict(c), *([f"p-value {row['p-value']}"] if c.p_value is not None else [])]
-        parts += [f"likelihood ratio {row['likelihood ratio']}"] if "likelihood ratio" in row else []
-        parts += [f"{criterion} {row[criterion]}"] if criterion in row else []
-        parts += [f"{ALONE} {row[ALONE]}"] if row.get(ALONE) else []
-        print_line(console, f"{row['fragment'].replace(' ', chr(0xA0))}: {'; '.join(parts)}")
+    for name in names:
+        table.add_column(escape(printable_text(said(name))), overflow="fold", no_wrap=name in WHOLE)
+    for row, found in zip(frame.itertuples(index=False), outcomes, strict=True):
+        cells = [escape(printable_text(said(cell) if cell in CELLS else cell)) for cell in row]
+        red = [j for j, outcome in enumerate(found, 1) if outcome is False]
+        table.add_row(*(f"[bold red]{cell}[/]" if j in red else cell for j, cell in enumerate(cells)))
+    console.print(table)
