@@ -7,19 +7,15 @@ import pytest
 
 from transvariation.casework.astm import Criterion
 from transvariation.casework.decision import (
-    Basis,
     Conclusion,
-    FragmentEvidence,
     Group,
-    GroupEvidence,
     Model,
     Reason,
-    VariableEvidence,
-    Variables,
     conclude,
     conclude_group,
     is_accepted,
 )
+from transvariation.casework.evidence import Basis, FragmentEvidence, GroupEvidence, VariableEvidence, Variables
 from transvariation.casework.foreign import Foreign
 from transvariation.metrics import type_ii_error
 

@@ -11,7 +11,7 @@ import pytest
 from transvariation.casework import METHODS, REDUCTIONS, CaseError, CaseSettings, SettingsError, TableSettings, judge
 from transvariation.casework.control import CLASSIFIERS, REDUCERS
 from transvariation.report.wording.remedies import error_text
-from transvariation.tables.settings import ROLES, options_of
+from transvariation.tables.options import ROLES, options_of
 
 CONTROL = pd.DataFrame({"Na": [13.1, 13.2, 13.3, 13.15, 13.25] * 2, "Mg": [3.5, 3.6, 3.4, 3.55, 3.45] * 2})
 

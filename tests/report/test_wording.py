@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from importlib.resources import files
 from pathlib import Path
 from typing import get_args, get_type_hints
 
@@ -18,7 +19,9 @@ from transvariation.report.wording.notices import _FINDINGS, _STEPS, difference_
 from transvariation.report.wording.remedies import REMEDIES, error_text
 from transvariation.report.wording.statements import table_title
 from transvariation.tables import Problem, SettingsError, TableError, problems
+from transvariation.web.choices import page_choices
 
+PAGE_FILES = (("templates", "index.html"), ("static", "tables.js"))
 PYTHON = problems.REMEDIES | errors.REMEDIES
 
 
@@ -32,6 +35,13 @@ def test_each_remedy_is_in_the_terms_of_its_front_end(remedy):
     assert "--" not in PYTHON[remedy]
     assert not re.search(r'\w="', REMEDIES["cli"][remedy])
     assert not re.search(r"--|\w=", REMEDIES["page"][remedy])
+
+
+def test_the_page_has_every_field_that_a_remedy_names():
+    texts = [files(web).joinpath(f"{kind}/{name}").read_text("utf-8") for kind, name in PAGE_FILES]
+    fields = " ".join([*texts, *(each["label"] for part in ("reading", "comparing") for each in page_choices()[part])])
+    named = {name for text in REMEDIES["page"].values() for name in re.findall("“(.*?)”", text)}
+    assert [name for name in named if name not in fields and not name.startswith("transvariation ")] == []
 
 
 def test_every_error_is_written_in_the_terms_of_a_front_end():

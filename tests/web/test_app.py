@@ -883,9 +883,18 @@ def test_a_cancelled_case_keeps_its_tables(client, long_case):
 
 def test_what_can_be_chosen_is_that_of_the_settings(client):
     found = client.get("/api/choices").json()
-    assert set(found["methods"]) == set(METHODS)
-    assert set(found["reductions"]) == set(REDUCTIONS)
+    offered = {each["name"]: each for part in ("reading", "comparing") for each in found[part]}
+    assert offered["method"]["choices"] == METHODS
+    assert offered["reduce"]["choices"] == REDUCTIONS
     assert found["fields"] == CASE_FIELDS
+    # Tables and variables have elements of their own on the page, the roles stand for columns, a range for the rest.
+    columns = {"id_column", "fragment_column", "source_column", "roles"}
+    own = {"sheet", "drop_summary_rows", "missing", "tables", "features", "ranges", "without", "log", "logged"}
+    assert {each.name for each in fields(CaseSettings)} - set(offered) == columns | own | {
+        "preprocess",
+        "sensitivity",
+        "case",
+    }
     assert set(found["roles"]) == set(ROLES_OF_COLUMNS)
 
 

@@ -112,6 +112,16 @@ def test_each_table_has_its_own_decimal_mark(page):
     assert "13.771" in page.text_content("#previews")
 
 
+def test_what_the_numbers_in_names_count_is_chosen(page):
+    rows = [f"K{i}-{j},{1.5 + i / 100 + j / 1000},{13 + i / 10}\n" for i in range(1, 11) for j in (1, 2)]
+    control, recovered = ("id,RI,Na\n" + "".join(rows)).encode(), b"id,RI,Na\nA,1.523,13.771\n"
+    read(page, control, recovered)
+    assert "choose one under “Numbered names”" in page.inner_text("#control-problems")
+    set_option(page, "control-numbered_names", "replicates")
+    read(page, control, recovered)
+    assert "10 fragments, 20 rows" in page.inner_text("#previews")
+
+
 def test_sheets_of_one_workbook_are_chosen(page, screenshot):
     glass, book = load_glass(), io.BytesIO()
     with pd.ExcelWriter(book) as writer:

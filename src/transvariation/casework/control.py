@@ -19,12 +19,14 @@ from transvariation.base import OneClassClassifier
 from transvariation.baselines.ddsimca import DDSIMCA
 from transvariation.calibrated import CalibratedOCC, DetectorDescription
 from transvariation.calibration import CalibrationPlan, calibration_folds, check_groups, take_rows
-from transvariation.casework.decision import MIN_CONTROL_TO_CALIBRATE_ALONE, Basis, Variables
+from transvariation.casework.decision import MIN_CONTROL_TO_CALIBRATE_ALONE
 from transvariation.casework.errors import CaseError, Caution, MethodError
 from transvariation.casework.evidence import (
     GROUPING_SENSITIVITY,
     MAX_FRAGMENTS_GROUPED,
+    Basis,
     ControlEvidence,
+    Variables,
     group_fragments,
 )
 from transvariation.casework.foreign import Foreign

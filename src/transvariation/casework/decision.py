@@ -7,92 +7,17 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
-from transvariation.casework.astm import Criterion, MatchInterval
+from transvariation.casework.astm import Criterion
 from transvariation.casework.background.performance import Performance
-from transvariation.casework.background.rates import Rate, measure_rate
 from transvariation.casework.background.survey import Survey
 from transvariation.casework.errors import Caution
+from transvariation.casework.evidence import Basis, FragmentEvidence, GroupEvidence, VariableEvidence, Variables
 from transvariation.casework.spectra import Region, Spectra
 from transvariation.certificate import required_n
 from transvariation.conformal import is_accepted
 
 _ROUNDING = 1e-9  # a share such as 0.95 may be slightly less than 950 thousandths
 MIN_CONTROL_TO_CALIBRATE_ALONE = 30  # with fewer, a background includes fewer fragments of other sources
-
-
-@dataclass(frozen=True)
-class Basis:
-    """What calibrates one kind of evidence.
-
-    Attributes
-    ----------
-    n : int
-        The number of calibrating units: control fragments or background sources; 0 if the method could not be used.
-    smallest_p_value : float
-        The smallest p-value that can occur.
-    rates : dict
-        Measured on a background, as lists: ``sensitivity``, ``false_exclusion`` (share of same-source comparisons that
-        are excluded) and ``false_inclusion`` (share of different-source comparisons that are not), with the ends of
-        their 95% intervals (``_low``, ``_high``) and numbers of comparisons (``_n``). Empty without one.
-    source_p_values : dict
-        By background source: the median p-value of its fragments, compared with the control as if they were questioned;
-        those above 0.01.
-    monte_carlo_error : float
-        The largest standard error of the p-values of the fragments, from the draws of background fragments.
-    ratio_error : float
-        The same of their log10 likelihood ratios.
-    n_compared : int
-        The number of background sources that the control was compared with: also those with too few fragments for the
-        design of the case, which do not calibrate.
-    """
-
-    n: int
-    smallest_p_value: float
-    rates: dict[str, tuple[float, ...]] = field(default_factory=dict)
-    source_p_values: dict[str, float] = field(default_factory=dict)
-    monte_carlo_error: float = 0.0
-    ratio_error: float = 0.0
-    n_compared: int = 0
-
-    def indistinguishable(self, sensitivity: float) -> tuple[tuple[str, ...], Rate] | None:
-        """Return the background sources that cannot be distinguished from the control, and their share."""
-        if not self.rates:
-            return None
-        found = sorted((name for name, p in self.source_p_values.items() if is_accepted(p, sensitivity)), key=str)
-        numbers = np.arange(self.n_compared or self.n)
-        return tuple(found), measure_rate(numbers < len(found), numbers)
-
-    def measured_rates(self, sensitivity: float) -> tuple[Rate, Rate] | None:
-        """Return false exclusion and false inclusion at a sensitivity, with n and intervals; None without any."""
-        if not self.rates:
-            return None
-        levels = self.rates["sensitivity"]
-
-        def rate(name: str) -> Rate:
-            found = (self.rates[name + suffix] for suffix in ("", "_n", "_low", "_high"))
-            share, n, low, high = (float(np.interp(sensitivity, levels, values)) for values in found)
-            return Rate(share, int(n), low, high)
-
-        return rate("false_exclusion"), rate("false_inclusion")
-
-
-@dataclass(frozen=True)
-class Variables:
-    """The variables that the classifier of control fragments uses.
-
-    Attributes
-    ----------
-    used, unused : tuple of str
-        Those used, and those that a reduction left out.
-    combinations : int
-        How many combinations of the variables a reduction formed; 0 if they are used as they are.
-    """
-
-    used: tuple[str, ...]
-    unused: tuple[str, ...] = ()
-    combinations: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,44 +136,6 @@ def _choose_basis(bases: dict[str, Basis], need: float) -> tuple[str, bool]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class VariableEvidence:
-    """How one variable of a recovered fragment compares with the control.
-
-    Attributes
-    ----------
-    variable : str
-        Its name.
-    value, control : float
-        The mean of the fragment, and the mean of the control fragments, as given; of spectra after preprocessing
-        without derivatives.
-    side : {"below", "at", "above"}
-        Where the value lies, relative to the control mean.
-    deviation : float
-        From the control mean, in standard deviations of the control fragments; at most a million.
-    p_values : dict
-        By basis: the p-value of a comparison by this variable only, corrected for the number of variables; of more than
-        100 variables by the control only. Empty if the variable is no evidence because its values were filled in.
-    """
-
-    variable: str
-    value: float
-    control: float
-    side: str
-    deviation: float
-    p_values: dict[str, float]
-
-    def p_value(self, basis: str) -> float | None:
-        """Return the p-value by a basis, or by the control; None if there is none.
-
-        Returns
-        -------
-        float
-            The p-value of this variable alone.
-        """
-        return self.p_values.get(basis, self.p_values.get("control"))
-
-
-@dataclass(frozen=True, kw_only=True)
 class Reason(VariableEvidence):
     """How one variable of a recovered fragment compares with the control, at a sensitivity.
 
@@ -261,25 +148,6 @@ class Reason(VariableEvidence):
     """
 
     evidence: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class FragmentEvidence:
-    """The evidence on one recovered fragment, before anything is decided; see `Conclusion`."""
-
-    fragment: str
-    source: str | None
-    p_values: dict[str, float]
-    log10_lr: dict[str, float]
-    bound: dict[str, str]
-    match: bool | None
-    intervals: tuple[MatchInterval, ...]
-    reasons: tuple[VariableEvidence, ...]
-    measurements: dict[str, tuple[float, ...]]
-    tp: float | None
-    spectrum: tuple[float, ...] = ()
-    t_test: float | None = None
-    control: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -462,16 +330,6 @@ def _disagreements(found: FragmentEvidence, outcome: bool, leads: str, model: Mo
         if leads == "exclusion" and _supports(found) == (not outcome):
             against.append(Disagreement(kind="ratio", accepted=value > 0, value=value))
     return against
-
-
-@dataclass(frozen=True, kw_only=True)
-class GroupEvidence:
-    """The joint evidence on recovered fragments that cannot be distinguished from each other; see `Group`."""
-
-    fragments: tuple[str, ...]
-    p_values: dict[str, float]
-    log10_lr: dict[str, float]
-    bound: dict[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,15 +14,20 @@ from transvariation.casework.checks import Check, check_case
 from transvariation.casework.control import compare_with_control
 from transvariation.casework.controls import split_control
 from transvariation.casework.decision import (
-    FragmentEvidence,
-    GroupEvidence,
     Model,
-    VariableEvidence,
     conclude,
     conclude_group,
 )
 from transvariation.casework.errors import CaseError
-from transvariation.casework.evidence import BackgroundEvidence, ControlEvidence, Evidence, RatiosBySystem
+from transvariation.casework.evidence import (
+    BackgroundEvidence,
+    ControlEvidence,
+    Evidence,
+    FragmentEvidence,
+    GroupEvidence,
+    RatiosBySystem,
+    VariableEvidence,
+)
 from transvariation.casework.fragments import Fragments
 from transvariation.casework.procedure import Procedure
 from transvariation.casework.progress import Progress, ProgressStep, ignore_progress, progress_of_part

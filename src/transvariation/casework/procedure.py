@@ -10,7 +10,7 @@ from typing import Any
 from transvariation.casework.errors import CaseError
 from transvariation.casework.result import CaseResult
 from transvariation.casework.settings import CaseSettings
-from transvariation.tables.settings import options_of
+from transvariation.tables.options import options_of
 
 CHOSEN = ("variables", "comparison")  # groups of settings that a procedure fixes, whether it names them or not
 

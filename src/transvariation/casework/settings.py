@@ -8,15 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from transvariation.tables.settings import (
-    ROLES,
-    Option,
-    SettingsError,
-    TableSettings,
-    document,
-    nearest,
-    option,
-)
+from transvariation.tables.options import ROLES, Option, option
+from transvariation.tables.settings import SettingsError, TableSettings, document, nearest
 
 __all__ = ["CASE_FIELDS", "METHODS", "REDUCTIONS", "ROLES", "TABLES", "CaseSettings", "SettingsError", "TableSettings"]
 
@@ -74,90 +67,124 @@ class CaseSettings(TableSettings):
     """
 
     missing: str = option("error", "tables", "choice", "Missing and below-detection values", choices=MISSING)
-    tables: Mapping[str, TableSettings] = option({}, "tables", "tables", "Settings of one table only, by its name.")
+    tables: Mapping[str, TableSettings] = option({}, "tables", "tables", "Settings of one table only, by its name")
 
     features: Sequence[str] | None = option(
-        None, "variables", "names", "The variables to use; by default all columns of numbers that the tables share."
+        None, "variables", "names", "The variables to use", absent="all columns of numbers that the tables share"
     )
     ranges: Sequence[tuple[float, float]] | None = option(
         None,
         "variables",
         "ranges",
-        "Use the variables whose names are numbers (wavelengths) from a low to a high one.",
+        "Use the variables whose names are numbers (wavelengths) from a low to a high one",
         flag="--range",
         example="800-1200",
     )
-    without: Sequence[str] | None = option(None, "variables", "names", "Variables to leave out.", example='"Ba,Fe"')
-    log: bool = option(False, "variables", "flag", "Take logarithms (base 10) of the measurements first.")
-    logged: bool = option(False, "variables", "flag", "The tables already hold logarithms (base 10).")
+    without: Sequence[str] | None = option(None, "variables", "names", "Variables to leave out", example='"Ba,Fe"')
+    log: bool = option(False, "variables", "flag", "Take logarithms (base 10) of the measurements first")
+    logged: bool = option(False, "variables", "flag", "The tables already hold logarithms (base 10)")
     preprocess: str | Sequence[str] | None = option(
         None,
         "variables",
         "steps",
         "Preprocess spectra first, by steps separated by commas, such as snv,sg1: snv, msc, emsc (scatter "
         "correction), detrend, als (baseline), area, peak, length (normalisation), regions (scaling), sg, sg1, sg2 "
-        "(smoothing, first and second derivative; sg1:15:2 has a window of 15 positions and degree 2).",
+        "(smoothing, first and second derivative; sg1:15:2 has a window of 15 positions and degree 2)",
         example="snv,sg1",
     )
 
-    method: str = option("neighbor", "comparison", "choice", "How to compare with the control", choices=METHODS)
-    reduce: str | None = option(None, "comparison", "choice", "Reduce the variables first", choices=REDUCTIONS)
+    method: str = option(
+        "neighbor", "comparison", "choice", "How to compare with the control", choices=METHODS, label="Compare by"
+    )
+    reduce: str | None = option(
+        None, "comparison", "choice", "Reduce the variables first", choices=REDUCTIONS, absent="no reduction"
+    )
     reduce_to: int = option(
-        2, "comparison", "whole", "The number of variables or combinations that a reduction leaves.", least=1
+        2,
+        "comparison",
+        "whole",
+        "The number of variables or combinations that a reduction leaves",
+        least=1,
+        label="number of variables",
     )
     sensitivity: float = option(
-        0.9, "comparison", "share", "The share of fragments of the control's own source that should not be excluded."
+        0.9, "comparison", "share", "The share of fragments of the control's own source that should not be excluded"
     )
-    lead: str = option("ratio", "comparison", "choice", "What the conclusion on a fragment is", choices=LEADS)
+    lead: str = option(
+        "ratio",
+        "comparison",
+        "choice",
+        "What the conclusion on a fragment is",
+        choices=LEADS,
+        label="The conclusion is",
+    )
     family_wise: bool = option(
         False,
         "comparison",
         "flag",
         "Let the sensitivity hold for all recovered fragments together: if all came from the control's source, none "
-        "would be excluded with this probability.",
+        "would be excluded with this probability",
+        label="the sensitivity holds for all recovered fragments together",
     )
     astm: bool = option(
         False,
         "comparison",
         "flag",
         "Compute the 4 s interval although the measurements are not element concentrations by LA-ICP-MS, which alone "
-        "ASTM E2927 covers.",
+        "ASTM E2927 covers",
+        label="compute the 4 s interval of ASTM E2927 for other measurements, too",
     )
-    multiplier: float = option(4.0, "comparison", "number", "The multiplier of the ASTM E2927 criterion.")
+    multiplier: float = option(
+        4.0,
+        "comparison",
+        "number",
+        "The multiplier of the ASTM E2927 criterion",
+        label="Multiplier of the ASTM E2927 criterion",
+    )
     min_rsd: float = option(
-        0.03, "comparison", "number", "The smallest relative standard deviation of the ASTM E2927 criterion."
+        0.03,
+        "comparison",
+        "number",
+        "The smallest relative standard deviation of the ASTM E2927 criterion",
+        label="its smallest relative standard deviation",
     )
     within: float = option(
         0.0,
         "comparison",
         "number",
         "The standard deviation of measurements of one source, for a background with one value per source (a survey of "
-        "one variable); 0 takes it from the control and the recovered fragment.",
+        "one variable); 0 takes it from the control and the recovered fragment",
+        label="Standard deviation within a source, for a survey of one value per source",
     )
-    seed: int = option(0, "comparison", "whole", "Seed of all random numbers.")
+    seed: int = option(0, "comparison", "whole", "Seed of all random numbers", label="Seed of random numbers")
 
     controls: str | None = option(
         None,
         "comparison",
         "choice",
-        "Several sources in the control table; by default each where the table names their fragments",
+        "Several sources in the control table",
         choices=CONTROLS,
+        absent="each where the table names their fragments",
+        label="Several control sources",
     )
     group: str | None = option(
         None,
         "comparison",
         "choice",
-        "Recovered fragments that cannot be distinguished from each other; by default no for the words sample",
+        "Recovered fragments that cannot be distinguished from each other",
         choices=GROUPS,
+        absent="no for the words sample",
+        label="Fragments that cannot be distinguished",
     )
     words: str | None = option(
         None,
         "report",
         "choice",
-        "The words of report and screen; by default sample where the variables are a spectrum, otherwise case",
+        "The words of report and screen",
         choices=WORDS,
+        absent="sample where the variables are a spectrum, otherwise case",
     )
-    case: Mapping[str, str] = option({}, "report", "case", f"Case details for the report: {', '.join(CASE_FIELDS)}.")
+    case: Mapping[str, str] = option({}, "report", "case", f"Case details for the report: {', '.join(CASE_FIELDS)}")
 
     def _check(self, name: str, value: Any, given: Option) -> Any:
         check: Callable[[Any, Option], Any] | None = {"tables": _tables, "steps": _steps, "case": _case}.get(given.kind)

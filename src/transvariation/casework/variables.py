@@ -12,7 +12,7 @@ from transvariation.preprocessing import SavitzkyGolay, make_preprocessing
 from transvariation.preprocessing.steps import STEPS
 from transvariation.tables import Table
 from transvariation.tables.axis import positions
-from transvariation.tables.columns import MIN_POSITIONS, locate, split_unit
+from transvariation.tables.headers import MIN_POSITIONS, locate, split_unit
 
 Ranges = Sequence[tuple[float, float]]
 

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from transvariation.casework.settings import CASE_FIELDS, ROLES, TABLES, TableSettings
-from transvariation.tables.settings import Option, flag_of, options_of
+from transvariation.tables.options import Option, flag_of, options_of
 
 INPUT = click.Path(exists=True, dir_okay=False, path_type=Path)
 OUTPUT = click.Path(dir_okay=False, path_type=Path)
@@ -126,7 +126,7 @@ def settings_options(kind: type[TableSettings], *groups: str, without: tuple[str
 
 def _option(name: str, flag: str, given: Option, default: object, hidden: bool = False) -> GroupedOption:
     """Build the option of one field; a value that was not given is None."""
-    words, more = given.help, dict[str, object](metavar=_METAVARS.get(given.kind, "TEXT"))
+    words, more = given.sentence, dict[str, object](metavar=_METAVARS.get(given.kind, "TEXT"))
     if given.kind == "choice":
         listed = [f"{choice} ({meaning})" for choice, meaning in given.choices.items()]
         words = f"{words}: {', '.join(listed[:-1])} or {listed[-1]}."

@@ -9,8 +9,8 @@ import numpy as np
 
 from transvariation._typing import Floats
 from transvariation.tables.cells import Column, explain, read_cells
-from transvariation.tables.columns import MIN_POSITIONS, split_unit
 from transvariation.tables.grid import Block, Grid
+from transvariation.tables.headers import MIN_POSITIONS, split_unit
 
 COARSEST = 5.0  # times the wanted step: a wider gap between positions is a band that was not measured
 _POSITION = re.compile(

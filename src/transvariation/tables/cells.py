@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from transvariation._typing import Floats
+from transvariation.tables.options import MARKS
 from transvariation.tables.problems import Problems
-from transvariation.tables.settings import MARKS
 
 Column = NDArray[Any]  # of floats, or of objects: strings, and what spreadsheets and DataFrames hold
 

@@ -15,8 +15,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from transvariation.tables.cells import Column, Limit, read_cell
+from transvariation.tables.options import MARKS
 from transvariation.tables.problems import Problems, TableError
-from transvariation.tables.settings import MARKS
 
 BLOCK_CELLS = 1_000_000  # a block of text cells this large takes about 100 MB
 LARGEST_TEXT = 100_000_000  # bytes in a row group of a Parquet file

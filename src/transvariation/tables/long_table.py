@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from transvariation.tables.cells import Cells, cell_text, read_cells
-from transvariation.tables.columns import is_chemical, is_label_name, is_unit, key, split_unit
 from transvariation.tables.grid import Block, Grid
+from transvariation.tables.headers import is_chemical, is_label_name, is_unit, key, split_unit
 
 _VARIABLE = {"element", "elements", "analyte", "analyt", "isotope", "oxide", "variable", "parameter", "feature"}
 _VALUE = {"value", "wert", "concentration", "conc", "konzentration", "content", "gehalt", "result", "ergebnis"}

@@ -15,8 +15,9 @@ import pandas as pd
 from transvariation.tables.cells import read_cells
 from transvariation.tables.excel import ExcelGrid
 from transvariation.tables.grid import Block, Grid, Limits, open_frame, open_parquet
+from transvariation.tables.options import MARKS
 from transvariation.tables.problems import Problems, TableError
-from transvariation.tables.settings import MARKS, TableSettings
+from transvariation.tables.settings import TableSettings
 from transvariation.tables.text import TextGrid
 
 TableSource = Union[str, "os.PathLike[str]", bytes, BinaryIO, pd.DataFrame]

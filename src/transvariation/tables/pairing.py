@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from transvariation.tables.axis import missing_bands, positions
-from transvariation.tables.columns import locate, same_unit, similar
 from transvariation.tables.grid import Limits
+from transvariation.tables.headers import locate, same_unit, similar
 from transvariation.tables.opening import TableSource
 from transvariation.tables.problems import Problem, TableError
 from transvariation.tables.reading import read_table

@@ -1,63 +1,13 @@
 """How a table is read, as plain data. Imports neither NumPy nor pandas: the command line builds its options from it."""
 
-import codecs
 import difflib
 import inspect
-import math
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from numbers import Integral, Real
-from typing import Any, NamedTuple, Self
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
 
-ROLES = ("id", "source", "fragment", "replicate", "order", "measurement", "ignore")
-MARKS = {".": "point", ",": "comma"}
-
-
-class Option(NamedTuple):
-    """What front ends know of a field of the settings.
-
-    Attributes
-    ----------
-    group : {"tables", "variables", "comparison", "report"}
-        The heading under which it is listed.
-    kind : str
-        A key of `CHECKS`: what values it takes.
-    help : str
-        What it does, in a sentence.
-    flag : str
-        Its name on the command line, if that is not the field's own.
-    choices : mapping or tuple
-        Allowed values, with what they mean where they are a mapping.
-    example : object
-        A value to suggest after a wrong one.
-    least : float
-        The smallest number allowed.
-    """
-
-    group: str
-    kind: str
-    help: str
-    flag: str = ""
-    choices: Any = ()
-    example: object = None
-    least: float = 0
-
-
-def option(default: object, group: str, kind: str, help: str, **more: Any) -> Any:
-    """Declare a field of the settings: its default, and what front ends know of it."""
-    own: dict[str, Any] = {"default_factory": dict} if default == {} else {"default": default}
-    return field(**own, metadata={"option": Option(group, kind, help, **more)})
-
-
-def options_of(kind: type) -> dict[str, Option]:
-    """Return the options among the fields of a class of settings, by name."""
-    return {each.name: each.metadata["option"] for each in fields(kind) if "option" in each.metadata}
-
-
-def flag_of(name: str, given: Option) -> str:
-    """Return the name of an option on the command line."""
-    return given.flag or f"--{name.replace('_', '-')}"
+from transvariation.tables.options import CHECKS, KINDS, MARKS, RECOGNISED, ROLES, Option, option, options_of
 
 
 class SettingsError(ValueError):
@@ -93,136 +43,6 @@ class SettingsError(ValueError):
 
     def __str__(self) -> str:
         return self.text()
-
-
-def _text(value: object, given: Option) -> Any:
-    if isinstance(value, str) or value is None:
-        return value or None
-    raise ValueError(f"={value!r} must be a text")
-
-
-def _sheet(value: object, given: Option) -> object:
-    if isinstance(value, Integral) and not isinstance(value, bool):
-        return int(value)
-    return _text(value, given)
-
-
-def _flag(value: object, given: Option) -> bool:
-    if value is True or value is False or type(value).__name__ in ("bool", "bool_"):
-        return bool(value)
-    raise ValueError(f"={value!r} must be true or false")
-
-
-def _choice(value: object, given: Option) -> object:
-    if value is None or (isinstance(value, str) and value in given.choices):
-        return value
-    raise ValueError(f"={value!r} is unknown; choose one of {', '.join(given.choices)}")
-
-
-def _mark(value: object, given: Option) -> object:
-    marks = {word: mark for mark, word in MARKS.items()} | {mark: mark for mark in MARKS}
-    if value is None or value == "":
-        return None
-    if isinstance(value, str) and value in marks:
-        return marks[value]
-    raise ValueError(f"={value!r} must be '.' or ',' (point or comma)")
-
-
-def _delimiter(value: object, given: Option) -> object:
-    if value in (None, "") or (isinstance(value, str) and len(value) == 1 and value not in '"\r\n\x00 '):
-        return value or None
-    raise ValueError(f"={value!r} must be one character, such as ';'")
-
-
-def _encoding(value: object, given: Option) -> object:
-    name = _text(value, given)
-    try:
-        known = name is None or codecs.lookup(name)._is_text_encoding  # base64 and the like are no text
-    except (LookupError, ValueError):
-        known = False
-    if known:
-        return name
-    raise ValueError(f"={value!r} is unknown; utf-8, cp1252 and utf-16 are the usual ones")
-
-
-def _whole(value: object, given: Option) -> object:
-    if value is None or (isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= given.least):
-        return None if value is None else int(value)
-    raise ValueError(f"={value!r} must be a whole number, at least {given.least}")
-
-
-def _number(value: object, given: Option) -> float:
-    if isinstance(value, Real) and not isinstance(value, bool) and given.least <= float(value) < math.inf:
-        return float(value)
-    raise ValueError(f"={value!r} must be a finite number, at least {given.least}")
-
-
-def _share(value: object, given: Option) -> float:
-    if isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) <= 1:
-        return float(value)
-    percent = f"; did you mean {float(value) / 100:g}?" if isinstance(value, Real) and 1 < float(value) < 100 else ""
-    raise ValueError(
-        f"={value!r} must lie in (0, 1]; 0.9 excludes 10% of fragments of the control's own source{percent}"
-    )
-
-
-def _names(value: object, given: Option) -> object:
-    if value is None:
-        return None
-    if isinstance(value, str) or not isinstance(value, Iterable):
-        raise ValueError(f"={value!r} must be a list of names")
-    return tuple(map(str, value)) or None
-
-
-def _shares(value: object, given: Option) -> object:
-    if isinstance(value, Iterable) and not isinstance(value, str) and (shares := tuple(value)):
-        return tuple(_share(share, given) for share in shares)
-    raise ValueError(f"={value!r} must be a list of shares such as 0.9")
-
-
-def _ranges(value: object, given: Option) -> object:
-    if value is None:
-        return None
-    if isinstance(value, str) or not isinstance(value, Iterable):
-        raise ValueError(f"={value!r} must be a list of pairs of numbers")
-    return tuple(map(_range, value)) or None
-
-
-def _range(pair: Any) -> tuple[float, float]:
-    try:
-        low, high = sorted(map(float, pair))
-    except (TypeError, ValueError):
-        low = high = math.nan
-    if math.isfinite(low) and math.isfinite(high):
-        return low, high
-    raise ValueError(f": {pair!r} is not a pair of numbers")
-
-
-def _roles(value: object, given: Option) -> dict[str, str]:
-    if value is not None and not isinstance(value, Mapping):
-        raise ValueError(f"={value!r} must map the names of columns to roles")
-    for column, role in (value or {}).items():
-        if not isinstance(role, str) or role not in ROLES:
-            raise ValueError(f"={{{column!r}: {role!r}}}: a role is one of {', '.join(ROLES)}")
-    return {str(column): role for column, role in (value or {}).items()}
-
-
-CHECKS: dict[str, Callable[[object, Option], object]] = {
-    "text": _text,
-    "sheet": _sheet,
-    "flag": _flag,
-    "choice": _choice,
-    "mark": _mark,
-    "delimiter": _delimiter,
-    "encoding": _encoding,
-    "whole": _whole,
-    "number": _number,
-    "share": _share,
-    "shares": _shares,
-    "names": _names,
-    "ranges": _ranges,
-    "roles": _roles,
-}
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
@@ -330,39 +150,42 @@ class TableSettings(Settings):
     """How a table is read. Every field may be left out; the columns are then recognised."""
 
     sheet: str | int | None = option(
-        None, "tables", "sheet", "The sheet of an Excel workbook, by title or number; by default the first visible one."
+        None, "tables", "sheet", "The sheet of an Excel workbook, by title or number", absent="the first visible one"
     )
     header_row: int | None = option(
-        None, "tables", "whole", "The row that holds the names of the columns; rows above it are skipped.", least=1
+        None, "tables", "whole", "The row that holds the names of the columns; rows above it are skipped", least=1
     )
     decimal: str | None = option(
         None,
         "tables",
         "mark",
-        "The decimal mark, comma or point; by default recognised.",
+        "The decimal mark, comma or point",
         choices=(*MARKS, "comma", "point"),
+        absent=RECOGNISED,
+        label="Decimal mark",
     )
-    delimiter: str | None = option(None, "tables", "delimiter", "The character between columns; by default recognised.")
-    encoding: str | None = option(None, "tables", "encoding", "The encoding of a text file; by default recognised.")
-    id_column: str | None = option(None, "tables", "text", "The column that names the rows; by default recognised.")
+    delimiter: str | None = option(None, "tables", "delimiter", "The character between columns", absent=RECOGNISED)
+    encoding: str | None = option(None, "tables", "encoding", "The encoding of a text file", absent=RECOGNISED)
+    id_column: str | None = option(None, "tables", "text", "The column that names the rows", absent=RECOGNISED)
     fragment_column: str | None = option(
-        None, "tables", "text", "The column that names the fragment; its rows are replicates."
+        None, "tables", "text", "The column that names the fragment; its rows are replicates"
     )
     source_column: str | None = option(
-        None, "tables", "text", "The column that names the source (pane, bottle, batch) of a fragment."
+        None, "tables", "text", "The column that names the source (pane, bottle, batch) of a fragment"
     )
     roles: Mapping[str, str] = option(
-        {}, "tables", "roles", f"The role of a column: {', '.join(ROLES)}; by default recognised.", flag="--role"
+        {}, "tables", "roles", f"The role of a column: {', '.join(ROLES)}", flag="--role", absent=RECOGNISED
     )
     numbered_names: str | None = option(
         None,
         "tables",
         "choice",
-        "What the numbers in names such as K1-1, K1-2 count; by default asked where it is not clear",
+        "What the numbers in names such as K1-1, K1-2 count",
         choices={"replicates": "measurements of one fragment", "fragments": "fragments of one source"},
+        absent="asked where it is not clear",
     )
     drop_summary_rows: bool = option(
-        False, "tables", "flag", "Leave out rows of means and standard deviations; otherwise they are reported."
+        False, "tables", "flag", "Leave out rows of means and standard deviations; otherwise they are reported"
     )
 
     @property
@@ -403,10 +226,10 @@ def described(cls: type) -> str:
     """Describe the fields of a class of settings, for a docstring."""
     lines, plain = [], cls()
     for name, given in options_of(cls).items():
-        kind = f"{{{', '.join(map(repr, given.choices))}}}" if given.choices else _KINDS.get(given.kind, given.kind)
+        kind = f"{{{', '.join(map(repr, given.choices))}}}" if given.choices else KINDS.get(given.kind, given.kind)
         default = getattr(plain, name)
         kind += "" if default in (None, {}) or given.choices else f", default={default!r}"
-        text = given.help
+        text = given.sentence
         if isinstance(given.choices, Mapping):
             text += ": " + "; ".join(f"``{choice!r}``, {meaning}" for choice, meaning in given.choices.items()) + "."
         lines += [
@@ -438,21 +261,4 @@ def with_fields(kind: type) -> Callable[[Any], Any]:
     return decorate
 
 
-_KINDS = {
-    "text": "str, optional",
-    "sheet": "str or int, optional",
-    "delimiter": "str, optional",
-    "encoding": "str, optional",
-    "flag": "bool",
-    "whole": "int",
-    "number": "float",
-    "share": "float in (0, 1]",
-    "shares": "sequence of float in (0, 1]",
-    "names": "sequence of str, optional",
-    "ranges": "sequence of (low, high), optional",
-    "roles": "mapping of column to role, optional",
-    "tables": "mapping of table to TableSettings, optional",
-    "steps": "str or sequence of str, optional",
-    "case": "mapping of str to str, optional",
-}
 document(TableSettings)

@@ -11,7 +11,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from transvariation._typing import Bools, Floats
-from transvariation.tables.columns import LEVELS, locate
+from transvariation.tables.columns import LEVELS
+from transvariation.tables.headers import locate
 from transvariation.tables.problems import Problem, Problems, row_list
 
 POLICIES = ("error", "drop", "impute", "keep")

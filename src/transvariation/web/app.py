@@ -6,10 +6,11 @@ import json
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from importlib.resources import files
+from pathlib import PurePath
 from typing import Any
 
 from starlette.applications import Starlette
@@ -20,18 +21,7 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from transvariation import __version__
-from transvariation.casework.settings import (
-    CASE_FIELDS,
-    LEADS,
-    METHODS,
-    MISSING,
-    REDUCTIONS,
-    ROLES,
-    WORDS,
-    CaseSettings,
-)
-from transvariation.report.vocabulary import page_vocabulary
-from transvariation.report.wording.statements import DECIMAL_MARKS, ROLE_NAMES, TABLE_NAMES
+from transvariation.web.choices import page_choices, template
 from transvariation.web.guard import Guard
 from transvariation.web.workers import Worker, WorkError, failure
 
@@ -42,21 +32,9 @@ KINDS = {
     "csv": "text/csv; charset=utf-8",
     "zip": "application/zip",
 }
-SCRIPTS = (
-    "app",
-    "axes",
-    "base",
-    "case",
-    "figures",
-    "monitor",
-    "plane",
-    "reasons",
-    "spectra",
-    "tables",
-    "validate",
-    "variables",
-)
-STATIC = {f"{name}.js": "text/javascript; charset=utf-8" for name in SCRIPTS} | {"app.css": "text/css; charset=utf-8"}
+_ENDINGS = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
+_STATIC = files("transvariation.web") / "static"
+STATIC = {file.name: _ENDINGS[PurePath(file.name).suffix] for file in _STATIC.iterdir()}
 VIEWS = {
     "view": ("source",),
     "points": ("x", "y"),
@@ -69,22 +47,6 @@ RUNS = ("normal", "new")
 THIRD = ("", "nfi", "background", "foreign")
 UNREADABLE = "The request could not be read; reload the page."
 HELP = "https://transvariation.readthedocs.io"
-CHOICES: dict[str, Any] = {
-    "roles": {role: ROLE_NAMES.get(role, role) for role in ROLES},
-    "tables": TABLE_NAMES,
-    "decimals": DECIMAL_MARKS,
-    "missing": MISSING,
-    "methods": METHODS,
-    "reductions": REDUCTIONS,
-    "leads": LEADS,
-    "words": WORDS,
-    "fields": CASE_FIELDS,
-    "defaults": CaseSettings().to_dict(),
-}
-
-
-def _template(name: str) -> str:
-    return (files("transvariation.web") / "templates" / f"{name}.html").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -141,6 +103,15 @@ class Case:
         if self.worker is not None:
             self.worker.close()
 
+    @contextmanager
+    def closed_on_failure(self) -> Iterator[None]:
+        """Forget the case if a job fails."""
+        try:
+            yield
+        except WorkError:
+            self.close()
+            raise
+
     def state(self) -> dict[str, Any]:
         """Return the state of the case."""
         if self.task is not None and not self.task.done():
@@ -166,7 +137,7 @@ class Page:
     async def index(self, request: Request) -> Response:
         """Return the page, or that of monitoring or validation, with the token that its requests must carry."""
         name = request.url.path.strip("/") or "index"
-        text = _template(name)
+        text = template(name)
         filled = {
             "csrf": request.scope["csrf"],
             "max_bytes": self.limits.max_bytes,
@@ -182,13 +153,11 @@ class Page:
         name = request.path_params["name"]
         if name not in STATIC:
             return PlainTextResponse("There is no such file.", 404)
-        content = (files("transvariation.web") / "static" / name).read_bytes()
-        return Response(content, headers={"content-type": STATIC[name]})
+        return Response((_STATIC / name).read_bytes(), headers={"content-type": STATIC[name]})
 
     async def choices(self, request: Request) -> Response:
         """Return what can be chosen: roles of columns, methods, reductions, details of a case."""
-        offered = [text for name in ("roles", "missing", "methods", "leads") for text in CHOICES[name].values()]
-        return JSONResponse(CHOICES | {"vocabulary": page_vocabulary(_template("index"), offered)})
+        return JSONResponse(page_choices())
 
     async def tables(self, request: Request) -> Response:
         """Take the tables and how to read them; return what was understood. Tables not sent are those of a case."""
@@ -229,11 +198,8 @@ class Page:
         if "table" not in chosen:
             raise failure("Choose the table of the database.")
         case = Case([("load_database", (chosen, options))], self.limits, settings=options)
-        try:
+        with case.closed_on_failure():
             described = await self._ask(case, "describe_database")
-        except WorkError:
-            case.close()
-            raise
         name = self._keep(case)
         self._begin(case, "validate", self.limits.validate_seconds)
         return JSONResponse(case.state() | {"case": name, "described": described}, 202)
@@ -252,12 +218,9 @@ class Page:
 
     async def _read(self, case: Case, chosen: dict[str, object], settings: dict[str, object]) -> Response:
         case.settings, case.start = settings, [("load", (chosen,)), ("read", (settings,))]
-        try:
+        with case.closed_on_failure():
             await self._ask(case, "load", chosen)
             case.seen = await self._ask(case, "read", settings)
-        except WorkError:
-            case.close()
-            raise
         if "problems" in case.seen:
             case.close()
             return JSONResponse(case.seen, 422)
@@ -270,11 +233,8 @@ class Page:
         if file is None:
             raise failure("Choose a case that was saved as JSON.")
         case = Case([("open", (file,))], self.limits, judged=True)
-        try:
+        with case.closed_on_failure():
             await case.ask("show", "view", None)
-        except WorkError:
-            case.close()
-            raise
         return JSONResponse({"case": self._keep(case)})
 
     def _keep(self, case: Case) -> str:

@@ -24,7 +24,8 @@ from transvariation.report.wording.cautions import caution_text
 from transvariation.report.wording.remedies import error_text, problem_text
 from transvariation.tables import Limits, Table, TableError, read_table
 from transvariation.tables.opening import HeldGrid, hold
-from transvariation.tables.settings import TableSettings, options_of
+from transvariation.tables.options import options_of
+from transvariation.tables.settings import TableSettings
 from transvariation.web.monitoring import monitoring_view
 from transvariation.web.preview import AXIS_NAME, problem_dict, segments, sheets, show_problems, show_table, some
 from transvariation.web.validation import check_options, open_database, validate_database, validation_view

@@ -14,9 +14,9 @@ MODULES = sorted([*SOURCE.glob("casework/**/*.py"), *SOURCE.glob("tables/**/*.py
 CATALOGUES = {
     "casework/errors.py": {"MESSAGES", "REMEDIES"},
     "casework/settings.py": {"METHODS", "REDUCTIONS", "WORDS", "CONTROLS", "LEADS", "GROUPS", "MISSING"},
-    "tables/problems.py": {"MESSAGES", "REMEDIES", "_DECIMAL"},
-    "tables/settings.py": {"_KINDS"},
-    "tables/columns.py": {"_NAMES", "_OTHER", "_UNITS"},  # lists of words
+    "tables/messages.py": {"MESSAGES", "REMEDIES", "_DECIMAL"},
+    "tables/options.py": {"KINDS"},
+    "tables/headers.py": {"_NAMES", "_OTHER", "KNOWN_UNITS"},  # lists of words
 }
 NO_SENTENCES = {
     "casework/database.py": {"X to X (median X)"},

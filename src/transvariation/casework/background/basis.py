@@ -10,9 +10,14 @@ from transvariation.casework.background.likelihood_ratio import MIN_SOURCES_FOR_
 from transvariation.casework.background.model import Background, bound_of
 from transvariation.casework.background.pairs import Design, Pairs, Source, one_pair, scaled_differences
 from transvariation.casework.background.transfer import TransferCheck
-from transvariation.casework.decision import Basis
 from transvariation.casework.errors import Caution
-from transvariation.casework.evidence import MAX_FRAGMENTS_GROUPED, BackgroundEvidence, RatiosBySystem, group_fragments
+from transvariation.casework.evidence import (
+    MAX_FRAGMENTS_GROUPED,
+    BackgroundEvidence,
+    Basis,
+    RatiosBySystem,
+    group_fragments,
+)
 from transvariation.casework.progress import ProgressStep
 from transvariation.casework.reading import CaseTables
 from transvariation.conformal import is_accepted

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from transvariation.tables.settings import Settings, document, option
+from transvariation.tables.options import option
+from transvariation.tables.settings import Settings, document
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from transvariation.casework.errors import CaseError
+from transvariation.tables.options import Option, flag_of
 from transvariation.tables.problems import Problem, TableError
-from transvariation.tables.settings import Option, SettingsError, flag_of
+from transvariation.tables.settings import SettingsError
 
 # What can be done about a problem, in the terms of the command line and of the page. Python's own terms are beside the
 # messages, in `tables.problems` and `casework.errors`: an exception says everything by itself.

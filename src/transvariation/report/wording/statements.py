@@ -102,7 +102,7 @@ TABLE_NAMES = {
     "foreign": "Known foreign samples",
 }
 ROLE_NAMES = {"order": "order of measurement", "id": "name of the row", "ignore": "not used"}
-DECIMAL_MARKS = {"": "recognised", ",": "comma: 1,518", ".": "point: 1.518"}
+DECIMAL_MARKS = {",": "comma: 1,518", ".": "point: 1.518"}
 CRITERIA_NAMES = {
     "false_exclusion_excess": "false exclusions beyond the promised share",
     "false_inclusion": "false inclusions",

@@ -32,6 +32,22 @@ export function fill(select, offered) {
   return select;
 }
 
+// A field for a setting, as the server describes it; what is left empty has its default.
+export function field(setting, attributes) {
+  const { kind, choices: offered, default: usual, absent, least, title } = setting, shared = { title, ...attributes };
+  if (offered) return fill(make("select", { ...shared, "data-usual": usual ?? "" }), usual === null ? { "": absent, ...offered } : offered);
+  if (kind === "flag") return make("input", { ...shared, type: "checkbox" });
+  const numbers = kind === "whole" ? { type: "number", step: 1, min: least } : kind === "number" ? { type: "number", step: "any", min: least } : { size: 10 };
+  return make("input", { ...shared, ...numbers, class: "field end", placeholder: usual ?? (absent || "recognised") });
+}
+
+export const valueOf = (node) => (node.type === "checkbox" ? node.checked : node.value === "" ? null : node.type === "number" ? Number(node.value) : node.value);
+
+export function setValue(node, value) {
+  if (node.type === "checkbox") node.checked = Boolean(value);
+  else node.value = value ?? node.dataset.usual ?? "";
+}
+
 export function shape(tag, attributes, text) {
   const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
@@ -95,7 +111,7 @@ export async function ask(path, options = {}) {
 }
 
 // The texts of the page that differ between vocabularies, as they are for a case and for samples.
-const ATTRIBUTES = ["aria-label", "data-busy"];
+const ATTRIBUTES = ["aria-label", "data-busy", "title"];
 function vocabulary(pairs) {
   const walker = document.createTreeWalker(document.documentElement, NodeFilter.SHOW_TEXT), found = [];
   const note = (text, set) => { if (text.trim() in pairs) found.push({ case: text, sample: text.replace(text.trim(), pairs[text.trim()]), set }); };

@@ -1,6 +1,6 @@
 // Steps 1 and 2: the tables go to the server, and what it understood of them is shown.
 
-import { $, ask, choices, fill, leave, make, open, remember, showProblems, speak, waiting } from "./base.js";
+import { $, ask, choices, field, fill, leave, make, open, remember, setValue, showProblems, speak, valueOf, waiting } from "./base.js";
 import { offerVariables } from "./variables.js";
 
 const TABLES = ["control", "recovered"];
@@ -20,18 +20,18 @@ let held = { case: null, files: {} }; // tables that the program has and the for
 let recognised = "case"; // the vocabulary of the tables
 
 const SLOTS = ["control", "recovered", "third"];
+$("reading").tHead.rows[0].append(...choices.reading.map(({ label, title }) => make("th", { scope: "col", class: "text", title }, label)));
 for (const name of SLOTS) {
-  const decimal = fill(make("select", { name: `${name}-decimal`, "aria-label": `Decimal mark of the ${name} table` }), choices.decimals);
-  const header = make("input", { name: `${name}-header`, type: "number", min: 1, step: 1, class: "field end", placeholder: "recognised", "aria-label": `Row of the column names of the ${name} table` });
-  $("options").querySelector("tbody").append(make("tr", {}, make("th", { scope: "row", class: "text" }, name), make("td", { class: "text" }, decimal), make("td", { class: "text" }, header)));
-  const field = input(name === "third" ? "third-file" : name), drop = field.closest(".drop");
-  field.addEventListener("change", () => changed(name));
+  const cells = choices.reading.map((each) => make("td", { class: "text" }, field(each, { name: `${name}-${each.name}`, "aria-label": `${each.label} of the ${name} table` })));
+  $("reading").tBodies[0].append(make("tr", {}, make("th", { scope: "row", class: "text" }, name), ...cells));
+  const file = input(name === "third" ? "third-file" : name), drop = file.closest(".drop");
+  file.addEventListener("change", () => changed(name));
   for (const kind of ["dragover", "dragenter"]) drop.addEventListener(kind, (event) => { event.preventDefault(); drop.classList.add("over"); });
   drop.addEventListener("dragleave", () => drop.classList.remove("over"));
   drop.addEventListener("drop", (event) => {
     event.preventDefault();
     drop.classList.remove("over");
-    if (event.dataTransfer.files.length) { field.files = event.dataTransfer.files; changed(name); }
+    if (event.dataTransfer.files.length) { file.files = event.dataTransfer.files; changed(name); }
   });
 }
 fill(input("missing"), choices.missing);
@@ -41,9 +41,9 @@ for (const kind of ["dragover", "drop"]) addEventListener(kind, (event) => event
 
 // Another file, or none: what was set for the last one does not hold for it.
 function changed(name) {
-  const table = name === "third" ? third() : name, field = fileOf(table);
+  const table = name === "third" ? third() : name, [file] = fileOf(table).files;
   delete held.files[table];
-  showName(table, field.files.length ? `Chosen: ${field.files[0].name}` : "", false);
+  showName(table, file ? `Chosen: ${file.name}` : "", false);
   showProblems($(`${name}-problems`), []);
   roles[table] = {};
   offerSheets(name, []);
@@ -90,7 +90,8 @@ $("tables").addEventListener("submit", (event) => {
 
 // How the tables are read, as the settings of a case; what is left empty is recognised.
 function settings() {
-  const own = (table) => ({ decimal: input(`${slot(table)}-decimal`).value || null, sheet: input(`${slot(table)}-sheet`).value || null, header_row: Number(input(`${slot(table)}-header`).value) || null, roles: roles[table] || {} });
+  const read = (table) => Object.fromEntries([{ name: "sheet" }, ...choices.reading].map(({ name }) => [name, valueOf(input(`${slot(table)}-${name}`))]));
+  const own = (table) => ({ ...read(table), roles: roles[table] || {} });
   const scale = input("scale").value;
   return {
     missing: input("missing").value, drop_summary_rows: input("drop_summary_rows").checked, log: scale === "log", logged: scale === "logged",
@@ -177,8 +178,7 @@ export function showAgain({ seen, settings: asked, third: kind }) {
   for (const [table, titles] of Object.entries(seen.sheets || {})) offerSheets(slot(table), titles);
   for (const [table, own] of Object.entries(asked.tables || {})) {
     roles[table] = own.roles || {};
-    input(`${slot(table)}-decimal`).value = own.decimal || "";
-    input(`${slot(table)}-header`).value = own.header_row || "";
+    for (const { name } of choices.reading) setValue(input(`${slot(table)}-${name}`), own[name]);
     if (own.sheet) input(`${slot(table)}-sheet`).value = own.sheet;
   }
   hold(seen, true);
@@ -204,14 +204,7 @@ function showUnderstood(answer, asked) {
   const order = [...TABLES, ...THIRD].filter((table) => answer.tables[table]);
   $("previews").replaceChildren(...order.map((table) => understood(answer.tables[table], table, table in answer.files)));
   $("doubts").replaceChildren(...answer.warnings.map((words) => make("li", {}, words)));
-  $("method").value = asked.method || choices.defaults.method;
-  $("words").value = asked.words || "";
-  $("multiplier").value = asked.multiplier || "";
-  $("reduce").value = asked.reduce || "";
-  $("reduce-to").value = asked.reduce_to || choices.defaults.reduce_to;
-  $("lead").value = asked.lead || choices.defaults.lead;
-  $("family-wise").checked = Boolean(asked.family_wise);
-  $("within").value = asked.within || "";
+  for (const { name } of choices.comparing) setValue(comparing(name), asked[name]);
   reducing();
   for (const field of $("case-fields").querySelectorAll("input")) if (asked.case) field.value = asked.case[field.name] || "";
   showProblems($("judge-problems"), []);
@@ -220,11 +213,12 @@ function showUnderstood(answer, asked) {
   $("understood-title").focus();
 }
 
-fill($("method"), choices.methods);
-fill($("lead"), choices.leads);
-fill($("words"), { "": "of samples for spectra, otherwise of a case", ...choices.words });
+const comparing = (name) => $(name.replaceAll("_", "-"));
+$("comparing").append(...choices.comparing.map((each) => {
+  const node = field(each, { id: each.name.replaceAll("_", "-") });
+  return make("label", {}, ...(each.kind === "flag" ? [node, ` ${each.label}`] : [`${each.label} `, node]));
+}));
 $("words").addEventListener("change", () => speak($("words").value || recognised));
-fill($("reduce"), { "": "no reduction", ...choices.reductions });
 const reducing = () => { $("reduce-to").parentElement.hidden = !$("reduce").value; };
 $("reduce").addEventListener("change", reducing);
 const isDate = (name) => ["received", "examined"].includes(name);
@@ -234,9 +228,7 @@ $("case-fields").append(...Object.entries(choices.fields).map(([name, label]) =>
 export function caseSettings() {
   const filled = [...$("case-fields").querySelectorAll("input")].filter((field) => field.value.trim());
   return {
-    lead: $("lead").value, family_wise: $("family-wise").checked, within: Number($("within").value) || 0,
-    method: $("method").value, words: $("words").value || null, multiplier: Number($("multiplier").value) || choices.defaults.multiplier,
-    reduce: $("reduce").value || null, reduce_to: Number($("reduce-to").value) || choices.defaults.reduce_to,
+    ...Object.fromEntries(choices.comparing.map(({ name }) => [name, valueOf(comparing(name))]).filter(([, value]) => value !== null)),
     case: Object.fromEntries(filled.map((field) => [field.name, field.value.trim()])),
   };
 }

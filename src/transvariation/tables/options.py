@@ -1,0 +1,225 @@
+"""Options: what front ends know of a field of the settings, and which values it takes. Plain data, without NumPy."""
+
+import codecs
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field, fields
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+ROLES = ("id", "source", "fragment", "replicate", "order", "measurement", "ignore")
+MARKS = {".": "point", ",": "comma"}
+RECOGNISED = "recognised"
+
+
+class Option(NamedTuple):
+    """What front ends know of a field of the settings.
+
+    Attributes
+    ----------
+    group : {"tables", "variables", "comparison", "report"}
+        The heading under which it is listed.
+    kind : str
+        A key of `CHECKS`: what values it takes.
+    help : str
+        What it does, in a sentence.
+    flag : str
+        Its name on the command line, if that is not the field's own.
+    choices : mapping or tuple
+        Allowed values, with what they mean where they are a mapping.
+    example : object
+        A value to suggest after a wrong one.
+    least : float
+        The smallest number allowed.
+    absent : str
+        What happens if it is left out.
+    label : str
+        Its name on the page, if that is not the field's own.
+    """
+
+    group: str
+    kind: str
+    help: str
+    flag: str = ""
+    choices: Any = ()
+    example: object = None
+    least: float = 0
+    absent: str = ""
+    label: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """What it does, and what happens if it is left out; without the full stop where choices follow."""
+        default = f"; by default {self.absent}" if self.absent else ""
+        return f"{self.help.removesuffix('.')}{default}{'' if isinstance(self.choices, Mapping) else '.'}"
+
+
+def option(default: object, group: str, kind: str, help: str, **more: Any) -> Any:
+    """Declare a field of the settings: its default, and what front ends know of it."""
+    own: dict[str, Any] = {"default_factory": dict} if default == {} else {"default": default}
+    return field(**own, metadata={"option": Option(group, kind, help, **more)})
+
+
+def options_of(kind: type) -> dict[str, Option]:
+    """Return the options among the fields of a class of settings, by name."""
+    return {each.name: each.metadata["option"] for each in fields(kind) if "option" in each.metadata}
+
+
+def flag_of(name: str, given: Option) -> str:
+    """Return the name of an option on the command line."""
+    return given.flag or f"--{name.replace('_', '-')}"
+
+
+def label_of(name: str, given: Option) -> str:
+    """Return the name of an option on the page."""
+    return given.label or name.replace("_", " ").capitalize()
+
+
+def _text(value: object, given: Option) -> Any:
+    if isinstance(value, str) or value is None:
+        return value or None
+    raise ValueError(f"={value!r} must be a text")
+
+
+def _sheet(value: object, given: Option) -> object:
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return int(value)
+    return _text(value, given)
+
+
+def _flag(value: object, given: Option) -> bool:
+    if value is True or value is False or type(value).__name__ in ("bool", "bool_"):
+        return bool(value)
+    raise ValueError(f"={value!r} must be true or false")
+
+
+def _choice(value: object, given: Option) -> object:
+    if value is None or (isinstance(value, str) and value in given.choices):
+        return value
+    raise ValueError(f"={value!r} is unknown; choose one of {', '.join(given.choices)}")
+
+
+def _mark(value: object, given: Option) -> object:
+    marks = {word: mark for mark, word in MARKS.items()} | {mark: mark for mark in MARKS}
+    if value is None or value == "":
+        return None
+    if isinstance(value, str) and value in marks:
+        return marks[value]
+    raise ValueError(f"={value!r} must be '.' or ',' (point or comma)")
+
+
+def _delimiter(value: object, given: Option) -> object:
+    if value in (None, "") or (isinstance(value, str) and len(value) == 1 and value not in '"\r\n\x00 '):
+        return value or None
+    raise ValueError(f"={value!r} must be one character, such as ';'")
+
+
+def _encoding(value: object, given: Option) -> object:
+    name = _text(value, given)
+    try:
+        known = name is None or codecs.lookup(name)._is_text_encoding  # base64 and the like are no text
+    except (LookupError, ValueError):
+        known = False
+    if known:
+        return name
+    raise ValueError(f"={value!r} is unknown; utf-8, cp1252 and utf-16 are the usual ones")
+
+
+def _whole(value: object, given: Option) -> object:
+    if value is None or (isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= given.least):
+        return None if value is None else int(value)
+    raise ValueError(f"={value!r} must be a whole number, at least {given.least}")
+
+
+def _number(value: object, given: Option) -> float:
+    if isinstance(value, Real) and not isinstance(value, bool) and given.least <= float(value) < math.inf:
+        return float(value)
+    raise ValueError(f"={value!r} must be a finite number, at least {given.least}")
+
+
+def _share(value: object, given: Option) -> float:
+    if isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) <= 1:
+        return float(value)
+    percent = f"; did you mean {float(value) / 100:g}?" if isinstance(value, Real) and 1 < float(value) < 100 else ""
+    raise ValueError(
+        f"={value!r} must lie in (0, 1]; 0.9 excludes 10% of fragments of the control's own source{percent}"
+    )
+
+
+def _names(value: object, given: Option) -> object:
+    if value is None:
+        return None
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise ValueError(f"={value!r} must be a list of names")
+    return tuple(map(str, value)) or None
+
+
+def _shares(value: object, given: Option) -> object:
+    if isinstance(value, Iterable) and not isinstance(value, str) and (shares := tuple(value)):
+        return tuple(_share(share, given) for share in shares)
+    raise ValueError(f"={value!r} must be a list of shares such as 0.9")
+
+
+def _ranges(value: object, given: Option) -> object:
+    if value is None:
+        return None
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise ValueError(f"={value!r} must be a list of pairs of numbers")
+    return tuple(map(_range, value)) or None
+
+
+def _range(pair: Any) -> tuple[float, float]:
+    try:
+        low, high = sorted(map(float, pair))
+    except (TypeError, ValueError):
+        low = high = math.nan
+    if math.isfinite(low) and math.isfinite(high):
+        return low, high
+    raise ValueError(f": {pair!r} is not a pair of numbers")
+
+
+def _roles(value: object, given: Option) -> dict[str, str]:
+    if value is not None and not isinstance(value, Mapping):
+        raise ValueError(f"={value!r} must map the names of columns to roles")
+    for column, role in (value or {}).items():
+        if not isinstance(role, str) or role not in ROLES:
+            raise ValueError(f"={{{column!r}: {role!r}}}: a role is one of {', '.join(ROLES)}")
+    return {str(column): role for column, role in (value or {}).items()}
+
+
+CHECKS: dict[str, Callable[[object, Option], object]] = {
+    "text": _text,
+    "sheet": _sheet,
+    "flag": _flag,
+    "choice": _choice,
+    "mark": _mark,
+    "delimiter": _delimiter,
+    "encoding": _encoding,
+    "whole": _whole,
+    "number": _number,
+    "share": _share,
+    "shares": _shares,
+    "names": _names,
+    "ranges": _ranges,
+    "roles": _roles,
+}
+
+
+# How documentation calls the values of each kind.
+KINDS = {
+    "text": "str, optional",
+    "sheet": "str or int, optional",
+    "delimiter": "str, optional",
+    "encoding": "str, optional",
+    "flag": "bool",
+    "whole": "int",
+    "number": "float",
+    "share": "float in (0, 1]",
+    "shares": "sequence of float in (0, 1]",
+    "names": "sequence of str, optional",
+    "ranges": "sequence of (low, high), optional",
+    "roles": "mapping of column to role, optional",
+    "tables": "mapping of table to TableSettings, optional",
+    "steps": "str or sequence of str, optional",
+    "case": "mapping of str to str, optional",
+}

@@ -1,0 +1,61 @@
+"""What can be chosen on the page: every setting of a case, as the settings themselves describe it."""
+
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
+
+from transvariation.casework.settings import CASE_FIELDS, ROLES, CaseSettings, TableSettings
+from transvariation.report.vocabulary import page_vocabulary
+from transvariation.report.wording.statements import DECIMAL_MARKS, ROLE_NAMES, TABLE_NAMES
+from transvariation.tables.options import Option, label_of, options_of
+
+_DEFAULTS = CaseSettings()
+_FIELDS = ("choice", "delimiter", "encoding", "flag", "mark", "number", "whole")  # kinds that one field can take
+
+
+def template(name: str) -> str:
+    """Return the HTML of a page."""
+    return (files("transvariation.web") / "templates" / f"{name}.html").read_text(encoding="utf-8")
+
+
+def _offered(name: str, given: Option) -> dict[str, Any]:
+    """Describe the field of a setting."""
+    choices = DECIMAL_MARKS if given.kind == "mark" else given.choices if isinstance(given.choices, Mapping) else None
+    return {
+        "name": name,
+        "kind": given.kind,
+        "label": label_of(name, given),
+        "title": given.sentence,
+        "choices": choices,
+        "default": getattr(_DEFAULTS, name),
+        "absent": given.absent,
+        "least": given.least,
+    }
+
+
+def _settings(kind: type, *groups: str) -> list[dict[str, Any]]:
+    return [
+        _offered(name, given)
+        for name, given in options_of(kind).items()
+        if given.kind in _FIELDS and given.group in groups
+    ]
+
+
+def page_choices() -> dict[str, Any]:
+    """Return what can be chosen, and the texts of the page that differ for a laboratory."""
+    reading = [each for each in _settings(TableSettings, "tables") if each["kind"] != "flag"]  # of each table
+    comparing = _settings(CaseSettings, "comparison", "report")
+    missing = _offered("missing", options_of(CaseSettings)["missing"])
+    roles = {role: ROLE_NAMES.get(role, role) for role in ROLES}
+    texts = [text for each in (*reading, *comparing) for text in (each["label"], each["title"], each["absent"])]
+    texts += [words for each in (*reading, *comparing, missing) for words in (each["choices"] or {}).values()]
+    return {
+        "roles": roles,
+        "tables": TABLE_NAMES,
+        "missing": missing["choices"],
+        "reading": reading,
+        "comparing": comparing,
+        "fields": CASE_FIELDS,
+        "defaults": _DEFAULTS.to_dict(),
+        "vocabulary": page_vocabulary(template("index"), [*roles.values(), *texts]),
+    }
