@@ -16,8 +16,9 @@ def test_matrix_of_r_gives_densities_of_r(reference):
 
 def test_choices_of_the_bandwidth():
     X = np.random.default_rng(0).normal(size=(50, 2)) * [1.0, 3.0]
-    fitted = {rule: KDEOCC(bandwidth=rule).fit(X).bandwidth_ for rule in ("plugin", "scott", "silverman")}
+    fitted = {rule: KDEOCC(bandwidth=rule).fit(X).bandwidth_ for rule in ("plugin", "plugin-ks", "scott", "silverman")}
     assert fitted["plugin"] == pytest.approx(plug_in_bandwidth(X))
+    assert fitted["plugin-ks"] == pytest.approx(plug_in_bandwidth(X, functionals="ks"))
     assert fitted["scott"] == pytest.approx(50 ** (-1 / 3) * np.cov(X, rowvar=False))
     assert fitted["silverman"] == pytest.approx(fitted["scott"])  # in two dimensions they are the same
     assert KDEOCC(bandwidth=2.0).fit(X).bandwidth_ == pytest.approx(4 * np.eye(2))

@@ -16,7 +16,7 @@ from transvariation.density.kernel_density import given_bandwidth, log_kernel_de
 from transvariation.description import Description
 from transvariation.parallel import map_row_chunks
 
-BANDWIDTHS = ("plugin", "scott", "silverman")
+BANDWIDTHS = ("plugin", "plugin-ks", "scott", "silverman")
 
 
 class KDEOCC(OneClassClassifier):
@@ -28,12 +28,13 @@ class KDEOCC(OneClassClassifier):
         The share of target samples to accept.
     calibration : {"resubstitution", "loo", "cv", "split"} or splitter, default="resubstitution"
         How the threshold is set; see :class:`transvariation.TOCC`.
-    bandwidth : {"plugin", "scott", "silverman"}, float or array-like, default="plugin"
+    bandwidth : {"plugin", "plugin-ks", "scott", "silverman"}, float or array-like, default="plugin"
         How wide the kernels are. ``"plugin"``: the unconstrained two-stage plug-in matrix, in up to three dimensions;
         beyond, Silverman's rule, since the functionals that the method needs can no longer be estimated from a few
-        hundred samples. ``"scott"``, ``"silverman"``: the covariance of the samples, scaled; beyond three dimensions
-        with correlations shrunk by the method of Ledoit and Wolf, so that n may be close to p or below. A number, or
-        one per variable: the kernels' standard deviation. A matrix: the kernels' covariance.
+        hundred samples. ``"plugin-ks"``: the same with the numbers of the R package ks, which the paper used.
+        ``"scott"``, ``"silverman"``: the covariance of the samples, scaled; beyond three dimensions with correlations
+        shrunk by the method of Ledoit and Wolf, so that n may be close to p or below. A number, or one per variable:
+        the kernels' standard deviation. A matrix: the kernels' covariance.
     n_jobs : int, optional
         The number of threads that score many samples, and of processes for the refits of the calibration. The result
         is the same for every number.
@@ -111,8 +112,8 @@ def bandwidth_matrix(X: Floats, bandwidth: Any) -> Floats:
     if isinstance(bandwidth, str):
         if bandwidth not in BANDWIDTHS:
             raise ValueError(f"bandwidth={bandwidth!r} is unknown; choose one of {', '.join(BANDWIDTHS)}, or numbers")
-        if bandwidth == "plugin" and p <= MAX_DIMENSION:
-            return plug_in_bandwidth(X)
+        if bandwidth.startswith("plugin") and p <= MAX_DIMENSION:
+            return plug_in_bandwidth(X, functionals="ks" if bandwidth == "plugin-ks" else "correct")
         if p <= MAX_DIMENSION:
             check_full_spread(X)
         check_varying(X)

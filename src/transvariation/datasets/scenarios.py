@@ -15,7 +15,7 @@ _TARGET_ARC, _OTHER_ARC = 1.25 * np.pi, 0.75 * np.pi
 
 
 def make_scenario(
-    name: str, n_target: int = 100, shift: float = 1.0, random_state: RandomState = None
+    name: str, n_target: int = 100, shift: float = 1.0, random_state: RandomState = None, *, shift_first: bool = False
 ) -> tuple[Floats, Floats]:
     r"""Draw target samples and half as many non-target samples of one scenario of the simulation study.
 
@@ -24,15 +24,18 @@ def make_scenario(
     name : {"a", "b", ..., "i"}
         The target is (a) bivariate normal with standard margins and correlation 0.35; (b) its squares; (c) the square
         roots of its absolute values; (d) the logarithms of its absolute values. There the non-target samples are drawn
-        like the target and then shifted; whether before or after the transformation, the paper leaves open. (e) to (h)
-        have the targets of (a) to (d) and non-target samples uniform in a box: three interquartile ranges of the target
-        samples to either side of their median, in each variable. (i) two bananas with arcs of different width.
+        like the target and shifted. (e) to (h) have the targets of (a) to (d) and non-target samples uniform in a box:
+        three interquartile ranges of the target samples to either side of their median, in each variable. (i) two
+        bananas with arcs of different width.
     n_target : int, default=100
         The number of target samples. The non-target samples are ``n_target // 2``.
     shift : float, default=1.0
         How far the non-target samples of (a) to (d) are shifted in both variables: 1 is small, 2 is large.
     random_state : int, Generator or None, default=None
         A number gives the same samples each time.
+    shift_first : bool, default=False
+        Whether (b) to (d) shift the normal samples before they are transformed, instead of after. The paper does not
+        specify it; shifting first makes the squares larger and leaves the logarithms almost where they were.
 
     Returns
     -------
@@ -69,7 +72,8 @@ def make_scenario(
     target = transform(_normal(n_target, rng))
     if name in "efgh":
         return target, _uniform_around(target, n_target // 2, rng)
-    return target, transform(_normal(n_target // 2, rng)) + shift
+    other = _normal(n_target // 2, rng)
+    return target, transform(other + shift) if shift_first else transform(other) + shift
 
 
 _TRANSFORMS = (
