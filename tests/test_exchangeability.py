@@ -8,11 +8,12 @@ import pytest
 from scipy.stats import kruskal, spearmanr
 
 from transvariation import exchangeability_test
-from transvariation.exchangeability import _difference_test, _normal_scores, _order_tests
+from transvariation.exchangeability import _difference_test, _order_tests
+from transvariation.ordered import normal_scores
 
 
 def test_moments_of_serial_sums_equal_those_of_all_permutations():
-    scores = _normal_scores(np.array([0.3, 2.0, 9.0, -1.0, 4.0, 4.0, 0.1, 7.5]))
+    scores = normal_scores(np.array([0.3, 2.0, 9.0, -1.0, 4.0, 4.0, 0.1, 7.5]))
     sums = np.array([np.dot(each[1:], each[:-1]) for each in map(np.array, permutations(scores))])
     found = _order_tests(scores, "x")[1]
     assert found.statistic == pytest.approx((scores[1:] @ scores[:-1] - sums.mean()) / sums.std())
@@ -91,10 +92,11 @@ def test_input_that_cannot_be_tested_is_named():
     X = np.random.default_rng(0).normal(size=(20, 2))
     table = pd.DataFrame(X, columns=["a", "b"])
     for options, words in (
-        ({"order": [None, *range(19)]}, "several types"),
+        ({"order": [None, *range(19)]}, "order is missing for 1 of 20 samples"),
+        ({"order": np.array(["a", 1] * 10, dtype=object)}, "order holds values of several types"),
         ({"order": [np.nan, *range(19)]}, "order is missing for 1 of 20 samples"),
         ({"groups": np.zeros(20)}, "a single group"),
-        ({"new": table[["b", "a"]]}, "the 2 features b, a and X the 2 features a, b"),
+        ({"new": table[["b", "a"]]}, "new has 'b' where X has 'a'"),
         ({"new": X, "groups": np.arange(20)}, "without order and groups"),
     ):
         with pytest.raises(ValueError, match=words):

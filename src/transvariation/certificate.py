@@ -7,11 +7,12 @@ calibrations; one calibration may have been lucky or not. The bounds here hold f
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from functools import lru_cache
 from numbers import Real
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import erfc, xlogy
 from scipy.stats import beta, binom, poisson
@@ -127,17 +128,11 @@ def sensitivity_bound(
     if below < 1 - _ROUNDING:
         return 1.0
     if not grouped:
-        k = math.floor(below + _ROUNDING)
-        return float(_order_statistic(delta, n, k, n_distinct))
+        units = 1 + (n if n_distinct is None else n_distinct)
+        share = math.floor(below + _ROUNDING) / (n + 1)
+        return float(beta.ppf(delta, units * (1 - share), units * share))
     share = max(below - 1, 0.0) / n
     return 1 - float(brentq(lambda gamma: _hoeffding_bentkus(n, share, gamma) - delta, share + 1e-12, 1 - 1e-12))
-
-
-def _order_statistic(delta: float, n: float, k: ArrayLike, n_distinct: int | None) -> Floats:
-    """Compute the quantile of the true sensitivity at the k-th smallest of n scores."""
-    share = np.asarray(k) / (n + 1)
-    units = 1 + (n if n_distinct is None else n_distinct)
-    return np.asarray(beta.ppf(delta, units * (1 - share), units * share))
 
 
 def _hoeffding_bentkus(n: float, share: float, mean: float) -> float:
@@ -179,21 +174,13 @@ def guaranteed_sensitivity(
     1.0
     """
     share = check_sensitivity(sensitivity)
-    if not grouped:
-        k = np.arange(1, math.floor((1 - share) * (n + 1) + _ROUNDING) + 1)
-        k = k[_order_statistic(1 - check_confidence(confidence), n, k, n_distinct) >= share]
-        return 1 - float(k[-1]) / (n + 1) if len(k) else 1.0
-    # The bound is monotone in the nominal sensitivity, up to the last one that rejects anything.
-    highest, lowest = n / (n + 1), share
-    if sensitivity_bound(n, highest, confidence, grouped=True) < share:
-        return 1.0
-    for _ in range(50):
-        middle = (lowest + highest) / 2
-        if sensitivity_bound(n, middle, confidence, grouped=True) >= share:
-            highest = middle
-        else:
-            lowest = middle
-    return highest
+
+    def too_low(k: int) -> bool:
+        return sensitivity_bound(n, 1 - k / (n + 1), confidence, grouped=grouped, n_distinct=n_distinct) < share
+
+    # The more scores are below the threshold, the lower is the bound.
+    k = bisect_left(range(1, math.floor((1 - share) * (n + 1) + _ROUNDING) + 1), True, key=too_low)
+    return 1 - k / (n + 1)
 
 
 def sensitivity_band(n: float, confidence: float = 0.95, *, grouped: bool = False) -> tuple[Floats, Floats, Floats]:

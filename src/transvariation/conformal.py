@@ -19,32 +19,6 @@ from transvariation.exceptions import TooFewSamples, warn_user
 ROUNDING_ERROR = 1e-9  # undoes (1 - 0.9) * 10 = 0.9999999999999998 and sums of thirds that miss a whole number
 
 
-def rejection_count(n: float, sensitivity: float, *, held_out: bool) -> float:
-    """Compute how many of n scores may fall below the threshold; its integer part is the threshold's rank.
-
-    Held-out scores that are too few for the sensitivity give -1 and a warning: everything is accepted, as a p-value of
-    at least ``1 / (n + 1)`` demands.
-
-    Examples
-    --------
-    >>> int(rejection_count(87, 0.9, held_out=False)), int(rejection_count(87, 0.9, held_out=True))
-    (8, 7)
-    """
-    alpha = 1 - check_sensitivity(sensitivity)
-    if not held_out:
-        return alpha * n + ROUNDING_ERROR
-    if alpha * (n + 1) < 1 - ROUNDING_ERROR:
-        need = required_n(sensitivity)
-        remedy = f"calibrate with at least {need:.0f}" if math.isfinite(need) else "no number of samples supports 1"
-        warn_user(
-            f"sensitivity={sensitivity} is not supported by {n:.0f} held-out samples or groups, so that every sample "
-            f"is accepted: {remedy}, or lower the sensitivity to at most {n / (n + 1):.3g}",
-            TooFewSamples,
-        )
-        return -1.0
-    return alpha * (n + 1) - 1 + ROUNDING_ERROR
-
-
 def conformal_threshold(
     scores: ArrayLike, sensitivity: float, weights: ArrayLike | None = None, *, held_out: bool = False
 ) -> float:
@@ -72,15 +46,19 @@ def conformal_threshold(
     >>> conformal_threshold([0.1, 0.2, 0.3, 0.4, 0.5], sensitivity=0.8, held_out=True)
     0.1
     """
-    values = np.asarray(scores, dtype=float)
-    n = float(len(values) if weights is None else np.asarray(weights, dtype=float).sum())
-    below = rejection_count(n, sensitivity, held_out=held_out)
-    if below < 0:
+    alpha = 1 - check_sensitivity(sensitivity)
+    ordered, cumulated = _cumulated(scores, weights)
+    n = cumulated[-1]
+    if held_out and alpha * (n + 1) < 1 - ROUNDING_ERROR:
+        need = required_n(sensitivity)
+        remedy = f"calibrate with at least {need:.0f}" if math.isfinite(need) else "no number of samples supports 1"
+        warn_user(
+            f"sensitivity={sensitivity} is not supported by {n:.0f} held-out samples or groups, so that every sample "
+            f"is accepted: {remedy}, or lower the sensitivity to at most {n / (n + 1):.3g}",
+            TooFewSamples,
+        )
         return -np.inf
-    if weights is None:
-        rank = min(int(below), len(values) - 1)
-        return float(np.partition(values, rank)[rank])
-    ordered, cumulated = _cumulated(values, weights)
+    below = (alpha * (n + 1) - 1 if held_out else alpha * n) + ROUNDING_ERROR
     return float(ordered[min(int(np.searchsorted(cumulated[1:], below, side="right")), len(ordered) - 1)])
 
 
@@ -170,8 +148,8 @@ def p_values(calibration: ArrayLike, scores: ArrayLike, weights: ArrayLike | Non
     >>> p_values([0.1, 0.2, 0.3, 0.4], [0.05, 0.2, 0.9])
     array([0.2, 0.6, 1. ])
     """
-    n = float(np.size(calibration) if weights is None else round(np.asarray(weights, dtype=float).sum(), 10))
-    return (1 + count_at_or_below(calibration, scores, weights)) / (n + 1)
+    ordered, cumulated = _cumulated(calibration, weights)
+    return (1 + _up_to(scores, ordered, cumulated)) / (cumulated[-1] + 1)
 
 
 def tail_p_values(calibration: ArrayLike, scores: ArrayLike, *, n_tail: int = 10) -> Floats:
@@ -272,14 +250,17 @@ def count_at_or_below(calibration: ArrayLike, scores: ArrayLike, weights: ArrayL
     >>> count_at_or_below([0.1, 0.2, 0.3], [0.2, float("nan")])
     array([2., 0.])
     """
-    ordered, cumulated = _cumulated(np.asarray(calibration, dtype=float), weights)
+    return _up_to(scores, *_cumulated(calibration, weights))
+
+
+def _up_to(scores: ArrayLike, ordered: Floats, cumulated: Floats) -> Floats:
     scores = np.asarray(scores, dtype=float)
-    ranks = np.searchsorted(ordered, rounded_up(np.where(np.isnan(scores), -np.inf, scores)), side="right")
-    return cumulated[ranks]
+    return cumulated[np.searchsorted(ordered, rounded_up(np.where(np.isnan(scores), -np.inf, scores)), side="right")]
 
 
-def _cumulated(scores: Floats, weights: ArrayLike | None) -> tuple[Floats, Floats]:
+def _cumulated(scores: ArrayLike, weights: ArrayLike | None) -> tuple[Floats, Floats]:
     """Sort the scores and cumulate their weights, from zero on."""
+    scores = np.asarray(scores, dtype=float)
     if weights is None:
         return np.sort(scores), np.arange(len(scores) + 1.0)
     order = np.argsort(scores, kind="stable")

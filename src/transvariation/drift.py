@@ -12,10 +12,13 @@ from numpy.typing import ArrayLike
 
 from transvariation._typing import Floats
 from transvariation.conformal_calibration import ConformalCalibration
-from transvariation.exceptions import OrderedScores, warn_user
-from transvariation.ordered import MIN_ORDERED, SIGNIFICANT_STANDARD_ERRORS, correlation_time, neighbor_correlation
+from transvariation.ordered import correlation_time, warn_if_ordered
 
 _BETS = np.array([-1.5, -0.75, 0.75, 1.5])  # negative bets gain from low p-values, positive bets from high ones
+_REMEDY = (
+    "the rate of false alarms does not hold; use block_length='auto', with reference scores of calibration='blocks' in "
+    "the order of time"
+)
 _TIMES = 3  # a block is so many correlation times long: means of neighboring blocks are then nearly independent
 
 
@@ -159,7 +162,7 @@ class DriftAlarm:
             )
         self.false_alarm, self.restart, self.block_length_ = false_alarm, restart, int(block_length)
         if self.block_length_ == 1:
-            _warn_if_ordered(scores)
+            warn_if_ordered(scores, remedy=_REMEDY)
         self._random = np.random.default_rng(random_state)
         self._seen: list[float] = np.sort(self._means(scores)).tolist()
         self._waiting: list[float] = []  # scores of an incomplete block
@@ -251,9 +254,7 @@ class DriftAlarm:
 
     def _means(self, scores: Floats) -> Floats:
         whole = len(scores) - len(scores) % self.block_length_
-        return (
-            scores[:whole] if self.block_length_ == 1 else scores[:whole].reshape(-1, self.block_length_).mean(axis=1)
-        )
+        return scores[:whole].reshape(-1, self.block_length_).mean(axis=1)
 
     def _p_value(self, score: float) -> float:
         """Rank a score among those seen and add it to them."""
@@ -277,20 +278,6 @@ class DriftAlarm:
 
 
 _LISTS = ("_seen", "_waiting", "_p_values", "_evidence")
-
-
-def _warn_if_ordered(scores: Floats) -> None:
-    finite = scores[np.isfinite(scores)]
-    if len(finite) < MIN_ORDERED:
-        return
-    correlation, deviation = neighbor_correlation(finite)
-    if deviation > SIGNIFICANT_STANDARD_ERRORS:
-        warn_user(
-            f"the reference scores of neighboring samples are correlated ({correlation:.2f}), so that the rate of "
-            "false alarms does not hold: use block_length='auto', with the reference scores of calibration='blocks' in "
-            "the order of time",
-            OrderedScores,
-        )
 
 
 def _scores(values: ArrayLike, name: str) -> Floats:

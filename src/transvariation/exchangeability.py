@@ -9,9 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import KDTree
-from scipy.stats import chi2, norm, rankdata
+from scipy.stats import chi2, norm
 
 from transvariation._typing import Bools, Floats, Indices
+from transvariation.ordered import neighbor_correlation, normal_scores
 from transvariation.validation import column_names
 
 MIN_SAMPLES = 8
@@ -181,12 +182,11 @@ def exchangeability_test(
         if order is not None or groups is not None:
             raise ValueError("a batch is tested without order and groups; test X for these in a call without new")
         added, added_names = _values(new, "new")
-        named = column_names(X) is not None and column_names(new) is not None
-        if added_names != names and (named or len(added_names) != len(names)):
-            raise ValueError(
-                f"new has the {len(added_names)} features {', '.join(added_names[:9])} and X the {len(names)} features "
-                f"{', '.join(names[:9])}; give the same features in the same order"
-            )
+        if len(added_names) != len(names):
+            raise ValueError(f"new has {len(added_names)} features and X has {len(names)}; give the same features")
+        if added_names != names and None not in (column_names(X), column_names(new)):
+            wrong = next(pair for pair in zip(added_names, names, strict=True) if pair[0] != pair[1])
+            raise ValueError(f"new has {wrong[0]!r} where X has {wrong[1]!r}; give the same features in the same order")
         tests = _two_sample_tests(values, added, names)
         tests.append(_neighbor_test(values, added, np.random.default_rng(random_state)))
     else:
@@ -217,24 +217,14 @@ def _labels(values: ArrayLike, n: int, name: str) -> Indices:
     given = np.asarray(values)
     if given.shape != (n,):
         raise ValueError(f"{name} has shape {given.shape} for {n} samples; give one value for each")
+    dates = given.dtype.kind in "mM"
+    missing = np.isnat(given) if dates else np.array([each is None or each != each for each in given.tolist()])
+    if missing.any():
+        raise ValueError(f"{name} is missing for {missing.sum()} of {n} samples; fill it, or drop these")
     try:
-        missing = int(np.sum(given != given)) or sum(each is None for each in given.tolist())
-        labels = np.unique(given, return_inverse=True)[1]
+        return np.unique(given, return_inverse=True)[1]
     except TypeError:
-        raise ValueError(
-            f"{name} holds values of several types that have no order; give numbers, dates or texts"
-        ) from None
-    if missing:
-        raise ValueError(f"{name} is missing for {missing} of {n} samples; fill it, or drop these")
-    return labels
-
-
-def _normal_scores(column: Floats) -> Floats:
-    """Convert a column to centred normal scores of its ranks, with unit mean square; zeros if it is constant."""
-    scores = norm.ppf(rankdata(column) / (len(column) + 1))
-    scores -= scores.mean()
-    square = float(np.mean(scores**2))
-    return scores / np.sqrt(square) if square > 1e-12 else np.zeros_like(scores)
+        raise ValueError(f"{name} holds values of several types; give numbers, dates or texts") from None
 
 
 def _serial_tests(
@@ -267,22 +257,14 @@ def _group_means(column: Floats, groups: Indices) -> Floats:
 
 
 def _order_tests(column: Floats, name: str) -> list[FeatureTest | None]:
-    scores, n = _normal_scores(column), len(column)
+    scores, n = normal_scores(column), len(column)
     position = np.arange(n) - (n - 1) / 2
     trend = float(scores @ position) / np.sqrt((position @ position) * n / (n - 1))
-    serial = float(scores[1:] @ scores[:-1])
-    mean = -1.0  # of the serial sum over permutations: (n - 1) products with mean -1 / (n - 1) each
-    fourth = float((scores**4).sum())
-    # Mean square of the sum over pairs of neighbors: equal, overlapping in one, or disjoint pairs.
-    equal = (n * n - fourth) / (n * (n - 1))
-    overlap = (2 * fourth - n * n) / (n * (n - 1) * (n - 2))
-    disjoint = (3 * n * n - 6 * fourth) / (n * (n - 1) * (n - 2) * (n - 3))
-    variance = (n - 1) * equal + 2 * (n - 2) * overlap + (n - 2) * (n - 3) * disjoint - mean**2
-    deviation = (serial - mean) / np.sqrt(variance) if scores.any() else 0.0
+    _, deviation = neighbor_correlation(column)
     blocks = np.arange(n) * min(_N_BLOCKS, n // 4) // n
     return [
         FeatureTest("trend", name, float(trend), float(2 * norm.sf(abs(trend)))),
-        FeatureTest("autocorrelation", name, float(deviation), float(norm.sf(deviation))),
+        FeatureTest("autocorrelation", name, deviation, float(norm.sf(deviation))),
         _difference_test("blocks", column, blocks, name),
     ]
 
@@ -290,7 +272,7 @@ def _order_tests(column: Floats, name: str) -> list[FeatureTest | None]:
 def _difference_test(test: str, column: Floats, labels: NDArray, name: str) -> FeatureTest | None:
     """Kruskal and Wallis's test with normal scores."""
     kept = ~np.isnan(column)
-    scores, labels = _normal_scores(column[kept]), np.unique(labels[kept], return_inverse=True)[1]
+    scores, labels = normal_scores(column[kept]), np.unique(labels[kept], return_inverse=True)[1]
     sizes = np.bincount(labels)
     if len(sizes) < 2 or len(scores) < MIN_SAMPLES or not scores.any() or sizes.max() < 2:
         return None
@@ -307,7 +289,7 @@ def _two_sample_tests(known: Floats, new: Floats, names: Sequence[str]) -> list[
         n, m = map(len, parts)
         if min(n, m) < 2:
             continue
-        scores = _normal_scores(np.concatenate(parts))
+        scores = normal_scores(np.concatenate(parts))
         centred = np.concatenate([scores[:n] - scores[:n].mean(), scores[n:] - scores[n:].mean()])
         for test, each in (("location", scores), ("spread", centred**2)):
             variance = np.mean((each - each.mean()) ** 2) * n * m / (n + m - 1)
@@ -325,7 +307,7 @@ def _neighbor_test(known: Floats, new: Floats, rng: np.random.Generator) -> Feat
     both = np.concatenate([known, new])
     both = both[:, ~np.isnan(both).all(axis=0)]
     filled = np.where(np.isnan(both), np.nanmedian(both, axis=0), both)
-    scaled = np.column_stack([_normal_scores(column) for column in filled.T])
+    scaled = np.column_stack([normal_scores(column) for column in filled.T])
     found = KDTree(scaled).query(scaled, min(_N_NEIGHBORS + 1, len(both)))[1][:, 1:]
     labels = np.arange(len(both)) >= len(known)
 

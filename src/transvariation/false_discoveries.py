@@ -198,11 +198,10 @@ def _envelope(n: int, m: int, alpha: float) -> tuple[NDArray[np.int_], NDArray[n
 
 def _selection(selected: ArrayLike, n: int) -> NDArray:
     chosen = np.asarray(selected)
-    if chosen.dtype != bool:
-        indices = chosen if chosen.size else chosen.astype(int)
-        if indices.dtype.kind in "iu" and len(np.unique(indices)) == indices.size and np.isin(indices, range(n)).all():
-            return indices
-    elif chosen.shape == (n,):
+    if not chosen.size:
+        return np.array([], dtype=int)
+    is_index = chosen.dtype.kind in "iu" and len(np.unique(chosen)) == chosen.size and np.isin(chosen, range(n)).all()
+    if is_index or (chosen.dtype == bool and chosen.shape == (n,)):
         return chosen
     raise ValueError(
         f"selected must be {n} values True or False, one for each p-value, or different indices from 0 to {n - 1}; got "

@@ -13,39 +13,43 @@ from transvariation.exceptions import OrderedScores, warn_user
 
 MIN_ORDERED = 20  # scores from which an autocorrelation is computed
 N_BLOCK_FOLDS = 10
-SIGNIFICANT_STANDARD_ERRORS = 4.0  # standard errors: exceeded by one sample of exchangeable scores in 30,000
+_SIGNIFICANT = 4.0  # standard errors: exceeded by one sample of exchangeable scores in 30,000
+_REMEDY = (
+    'the sensitivity may not hold for later samples: if the rows are in the order of time, use calibration="blocks"; '
+    "if they are replicates of items, give groups; a table that was sorted by its values needs neither"
+)
 
 
-def lag_correlations(scores: ArrayLike, n_lags: int) -> Floats:
-    """Compute the autocorrelations of the normal scores of a series at lags 1, 2, ..., `n_lags`.
-
-    Examples
-    --------
-    >>> lag_correlations([1, 2, 3, 4, 5, 6], 2).round(2)
-    array([0.46, 0.06])
-    """
-    normal = norm.ppf(rankdata(scores) / (len(np.asarray(scores)) + 1))
-    normal -= normal.mean()
-    total = float(normal @ normal)
-    if total <= 0:
-        return np.zeros(n_lags)
-    return np.array([normal[lag:] @ normal[:-lag] / total for lag in range(1, n_lags + 1)])
+def normal_scores(column: ArrayLike) -> Floats:
+    """Convert values to centered normal scores of their ranks, with unit mean square; zeros if all are equal."""
+    scores = norm.ppf(rankdata(column) / (np.size(column) + 1))
+    scores -= scores.mean()
+    square = float(np.mean(scores**2))
+    return scores / math.sqrt(square) if square > 1e-12 else np.zeros_like(scores)
 
 
 def neighbor_correlation(scores: ArrayLike) -> tuple[float, float]:
-    """Compute the correlation of neighboring scores and its distance from chance in standard errors.
+    """Compute the correlation of neighboring normal scores and its distance from chance in standard errors.
 
-    If the order has no meaning, the correlation is -1 / (n - 1) on average, with a variance of about 1 / n.
+    Mean and variance are those over all orders of the scores (Wald and Wolfowitz, 1943).
 
     Examples
     --------
     >>> correlation, deviation = neighbor_correlation(range(100))
     >>> round(correlation, 2), round(deviation, 1)
-    (0.94, 9.5)
+    (0.94, 9.6)
     """
-    n = len(np.asarray(scores))
-    correlation = float(lag_correlations(scores, 1)[0])
-    return correlation, (correlation + 1 / (n - 1)) * math.sqrt(n)
+    z = normal_scores(scores)
+    n, serial, fourth = len(z), float(z[1:] @ z[:-1]), float((z**4).sum())
+    if not fourth:
+        return 0.0, 0.0
+    # Mean products of two pairs of neighbors: equal pairs, pairs that share one, disjoint pairs.
+    equal = (n * n - fourth) / (n * (n - 1))
+    overlap = (2 * fourth - n * n) / (n * (n - 1) * (n - 2))
+    disjoint = (3 * n * n - 6 * fourth) / (n * (n - 1) * (n - 2) * (n - 3))
+    mean = -1.0  # (n - 1) products with a mean of -1 / (n - 1) each
+    variance = (n - 1) * equal + 2 * (n - 2) * overlap + (n - 2) * (n - 3) * disjoint - mean**2
+    return serial / n, (serial - mean) / math.sqrt(variance)
 
 
 def correlation_time(scores: ArrayLike) -> float:
@@ -59,10 +63,10 @@ def correlation_time(scores: ArrayLike) -> float:
     >>> correlation_time(rng.normal(size=1000)) < 1.3
     True
     """
-    values = np.asarray(scores, dtype=float)
-    if len(values) < MIN_ORDERED:
+    z = normal_scores(scores)
+    if len(z) < MIN_ORDERED or not z.any():
         return 1.0
-    correlations = np.append(1.0, lag_correlations(values, max(len(values) // 4, 3)))
+    correlations = np.array([z[lag:] @ z[: len(z) - lag] / len(z) for lag in range(len(z) // 4 + 1)])
     pairs = correlations[: 2 * (len(correlations) // 2)].reshape(-1, 2).sum(axis=1)
     negative = np.flatnonzero(pairs <= 0)
     kept = pairs[: negative[0]] if len(negative) else pairs
@@ -85,7 +89,7 @@ def block_folds(n: int, gap: int = 0, n_folds: int = N_BLOCK_FOLDS) -> list[tupl
     return [(rows[(rows < test[0] - gap) | (rows > test[-1] + gap)], test) for test in folds]
 
 
-def warn_if_ordered(scores: ArrayLike, groups: ArrayLike | None = None) -> None:
+def warn_if_ordered(scores: ArrayLike, groups: ArrayLike | None = None, *, remedy: str = _REMEDY) -> None:
     """Warn if the calibration scores of neighboring rows are correlated; with groups, the means of neighboring groups.
 
     Exchangeable samples raise this warning once in 30,000 fits.
@@ -98,11 +102,9 @@ def warn_if_ordered(scores: ArrayLike, groups: ArrayLike | None = None) -> None:
     if len(values) < MIN_ORDERED:
         return
     correlation, deviation = neighbor_correlation(values)
-    if deviation > SIGNIFICANT_STANDARD_ERRORS:
+    if deviation > _SIGNIFICANT:
         warn_user(
             f"the scores of neighboring {'rows' if groups is None else 'groups'} are correlated ({correlation:.2f}): "
-            "the sensitivity may not hold for later samples: if the rows are in the order of time, use "
-            'calibration="blocks"; if they are replicates of items, give groups; a table that was sorted by its values '
-            "needs neither",
+            + remedy,
             OrderedScores,
         )

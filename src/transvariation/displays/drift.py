@@ -146,7 +146,7 @@ class DriftDisplay:
         for each in alarm.alarms_:
             when = str(self.times[each.at]).removesuffix("T00:00:00.000000000")
             ax.axvline(self.times[each.at], color=RED, linewidth=1, label=f"alarm at {when}")
-        ax.set(xlabel="object" if np.issubdtype(self.times.dtype, np.integer) else "time")
+        ax.set(xlabel="sample" if np.issubdtype(self.times.dtype, np.integer) else "time")
         ax.set(ylabel="evidence of a change\n(powers of ten)")
         if len(alarm.alarms_) <= 3:
             ax.legend()
