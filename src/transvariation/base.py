@@ -469,10 +469,13 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         measured = ~np.isnan(known)
         center = np.where(measured, known, 0.0).sum(axis=0) / np.maximum(measured.sum(axis=0), 1)
         measured = ~np.isnan(new)
-        values, same = np.where(measured, new, 0.0), (units[:, None] == units).astype(float)
+        values = np.where(measured, new, 0.0)
         total, n = values.sum(axis=0), measured.sum(axis=0)
+        own_total, own_n = np.zeros((2, int(units.max()) + 1, new.shape[1]))
+        np.add.at(own_total, units, values)
+        np.add.at(own_n, units, measured)
         self._alignment = offset(total, n)
-        return rows - offset(total - same @ values, n - same @ measured)
+        return rows - offset(total - own_total[units], n - own_n[units])
 
     def _level(self, sensitivity: float | ArrayLike | None) -> Any:
         return self._sensitivity if sensitivity is None else sensitivity
