@@ -34,7 +34,7 @@ TOPICS = {
         "Minor components, sparse minor components and random projections.",
     ),
     "Feature selection": (("feature_selection",), "VIP, VarSel, and the stability of a selection."),
-    "Data": (("datasets",), "Glass fragments, simulated scenarios and a simulated plant."),
+    "Data": (("datasets",), "Glass fragments, days of a plant, simulated scenarios and a simulated plant."),
     "Model files": (("persistence",), "Save and load models without pickle."),
 }
 

@@ -73,7 +73,7 @@ def found_days() -> str:
     rest = {name: count for name, (count, total) in found.items() if count < total}
     total = next(iter(found.values()))[1]
     if set(rest) != {name for name in found if "2 last components" in name}:
-        raise ValueError(f"the conclusion of the plant tutorial no longer holds: {found}")
+        raise ValueError(f"the conclusion of the page on plants no longer holds: {found}")
     *first, last = (name.replace(", all sensors", "").replace(", random", " over random") for name in whole)
     names = f"{', '.join(first)} and {last}"
     return say("found_days", total=total, names=names, fewest=min(rest.values()), most=max(rest.values()))

@@ -469,10 +469,10 @@ def test_the_share_of_training_targets_is_that_of_the_kept_rows():
     assert set(shares.drop(["PAM-TOCC_df", "TOCC_df"]).round(1)) == {90.0}
 
 
-def test_the_plant_tutorial_concludes_from_the_kept_study(tmp_path):
+def test_the_page_on_plants_concludes_from_the_kept_study(tmp_path):
     results = extension("study_results")
     results.write(tmp_path)  # raises an error if the conclusion on the classifiers no longer holds
-    page = (DOCS / "tutorials" / "plant.md").read_text(encoding="utf-8")
+    page = (DOCS / "explanation" / "plants.md").read_text(encoding="utf-8")
     assert "../_generated/found_days.md" in page
     table = pd.read_csv(DOCS / "results" / "water" / "classifiers.csv", index_col="classifier")
     found, total = table["faulty days found"].str.split(" of ", expand=True).astype(int).to_numpy().T

@@ -1,7 +1,10 @@
-"""A small simulated plant with faults, in the manner of the Tennessee Eastman process."""
+"""Plants: days of a water treatment plant, and one simulated in the manner of the Tennessee Eastman process."""
+
+from importlib.resources import as_file, files
 
 import numpy as np
 import pandas as pd
+from sklearn.utils import Bunch
 
 FAULTS = {
     0: "none",
@@ -31,6 +34,42 @@ _NOISE = {  # standard deviation of each sensor
     "separator level": 0.3,
     "product purity": 0.1,
 }
+
+
+def load_water_treatment() -> Bunch:
+    """Load 527 days of an urban waste water treatment plant, measured by 38 sensors; 14 days are faulty.
+
+    Returns
+    -------
+    Bunch
+        ``normal``: the 513 normal days, ``faulty``: the 14 days on which the plant failed, both in the order of the
+        calendar, with NaN where a sensor has no value; ``states``: what went wrong on each faulty day; ``DESCR``:
+        origin and licence. The dates are the index of every table.
+
+    See Also
+    --------
+    transvariation.datasets.make_plant : A simulated plant.
+
+    Examples
+    --------
+    >>> from transvariation.datasets import load_water_treatment
+    >>> water = load_water_treatment()
+    >>> water.normal.shape, water.faulty.shape, water.states.iloc[0]
+    ((513, 38), (14, 38), 'settler-1')
+    """
+    data = files("transvariation.datasets") / "data"
+    with as_file(data / "water_treatment.csv.gz") as path:
+        table = pd.read_csv(path)
+    days = pd.to_datetime(table.pop("DAY"), format="%d/%m/%y").dt.strftime("%Y-%m-%d")
+    table = table.set_index(days.rename("day")).sort_index()
+    states = table.pop("state")
+    normal = states == "normal"
+    return Bunch(
+        normal=table[normal],
+        faulty=table[~normal],
+        states=states[~normal],
+        DESCR=(data / "water_treatment.md").read_text(encoding="utf-8"),
+    )
 
 
 def make_plant(
@@ -64,6 +103,7 @@ def make_plant(
     See Also
     --------
     transvariation.monitoring.monitor : Watch such a plant.
+    transvariation.datasets.load_water_treatment : Days of a real plant.
 
     References
     ----------
