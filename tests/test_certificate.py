@@ -76,7 +76,7 @@ def test_bound_with_groups_holds_whether_replicates_agree_or_not(alike):
     rng, n, size = np.random.default_rng(1), 80, 3
     weights = group_weights(np.repeat(np.arange(n), size))
     held, inside = [], []
-    for _ in range(600):
+    for _ in range(300):
         calibration = ConformalCalibration(groups_with_common_scores(rng, n, size, alike), weights=weights)
         report = calibration.coverage_report(0.85, confidence=0.9)
         held.append(1 - calibration.thresholds(0.85)[0] >= report.sensitivity_bound)
@@ -103,7 +103,7 @@ def test_band_is_narrower_in_the_tail_than_kolmogorovs():
 
 def test_a_guaranteed_threshold_keeps_its_promise_for_nineteen_in_twenty_classifiers():
     rng, held = np.random.default_rng(3), []
-    for _ in range(200):
+    for _ in range(100):
         classifier = NeighborTOCC(calibration="split").fit(rng.normal(size=(120, 2)))
         classifier.set_sensitivity(0.85, confidence=0.95)
         held.append(np.mean(classifier.predict(rng.normal(size=(1_500, 2))) == 1) >= 0.85)

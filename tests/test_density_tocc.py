@@ -215,7 +215,7 @@ def test_imprecise_target_samples_are_refused_when_fitted(monkeypatch):
         DensityTOCC(density="gaussian").fit(X)
 
 
-@pytest.mark.parametrize("n", [17, 18, 19, 20, 22, 23])
+@pytest.mark.parametrize("n", [17, 18, 20, 23])
 @pytest.mark.filterwarnings("ignore::transvariation.exceptions.RejectsNothing")
 def test_fresh_sensitivity_with_about_as_many_samples_as_variables(n):
     """The full sample covariance is close to singular here, and a bandwidth from it rejected nearly all samples."""

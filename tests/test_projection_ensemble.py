@@ -28,7 +28,6 @@ SMALL = {"n_projections": 9, "n_candidates": 5, "random_state": 0}
 @parametrize_with_checks(
     [
         ProjectionEnsemble(n_components=1, **SMALL),
-        ProjectionEnsemble(PAMTOCC(n_clusters=1), **SMALL),
         ProjectionEnsemble(OneClassSVM(), **SMALL),
     ]
 )

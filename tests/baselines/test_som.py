@@ -9,7 +9,7 @@ from transvariation.baselines import SOMOCC
 def test_quantisation_errors_of_kohonen(reference, name, setting, rate):
     expected = reference.case("case08_som_kmeans")[name][setting]
     X, Z = reference.table(name), reference.table(f"{name}_query")
-    maps = [SOMOCC(learning_rate=rate, random_state=seed).fit(X) for seed in range(10)]
+    maps = [SOMOCC(learning_rate=rate, random_state=seed).fit(X) for seed in range(5)]
     for key, value in {
         "mean_distance": np.mean([m.quantization_error_ for m in maps]),
         "mean_squared_distance": np.mean([m.score_samples(X) ** 2 for m in maps]),

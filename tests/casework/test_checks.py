@@ -68,7 +68,7 @@ def test_checks_of_simulated_controls_warn_as_often_as_stated(n_fragments, n_rep
     """Heavy tails, and fragments that differ as much as replicates do: 1 % of the controls may be reported."""
     rng = np.random.default_rng(5)
     warned = {"homogeneity": 0, "outlying replicate": 0, "drift": 0}
-    for _ in range(60):
+    for _ in range(40):
         pane = make_panes(1, p, rng, n_fragments=n_fragments, n_replicates=n_replicates)[0][0]
         sizes = rng.integers(1, n_replicates + 1, n_fragments) if unequal else [n_replicates] * n_fragments
         X = np.concatenate([x[:r] for x, r in zip(pane, sizes, strict=True)])
@@ -81,7 +81,7 @@ def test_checks_of_simulated_controls_warn_as_often_as_stated(n_fragments, n_rep
         ):
             if check is not None:
                 warned[check.name] += check.significant
-    assert all(count <= 3 for count in warned.values()), warned
+    assert all(count <= 2 for count in warned.values()), warned
 
 
 def test_rows_twice_under_one_label_and_equal_recovered_fragments_are_reported():

@@ -51,7 +51,7 @@ def test_pairs_of_one_source_are_separated_rarely_and_those_of_two_sources_often
         return rng.normal(size=(n, p)) + rng.normal(size=(n, 1))
 
     same, other = [], []
-    for _ in range(60):
+    for _ in range(30):
         recovered = np.concatenate([fragments(3), fragments(3) + 4 * rng.normal(size=p)])
         separated = _control_pair_p_values(fragments(n), recovered) <= 0.1
         same += [separated[i, j] for i, j in ((0, 1), (0, 2), (1, 2), (3, 4), (3, 5), (4, 5))]

@@ -154,7 +154,7 @@ def test_a_model_file_keeps_the_preprocessing(tables, tmp_path, steps):
     ("method", "steps", "prefix"),
     [("neighbor", None, "X"), ("neighbor", "snv,sg1", ""), ("neighbor", "msc", ""), ("ddsimca", "snv,sg1", "")],
 )
-@pytest.mark.parametrize("repeats", [3, pytest.param(30, marks=pytest.mark.long)])
+@pytest.mark.parametrize("repeats", [1, pytest.param(30, marks=pytest.mark.long)])
 def test_spectra_that_lack_bands_are_scored_as_judge_does_and_rejected_as_rarely(
     tmp_path, method, steps, prefix, repeats
 ):
@@ -251,9 +251,10 @@ def test_two_groups_are_found_with_more_variables_than_fragments_and_normal_ones
 def wide():
     rng = np.random.default_rng(5)
     axis = np.linspace(1000, 1600, 1841)
-    return spectra(15, rng, axis=axis, prefix="k"), spectra(45, rng, 12.0, axis=axis)
+    return spectra(15, rng, axis=axis, prefix="k"), spectra(20, rng, 12.0, axis=axis)
 
 
+@pytest.mark.long  # a matter of time, which make test does not measure
 def test_a_wide_table_takes_a_few_times_the_classifier_alone(wide):
     known, new = wide
 
@@ -283,13 +284,13 @@ def test_the_report_of_a_wide_table_is_short(wide):
 
 def test_memory_of_a_wide_table_grows_with_the_number_of_variables_not_its_square():
     rng = np.random.default_rng(6)
-    axis = np.linspace(1000, 1600, 2500)
+    axis = np.linspace(1000, 1600, 1000)
     known, new = spectra(9, rng, axis=axis, prefix="k"), spectra(2, rng, 12.0, axis=axis)
     tracemalloc.start()
     judge(known, new, preprocess="snv,sg1")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 2500**2 * 8 / 2
+    assert peak < 1000**2 * 8 / 2
 
 
 def test_many_variables_without_an_axis_are_reported_briefly():

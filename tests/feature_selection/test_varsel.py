@@ -10,7 +10,7 @@ from transvariation.feature_selection.varsel import regression_bic
 QUICK = GaussianMixtureBIC(n_components=(1, 2), models=("EEE", "VVV"))
 
 
-@parametrize_with_checks([VarSel(1, mixture=QUICK), VarSel(mixture=QUICK)])
+@parametrize_with_checks([VarSel(1, mixture=QUICK)])
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 

@@ -1,16 +1,23 @@
 """The page of the glass study."""
 
 import json
+from functools import partial
 
 import pandas as pd
 from click.testing import CliRunner
 
+from transvariation import GaussianMixtureBIC, ProjectionEnsemble, VarSel
+from transvariation.calibration import calibration_folds
 from transvariation.cli import main
 from transvariation.studies import glass
 
 
 def test_the_command_writes_all_files(tmp_path, monkeypatch):
+    # Its numbers are tested beside the study: here few projections and a short search will do.
     monkeypatch.setattr(glass, "FOLDS", 2)
+    monkeypatch.setattr(glass, "calibration_folds", lambda mode, X: calibration_folds(mode, X)[:2])
+    monkeypatch.setattr(glass, "ProjectionEnsemble", partial(ProjectionEnsemble, n_projections=3))
+    monkeypatch.setitem(glass.REDUCTIONS, "varSel", lambda: VarSel(2, mixture=GaussianMixtureBIC((1, 2), ["EEE"])))
     arguments = ["study", "glass", "--out", str(tmp_path), "--seeds", "2", "--repeats", "1", "--jobs", "1"]
     result = CliRunner().invoke(main, arguments, catch_exceptions=False)
     assert result.exit_code == 0, result.output

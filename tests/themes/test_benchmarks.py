@@ -96,16 +96,6 @@ def test_a_kept_table_says_when_and_with_which_version_it_was_measured(section, 
     assert kept == set(pd.read_csv(RESULTS / "measured.csv")["table"])
 
 
-@pytest.mark.slow
-def test_intervals_of_a_validation_contain_the_true_rates(section):
-    """The short form of the benchmark: its first databases."""
-    validation = section("validation")
-    found = {kind: [validation.one_database(kind, 60, 0)] for kind in ("Gaussian", "heavy-tailed")}
-    rates = [pair for databases in found.values() for each in databases for pair in each.values()]
-    assert sum(rate.low <= true <= rate.high for rate, true in rates) == 4
-    assert validation.coverage(found)[-1]["intervals"] == len(rates) == 4
-
-
 def test_scott_knott_separates_means_as_by_hand(section):
     """Two clusters of means far apart are two groups; equal means are one (Scott and Knott, 1974)."""
     validation = section("validation")

@@ -171,7 +171,10 @@ def test_order_of_training_samples(name):
 
 @pytest.mark.parametrize("grouped", [False, True])
 @pytest.mark.parametrize("calibration", ["loo", "cv", "split"])
-@pytest.mark.parametrize("name", sorted(EVERY.keys() - BY_POSITION))
+# Those that are listed with another calibration besides are the same here.
+@pytest.mark.parametrize(
+    "name", sorted(n for n in EVERY.keys() - BY_POSITION if not n.endswith((" loo", " cv", " split")))
+)
 def test_order_of_samples_and_features_and_units_together(name, calibration, grouped):
     """Also of the calibration samples, which tie with themselves, alone or together."""
     X, Z = data()[0], np.concatenate(data())
@@ -183,7 +186,7 @@ def test_order_of_samples_and_features_and_units_together(name, calibration, gro
     second.fit(((X + [4.0, -2.0, 64.0]) * unit)[rows][:, columns], groups=groups[rows])
     new = ((Z + [4.0, -2.0, 64.0]) * unit)[:, columns]
     np.testing.assert_allclose(results(second, new), results(first, Z), atol=1e-9)
-    some = slice(None, None, 4)  # known ones and new ones
+    some = slice(2, None, 7)  # known ones and new ones
     np.testing.assert_array_equal(np.concatenate([results(first, z[None]) for z in Z[some]]), results(first, Z)[some])
 
 
