@@ -52,22 +52,44 @@ class TestSpectra:
             (block,) = read_chunks(other, list(known.columns))
             np.testing.assert_array_equal(block.X, known)
 
-    @pytest.mark.parametrize("grid", [np.arange(1099, 1203, 2), np.arange(1096, 1208, 4), np.arange(1203, 1097, -2)])
+    @pytest.mark.parametrize("grid", [np.arange(1099, 1203, 2), np.arange(1099.5, 1203), np.arange(1203, 1097, -2)])
     def test_another_grid_is_interpolated_and_said(self, grid):
         known, new = self.smooth(np.arange(1100, 1200, 2)), self.smooth(grid)
         pair = read_pair(known, new)
         assert pair.features == tuple(known.columns)
-        np.testing.assert_allclose(pair.recovered.X, known, atol=2e-3)  # (step / 50)^2 / 8, and twice the step
+        np.testing.assert_allclose(pair.recovered.X, known, atol=2e-3)  # (step / 50)^2 / 8
         (note,) = [note for note in pair.notes if note.code == "resampled"]
         assert "interpolated to the 50 positions from 1100 to 1198" in note.message
         blocks = list(read_chunks(new.assign(id=[f"S{i}" for i in range(5)]), list(known.columns), rows=2))
         np.testing.assert_array_equal(np.concatenate([block.X for block in blocks]), pair.recovered.X)
         assert blocks[0].ids == ("S0", "S1")
 
+    def test_spectra_are_compared_at_the_positions_that_are_farther_apart(self):
+        """Between them a coarse spectrum is smoother than any that was measured there, and would be rejected."""
+        known, new = self.smooth(np.arange(1100, 1200, 2)), self.smooth(np.arange(1098, 1208, 5))
+        pair = read_pair(*(spectra.assign(fat=[3.5, 4.1, 3.9, 4.4, 3.2]) for spectra in (known, new)))
+        assert pair.features == ("fat", *(str(x) for x in range(1103, 1203, 5)))
+        np.testing.assert_array_equal(pair.recovered.X[:, 1:], new.loc[:, "1103":"1198"])
+        np.testing.assert_allclose(pair.control.X[:, 1:], new.loc[:, "1103":"1198"], atol=1e-3)
+        (note,) = [note for note in pair.notes if note.code == "coarser"]
+        assert "at 22 positions from 1098 to 1203, farther apart than those of the known spectra" in note.message
+        (block,) = read_chunks(new, list(known.columns), gaps=True)
+        assert block.features == pair.features[1:]
+        with pytest.raises(TableError, match="the positions are 5 apart, those needed 2"):
+            list(read_chunks(new, list(known.columns)))
+
+    def test_a_grid_shifted_beyond_the_ends_lacks_these(self):
+        known, new = self.smooth(np.arange(1100, 1200, 2)), self.smooth(np.arange(1101, 1199, 2))
+        pair = read_pair(known, new)
+        assert pair.features == tuple(known.columns[1:-1])
+        assert "2 of 50 positions are missing (1100, 1198)" in str([note.message for note in pair.notes])
+        (block,) = read_chunks(new, list(known.columns), gaps=True)
+        np.testing.assert_array_equal(block.X, pair.recovered.X)
+
     def test_a_range_outside_is_refused_in_one_line(self):
-        known, new = self.smooth(np.arange(1100, 1200, 2)), self.smooth(np.arange(1131, 1301, 2))
+        known, new = self.smooth(np.arange(1100, 1200, 2)), self.smooth(np.arange(1151, 1301, 2))
         (found,) = problems(known, new, names=("c", "r"))
-        assert found.startswith("r: the positions go from 1131 to 1299, those needed from 1100 to 1198")
+        assert found.startswith("r: the positions go from 1151 to 1299, those needed from 1100 to 1198")
         with pytest.raises(TableError, match="positions between 1138 and 1160 are missing, in a gap"):
             list(read_chunks(known.drop(columns=[str(x) for x in range(1140, 1160, 2)]), list(known.columns)))
 

@@ -18,10 +18,12 @@ from transvariation.casework.settings import CaseSettings
 from transvariation.casework.variables import check_without, select_ranges, spectral_axis
 from transvariation.persistence import ModelFileError, load, read_about, save
 from transvariation.tables import Table, TableError, TableSettings, apply_policy, read_chunks, read_table
+from transvariation.tables.axis import interpolated
 from transvariation.tables.pairing import unit_problems
 from transvariation.tables.problems import printable
 
 COLUMNS = ("id", "verdict", "p_value", "tp", "model")
+READ_OTHERWISE = ("resampled", "coarser", "missing-bands")  # notes on spectra
 MODEL_DIGITS = 12  # of the SHA-256: enough to tell models apart in every line of a long table
 
 
@@ -120,7 +122,8 @@ def score_table(
 
     A sample is a row, or, where the first rows repeat the label of a fragment, the mean of its rows. The table may be
     larger than memory, if the means of its samples are not. The output appears under its name only when it is complete.
-    Where bands of a spectrum are missing, the classifier is fitted again to the others, as :func:`judge` does.
+    Where bands of a spectrum are missing, or its positions are farther apart, the classifier is fitted again to the
+    positions that are there, as :func:`judge` does.
 
     Parameters
     ----------
@@ -160,11 +163,10 @@ def score_table(
                 control.get("units", {}), control.get("file", "the control"), block, block.features
             ):
                 raise TableError(problems)
-            notes = notes or tuple(str(note) for note in block.notes if note.code in ("resampled", "missing-bands"))
+            notes = notes or tuple(str(note) for note in block.notes if note.code in READ_OTHERWISE)
             if len(block.features) < len(names):
-                there = list(block.lookup(names, options["units"]))
-                classifier, found = _without_bands(classifier, about.get("settings"), names, there)
-                warned, names = list(found), there
+                classifier, found = _at_positions(classifier, about.get("settings"), names, block.features)
+                warned, names = list(found), list(block.features)
             keys = block.fragment_keys
             if not scored and means is None and keys is not None and len(set(keys)) < len(keys):
                 means = Means({})
@@ -181,9 +183,9 @@ def score_table(
     return Scored(scored, rejected, sum(lost), words, used_features(classifier, names)[0], sha256, unit, notes)
 
 
-def _without_bands(classifier: Any, settings: Any, names: Sequence[str], there: Sequence[str]) -> tuple[Any, Any]:
+def _at_positions(classifier: Any, settings: Any, names: Sequence[str], there: Sequence[str]) -> tuple[Any, Any]:
     """Fit the classifier of spectra again, to the positions that are there; return it and its warnings."""
-    rows = pd.DataFrame(classifier.samples_, columns=list(names))[list(there)]
+    rows = pd.DataFrame(interpolated(classifier.samples_, names, there), columns=list(there))
     how = CaseSettings.from_dict(settings)
     return fit_classifier(how, classifier.sensitivity, rows, classifier.sample_groups_)
 

@@ -1,4 +1,4 @@
-"""Spectra measured at other positions than wanted: interpolated to those within the range, else refused."""
+"""Spectra measured at other positions than wanted: interpolated to the coarser ones within the range, else refused."""
 
 import re
 from collections import Counter
@@ -13,6 +13,7 @@ from transvariation.tables.grid import Block, Grid
 from transvariation.tables.headers import MIN_POSITIONS, split_unit
 
 COARSEST = 5.0  # times the wanted step: a wider gap between positions is a band that was not measured
+COARSER = 1.1  # times the wanted step: between such positions a spectrum is not known as well as the wanted ones
 _POSITION = re.compile(
     r"(\D*?)([-+]?[0-9]{1,12}(?:[.,][0-9]{1,12})?) ?(?:nm|µm|um|cm-1|cm\^-1|cm⁻¹|ppm)?", re.IGNORECASE
 )
@@ -75,9 +76,10 @@ class Resampling(NamedTuple):
 def find_resampling(grid: Grid, wanted: Sequence[str], *, all_needed: bool) -> tuple[Resampling | None, list[str]]:
     """Decide whether the spectra of a table are to be interpolated to the positions of variables.
 
-    None if the table has these positions, or if it or the wanted variables are no spectra. Unless all are needed, so
-    does a table of which most positions are wanted and some are missing: the others are compared. The wanted variables
-    that can be compared are returned as well.
+    None if the table has these positions, or if it or the wanted variables are no spectra; unless all are needed, also
+    if most positions are there, which are compared, and if its positions are farther apart: spectra interpolated
+    between them differ from all that were measured there, so that the others are compared at these. The variables that
+    can be compared are returned as well.
     """
     names = {x: name for name, x in positions(wanted).items()}
     at = {name: j for j, name in enumerate(grid.header)}
@@ -85,32 +87,52 @@ def find_resampling(grid: Grid, wanted: Sequence[str], *, all_needed: bool) -> t
     if len(names) < MIN_POSITIONS or len(own) < 2 or own.keys() >= names.keys():
         return None, list(wanted)
     here, there = np.array(sorted(own)), np.array(sorted(names))
-    inside = here[0] <= there[0] and there[-1] <= here[-1]
-    around = here[(here >= there[0] - np.diff(there)[0]) & (here <= there[-1] + np.diff(there)[-1])]
+    inside = there[(there >= here[0]) & (there <= here[-1])]
+    params = {"low": here[0], "high": here[-1], "first": there[0], "last": there[-1], "n": len(here), "m": len(inside)}
+    step = np.median(np.diff(there))
+    around = here[(here >= inside[:1].sum() - step) & (here <= inside[-1:].sum() + step)]
     gaps = np.diff(around)
-    is_fine = len(gaps) > 0 and gaps.max() <= COARSEST * np.median(np.diff(there))
-    params = {"low": here[0], "high": here[-1], "first": there[0], "last": there[-1]}
-    if inside and is_fine:
-        grid.problems.note("resampled", n=len(here), m=len(there), **params)
+    is_covered = len(inside) == len(there) if all_needed else 2 * len(inside) >= len(there)
+    if is_covered and len(gaps) and gaps.max() <= COARSEST * step and not own.keys() >= set(inside):
+        lacking = {names[x] for x in set(there) - set(inside)}
+        if np.median(gaps) > COARSER * step:
+            if all_needed:
+                raise grid.problems.stop("coarse-axis", step=float(np.median(gaps)), other=float(step))
+            grid.problems.note("coarser", **params)
+            within = [grid.header[own[x]] for x in here if there[0] <= x <= there[-1]]
+            return None, [*(name for name in wanted if name not in names.values()), *within]
+        grid.problems.note("resampled", **params | {"first": inside[0], "last": inside[-1]})
         kept = [j for j in range(len(grid.header)) if j not in own.values()]
-        header = [*(grid.header[j] for j in kept), *(names[x] for x in there)]
-        return Resampling([own[x] for x in here], here, there, kept, header), list(wanted)
+        header = [*(grid.header[j] for j in kept), *(names[x] for x in inside)]
+        left = [name for name in wanted if name not in lacking]
+        return Resampling([own[x] for x in here], here, inside, kept, header), left
     if not all_needed and 2 * len(own.keys() & names.keys()) >= min(len(own), len(names)):
         lacking = {name for x, name in names.items() if x not in own}
         return None, [name for name in wanted if name not in lacking]
-    if not inside:
+    if not is_covered:
         raise grid.problems.stop("outside-axis", **params)
     widest = int(np.argmax(gaps)) if len(gaps) else 0
     low, high = (around[widest], around[widest + 1]) if len(gaps) else (there[0], there[-1])
     raise grid.problems.stop("gap-in-axis", low=low, high=high)
 
 
+def interpolated(X: Floats, features: Sequence[str], wanted: Sequence[str]) -> Floats:
+    """Interpolate spectra to the positions of other variables; variables of the same name are taken as they are."""
+    own, new, place = positions(features), positions(wanted), {name: j for j, name in enumerate(features)}
+    known = sorted(own, key=own.__getitem__)
+    x, at, goals = [own[name] for name in known], [place[name] for name in known], [new.get(name) for name in wanted]
+    spectra = np.array([np.interp(np.array(goals, dtype=float), x, row[at]) for row in X]).reshape(len(X), len(wanted))
+    same = [j for j, name in enumerate(wanted) if name in place]
+    spectra[:, same] = X[:, [place[wanted[j]] for j in same]]
+    return spectra
+
+
 def missing_bands(wanted: Sequence[str], lacking: Collection[str]) -> dict[str, Any]:
-    """Describe as ranges the positions of a spectrum that a table lacks; empty unless there are two."""
+    """Describe as ranges the positions of a spectrum that a table lacks; empty if it lacks none."""
     names = {x: name for name, x in positions(wanted).items()}
     axis = sorted(names)
     missing = np.array([names[x] in lacking for x in axis], dtype=bool)
-    if len(names) < MIN_POSITIONS or missing.sum() < 2:
+    if len(names) < MIN_POSITIONS or not missing.any():
         return {}
     edges = np.flatnonzero(np.diff(np.concatenate([[False], missing, [False]]).astype(int)))
     pairs = [(axis[first], axis[after - 1]) for first, after in edges.reshape(-1, 2)]

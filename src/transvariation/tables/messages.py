@@ -120,6 +120,8 @@ MESSAGES = {
     " out in both tables",
     "outside-axis": "the positions go from {low:g} to {high:g}, those needed from {first:g} to {last:g}; measure"
     " the whole range, or fit to a range that both have",
+    "coarse-axis": "the positions are {step:g} apart, those needed {other:g}; measure at steps as small, or fit again to"
+    " spectra at the larger steps",
     "gap-in-axis": "the positions between {low:g} and {high:g} are missing, in a gap too wide to interpolate across;"
     " measure them, or fit without them",
     "transposed": "the rows are variables ({names}) and the columns are objects ({objects}); transpose the table, so"
@@ -133,6 +135,8 @@ MESSAGES = {
     # notes
     "resampled": "spectra at {n} positions from {low:g} to {high:g}, interpolated to the {m} positions from {first:g}"
     " to {last:g} that they are compared at",
+    "coarser": "spectra at {n} positions from {low:g} to {high:g}, farther apart than those of the known spectra, which"
+    " are interpolated to them and compared there",
     "missing-bands": "{n} of {m} positions are missing ({bands!s}); the others are compared",
     "long-table": "a table of one value per row: the values of {value} became one column for each {name}: {columns}",
     "unused-uncertainty": "not used: taken for the uncertainty or detection limit of {variable}; name it among the"

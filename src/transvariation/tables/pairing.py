@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from transvariation.tables.axis import missing_bands, positions
+from transvariation.tables.axis import interpolated, missing_bands, positions
 from transvariation.tables.grid import Limits
 from transvariation.tables.headers import locate, same_unit, similar
 from transvariation.tables.opening import TableSource
@@ -180,12 +180,31 @@ def read_pair(
     second, found_too = _attempt(read_table, recovered, name=names[1], settings=own[1], **common)
     problems = _advised(found, found_too)
     if first is not None and second is not None:
+        if any(note.code == "coarser" for note in second.notes):
+            first = _at_positions_of(second, first)
         if not problems:
             return align(first, second, features=features, missing=missing)
         theirs = _matched(first, second)
         for table in (first.select(list(theirs)), second.select(theirs)):
             problems += _attempt(apply_policy, table, missing)[1]
     raise TableError(problems)
+
+
+def _at_positions_of(coarse: Table, table: Table) -> Table:
+    """Interpolate the spectra of a table to the positions of another within their range; keep its other variables."""
+    own = positions(table.features)
+    low, high = min(own.values()), max(own.values())
+    others = [name for name in table.features if name not in own]
+    there = [name for name, x in positions(coarse.features).items() if low <= x <= high and name not in others]
+    names, headers = (*others, *there), dict.fromkeys(there) | table.headers
+    return replace(
+        table,
+        features=names,
+        X=interpolated(table.X, table.features, names),
+        below=None,
+        units={name: table.units[name] for name in names if name in table.units},
+        headers={name: headers[name] or name for name in names},
+    )
 
 
 def _attempt(step: Callable[..., Table], *args: Any, **options: Any) -> tuple[Any, list[Problem]]:

@@ -160,7 +160,7 @@ def read_chunks(
         As for :func:`read_table`; a block has no median to impute.
     gaps : bool, default=False
         Whether some of the features, if they are positions of a spectrum, may not be in the table: the blocks have the
-        others, and a note names the bands that are missing.
+        others, and a note names the bands that are missing; or the table's own positions, if these are farther apart.
     progress : callable, default=None
         Called after every block with the share of the file that was read.
     left_out : callable, default=None
@@ -197,6 +197,8 @@ def read_chunks(
         for part, done in _read_parts(grid, limits, rows, given, how.drop_summary_rows, gaps):
             grid.problems.check()
             found = part.lookup(features, units or {})  # all but missing bands are there, or there is a problem
+            if len(found) < len(part.features):  # at positions that are farther apart
+                found = {name: name for name in part.features}
             wanted = {name if name in (units or {}) else own: own for name, own in found.items()}
             block = apply_policy(join([part], notes=grid.problems.notes).select(wanted), missing, in_block=True)
             block = by_numbered_names(block) if how.numbered_names == "replicates" else block
@@ -243,7 +245,8 @@ def _read_parts(
             resampling, there = find_resampling(grid, wanted, all_needed=all_needed)
             if given["features"] and len(there) < len(wanted):
                 given = given | {"features": there}
-                grid.problems.note("missing-bands", **missing_bands(wanted, set(wanted) - set(there)))
+                if all(note.code != "coarser" for note in grid.problems.notes):
+                    grid.problems.note("missing-bands", **missing_bands(wanted, set(wanted) - set(there)))
             view = grid if resampling is None else copy(grid)
         if resampling is not None:
             block = resampling.apply(grid, block)
