@@ -696,6 +696,7 @@ def test_preview_refuses_in_words(client, spectra, asked, words):
     assert answer.status_code in (400, 422)
     assert words in answer.json()["problems"][0]["message"]
     assert client.post(f"/api/cases/{case}/preview", json=[1]).status_code == 400
+    assert client.post(f"/api/cases/{case}/preview", content="[" * 9999).status_code == 400
     assert client.post("/api/cases/none/preview", json={}).status_code == 404
 
 
@@ -841,19 +842,30 @@ def test_a_saved_case_can_be_opened(client, judged):
     assert moved["model"]["sensitivity"] == 0.5
 
 
-@pytest.mark.parametrize("content", [b"", b"{}", b"[1]", b'"x"', b'{"schema": 1}', b"\xff", b"id,K\nA,1\n"])
+@pytest.mark.parametrize("content", [b"", b"{}", b"[1]", b'"x"', b'{"schema": 1}', b"\xff", b"id,K\nA,1\n", b"[" * 9999])
 def test_what_is_no_saved_case_is_refused_in_words(client, content):
     answer = client.post("/api/saved", files={"saved": ("x.json", content)})
     assert answer.status_code == 422
     assert answer.json()["problems"][0]["message"].startswith("x.json is not a case")
 
 
-def test_damaged_saved_cases_are_refused_in_words(client, judged):
-    _, result = judged
-    for name in ("inputs", "model", "conclusions", "settings"):
-        for value in (None, 3, [], {}, [1], "x"):
-            answer = client.post("/api/saved", files={"saved": ("x.json", json.dumps(result | {name: value}).encode())})
-            assert answer.status_code in (200, 422), (name, value)
+def test_damaged_saved_cases_are_refused_in_words(judged):
+    """What a worker does not foresee ends it; here it would be raised."""
+    rng, answers = np.random.default_rng(0), []
+    for value in [None, 3, [], {}, [1], "x", -1.5, True] * 10:
+        damaged = place = json.loads(json.dumps(judged[1]))
+        key = "model"
+        while isinstance(place, dict | list) and len(place):
+            keys = list(place) if isinstance(place, dict) else range(len(place))
+            inside, key = place, keys[rng.integers(len(keys))]
+            place = inside[key] if rng.random() < 0.8 else None
+        inside[key] = value
+        session, content = Session(lambda step, share: None), base64.b64encode(json.dumps(damaged).encode()).decode()
+        answers.append(worker.answer(session, "open", [{"name": "x.json", "content": content}]))
+        if "problems" not in answers[-1]:
+            answers += [worker.answer(session, "show", [*how]) for how in (("view", None), ("evidence", 0.5, "0"))]
+    refused = [answer["problems"][0]["message"] for answer in answers if "problems" in answer]
+    assert sum(message.startswith("x.json is not a case") for message in refused) > 20
 
 
 @pytest.mark.parametrize(
@@ -921,6 +933,7 @@ VALUES = [
         [["K"]],
         [[1, 2]],
     ),
+    *(10**400, [[1, 10**400]]),
     *([[1, None]], {"K": "ignore"}, {"K": 3}, {"control": {}}, {"control": 3}, {"case_number": 3}, [None], {"": ""}),
 ]
 
@@ -968,7 +981,7 @@ def test_a_process_is_monitored_as_by_the_library(client):
     assert "{{" not in page
     lacking = client.post("/api/monitor", files={"new": files["new"]})
     assert lacking.json()["problems"][0]["message"] == "Choose the table of the normal run."
-    for wrong in ({"lags": "many"}, {"classifier": 1}, {"run": 0}):
+    for wrong in ({"lags": "many"}, {"classifier": 1}, {"run": 0}, {"lags": np.inf}):
         refused = client.post("/api/monitor", files=files, data={"options": json.dumps(wrong)})
         assert refused.status_code == 422
         assert next(iter(wrong)) in refused.json()["problems"][0]["message"]

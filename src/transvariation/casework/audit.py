@@ -7,6 +7,7 @@ import math
 import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -109,10 +110,19 @@ def read_case_file(path: str | Path) -> CaseResult:
     -------
     CaseResult
     """
-    try:
+    with case_errors(path, ValueError):
         return CaseResult.from_dict(json.loads(Path(path).read_text(encoding="utf-8")))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CaseError("not-a-case", file=path, reason=error) from None
+
+
+@contextmanager
+def case_errors(path: str | Path, *more: type[Exception]) -> Iterator[None]:
+    """Say that a file is not a case, where what it holds leads to errors of types, or to those given."""
+    try:
+        yield
+    except CaseError:
+        raise
+    except (*more, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
+        raise CaseError("not-a-case", file=path, reason=error) from error
 
 
 def verify(path: str | Path, *, folder: str | Path | None = None, progress: Progress | None = None) -> Verification:

@@ -243,7 +243,9 @@ def _built(kind: Any, value: Any) -> Any:
     if origin is UnionType:
         return value if value is None else _built(arguments[0], value)
     if origin is tuple:
-        return tuple(value if arguments[0] is float else (_built(arguments[0], item) for item in value))
+        return tuple(_built(arguments[0], item) for item in value)
     if origin is dict and value is not None:
         return {key: _built(arguments[1], item) for key, item in value.items()}
+    if kind in (bool, int, float, str) and not isinstance(value, int | float | None if kind is float else kind):
+        raise TypeError(f"{value!r} is not of the type {kind.__name__}")
     return value

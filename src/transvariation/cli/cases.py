@@ -168,7 +168,7 @@ def _judge_batch(batch: Path, out: Path, background: Any, settings: CaseSettings
 def report(case: Path, reports: tuple[Path, ...], overwrite: bool) -> None:
     """Write the report of a saved CASE (a JSON file) again."""
     from transvariation.atomic_write import check_outputs
-    from transvariation.casework.audit import read_case_file
+    from transvariation.casework.audit import case_errors, read_case_file
     from transvariation.report.case import write_report
 
     with usage_errors():
@@ -176,7 +176,8 @@ def report(case: Path, reports: tuple[Path, ...], overwrite: bool) -> None:
         check_new(reports, overwrite)
         result = read_case_file(case)
         for path in reports:
-            write_report(result, path)
+            with case_errors(case):
+                write_report(result, path)
             say(f"Report: {path}")
 
 

@@ -2,6 +2,7 @@
 
 import codecs
 import math
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, fields
 from numbers import Integral, Real
@@ -132,15 +133,15 @@ def _whole(value: object, given: Option) -> object:
 
 
 def _number(value: object, given: Option) -> float:
-    if isinstance(value, Real) and not isinstance(value, bool) and given.least <= float(value) < math.inf:
+    if isinstance(value, Real) and not isinstance(value, bool) and given.least <= value < sys.float_info.max:
         return float(value)
     raise ValueError(f"={value!r} must be a finite number, at least {given.least}")
 
 
 def _share(value: object, given: Option) -> float:
-    if isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) <= 1:
+    if isinstance(value, Real) and not isinstance(value, bool) and 0 < value <= 1:
         return float(value)
-    percent = f"; did you mean {float(value) / 100:g}?" if isinstance(value, Real) and 1 < float(value) < 100 else ""
+    percent = f"; did you mean {float(value) / 100:g}?" if isinstance(value, Real) and 1 < value < 100 else ""
     raise ValueError(
         f"={value!r} must lie in (0, 1]; 0.9 excludes 10% of fragments of the control's own source{percent}"
     )
@@ -171,7 +172,7 @@ def _ranges(value: object, given: Option) -> object:
 def _range(pair: Any) -> tuple[float, float]:
     try:
         low, high = sorted(map(float, pair))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         low = high = math.nan
     if math.isfinite(low) and math.isfinite(high):
         return low, high

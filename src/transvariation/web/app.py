@@ -386,7 +386,7 @@ async def _file(form: FormData, name: str) -> dict[str, str] | None:
 def _json(content: str | bytes) -> dict[str, object]:
     try:
         found = json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
         raise failure(UNREADABLE, 400)

@@ -2,6 +2,7 @@
 
 import base64
 import io
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -26,7 +27,7 @@ def monitoring_view(
     files: Mapping[str, Mapping[str, str]], options: Mapping[str, Any], limits: Limits
 ) -> dict[str, Any]:
     """Monitor the new run by the normal one, and describe the result for the page."""
-    if wrong := [name for name, value in options.items() if name not in OPTIONS or not isinstance(value, int | float)]:
+    if wrong := [name for name, value in options.items() if name not in OPTIONS or not _is_number(value)]:
         raise ValueError(f"{wrong[0]}={options[wrong[0]]!r} is not understood; give numbers for {', '.join(OPTIONS)}.")
     chosen = {name: OPTIONS[name](value) for name, value in options.items()}
     result = monitor_tables(_opened(files["normal"]), _opened(files["new"]), limits=limits, **chosen)
@@ -39,6 +40,10 @@ def monitoring_view(
         "contributions": _svg(contribution_figure, result.alarms[0]) if result.alarms else "",
         "report": monitoring_html(result),
     }
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and abs(value) < sys.float_info.max
 
 
 def _opened(file: Mapping[str, str]) -> io.BytesIO:

@@ -4,7 +4,7 @@ import base64
 import io
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from itertools import compress
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from transvariation.casework import CaseError, CaseResult, CaseSettings, Database, ValidationResult
+from transvariation.casework.audit import case_errors
 from transvariation.casework.checks import duplicate_cautions
 from transvariation.casework.judging import judge_tables
 from transvariation.casework.progress import Progress, ProgressStep
@@ -52,6 +53,7 @@ class Session:
         self.database: Database | None = None
         self.validated: ValidationResult | None = None
         self.result: CaseResult | None = None
+        self.saved = ""  # the file that the case was opened from
 
     def load(self, files: dict[str, dict[str, str]]) -> None:
         """Take the files of a case by their part in it; one without content is packaged."""
@@ -106,11 +108,13 @@ class Session:
 
     def open(self, file: dict[str, str]) -> None:
         """Take a case that was saved as JSON."""
-        try:
+        self.saved = file["name"]
+        with case_errors(self.saved, ValueError):
             self.judged = self.result = CaseResult.from_dict(json.loads(base64.b64decode(file["content"])))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            message = f"{file['name']} is not a case that this version has saved as JSON."
-            raise ValueError(message) from error
+
+    def _as_saved(self) -> AbstractContextManager[None]:
+        """Say that a case from a file is none, if it is not what this program saves."""
+        return case_errors(self.saved) if self.saved else nullcontext()
 
     def check(self, content: Mapping[str, object]) -> None:
         """Refuse wrong settings."""
@@ -247,11 +251,12 @@ class Session:
 
         Of several control sources, the one that was chosen by the last `view` is shown.
         """
-        result = self.at(sensitivity)
-        if name == "save":
-            return VIEWS[name](result, *arguments)
-        with speaking(result):
-            return spoken(self._shown(name, result, *arguments))
+        with self._as_saved():
+            result = self.at(sensitivity)
+            if name == "save":
+                return VIEWS[name](result, *arguments)
+            with speaking(result):
+                return spoken(self._shown(name, result, *arguments))
 
     def _shown(self, name: str, result: CaseResult, *arguments: Any) -> dict[str, Any]:
         if not result.cases:

@@ -40,7 +40,7 @@ def check_options(options: Mapping[str, Any]) -> dict[str, Any]:
     try:
         sensitivities = [float(part) for part in texts["sensitivities"].split(",")]
         n = int(options.get("comparisons", 500))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError("Sensitivities and comparisons must be numbers, such as 0.9,0.95 and 500.") from None
     if not 10 <= n <= 20_000:
         raise ValueError(f"comparisons={n} must lie between 10 and 20000.")
