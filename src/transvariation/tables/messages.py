@@ -120,8 +120,8 @@ MESSAGES = {
     " out in both tables",
     "outside-axis": "the positions go from {low:g} to {high:g}, those needed from {first:g} to {last:g}; measure"
     " the whole range, or fit to a range that both have",
-    "coarse-axis": "the positions are {step:g} apart, those needed {other:g}; measure at steps as small, or fit again to"
-    " spectra at the larger steps",
+    "coarse-axis": "the positions are {step:g} apart, those needed {other:g}; measure at steps as small, or fit again"
+    " to spectra at the larger steps",
     "gap-in-axis": "the positions between {low:g} and {high:g} are missing, in a gap too wide to interpolate across;"
     " measure them, or fit without them",
     "transposed": "the rows are variables ({names}) and the columns are objects ({objects}); transpose the table, so"
