@@ -117,11 +117,12 @@ def read_case_file(path: str | Path) -> CaseResult:
 @contextmanager
 def case_errors(path: str | Path, *more: type[Exception]) -> Iterator[None]:
     """Say that a file is not a case, where what it holds leads to errors of types, or to those given."""
+    kinds: tuple[type[Exception], ...] = (LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
     try:
         yield
     except CaseError:
         raise
-    except (*more, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
+    except kinds + more as error:
         raise CaseError("not-a-case", file=path, reason=error) from error
 
 

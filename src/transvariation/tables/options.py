@@ -2,7 +2,6 @@
 
 import codecs
 import math
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, fields
 from numbers import Integral, Real
@@ -132,16 +131,24 @@ def _whole(value: object, given: Option) -> object:
     raise ValueError(f"={value!r} must be a whole number, at least {given.least}")
 
 
+def _as_float(value: object) -> float:
+    """Return a number as float: NaN for what is none, infinity beyond what a float holds."""
+    try:
+        return float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+    except OverflowError:
+        return math.inf
+
+
 def _number(value: object, given: Option) -> float:
-    if isinstance(value, Real) and not isinstance(value, bool) and given.least <= value < sys.float_info.max:
-        return float(value)
+    if given.least <= (number := _as_float(value)) < math.inf:
+        return number
     raise ValueError(f"={value!r} must be a finite number, at least {given.least}")
 
 
 def _share(value: object, given: Option) -> float:
-    if isinstance(value, Real) and not isinstance(value, bool) and 0 < value <= 1:
-        return float(value)
-    percent = f"; did you mean {float(value) / 100:g}?" if isinstance(value, Real) and 1 < value < 100 else ""
+    if 0 < (share := _as_float(value)) <= 1:
+        return share
+    percent = f"; did you mean {share / 100:g}?" if 1 < share < 100 else ""
     raise ValueError(
         f"={value!r} must lie in (0, 1]; 0.9 excludes 10% of fragments of the control's own source{percent}"
     )

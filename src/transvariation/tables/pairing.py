@@ -196,14 +196,14 @@ def _at_positions_of(coarse: Table, table: Table) -> Table:
     low, high = min(own.values()), max(own.values())
     others = [name for name in table.features if name not in own]
     there = [name for name, x in positions(coarse.features).items() if low <= x <= high and name not in others]
-    names, headers = (*others, *there), dict.fromkeys(there) | table.headers
+    names = (*others, *there)
     return replace(
         table,
         features=names,
         X=interpolated(table.X, table.features, names),
         below=None,
         units={name: table.units[name] for name in names if name in table.units},
-        headers={name: headers[name] or name for name in names},
+        headers={name: table.headers.get(name, name) for name in names},
     )
 
 
