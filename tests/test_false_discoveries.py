@@ -116,8 +116,6 @@ def test_invalid_input_is_refused():
         count_anomalies([0.1], test="rank_sum")
     with pytest.raises(ValueError, match="not multiples"):
         count_anomalies([0.123], test="rank_sum", calibration=samples(10))
-    with pytest.raises(ValueError, match="one True or False for each"):
-        false_discovery_bound([0.1, 0.2], [True])
 
 
 def test_a_selection_is_a_mask_or_different_indices():
