@@ -66,13 +66,10 @@ def check_case(
     cautions += duplicate_cautions(table, tables.recovered_table)
     if tables.foreign_table is not None:
         cautions += duplicate_cautions(table, tables.foreign_table, "foreign")
-    cautions += [*_label_cautions(table, "control"), *_label_cautions(tables.recovered_table, "recovered")]
-    cautions += [*_copy_cautions(tables.control), *_copy_cautions(tables.recovered, "recovered")]
-    cautions += [*_replicate_cautions(tables.control, "control"), *_replicate_cautions(tables.recovered, "recovered")]
-    cautions += [
-        *_filling_cautions(table),
-        *_filling_cautions(tables.recovered_table),
-    ]
+    pairs = {"control": (table, tables.control), "recovered": (tables.recovered_table, tables.recovered)}
+    for role, (read, fragments) in pairs.items():
+        cautions += [*_label_cautions(read, role), *_copy_cautions(fragments, role)]
+        cautions += [*_replicate_cautions(fragments, role), *_filling_cautions(read)]
     return checks, [*cautions, *tables.cautions]
 
 
@@ -281,7 +278,7 @@ def _label_cautions(table: Table, role: str) -> list[Caution]:
     return [Caution.of("same-labels", role=role, n=len(twice), **twice[0])] if twice else []
 
 
-def _copy_cautions(control: Fragments, role: str = "control") -> list[Caution]:
+def _copy_cautions(control: Fragments, role: str) -> list[Caution]:
     """Warn of fragments that equal others, if they are several times as many as rounding makes; of the control, many.
 
     How often two fragments agree in each variable shows how many pairs would agree in all by chance.

@@ -12,7 +12,7 @@ from transvariation.cli.options import (
     OUTPUT,
     GroupedCommand,
     GroupedOption,
-    check_new,
+    check_files,
     given_fields,
     overwrite_option,
     say,
@@ -131,8 +131,8 @@ def judge(
             raise click.UsageError("Missing argument: give the tables CONTROL and RECOVERED, or --batch.")
         from transvariation.report.console import judge_case
 
-        check_new([*reports, json_file], overwrite)
         sources = {"control": control, "recovered": recovered, "background": background, "foreign": foreign}
+        check_files([*reports, json_file], [each for each in sources.values() if isinstance(each, Path)], overwrite)
         result = judge_case(sources, settings, reports, json_file, Console(), fixed)
     if not result.concludes:
         context.exit(NO_CONCLUSION)
@@ -142,13 +142,15 @@ def _judge_batch(batch: Path, out: Path, background: Any, settings: CaseSettings
     """Judge many cases; return the exit status."""
     from rich.console import Console
 
+    from transvariation.atomic_write import make_folder
     from transvariation.casework.batch import file_name, read_batch
     from transvariation.report.batch import SUMMARY
     from transvariation.report.console import judge_cases
 
     cases = read_batch(batch)
     names = [*SUMMARY, *(f"{file_name(case.name)}{kind}" for case in cases for kind in (".html", ".json"))]
-    check_new([out / name for name in names], overwrite)
+    make_folder(out)
+    check_files([out / name for name in names], (), overwrite)
     judged = [result for _, result in judge_cases(cases, background, settings, out, Console(), fixed)]
     conclusive = [result.concludes for result in judged if not isinstance(result, Exception)]
     return 2 if len(conclusive) < len(judged) else 0 if all(conclusive) else NO_CONCLUSION
@@ -167,13 +169,11 @@ def _judge_batch(batch: Path, out: Path, background: Any, settings: CaseSettings
 @overwrite_option
 def report(case: Path, reports: tuple[Path, ...], overwrite: bool) -> None:
     """Write the report of a saved CASE (a JSON file) again."""
-    from transvariation.atomic_write import check_outputs
     from transvariation.casework.audit import case_errors, read_case_file
     from transvariation.report.case import write_report
 
     with usage_errors():
-        check_outputs(list(reports), [case])
-        check_new(reports, overwrite)
+        check_files(reports, [case], overwrite)
         result = read_case_file(case)
         for path in reports:
             with case_errors(case):

@@ -13,7 +13,7 @@ from transvariation.cli.options import (
     OUTPUT,
     Commands,
     GroupedCommand,
-    check_new,
+    check_files,
     overwrite_option,
     parse_names,
     parse_numbers,
@@ -46,14 +46,12 @@ def database() -> None:
 @overwrite_option
 def build(files: tuple[Path, ...], out: Path, overwrite: bool, **options: Any) -> None:
     """Read FILES into one checked database."""
-    from transvariation.atomic_write import check_outputs
     from transvariation.casework import Database
 
     about = {key: options.pop(key) for key in (*_ABOUT, "stratum_column", "logged")}
     about["name"] = options.pop("name") or out.stem
     with usage_errors():
-        check_outputs([out, out.with_suffix(".json")], files)
-        check_new([out, out.with_suffix(".json")], overwrite)
+        check_files([out, out.with_suffix(".json")], files, overwrite)
         built = Database.build(files, settings=settings_of(TableSettings, options), **about)
         for path in built.write(out):
             say(f"Written: {path}")
@@ -142,7 +140,7 @@ def validate(
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from transvariation.atomic_write import check_outputs, write_text
+    from transvariation.atomic_write import write_text
     from transvariation.casework.validation import validate as run
     from transvariation.report.case_text import format_rate
     from transvariation.report.page import check_report_name
@@ -153,8 +151,7 @@ def validate(
     from transvariation.report.wording.notices import step_text
 
     with usage_errors():
-        check_outputs([*reports, json_file], [database])
-        check_new([*reports, json_file], options["overwrite"])
+        check_files([*reports, json_file], [database], options["overwrite"])
         for path in reports:
             check_report_name(path)
         columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())

@@ -12,7 +12,7 @@ from transvariation.cli.options import (
     INPUT,
     OUTPUT,
     GroupedCommand,
-    check_new,
+    check_files,
     overwrite_option,
     say,
     settings_of,
@@ -38,8 +38,8 @@ def fit(control: Path, model: Path, overwrite: bool, **options: Any) -> None:
 
     from transvariation.casework.model_file import fit_model
 
-    check_new([model], overwrite)
     with usage_errors(), Console(stderr=True).status("fitting"):
+        check_files([model], [control], overwrite)
         settings = settings_of(CaseSettings, options)
         fitted = fit_model(control, model, settings)
     coverage = fitted.classifier.coverage_report()
@@ -75,8 +75,8 @@ def score(model: Path, table: Path, out: Path | None, missing: str, overwrite: b
     from transvariation.report.wording.numbers import listed
 
     out = out or table.with_name(f"{table.stem}.scores.csv")
-    check_new([out], overwrite)
     with usage_errors(), Progress(console=Console(stderr=True), transient=True) as progress:
+        check_files([out], [model, table], overwrite)
         bar = progress.add_task("scoring", total=1.0)
 
         def show(share: float) -> None:
@@ -114,13 +114,12 @@ def monitor(
     """
     from rich.console import Console
 
-    from transvariation.atomic_write import check_outputs, write_text
+    from transvariation.atomic_write import write_text
     from transvariation.report.monitoring import monitor_tables, monitoring_html, monitoring_summary
 
     sheets = (options.pop("normal_sheet"), options.pop("new_sheet"))
     with usage_errors():
-        check_outputs([report, json_file], [normal, new])
-        check_new([report, json_file], overwrite)
+        check_files([report, json_file], [normal, new], overwrite)
         with Console(stderr=True).status("measuring"):
             result = monitor_tables(normal, new, sheets=sheets, **options)
         say(monitoring_summary(result))

@@ -223,8 +223,14 @@ def usage_errors() -> Iterator[None]:
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace output files that exist.")
 
 
-def check_new(outputs: Iterable[Path | None], overwrite: bool) -> None:
-    """Refuse to replace a file silently; an empty one is no loss, and a pipe or a device is written to."""
+def check_files(outputs: Sequence[Path | None], inputs: Iterable[Any], overwrite: bool) -> None:
+    """Refuse outputs that cannot be written, and to replace a file silently; an empty one is no loss.
+
+    A pipe or a device is written to.
+    """
+    from transvariation.atomic_write import check_outputs
+
+    check_outputs(outputs, inputs)
     for path in outputs:
         if not overwrite and path is not None and path.is_file() and path.stat().st_size:
             raise click.UsageError(printable_line(f"{path} exists; give another name, or --overwrite to replace it."))

@@ -66,7 +66,7 @@ def acceptance_figure(
     -------
     Figure
     """
-    drawing, ax = _axes(figure, 3.2)
+    drawing, ax = axes_of(figure, 3.2)
     AcceptanceDisplay(p_values, n_calibration=n_calibration, sensitivity=sensitivity).plot(ax)
     return drawing
 
@@ -100,7 +100,7 @@ def distance_figure(
     Figure
     """
     n_h, n_v = model.degrees_of_freedom_
-    drawing, ax = _axes(figure, 4.4)
+    drawing, ax = axes_of(figure, 4.4)
     for full, style, label in zip(
         model.critical_distances(), ("-", ":"), ("acceptance limit", "outlier limit"), strict=True
     ):
@@ -144,7 +144,7 @@ def aliens_figure(strangers: Strangers, *, figure: FigureBase | None = None) -> 
     expected = len(full) * strangers.share_within(full)
     x = np.linspace(0, len(full), 100)
     spread = 2 * np.sqrt(x * (1 - x / len(full)))
-    drawing, ax = _axes(figure, 3.2)
+    drawing, ax = axes_of(figure, 3.2)
     ax.fill_between(x, x - spread, x + spread, color=REGION, label="95% tolerance")
     ax.plot(x, x, color="0.5", linestyle="--", linewidth=1)
     ax.plot(expected, observed, "o", color=DARK, markersize=4, label="observed")
@@ -168,7 +168,7 @@ def selectivity_figure(strangers: Mapping[str, Strangers], *, figure: FigureBase
     Figure
     """
     sensitivity = np.linspace(0.001, 0.999, 400)
-    drawing, ax = _axes(figure, 3.2)
+    drawing, ax = axes_of(figure, 3.2)
     for (name, each), style in zip(strangers.items(), cycle(("-", "--", ":", "-.")), strict=False):
         ax.plot(1 - each.selectivity_at(sensitivity), sensitivity, style, label=name)
     ax.set(xlabel="type II error (1 - selectivity)", ylabel="sensitivity", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
@@ -191,7 +191,7 @@ def extremes_figure(p_values: ArrayLike, *, figure: FigureBase | None = None) ->
     Figure
     """
     table = count_extremes(p_values)
-    drawing, ax = _axes(figure, 3.2)
+    drawing, ax = axes_of(figure, 3.2)
     ax.fill_between(table["expected"], table["low"], table["high"], color=REGION, label="95% tolerance")
     ax.plot([0, len(table)], [0, len(table)], color="0.5", linestyle="--", linewidth=1)
     ax.plot(table["expected"], table["observed"], "o", color=DARK, markersize=4, label="observed")
@@ -224,7 +224,7 @@ def sensitivity_specificity_figure(
     """
     curve = roc(scores_target, scores_foreign)
     finite = np.isfinite(curve.thresholds)
-    drawing, ax = _axes(figure, 3.2)
+    drawing, ax = axes_of(figure, 3.2)
     ax.step(curve.thresholds[finite], curve.sensitivity[finite], where="post", color=DARK, label="sensitivity")
     ax.step(
         *(curve.thresholds[finite], curve.specificity[finite]),
@@ -252,7 +252,7 @@ def type_ii_figure(table: pd.DataFrame, *, figure: FigureBase | None = None) -> 
     Figure
     """
     numeric = is_numeric_dtype(table["level"])
-    drawing, ax = _axes(figure, 3.2)
+    drawing, ax = axes_of(figure, 3.2)
     looks = cycle(zip("os^Dv", CYCLE, strict=False))
     for (mark, color), (sensitivity, rows) in zip(looks, table.groupby("sensitivity"), strict=False):
         x = rows["level"].to_numpy() if numeric else np.arange(len(rows))
@@ -298,7 +298,7 @@ def spectrum_figure(
     Figure
     """
     x = np.arange(len(band.center)) if axis is None else np.asarray(axis, dtype=float)
-    drawing, axes = _axes(figure, 0.9 + 1.4 * len(spectra), len(spectra))
+    drawing, axes = axes_of(figure, 0.9 + 1.4 * len(spectra), len(spectra))
     lower, upper, drawn = band.lower, band.upper, _drawn(x)
     for ax, (name, spectrum) in zip(axes, spectra.items(), strict=True):
         intervals = band.intervals(spectrum, gap=gap)
@@ -343,7 +343,7 @@ def importance_figure(
         "below the band": (-(deviation < -band.width).mean(axis=0), DARK),
     }
     x = np.arange(len(band.center)) if axis is None else np.asarray(axis, dtype=float)
-    drawing, ax = _axes(figure, 2.2)
+    drawing, ax = axes_of(figure, 2.2)
     for label, (share, color) in shares.items():
         ax.fill_between(x[_drawn(x)], share[_drawn(x)], color=color, linewidth=0.5, label=label)
     ax.axhline(0, color="0.5", linewidth=0.8)
@@ -365,7 +365,7 @@ def _label_positions(ax: Axes, x: ArrayLike, plain: bool) -> None:
     ax.set_xlim(first, last)  # wavenumbers fall from left to right if the table's do
 
 
-def _axes(figure: FigureBase | None, height: float, n: int | None = None) -> tuple[Any, Any]:
+def axes_of(figure: FigureBase | None, height: float, n: int | None = None) -> tuple[Any, Any]:
     """Give a figure one pair of axes, or n of them, one below the other."""
     drawn: Any = figure or Figure()
     if isinstance(drawn, Figure):  # a part of a figure has the size and the layout of the whole

@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rich.table import Column, Table
 
-from transvariation.atomic_write import check_outputs, make_folder, write_text
+from transvariation.atomic_write import write_text
 from transvariation.casework import CaseResult, CaseSettings
 from transvariation.casework.batch import BatchCase, file_name, judge_batch
 from transvariation.casework.judging import judge_tables
@@ -47,7 +47,6 @@ def judge_case(
     """Judge a case, show the conclusions and write the files asked for."""
     for report in reports:
         check_report_name(report)
-    check_outputs([*reports, json_file], [source for source in sources.values() if isinstance(source, Path)])
     columns = BarColumn(20), TaskProgressColumn(), TextColumn("{task.description}", table_column=Column(no_wrap=True))
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("judging", total=1.0)
@@ -86,7 +85,6 @@ def judge_cases(
     procedure: Procedure | None = None,
 ) -> list[tuple[str, CaseResult | Exception]]:
     """Judge many cases, write a report and a JSON file of each and the summary into a folder, and show the summary."""
-    make_folder(folder)
     judged: list[tuple[str, CaseResult | Exception]] = []
     with Progress(BarColumn(20), TaskProgressColumn(), TextColumn("{task.description}"), console=console) as bar:
         task = bar.add_task("judging", total=1.0)

@@ -11,7 +11,8 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from transvariation.atomic_write import write_text
 from transvariation.monitoring import Alarm, MonitoringResult, monitor
-from transvariation.report.figure_style import DARK, GREY, PHONE_WIDTH, RED, SETTINGS, THRESHOLD
+from transvariation.report.acceptance_figures import axes_of
+from transvariation.report.figure_style import DARK, GREY, RED, SETTINGS, THRESHOLD
 from transvariation.report.names import PLAIN, wrapped
 from transvariation.report.page import Section, page
 from transvariation.tables import Limits, Table, read_table
@@ -41,11 +42,7 @@ def monitoring_figure(result: MonitoringResult, *, figure: FigureBase | None = N
         Three charts: the end of the normal run in grey (held out), then the new run; flagged rows are red crosses,
         alarms shaded.
     """
-    drawing: Any = figure or Figure()
-    if isinstance(drawing, Figure):
-        drawing.set_size_inches(PHONE_WIDTH, 6.4)
-        drawing.set_layout_engine("constrained")
-    axes = drawing.subplots(len(result.charts), 1, sharex=True)
+    drawing, axes = axes_of(figure, 6.4, len(result.charts))
     m = len(result.labels)
     n = min(len(result.normal_labels), max(m, _FEWEST_NORMAL))
     for ax, chart in zip(axes, result.charts, strict=True):
@@ -63,7 +60,6 @@ def monitoring_figure(result: MonitoringResult, *, figure: FigureBase | None = N
         if min(normal.min(), new.min()) > 0:
             ax.set_yscale("log")
         ax.set_ylabel(_WORDS[chart.name])
-        ax.spines[["top", "right"]].set_visible(False)
     axes[-1].xaxis.set_major_locator(MaxNLocator(5, integer=True))
     axes[-1].xaxis.set_major_formatter(FuncFormatter(lambda x, _: _label(result, round(x))))
     axes[-1].set_xlabel("time: normal run, then new run")
@@ -94,17 +90,12 @@ def contribution_figure(alarm: Alarm, *, figure: FigureBase | None = None) -> Fi
     Figure
     """
     shown = dict(list(alarm.contributions.items())[:_MOST_BARS])
-    drawing: Any = figure or Figure()
-    if isinstance(drawing, Figure):
-        drawing.set_size_inches(PHONE_WIDTH, 0.7 + 0.28 * len(shown))
-        drawing.set_layout_engine("constrained")
-    ax = drawing.subplots()
+    drawing, ax = axes_of(figure, 0.7 + 0.28 * len(shown))
     ax.barh(range(len(shown)), list(shown.values()), color=DARK)
     ax.set_yticks(range(len(shown)), [wrapped(name, 28) for name in shown], **PLAIN)
     ax.invert_yaxis()
     ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:.0%}"))
     ax.set_xlabel("share of the deviation")
-    ax.spines[["top", "right"]].set_visible(False)
     return drawing
 
 

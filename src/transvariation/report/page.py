@@ -48,33 +48,27 @@ class Section:
 
     def text(self, text: str) -> "Section":
         """Add a paragraph."""
-        self.parts.append({"kind": "text", "text": said(text)})
-        return self
+        return self._add("text", text=said(text))
 
     def strong(self, text: str) -> "Section":
         """Add a paragraph that stands out."""
-        self.parts.append({"kind": "strong", "text": said(text)})
-        return self
+        return self._add("strong", text=said(text))
 
     def note(self, text: str) -> "Section":
         """Add a warning."""
-        self.parts.append({"kind": "note", "text": said(text)})
-        return self
+        return self._add("note", text=said(text))
 
     def labelled(self, label: str, text: str) -> "Section":
         """Add a paragraph that begins with a label in bold."""
-        self.parts.append({"kind": "labelled", "label": label, "text": said(text)})
-        return self
+        return self._add("labelled", label=label, text=said(text))
 
     def items(self, texts: Sequence[str]) -> "Section":
         """Add a list."""
-        self.parts.append({"kind": "items", "items": list(map(said, texts))})
-        return self
+        return self._add("items", items=list(map(said, texts)))
 
     def code(self, text: str) -> "Section":
         """Add preformatted text: a command, a list of versions."""
-        self.parts.append({"kind": "code", "text": text})
-        return self
+        return self._add("code", text=text)
 
     def table(
         self,
@@ -90,15 +84,17 @@ class Section:
         columns = [column | {"name": said(column["name"])} for column in columns]
         rows = [[said(cell) if cell in CELLS else cell for cell in row] for row in rows]
         marks = [{True: "for", False: "against", None: "neither"}[each] for each in outcomes]
-        self.parts.append({"kind": kind, "columns": columns, "rows": rows, "caption": said(caption), "marks": marks})
-        return self
+        return self._add(kind, columns=columns, rows=rows, caption=said(caption), marks=marks)
 
     def figure(self, figure: "Figure | bytes | dict[str, Figure]", caption: str) -> "Section":
         """Add a figure, its SVG, or two figures by their alternative texts, side by side where there is room."""
         figures = figure if isinstance(figure, dict) else {caption: figure}
         drawn = {alt: each if isinstance(each, bytes) else render(each, "svg") for alt, each in figures.items()}
         images = [{"alt": said(alt), "svg": svg.decode()} for alt, svg in drawn.items()]
-        self.parts.append({"kind": "figure", "images": images, "caption": said(caption)})
+        return self._add("figure", images=images, caption=said(caption))
+
+    def _add(self, kind: str, **content: object) -> "Section":
+        self.parts.append({"kind": kind, **content})
         return self
 
 
