@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
+from scipy.stats import rankdata
 
 from transvariation._typing import Floats, Indices
 from transvariation.calibration import CalibrationPlan
@@ -15,7 +16,7 @@ from transvariation.exceptions import warn_user
 from transvariation.neighbor_index import NeighborIndex, PairIndex
 from transvariation.parallel import run_in_threads
 from transvariation.scalings import SCALINGS, ScaledViews
-from transvariation.subsample import column_order, subsample
+from transvariation.subsample import column_order, deal_out, subsample
 from transvariation.validation import blocks, check_count
 
 _MEASURED = 5_000  # known samples from which tp and the threshold are computed, and that are neighbors in pairs
@@ -28,8 +29,8 @@ _SEARCHED = 10_000  # samples among which the neighbors of suspicious samples ar
 _SUSPICIOUS = 0.1  # expected number of clean samples that are called suspicious
 _BLOCK = 1_024  # samples that are scored at a time
 _PARTNERS = 2  # of each feature
-_MOST_PAIRS = 20
-_MOST_FEATURES = 100  # in which pairs are looked for: among more, twenty pairs are too few to tell anything
+_MOST_PAIRS = 15
+_MOST_FEATURES = 100  # in which pairs are looked for: among more, fifteen pairs are too few to tell anything
 _PAIR_ROWS = 2_000  # known samples whose ranks decide which features are paired
 _PAIR_VALUES = 2_000  # known distances in a pair that are kept
 PAIR_WEIGHTS = {"normal": 0.8, "range": 0.4}  # of all pairs in a scaling, relative to all views of all features,
@@ -150,7 +151,7 @@ class NeighborDistances(Description):
     def _measure_known(self, groups: Indices, order: Indices) -> Floats:
         """Measure known samples in each view, each without its group, in scalings learned without its fold."""
         n_folds = min(int(groups.max()) + 1, _FOLDS if len(groups) <= _MEASURED else _FOLDS_OF_MANY)
-        folds = _folds(groups, order, n_folds)
+        folds = deal_out(np.argsort(np.unique(groups[order], return_index=True)[1]), n_folds)[groups]
         measured = np.zeros(len(groups), dtype=bool)
         measured[self._measured] = True
         distances = np.empty((len(groups), len(self.weights)))
@@ -326,7 +327,7 @@ def find_suspicious(description: NeighborDistances, X: Floats, groups: Indices |
 
 
 def feature_pairs(X: Floats, categorical: Any = None) -> list[tuple[int, int]]:
-    """Pair each feature with the two whose ranks are most correlated with its own; keep the twenty closest pairs.
+    """Pair each feature with the two whose ranks are most correlated with its own; keep the fifteen closest pairs.
 
     Categories are ranked by their frequency, and missing values are taken to be in the middle. Sums of products of
     integers are exact, so that the pairs do not depend on the order of the rows and features.
@@ -347,7 +348,7 @@ def feature_pairs(X: Floats, categorical: Any = None) -> list[tuple[int, int]]:
         if categorical is not None and categorical[column]:
             _, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
             values = counts[codes].astype(float)
-        ranks[present, j] = _doubled_ranks(values[present])
+        ranks[present, j] = 2 * rankdata(values[present]) - np.count_nonzero(present) - 1
     lengths = np.sqrt(np.einsum("ij,ij->j", ranks, ranks))
     lengths[lengths == 0] = np.inf
     closeness = np.abs(ranks.T @ ranks) / lengths / lengths[:, None]
@@ -364,18 +365,3 @@ def _quantiles(values: Any, limit: int) -> Any:
     if len(ordered) <= limit:
         return ordered
     return ordered[((np.arange(limit) + 0.5) * len(ordered) / limit).astype(np.intp)]
-
-
-def _doubled_ranks(values: Floats) -> Floats:
-    """Return twice the mean ranks, centered: integers that sum to 0."""
-    _, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
-    below = np.cumsum(counts) - counts
-    doubled = (2 * below + counts - len(values)).astype(np.float64)
-    return doubled[codes]
-
-
-def _folds(groups: Indices, order: Indices, n_folds: int) -> Indices:
-    """Assign groups to folds in turn, in the given order of the rows."""
-    _, first = np.unique(groups[order], return_index=True)
-    rank = np.argsort(np.argsort(first))
-    return (rank % n_folds)[groups]

@@ -148,12 +148,13 @@ class PairIndex:
 
     def __init__(self, known: Floats, pairs: list[tuple[int, int]], mismatch: Floats):
         self._columns, self._pairs, self._mismatch = np.ascontiguousarray(known.T), pairs, mismatch
-        present = ~np.isnan(self._columns)
-        self._rows = [np.flatnonzero(present[a] & present[b]) for a, b in pairs]
+        present, every = ~np.isnan(self._columns), np.arange(len(known))
+        gaps = not present.all()
+        self._rows = [np.flatnonzero(present[a] & present[b]) if gaps else every for a, b in pairs]
         self._trees = [
             None
             if mismatch[a] or mismatch[b] or not len(rows)
-            else cKDTree(self._columns[[a, b]][:, rows].T, balanced_tree=False, compact_nodes=False)
+            else cKDTree(known[rows][:, (a, b)] if gaps else known[:, (a, b)], balanced_tree=False, compact_nodes=False)
             for (a, b), rows in zip(pairs, self._rows, strict=True)
         ]
 
@@ -169,19 +170,21 @@ class PairIndex:
             size = _BLOCK // (len(compared) * self._columns.shape[1])
             for block in blocks(len(new), size):
                 result[block, compared] = self._compare(new[block], compared, duplicate[block], groups, block)
-        n_left_out = 1 if groups is None else 1 + int(np.bincount(groups[0]).max())
+        duplicates = (duplicate >= 0).any()
+        n_left_out = int(duplicates) + (0 if groups is None else int(np.bincount(groups[0]).max()))
+        missing = np.isnan(new)
+        numbers = np.nan_to_num(new) if missing.any() else new
         for j, (tree, rows) in enumerate(zip(self._trees, self._rows, strict=True)):
             if tree is None or j in compared:
                 continue
-            values = new[:, self._pairs[j]]
-            complete = np.flatnonzero(~np.isnan(values).any(axis=1))
-            distances, found = tree.query(values[complete], range(1, min(1 + n_left_out, len(rows)) + 1))
-            found = rows[found]
-            left_out = found == duplicate[complete, None]
+            distances, found = tree.query(numbers[:, self._pairs[j]], range(1, min(1 + n_left_out, len(rows)) + 1))
+            if duplicates:
+                distances[rows[found] == duplicate[:, None]] = np.inf
             if groups is not None:
-                left_out |= groups[0][found] == groups[1][complete, None]
-            result[complete, j] = np.where(left_out, np.inf, distances).min(axis=1)
-        result[np.isinf(result)] = np.nan
+                distances[groups[0][rows[found]] == groups[1][:, None]] = np.inf
+            result[:, j] = distances.min(axis=1)
+        first, second = np.transpose(self._pairs)
+        result[np.isinf(result) | missing[:, first] | missing[:, second]] = np.nan
         return result
 
     def _compare(self, new: Floats, pairs: list[int], duplicate: Indices, groups: Any, block: slice) -> Floats:

@@ -48,15 +48,15 @@ class NeighborTOCC(SlidingWindowMixin, TransvariationClassifier):
         The share of target samples to accept.
     calibration : {"loo", "cv", "split", "resubstitution"} or splitter, default="loo"
         How the calibration scores are computed. ``"loo"`` uses the distances of each known sample to the others (or
-        to the samples of other groups), in scalings learned without its fold, one of ten or eight; it needs no
-        further fits. ``"split"`` has an exact guarantee.
+        to the samples of other groups), in scalings learned without its fold, one of ten (of five with more than 5,000
+        samples); it needs no further fits. ``"split"`` has an exact guarantee.
     scalings : sequence of str, default=("range", "normal", "whitened")
         Scalings of the features: ranges, normal scores of the ranks, and whitening by a shrunk covariance. There are
         also ``"standard"``, standard deviations, and ``"raw"``, one unit for all features: ``("raw", "whitened")``
         suits pixels, spectra and embeddings. With ``"raw"`` the units of the features matter.
     pairs : bool, default=True
         Whether to add views of pairs of features: each feature with the two whose ranks are most correlated with its
-        own, at most twenty pairs, in ranges and in normal scores. They are left out with more than 100 features.
+        own, at most fifteen pairs, in ranges and in normal scores. They are left out with more than 100 features.
     categorical_features : {"from_dtype"}, array-like of bool, int or str, or None, default="from_dtype"
         The features whose values are categories, as in scikit-learn's HistGradientBoostingClassifier: a mask, indices,
         names, or the columns of a pandas or polars table with a categorical type. All pairs of categories are equally

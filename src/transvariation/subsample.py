@@ -51,9 +51,15 @@ def random_folds(X: Floats, n_folds: int, groups: Indices | None = None) -> Indi
     if groups is not None:
         of_rows, keys = keys, np.zeros(int(groups.max()) + 1, dtype=np.uint64)
         np.add.at(keys, groups, of_rows)
-    folds = np.empty(len(keys), dtype=np.intp)
-    folds[_shuffled(keys)] = np.arange(len(keys)) % n_folds
+    folds = deal_out(_shuffled(keys), n_folds)
     return folds if groups is None else folds[groups]
+
+
+def deal_out(order: Indices, n_folds: int) -> Indices:
+    """Return the number of the fold of each item, if items are dealt out to the folds in turn, in the given order."""
+    folds = np.empty(len(order), dtype=np.intp)
+    folds[order] = np.arange(len(order)) % n_folds
+    return folds
 
 
 def _shuffled(key: NDArray[np.uint64]) -> Indices:
