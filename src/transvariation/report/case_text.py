@@ -306,5 +306,11 @@ def note_lines(result: CaseResult) -> list[str]:
             words[0] += " taken"
             taken = ", ".join(f"{name} for the {role}" for name, (_, role) in zip(words, inferred, strict=True))
             lines.append(f"{printable(table['file'])}: {taken}")
-        lines += [str(note) for note in notes if note.code != "role"]
+        units: dict[str, list[str]] = {}
+        for note in notes:
+            if note.code == "unit":
+                units.setdefault(note.params["unit"], []).append(note.column or "")
+        file = printable(table["file"])
+        lines += [f"{file}: unit {printable(unit)} of {listed(names)}" for unit, names in units.items()]
+        lines += [str(note) for note in notes if note.code not in ("role", "unit")]
     return lines

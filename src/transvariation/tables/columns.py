@@ -162,11 +162,12 @@ def _set_aside_uncertainties(columns: list[TableColumn], problems: Problems) -> 
 
 def _check_orientation(columns: list[TableColumn], problems: Problems) -> None:
     """Report a table whose rows are the variables."""
-    if len(columns) < 3 or any(CHEMICAL.fullmatch(column.name) for column in columns):
+    # K1 and B may be objects, Sr and SiO2 are not.
+    if len(columns) < 3 or any(CHEMICAL.fullmatch(x.name) and sum(map(str.isalpha, x.name)) > 1 for x in columns):
         return
     labels = columns[0].labels
     variables = [label for label in labels if is_chemical(split_unit(label)[0])]
-    long = [label for label in variables if len(label) > 1]  # K and B may be objects
+    long = [label for label in variables if len(label) > 1]
     if 2 * len(long) >= len(labels) >= 3 and len(set(variables)) == len(variables) >= 0.8 * len(labels):
         objects = [column.header for column in columns[1:5]]
         problems.add("transposed", None, columns[0].header or None, names=variables[:4], objects=objects)

@@ -34,8 +34,9 @@ _SUMMARY = re.compile(
 )
 
 
-_NUMBERED = re.compile(  # K1-1, K1 rep 2, K1_03, K1a
-    r"(.*?\w)(?:[\s_./:#-]+(?:rep|repl|r|run|m|meas|spot|shot|wdh|messung|no|nr)?[\s.#]*(\d{1,2})|(?<=\d)([a-z]))",
+_NUMBERED = re.compile(  # K1-1, K1 rep 2, K1_03, K1 (4), K1a
+    r"(.*?\w)(?:[\s_./:#([-]+(?:rep|repl|r|run|m|meas|spot|shot|wdh|messung|no|nr)?[\s.#]*(\d{1,2})[)\]]?"
+    r"|(?<=\d)([a-z]))",
     re.IGNORECASE,
 )
 

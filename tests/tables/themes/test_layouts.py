@@ -8,8 +8,10 @@ from transvariation.tables import TableError, TableSettings, align, read_table
 
 
 def test_a_transposed_table_is_refused_with_the_remedy():
-    text = "element,G1,G2,G3\n" + "".join(f"{e},1.5,2.5,3.5\n" for e in ("Na", "Mg", "K", "Ti", "Sr"))
-    assert "the rows are variables ('Na', 'Mg', 'K', 'Ti') and the columns are objects" in problems(text.encode())[0]
+    for names in ("G1,G2,G3", "K1,K2,K3", "A,B,C"):  # K1 is no isotope of potassium
+        text = f"element,{names}\n" + "".join(f"{e},1.5,2.5,3.5\n" for e in ("Na", "Mg", "K", "Ti", "Sr"))
+        found = problems(text.encode())[0]
+        assert "the rows are variables ('Na', 'Mg', 'K', 'Ti') and the columns are objects" in found
 
 
 def test_uncertainty_columns_are_no_variables():
@@ -62,7 +64,7 @@ def test_the_row_of_names_is_a_setting():
 
 
 class TestNumberedNames:
-    @pytest.mark.parametrize("form", ["{}-{}", "{} rep {}", "{}_0{}", "{}.{}"])
+    @pytest.mark.parametrize("form", ["{}-{}", "{} rep {}", "{}_0{}", "{} ({})"])
     @pytest.mark.parametrize("header", ["Sample", "id", "Name", ""])
     def test_they_are_asked_about(self, form, header):
         names = [form.format(stem, i) for stem in ("K1", "K2", "K3") for i in range(1, 6)]
@@ -71,10 +73,8 @@ class TestNumberedNames:
         assert "may number replicates of one fragment, or fragments" in found
         assert found.endswith('give numbered_names="replicates" or numbered_names="fragments"')
         table = read_table(text.encode(), numbered_names="replicates")
-        assert (table.fragment[4:6], table.replicate[4:6]) == (
-            ("K1", "K2"),
-            (names[4][-1:], names[5][-1:]),
-        ) or "0" in form
+        assert table.fragment[4:6] == ("K1", "K2")
+        assert tuple(map(int, table.replicate[4:6])) == (5, 1)
         assert len(set(table.fragment)) == 3
         assert read_table(text.encode(), numbered_names="fragments").groups in (None, tuple(names))
         if header:

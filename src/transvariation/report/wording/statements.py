@@ -132,6 +132,7 @@ def headline(result: "CaseResult") -> str:
                 if neither
                 else f" and different sources for {different}."
             )
+            + f" The alternative is {another_source(result)}."
         )
     if not model.conclusive:
         few = math.isfinite(model.need)
