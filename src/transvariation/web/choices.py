@@ -28,7 +28,7 @@ def _offered(name: str, given: Option) -> dict[str, Any]:
         "title": given.sentence,
         "choices": choices,
         "default": getattr(_DEFAULTS, name),
-        "absent": given.absent,
+        "absent": f"by default {given.absent}" if given.group != "tables" and given.absent else given.absent,
         "least": given.least,
     }
 
