@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 
 @contextmanager
@@ -45,7 +44,7 @@ def write_text(path: Path, text: str) -> None:
         unfinished.write_text(text, encoding="utf-8")
 
 
-def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Any] = ()) -> None:
+def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[object] = ()) -> None:
     """Raise an error if an output cannot be written or would replace an input or another output.
 
     Call this before any work is done. An output that is not wanted is None; inputs that are not paths are ignored.

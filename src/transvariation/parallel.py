@@ -6,17 +6,18 @@ Work is divided into pieces that do not depend on the number of workers, so that
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import copy_context
 from itertools import pairwise
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from transvariation._typing import Floats
 
+R = TypeVar("R")
 _CHUNK = 1 << 18  # rows times the cost of each per chunk: some milliseconds of work
 
 
-def run_in_threads(function: Callable, pieces: Iterable[Sequence[Any]], n_jobs: int | None) -> list[Any]:
+def run_in_threads(function: Callable[..., R], pieces: Iterable[Sequence[object]], n_jobs: int | None) -> list[R]:
     """Call ``function(*piece)`` for each piece in threads: for NumPy and compiled code, which release the GIL.
 
     Examples
@@ -48,7 +49,7 @@ def map_row_chunks(function: Callable[[Floats], Floats], X: Floats, per_row: int
     return np.concatenate(run_in_threads(function, [(X[a:b],) for a, b in pairwise(edges)], n_jobs))
 
 
-def run_in_processes(function: Callable, pieces: Iterable[Sequence[Any]], n_jobs: int | None) -> list[Any]:
+def run_in_processes(function: Callable[..., R], pieces: Iterable[Sequence[object]], n_jobs: int | None) -> list[R]:
     """Call ``function(*piece)`` for each piece in processes: for whole fits, which are mostly Python.
 
     Under ``joblib.parallel_config`` its back end and number of workers are used.

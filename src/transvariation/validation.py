@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,10 +13,10 @@ from transvariation._typing import Floats
 _MAX_EXPONENT = 300  # squares of numbers up to 2^300, and sums of them, neither overflow nor underflow
 
 
-def column_names(X: Any) -> list | None:
+def column_names(X: object) -> list | None:
     """Return the column names of a pandas, polars or Arrow table, and None for other input."""
     is_arrow = hasattr(type(X), "column_names")  # its columns are the data
-    names = X.column_names if is_arrow else getattr(X, "columns", None)
+    names = getattr(X, "column_names" if is_arrow else "columns", None)
     return None if names is None else list(names)
 
 

@@ -147,8 +147,9 @@ def test_small_fits_do_not_compile(monkeypatch, reference):
     monkeypatch.setattr(acceleration, "can_compile", lambda: True)
     for name in ("glass_k_mg", "glass9"):
         assert GaussianMixtureBIC(range(1, 4)).fit(reference.table(name)).engine_ == "numpy"
-    large = 14 * 45 * 1000 * 10 / 60
+    large = acceleration.COMPILE_FROM
     assert acceleration.resolve_engine("auto", large) == "compiled"
+    assert acceleration.resolve_engine("auto", large - 1) == "numpy"
     monkeypatch.setattr(acceleration, "can_compile", lambda: False)
     assert acceleration.resolve_engine("auto", large) == "numpy"
     assert acceleration.resolve_engine("compiled", 1) == "numpy"

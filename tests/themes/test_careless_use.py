@@ -165,7 +165,7 @@ SPECIAL = [
 OTHERS = {
     **{"sensitivity": 0.5, "calibration": "split", "n_clusters": 2, "estimator": TOCC(tau_max="half")},
     **{"tau_max": "half", "ties": "literal", "density": "gaussian", "center": "density", "scale": "log"},
-    **{"crowding": 0.0, "response_method": "decision_function", "kernel": "linear", "gamma": 3.0, "bandwidth": 0.1},
+    **{"response_method": "decision_function", "kernel": "linear", "gamma": 3.0, "bandwidth": 0.1},
 }
 
 

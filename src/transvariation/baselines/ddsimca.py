@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import chi2
+from sklearn.model_selection import BaseCrossValidator
 
 from transvariation._typing import Floats, Indices
 from transvariation.base import OneClassClassifier
@@ -100,7 +101,7 @@ class DDSIMCA(OneClassClassifier):
         *,
         limits: str = "classic",
         sensitivity: float = 0.9,
-        calibration: Any = "resubstitution",
+        calibration: str | BaseCrossValidator = "resubstitution",
         n_jobs: int | None = None,
     ):
         self.n_components = n_components
@@ -171,9 +172,9 @@ class DDSIMCA(OneClassClassifier):
 class PrincipalDistances(Description):
     """Full distance within and from the principal components, relative to its degrees of freedom."""
 
-    n_components: Any
+    n_components: int | str | None
     limits: str
-    sensitivity: Any  # for the choice of the components
+    sensitivity: float  # for the choice of the components
 
     def fit(self, X: Floats, groups: Indices | None = None) -> Self:
         """Find the components and fit the distributions of the distances."""
@@ -184,7 +185,7 @@ class PrincipalDistances(Description):
         most = len(variances) - 1
         if most < 0:
             raise ValueError("all samples are equal; DD-SIMCA needs samples that differ")
-        k: Any = self.n_components
+        k: int | str | None = self.n_components
         if k == "procrustes":
             k = procrustes_validation(X).choose(self.sensitivity, self.limits) if most else 0
         elif k is None:

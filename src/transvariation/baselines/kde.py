@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self
+from typing import Self
 
 from numpy.typing import ArrayLike
 
@@ -84,7 +84,7 @@ class KDEOCC(OneClassClassifier):
 class KernelLogDensity(Description):
     """Log density by Gaussian kernels on the target samples."""
 
-    bandwidth: Any
+    bandwidth: str | float | ArrayLike
     n_jobs: int | None = None
 
     def fit(self, X: Floats, groups: Indices | None = None) -> Self:
@@ -98,7 +98,7 @@ class KernelLogDensity(Description):
         return map_row_chunks(partial(log_kernel_density, self.rows, self.bandwidth_), X, len(self.rows), self.n_jobs)
 
 
-def bandwidth_matrix(X: Floats, bandwidth: Any) -> Floats:
+def bandwidth_matrix(X: Floats, bandwidth: str | float | ArrayLike) -> Floats:
     """Compute the covariance matrix of the kernels from the `bandwidth` parameter.
 
     Examples

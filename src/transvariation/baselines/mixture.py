@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 from transvariation._typing import Floats, Indices, RandomState
 from transvariation.base import OneClassClassifier
@@ -79,8 +79,8 @@ class MixtureOCC(OneClassClassifier):
 class MixtureLogDensity(Description):
     """Log density of the Gaussian mixture with the best BIC."""
 
-    n_components: Any
-    models: Any
+    n_components: int | Iterable[int]
+    models: Iterable[str]
     random_state: RandomState
     engine: str
     n_jobs: int | None = None

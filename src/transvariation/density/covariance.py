@@ -6,7 +6,6 @@ plain operations on whole columns, in a fixed order, do not.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -17,14 +16,16 @@ from transvariation.validation import check_magnitude
 class SingularCovariance(ValueError):
     """Columns make the covariance matrix singular; `problem` has the place `{columns}` for them."""
 
-    def __init__(self, problem: str, columns: Sequence[Any]) -> None:
+    def __init__(self, problem: str, columns: Sequence[int] | Sequence[str]) -> None:
         named = ("column " if len(columns) == 1 else "columns ") + ", ".join(map(repr, columns))
         super().__init__(f"the covariance matrix is singular: {problem.format(columns=named)}")
         self.problem, self.columns = problem, columns
 
-    def with_names(self, names: Any) -> "SingularCovariance":
+    def with_names(self, names: Sequence[str] | None) -> "SingularCovariance":
         """Return the same error with names instead of the numbers of columns, if there are any."""
-        return self if names is None else SingularCovariance(self.problem, [names[column] for column in self.columns])
+        if names is None:
+            return self
+        return SingularCovariance(self.problem, [names[int(column)] for column in self.columns])
 
 
 def varying(X: Floats) -> Bools:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -72,7 +72,7 @@ def shrunk_covariance(X: Floats) -> Floats:
     return np.cov(X, rowvar=False) * (1 - shrinkage + shrinkage * np.eye(X.shape[1]))
 
 
-def given_bandwidth(bandwidth: Any, p: int) -> Floats:
+def given_bandwidth(bandwidth: ArrayLike, p: int) -> Floats:
     """Convert a number, one per variable, or a matrix into the kernels' covariance matrix.
 
     Examples
@@ -188,7 +188,7 @@ class GaussianKernelDensity(GaussianMixtureMixin, BaseEstimator):
     array([5.00000000e-01, 3.05449678e-17])
     """
 
-    def __init__(self, *, bandwidth: Any = "normal", diagonal: bool = True):
+    def __init__(self, *, bandwidth: str | ArrayLike = "normal", diagonal: bool = True):
         self.bandwidth = bandwidth
         self.diagonal = diagonal
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from inspect import signature
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,11 +13,19 @@ from numpy.typing import ArrayLike
 from transvariation._typing import Bools, Floats, Indices
 from transvariation.validation import as_rows
 
+
+class Density(Protocol):
+    """A density that measures boxes; frozen univariate distributions of SciPy are taken, too."""
+
+    def box_probability(self, lower: Floats, upper: Floats) -> Floats:
+        """Compute the probability of each box between rows of `lower` and `upper`."""
+
+
 TAU_MAX = ("integral", "half", "product")
 
 
 def density_transvariation_probability(
-    density: Any, Z: ArrayLike, center: ArrayLike, *, tau_max: str = "integral", log: bool = False
+    density: Density, Z: ArrayLike, center: ArrayLike, *, tau_max: str = "integral", log: bool = False
 ) -> Floats:
     r"""Compute tp of each row of `Z` with respect to a target class that is given by its density.
 
@@ -82,7 +90,7 @@ def density_transvariation_probability(
     return log_tp if log else np.exp(log_tp)
 
 
-def univariate_log_tp(density: Any, Z: Floats, m: Floats) -> Floats:
+def univariate_log_tp(density: Density, Z: Floats, m: Floats) -> Floats:
     """Compute the univariate log tp of each sample in each variable, from the density's marginals: shape (q, p)."""
     q, p = Z.shape
     result = np.empty((q, p))
@@ -95,11 +103,11 @@ def univariate_log_tp(density: Any, Z: Floats, m: Floats) -> Floats:
     return result
 
 
-def _log_tau(density: Any, corner: Floats, above: Bools) -> Floats:
+def _log_tau(density: Density, corner: Floats, above: Bools) -> Floats:
     return log_box_probability(density, np.where(above, corner, -np.inf), np.where(above, np.inf, corner))
 
 
-def _log_ratio(density: Any, Z: Floats, m: Floats) -> Floats:
+def _log_ratio(density: Density, Z: Floats, m: Floats) -> Floats:
     above = m <= Z
     # The denominator depends on the orthant only: one probability for each that is met, never 2^p of them.
     met, orthant = _orthants(above)

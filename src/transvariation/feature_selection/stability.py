@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 from transvariation.parallel import run_in_processes
 from transvariation.validation import check_count, column_names
@@ -40,7 +39,7 @@ class SelectionStability:
 
 
 def selection_stability(
-    selector: Any,
+    selector: BaseEstimator,
     X: ArrayLike,
     n_repeats: int = 100,
     *,
@@ -100,12 +99,13 @@ def selection_stability(
     return _count([support for support in supports if support is not None], names, np.shape(X)[1], n_repeats)
 
 
-def _once(selector: Any, X: Any, resample: str, stream: np.random.Generator) -> np.ndarray | None:
+def _once(selector: BaseEstimator, X: ArrayLike, resample: str, stream: np.random.Generator) -> np.ndarray | None:
     selector = clone(selector)
     if "random_state" in selector.get_params():
         selector.set_params(random_state=int(stream.integers(2**31 - 1)))
     if resample == "bootstrap":
-        rows = stream.integers(len(X), size=len(X))
+        n = np.shape(X)[0]
+        rows = stream.integers(n, size=n)
         X = X.iloc[rows] if hasattr(X, "iloc") else np.asarray(X)[rows]
     try:
         return selector.fit(X).get_support()

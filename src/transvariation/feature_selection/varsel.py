@@ -4,8 +4,6 @@ The paper selects by an algorithm named varSel whose description we could not fi
 selection in the manner of Raftery and Dean, which chooses the same two variables on the glass data.
 """
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
@@ -116,7 +114,7 @@ class VarSel(TargetSelector):
         n_features_to_select: int | None = 2,
         *,
         max_repeated: float = 0.5,
-        mixture: Any = None,
+        mixture: GaussianMixtureBIC | None = None,
         n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select

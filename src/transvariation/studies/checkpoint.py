@@ -9,6 +9,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+Task = Sequence[Any]  # the arguments of one call
+
 
 class CheckpointError(ValueError):
     """A file holds results that this run cannot resume."""
@@ -50,7 +52,7 @@ class Checkpoint:
             self._append(self.header)
 
     @staticmethod
-    def _key(task: Sequence[object]) -> tuple:
+    def _key(task: Task) -> tuple:
         return tuple(task)
 
     @staticmethod
@@ -80,7 +82,7 @@ class Checkpoint:
                 )
             self._keep(**line)
 
-    def _keep(self, task: Sequence[object], result: object, warnings: dict[str, str]) -> None:
+    def _keep(self, task: Task, result: object, warnings: dict[str, str]) -> None:
         self.results[self._key(task)] = result
         self.warned.update(warnings.keys())
         self.warnings = warnings | self.warnings
@@ -91,13 +93,11 @@ class Checkpoint:
             file.flush()
             os.fsync(file.fileno())
 
-    def missing(self, tasks: Iterable[Sequence[object]]) -> list[Sequence[Any]]:
+    def missing(self, tasks: Iterable[Task]) -> list[Task]:
         """List the tasks without a result."""
         return [task for task in tasks if self._key(task) not in self.results]
 
-    def run(
-        self, tasks: Sequence[Sequence[object]], function: Callable[..., object], jobs: int | str = 1
-    ) -> Iterator[Sequence[Any]]:
+    def run(self, tasks: Sequence[Task], function: Callable[..., object], jobs: int | str = 1) -> Iterator[Task]:
         """Run the missing tasks, `function(*task)` each; yield every task when its result is on disk."""
         for task, result, warned in _results(self.missing(tasks), function, jobs):
             entry = {"task": list(task), "result": result, "warnings": warned}
@@ -118,7 +118,7 @@ def _checksum(entry: dict[str, object]) -> int:
     return zlib.crc32(json.dumps(entry, sort_keys=True).encode())
 
 
-def _with_task(function: Callable[..., object], task: Sequence[object]) -> tuple[Sequence[Any], Any, dict[str, str]]:
+def _with_task(function: Callable[..., object], task: Task) -> tuple[Task, Any, dict[str, str]]:
     """Run a task; return it with its result and the first warning of each kind that it gave."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -127,8 +127,8 @@ def _with_task(function: Callable[..., object], task: Sequence[object]) -> tuple
 
 
 def _results(
-    tasks: Sequence[Sequence[object]], function: Callable[..., object], jobs: int | str
-) -> Iterator[tuple[Sequence[Any], Any, dict[str, str]]]:
+    tasks: Sequence[Task], function: Callable[..., object], jobs: int | str
+) -> Iterator[tuple[Task, Any, dict[str, str]]]:
     if isinstance(jobs, str):
         yield from _on_dask(tasks, function, jobs)
     elif jobs == 1:
@@ -141,8 +141,8 @@ def _results(
 
 
 def _on_dask(
-    tasks: Sequence[Sequence[object]], function: Callable[..., object], address: str
-) -> Iterator[tuple[Sequence[Any], Any, dict[str, str]]]:
+    tasks: Sequence[Task], function: Callable[..., object], address: str
+) -> Iterator[tuple[Task, Any, dict[str, str]]]:
     try:
         from distributed import Client, as_completed
     except ImportError as error:

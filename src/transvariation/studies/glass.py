@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from time import process_time
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from sklearn.model_selection import RepeatedKFold
 
+from transvariation.base import TransvariationClassifier
 from transvariation.calibration import calibration_folds
 from transvariation.conformal import conformal_threshold
 from transvariation.datasets import load_glass
@@ -22,7 +22,7 @@ from transvariation.metrics import auc, roc, specificity_at_sensitivity
 from transvariation.neighbor_tocc import NeighborTOCC
 from transvariation.pam_tocc import PAMTOCC
 from transvariation.projection_ensemble import ProjectionEnsemble
-from transvariation.studies.checkpoint import Checkpoint
+from transvariation.studies.checkpoint import Checkpoint, Task
 from transvariation.tocc import TOCC
 
 # The paper's numbers: AUC, specificity at sensitivity >= 0.9, seconds.
@@ -41,6 +41,8 @@ PRINTED = {
     ("PAM-TOCC_df", "kappa-VIP"): (0.988, 0.980, 0.03),
 }
 
+Reducer = MinorComponents | VarSel | VIPSelector
+
 READINGS = {
     ("TOCC_df", "PCA"): "last two components of the covariance matrix; no reading found gives .946",
     ("TOCC_df", "kappa-VIP"): (
@@ -57,14 +59,14 @@ READINGS = {
 }
 PROJECTIONS = "best of 50 random planes by the sum of MADs, 101 times; median over seeds, lowest and highest beside it"
 
-CLASSIFIERS: dict[str, Callable[[], Any]] = {
+CLASSIFIERS: dict[str, Callable[[], TransvariationClassifier]] = {
     "TOCC_df": lambda: TOCC(ties="literal"),
     "TOCC_db": lambda: DensityTOCC(density="mixture", engine="compiled"),
     "PAM-TOCC_df": lambda: PAMTOCC(n_clusters=4, ties="literal"),
 }
 # Not in the paper. The whole pipeline is calibrated, so that the classifier needs no calibration.
-CALIBRATED: dict[str, Callable[[], object]] = {"NeighborTOCC": lambda: NeighborTOCC()}
-REDUCTIONS: dict[str, Callable[[], Any]] = {
+CALIBRATED: dict[str, Callable[[], TransvariationClassifier]] = {"NeighborTOCC": lambda: NeighborTOCC()}
+REDUCTIONS: dict[str, Callable[[], Reducer]] = {
     "PCA": lambda: MinorComponents(2),
     "varSel": lambda: VarSel(2, mixture=GaussianMixtureBIC(random_state=0, engine="compiled")),
     "kappa-VIP": lambda: VIPSelector(2, kappa=0.5, random_state=0),
@@ -79,7 +81,7 @@ def correlations() -> pd.DataFrame:
     return load_glass().control.corr().round(3)
 
 
-def planes() -> dict[str, tuple[Any, pd.DataFrame, pd.DataFrame]]:
+def planes() -> dict[str, tuple[Reducer, pd.DataFrame, pd.DataFrame]]:
     """Reduce the data to two variables by each of the paper's methods: reducer, control and recovered."""
     glass = load_glass()
     found = {}
@@ -113,15 +115,15 @@ class GlassStudy:
         header = {"study": "glass", "version": __version__, "seeds": self.seeds, "repeats": self.repeats}
         return Checkpoint(directory / "checkpoint.jsonl", header)
 
-    def run_cells(self, checkpoint: Checkpoint) -> Iterator[Any]:
+    def run_cells(self, checkpoint: Checkpoint) -> Iterator[Task]:
         """Score what is missing of the paper's cells, yielding once per cell."""
         return checkpoint.run(self.cells(), _scores, self.jobs)
 
-    def run_folds(self, checkpoint: Checkpoint) -> Iterator[Any]:
+    def run_folds(self, checkpoint: Checkpoint) -> Iterator[Task]:
         """Classify what is missing of the held-out fragments, yielding once per fold."""
         return checkpoint.run(self.folds(), _unseen, self.jobs)
 
-    def scored(self, checkpoint: Checkpoint) -> list[dict[str, Any]]:
+    def scored(self, checkpoint: Checkpoint) -> list[dict[str, object]]:
         """Collect the paper's cells, each with its numbers and its curve."""
         return [_scored(*cell, **checkpoint.results[cell]) for cell in self.cells()]
 
@@ -149,7 +151,7 @@ def _scores(classifier: str, reduction: str, seed: int) -> dict[str, object]:
 
 def _scored(
     classifier: str, reduction: str, seed: int, control: list[float], recovered: list[float], seconds: float
-) -> dict[str, Any]:
+) -> dict[str, object]:
     return {
         "classifier": classifier,
         "reduction": reduction,
@@ -228,12 +230,12 @@ def _fold(train: np.ndarray, test: np.ndarray) -> list[dict[str, object]]:
     return outcomes
 
 
-def _reduced(reducer: Any, target: pd.DataFrame, *tables: pd.DataFrame) -> list[np.ndarray]:
+def _reduced(reducer: Reducer, target: pd.DataFrame, *tables: pd.DataFrame) -> list[np.ndarray]:
     reducer.fit(target)
     return [reducer.transform(table) for table in tables]
 
 
-def _held_out_scores(classifier: Any, kept: np.ndarray, scored: np.ndarray) -> np.ndarray:
+def _held_out_scores(classifier: TransvariationClassifier, kept: np.ndarray, scored: np.ndarray) -> np.ndarray:
     if (
         np.ptp(kept, axis=0).min() == 0
     ):  # kappa-VIP may choose barium, which is nonzero in four fragments that may all be left out

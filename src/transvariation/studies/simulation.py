@@ -19,7 +19,7 @@ from transvariation.datasets import make_scenario
 from transvariation.density_tocc import DensityTOCC
 from transvariation.metrics import auc, specificity_at_sensitivity
 from transvariation.pam_tocc import PAMTOCC
-from transvariation.studies.checkpoint import Checkpoint
+from transvariation.studies.checkpoint import Checkpoint, Task
 from transvariation.tocc import TOCC
 
 SCENARIOS = "abcdefghi"
@@ -136,7 +136,7 @@ class Study:
             directory / "checkpoint.jsonl", {"study": "simulation", "version": __version__, "seed": self.seed}
         )
 
-    def run(self, checkpoint: Checkpoint) -> Iterator[Any]:
+    def run(self, checkpoint: Checkpoint) -> Iterator[Task]:
         """Run what is missing, yielding once per finished data set."""
         return checkpoint.run(self.tasks(), _Task(self.seed), self.jobs)
 
