@@ -25,6 +25,14 @@ def test_weighted_p_values_by_hand():
     assert weighted_p_values([1, 2, 3], [2], [4, 2, 1], [3])[0] == pytest.approx(0.9)
 
 
+def test_weighted_p_values_are_those_of_nonconform():
+    """`calculate_weighted_p_val` of nonconform 2.0.0, with ties by "classical"."""
+    p = weighted_p_values(
+        [0.1, 0.2, 0.3, 0.4, 0.4, 0.9], [0.05, 0.4, 0.35, 0.95], [1, 2, 0.5, 0, 3, 1.5], [1, 0.25, 2, 4]
+    )
+    np.testing.assert_allclose(p, [0.111111111111, 0.818181818182, 0.55, 1.0], rtol=1e-10)
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::transvariation.exceptions.SmallOverlap")  # of a draw whose ratios are extreme
 def test_known_and_estimated_ratios_keep_the_rate_under_a_shift():

@@ -15,7 +15,7 @@ CONFIDENCE = 0.95
 MARGIN = 0.02
 NOMINAL = (0.9, 0.8)
 CELLS = ((20, 5), (60, 5), (40, 18))
-N_REPEATS = {"loo": 400, "cv": 200}
+N_REPEATS = {"loo": 400, "cv": 100}
 N_FRESH = 1_000
 REPEAT = 4  # a cell beyond the margin is measured again, with so many times the repetitions and other seeds
 
