@@ -202,8 +202,10 @@ class ConformalCalibration:
     def _counts(self, scores: ArrayLike, strata: ArrayLike | None, pools: list[Indices]) -> tuple[Floats, Floats]:
         """Count, for each new sample, the calibration samples of its pool at or below its score, and all of them."""
         scores = np.asarray(scores, dtype=float)
-        own = np.zeros(len(scores), dtype=np.intp) if strata is None else np.asarray(strata)
-        if (strata is None and self.n_strata > 1) or own.shape != scores.shape or not np.isin(own, self._every).all():
+        if strata is None and self.n_strata == 1:
+            return self._count(self._every, scores), self.sizes
+        own = np.asarray(strata)
+        if own.shape != scores.shape or not np.isin(own, self._every).all():
             raise ValueError(f"strata must be one of 0, ..., {self.n_strata - 1} for each of {len(scores)} scores")
         counts, sizes = np.empty((2, len(scores)))
         for pool in pools:
