@@ -47,8 +47,8 @@ def run(short: bool) -> Iterator[Table]:
     else:
         warnings.warn(f"no {FIU} (see benchmarks/data.py): groups are not compared", stacklevel=2)
     how: dict[str, Any] = {"n_comparisons": 40, "n_folds": 2} if short else {}
-    for name, (data, designs, log) in known_data(60 if short else None).items():
-        result = validate(data, designs=designs[: 1 if short else None], log=log, stability=False, **how)
+    for name, (data, designs, linear) in known_data(60 if short else None).items():
+        result = validate(data, designs=designs[: 1 if short else None], linear=linear, stability=False, **how)
         yield Table(f"validation_{name.lower()}", f"The package validated by its own command: {name}", describe(result))
 
 
@@ -102,7 +102,7 @@ def one_database(scenario: str, n: int, seed: int) -> dict[str, tuple[Rate, floa
     """Validate on one simulated database; return each rate with its interval, and the truth."""
     rng = np.random.default_rng([seed, n])
     database, fresh = simulate(scenario, n, rng), simulate(scenario, N_FRESH, rng)
-    how: dict[str, Any] = {"n_comparisons": 400, "stability": False, "ratios": False}
+    how: dict[str, Any] = {"n_comparisons": 400, "stability": False, "rates_only": True}
     (design,) = validate(database, designs=[DESIGN], sensitivities=[SENSITIVITY], **how).designs
     rates = design.rates["transvariation"][0]
     exclusion, inclusion = true_rates(database, fresh)
@@ -199,19 +199,19 @@ def speed(short: bool) -> list[dict[str, Any]]:
 
 
 def known_data(most: int | None = None) -> dict[str, tuple[Database, list[str], bool]]:
-    """Databases of known data, the designs that they allow, and whether contents are compared as logarithms."""
+    """Databases of known data, the designs that they allow, and whether no logarithms are taken."""
     nfi = load_nfi_glass().frame
-    found = {"NFI": (Database.build(nfi, name="NFI", fragment_column="piece", logged=True), ["2x1", "4x1"], True)}
+    found = {"NFI": (Database.build(nfi, name="NFI", fragment_column="piece", logged=True), ["2x1", "4x1"], False)}
     if ZADORA.is_file():
         zadora = Database.build(ZADORA, name="Zadora", source_column="item", fragment_column="fragment", logged=True)
-        found["Zadora"] = zadora, ["1x3", "3x3"], True
+        found["Zadora"] = zadora, ["1x3", "3x3"], False
     if FIU.is_dir():
-        found["FIU"] = fiu(), ["3x1"], True
+        found["FIU"] = fiu(), ["3x1"], False
     if XTC.is_file():
         tablets = Database.build(XTC, name="XTC", source_column="batchnumber", fragment_column="measurement")
-        found["XTC"] = tablets, ["1x1", "2x1"], False
-    for name, (data, designs, log) in found.items():
-        found[name] = data.without(data.sources[most:]) if most else data, designs, log
+        found["XTC"] = tablets, ["1x1", "2x1"], True
+    for name, (data, designs, linear) in found.items():
+        found[name] = data.without(data.sources[most:]) if most else data, designs, linear
     return found
 
 

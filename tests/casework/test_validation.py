@@ -7,11 +7,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from benchmarks.sections import validation as simulation
+from click.testing import CliRunner
 
 from transvariation.casework import CaseError, Database, SettingsError, judge, validate
+from transvariation.casework.background.performance import cllr
 from transvariation.casework.validation import parse_design, read_criteria
 from transvariation.casework.validation.comparisons import Comparisons, Sources
+from transvariation.casework.validation.measures import cllr_interval
 from transvariation.casework.validation.methods import judge_comparisons, pairs_of, two_level_ratio
+from transvariation.cli import main
 from transvariation.report.validation import validation_summary, write_validation_report
 
 pytestmark = pytest.mark.slow
@@ -140,6 +144,44 @@ def test_a_second_call_goes_on_from_the_checkpoint(database, tmp_path):
     assert again.designs == first.designs
 
 
+def test_one_command_from_a_table_with_gaps_to_results(tmp_path):
+    table, found = tmp_path / "panes.csv", tmp_path / "found.json"
+    frame = panes(n_sources=20)
+    frame.loc[3, "w"] = np.nan
+    frame.to_csv(table, index=False)
+    command = f"validate {table} --design 1x1 --comparisons 20 --rates-only --json {found}".split()
+    refused = CliRunner().invoke(main, command)
+    assert (refused.exit_code, "--missing drop" in refused.output) == (2, True)
+    ran = CliRunner().invoke(main, [*command, "--missing", "drop"])
+    assert ran.exit_code in (0, 1), ran.output
+    assert "false inclusion" in ran.output
+    content = json.loads(found.read_text())
+    assert (content["settings"]["dropped"], content["database"]["sources"]) == (1, 20)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["found.json", "panes.csv"]
+
+
+def test_hard_pairs_are_listed_once(result):
+    (design,) = result.designs
+    for pairs in (design.hard_same, design.hard_different):
+        assert len({frozenset((pair.known, pair.questioned)) for pair in pairs}) == len(pairs)
+    p = [pair.p_value for pair in design.hard_different]
+    assert p == sorted(p, reverse=True)
+
+
+def test_the_interval_of_cllr_narrows_with_the_sources():
+    rng = np.random.default_rng(0)
+    widths = []
+    for n in (30, 300):
+        known = np.tile(np.arange(n), 4)
+        questioned = np.where(np.arange(4 * n) < 2 * n, known, (known + 1) % n)
+        same = known == questioned
+        ratios = rng.normal(np.where(same, 1.0, -1.0), 1.0)
+        low, high = cllr_interval(ratios, same, known, questioned)
+        assert 0 < low < cllr(ratios, same) < high
+        widths.append(high - low)
+    assert widths[1] < widths[0] / 2
+
+
 def test_criteria_decide_with_their_interval(database, tmp_path):
     file = tmp_path / "criteria.toml"
     file.write_text("false_exclusion_excess = 0.9\nfalse_inclusion = 0.0\n")
@@ -182,7 +224,7 @@ def test_defaults_and_unreadable_criteria(tmp_path):
 
 def test_the_report_has_what_an_assessor_reads(result, tmp_path):
     pytest.importorskip("typst")
-    write_validation_report(result, tmp_path / "validation.pdf")  # three methods have a Tippett plot, two fit in a row
+    write_validation_report(result, tmp_path / "validation.pdf")
     assert (tmp_path / "validation.pdf").read_bytes().startswith(b"%PDF")
     write_validation_report(result, tmp_path / "validation.html")
     text = (tmp_path / "validation.html").read_text()
@@ -196,6 +238,8 @@ def test_the_report_has_what_an_assessor_reads(result, tmp_path):
     ):
         assert heading in text
     assert validation_summary(result) in text
+    assert f"SHA-256 {result.database['sha256']}" in text
+    assert "Empirical cross-entropy" in text
 
 
 def test_intervals_contain_the_true_rates_of_simulated_panes(monkeypatch):

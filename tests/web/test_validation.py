@@ -50,7 +50,7 @@ def test_the_page_shows_what_the_library_measures(client, files):
     assert start["described"] == "panes: 20 sources, 60 fragments, 120 measurements, 5 variables."
     assert waited(client, start["case"]) == {"state": "done"}
     shown = client.get(f"/api/cases/{start['case']}/validation").json()
-    expected = validate(database, designs=["1x1"], n_comparisons=20, ratios=False)
+    expected = validate(database, designs=["1x1"], n_comparisons=20, rates_only=True)
     assert shown["summary"] == validation_summary(expected)
     assert shown["designs"][0]["rates"]["rows"] == rate_table(expected.designs[0]).values.tolist()
     assert shown["designs"][0]["figure"].count("<svg") == 1

@@ -84,7 +84,7 @@ REMEDIES = {
     "log": "if they are contents, take logarithms (log=True without logged)",
     "source-column": "name the column of the sources (source_column=)",
     "features": "name the variables to use (features=)",
-    "leave-out": "leave these variables out (features=)",
+    "leave-out": "leave these variables out (features=), or these measurements (missing='drop')",
     "no-zeros": "leave variables with zeros out (features=), or use log=False",
     "preprocess": 'use steps such as preprocess="snv,sg1", or preprocess=None',
     "ranges": "give pairs of numbers such as ranges=[(800, 1200)]",

@@ -9,9 +9,19 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from transvariation.tables.options import ROLES, Option, option
-from transvariation.tables.settings import SettingsError, TableSettings, document, nearest
+from transvariation.tables.settings import Settings, SettingsError, TableSettings, document, nearest
 
-__all__ = ["CASE_FIELDS", "METHODS", "REDUCTIONS", "ROLES", "TABLES", "CaseSettings", "SettingsError", "TableSettings"]
+__all__ = [
+    "CASE_FIELDS",
+    "METHODS",
+    "REDUCTIONS",
+    "ROLES",
+    "TABLES",
+    "CaseSettings",
+    "SettingsError",
+    "TableSettings",
+    "ValidationSettings",
+]
 
 TABLES = ("control", "recovered", "background", "foreign")
 METHODS = {
@@ -292,3 +302,56 @@ def _case(value: Any, given: Option) -> dict[str, str]:
 
 
 document(CaseSettings)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValidationSettings(Settings):
+    """What is compared in a validation, and how often."""
+
+    designs: Sequence[str] = option(
+        ("1x1", "3x1"),
+        "comparison",
+        "names",
+        "Known fragments x replicates of each, such as 3x5; one questioned fragment has as many replicates.",
+        flag="--design",
+    )
+    sensitivities: Sequence[float] = option(
+        (0.9,),
+        "comparison",
+        "shares",
+        "The shares of same-source fragments that should not be excluded.",
+        flag="--sensitivity",
+    )
+    features: Sequence[str] | None = option(None, "variables", "names", "The variables to use", absent="all")
+    linear: bool = option(
+        False, "variables", "flag", "Take no logarithms (base 10) of a database that does not hold them already."
+    )
+    missing: str = option(
+        "error",
+        "variables",
+        "choice",
+        "Measurements with missing or below-detection values",
+        choices={"error": "report them", "drop": "leave them out"},
+    )
+    n_comparisons: int = option(
+        2000,
+        "comparison",
+        "whole",
+        "Comparisons of the same source, and as many of different sources, in each design.",
+        flag="--comparisons",
+        least=1,
+    )
+    n_folds: int = option(5, "comparison", "whole", "How many folds of sources are left out in turn.", least=2)
+    rates_only: bool = option(
+        False, "comparison", "flag", "Measure no likelihood ratios and no other methods, in a fraction of the time."
+    )
+    stability: bool = option(
+        True,
+        "comparison",
+        "flag",
+        "Repeat some folds with other seeds and with a part of the sources, in the first design.",
+    )
+    seed: int = option(0, "comparison", "whole", "Of the choice of fragments.")
+
+
+document(ValidationSettings)

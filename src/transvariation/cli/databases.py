@@ -1,12 +1,13 @@
 """Databases of sources, and the validation of the method on them."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from transvariation.casework.settings import TableSettings
+from transvariation.casework.settings import TableSettings, ValidationSettings
 from transvariation.cli.options import (
     COUNT,
     INPUT,
@@ -15,8 +16,6 @@ from transvariation.cli.options import (
     GroupedCommand,
     check_files,
     overwrite_option,
-    parse_names,
-    parse_numbers,
     say,
     settings_of,
     settings_options,
@@ -107,33 +106,27 @@ def _describe(found: Any) -> None:
         say(f"  {name}: {low} to {high}{unit}; standard deviation {within} within, {between} between sources")
 
 
-@click.command()
+@settings_options(ValidationSettings, "variables", "comparison", without=("n_folds", "stability"))
+@click.command(cls=GroupedCommand)
 @click.argument("database", type=INPUT)
-@click.option("--design", default="1x1,3x1", help="Known fragments x replicates, separated by commas.")
-@click.option("--sensitivity", default="0.9", help="Sensitivities, separated by commas.")
-@click.option("--features", callback=parse_names, help="The variables to use, separated by commas; by default all.")
-@click.option("--linear", is_flag=True, help="Take no logarithms.")
 @click.option("--criteria", type=INPUT, help="Acceptance criteria: a TOML file with a limit per line.")
 @click.option("--report", "reports", type=OUTPUT, multiple=True, help="Write a report: .html or .pdf. May be repeated.")
 @click.option("--json", "json_file", type=OUTPUT, help="Write everything as JSON.")
-@click.option("--comparisons", type=COUNT, default=2000, help="Comparisons of each kind in a design.")
-@click.option("--seed", type=int, default=0, help="Seed of all random numbers.")
 @click.option("--jobs", type=COUNT, default=1, help="The number of processes.")
-@click.option("--rates-only", is_flag=True, help="No likelihood ratios and no other methods: a fraction of the time.")
-@click.option("--resume", type=OUTPUT, help="Keep what is done in this file; a second call goes on from there.")
 @overwrite_option
 def validate(
     database: Path,
-    design: str,
-    sensitivity: str,
-    features: list[str] | None,
-    linear: bool,
     criteria: Path | None,
     reports: tuple[Path, ...],
     json_file: Path | None,
+    jobs: int,
+    overwrite: bool,
     **options: Any,
 ) -> None:
     """Measure on a DATABASE how often the method is wrong, and compare that with acceptance criteria.
+
+    DATABASE is what `database build` wrote, or a table with a column that names the sources. After Ctrl-C, the same
+    command goes on from where it was, if it writes a report or JSON.
 
     Exit status: 0 = all criteria are met, 1 = a criterion is not met, 2 = the input or an option is wrong.
     """
@@ -142,16 +135,15 @@ def validate(
 
     from transvariation.atomic_write import write_text
     from transvariation.casework.validation import validate as run
-    from transvariation.report.case_text import format_rate
+    from transvariation.provenance import command_line
     from transvariation.report.page import check_report_name
-    from transvariation.report.validation import (
-        validation_summary,
-        write_validation_report,
-    )
+    from transvariation.report.validation import rate_lines, validation_summary, write_validation_report
     from transvariation.report.wording.notices import step_text
 
+    outputs = [path for path in (*reports, json_file) if path is not None]
+    unfinished = Path(f"{outputs[0]}.unfinished") if outputs else None
     with usage_errors():
-        check_files([*reports, json_file], [database], options["overwrite"])
+        check_files(outputs, [database], overwrite)
         for path in reports:
             check_report_name(path)
         columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
@@ -159,25 +151,15 @@ def validate(
             bar = progress.add_task("validating", total=1.0)
             result = run(
                 database,
-                designs=[text.strip() for text in design.split(",")],
-                sensitivities=parse_numbers(sensitivity, float, "--sensitivity"),
+                settings=settings_of(ValidationSettings, options),
                 criteria=criteria,
-                features=features,
-                log=not linear,
-                n_comparisons=options["comparisons"],
-                ratios=not options["rates_only"],
-                seed=options["seed"],
-                n_jobs=options["jobs"],
-                checkpoint=options["resume"],
+                n_jobs=jobs,
+                checkpoint=unfinished,
                 progress=lambda step, share: progress.update(bar, description=step_text(step), completed=share),
             )
-        for each in result.designs:
-            say(f"Design {each.design}: {each.n_same:,} comparisons of one source, {each.n_different:,} of two")
-            for rates in each.rates["transvariation"]:
-                say(f"  sensitivity {rates.sensitivity:g}: false exclusion {format_rate(rates.false_exclusion)}")
-                say(f"    false inclusion {format_rate(rates.false_inclusion)}")
-            if "transvariation" in each.ratios:
-                say(f"  likelihood ratios: Cllr {each.ratios['transvariation'].cllr:.3f}")
+        result = replace(result, provenance=result.provenance | {"command": command_line()})
+        for line in rate_lines(result):
+            say(line)
         say(validation_summary(result))
         for path in reports:
             write_validation_report(result, path)
@@ -185,5 +167,7 @@ def validate(
         if json_file is not None:
             write_text(json_file, json.dumps(result.to_dict()))
             say(f"JSON: {json_file}")
+        if unfinished is not None:
+            unfinished.unlink()
     if not result.passed:
         raise SystemExit(1)

@@ -97,7 +97,7 @@ class GroupedCommand(click.Command):
 _SECTIONS = ("tables", "variables", "comparison", "report", "options")
 
 
-def settings_options(kind: type[TableSettings], *groups: str, without: tuple[str, ...] = ()) -> Any:
+def settings_options(kind: type[Any], *groups: str, without: tuple[str, ...] = ()) -> Any:
     """Add the options of settings to a command: the fields in some groups, and the same for each single table."""
     found: list[GroupedOption] = []
     for name, given in options_of(kind).items():
@@ -138,7 +138,7 @@ def _option(name: str, flag: str, given: Option, default: object, hidden: bool =
     elif given.kind == "flag":
         more = {"is_flag": True, "default": None}
     if default is not None and default is not False and default != {}:
-        words += f"  [default: {default}]"
+        words += f"  [default: {','.join(map(str, default)) if isinstance(default, tuple) else default}]"
     return GroupedOption([flag, name], group=given.group, help=words, hidden=hidden, show_default=False, **more)
 
 
@@ -171,17 +171,24 @@ def parse_names(context: click.Context, option: click.Parameter, text: str | Non
     return [name.strip() for name in found or [""]]
 
 
-_PARSERS: dict[str, object] = {"roles": _roles, "ranges": _ranges, "names": parse_names}
+def _shares(context: click.Context, option: click.Parameter, text: str | None) -> list[float] | None:
+    """Parse a list of shares."""
+    return None if text is None else parse_numbers(text, float, option.opts[0])
+
+
+_PARSERS: dict[str, object] = {"roles": _roles, "ranges": _ranges, "names": parse_names, "shares": _shares}
 _FORMS: dict[str, dict[str, object]] = {
     "roles": {"metavar": "COLUMN=ROLE", "multiple": True},
     "ranges": {"metavar": "LOW-HIGH", "multiple": True},
     "names": {"metavar": "NAMES"},
+    "shares": {"metavar": "NUMBERS"},
 }
 _METAVARS = {"whole": "N", "number": "NUMBER", "share": "NUMBER", "mark": "MARK", "steps": "STEPS"}
 _MANNERS = {
     "roles": "May be repeated.",
     "ranges": "May be repeated.",
     "names": "Separated by commas, a name with a comma in double quotes.",
+    "shares": "Separated by commas.",
 }
 
 

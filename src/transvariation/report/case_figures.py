@@ -11,6 +11,7 @@ from transvariation.casework import CaseResult, Conclusion
 from transvariation.casework.background.performance import Performance
 from transvariation.casework.foreign import Foreign
 from transvariation.casework.spectra import Spectra
+from transvariation.casework.validation import Ratios
 from transvariation.report.figure_style import DARK, PHONE_WIDTH, RED, WARM
 from transvariation.report.names import PLAIN, label_axes, wrapped
 from transvariation.report.wording.statements import outcome_words
@@ -242,7 +243,7 @@ def draw_ece(ax: Axes, ece: dict[str, tuple[float, ...]]) -> None:
     ax.legend(fontsize=9, frameon=False, loc="upper left")
 
 
-def draw_performance(performance: Performance) -> dict[str, Figure]:
+def draw_performance(performance: Performance | Ratios) -> dict[str, Figure]:
     """Draw the Tippett and the ECE plot of a likelihood-ratio system."""
     from matplotlib.figure import Figure
 

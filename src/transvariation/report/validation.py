@@ -1,26 +1,27 @@
 """The report of a validation: what an assessor reads."""
 
 from pathlib import Path
-from typing import Any
 
 import matplotlib as mpl
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from transvariation.casework.background.likelihood_ratio import MIN_SOURCES_FOR_RATIOS
 from transvariation.casework.database import ABOUT
 from transvariation.casework.validation import DesignResult, ValidationResult, Verdict
-from transvariation.report.case_figures import draw_tippett
+from transvariation.report.case_figures import draw_performance
 from transvariation.report.case_text import format_rate, plural
-from transvariation.report.figure_style import DARK, GREY, PHONE_WIDTH, RED, SETTINGS, THRESHOLD, WARM
+from transvariation.report.figure_style import DARK, GREEN, GREY, PHONE_WIDTH, RED, SETTINGS, THRESHOLD, WARM
 from transvariation.report.page import Section, page, write_page
 from transvariation.report.wording.notices import finding_text
+from transvariation.report.wording.numbers import significant
 from transvariation.report.wording.statements import COMPARED_METHODS, CRITERIA_NAMES
 
 TITLE = "Validation of the comparison of fragments"
 NAMES = {"transvariation": "transvariation", "mahalanobis": "Mahalanobis", "astm": "4 s interval", "lir": "lir"}
 BLANK = "______________________"
-COLOURS = {"transvariation": DARK, "mahalanobis": GREY, "astm": WARM, "lir": RED}
+COLOURS = {"transvariation": DARK, "mahalanobis": GREY, "astm": WARM, "lir": GREEN}
 LIMITS = (
     "The rates hold for sources like those of the database, measured alike. They say nothing about other populations.",
     "Every source was compared by what was learned from the others. The database used in casework has all of them.",
@@ -49,13 +50,18 @@ def write_validation_report(result: ValidationResult, path: str | Path) -> None:
         The file to write.
     """
     with mpl.rc_context(SETTINGS):
-        write_page(Path(path), TITLE, validation_sections(result), validation_summary(result))
+        write_page(Path(path), TITLE, validation_sections(result), validation_summary(result), _foot(result))
 
 
 def validation_html(result: ValidationResult) -> str:
     """Render the report as one HTML page."""
     with mpl.rc_context(SETTINGS):
-        return page(TITLE, validation_sections(result), validation_summary(result))
+        return page(TITLE, validation_sections(result), validation_summary(result), _foot(result))
+
+
+def _foot(result: ValidationResult) -> str:
+    """Identify the report on every page."""
+    return f"Validation on {result.database['name']}, SHA-256 {result.database['sha256'][:12]}"
 
 
 def validation_sections(result: ValidationResult) -> list[Section]:
@@ -69,8 +75,8 @@ def validation_sections(result: ValidationResult) -> list[Section]:
         _method(result),
         Section("Limits").items(LIMITS),
         _hard(result),
-        _signatures(),
         Section("Provenance").code("\n".join(f"{name}: {value}" for name, value in result.provenance.items())),
+        _signatures(),
     ]
 
 
@@ -82,10 +88,32 @@ def _purpose(result: ValidationResult) -> Section:
     )
     for key, label in ABOUT.items():
         section.labelled(label, about[key] or BLANK)
+    section.labelled("Database", f"{about['name']}, SHA-256 {about['sha256']}")
+    strata = ", ".join(f"{name} {n:,}" for name, n in about["strata"].items())
     return section.text(
-        f"{about['sources']:,} sources, {about['fragments']:,} fragments, {about['measurements']:,} measurements "
-        f"of {len(about['variables'])} variables."
+        f"{about['sources']:,} sources with {about['fragments per source']} fragments, "
+        f"{about['replicates per fragment']} replicates of each: {about['measurements']:,} measurements of "
+        f"{len(about['variables'])} variables." + (f" Sources by stratum: {strata}." if strata else "")
     )
+
+
+def rate_lines(result: ValidationResult) -> list[str]:
+    """State the error rates of every design in lines."""
+    lines = []
+    for each in result.designs:
+        lines.append(
+            f"Design {each.design}: {each.n_sources:,} sources, {each.n_same:,} comparisons of one source, "
+            f"{each.n_different:,} of two"
+        )
+        for rates in each.rates["transvariation"]:
+            lines.append(f"  sensitivity {rates.sensitivity:g}: false exclusion {format_rate(rates.false_exclusion)}")
+            lines.append(f"    false inclusion {format_rate(rates.false_inclusion)}")
+            if rates.same_stratum is not None:
+                lines.append(f"    false inclusion within a stratum {format_rate(rates.same_stratum)}")
+        if ratios := each.ratios.get("transvariation"):
+            low, high = ratios.cllr_interval
+            lines.append(f"  likelihood ratios: Cllr {ratios.cllr:.2g} (95% interval {low:.2g} to {high:.2g})")
+    return lines
 
 
 def verdict_table(result: ValidationResult) -> pd.DataFrame:
@@ -105,16 +133,21 @@ def verdict_table(result: ValidationResult) -> pd.DataFrame:
 
 
 def _conclusion(result: ValidationResult) -> Section:
-    section = Section("Conclusion by criterion").strong(validation_summary(result))
-    return section.table(
-        verdict_table(result),
-        "Limits were set before the validation. “Not shown”: the interval contains the limit; more sources are needed.",
+    limits = result.settings["criteria"] or "those of the software; the laboratory wrote down none"
+    return (
+        Section("Conclusion by criterion")
+        .strong(validation_summary(result))
+        .table(
+            verdict_table(result),
+            f"Limits: {limits}. “Not shown”: the 95% interval, in parentheses, contains the limit; more sources are "
+            "needed.",
+        )
     )
 
 
 def _measured(verdict: Verdict) -> str:
     if verdict.criterion == "cllr":
-        return f"{verdict.measured:.3f}"
+        return f"{verdict.measured:.2g} ({verdict.low:.2g} to {verdict.high:.2g})"
     return f"{100 * round(verdict.measured, 9):.2g}% ({100 * verdict.low:.2g} to {100 * verdict.high:.2g}%)"
 
 
@@ -126,12 +159,12 @@ def _design(each: DesignResult) -> Section:
         f"{each.n_same:,} comparisons of the same source and {each.n_different:,} of different sources, from "
         f"{each.n_sources:,} sources."
     )
-    section.figure(rates_figure(each), "Error rates with 95% intervals; the dashed lines are the promised shares.")
-    if each.ratios:
-        drawn = [(f"Tippett plot, {NAMES[name]}", _tippett(ratios)) for name, ratios in each.ratios.items()]
-        for start in range(0, len(drawn), 2):  # two fit side by side
-            pair = dict(drawn[start : start + 2])
-            section.figure(pair, f"{', '.join(pair)}: shares of pairs with a larger likelihood ratio.")
+    caption = "Error rates with 95% intervals by source; the dashed lines are the promised shares."
+    if any(rates.same_stratum for several in each.rates.values() for rates in several):
+        caption += " Diamonds: sources of one stratum, which are half of the comparisons of different sources."
+    section.figure(rates_figure(each), caption)
+    if own := each.ratios.get("transvariation"):
+        section.figure(draw_performance(own), "Likelihood ratios on sources that were left out.")
         section.table(_ratio_table(each), "Likelihood ratios. Cllr: 0 is perfect, 1 is without information.")
     else:
         section.text(
@@ -153,30 +186,31 @@ def rates_figure(each: DesignResult) -> Figure:
     Figure
     """
     rows = [(method, rates) for method, several in each.rates.items() for rates in several]
-    figure = Figure(figsize=(PHONE_WIDTH, 1.6 + 0.45 * len(rows)), layout="constrained")
+    figure = Figure(figsize=(PHONE_WIDTH, 0.9 + 0.36 * len(rows)), layout="constrained")
     axes = figure.subplots(1, 2, sharey=True)
     labels = []
     for place, (method, rates) in enumerate(reversed(rows)):
         level = "" if rates.sensitivity is None else f", {rates.sensitivity:g}"
         labels.append(NAMES[method] + level)
-        for ax, rate in zip(axes, (rates.false_exclusion, rates.false_inclusion), strict=True):
-            ax.plot([rate.low, rate.high], [place, place], color=COLOURS[method], linewidth=2)
-            ax.plot([rate.share], [place], "o", color=COLOURS[method])
-        if rates.same_stratum is not None:
-            axes[1].plot([rates.same_stratum.share], [place], "D", color=RED, markersize=5)
+        for ax, rate, mark, down in (
+            (axes[0], rates.false_exclusion, "o", 0.0),
+            (axes[1], rates.false_inclusion, "o", 0.0),
+            (axes[1], rates.same_stratum, "D", 0.25),
+        ):
+            if rate is not None:
+                y = place - down
+                ax.plot([rate.low, rate.high], [y, y], color=COLOURS[method], linewidth=2 if mark == "o" else 1)
+                ax.plot(
+                    [rate.share], [y], mark, color=COLOURS[method], clip_on=False, markersize=6 if down == 0 else 4.5
+                )
     for sensitivity in {rates.sensitivity for _, rates in rows if rates.sensitivity is not None}:
         axes[0].axvline(1 - sensitivity, **THRESHOLD)
     axes[0].set_yticks(range(len(rows)), labels)
     for ax, title in zip(axes, ("false exclusion", "false inclusion"), strict=True):
-        ax.set(title=title, xlim=(0, None), ylim=(-0.6, len(rows) - 0.4))
-        ax.xaxis.set_major_formatter("{x:.0%}")
+        ax.set(title=title, xlim=(0, 1.05 * ax.dataLim.x1), ylim=(-0.6, len(rows) - 0.4))
+        ax.xaxis.set_major_locator(MaxNLocator(3))
+        ax.xaxis.set_major_formatter(lambda share, _: f"{100 * share:g}%")
         ax.tick_params(axis="y", length=0)
-    return figure
-
-
-def _tippett(ratios: Any) -> Figure:
-    figure = Figure(figsize=(PHONE_WIDTH, 3.2), layout="constrained")
-    draw_tippett(figure.subplots(), ratios.tippett_same, ratios.tippett_different)
     return figure
 
 
@@ -201,17 +235,19 @@ def rate_table(each: DesignResult) -> pd.DataFrame:
 def _ratio_table(each: DesignResult) -> pd.DataFrame:
     rows = []
     for method, ratios in each.ratios.items():
+        low, high = ratios.cllr_interval
         row = {
             "method": NAMES[method],
-            "Cllr": f"{ratios.cllr:.3f}",
-            "after best recalibration": f"{ratios.cllr_min:.3f}",
+            "Cllr (95% interval)": f"{ratios.cllr:.2g} ({low:.2g} to {high:.2g})",
+            "Cllr_min, after the best recalibration": f"{ratios.cllr_min:.3f}",
             "devPAV": f"{ratios.dev_pav:.2f}",
             "bounds (log10)": f"{ratios.bounds[0]:.2g} to {ratios.bounds[1]:.2g}",
-            "no ratio stated": f"{ratios.refused:,} comparisons",
+            "comparisons without a ratio": f"{ratios.refused:,}",
         }
-        for misleading in ratios.misleading[:3]:
-            row[f"same source, below 1/{misleading.strength}"] = format_rate(misleading.same_source)
-            row[f"different, above {misleading.strength}"] = format_rate(misleading.different_sources)
+        for misleading in ratios.misleading:
+            below = "1" if misleading.strength == 1 else f"1/{misleading.strength:,}"
+            row[f"same source, ratio below {below}"] = format_rate(misleading.same_source)
+            row[f"different sources, ratio above {misleading.strength:,}"] = format_rate(misleading.different_sources)
         rows.append(row)
     return pd.DataFrame(rows).set_index("method").T.rename_axis("").reset_index()
 
@@ -254,20 +290,24 @@ def _data(result: ValidationResult) -> Section:
             "No duplicates, outlying measurements or sources, differing units, drift or missing values were found."
         )
     for finding in result.findings:
-        section.labelled(finding.check.capitalize(), finding_text(finding))
+        words = finding_text(finding)
+        section.labelled(finding.check.capitalize(), f"{words[0].upper()}{words[1:]}.")
+    if dropped := result.settings["dropped"]:
+        section.text(f"{plural(dropped, 'measurement')} with missing values left out; nothing else was changed.")
+    elif result.findings:
+        section.text("Nothing was changed or left out.")
     rows = [
         {
             "variable": name + (f" ({each['unit']})" if each["unit"] else ""),
-            "smallest": f"{each['smallest']:.4g}",
-            "median": f"{each['median']:.4g}",
-            "largest": f"{each['largest']:.4g}",
-            "sd within sources": f"{each['within sources']:.2g}",
-            "sd between sources": f"{each['between sources']:.2g}",
+            **{key: significant(each[key], 4) for key in ("smallest", "median", "largest")},
+            **{key: significant(each[key], 2) for key in ("within sources", "between sources")},
         }
         for name, each in result.database["variables"].items()
     ]
     return section.table(
-        pd.DataFrame(rows), "Variables" + (", as logarithms (base 10)" if result.database["logged"] else "")
+        pd.DataFrame(rows),
+        "Range, and standard deviations within and between sources"
+        + (", of logarithms (base 10)." if result.database["logged"] else "."),
     )
 
 
@@ -278,7 +318,9 @@ def _method(result: ValidationResult) -> Section:
         [
             f"{settings['n_folds']} folds: {what} were left out in turn, and compared by what was learned from the "
             "others, with the code that judges cases.",
-            "Half of the comparisons of different sources are between sources of one stratum, where strata are named.",
+            f"In each design {settings['n_comparisons']:,} comparisons of one source and as many of different sources "
+            f"were drawn, all sources alike; seed {settings['seed']}."
+            + (" Half of the latter are within strata." if result.database["strata"] else ""),
             f"Variables: {', '.join(settings['variables'])}" + (", as logarithms." if settings["log"] else "."),
             *(
                 f"{NAMES[name]}: {words}."
@@ -293,19 +335,23 @@ def _hard(result: ValidationResult) -> Section:
     section = Section("Hard pairs", new_page=True)
     for each in result.designs:
         for pairs, caption in (
-            (each.hard_different, "different sources that are hardest to tell apart"),
-            (each.hard_same, "same-source comparisons that look most different"),
+            (each.hard_different, "the different sources that are hardest to tell apart"),
+            (each.hard_same, "the sources whose own fragments look most different"),
         ):
             rows = [
-                {
-                    "known": pair.known,
-                    "questioned": pair.questioned,
+                (
+                    {"source": pair.known}
+                    if pair.known == pair.questioned
+                    else {"known": pair.known, "questioned": pair.questioned}
+                )
+                | {
                     "p-value": f"{pair.p_value:.3g}",
                     "log10 likelihood ratio": "–" if pair.log10_lr is None else f"{pair.log10_lr:.2f}",
                 }
                 for pair in pairs[:10]
             ]
-            section.table(pd.DataFrame(rows), f"Design {each.design}: {caption}")
+            excluded = all(pair.p_value <= 1 - max(result.settings["sensitivities"]) for pair in pairs)
+            section.table(pd.DataFrame(rows), f"Design {each.design}: {caption}" + ", all excluded" * excluded)
     return section
 
 

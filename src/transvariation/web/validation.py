@@ -48,8 +48,8 @@ def check_options(options: Mapping[str, Any]) -> dict[str, Any]:
         "designs": [part.strip() for part in texts["designs"].split(",")],
         "sensitivities": sensitivities,
         "n_comparisons": n,
-        "log": options.get("linear") is not True,
-        "ratios": options.get("rates_only") is not True,
+        "linear": options.get("linear") is True,
+        "rates_only": options.get("rates_only") is True,
     }
 
 

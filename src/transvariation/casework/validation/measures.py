@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import t
 
-from transvariation._typing import Bools, Floats, Indices
+from transvariation._typing import Bools, Floats
 from transvariation.casework.background.likelihood_ratio import MIN_SOURCES_FOR_RATIOS
 from transvariation.casework.background.pairs import Design
-from transvariation.casework.background.performance import cllr, cross_entropy, recalibrated
+from transvariation.casework.background.performance import PRIOR_ODDS, cllr, cross_entropy, recalibrated
 from transvariation.casework.background.rates import measure_rate
 from transvariation.casework.validation.comparisons import SHARES, Comparisons, Sources, design_name
 from transvariation.casework.validation.criteria import Verdict
@@ -77,20 +78,17 @@ def measure_design(
         for method, ends in (("transvariation", bounds), ("mahalanobis", None), ("lir", None)):
             if f"{method}_lr" in found:
                 ratios[method] = _ratios(found[f"{method}_lr"][stated], *own, ends, int((~stated).sum()))
-    order = np.argsort(found["transvariation"], kind="stable")
-    lr = found.get("transvariation_lr")
+    p, lr = found["transvariation"], np.where(stated, found.get("transvariation_lr", np.nan), np.nan)
 
-    def pairs(rows: Indices) -> tuple[HardPair, ...]:
-        names = data.names
-        return tuple(
-            HardPair(
-                names[known[i]],
-                names[questioned[i]],
-                float(found["transvariation"][i]),
-                None if lr is None or not stated[i] else float(lr[i]),
-            )
-            for i in rows[:HARDEST]
-        )
+    def pairs(kind: Bools, sign: int) -> tuple[HardPair, ...]:
+        """List pairs of sources by their smallest (+1) or largest (-1) p-value, equal ones by their ratio."""
+        listed: dict[tuple[str, ...], HardPair] = {}
+        order = np.lexsort((np.nan_to_num(sign * lr, nan=np.inf), sign * p))
+        for i in order[kind[order]]:
+            names = data.names[known[i]], data.names[questioned[i]]
+            ratio = float(lr[i]) if stated[i] else None
+            listed.setdefault(tuple(sorted(names)), HardPair(*names, float(p[i]), ratio))
+        return tuple(listed.values())[:HARDEST]
 
     return DesignResult(
         design=text,
@@ -99,8 +97,8 @@ def measure_design(
         n_different=int((~same).sum()),
         rates=measured,
         ratios=ratios,
-        hard_same=pairs(order[same[order]]),
-        hard_different=pairs(order[~same[order]][::-1]),
+        hard_same=pairs(same, 1),
+        hard_different=pairs(~same, -1),
     )
 
 
@@ -128,6 +126,7 @@ def _ratios(
     )
     return Ratios(
         cllr=cllr(log10_lr, same),
+        cllr_interval=cllr_interval(log10_lr, same, known, questioned),
         cllr_min=cllr(best, same),
         dev_pav=float(np.mean(np.abs(log10_lr - finite))),
         bounds=ends,
@@ -136,11 +135,28 @@ def _ratios(
         tippett_same=tuple(map(float, np.quantile(log10_lr[same], shares))),
         tippett_different=tuple(map(float, np.quantile(log10_lr[~same], shares))),
         ece={
+            "log10_prior_odds": tuple(map(float, PRIOR_ODDS)),
             "system": cross_entropy(log10_lr, same),
             "recalibrated": cross_entropy(best, same),
             "reference": cross_entropy(np.zeros(len(same)), same),
         },
     )
+
+
+def cllr_interval(log10_lr: Floats, same: Bools, known: NDArray[Any], questioned: NDArray[Any]) -> tuple[float, float]:
+    """Compute the 95% interval of Cllr, whose variance counts every two comparisons with a source in common."""
+    cost = np.logaddexp(0, np.where(same, -1, 1) * log10_lr * np.log(10)) / np.log(2)
+    residual = np.zeros(len(cost))
+    for kind in (same, ~same):
+        residual[kind] = (cost[kind] - cost[kind].mean()) / kind.sum() / 2
+    n = int(max(known.max(), questioned.max())) + 1
+    of_source = np.bincount(known, residual, n) + np.bincount(questioned[~same], residual[~same], n)
+    pair = np.minimum(known, questioned) * n + np.maximum(known, questioned)
+    of_pair = np.bincount(np.unique(pair[~same], return_inverse=True)[1], residual[~same])  # counted twice
+    variance = max((of_source**2).sum() - (of_pair**2).sum(), (residual**2).sum())
+    value = cllr(log10_lr, same)
+    wide = np.exp(t.ppf(0.975, len(np.unique(known)) - 1) * np.sqrt(variance) / value)  # a cost is positive
+    return float(value / wide), float(value * wide)
 
 
 def measure_stability(results: Mapping[Any, Any], design: Design, sensitivity: float) -> dict[str, float]:
@@ -211,7 +227,7 @@ def verdicts_on(designs: Sequence[DesignResult], limits: Mapping[str, float]) ->
         if (ratios := each.ratios.get("transvariation")) is None:
             continue
         if "cllr" in limits:
-            found.append(Verdict("cllr", each.design, None, limits["cllr"], ratios.cllr, ratios.cllr, ratios.cllr))
+            found.append(Verdict("cllr", each.design, None, limits["cllr"], ratios.cllr, *ratios.cllr_interval))
         if "misleading_100" in limits:
             worst = next(m for m in ratios.misleading if m.strength == 100)
             rate = max((worst.same_source, worst.different_sources), key=lambda r: r.share)

@@ -27,6 +27,8 @@ class Ratios:
     ----------
     cllr, cllr_min, dev_pav : float
         The cost, the cost after the best monotone recalibration, and the mean distance between both on the log10 scale.
+    cllr_interval : tuple of float
+        The 95% interval of the cost, by source.
     bounds : tuple of float
         The smallest and the largest log10 ratio, over the folds.
     refused : int
@@ -39,6 +41,7 @@ class Ratios:
     """
 
     cllr: float
+    cllr_interval: tuple[float, float]
     cllr_min: float
     dev_pav: float
     bounds: tuple[float, float]
@@ -93,7 +96,8 @@ class DesignResult:
     ratios : dict
         Likelihood ratios by method.
     hard_same, hard_different : tuple of HardPair
-        Same-source comparisons with the smallest p-values, and different-source ones with the largest.
+        The same-source comparisons with the smallest p-values, and the different-source ones with the largest; of each
+        pair of sources the hardest.
     """
 
     design: str

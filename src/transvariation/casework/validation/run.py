@@ -1,6 +1,8 @@
 """Validate the method on a laboratory's own database."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from transvariation import __version__
-from transvariation.casework.database import Database
+from transvariation.casework.database import Database, is_database
 from transvariation.casework.errors import CaseError
 from transvariation.casework.progress import Progress, ProgressStep, ignore_progress
+from transvariation.casework.settings import ValidationSettings
 from transvariation.casework.validation.comparisons import Comparisons, Sources, parse_design
 from transvariation.casework.validation.criteria import check_criteria, read_criteria
 from transvariation.casework.validation.measures import learning_curve, measure_design, measure_stability, verdicts_on
 from transvariation.casework.validation.result import ValidationResult
-from transvariation.casework.validation.settings import ValidationSettings
 from transvariation.provenance import provenance
 from transvariation.studies.checkpoint import Checkpoint
 from transvariation.tables.settings import with_fields
@@ -39,9 +41,9 @@ def validate(
 
     Parameters
     ----------
-    database : Database or path
-        The sources. Where it names strata (makers, batches) and there are at least ten, all sources of a stratum are
-        left out together.
+    database : Database, path or DataFrame
+        The sources: a database, or a table with a column that names them. Where the database names strata (makers,
+        batches) and there are at least ten, all sources of a stratum are left out together.
     criteria : mapping or path, optional
         Acceptance criteria, as limits by name (`CRITERIA`) or a TOML file; written down before the validation.
     n_jobs : int, default=1
@@ -73,8 +75,12 @@ def validate(
     >>> result.designs[0].n_sources
     60
     """
-    database = database if isinstance(database, Database) else Database.read(database)
+    if not isinstance(database, Database):
+        database = Database.read(database) if is_database(database) else Database.build(database)
     limits = check_criteria(criteria) if isinstance(criteria, Mapping) else read_criteria(criteria)
+    named = "" if criteria is None else "given in Python"
+    if isinstance(criteria, str | Path):
+        named = f"{Path(criteria).name}, SHA-256 {hashlib.sha256(Path(criteria).read_bytes()).hexdigest()}"
     chosen = ValidationSettings.build(settings, fields)
     designs, sensitivities = chosen.designs, chosen.sensitivities
     wanted = [parse_design(text) for text in designs]
@@ -82,23 +88,25 @@ def validate(
         if not 0 < sensitivity < 1:
             raise CaseError("sensitivity", sensitivity=sensitivity)
     variables = _variables(database, chosen.features)
-    frame = database.frame
-    values = frame[list(variables)].to_numpy(dtype=float)
-    if np.isnan(values).any():
-        lacking = [v for v, gap in zip(variables, np.isnan(values).any(axis=0), strict=True) if gap]
+    values = database.frame[list(variables)].to_numpy(dtype=float)
+    gaps = np.isnan(values)
+    if gaps.any() and chosen.missing == "error":
+        lacking = [variable for variable, gap in zip(variables, gaps.any(axis=0), strict=True) if gap]
         raise CaseError("missing-values", remedy="leave-out", variables=lacking)
-    logged = database.logged or chosen.log
-    if chosen.log and not database.logged:
+    whole = replace(database, frame=database.frame[~gaps.any(axis=1)].reset_index(drop=True))
+    values = values[~gaps.any(axis=1)]
+    logged = database.logged or not chosen.linear
+    if logged and not database.logged:
         if not (values > 0).all():
             raise CaseError("not-positive", remedy="no-zeros")
         values = np.log10(values)
-    used = chosen.to_dict() | {"variables": list(variables), "log": logged}
+    used = chosen.to_dict() | {"variables": list(variables), "log": logged, "dropped": len(gaps) - len(values)}
     used["leave_out"] = "stratum" if len(set(database.strata.values())) >= MIN_STRATA else "source"
-    del used["features"], used["stability"]
-    data = Sources(values, database, chosen.n_folds, used["leave_out"] == "stratum", logged)
+    del used["features"], used["stability"], used["linear"]
+    data = Sources(values, whole, chosen.n_folds, used["leave_out"] == "stratum", logged)
     for text, design in zip(designs, wanted, strict=True):
         data.check_design(text, design)
-    run = Comparisons(data, chosen.n_comparisons, chosen.seed, chosen.ratios)
+    run = Comparisons(data, chosen.n_comparisons, chosen.seed, not chosen.rates_only)
     tasks = run.tasks(wanted, chosen.stability)
     header = {"study": "validation", "version": __version__, "sha256": database.sha256, **used}
     results = _run_all(tasks, run, header, checkpoint, n_jobs, progress or ignore_progress)
@@ -109,7 +117,7 @@ def validate(
     return ValidationResult(
         database=database.describe(),
         findings=database.check(),
-        settings=used,
+        settings=used | {"criteria": named},
         designs=measured,
         stability=measure_stability(results, wanted[0], sensitivities[0]),
         learning=learning_curve(results, wanted[0], data, sensitivities[0]),
