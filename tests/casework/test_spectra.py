@@ -274,7 +274,7 @@ def test_the_report_of_a_wide_table_is_short(wide):
     assert len(page) < 1e6
     assert page.count("<tr") < 200
     assert len(found.to_json()) < 8e6
-    assert "Acceptance plot of p-values" in page
+    assert "Acceptance plot: p-values" in page
     assert "Which positions make samples foreign" in page
     assert re.search(r"over the band of the known class, after snv\.", page)
     pytest.importorskip("typst")

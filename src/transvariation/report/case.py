@@ -15,6 +15,7 @@ from transvariation.casework.decision import MIN_CONTROL_TO_CALIBRATE_ALONE
 from transvariation.casework.variables import MANY_VARIABLES
 from transvariation.report.case_appendices import appendices_of, lettered, mean_frame, provenance_section
 from transvariation.report.case_figures import (
+    MIN_FRAGMENTS_PLOTTED,
     draw_acceptance,
     draw_extremes,
     draw_foreign,
@@ -28,6 +29,8 @@ from transvariation.report.case_figures import (
     strongest_variables,
 )
 from transvariation.report.case_text import (
+    ACCEPTANCE_WORDS,
+    EXTREMES_WORDS,
     FOREIGN_WORDS,
     TYPE_II_WORDS,
     alike_sentences,
@@ -68,7 +71,6 @@ BESIDE = 4  # fragments side by side in the table of items
 STATED = 12  # fragments with a separate paragraph
 NAMED = 6  # variables in which a fragment differs by itself
 REGIONS = 5  # regions of a spectrum that are listed
-SEVERAL = 10  # recovered fragments from which an acceptance plot is drawn
 BLANK = "______________________________"
 STATEMENTS = ("first_proposition", "second_proposition", "conditions", "would_change")  # have a place of their own
 
@@ -141,13 +143,10 @@ def _conclusions(result: CaseResult) -> Section:
         section.text(line)
     for sentence in alike_sentences(result):
         section.text(sentence)
-    if result.model.conclusive and len(result.conclusions) >= SEVERAL:
+    if result.model.conclusive and len(result.conclusions) >= MIN_FRAGMENTS_PLOTTED:
         section.figure(
             {"acceptance plot": draw_acceptance(result), "extremes plot": draw_extremes(result)},
-            "Acceptance plot of p-values: regular fragments are not excluded. Extreme fragments are excluded although "
-            "at least one calibration fragment is as unusual. Outliers are more unusual than all of them. Extremes "
-            "plot: how many recovered fragments have a p-value of at most each level, against how many would if all "
-            "came from the control's source.",
+            f"{ACCEPTANCE_WORDS} {EXTREMES_WORDS}",
         )
     if any(c.log10_lr for c in result.conclusions):
         section.text(

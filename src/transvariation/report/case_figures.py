@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 LARGEST = 1e300  # axis lengths must stay finite
 PANELS = 3  # spectra drawn
 COLUMNS = 6  # sources beside each other in the acceptance plot
+MIN_FRAGMENTS_PLOTTED = 10  # recovered fragments; of fewer, the number of extreme p-values says nothing
 LABELLED = 12  # recovered fragments named in the figure
 WIDTH, HEIGHT, PAD = 260, 26, 12
 TICKS = 200  # more control values are thinned to quantiles

@@ -21,6 +21,14 @@ from transvariation.report.wording.statements import (
 )
 from transvariation.tables.problems import Problem, printable
 
+ACCEPTANCE_WORDS = (
+    "Acceptance plot: p-values of the recovered fragments. Regular ones, above the line, are not excluded. Extreme "
+    "ones are excluded although a calibrating unit or more is as unusual; outliers are more unusual than all of them."
+)
+EXTREMES_WORDS = (
+    "Extremes plot: how many recovered fragments have a p-value of at most each level, against how many would if all "
+    "came from the control's source. Points above the band: more differ than chance explains."
+)
 FOREIGN_WORDS = (
     "Sensitivity and specificity over the threshold: the share of control fragments, each compared with the others, "
     "that are not excluded, and the share of known foreign fragments that are."

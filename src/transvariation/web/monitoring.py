@@ -1,13 +1,10 @@
 """What the page shows of a process: charts, alarms and the report of two runs."""
 
-import base64
-import io
 import sys
 from collections.abc import Mapping
 from typing import Any
 
 from matplotlib import rc_context
-from matplotlib.figure import Figure
 
 from transvariation.report.figure_style import SETTINGS
 from transvariation.report.monitoring import (
@@ -18,7 +15,9 @@ from transvariation.report.monitoring import (
     monitoring_html,
     monitoring_summary,
 )
+from transvariation.report.page import render
 from transvariation.tables import Limits
+from transvariation.web.preview import in_memory
 
 OPTIONS = {"false_alarm": float, "run": int, "lags": int}
 
@@ -30,7 +29,7 @@ def monitoring_view(
     if wrong := [name for name, value in options.items() if name not in OPTIONS or not _is_number(value)]:
         raise ValueError(f"{wrong[0]}={options[wrong[0]]!r} is not understood; give numbers for {', '.join(OPTIONS)}.")
     chosen = {name: OPTIONS[name](value) for name, value in options.items()}
-    result = monitor_tables(_opened(files["normal"]), _opened(files["new"]), limits=limits, **chosen)
+    result = monitor_tables(in_memory(files["normal"]), in_memory(files["new"]), limits=limits, **chosen)
     alarms = alarm_table(result)
     return {
         "summary": monitoring_summary(result),
@@ -46,16 +45,6 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and abs(value) < sys.float_info.max
 
 
-def _opened(file: Mapping[str, str]) -> io.BytesIO:
-    """Return a file in memory that knows its name."""
-    opened = io.BytesIO(base64.b64decode(file["content"]))
-    opened.name = file["name"]
-    return opened
-
-
 def _svg(draw: Any, drawn: Any) -> str:
-    text = io.StringIO()
     with rc_context(SETTINGS):
-        figure: Figure = draw(drawn)
-        figure.savefig(text, format="svg", metadata={"Date": None})
-    return text.getvalue()
+        return render(draw(drawn), "svg").decode()

@@ -1,6 +1,7 @@
 """What is sent to the page of tables and spectra: few rows, few lines, few points."""
 
-from collections.abc import Sequence
+import base64
+from collections.abc import Mapping, Sequence
 from io import BytesIO
 from typing import Any
 
@@ -27,6 +28,13 @@ GAP = 3.0  # times the usual step of the axis: there a line is interrupted
 
 
 AXIS_NAME = "wavelength, wavenumber or shift"
+
+
+def in_memory(file: Mapping[str, str]) -> BytesIO:
+    """Return an uploaded file that knows its name."""
+    opened = BytesIO(base64.b64decode(file["content"]))
+    opened.name = file["name"]
+    return opened
 
 
 def problem_dict(problem: Problem) -> dict[str, Any]:

@@ -253,9 +253,9 @@ class Session:
         """
         with self._as_saved():
             result = self.at(sensitivity)
-            if name == "save":
-                return VIEWS[name](result, *arguments)
             with speaking(result):
+                if name == "save":
+                    return VIEWS[name](result, *arguments)
                 return spoken(self._shown(name, result, *arguments))
 
     def _shown(self, name: str, result: CaseResult, *arguments: Any) -> dict[str, Any]:

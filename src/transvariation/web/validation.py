@@ -1,7 +1,6 @@
 """What the page shows of a validation: criteria, error rates by design, and the report."""
 
 import base64
-import io
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -11,6 +10,7 @@ from matplotlib import rc_context
 from transvariation.casework import Database, ValidationResult, validate
 from transvariation.casework.progress import Progress
 from transvariation.report.figure_style import SETTINGS
+from transvariation.report.page import render
 from transvariation.report.validation import (
     rate_table,
     rates_figure,
@@ -18,6 +18,7 @@ from transvariation.report.validation import (
     validation_summary,
     verdict_table,
 )
+from transvariation.web.preview import in_memory
 
 OPTIONS = ("designs", "sensitivities", "comparisons", "logged", "linear", "rates_only")
 
@@ -27,9 +28,8 @@ def open_database(files: Mapping[str, Mapping[str, str]], options: Mapping[str, 
     table = base64.b64decode(files["table"]["content"])
     if "description" in files:
         return Database.from_bytes(table, base64.b64decode(files["description"]["content"]))
-    opened = io.BytesIO(table)
-    opened.name = files["table"]["name"]
-    return Database.build([opened], name=opened.name, logged=options.get("logged") is True)
+    file = in_memory(files["table"])
+    return Database.build([file], name=file.name, logged=options.get("logged") is True)
 
 
 def check_options(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -84,7 +84,5 @@ def _table(frame: Any) -> dict[str, Any]:
 
 
 def _svg(each: Any) -> str:
-    text = io.StringIO()
     with rc_context(SETTINGS):
-        rates_figure(each).savefig(text, format="svg", metadata={"Date": None})
-    return text.getvalue()
+        return render(rates_figure(each), "svg").decode()

@@ -9,7 +9,6 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from transvariation.casework import CaseResult, Conclusion
@@ -20,6 +19,7 @@ from transvariation.casework.variables import MANY_VARIABLES
 from transvariation.report.case import case_html, case_pdf, error_rates, limitations, method
 from transvariation.report.case_appendices import interval_text, written
 from transvariation.report.case_figures import (
+    MIN_FRAGMENTS_PLOTTED,
     draw_acceptance,
     draw_extremes,
     draw_foreign,
@@ -34,6 +34,8 @@ from transvariation.report.case_figures import (
     with_unit,
 )
 from transvariation.report.case_text import (
+    ACCEPTANCE_WORDS,
+    EXTREMES_WORDS,
     FOREIGN_WORDS,
     TYPE_II_WORDS,
     conclusion_frame,
@@ -46,6 +48,7 @@ from transvariation.report.case_text import (
 )
 from transvariation.report.controls import joint_lines, joint_of, matrix_frame, own_warnings
 from transvariation.report.digits import Digits
+from transvariation.report.page import render
 from transvariation.report.vocabulary import words_of
 from transvariation.report.wording.cautions import warning_texts
 from transvariation.report.wording.numbers import format_p, in_words
@@ -63,7 +66,6 @@ from transvariation.web.preview import AXIS_NAME, segments, some
 
 NAMED = 4  # variables in which a fragment differs by itself, in the table of conclusions
 REASONS = 40  # variables or regions in the evidence on a fragment
-SEVERAL = 10  # recovered fragments; of fewer, the number of extreme p-values says nothing
 
 
 def view(result: CaseResult) -> dict[str, Any]:
@@ -172,7 +174,7 @@ def figure(result: CaseResult, kind: str) -> dict[str, str]:
     if kind not in _figures(result):
         raise ValueError(f"There is no figure {kind!r}; there are {', '.join(_figures(result))}.")
     draw, words = FIGURES[kind]
-    return {"svg": _svg(draw(result)), "words": words}
+    return {"svg": render(draw(result), "svg").decode(), "words": words}
 
 
 def save(result: CaseResult, kind: str) -> dict[str, str]:
@@ -302,31 +304,16 @@ def _over_band(result: CaseResult, lines: Sequence[Sequence[float]]) -> dict[str
 
 
 FIGURES: dict[str, tuple[Callable[[CaseResult], Figure], str]] = {
-    "acceptance": (
-        draw_acceptance,
-        "Acceptance plot: p-values of the recovered fragments. Those above the line are not excluded. Extreme ones are "
-        "excluded, but some calibrating units score as low; outliers score lower than all of them.",
-    ),
-    "extremes": (
-        draw_extremes,
-        "Extremes plot: the number of recovered fragments with a p-value up to each level, against the number expected "
-        "if all came from the source of the control. Points above the band: more differ than chance explains.",
-    ),
+    "acceptance": (draw_acceptance, ACCEPTANCE_WORDS),
+    "extremes": (draw_extremes, EXTREMES_WORDS),
     "foreign": (draw_foreign, FOREIGN_WORDS),
     "type_ii": (draw_type_ii, TYPE_II_WORDS),
 }
 
 
-def _svg(figure: Figure) -> str:
-    text = io.StringIO()
-    with rc_context({"svg.fonttype": "none"}):
-        figure.savefig(text, format="svg", metadata={"Date": None})
-    return text.getvalue()
-
-
 def _figures(result: CaseResult) -> list[str]:
     """Name the figures that the page shows of a case, besides the fragments or spectra."""
-    several = len(result.conclusions) >= SEVERAL
+    several = len(result.conclusions) >= MIN_FRAGMENTS_PLOTTED
     wanted = {"acceptance": True, "extremes": several, "foreign": result.foreign, "type_ii": result.foreign}
     return [kind for kind, is_wanted in wanted.items() if is_wanted and result.model.conclusive]
 
@@ -344,7 +331,7 @@ def _archive(result: CaseResult) -> bytes:
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, each in drawn.items():
-            archive.writestr(f"{name}.svg", _svg(each))
+            archive.writestr(f"{name}.svg", render(each, "svg"))
     return content.getvalue()
 
 
