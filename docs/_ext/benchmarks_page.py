@@ -5,6 +5,7 @@ The texts are in docs/_text, with names in place of the numbers; a new run of `m
 
 import csv
 import math
+import re
 from pathlib import Path
 from string import Template
 
@@ -80,6 +81,8 @@ DOWNLOADS = {
     },
 }
 
+INTERVAL = re.compile(r"\(95% interval (.+?) to (.+?), n = [\d,]+\)")  # as rates are written by validate
+
 
 def read(name: str) -> list[dict[str, str]]:
     """Read a kept table."""
@@ -91,8 +94,9 @@ def read(name: str) -> list[dict[str, str]]:
 
 
 def shown(name: str) -> list[list[str]]:
-    """Lay out a kept table for a page: whole numbers in groups of three digits, no columns for authors."""
+    """Lay out a kept table for a page: digits in groups of three, short intervals, no columns for authors."""
     rows = [{key: cell for key, cell in row.items() if key not in INTERNAL} for row in read(name)]
+    rows = [{key: INTERVAL.sub(r"(\1 to \2)", cell) for key, cell in row.items()} for row in rows]
     cells = [[f"{int(cell):,}" if cell.isdigit() else cell for cell in row.values()] for row in rows]
     return [[HEADINGS.get(name, name) for name in rows[0]], *cells] if rows else []
 

@@ -531,17 +531,22 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
 
 def unusable_columns(X: Any, name: str, allow_nan: bool) -> str | None:
     """Name the columns of a table that hold texts or missing values, and the remedy for the classifier `name`."""
+    texts: list[Any] = []
     gaps: list[Any] = []
     if hasattr(X, "iloc") and hasattr(X, "columns"):
         texts = [c for c in X.select_dtypes(exclude=["number", "bool"]).columns if not _holds_numbers(X[c])]
-        if texts:
-            return (
-                f"X has columns that are not numbers: {', '.join(map(repr, texts))}; drop them, or encode them in a "
-                f"pipeline: CalibratedOCC(make_pipeline(encoder, {name}()))"
-            )
         gaps = [column for column in X.columns if X[column].isna().any()]
+    elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OSU":
+        texts = [j for j in range(X.shape[1]) if not _holds_numbers(X[:, j])]
     elif isinstance(X, np.ndarray) and X.dtype.kind == "f" and X.ndim == 2:
         gaps = np.flatnonzero(np.isnan(X).any(axis=0)).tolist()
+    if texts:
+        named = ", ".join(map(repr, texts))
+        native = f"give categorical_features=[{named}] if they are categories, " if name == "NeighborTOCC" else ""
+        return (
+            f"X has columns that are not numbers: {named}; {native}drop them, or encode them in a pipeline: "
+            f"CalibratedOCC(make_pipeline(encoder, {name}()))"
+        )
     if gaps and not allow_nan:
         columns = "column " if len(gaps) == 1 else "columns "
         return (

@@ -245,6 +245,10 @@ def test_messages_name_columns_values_and_the_remedy(control):
         NeighborTOCC(n_neighbors=100).fit(control)
     with pytest.raises(ValueError, match=r"not numbers: 'maker'; drop them, or encode"):
         TOCC().fit(control.assign(maker="x"))
+    with pytest.raises(
+        ValueError, match=r"not numbers: 2; give categorical_features=\[2\] if they are categories, drop"
+    ):
+        NeighborTOCC().fit(control.assign(maker="x").to_numpy())
     with pytest.raises(TypeError, match=r"no parameter contamination; use sensitivity=0\.9"):
         TOCC(contamination=0.1)
     with pytest.raises(TypeError, match=r"RandomForestClassifier predicts a target y; give a detector"):

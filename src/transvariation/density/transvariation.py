@@ -29,7 +29,7 @@ def density_transvariation_probability(
 ) -> Floats:
     r"""Compute tp of each row of `Z` with respect to a target class that is given by its density.
 
-    The axes through the centre m divide space into orthants. For an object c, tau is the probability of the box that
+    The axes through the centre m divide space into orthants. For a sample c, tau is the probability of the box that
     begins at c and opens away from m; its maximum is the probability of the whole orthant,
 
     .. math:: tp_f(c) = \frac{P(X \text{ beyond } c \text{ in every variable})}
@@ -40,7 +40,7 @@ def density_transvariation_probability(
     density : object
         A fitted mixture or kernel density of this package, a frozen univariate SciPy distribution (in a discrete one
         "beyond c" includes c), or anything with
-        ``box_probability(lower, upper)`` for arrays of shape (q, p); if that takes ``log=True`` as well, far objects
+        ``box_probability(lower, upper)`` for arrays of shape (q, p); if that takes ``log=True`` as well, far samples
         keep their rank.
     Z : array-like of shape (q, p) or (q,)
         The samples to measure.

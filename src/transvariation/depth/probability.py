@@ -1,4 +1,4 @@
-"""Gini's transvariation probability (tp) of objects with respect to a sample."""
+"""Gini's transvariation probability (tp) of samples with respect to a group."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def transvariation_probability(
 ) -> Floats:
     r"""Compute tp of each row of `Z` with respect to the target sample `X`.
 
-    For an object c and a centre m, tau is the share of target units that lie beyond c as seen from m, in every
+    For a sample c and a centre m, tau is the share of target units that lie beyond c as seen from m, in every
     variable at once; units exactly at c count one half. tp is tau divided by its maximum,
 
     .. math:: tp(c) = \frac{s_X + s'_X / 2}{s_Y + s'_Y / 2},
@@ -37,7 +37,7 @@ def transvariation_probability(
     X : array-like of shape (n, p) or (n,)
         The target sample.
     Z : array-like of shape (q, p) or (q,)
-        The objects whose tp is computed.
+        The samples whose tp is computed.
     center : array-like of shape (p,), optional
         The centre m. By default the spatial median of `X`; with one variable or ``tau_max="product"``, the median of
         each variable.
