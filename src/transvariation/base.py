@@ -142,7 +142,7 @@ class OneClassClassifier(ExplanationMixin, OutlierMixin, BaseEstimator, metaclas
         self._fit_rows(rows, plan, plan.groups)
         self._keep_sample(rows, plan.groups)
         calibration = self._calibration
-        if calibration.held_out and plan.groups is None and isinstance(rows, np.ndarray):
+        if calibration.held_out and plan.groups is None:
             _warn_of_copies(rows)
         if calibration.held_out and plan.mode != "blocks" and calibration.rows is not None:
             warn_if_ordered(calibration.scores, None if plan.groups is None else plan.groups[calibration.rows])

@@ -1,5 +1,6 @@
 """Find the nearest known rows: k-d trees for few numeric features, otherwise a search of all rows."""
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -97,7 +98,7 @@ class NeighborIndex:
         at = np.arange(len(rows))[:, None], np.argsort(distances, axis=1, kind="stable")
         return distances[at], found[at]
 
-    @property
+    @cached_property
     def _with_gaps(self) -> "NeighborIndex":
         """The same rows, to be compared with rows that have missing values."""
         index = NeighborIndex.__new__(NeighborIndex)
