@@ -131,9 +131,12 @@ def test_triplicates_are_one_sample():
     assert found.model.bases["control"].n == 12
     assert len(found.excluded) == 4
     assert len(found.conclusions[0].measurements["1000"]) == 3
-    # Raw replicates differ in scale, and so do raw samples; after SNV samples differ, and replicates hardly.
-    (homogeneity,) = [check for check in found.inputs.checks if check.name == "homogeneity"]
-    assert homogeneity.p_value < 0.01
+    # Raw replicates differ in scale, and so do raw samples; after SNV samples differ, and replicates hardly: samples of
+    # a class do, fragments of one source should not.
+    for words, against, suspicious in (("sample", "groups", False), ("case", "replicates", True)):
+        found = judge(known, new, preprocess="snv", words=words)
+        (check,) = [check for check in found.inputs.checks if check.name == "homogeneity"]
+        assert (check.values["against"], bool(check.p_value < 0.01)) == (against, suspicious)
 
 
 @pytest.mark.parametrize("steps", ["msc,sg1", "snv,sg1"])

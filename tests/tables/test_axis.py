@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from tests.tables.conftest import problems
 
-from transvariation.tables import TableError, read_chunks, read_pair, read_table
+from transvariation.tables import TableError, TableSettings, read_chunks, read_pair, read_table
 
 
 class TestSpectra:
@@ -23,6 +23,15 @@ class TestSpectra:
         assert table.fragment is None
         assert table.source is None
         assert len(table.features) == 30
+
+    def test_a_class_of_the_known_spectra_is_one_of_a_few_new_ones_too(self):
+        known = self.spectra(60, label=["olive"] * 40 + ["hazelnut"] * 20)
+        new = self.spectra(6, label=["olive"] * 4 + ["sold as olive"] * 2)
+        pair = read_pair(known, new)
+        assert pair.recovered.fragment is None
+        assert len(set(pair.recovered.ids)) == 6
+        chosen = read_pair(known, new, (TableSettings(), TableSettings(fragment_column="label")))
+        assert len(set(chosen.recovered.fragment)) == 2
 
     def test_a_label_that_names_samples_is(self):
         table = read_table(self.spectra(60, label=[f"S{i // 3}" for i in range(60)]))

@@ -51,12 +51,15 @@ class Check:
 
 
 def check_case(
-    tables: CaseTables, background: BackgroundEvidence | None, rng: np.random.Generator
+    tables: CaseTables, background: BackgroundEvidence | None, rng: np.random.Generator, *, of_one_source: bool = True
 ) -> tuple[tuple[Check, ...], list[Caution]]:
-    """Check the tables of a case; return the checks of the control and what to be warned of."""
+    """Check the tables of a case; return the checks of the control and what to be warned of.
+
+    Samples of a class differ more than replicates of a sample; those of one source should not.
+    """
     control, table = tables.checked_control, tables.control_table
     found = (
-        _check_homogeneity(control, background, rng),
+        _check_homogeneity(control, background, rng, of_one_source),
         _check_replicates_by_background(background),
         check_replicates(control, table.ids, table.features),
         check_drift(control, table.order, table.features, rng),
@@ -74,10 +77,10 @@ def check_case(
 
 
 def _check_homogeneity(
-    control: Fragments, background: BackgroundEvidence | None, rng: np.random.Generator
+    control: Fragments, background: BackgroundEvidence | None, rng: np.random.Generator, of_one_source: bool
 ) -> Check | None:
     if background is None or background.homogeneity_p_value is None:
-        return check_homogeneity(control, rng)
+        return check_homogeneity(control, rng, by_replicates=of_one_source)
     p = background.homogeneity_p_value
     return _homogeneity(control, p, "background", p < SIGNIFICANT_AGAINST_BACKGROUND)
 
@@ -89,16 +92,16 @@ def _check_replicates_by_background(background: BackgroundEvidence | None) -> Ch
     return Check("replicates", p, p < SIGNIFICANT_AGAINST_BACKGROUND, {})
 
 
-def check_homogeneity(control: Fragments, rng: np.random.Generator) -> Check | None:
+def check_homogeneity(control: Fragments, rng: np.random.Generator, *, by_replicates: bool = True) -> Check | None:
     """Test whether the control fragments could come from one source.
 
     With replicates, fragments are compared with the differences between replicates of a fragment (a permutation test).
     Fragments of one source may differ more than replicates, so that this is reported only if they differ several times
-    as much. Without replicates, the fragments are tested for falling into two groups (against a normal distribution, by
-    simulation). None where neither is possible.
+    as much. Without replicates, or not by them, the fragments are tested for falling into two groups (against a normal
+    distribution, by simulation). None where neither is possible.
     """
     n = len(control.names)
-    if n > 1 and sum(len(rows) - 1 for rows in control.rows) >= n:
+    if by_replicates and n > 1 and sum(len(rows) - 1 for rows in control.rows) >= n:
         p, ratio = _permutation_p_value(control, rng), _fragments_by_replicates(control)
         significant = p < SIGNIFICANT and ratio >= MIN_RATIO_OF_FRAGMENTS_TO_REPLICATES
         stated = round(ratio, 3) if p < SIGNIFICANT and np.isfinite(ratio) else None

@@ -148,7 +148,8 @@ def judge_tables(
         background = replace(background, groups=(), group_p_values=(), group_ratios=(), grouping=None)
     control = compare_with_control(tables, settings, None if background is None else background.groups)
     progress(ProgressStep("checks"), 0.9)
-    checks, cautions = check_case(tables, background, np.random.default_rng(seed))
+    one = settings.words_for(tables.axis is not None) == "case"
+    checks, cautions = check_case(tables, background, np.random.default_rng(seed), of_one_source=one)
     criterion, matches, further = compare_by_astm(tables, settings.multiplier, settings.min_rsd, seed, settings.astm)
     bases: dict[str, Evidence] = {"control": control} | ({} if background is None else {"background": background})
     surveyed = _compare_with_survey(tables, settings)

@@ -19,11 +19,11 @@ from transvariation.casework.variables import check_without, select_ranges, spec
 from transvariation.persistence import ModelFileError, load, read_about, save
 from transvariation.tables import Table, TableError, TableSettings, apply_policy, read_chunks, read_table
 from transvariation.tables.axis import interpolated
-from transvariation.tables.pairing import unit_problems
+from transvariation.tables.pairing import unit_problems, without_classes
 from transvariation.tables.problems import printable
 
 COLUMNS = ("id", "verdict", "p_value", "tp", "model")
-READ_OTHERWISE = ("resampled", "coarser", "missing-bands")  # notes on spectra
+READ_OTHERWISE = ("resampled", "coarser", "missing-bands", "unused-class")  # notes on spectra
 MODEL_DIGITS = 12  # of the SHA-256: enough to tell models apart in every line of a long table
 
 
@@ -65,11 +65,14 @@ def fit_model(control: Any, path: Path, settings: CaseSettings | None = None) ->
         table = apply_policy(table.select(select_ranges(table.features, settings.ranges)), settings.missing)
     if len(table) < 2:
         raise CaseError("one-row", table=table.name)
+    is_spectrum = spectral_axis(table.features) is not None
     rows, groups = _samples(table)
+    if settings.words_for(is_spectrum) == "sample" and table.fragment is not None:
+        groups = None  # as `judge`: the samples are those of a class, whoever supplied them
     classifier, found = fit_classifier(settings, settings.sensitivity, rows, groups)
     warned = list(found)
     used, _, _ = used_features(classifier, table.features)
-    if spectral_axis(table.features) is not None:  # for spectra that lack bands, `score` fits again to the others
+    if is_spectrum:  # for spectra that lack bands, `score` fits again to the others
         classifier.samples_, classifier.sample_groups_ = rows.to_numpy(), check_groups(groups, len(rows))
     about = {"control": table.summary(), "settings": settings.to_dict(), "cautions": warned, "used": list(used)}
     save(classifier, path, about=about)
@@ -149,6 +152,7 @@ def score_table(
     sha256, about = known["sha256"], known["about"]  # of a file saved by other means it may hold anything, or nothing
     warned = about.get("cautions")
     control = about["control"] if isinstance(about.get("control"), dict) else {}
+    classes = [note["column"] for note in control.get("notes", ()) if note["code"] == "unused-class"]
     notes: tuple[str, ...] = ()
     scored = rejected = 0
     lost: list[int] = []
@@ -159,6 +163,7 @@ def score_table(
         writer.writerow(COLUMNS)
         means: Means | None = None
         for block in read_chunks(table, names, left_out=lambda ids: lost.append(len(ids)), **options):
+            block = without_classes(block, classes)
             if problems := unit_problems(
                 control.get("units", {}), control.get("file", "the control"), block, block.features
             ):

@@ -278,7 +278,7 @@ def _check_nesting(fragment: TableColumn, suppliers: list[TableColumn], problems
                 labels.setdefault(own, {})[label] = None
             value, several = next((own, found) for own, found in labels.items() if len(found) > 1)
             said = {"inner": fragment.header, "value": value, "labels": list(several)[:3]}
-            problems.add("nested-labels", None, column.header, remedy="give-role", **said)
+            problems.add("nested-labels", None, column.header, remedy="source-role", **said)
 
 
 def _without_classes(free: list[TableColumn], columns: list[TableColumn], problems: Problems) -> list[TableColumn]:

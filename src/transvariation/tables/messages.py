@@ -172,6 +172,7 @@ REMEDIES = {
     "drop-summary-rows": "choose drop_summary_rows=True",
     "fragment-column": "for replicates of one object give fragment_column={column}",
     "give-role": "give its role, such as roles={{{column}: 'fragment'}}, 'replicate', 'ignore' or 'measurement'",
+    "source-role": "give source_column={column}, or roles={{{column}: 'ignore'}} if the numbers do not start again",
     "give-decimal": _DECIMAL,
     "give-decimal-control": f"{_DECIMAL} in the TableSettings of the control table",
     "give-decimal-recovered": f"{_DECIMAL} in the TableSettings of the recovered table",

@@ -180,6 +180,8 @@ def read_pair(
     second, found_too = _attempt(read_table, recovered, name=names[1], settings=own[1], **common)
     problems = _advised(found, found_too)
     if first is not None and second is not None:
+        classes = [str(note.column) for note in first.notes if note.code == "unused-class"]
+        second = without_classes(second, [name for name in classes if name not in own[1].column_roles])
         if any(note.code == "coarser" for note in second.notes):
             first = _at_positions_of(second, first)
         if not problems:
@@ -188,6 +190,20 @@ def read_pair(
         for table in (first.select(list(theirs)), second.select(theirs)):
             problems += _attempt(apply_policy, table, missing)[1]
     raise TableError(problems)
+
+
+def without_classes(table: Table, classes: Collection[str]) -> Table:
+    """Take a column for classes where the other table's column of that name holds classes, not samples measured again.
+
+    A table of a few spectra does not tell by itself.
+    """
+    found = [name for name, role in table.roles.items() if role == "fragment" and name in classes]
+    if not found or table.fragment is None:
+        return table
+    params = {"n": len(set(table.fragment)), "rows": len(table)}
+    others = [note for note in table.notes if (note.code, note.column) != ("role", found[0])]
+    notes = (*others, Problem("unused-class", table.name, None, found[0], params))
+    return replace(table, fragment=None, roles={**table.roles, found[0]: "ignore"}, notes=notes)
 
 
 def _at_positions_of(coarse: Table, table: Table) -> Table:

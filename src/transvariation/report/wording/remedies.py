@@ -24,6 +24,8 @@ _REMEDIES = {
         "for replicates of one object choose “fragment” as the role of this column"),
     "give-role": ("give its role, such as --role {column}=fragment, =replicate, =ignore or =measurement",
         "choose its role under “Roles of the columns”"),
+    "source-role": ("give --source-column {column}, or --role {column}=ignore if the numbers do not start again",
+        "choose “source” as the role of this column, or do not use it if the numbers do not start again"),
     "give-decimal": ("if the {mark!s} is the decimal mark, give --decimal {mark!s}", _CHOOSE_MARK),
     "give-decimal-control": ("if the {mark!s} is the decimal mark, give --control-decimal {mark!s}", _CHOOSE_MARK),
     "give-decimal-recovered": ("if the {mark!s} is the decimal mark, give --recovered-decimal {mark!s}", _CHOOSE_MARK),
