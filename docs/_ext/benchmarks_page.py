@@ -29,6 +29,8 @@ DOWNLOADS = {
         "quality": "AUC on ADBench data sets: mean and rank",
         "quality_sets": "AUC on ADBench data sets, one by one",
         "quality_variants": "Variants of NeighborTOCC",
+        "quality_tables": "AUC and average precision on tables of OddBench and OvRBench",
+        "quality_tables_margin": "How far NeighborTOCC is above nearest neighbors on these tables",
         "coverage_summary": "Nominal and actual sensitivity, all data sets",
         "coverage": "Nominal and actual sensitivity, data set by data set",
         "neighbor_coverage": "False rejections of NeighborTOCC, all sizes",
