@@ -140,14 +140,14 @@ def test_one_variable_has_one_p_value():
 
 
 def test_disagreement_is_stated(few):
-    (excluded,) = {disagreement(c) for c in few.conclusions}
+    (excluded,) = {" ".join(disagreement(c)) for c in few.conclusions}
     assert excluded == ""
     changed = CaseResult.from_dict(
         few.to_dict() | {"conclusions": [_matching(c) for c in few.to_dict()["conclusions"]]}
     )
-    assert "by the criterion of ± 4 standard deviations it would not be excluded" in disagreement(
-        changed.at(0.9).conclusions[1]
-    )
+    words, reason = disagreement(changed.at(0.9).conclusions[1])
+    assert "by the criterion of ± 4 standard deviations it would not be excluded" in words
+    assert "interval" in reason
 
 
 def _matching(conclusion):

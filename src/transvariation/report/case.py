@@ -60,6 +60,7 @@ from transvariation.report.wording.statements import (
     WOULD_CHANGE_POPULATION,
     another_source,
     description,
+    disagreement,
     guarantee,
     headline,
 )
@@ -137,8 +138,11 @@ def _conclusions(result: CaseResult) -> Section:
         caption += "; regions outside the band of the control with the largest deviation in control standard deviations"
     section.table(frame, caption, outcomes=[c.outcome for c in result.conclusions])
     several = len(result.conclusions) > STATED  # of many fragments the table is enough, unless the evidence disagrees
+    explained: set[str] = set()
     for c in [c for c in result.conclusions if c.disagreements or not several][:STATED]:
-        section.labelled(c.fragment, " ".join(sentences(c, result)))
+        stated = disagreement(c) if several else sentences(c, result)
+        section.labelled(c.fragment, " ".join(words for words in stated if words not in explained))
+        explained.update(disagreement(c)[1:])  # the reason, which is the same for many
     for line in group_lines(result):
         section.text(line)
     for sentence in alike_sentences(result):

@@ -143,7 +143,7 @@ def sentences(c: Conclusion, result: CaseResult) -> list[str]:
     found = [statement(c, result), *ratios] if c.leads == "exclusion" else [*ratios, statement(c, result)]
     if c.t_test is not None:
         found.append(f"Student's t-test of the means of control and fragment: {p_equals(c.t_test)}.")
-    return list(filter(None, [*found, disagreement(c)]))
+    return list(filter(None, [*found, *disagreement(c)]))
 
 
 def conclusion_frame(result: CaseResult, shown: int | None = None) -> pd.DataFrame:
@@ -238,7 +238,7 @@ def foreign_sentence(result: CaseResult, foreign: Foreign) -> str:
 def disagreement_lines(result: CaseResult) -> list[str]:
     """Name the fragments on which the evidence disagrees."""
     found = [c for c in result.conclusions if c.disagreements][:MAX_NAMES_LISTED]
-    return [f"{printable(c.fragment)}: {disagreement(c)}" for c in found]
+    return [f"{printable(c.fragment)}: {' '.join(disagreement(c))}" for c in found]
 
 
 def _variables(result: CaseResult) -> str:

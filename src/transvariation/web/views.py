@@ -215,7 +215,7 @@ def _conclusions(result: CaseResult) -> list[dict[str, Any]]:
                 for system, value in c.log10_lr.items()
             ],
             "match": None if c.match is None else match_word(c),
-            "disagreement": disagreement(c),
+            "disagreement": " ".join(disagreement(c)),
             "more": _about(c, result),
             "alone": words,
         }

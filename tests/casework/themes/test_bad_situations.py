@@ -193,7 +193,7 @@ def test_a_method_that_needs_more_fragments_leaves_the_case_to_the_background(gl
     for sensitivity in (0.3, 0.5, 0.99):  # no control fragment calibrates, whatever is asked for
         moved = found.at(sensitivity)
         assert moved.model.basis == "background"
-        assert not any("control fragments" in disagreement(c) for c in moved.conclusions)
+        assert not any("control fragments" in " ".join(disagreement(c)) for c in moved.conclusions)
     with pytest.raises(CaseError, match="reduce_to=9 exceeds the 5 variables"):
         judge(known, questioned, background=background, log=True, reduce="minor", reduce_to=9)
 

@@ -221,16 +221,16 @@ def another_source(result: "CaseResult") -> str:
     return f"another source of the kind in {file} ({n})"
 
 
-def disagreement(conclusion: "Conclusion") -> str:
-    """Name the evidence that points the other way; empty if there is none."""
+def disagreement(conclusion: "Conclusion") -> list[str]:
+    """Name the evidence that points the other way, and then the reason; empty if there is none."""
     found = conclusion.disagreements
     if not found:
-        return ""
-    words = f"The evidence disagrees: {'; '.join(map(_against, found))}."
+        return []
+    words = [f"The evidence disagrees: {'; '.join(map(_against, found))}."]
     if any(each.kind == ("ratio" if conclusion.leads == "exclusion" else conclusion.basis) for each in found):
-        words += f" {WHY_RATIO_DISAGREES[conclusion.accepted is False]}"
+        words.append(WHY_RATIO_DISAGREES[conclusion.accepted is False])
     elif any(each.kind == "astm" for each in found):
-        words += f" {WHY_INTERVAL_DISAGREES}"
+        words.append(WHY_INTERVAL_DISAGREES)
     return words
 
 
