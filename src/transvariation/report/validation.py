@@ -10,6 +10,7 @@ from matplotlib.ticker import MaxNLocator
 from transvariation.casework.background.likelihood_ratio import MIN_SOURCES_FOR_RATIOS
 from transvariation.casework.database import ABOUT
 from transvariation.casework.validation import DesignResult, ValidationResult, Verdict
+from transvariation.conformal import is_accepted
 from transvariation.report.case_figures import draw_performance
 from transvariation.report.case_text import format_rate, plural
 from transvariation.report.figure_style import DARK, GREEN, GREY, PHONE_WIDTH, RED, SETTINGS, THRESHOLD, WARM
@@ -350,7 +351,7 @@ def _hard(result: ValidationResult) -> Section:
                 }
                 for pair in pairs[:10]
             ]
-            excluded = all(pair.p_value <= 1 - max(result.settings["sensitivities"]) for pair in pairs)
+            excluded = not any(is_accepted(pair.p_value, max(result.settings["sensitivities"])) for pair in pairs)
             section.table(pd.DataFrame(rows), f"Design {each.design}: {caption}" + ", all excluded" * excluded)
     return section
 

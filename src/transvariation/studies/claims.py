@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import pandas as pd
 
-Table = TypeVar("Table", pd.Series, pd.DataFrame)
+Tabular = TypeVar("Tabular", pd.Series, pd.DataFrame)
 
 TOCCS = ["TOCC_df", "TOCC_db", "PAM-TOCC_df"]
 NOMINAL = 0.9  # sensitivity
@@ -184,7 +184,7 @@ def check_glass_claims(cells: pd.DataFrame, held_out: pd.DataFrame, chosen: dict
     )
 
 
-def _reached(reached: Table) -> Table:
+def _reached(reached: Tabular) -> Tabular:
     """Return where the nominal sensitivity is reached, also where a mean misses it by its last digit."""
     return reached.round(12) >= NOMINAL
 
