@@ -105,11 +105,12 @@ results: $(VENV)/.docs
 	done
 	gzip -9n $(STUDIES)/simulation/simulation.csv
 
-# The figures of the README and the landing page, and the flowchart of the classifiers.
+# The figures of the README, the landing page and the how-to guides on calibration, and the flowchart of the classifiers.
 picture: $(VENV)/.core
 	$(BIN)/python docs/_figures/hero.py
 	$(BIN)/python docs/_figures/which_classifier.py
 	$(BIN)/python docs/_figures/calibration.py
+	$(BIN)/python docs/_figures/promise.py
 
 picture-page: test-page
 	cp build/screenshots/page.png docs/_static/page.png

@@ -81,6 +81,15 @@ DOWNLOADS = {
         "scaling_processes": "Dask: one process and two",
         "scaling_peers": "Large tables: other libraries",
     },
+    "Validation": {
+        "validation_truth": "Intervals on simulated panes, beside the true rates",
+        "validation_nfi": "The NFI's glass",
+        "validation_fiu": "Vehicle glass of Florida International University",
+        "validation_zadora": "Zadora's glass",
+        "validation_xtc": "Ecstasy tablets",
+        "validation_groups": "Groups of recovered items",
+        "validation_speed": "Time of a validation",
+    },
 }
 
 INTERVAL = re.compile(r"\(95% interval (.+?) to (.+?), n = [\d,]+\)")  # as rates are written by validate
@@ -289,13 +298,13 @@ def downloads() -> list[str]:
     lines = ["## All tables", ""]
     for topic, tables in topics.items():
         if tables:
-            lines += [f"**{topic}**", ""]
+            lines += [f":::{{dropdown}} {topic}"]
             lines += [
-                f"- {{download}}`{title} <{FROM_PAGE}/{name}.csv>`, measured on {measured[name]['date']} with version "
-                f"{measured[name]['version']} ({measured[name]['commit']})"
+                f"- {{download}}`{title} <{FROM_PAGE}/{name}.csv>` ({measured[name]['date']}, commit "
+                f"{measured[name]['commit']})"
                 for name, title in tables.items()
             ]
-            lines += [""]
+            lines += [":::", ""]
     return lines
 
 

@@ -142,7 +142,8 @@ def lead(folder: Path) -> str:
     rows = read("casework_lead")
     columns = [column for column in rows[0] if column != "known"]
     lines = [columns, ["---"] * len(columns), *([row[column] for column in columns] for row in rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return f"```{{table}}\n:class: compact\n\n{table}\n```\n"
 
 
 def write(folder: Path) -> None:

@@ -13,7 +13,7 @@ from transvariation.report.figure_style import DARK, REGION
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 PACKAGE = "transvariation"
 PAPER, BAND = "#ffffff", "#f3f6f9"
-WIDTH, ROW, BOX = 9.0, 0.62, 0.34  # inches
+WIDTH, ROW, BOX, GAP = 9.0, 0.62, 0.34, 0.12  # inches
 
 
 def layers() -> list[list[str]]:
@@ -39,18 +39,29 @@ def width(name: str) -> float:
     return 0.09 * len(name) + 0.2
 
 
+def lines(layer: list[str]) -> list[list[str]]:
+    """Divide a layer into lines that fit the width of the figure."""
+    found: list[list[str]] = [[]]
+    for name in layer:
+        if found[-1] and sum(width(each) + GAP for each in [*found[-1], name]) > WIDTH:
+            found.append([])
+        found[-1].append(name)
+    return found
+
+
 def draw(path: Path) -> None:
     """Draw one band per layer; a thin line connects each module with what it imports."""
     found = imports()
-    rows = [row for layer in layers() if (row := [name for name in layer if name in found])]
+    kept = [row for layer in layers() if (row := [name for name in layer if name in found])]
+    bands, rows = zip(*((i, row) for i, layer in enumerate(kept) for row in lines(layer)), strict=True)
     figure = Figure(figsize=(WIDTH, ROW * len(rows)))
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(0, WIDTH), ylim=(-ROW * len(rows), 0))
     axes.axis("off")
-    place = {}
+    place: dict[str, tuple[float, float]] = {}
     for i, row in enumerate(rows):
         y = -ROW * (i + 0.5)
-        if i % 2 == 0:
+        if bands[i] % 2 == 0:
             axes.axhspan(y - ROW / 2, y + ROW / 2, color=BAND, zorder=0)
         gap = (WIDTH - sum(map(width, row))) / len(row)
         place |= {

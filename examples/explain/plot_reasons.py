@@ -19,15 +19,16 @@ print(describe_rejections(reasons).replace("; ", ";\n"))
 
 # %%
 # Each panel shows one variable: the window fragments (ticks and grey shape), and the value of the fragment in question.
-# A red triangle marks a variable that suffices for the rejection. The fragment would be accepted if it had the values
-# to which the arrows lead. Barium alone is enough: the glass of headlamps contains it, and window glass hardly does.
+# A red triangle marks a variable that would reject the fragment by itself. The fragment would be accepted if it had the
+# values to which the arrows lead. Barium suffices for the rejection: the glass of headlamps contains it, and window
+# glass hardly does.
 figure, panels = plt.subplots(len(reasons), 1, figsize=(4.8, 6), layout="constrained")
 for axes, row in zip(panels, reasons.itertuples(), strict=True):
     values = control[row.feature]
     axes.violinplot(values, orientation="horizontal", positions=[0], widths=1.2, showextrema=False)
     axes.collections[0].set(facecolor="0.8", alpha=1)
     axes.plot(values, 0 * values, "|", color="C0", markersize=10)
-    axes.plot(row.value, 0, "^", markersize=11, color="C3" if row.needed else "C0")
+    axes.plot(row.value, 0, "^", markersize=11, color="C3" if row.univariate_rejection else "C0")
     if row.accepted_at != row.value:
         axes.annotate("", (row.accepted_at, 0), (row.value, 0), arrowprops={"arrowstyle": "->", "color": "C2", "lw": 2})
     axes.set_ylabel(row.feature, rotation=0, ha="right", va="center")

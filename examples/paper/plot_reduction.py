@@ -2,7 +2,7 @@
 Nine variables on a plane
 =========================
 
-The glass fragments have nine variables. TOCC needs far fewer control objects in two of them, or in two combinations of
+The glass fragments have nine variables. TOCC needs far fewer fragments in two of them, or in two combinations of
 them. The figure shows three reductions, all learned from the window fragments only: the last two principal components,
 in which these vary least; potassium and magnesium, selected by `VarSel`; and silicon and magnesium, selected by
 `VIPSelector`. The line encloses the region that TOCC accepts; the titles count the fragments of other glass in it.

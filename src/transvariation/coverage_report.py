@@ -84,7 +84,7 @@ class CoverageReport:
         if self.sensitivity_bound is not None:
             share = math.floor(1000 * self.sensitivity_bound + 1e-9) / 10
             lines.append(f"this classifier      accepts at least {share:g}% with {100 * self.confidence:g}% confidence")
-        guarantee = textwrap.fill(f"guarantee            {self.guarantee}", 90, subsequent_indent=21 * " ")
+        guarantee = textwrap.fill(f"guarantee            {self.guarantee}", 78, subsequent_indent=21 * " ")
         return "\n".join([*lines, guarantee])
 
 
