@@ -19,9 +19,11 @@ from transvariation.cli import main
 from transvariation.persistence import read_about
 from transvariation.preprocessing import make_preprocessing
 from transvariation.report.case import case_html, case_pdf
+from transvariation.report.case_figures import draw_distance_plot
 from transvariation.report.wording.remedies import error_text
 from transvariation.report.wording.statements import description
 from transvariation.tables import TableError
+from transvariation.web.views import VIEWS
 
 
 @pytest.fixture(scope="module")
@@ -115,6 +117,25 @@ def test_without_a_conclusion_no_positions_make_fragments_foreign(tables):
     found = judge(tables[0][:4], tables[1], preprocess="snv")
     assert not found.model.conclusive
     assert "excluded fragments that leave the band" not in case_html(found)
+
+
+def test_dd_simca_keeps_the_distances_of_its_acceptance_plot(tables):
+    foreign = tables[1].reset_index(drop=True)
+    found = judge(*tables, foreign=foreign, method="ddsimca", preprocess="snv,sg1")
+    assert CaseResult.from_dict(json.loads(json.dumps(found.to_dict()))) == found
+    for sensitivity in (0.9, 0.7):
+        moved = found.at(sensitivity)
+        full = np.array(found.distances.recovered) @ found.distances.degrees_of_freedom
+        limit, outlier = moved.distances.limits(sensitivity)
+        assert limit < outlier
+        assert [c.accepted for c in moved.conclusions] == (full <= limit).tolist()
+    figure = draw_distance_plot(found)
+    names = {text.get_text().strip() for text in figure.axes[0].texts}
+    assert names == {c.fragment for c in found.excluded}
+    assert len(found.distances.control) == len(tables[0])
+    assert len(found.distances.foreign) == len(foreign)
+    assert "distances" in VIEWS["view"](found)["figures"]
+    assert judge(*tables, preprocess="snv").distances is None
 
 
 def test_triplicates_are_one_sample():

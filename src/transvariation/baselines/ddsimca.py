@@ -20,6 +20,13 @@ from transvariation.validation import check_magnitude
 _EXPLAINED = 0.95  # share of the variance that the components explain if n_components=None
 
 
+def outlier_distance(extreme: float, dof: float, n: int, sensitivity: float, level: float = 0.01) -> float:
+    """Compute the full distance of outliers from that of extreme samples, by the quantiles of chi-square."""
+    quantile = chi2.ppf((1 - level) ** (1 / n), dof)
+    # A sensitivity near 1 exceeds the outlier level: then there is no room between the two.
+    return extreme * max(float(quantile / chi2.ppf(sensitivity, dof)), 1.0)
+
+
 class DDSIMCA(OneClassClassifier):
     r"""Accept samples whose distances within and from the principal components follow those of the target class.
 
@@ -141,9 +148,7 @@ class DDSIMCA(OneClassClassifier):
         """
         dof = self.degrees_of_freedom_.sum()
         extreme = float(-self.offset_ * dof)
-        quantile = chi2.ppf((1 - outlier_level) ** (1 / self.description_.n_samples), dof)
-        # A sensitivity near 1 exceeds the outlier level: then there is no room between the two.
-        return extreme, extreme * max(float(quantile / chi2.ppf(self._sensitivity, dof)), 1.0)
+        return extreme, outlier_distance(extreme, dof, self.description_.n_samples, self._sensitivity, outlier_level)
 
     def roles(self, X: ArrayLike, outlier_level: float = 0.01) -> NDArray[np.str_]:
         """Name the role of each sample: ``"regular"``, ``"extreme"`` or ``"outlier"``.

@@ -26,6 +26,7 @@ from transvariation.casework.evidence import (
     MAX_FRAGMENTS_GROUPED,
     Basis,
     ControlEvidence,
+    Distances,
     Variables,
     group_fragments,
 )
@@ -221,6 +222,30 @@ def compare_with_control(
         else _foreign(
             foreign, classifier.p_values(pd.DataFrame(foreign.means, columns=features)), classifier.calibration_.ranks()
         ),
+        distances=_distances_of(classifier, control, recovered, () if foreign is None else foreign.means),
+    )
+
+
+def _distances_of(classifier: Any, *rows: Any) -> Distances | None:
+    """Compute the distances of control, recovered and foreign fragments by DD-SIMCA; None by another method."""
+    pipeline = classifier.estimator_ if isinstance(classifier, CalibratedOCC) else classifier
+    model = pipeline[-1] if isinstance(pipeline, Pipeline) else pipeline
+    if not isinstance(model, DDSIMCA):
+        return None
+    features, freedom = classifier.feature_names_in_, model.degrees_of_freedom_
+    parts = []
+    for part in rows:
+        frame = pd.DataFrame(part, columns=features)
+        X = pipeline[:-1].transform(frame) if isinstance(pipeline, Pipeline) and len(frame) else frame
+        parts.append(tuple(map(tuple, np.round(model.distances(X), 6).tolist())) if len(frame) else ())
+    control, recovered, foreign = parts
+    held_out = np.round(-classifier.calibration_.scores * freedom.sum(), 9)
+    return Distances(
+        degrees_of_freedom=tuple(freedom.tolist()),
+        held_out=tuple(held_out.tolist()),
+        control=control,
+        recovered=recovered,
+        foreign=foreign,
     )
 
 

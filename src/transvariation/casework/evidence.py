@@ -7,12 +7,13 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
 from transvariation._typing import Floats
+from transvariation.baselines.ddsimca import outlier_distance
 from transvariation.casework.astm import MatchInterval
 from transvariation.casework.background.performance import Performance
 from transvariation.casework.background.rates import Rate, measure_rate
 from transvariation.casework.errors import Caution
 from transvariation.casework.foreign import Foreign
-from transvariation.conformal import is_accepted
+from transvariation.conformal import conformal_threshold, is_accepted
 
 RatiosBySystem = dict[str, tuple[float, str]]  # log10 likelihood ratio and bound by system
 
@@ -40,6 +41,42 @@ class GroupingRates:
     divided: Rate
     mixed: Rate
     level: float = 1 - GROUPING_SENSITIVITY
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distances:
+    """Distances by DD-SIMCA, relative to their means over the control fragments, for the acceptance plot.
+
+    Attributes
+    ----------
+    degrees_of_freedom : tuple of float
+        Of the score distance and of the orthogonal distance: their weights in the full distance.
+    held_out : tuple of float
+        Full distance of each control fragment from a model without it.
+    control, recovered, foreign : tuple of tuple of float
+        Score distance and orthogonal distance of each fragment.
+    """
+
+    degrees_of_freedom: tuple[float, ...]
+    held_out: tuple[float, ...]
+    control: tuple[tuple[float, ...], ...]
+    recovered: tuple[tuple[float, ...], ...]
+    foreign: tuple[tuple[float, ...], ...] = ()
+
+    def limits(self, sensitivity: float) -> tuple[float, float]:
+        """Compute the full distances beyond which fragments are excluded, and beyond which they are outliers.
+
+        Parameters
+        ----------
+        sensitivity : float
+            That of the case.
+
+        Returns
+        -------
+        extreme, outlier : float
+        """
+        extreme = float(-conformal_threshold(-np.array(self.held_out), sensitivity, held_out=True))
+        return extreme, outlier_distance(extreme, sum(self.degrees_of_freedom), len(self.held_out), sensitivity)
 
 
 @dataclass(frozen=True)
@@ -153,11 +190,14 @@ class ControlEvidence(Evidence):
     tp : ndarray of shape (q,) or None
     foreign : Foreign or None
         The evidence on known foreign fragments.
+    distances : Distances or None
+        By DD-SIMCA.
     """
 
     variables: Variables
     tp: Floats | None = None
     foreign: Foreign | None = None
+    distances: Distances | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -177,6 +177,7 @@ def judge_tables(
         provenance=provenance(command, seed=seed),
         spectra=spectra,
         foreign=control.foreign,
+        distances=control.distances,
         grouping=None if background is None else background.grouping,
     )
 

@@ -10,7 +10,7 @@ from transvariation.casework.checks import Check
 from transvariation.casework.controls import Joint, join
 from transvariation.casework.decision import Conclusion, Group, Model, conclude, conclude_group
 from transvariation.casework.errors import Caution
-from transvariation.casework.evidence import GroupingRates
+from transvariation.casework.evidence import Distances, GroupingRates
 from transvariation.casework.foreign import Foreign
 from transvariation.casework.settings import CaseSettings
 from transvariation.casework.spectra import Spectra
@@ -95,6 +95,8 @@ class CaseResult:
         `cautions` those that hold for all sources, and `model` is that of the source with the fewest calibrating units.
     joint : Joint or None
         Whether fragments could come from any of several control sources.
+    distances : Distances or None
+        Score and orthogonal distances, if the method is DD-SIMCA.
 
     See Also
     --------
@@ -115,6 +117,7 @@ class CaseResult:
     grouping: GroupingRates | None = None
     cases: tuple["CaseResult", ...] = ()
     joint: Joint | None = None
+    distances: Distances | None = None
 
     @classmethod
     def of_several(cls, inputs: Inputs, cases: Sequence["CaseResult"]) -> "CaseResult":

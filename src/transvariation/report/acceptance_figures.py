@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
@@ -99,25 +99,54 @@ def distance_figure(
     -------
     Figure
     """
-    n_h, n_v = model.degrees_of_freedom_
+    groups = []
+    for given, member in ((members, True), (strangers or {}, False)):
+        for name, X in given.items():
+            distances, wrong = model.distances(X), (model.predict(X) == 1) != member
+            names = X.index if hasattr(X, "index") else range(len(distances))
+            texts = [str(text) if bad and labels else "" for text, bad in zip(names, wrong, strict=True)]
+            groups.append((name, distances, member, texts))
+    return draw_distances(model.degrees_of_freedom_, model.critical_distances(), groups, figure=figure)
+
+
+def draw_distances(
+    degrees_of_freedom: ArrayLike,
+    limits: tuple[float, float],
+    groups: Sequence[tuple[str, ArrayLike, bool, Sequence[str]]],
+    *,
+    figure: FigureBase | None = None,
+) -> Figure:
+    """Draw the acceptance plot of DD-SIMCA from distances.
+
+    Parameters
+    ----------
+    degrees_of_freedom : array-like of shape (2,)
+        Of score and orthogonal distance.
+    limits : pair of float
+        The full distances of the acceptance limit and of the outlier limit.
+    groups : sequence of (name, distances, member, labels)
+        Score and orthogonal distances of groups of samples, whether they are drawn as members (circles) or strangers
+        (crosses), and a label for each sample, empty for none.
+    figure : Figure or SubFigure, optional
+        The figure to draw in; by default a new one, not managed by pyplot.
+
+    Returns
+    -------
+    Figure
+    """
+    n_h, n_v = np.asarray(degrees_of_freedom)
     drawing, ax = axes_of(figure, 4.4)
-    for full, style, label in zip(
-        model.critical_distances(), ("-", ":"), ("acceptance limit", "outlier limit"), strict=True
-    ):
+    for full, style, label in zip(limits, ("-", ":"), ("acceptance limit", "outlier limit"), strict=True):
         h = np.linspace(0, full / n_h, 200) if n_h else np.zeros(2)
         ax.plot(np.log1p(h), np.log1p((full - n_h * h) / n_v), style, color="black", linewidth=1, label=label)
-    groups = [(name, X, True) for name, X in members.items()]
-    groups += [(name, X, False) for name, X in (strangers or {}).items()]
     colors = {True: cycle((DARK, SKY, GREEN)), False: cycle((RED, WARM, GREY))}
-    for name, X, member in groups:
-        h, v = np.log1p(model.distances(X)).T
+    for name, distances, member, texts in groups:
+        h, v = np.log1p(np.asarray(distances)).T
         color = next(colors[member])
         look = {"marker": "o", "facecolor": "white", "edgecolor": color} if member else {"marker": "x", "color": color}
         ax.scatter(h, v, s=26, linewidth=1, zorder=3, label=name, **look)
-        if labels:
-            names = X.index if hasattr(X, "index") else range(len(h))
-            wrong = (model.predict(X) == 1) != member
-            for x, y, text in zip(h[wrong], v[wrong], np.asarray(names)[wrong], strict=True):
+        for x, y, text in zip(h, v, texts, strict=True):
+            if text:
                 ax.annotate(f" {text}", (x, y), fontsize=8, color=color, **PLAIN)
     ax.set(xlabel="score distance, log(1 + h/h0)", ylabel="orthogonal distance, log(1 + v/v0)")
     ax.set(xlim=(0, None), ylim=(0, None))

@@ -17,6 +17,7 @@ from transvariation.report.case_appendices import appendices_of, lettered, mean_
 from transvariation.report.case_figures import (
     MIN_FRAGMENTS_PLOTTED,
     draw_acceptance,
+    draw_distance_plot,
     draw_extremes,
     draw_foreign,
     draw_fragments,
@@ -30,6 +31,7 @@ from transvariation.report.case_figures import (
 )
 from transvariation.report.case_text import (
     ACCEPTANCE_WORDS,
+    DISTANCE_WORDS,
     EXTREMES_WORDS,
     FOREIGN_WORDS,
     TYPE_II_WORDS,
@@ -147,6 +149,8 @@ def _conclusions(result: CaseResult) -> Section:
         section.text(line)
     for sentence in alike_sentences(result):
         section.text(sentence)
+    if result.model.conclusive and result.distances is not None:
+        section.figure({"acceptance plot of distances": draw_distance_plot(result)}, DISTANCE_WORDS)
     if result.model.conclusive and len(result.conclusions) >= MIN_FRAGMENTS_PLOTTED:
         section.figure(
             {"acceptance plot": draw_acceptance(result), "extremes plot": draw_extremes(result)},

@@ -24,6 +24,7 @@ LARGEST = 1e300  # axis lengths must stay finite
 PANELS = 3  # spectra drawn
 COLUMNS = 6  # sources beside each other in the acceptance plot
 MIN_FRAGMENTS_PLOTTED = 10  # recovered fragments; of fewer, the number of extreme p-values says nothing
+NAMED = 40  # excluded fragments named in the acceptance plot of distances
 LABELLED = 12  # recovered fragments named in the figure
 WIDTH, HEIGHT, PAD = 260, 26, 12
 TICKS = 200  # more control values are thinned to quantiles
@@ -136,6 +137,24 @@ def draw_acceptance(result: CaseResult) -> Figure:
     model, groups = result.model, p_values_by_source(result)
     n = model.calibrating.n
     return acceptance_figure(groups, n_calibration=n, sensitivity=model.sensitivity_used)
+
+
+def draw_distance_plot(result: CaseResult) -> Figure:
+    """Draw the acceptance plot of DD-SIMCA: known, new and foreign samples, with the names of those rejected."""
+    from transvariation.report.acceptance_figures import draw_distances
+
+    found = result.distances
+    assert found is not None
+    groups: list[tuple[str, Any, bool, list[str]]] = [("control", found.control, True, [""] * len(found.control))]
+    for against, words in enumerate(outcome_words(result)):
+        at = [i for i, c in enumerate(result.conclusions) if _is_against(c) == bool(against)]
+        named = bool(against) and len(at) <= NAMED
+        names = [wrapped(result.conclusions[i].fragment, 20) if named else "" for i in at]
+        if at:
+            groups.append((f"recovered, {words}", [found.recovered[i] for i in at], not against, names))
+    if found.foreign:
+        groups.append(("foreign", found.foreign, False, [""] * len(found.foreign)))
+    return draw_distances(found.degrees_of_freedom, found.limits(result.model.sensitivity_used), groups)
 
 
 def draw_extremes(result: CaseResult) -> Figure:

@@ -33,6 +33,12 @@ FOREIGN_WORDS = (
     "Sensitivity and specificity over the threshold: the share of control fragments, each compared with the others, "
     "that are not excluded, and the share of known foreign fragments that are."
 )
+DISTANCE_WORDS = (
+    "Acceptance plot of DD-SIMCA: distance within the components (score) and from them (orthogonal), relative to the "
+    "means of the control fragments. Fragments beyond the solid line are excluded and named; outliers lie beyond the "
+    "dotted line. The limits are calibrated by control fragments left out; those drawn are closer, because the model "
+    "was fitted to them."
+)
 TYPE_II_WORDS = (
     "Type II error of each foreign class or degree of adulteration: the share that is not excluded, with a 95% "
     "interval."

@@ -21,6 +21,7 @@ from transvariation.report.case_appendices import interval_text, written
 from transvariation.report.case_figures import (
     MIN_FRAGMENTS_PLOTTED,
     draw_acceptance,
+    draw_distance_plot,
     draw_extremes,
     draw_foreign,
     draw_fragments,
@@ -35,6 +36,7 @@ from transvariation.report.case_figures import (
 )
 from transvariation.report.case_text import (
     ACCEPTANCE_WORDS,
+    DISTANCE_WORDS,
     EXTREMES_WORDS,
     FOREIGN_WORDS,
     TYPE_II_WORDS,
@@ -306,6 +308,7 @@ def _over_band(result: CaseResult, lines: Sequence[Sequence[float]]) -> dict[str
 FIGURES: dict[str, tuple[Callable[[CaseResult], Figure], str]] = {
     "acceptance": (draw_acceptance, ACCEPTANCE_WORDS),
     "extremes": (draw_extremes, EXTREMES_WORDS),
+    "distances": (draw_distance_plot, DISTANCE_WORDS),
     "foreign": (draw_foreign, FOREIGN_WORDS),
     "type_ii": (draw_type_ii, TYPE_II_WORDS),
 }
@@ -314,7 +317,9 @@ FIGURES: dict[str, tuple[Callable[[CaseResult], Figure], str]] = {
 def _figures(result: CaseResult) -> list[str]:
     """Name the figures that the page shows of a case, besides the fragments or spectra."""
     several = len(result.conclusions) >= MIN_FRAGMENTS_PLOTTED
-    wanted = {"acceptance": True, "extremes": several, "foreign": result.foreign, "type_ii": result.foreign}
+    foreign = result.foreign is not None
+    wanted = {"distances": result.distances is not None, "acceptance": True, "extremes": several}
+    wanted |= {"foreign": foreign, "type_ii": foreign}
     return [kind for kind, is_wanted in wanted.items() if is_wanted and result.model.conclusive]
 
 
