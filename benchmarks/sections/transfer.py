@@ -18,7 +18,7 @@ from benchmarks.sections.validation import FIU
 from benchmarks.table import Table
 from transvariation._typing import Floats
 from transvariation.casework.background.model import Background
-from transvariation.casework.background.pairs import Source
+from transvariation.casework.background.pairs import Design, Source
 from transvariation.casework.background.rates import measure_rate
 from transvariation.casework.background.transfer import Transfer, TransferCheck
 from transvariation.datasets import load_nfi_glass
@@ -32,6 +32,7 @@ def run(short: bool) -> Iterator[Table]:
     """Measure refusals and cautions."""
     rows = [*_simulated(short), *_measured(short)]
     yield Table("transfer_check", "Cases that are refused, or cautioned at least", rows)
+    yield Table("transfer_packaged", "Simulated panes of two makers with the packaged background", _packaged(short))
 
 
 def _simulated(short: bool) -> Iterator[dict[str, Any]]:
@@ -81,6 +82,44 @@ def _two_laboratories() -> tuple[list[Source], list[Source]]:
     # Their units differ, which would be found at once: the medians are made equal.
     shift = np.median(np.concatenate(nfi), axis=0) - np.median(np.concatenate(fiu), axis=0)
     return [list(x[:, None]) for x in nfi], [list((x + shift)[:, None]) for x in fiu]
+
+
+def _packaged(short: bool) -> list[dict[str, Any]]:
+    """Panes that vary by about 2 %, in the middle of the NFI's; the first replicates are compared, as `judge` does."""
+    glass = load_nfi_glass()
+    elements = [rows[glass.elements].to_numpy() for _, rows in glass.frame.groupby("source", sort=False)]
+    background = Background([list(x[:, None]) for x in elements])
+    middle, rows = np.median(np.concatenate(elements), axis=0), []
+    for known, replicates in ((3, 5),) if short else ((1, 1), (1, 5), (3, 5)):
+        measured = replicates if replicates > 1 else None
+        check = TransferCheck(background, known, 1, known + 1, measured)
+        differences = background.differences(Design(known))
+        found: dict[str, list[Any]] = {"refused": [], "one": [], "other": [], "included": []}
+        for seed in range(1 if short else 4):
+            panes, makers = make_panes(48, 10, np.random.default_rng([31, seed]), known + 1, replicates)
+            moved = np.array(panes) + middle - np.median(np.concatenate(panes), axis=(0, 1))
+            cases = [check.check(list(x[:known]), list(x[known:])) for x in moved]
+            first = [background.means(list(x[:, :1])) for x in moved]
+            one, other = np.nonzero((makers[:, None] == makers) & ~np.eye(len(panes), dtype=bool))
+            pairs = np.array([first[i][:known].mean(axis=0) - first[j][known] for i, j in zip(one, other, strict=True)])
+            found["refused"] += [case.cautioned for case in cases]  # the packaged background is another laboratory's
+            found["one"] += (one + 48 * seed).tolist()
+            found["other"] += (other + 48 * seed).tolist()
+            found["included"] += (differences.p_values(pairs / np.sqrt(1 + 1 / known)) > 0.1).tolist()
+        refused = np.array(found["refused"])
+        kept = ~refused[found["one"]]
+        included, one, other = (np.array(found[name]) for name in ("included", "one", "other"))
+        rows.append(
+            {
+                "known x replicates": f"{known} x {replicates}",
+                "ratios refused": format_rate(measure_rate(refused, np.arange(len(refused)))),
+                "same maker, not excluded": format_rate(measure_rate(included, one, other)),
+                "the same, where ratios are not refused": format_rate(
+                    measure_rate(included[kept], one[kept], other[kept])
+                ),
+            }
+        )
+    return rows
 
 
 def _check(check: TransferCheck, case: Sequence[Floats], known: int, replicates: int) -> Transfer:
