@@ -53,6 +53,7 @@ DOWNLOADS = {
         "casework_basis": "Casework calibrated by the control or by a background",
         "casework_transfer": "Casework on another measurement series",
         "transfer_check": "Cases of another laboratory than the background",
+        "transfer_packaged": "Panes of one maker with the packaged background",
         "casework_ratios": "Likelihood ratios in casework",
         "casework_lead": "Conclusions by exclusion or likelihood ratio",
         "ensemble_cells": "Projection ensembles on the paper's glass cells",
