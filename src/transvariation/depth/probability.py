@@ -117,5 +117,4 @@ def ratio(counts: Transvariations, n: int, p: int, tau_max: str, ties: str) -> F
     if ties == "proper":
         # With tau_max="half" tau may exceed 1/2 about a centre that is not the median.
         np.minimum(tp, 1.0, out=tp)
-        tp[n_open == 0] = 1.0
     return tp
