@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from transvariation.tables.options import ROLES, Option, option
+from transvariation.tables.options import ROLES, Option, options_in
 from transvariation.tables.settings import Settings, SettingsError, TableSettings, document, nearest
 
 __all__ = [
@@ -63,6 +63,7 @@ CASE_FIELDS = {
     "conditions": "Conditioning information",
     "would_change": "Would change if",
 }
+reading, variables, comparing, reporting = map(options_in, ("tables", "variables", "comparison", "report"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,26 +77,24 @@ class CaseSettings(TableSettings):
     transvariation.casework.judge : Judge a case.
     """
 
-    missing: str = option("error", "tables", "choice", "Missing and below-detection values", choices=MISSING)
-    tables: Mapping[str, TableSettings] = option({}, "tables", "tables", "Settings of one table only, by its name")
+    missing: str = reading("error", "choice", "Missing and below-detection values", choices=MISSING)
+    tables: Mapping[str, TableSettings] = reading({}, "tables", "Settings of one table only, by its name")
 
-    features: Sequence[str] | None = option(
-        None, "variables", "names", "The variables to use", absent="all columns of numbers that the tables share"
+    features: Sequence[str] | None = variables(
+        None, "names", "The variables to use", absent="all columns of numbers that the tables share"
     )
-    ranges: Sequence[tuple[float, float]] | None = option(
+    ranges: Sequence[tuple[float, float]] | None = variables(
         None,
-        "variables",
         "ranges",
         "Use the variables whose names are numbers (wavelengths) from a low to a high one",
         flag="--range",
         example="800-1200",
     )
-    without: Sequence[str] | None = option(None, "variables", "names", "Variables to leave out", example='"Ba,Fe"')
-    log: bool = option(False, "variables", "flag", "Take logarithms (base 10) of the measurements first")
-    logged: bool = option(False, "variables", "flag", "The tables already hold logarithms (base 10)")
-    preprocess: str | Sequence[str] | None = option(
+    without: Sequence[str] | None = variables(None, "names", "Variables to leave out", example='"Ba,Fe"')
+    log: bool = variables(False, "flag", "Take logarithms (base 10) of the measurements first")
+    logged: bool = variables(False, "flag", "The tables already hold logarithms (base 10)")
+    preprocess: str | Sequence[str] | None = variables(
         None,
-        "variables",
         "steps",
         "Preprocess spectra first, by steps separated by commas, such as snv,sg1: snv, msc, emsc (scatter "
         "correction), detrend, als (baseline), area, peak, length (normalisation), regions (scaling), sg, sg1, sg2 "
@@ -103,98 +102,81 @@ class CaseSettings(TableSettings):
         example="snv,sg1",
     )
 
-    method: str = option(
-        "neighbor", "comparison", "choice", "How to compare with the control", choices=METHODS, label="Compare by"
+    method: str = comparing(
+        "neighbor", "choice", "How to compare with the control", choices=METHODS, label="Compare by"
     )
-    reduce: str | None = option(
-        None, "comparison", "choice", "Reduce the variables first", choices=REDUCTIONS, absent="no reduction"
+    reduce: str | None = comparing(
+        None, "choice", "Reduce the variables first", choices=REDUCTIONS, absent="no reduction"
     )
-    reduce_to: int = option(
+    reduce_to: int = comparing(
         2,
-        "comparison",
         "whole",
         "The number of variables or combinations that a reduction leaves",
         least=1,
         label="number of variables",
     )
-    sensitivity: float = option(
-        0.9, "comparison", "share", "The share of fragments of the control's own source that should not be excluded"
+    sensitivity: float = comparing(
+        0.9, "share", "The share of fragments of the control's own source that should not be excluded"
     )
-    lead: str = option(
-        "ratio",
-        "comparison",
-        "choice",
-        "What the conclusion on a fragment is",
-        choices=LEADS,
-        label="The conclusion is",
+    lead: str = comparing(
+        "ratio", "choice", "What the conclusion on a fragment is", choices=LEADS, label="The conclusion is"
     )
-    family_wise: bool = option(
+    family_wise: bool = comparing(
         False,
-        "comparison",
         "flag",
         "Let the sensitivity hold for all recovered fragments together: if all came from the control's source, none "
         "would be excluded with this probability",
         label="the sensitivity holds for all recovered fragments together",
     )
-    astm: bool = option(
+    astm: bool = comparing(
         False,
-        "comparison",
         "flag",
         "Compute the 4 s interval although the measurements are not element concentrations by LA-ICP-MS, which alone "
         "ASTM E2927 covers",
         label="compute the 4 s interval of ASTM E2927 for other measurements, too",
     )
-    multiplier: float = option(
-        4.0,
-        "comparison",
-        "number",
-        "The multiplier of the ASTM E2927 criterion",
-        label="Multiplier of the ASTM E2927 criterion",
+    multiplier: float = comparing(
+        4.0, "number", "The multiplier of the ASTM E2927 criterion", label="Multiplier of the ASTM E2927 criterion"
     )
-    min_rsd: float = option(
+    min_rsd: float = comparing(
         0.03,
-        "comparison",
         "number",
         "The smallest relative standard deviation of the ASTM E2927 criterion",
         label="its smallest relative standard deviation",
     )
-    within: float = option(
+    within: float = comparing(
         0.0,
-        "comparison",
         "number",
         "The standard deviation of measurements of one source, for a background with one value per source (a survey of "
         "one variable); 0 takes it from the control and the recovered fragment",
         label="Standard deviation within a source, for a survey of one value per source",
     )
-    seed: int = option(0, "comparison", "whole", "Seed of all random numbers", label="Seed of random numbers")
+    seed: int = comparing(0, "whole", "Seed of all random numbers", label="Seed of random numbers")
 
-    controls: str | None = option(
+    controls: str | None = comparing(
         None,
-        "comparison",
         "choice",
         "Several sources in the control table",
         choices=CONTROLS,
         absent="each where the table names their fragments",
         label="Several control sources",
     )
-    group: str | None = option(
+    group: str | None = comparing(
         None,
-        "comparison",
         "choice",
         "Recovered fragments that cannot be distinguished from each other",
         choices=GROUPS,
         absent="no for the words sample",
         label="Fragments that cannot be distinguished",
     )
-    words: str | None = option(
+    words: str | None = reporting(
         None,
-        "report",
         "choice",
         "The words of report and screen",
         choices=WORDS,
         absent="sample where the variables are a spectrum, otherwise case",
     )
-    case: Mapping[str, str] = option({}, "report", "case", f"Case details for the report: {', '.join(CASE_FIELDS)}")
+    case: Mapping[str, str] = reporting({}, "case", f"Case details for the report: {', '.join(CASE_FIELDS)}")
 
     def _check(self, name: str, value: Any, given: Option) -> Any:
         check: Callable[[Any, Option], Any] | None = {"tables": _tables, "steps": _steps, "case": _case}.get(given.kind)
@@ -308,50 +290,40 @@ document(CaseSettings)
 class ValidationSettings(Settings):
     """What is compared in a validation, and how often."""
 
-    designs: Sequence[str] = option(
+    designs: Sequence[str] = comparing(
         ("1x1", "3x1"),
-        "comparison",
         "names",
         "Known fragments x replicates of each, such as 3x5; one questioned fragment has as many replicates.",
         flag="--design",
     )
-    sensitivities: Sequence[float] = option(
-        (0.9,),
-        "comparison",
-        "shares",
-        "The shares of same-source fragments that should not be excluded.",
-        flag="--sensitivity",
+    sensitivities: Sequence[float] = comparing(
+        (0.9,), "shares", "The shares of same-source fragments that should not be excluded.", flag="--sensitivity"
     )
-    features: Sequence[str] | None = option(None, "variables", "names", "The variables to use", absent="all")
-    linear: bool = option(
-        False, "variables", "flag", "Take no logarithms (base 10) of a database that does not hold them already."
+    features: Sequence[str] | None = variables(None, "names", "The variables to use", absent="all")
+    linear: bool = variables(
+        False, "flag", "Take no logarithms (base 10) of a database that does not hold them already."
     )
-    missing: str = option(
+    missing: str = variables(
         "error",
-        "variables",
         "choice",
         "Measurements with missing or below-detection values",
         choices={"error": "report them", "drop": "leave them out"},
     )
-    n_comparisons: int = option(
+    n_comparisons: int = comparing(
         2000,
-        "comparison",
         "whole",
         "Comparisons of the same source, and as many of different sources, in each design.",
         flag="--comparisons",
         least=1,
     )
-    n_folds: int = option(5, "comparison", "whole", "How many folds of sources are left out in turn.", least=2)
-    rates_only: bool = option(
-        False, "comparison", "flag", "Measure no likelihood ratios and no other methods, in a fraction of the time."
+    n_folds: int = comparing(5, "whole", "How many folds of sources are left out in turn.", least=2)
+    rates_only: bool = comparing(
+        False, "flag", "Measure no likelihood ratios and no other methods, in a fraction of the time."
     )
-    stability: bool = option(
-        True,
-        "comparison",
-        "flag",
-        "Repeat some folds with other seeds and with a part of the sources, in the first design.",
+    stability: bool = comparing(
+        True, "flag", "Repeat some folds with other seeds and with a part of the sources, in the first design."
     )
-    seed: int = option(0, "comparison", "whole", "Of the choice of fragments.")
+    seed: int = comparing(0, "whole", "Of the choice of fragments.")
 
 
 document(ValidationSettings)

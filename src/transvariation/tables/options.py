@@ -60,6 +60,15 @@ def option(default: object, group: str, kind: str, help: str, **more: Any) -> An
     return field(**own, metadata={"option": Option(group, kind, help, **more)})
 
 
+def options_in(group: str) -> Callable[..., Any]:
+    """Return what declares the fields of one group: ``option`` without the group."""
+
+    def declare(default: object, kind: str, help: str, **more: Any) -> Any:
+        return option(default, group, kind, help, **more)
+
+    return declare
+
+
 def options_of(kind: type) -> dict[str, Option]:
     """Return the options among the fields of a class of settings, by name."""
     return {each.name: each.metadata["option"] for each in fields(kind) if "option" in each.metadata}

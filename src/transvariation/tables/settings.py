@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
-from transvariation.tables.options import CHECKS, KINDS, MARKS, RECOGNISED, ROLES, Option, option, options_of
+from transvariation.tables.options import CHECKS, KINDS, MARKS, RECOGNISED, ROLES, Option, options_in, options_of
 
 
 class SettingsError(ValueError):
@@ -145,47 +145,46 @@ class Settings:
         return cls.build(None, content)
 
 
+reading = options_in("tables")
+
+
 @dataclass(frozen=True, kw_only=True)
 class TableSettings(Settings):
     """How a table is read. Every field may be left out; the columns are then recognised."""
 
-    sheet: str | int | None = option(
-        None, "tables", "sheet", "The sheet of an Excel workbook, by title or number", absent="the first visible one"
+    sheet: str | int | None = reading(
+        None, "sheet", "The sheet of an Excel workbook, by title or number", absent="the first visible one"
     )
-    header_row: int | None = option(
-        None, "tables", "whole", "The row that holds the names of the columns; rows above it are skipped", least=1
+    header_row: int | None = reading(
+        None, "whole", "The row that holds the names of the columns; rows above it are skipped", least=1
     )
-    decimal: str | None = option(
+    decimal: str | None = reading(
         None,
-        "tables",
         "mark",
         "The decimal mark, comma or point",
         choices=(*MARKS, "comma", "point"),
         absent=RECOGNISED,
         label="Decimal mark",
     )
-    delimiter: str | None = option(None, "tables", "delimiter", "The character between columns", absent=RECOGNISED)
-    encoding: str | None = option(None, "tables", "encoding", "The encoding of a text file", absent=RECOGNISED)
-    id_column: str | None = option(None, "tables", "text", "The column that names the rows", absent=RECOGNISED)
-    fragment_column: str | None = option(
-        None, "tables", "text", "The column that names the fragment; its rows are replicates"
+    delimiter: str | None = reading(None, "delimiter", "The character between columns", absent=RECOGNISED)
+    encoding: str | None = reading(None, "encoding", "The encoding of a text file", absent=RECOGNISED)
+    id_column: str | None = reading(None, "text", "The column that names the rows", absent=RECOGNISED)
+    fragment_column: str | None = reading(None, "text", "The column that names the fragment; its rows are replicates")
+    source_column: str | None = reading(
+        None, "text", "The column that names the source (pane, bottle, batch) of a fragment"
     )
-    source_column: str | None = option(
-        None, "tables", "text", "The column that names the source (pane, bottle, batch) of a fragment"
+    roles: Mapping[str, str] = reading(
+        {}, "roles", f"The role of a column: {', '.join(ROLES)}", flag="--role", absent=RECOGNISED
     )
-    roles: Mapping[str, str] = option(
-        {}, "tables", "roles", f"The role of a column: {', '.join(ROLES)}", flag="--role", absent=RECOGNISED
-    )
-    numbered_names: str | None = option(
+    numbered_names: str | None = reading(
         None,
-        "tables",
         "choice",
         "What the numbers in names such as K1-1, K1-2 count",
         choices={"replicates": "measurements of one fragment", "fragments": "fragments of one source"},
         absent="asked where it is not clear",
     )
-    drop_summary_rows: bool = option(
-        False, "tables", "flag", "Leave out rows of means and standard deviations; otherwise they are reported"
+    drop_summary_rows: bool = reading(
+        False, "flag", "Leave out rows of means and standard deviations; otherwise they are reported"
     )
 
     @property

@@ -41,7 +41,7 @@ def excused(node: ast.AST, catalogues: set[str]) -> bool:
         return isinstance(node.value, ast.Constant)
     if isinstance(node, ast.Call):  # "source pane window".split() is a list of names
         called = node.func.attr if isinstance(node.func, ast.Attribute) else ast.unparse(node.func)
-        return called in ("option", "SettingsError", "split")
+        return called in ("option", "reading", "variables", "comparing", "reporting", "SettingsError", "split")
     if isinstance(node, ast.FunctionDef):
         return node.name in ("_conflicts", "text", "build")  # of SettingsError, TableError and Settings
     targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
