@@ -186,7 +186,7 @@ def _compare_with_survey(tables: CaseTables, settings: CaseSettings) -> list[Sur
     """Compare every fragment by a survey with one value per source; empty without one."""
     if tables.survey is None:
         return []
-    how = tables.survey, settings.within or None, settings.sensitivity
+    how = tables.survey, settings.within or None
     try:
         return [compare_with_survey(tables.control.replicates, x.ravel(), *how) for x in tables.recovered.replicates]
     except ValueError as error:

@@ -1,7 +1,6 @@
 """Learn a background once, and compare fragments with it many times."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -17,7 +16,6 @@ from transvariation.casework.background.pairs import (
     Pairs,
     Source,
     different_source_pairs,
-    one_pair,
     scaled_differences,
 )
 from transvariation.casework.background.rates import Rate, measure_rates
@@ -29,27 +27,6 @@ from transvariation.explanation import largest_p_values
 _ROUNDING = 1e-9
 N_GROUPING = 6_000  # same-source comparisons by which recovered fragments are grouped: a rough question
 SENSITIVITIES = np.linspace(0.5, 1.0, 101)  # at which error rates are measured, besides the highest supported one
-
-
-@dataclass(frozen=True)
-class BackgroundComparison:
-    """The comparison of known with questioned fragments by a background.
-
-    Attributes
-    ----------
-    p_value, p_value_error : float
-        And its Monte Carlo error.
-    log10_lr, log10_lr_error : float or None
-        And its Monte Carlo error; None if the background has too few sources.
-    bound : str
-        "at least" or "at most" if the ratio is at a bound of what the background supports.
-    """
-
-    p_value: float
-    p_value_error: float
-    log10_lr: float | None = None
-    log10_lr_error: float | None = None
-    bound: str = ""
 
 
 class Background:
@@ -67,11 +44,10 @@ class Background:
     >>> rng = np.random.default_rng(0)
     >>> levels = rng.normal(size=(40, 3))
     >>> sources = [[level + 0.1 * rng.normal(size=(2, 3)) for _ in range(4)] for level in levels]
-    >>> model = Background(sources[1:])
-    >>> model.compare(sources[0][:3], [sources[0][3]]).p_value > 0.05
-    True
-    >>> model.compare(sources[0][:3], [sources[0][3] + 2.0]).p_value <= 0.05
-    True
+    >>> model, design = Background(sources[1:]), Design(known=3, known_replicates=2, questioned_replicates=2)
+    >>> known, questioned = model.means(sources[0][:3]).mean(axis=0), model.means([sources[0][3], sources[0][3] + 2.0])
+    >>> model.differences(design).p_values((known - questioned) / np.sqrt(1 / 3 + 1)) > 0.05
+    array([ True, False])
     """
 
     def __init__(self, sources: Sequence[Source], seed: int = 0):
@@ -87,27 +63,6 @@ class Background:
     def supports_ratios(self) -> bool:
         """Whether there are enough sources for likelihood ratios."""
         return len(self.usable) >= MIN_SOURCES_FOR_RATIOS
-
-    def compare(self, known: Source, questioned: Source) -> BackgroundComparison:
-        """Compare known with questioned fragments, each an array of shape (replicates, p).
-
-        The first comparison in a design learns it from the background, which takes seconds; the others milliseconds.
-        """
-        pair, design = self.pair(known, questioned)
-        model = self.differences(design)
-        difference = scaled_differences(pair)
-        p, error = float(model.p_values(difference)[0]), float(model.p_value_errors(difference)[0])
-        ratio = self.calibrated(design)
-        if ratio is None:
-            return BackgroundComparison(p, error)
-        value = float(ratio.log10_lr(pair)[0])
-        return BackgroundComparison(p, error, value, float(ratio.errors(pair)[0]), bound_of(value, ratio))
-
-    def pair(self, known: Source, questioned: Source) -> tuple[Pairs, Design]:
-        """Make the pair of two sets of fragments, and its design: the median number of replicates of either set."""
-        replicates = [sorted(len(x) for x in fragments)[len(fragments) // 2] for fragments in (known, questioned)]
-        design = Design(len(known), len(questioned), *replicates)
-        return one_pair(self.means(known).mean(axis=0), self.means(questioned).mean(axis=0), design), design
 
     def means(self, fragments: Source) -> Floats:
         """Compute the means of fragments, after the transformation that stabilizes the within-source variance."""

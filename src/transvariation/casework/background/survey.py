@@ -62,10 +62,8 @@ class SurveyComparison:
         The standard deviation of measurements of one source.
     freedom : float
         Its degrees of freedom; infinity if it was given.
-    indistinguishable : Rate
-        The share of surveyed sources whose value the t-test would not distinguish from the known mean.
     source_p_values : ndarray of shape (n,)
-        Of the same test, by surveyed source.
+        Of the same test of the known mean against the value of each surveyed source.
     """
 
     log10_lr: float
@@ -73,7 +71,6 @@ class SurveyComparison:
     p_value: float
     within: float
     freedom: float
-    indistinguishable: Rate
     source_p_values: Floats
 
 
@@ -82,7 +79,6 @@ def compare_with_survey(
     questioned: ArrayLike,
     survey: ArrayLike,
     within: float | None = None,
-    sensitivity: float = 0.9,
 ) -> SurveyComparison:
     """Compare measurements of one variable with a survey of single values.
 
@@ -96,8 +92,6 @@ def compare_with_survey(
         One value per source.
     within : float, optional
         The standard deviation of measurements of one source; by default pooled from the known and the questioned ones.
-    sensitivity : float
-        At which surveyed sources are counted.
 
     Returns
     -------
@@ -139,7 +133,6 @@ def compare_with_survey(
         p_value=float(2 * law.sf(abs(x.mean() - y.mean()) / error)),
         within=within,
         freedom=freedom,
-        indistinguishable=measure_rate(is_accepted(p_values, sensitivity), np.arange(len(values))),
         source_p_values=p_values,
     )
 
