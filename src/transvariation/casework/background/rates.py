@@ -31,7 +31,11 @@ class Rate:
 
 
 def measure_rate(
-    events: ArrayLike, source: ArrayLike, other: ArrayLike | None = None, weight: ArrayLike | None = None
+    events: ArrayLike,
+    source: ArrayLike,
+    other: ArrayLike | None = None,
+    weight: ArrayLike | None = None,
+    learned: float = 1.0,
 ) -> Rate:
     """Compute a share of comparisons and its 95% interval, which allows for comparisons that have a source in common.
 
@@ -49,6 +53,9 @@ def measure_rate(
         The source of the questioned fragments; by default the same.
     weight : array-like, optional
         By default all comparisons count equally.
+    learned : float, default=1.0
+        The share of the sources that each comparison was learned from, by cross-validation. What is learned from them
+        varies as well, so that the variance is divided by this share.
 
     Returns
     -------
@@ -66,11 +73,15 @@ def measure_rate(
     >>> rate.share, round(rate.low, 2), rate.high
     (1.0, 0.81, 1.0)
     """
-    return measure_rates(np.asarray(events)[:, None], source, other, weight)[0]
+    return measure_rates(np.asarray(events)[:, None], source, other, weight, learned)[0]
 
 
 def measure_rates(
-    events: ArrayLike, source: ArrayLike, other: ArrayLike | None = None, weight: ArrayLike | None = None
+    events: ArrayLike,
+    source: ArrayLike,
+    other: ArrayLike | None = None,
+    weight: ArrayLike | None = None,
+    learned: float = 1.0,
 ) -> list[Rate]:
     """Compute shares of the same comparisons, one for each column of events: see :func:`measure_rate`."""
     happened = np.asarray(events, dtype=bool)
@@ -84,10 +95,10 @@ def measure_rates(
     pair = np.unique(
         np.minimum(members[0], members[-1]) * n_sources + np.maximum(members[0], members[-1]), return_inverse=True
     )[1]
-    return [_rate(event.astype(float), w, members, n_sources, pair) for event in happened.T]
+    return [_rate(event.astype(float), w, members, n_sources, pair, learned) for event in happened.T]
 
 
-def _rate(event: Floats, w: Floats, members: list[Indices], n_sources: int, pair: Indices) -> Rate:
+def _rate(event: Floats, w: Floats, members: list[Indices], n_sources: int, pair: Indices, learned: float) -> Rate:
     n = len(event)
     share = 1.0 if event.all() else float(np.clip(w @ event, 0.0, 1.0))  # weights may add up to less by rounding
     if share in (0.0, 1.0):
@@ -100,7 +111,7 @@ def _rate(event: Floats, w: Floats, members: list[Indices], n_sources: int, pair
         of_pair = float((np.bincount(pair, residual) ** 2).sum())
         variance = max(variance - of_pair, of_pair)
     freedom = max(n_sources - 1, 1)
-    effective = share * (1 - share) / max(variance * n_sources / freedom, 1e-300)
+    effective = share * (1 - share) / max(variance * n_sources / freedom / learned, 1e-300)
     effective = min(effective * (t.ppf(0.975, max(n - 1, 1)) / t.ppf(0.975, freedom)) ** 2, float(n))
     tail, hits = (1 - CONFIDENCE) / 2, share * effective
     low, high = beta.ppf(tail, hits, effective - hits + 1), beta.ppf(1 - tail, hits + 1, effective - hits)

@@ -1,6 +1,7 @@
 """Measure error rates and likelihood ratios on comparisons of known origin."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -51,14 +52,17 @@ def measure_design(
     same = known == questioned
     alike = ~same & (data.stratum[known] == data.stratum[questioned]) & (data.stratum[known] != "")
 
+    learned = 1 - 1 / len(np.unique(data.fold))
+    rate = partial(measure_rate, learned=learned)
+
     def rates(sensitivity: float | None, excluded: Bools, judged: Bools) -> Rates:
         own, others = judged & same, judged & ~same
         within = judged & alike
         return Rates(
             sensitivity,
-            measure_rate(excluded[own], known[own]),
-            measure_rate(~excluded[others], known[others], questioned[others]),
-            measure_rate(~excluded[within], known[within], questioned[within]) if within.any() else None,
+            rate(excluded[own], known[own]),
+            rate(~excluded[others], known[others], questioned[others]),
+            rate(~excluded[within], known[within], questioned[within]) if within.any() else None,
         )
 
     every = np.ones(len(known), dtype=bool)
@@ -77,7 +81,7 @@ def measure_design(
         own = same[stated], known[stated], questioned[stated]
         for method, ends in (("transvariation", bounds), ("mahalanobis", None), ("lir", None)):
             if f"{method}_lr" in found:
-                ratios[method] = _ratios(found[f"{method}_lr"][stated], *own, ends, int((~stated).sum()))
+                ratios[method] = _ratios(found[f"{method}_lr"][stated], *own, ends, int((~stated).sum()), learned)
     p, lr = found["transvariation"], np.where(stated, found.get("transvariation_lr", np.nan), np.nan)
 
     def pairs(kind: Bools, sign: int) -> tuple[HardPair, ...]:
@@ -109,14 +113,15 @@ def _ratios(
     questioned: NDArray[Any],
     bounds: Floats | None,
     refused: int,
+    learned: float,
 ) -> Ratios:
     best = recalibrated(log10_lr, same)
     finite = np.clip(best, log10_lr.min(), log10_lr.max())
     misleading = tuple(
         Misleading(
             strength,
-            measure_rate(log10_lr[same] < -np.log10(strength), known[same]),
-            measure_rate(log10_lr[~same] > np.log10(strength), known[~same], questioned[~same]),
+            measure_rate(log10_lr[same] < -np.log10(strength), known[same], learned=learned),
+            measure_rate(log10_lr[~same] > np.log10(strength), known[~same], questioned[~same], learned=learned),
         )
         for strength in STRENGTHS
     )
@@ -126,7 +131,7 @@ def _ratios(
     )
     return Ratios(
         cllr=cllr(log10_lr, same),
-        cllr_interval=cllr_interval(log10_lr, same, known, questioned),
+        cllr_interval=cllr_interval(log10_lr, same, known, questioned, learned),
         cllr_min=cllr(best, same),
         dev_pav=float(np.mean(np.abs(log10_lr - finite))),
         bounds=ends,
@@ -143,8 +148,10 @@ def _ratios(
     )
 
 
-def cllr_interval(log10_lr: Floats, same: Bools, known: NDArray[Any], questioned: NDArray[Any]) -> tuple[float, float]:
-    """Compute the 95% interval of Cllr, whose variance counts every two comparisons with a source in common."""
+def cllr_interval(
+    log10_lr: Floats, same: Bools, known: NDArray[Any], questioned: NDArray[Any], learned: float = 1.0
+) -> tuple[float, float]:
+    """Compute the 95% interval of Cllr, with a variance as that of :func:`measure_rate`."""
     cost = np.logaddexp(0, np.where(same, -1, 1) * log10_lr * np.log(10)) / np.log(2)
     residual = np.zeros(len(cost))
     for kind in (same, ~same):
@@ -153,7 +160,7 @@ def cllr_interval(log10_lr: Floats, same: Bools, known: NDArray[Any], questioned
     of_source = np.bincount(known, residual, n) + np.bincount(questioned[~same], residual[~same], n)
     pair = np.minimum(known, questioned) * n + np.maximum(known, questioned)
     of_pair = np.bincount(np.unique(pair[~same], return_inverse=True)[1], residual[~same])  # counted twice
-    variance = max((of_source**2).sum() - (of_pair**2).sum(), (residual**2).sum())
+    variance = max((of_source**2).sum() - (of_pair**2).sum(), (residual**2).sum()) / learned
     value = cllr(log10_lr, same)
     wide = np.exp(t.ppf(0.975, len(np.unique(known)) - 1) * np.sqrt(variance) / value)  # a cost is positive
     return float(value / wide), float(value * wide)
