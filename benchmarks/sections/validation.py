@@ -26,9 +26,8 @@ from transvariation.report.case_text import format_rate
 
 VARIABLES = ["a", "b", "c", "d"]
 DESIGN, SENSITIVITY = "2x2", 0.9
-N_DATABASES = 40  # of each kind of panes
+SEEDS = {400: range(3000, 3088), 2000: range(6000, 6015)}  # of the databases of each kind of panes, by comparisons
 N_FRESH = 5000  # panes on which the true rates of a database are measured
-FIRST_SEED = 8000  # of the databases: the folds and the variance of the intervals were chosen on others
 WITHIN, REPLICATE, BETWEEN = 0.012, 0.008, 0.03  # standard deviations of log10 contents
 FIU, XTC, ZADORA = DATA / "fiu_glass", DATA / "xtc_tablets" / "tablets.csv", DATA / "zadora_glass" / "glass.csv"
 
@@ -38,7 +37,7 @@ def run(short: bool) -> Iterator[Table]:
     yield Table(
         "validation_truth",
         "Share of databases whose 95% interval contains the true rate",
-        truth(2 if short else N_DATABASES, 40 if short else 60),
+        truth({40: range(2)}, 40) if short else truth(SEEDS, 60),
         f"Design {DESIGN}, sensitivity {SENSITIVITY}; the truth of each database on {N_FRESH} fresh panes",
     )
     yield Table("validation_speed", "Validating 761 panes, 2,000 comparisons of each kind", speed(short))
@@ -98,11 +97,11 @@ def true_rates(database: Database, fresh: Database) -> tuple[float, float]:
     return float((~accepted[same]).mean()), float(accepted[~same].mean())
 
 
-def one_database(scenario: str, n: int, seed: int) -> dict[str, tuple[Rate, float]]:
+def one_database(scenario: str, n: int, seed: int, n_comparisons: int) -> dict[str, tuple[Rate, float]]:
     """Validate on one simulated database; return each rate with its interval, and the truth."""
     rng = np.random.default_rng([seed, n])
     database, fresh = simulate(scenario, n, rng), simulate(scenario, N_FRESH, rng)
-    how: dict[str, Any] = {"stability": False, "rates_only": True}
+    how: dict[str, Any] = {"n_comparisons": n_comparisons, "stability": False, "rates_only": True}
     (design,) = validate(database, designs=[DESIGN], sensitivities=[SENSITIVITY], **how).designs
     rates = design.rates["transvariation"][0]
     exclusion, inclusion = true_rates(database, fresh)
@@ -112,29 +111,36 @@ def one_database(scenario: str, n: int, seed: int) -> dict[str, tuple[Rate, floa
     }
 
 
-def truth(n_databases: int, n_sources: int) -> list[dict[str, Any]]:
-    """Validate on many simulated databases."""
+def truth(seeds: dict[int, range], n_sources: int) -> list[dict[str, Any]]:
+    """Validate on many simulated databases, with each number of comparisons."""
     scenarios = ("Gaussian", "heavy-tailed", "makers", "drift")
-    seeds = range(FIRST_SEED, FIRST_SEED + n_databases)
-    return coverage({s: [one_database(s, n_sources, seed) for seed in seeds] for s in scenarios})
+    found = {n: {s: [one_database(s, n_sources, i, n) for i in its] for s in scenarios} for n, its in seeds.items()}
+    return coverage(found)
 
 
-def coverage(found: dict[str, list[dict[str, tuple[Rate, float]]]]) -> list[dict[str, Any]]:
-    """Count how often the intervals of databases contain their true rates, by scenario and in all."""
-    rows, everything = [], []
-    for scenario, databases in found.items():
-        for kind in databases[0]:
-            rates, true = zip(*(each[kind] for each in databases), strict=True)
-            contains = [rate.low <= value <= rate.high for rate, value in zip(rates, true, strict=True)]
-            everything += contains
-            measured, expected = (float(np.mean(values)) for values in ([rate.share for rate in rates], true))
-            rows.append(_coverage_row(scenario, kind, contains) | {"measured, mean": measured, "true, mean": expected})
-    return [*rows, _coverage_row("all", "both", everything)]
+def coverage(found: dict[int, dict[str, list[dict[str, tuple[Rate, float]]]]]) -> list[dict[str, Any]]:
+    """Count how often the intervals of databases contain their true rates, by comparisons, scenario and rate."""
+    rows = []
+    for n_comparisons, by_scenario in found.items():
+        everything: list[bool] = []
+        for scenario, databases in by_scenario.items():
+            for kind in databases[0]:
+                rates, true = zip(*(each[kind] for each in databases), strict=True)
+                contains = [rate.low <= value <= rate.high for rate, value in zip(rates, true, strict=True)]
+                everything += contains
+                means = {
+                    "measured, mean": float(np.mean([rate.share for rate in rates])),
+                    "true, mean": float(np.mean(true)),
+                }
+                rows.append(_coverage_row(n_comparisons, scenario, kind, contains) | means)
+        rows.append(_coverage_row(n_comparisons, "all", "both", everything))
+    return rows
 
 
-def _coverage_row(scenario: str, kind: str, contains: list[bool]) -> dict[str, Any]:
+def _coverage_row(n_comparisons: int, scenario: str, kind: str, contains: list[bool]) -> dict[str, Any]:
     rate = measure_rate(contains, np.arange(len(contains)))
-    return {"panes": scenario, "rate": kind, "intervals": len(contains), "contain the true rate": format_rate(rate)}
+    described = {"comparisons": n_comparisons, "panes": scenario, "rate": kind, "intervals": len(contains)}
+    return described | {"contain the true rate": format_rate(rate)}
 
 
 def fiu(short: bool = False) -> Database:

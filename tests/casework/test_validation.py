@@ -245,6 +245,6 @@ def test_the_report_has_what_an_assessor_reads(result, tmp_path):
 def test_intervals_contain_the_true_rates_of_simulated_panes(monkeypatch):
     """The short form of the benchmark; of 16 intervals with 95%, more than two miss in 4% of such sets."""
     monkeypatch.setattr(simulation, "N_FRESH", 1000)
-    *_, everything = simulation.truth(2, 60)
+    *_, everything = simulation.truth({400: range(2000, 2002)}, 60)
     assert everything["intervals"] == 16
     assert float(everything["contain the true rate"].split("%")[0]) >= 100 * 14 / 16 - 0.5

@@ -162,7 +162,7 @@ def _design(each: DesignResult) -> Section:
     )
     caption = "Error rates with 95% intervals by source; the dashed lines are the promised shares."
     if any(rates.same_stratum for several in each.rates.values() for rates in several):
-        caption += " Diamonds: sources of one stratum, which are half of the comparisons of different sources."
+        caption += " Diamonds: sources of one stratum, at least half of the comparisons of different sources."
     section.figure(rates_figure(each), caption)
     if own := each.ratios.get("transvariation"):
         section.figure(draw_performance(own), "Likelihood ratios on sources that were left out.")
@@ -280,6 +280,7 @@ def _learning_figure(result: ValidationResult) -> Figure:
         if all(key in point for point in result.learning):
             ax.plot(x, [point[key] for point in result.learning], marker=marker, color=colour, label=label)
     ax.set(xlabel="sources learned from", ylim=(0, None))
+    ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     ax.legend()
     return figure
 
@@ -321,7 +322,7 @@ def _method(result: ValidationResult) -> Section:
             "others, with the code that judges cases.",
             f"In each design {settings['n_comparisons']:,} comparisons of one source and as many of different sources "
             f"were drawn, all sources alike; seed {settings['seed']}."
-            + (" Half of the latter are within strata." if result.database["strata"] else ""),
+            + (" At least half of the latter are within strata." if result.database["strata"] else ""),
             f"Variables: {', '.join(settings['variables'])}" + (", as logarithms." if settings["log"] else "."),
             *(
                 f"{NAMES[name]}: {words}."
