@@ -35,6 +35,7 @@ def measure_rate(
     source: ArrayLike,
     other: ArrayLike | None = None,
     weight: ArrayLike | None = None,
+    *,
     learned: float = 1.0,
 ) -> Rate:
     """Compute a share of comparisons and its 95% interval, which allows for comparisons that have a source in common.
@@ -73,7 +74,7 @@ def measure_rate(
     >>> rate.share, round(rate.low, 2), rate.high
     (1.0, 0.81, 1.0)
     """
-    return measure_rates(np.asarray(events)[:, None], source, other, weight, learned)[0]
+    return measure_rates(np.asarray(events)[:, None], source, other, weight, learned=learned)[0]
 
 
 def measure_rates(
@@ -81,6 +82,7 @@ def measure_rates(
     source: ArrayLike,
     other: ArrayLike | None = None,
     weight: ArrayLike | None = None,
+    *,
     learned: float = 1.0,
 ) -> list[Rate]:
     """Compute shares of the same comparisons, one for each column of events: see :func:`measure_rate`."""
