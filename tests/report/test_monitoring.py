@@ -53,6 +53,11 @@ def test_the_report_names_the_first_alarm(result, tmp_path):
     assert "feed flow" in text
     assert "Hotelling" in text
     assert "too few for 1.0%" in text
+    pytest.importorskip("typst")
+    write_monitoring_report(result, tmp_path / "plant.pdf")
+    assert (tmp_path / "plant.pdf").read_bytes().startswith(b"%PDF")
+    with pytest.raises(ValueError, match=r"must end in .html or .pdf"):
+        write_monitoring_report(result, tmp_path / "plant.txt")
 
 
 def test_tables_are_read_in_time_order_and_rows_named_by_their_time(runs, tmp_path):

@@ -96,7 +96,7 @@ def score(model: Path, table: Path, out: Path | None, missing: str, overwrite: b
 @click.command()
 @click.argument("normal", type=INPUT)
 @click.argument("new", type=INPUT)
-@click.option("--report", type=OUTPUT, help="Write a report: .html.")
+@click.option("--report", type=OUTPUT, help="Write a report: .html or .pdf.")
 @click.option("--json", "json_file", type=OUTPUT, help="Write everything as JSON.")
 @click.option("--lags", type=click.IntRange(min=0), default=0, help="Judge each row with so many rows before it.")
 @click.option("--components", "n_components", type=COUNT, help="Principal components.  [90% of the variance]")
@@ -115,18 +115,23 @@ def monitor(
     from rich.console import Console
 
     from transvariation.atomic_write import write_text
-    from transvariation.report.monitoring import monitor_tables, monitoring_html, monitoring_summary
+    from transvariation.report.monitoring import monitor_tables, monitoring_summary, write_monitoring_report
+    from transvariation.report.page import check_report_name
 
     sheets = (options.pop("normal_sheet"), options.pop("new_sheet"))
     with usage_errors():
         check_files([report, json_file], [normal, new], overwrite)
+        if report is not None:
+            check_report_name(report)
         with Console(stderr=True).status("measuring"):
             result = monitor_tables(normal, new, sheets=sheets, **options)
         say(monitoring_summary(result))
         for alarm in result.alarms[:10]:
             named = ", ".join(list(alarm.contributions)[:3])
             say(f"  {result.labels[alarm.raised]}: {', '.join(alarm.charts)}; {named}")
-        for path, content in ((report, monitoring_html), (json_file, lambda result: json.dumps(result.to_dict()))):
-            if path is not None:
-                write_text(path, content(result))
-                say(f"Written: {path}")
+        if report is not None:
+            write_monitoring_report(result, report)
+            say(f"Written: {report}")
+        if json_file is not None:
+            write_text(json_file, json.dumps(result.to_dict()))
+            say(f"Written: {json_file}")

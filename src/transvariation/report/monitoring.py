@@ -9,16 +9,16 @@ import pandas as pd
 from matplotlib.figure import Figure, FigureBase
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from transvariation.atomic_write import write_text
 from transvariation.monitoring import Alarm, MonitoringResult, monitor
 from transvariation.report.acceptance_figures import axes_of
 from transvariation.report.figure_style import DARK, GREY, RED, SETTINGS, THRESHOLD
 from transvariation.report.names import PLAIN, wrapped
-from transvariation.report.page import Section, page
+from transvariation.report.page import Section, page, write_page
 from transvariation.tables import Limits, Table, read_table
 
 __all__ = ["contribution_figure", "monitor_tables", "monitoring_figure", "write_monitoring_report"]
 
+_TITLE = "Process monitoring"
 _WORDS = {"score": "score\n(unusual = high)", "T2": "Hotelling's T²", "Q": "Q (squared\nprediction error)"}
 _MOST_ALARMS = 20  # that the report lists
 _SECONDS_OF_A_DATE = 1e8
@@ -143,20 +143,20 @@ def _frame(table: Table) -> pd.DataFrame:
 
 
 def write_monitoring_report(result: MonitoringResult, path: str | Path) -> None:
-    """Write the charts, alarms and contributions as an HTML page.
+    """Write the charts, alarms and contributions as an HTML page or a PDF file.
 
     Parameters
     ----------
     result : MonitoringResult
     path : str or Path
-        The file to write.
+        The file to write, .html or .pdf.
     """
-    write_text(Path(path), monitoring_html(result))
+    write_page(Path(path), _TITLE, monitoring_sections(result), monitoring_summary(result))
 
 
 def monitoring_html(result: MonitoringResult) -> str:
     """Return the charts, alarms and contributions as an HTML page."""
-    return page("Process monitoring", monitoring_sections(result), monitoring_summary(result))
+    return page(_TITLE, monitoring_sections(result), monitoring_summary(result))
 
 
 def monitoring_sections(result: MonitoringResult) -> list[Section]:
