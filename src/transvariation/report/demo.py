@@ -149,7 +149,7 @@ def draw_fragments(
                 plane.scatter(
                     some["Al"], some["Mg"], label=None if name == NEW_WINDOWS and mark is FOREIGN else label, **mark
                 )
-    plane.set(xlabel="aluminium oxide (weight %)", ylabel="magnesium oxide (weight %)", ylim=(-0.3, 6.4))
+    plane.set(xlabel="aluminium oxide (weight %)", ylabel="magnesium oxide (weight %)", ylim=(-0.3, 7.4))
     plane.legend(loc="upper right", handletextpad=0.2, borderpad=0, frameon=False)
     rng = np.random.default_rng(0)
     for place, kind in enumerate(rows):
