@@ -23,3 +23,10 @@ def test_all_comparisons_of_a_small_background_leave_no_monte_carlo_error(backgr
 
 def test_too_few_sources_give_no_ratio(rng):
     assert Background(sources_of(make_glass(20, 3, 1, rng))).calibrated(Design(2)) is None
+
+
+def test_the_highest_sensitivity_has_the_error_rate_that_it_promises(background):
+    rates = background.rates(Design(3, 1, 3, 3))
+    assert rates["sensitivity"][-1] == pytest.approx(60 / 61)
+    assert rates["false_exclusion_low"][-1] < 1 / 61 < rates["false_exclusion_high"][-1]
+    assert 0.5 / 61 < rates["false_exclusion"][-1] <= rates["false_exclusion"][-2]

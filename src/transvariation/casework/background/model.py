@@ -135,7 +135,8 @@ class Background:
         model, (others, scores) = self.differences(design), self.others(design)
         pairs = model.pairs_
         same, different = model.held_out_p_values(), source_p_values(model.calibration_, scores, pairs.source)
-        excluded = np.column_stack([~is_accepted(same, x) for x in sensitivities])
+        highest = 1 - 1 / model.n_sources_  # of the other sources, among which each is ranked
+        excluded = np.column_stack([~is_accepted(same, min(x, highest)) for x in sensitivities])
         included = np.column_stack([is_accepted(different, x) for x in sensitivities])
         return (
             measure_rates(excluded, pairs.source, weight=pairs.weight),
