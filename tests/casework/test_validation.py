@@ -240,6 +240,7 @@ def test_the_report_has_what_an_assessor_reads(result, tmp_path):
     assert validation_summary(result) in text
     assert f"SHA-256 {result.database['sha256']}" in text
     assert "Empirical cross-entropy" in text
+    assert "With 4, the 4 s interval is not the standard" in text
 
 
 def test_intervals_contain_the_true_rates_of_simulated_panes(monkeypatch):

@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from transvariation.casework.astm import MIN_MEASUREMENTS
 from transvariation.casework.background.likelihood_ratio import MIN_SOURCES_FOR_RATIOS
 from transvariation.casework.database import ABOUT
 from transvariation.casework.validation import DesignResult, ValidationResult, Verdict
@@ -160,6 +161,11 @@ def _design(each: DesignResult) -> Section:
         f"{each.n_same:,} comparisons of the same source and {each.n_different:,} of different sources, from "
         f"{each.n_sources:,} sources."
     )
+    if "astm" in each.rates and (n := int(known) * int(replicates)) < MIN_MEASUREMENTS:
+        section.text(
+            f"ASTM E2927 asks for {MIN_MEASUREMENTS} measurements of the known. With {n}, the 4 s interval is not the "
+            "standard's criterion."
+        )
     caption = "Error rates with 95% intervals by source; the dashed lines are the promised shares."
     if any(rates.same_stratum for several in each.rates.values() for rates in several):
         caption += " Diamonds: sources of one stratum, at least half of the comparisons of different sources."
