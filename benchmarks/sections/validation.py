@@ -247,7 +247,8 @@ def grouping() -> list[dict[str, Any]]:
     """Group the recovered items of FIU's casework table, and compare with Scott and Knott's (1974) groups.
 
     That test is for one variable; items that it separates in any element, at 0.05 divided by the number of elements,
-    are separate.
+    are separate. Its multivariate form tests by Hotelling's T2, which needs more measurements of two groups than there
+    are elements: here all recovered items have fewer.
     """
     case = pd.read_csv(FIU / "casework.csv")
     control, recovered = (case[(case["item"] == "Control") == known] for known in (True, False))

@@ -200,7 +200,7 @@ def test_criteria_decide_with_their_interval(database, tmp_path):
     ("given", "words"),
     [
         ({"designs": ["3"]}, "must have the form 3x5"),
-        ({"designs": ["9x9"]}, "0 sources have 10 fragments"),
+        ({"designs": ["9x9"]}, r"too few sources \(0\) have 10 fragments"),
         ({"sensitivities": [90]}, "sensitivities=90 must lie in"),
         ({"sensitivities": [1]}, "must lie between 0 and 1"),
         ({"seeds": 1}, "did you mean 'seed'"),

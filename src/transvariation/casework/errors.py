@@ -48,8 +48,8 @@ MESSAGES = {
     "sensitivity": "the sensitivity {sensitivity!s} must lie between 0 and 1, such as 0.9",
     "missing-values": "values of {variables!s} are missing",
     "not-positive": "logarithms need positive values",
-    "small-database": "{n} sources have {fragments} fragments with {replicates} or more replicates each, which the"
-    " design {design!s} needs; choose a smaller design",
+    "small-database": "too few sources ({n}) have {fragments} fragments with {replicates} or more replicates each,"
+    " which the design {design!s} needs; choose a smaller design",
     # a procedure, and many cases
     "procedure-file": "{file!s} is no procedure in TOML: {reason!s}",
     "procedure-setting": "{file!s} has {name}, which is no setting; the settings are {there!s}",
