@@ -20,6 +20,7 @@ import scaling_charts
 import study_results
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.util.inspect import stringify_signature
 
 import transvariation
 
@@ -181,10 +182,15 @@ def strip_versions_of_scikit_learn(app: Sphinx, what: str, name: str, obj: Any, 
 
 
 def tidy_defaults(app: Sphinx, *args: Any) -> tuple[str, str] | None:
-    """Write a default that is a function without a name as three dots, and 10000 as 10_000."""
-    signature, returns = args[-2:]
+    """Write a default that is a function without a name as three dots, and 10000 as 10_000.
+
+    Sphinx takes the parameters of a class from an inherited `__new__`, which hides those of `__init__`.
+    """
+    what, _, found, _, signature, returns = args
     if not signature:
         return None
+    if what == "class" and signature == "(*args, **kwargs)":
+        signature = stringify_signature(inspect.signature(found), show_annotation=False)
     signature = re.sub("<function <lambda>>", "...", signature)
     return re.sub(r"(?<![\d.])\d{5,}", lambda number: f"{int(number[0]):_}", signature), returns
 
