@@ -18,9 +18,22 @@ import transvariation.projection_ensemble  # noqa: F401
 
 collect_ignore = [] if find_spec("dask") else ["docs/howto/scale.md"]  # all of it needs Dask
 
+MODULES = (
+    "baselines",
+    "casework",
+    "dask",
+    "datasets",
+    "displays",
+    "metrics",
+    "monitoring",
+    "persistence",
+    "preprocessing",
+    "spectral_bands",
+    "tables",
+)
 PUBLIC = {
     name
-    for module in ("", ".baselines", ".casework", ".dask", ".metrics", ".persistence", ".preprocessing", ".tables")
+    for module in ("", *(f".{name}" for name in MODULES))
     if module != ".dask" or find_spec("dask")
     for name in import_module(f"transvariation{module}").__all__
 }
