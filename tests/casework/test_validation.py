@@ -243,9 +243,10 @@ def test_the_report_has_what_an_assessor_reads(result, tmp_path):
     assert "With 4, the 4 s interval is not the standard" in text
 
 
-def test_intervals_contain_the_true_rates_of_simulated_panes(monkeypatch):
-    """The short form of the benchmark; of 16 intervals with 95%, more than two miss in 4% of such sets."""
+@pytest.mark.parametrize("n_databases", [1, pytest.param(5, marks=pytest.mark.long)])
+def test_intervals_contain_the_true_rates_of_simulated_panes(monkeypatch, n_databases):
+    """The short form of the benchmark; of 8 intervals with 95%, more than one misses in 6% of such sets."""
     monkeypatch.setattr(simulation, "N_FRESH", 1000)
-    *_, everything = simulation.truth({400: range(2000, 2002)}, 60)
-    assert everything["intervals"] == 16
-    assert float(everything["contain the true rate"].split("%")[0]) >= 100 * 14 / 16 - 0.5
+    *_, everything = simulation.truth({400: range(2000, 2000 + n_databases)}, 60)
+    assert everything["intervals"] == 8 * n_databases
+    assert float(everything["contain the true rate"].split("%")[0]) >= 100 * 7 / 8 - 0.5
