@@ -45,6 +45,7 @@ def run(short: bool) -> Iterator[Table]:
             rows[-1] |= {"target": MARGIN, "reached": kept}
     note = (
         f"Share of new targets rejected, {N_REPEATS} training sets; power: share of samples shifted by {SHIFT:g} "
-        f"mean absolute values. Reached: at most {MARGIN} above each level. The tail is a model, ranks need none."
+        f"mean absolute values. The tail should reject at most {MARGIN} more than each level; it is a model, ranks "
+        "need none."
     )
     yield Table("neighbor_tail", "NeighborTOCC with few samples: ranks and an exponential tail", rows, note)
