@@ -406,7 +406,15 @@ def test_labelled_outliers_are_left_out_with_a_warning():
     np.testing.assert_array_equal(classifier.score_samples(X), expected.score_samples(X))
     with pytest.raises(ValueError, match="labels 0 of 50 samples as targets"):
         Mean().fit(X, -np.ones(50))
-    Mean().fit(X, np.arange(50))  # other labels are ignored
+    # Other labels are ignored: numbers, words, and a label per feature.
+    for ignored in (np.arange(50), np.where(y == 1, "known", "foreign"), np.where(X > 5, -1, 1)):
+        assert Mean().fit(X, ignored).coverage_report().n == 50
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(12) // 3])
+def test_the_folds_of_loo_are_counted_without_listing_them(groups):
+    plan = CalibrationPlan("loo", np.random.default_rng(0).normal(size=(12, 2)), groups)
+    assert plan.n_folds == len(plan.folds) == (12 if groups is None else 4)
 
 
 @pytest.mark.parametrize("dtype", [int, float, bool])
