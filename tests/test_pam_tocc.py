@@ -28,3 +28,9 @@ def test_a_single_object_cluster_accepts_only_its_like():
     X = np.array([[0.0, 0], [0, 1], [1, 0], [50, 50]])
     classifier = PAMTOCC(2).fit(X)
     assert classifier.predict([[50, 50], [50, 49], [51, 51]]).tolist() == [1, -1, -1]
+
+
+def test_the_order_of_samples_does_not_choose_between_medoids_that_are_as_good():
+    X, Z = np.random.default_rng(0).normal(size=(46, 1)), np.linspace(-2, 2, 30)[:, None]
+    first, second = (PAMTOCC(n_clusters=1).fit(rows) for rows in (X, X[::-1]))
+    np.testing.assert_array_equal(first.score_samples(Z), second.score_samples(Z))

@@ -102,8 +102,9 @@ class CountedClusters(Description):
     def fit(self, X: Floats, groups: Indices | None = None) -> Self:
         """Partition the samples around medoids."""
         check_names("count", self.ties)
-        found = medoids(X, self.n_clusters)
-        self.centers_, self.labels_, self.rows = X[found.rows], found.labels, X
+        order = np.lexsort(X.T[::-1])  # of two medoids that are as good, the first is taken: by value, not by position
+        found = medoids(X[order], self.n_clusters)
+        self.centers_, self.labels_, self.rows = X[order][found.rows], found.labels[np.argsort(order)], X
         return self
 
     def strata(self, X: Floats) -> Indices:
