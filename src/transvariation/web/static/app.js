@@ -64,3 +64,4 @@ async function restore(name) {
 }
 
 if (remembered()) restore(remembered());
+document.querySelector("main").inert = false; // from here on a click is answered

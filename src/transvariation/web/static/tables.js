@@ -33,6 +33,7 @@ for (const name of SLOTS) {
     drop.classList.remove("over");
     if (event.dataTransfer.files.length) { file.files = event.dataTransfer.files; changed(name); }
   });
+  if (file.files.length) changed(name); // chosen before this script was loaded
 }
 fill(input("missing"), choices.missing);
 showThird();
