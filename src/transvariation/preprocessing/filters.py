@@ -39,8 +39,8 @@ class SavitzkyGolay(SpectrumTransformer):
     Examples
     --------
     >>> from transvariation.preprocessing import SavitzkyGolay
-    >>> SavitzkyGolay(3, 2, deriv=1).fit_transform([[0.0, 1.0, 4.0, 9.0]]).round(9)
-    array([[0., 2., 4., 6.]])
+    >>> SavitzkyGolay(3, 2, deriv=1).fit_transform([[1.0, 4.0, 9.0, 16.0]]).round(9)
+    array([[2., 4., 6., 8.]])
     """
 
     def __init__(self, window_length: int = 11, polyorder: int = 2, deriv: int = 0, axis: ArrayLike | None = None):
