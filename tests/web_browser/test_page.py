@@ -280,7 +280,7 @@ def test_figure_names_chooses_zooms_and_moves(page, tables):
 
 def test_example_replaces_chosen_files(page, tables):
     page.set_input_files("input[name=control]", tables[0])
-    assert page.locator(".chosen").first.text_content() == "Chosen: control.csv"
+    page.wait_for_selector("text=Chosen: control.csv")  # said by the script, which may still be loading
     page.click("#example")
     page.wait_for_selector("#understood:not([hidden])")
     assert page.locator(".chosen").first.inner_text() == "Loaded: windows.csv"
