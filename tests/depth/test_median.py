@@ -1,23 +1,14 @@
 """The spatial median against R, at the places where Newton's method has no derivative, and its number of passes."""
 
-import sys
-
 import numpy as np
 import pytest
 
-from transvariation import TOCC, acceleration, spatial_median
+from transvariation import TOCC, spatial_median
 from transvariation.depth import median
 
 CASES = ["odd1", "even1", "ties1", "glass_k_mg", "glass_pc89", "gauss5", "glass9", "cross2", "heavy_point2"]
 CASES += ["just_inside2", "just_outside2", "just_inside5", "just_outside9", "double_point9", "collinear_odd2"]
 CASES += ["collinear_odd5", "collinear_even2", "triangle_obtuse2", "triangle_acute2", "offset2"]
-
-
-@pytest.fixture(params=["plain", "compiled"])
-def passes(request, monkeypatch):
-    if request.param == "compiled":
-        pytest.importorskip("numba")
-    monkeypatch.setattr(acceleration, "COMPILE_FROM", 0 if request.param == "compiled" else sys.maxsize)
 
 
 def objective(X, m):
@@ -29,7 +20,7 @@ def test_every_reference_case_is_tested(reference):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_equals_r(passes, reference, name):
+def test_equals_r(reference, name):
     case = reference.case("case05_spatial_median")[name]
     X = reference.table(f"median_{name}")
     m, expected = spatial_median(X), np.atleast_1d(np.asarray(case["median"], dtype=float))
@@ -51,7 +42,7 @@ def test_equals_r(passes, reference, name):
     ],
     ids=["normal", "rounded", "Cauchy", "exponential, five variables"],
 )
-def test_at_most_five_passes_over_a_large_sample(passes, monkeypatch, draw, p):
+def test_at_most_five_passes_over_a_large_sample(monkeypatch, draw, p):
     X = draw(np.random.default_rng(0), (200_000, p))
     calls, original = [], median._pass
     monkeypatch.setattr(median, "_pass", lambda X, *rest: calls.append(len(X)) or original(X, *rest))
@@ -64,21 +55,7 @@ def test_at_most_five_passes_over_a_large_sample(passes, monkeypatch, draw, p):
     assert pull <= np.count_nonzero(distance == 0) + 1e-7 * len(X)
 
 
-def test_compiled_and_plain_passes_agree(monkeypatch):
-    pytest.importorskip("numba")
-    rng = np.random.default_rng(3)
-    for p in (2, 3, 6):
-        X = np.round(rng.normal(size=(20_011, p)), 1)
-        for y in (X[5], np.full(p, 0.017), X[7] + 0.05):
-            found = []
-            for compile_from in (sys.maxsize, 0):
-                monkeypatch.setattr(acceleration, "COMPILE_FROM", compile_from)
-                found.append(median._pass(median.Rows(X), y))
-            for a, b in zip(*found, strict=True):
-                np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-9)
-
-
-def test_degenerate_samples(passes):
+def test_degenerate_samples():
     assert spatial_median([[2.0, 3.0]]).tolist() == [2.0, 3.0]
     assert spatial_median([[0.0, 0.0], [2.0, 4.0]]).tolist() == [1.0, 2.0]
     assert spatial_median(np.tile([0.1, 0.7], (50, 1))).tolist() == [0.1, 0.7]
@@ -89,14 +66,14 @@ def test_degenerate_samples(passes):
     assert spatial_median(np.zeros((9, 3))).tolist() == [0.0, 0.0, 0.0]
 
 
-def test_a_large_sample_on_one_line(passes):
+def test_a_large_sample_on_one_line():
     t = np.random.default_rng(1).permutation(np.arange(-30_000.0, 30_001.0))
     np.testing.assert_array_equal(spatial_median(np.column_stack([t, 2 * t, -t])), 0.0)
 
 
 @pytest.mark.parametrize("p", [2, 3, 8])
 @pytest.mark.parametrize("seed", range(4))
-def test_collinear_sample_has_the_midpoint_of_its_two_central_points(passes, p, seed):
+def test_collinear_sample_has_the_midpoint_of_its_two_central_points(p, seed):
     rng = np.random.default_rng(seed)
     t = rng.normal(size=80_000)
     low, high = np.sort(t)[len(t) // 2 - 1 : len(t) // 2 + 1]
@@ -108,14 +85,14 @@ def test_collinear_sample_has_the_midpoint_of_its_two_central_points(passes, p, 
 
 
 @pytest.mark.parametrize("power", [-1060, -1000, -600, 600, 1020])
-def test_numbers_whose_squares_overflow_or_vanish(passes, power):
+def test_numbers_whose_squares_overflow_or_vanish(power):
     X = np.random.default_rng(2).integers(-8, 9, size=(99, 2)) / 4.0
     unit = 2.0**power
     atol = 1e-12 * unit + 5e-324  # where numbers are denormal, to the last bit
     np.testing.assert_allclose(spatial_median(X * unit), spatial_median(X) * unit, rtol=1e-12, atol=atol)
 
 
-def test_rotation_and_shift_equivariance(passes):
+def test_rotation_and_shift_equivariance():
     X = np.random.default_rng(6).normal(size=(300, 3))
     m = spatial_median(X)
     rotation = np.linalg.qr(np.random.default_rng(7).normal(size=(3, 3)))[0]

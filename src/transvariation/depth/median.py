@@ -7,7 +7,6 @@ are treated exactly: a data point, and a sample on one line.
 from __future__ import annotations
 
 import math
-from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -15,13 +14,12 @@ from numpy.typing import ArrayLike
 from scipy.linalg.lapack import dposv
 
 from transvariation._typing import Floats
-from transvariation.acceleration import use_compiled
-from transvariation.validation import as_rows, exponent_beyond
+from transvariation.validation import as_rows, blocks, exponent_beyond
 
 _LARGE = 20_000  # rows from which on Newton's method starts from the median of a subsample
 _SUBSAMPLE = 4_000
 _CHANCE, _ROUNDING = 5e-3, 1e-13  # accuracy, of the mean distance: what a subsample errs by anyway, and full precision
-SUM_ROWS = 8_192  # rows summed together; fixed, so that partitioned rows give the same bits as one array
+_BLOCK = 8_192  # rows whose distances are held at a time: they stay in the cache
 _WIDE = 50  # variables from which on fewer rows than variables are handled in the span of the rows
 _TINIEST = float(np.finfo(float).tiny)
 _MAX_PASSES = 200  # never needed; a bound for every loop
@@ -59,63 +57,30 @@ def spatial_median(X: ArrayLike) -> Floats:
     return spatial_median_of_rows(as_rows(X, "X"))
 
 
-class Rows:
-    """The rows of a sample, in one array. A subclass keeps them elsewhere; its spatial median has the same bits."""
-
-    def __init__(self, X: Floats):
-        self._X = np.ascontiguousarray(X)
-        self.shape = X.shape
-
-    def __len__(self) -> int:
-        return self.shape[0]
-
-    def max(self) -> float:
-        """Return the largest value."""
-        return float(self._X.max())
-
-    def min(self) -> float:
-        """Return the smallest value."""
-        return float(self._X.min())
-
-    def __getitem__(self, which: int | slice) -> Floats:
-        """Return one row, or every k-th one for a slice ``[::k]``."""
-        return self._X[which]
-
-    def __mul__(self, unit: float) -> Rows:
-        """Multiply every value."""
-        return Rows(self._X * unit)
-
-    def block_sums(self, y: Floats) -> Floats:
-        """Return `sums_of_blocks` of all rows."""
-        return sums_of_blocks(self._X, y, len(self))
-
-    def median_on_line(self) -> Floats:
-        """Return the median of rows that all lie on one line."""
-        X = self._X
-        if X.shape[1] == 1:
-            return np.median(X, axis=0)
-        far = X[np.argmax(distance_from(X, X[0]))]
-        order = np.argsort(position_on_line(X, X[0], far), kind="stable")
-        return midpoint(*X[order[[(len(X) - 1) // 2, len(X) // 2]]])
-
-
-def spatial_median_of_rows(X: Floats | Rows) -> Floats:
-    """Compute the spatial median of checked rows, in one array or elsewhere."""
-    rows = X if isinstance(X, Rows) else Rows(X)
-    if rows.shape[1] == 1:
-        return rows.median_on_line()
-    if exponent := exponent_beyond(max(rows.max(), -rows.min())):
+def spatial_median_of_rows(X: Floats) -> Floats:
+    """Compute the spatial median of checked rows."""
+    if X.shape[1] == 1:
+        return np.median(X, axis=0)
+    if exponent := exponent_beyond(float(max(X.max(), -X.min()))):
         unit = 2.0 ** min(-exponent, 1023)
-        return spatial_median_of_rows(rows * unit) / unit
-    if len(rows) <= 2:
-        return rows[0] + (rows[-1] - rows[0]) / 2
-    if rows.shape[1] > max(len(rows), _WIDE):
-        return _in_span(rows[::1])
-    sub = np.ascontiguousarray(rows[:: max(1, len(rows) // _SUBSAMPLE)])
+        return spatial_median_of_rows(X * unit) / unit
+    if len(X) <= 2:
+        return X[0] + (X[-1] - X[0]) / 2
+    if X.shape[1] > max(len(X), _WIDE):
+        return _in_span(X)
+    sub = np.ascontiguousarray(X[:: max(1, len(X) // _SUBSAMPLE)])
     start = np.sort(sub, axis=0)[[(len(sub) - 1) // 2, len(sub) // 2]].mean(axis=0)  # np.median takes longer
-    if len(rows) > _LARGE:
-        start = _newton(Rows(sub), start, exact=False)
-    return _newton(rows, start)
+    if len(X) > _LARGE:
+        start = _newton(sub, start, exact=False)
+    return _newton(np.ascontiguousarray(X), start)
+
+
+def _median_on_line(X: Floats) -> Floats:
+    """Compute the median of rows that all lie on one line."""
+    far = X[np.abs(X - X[0]).sum(axis=1).argmax()]
+    order = ((X - X[0]) @ (far - X[0])).argsort(kind="stable")
+    low, high = X[order[[(len(X) - 1) // 2, len(X) // 2]]]
+    return low if (low == high).all() else (low + high) / 2
 
 
 def _in_span(X: Floats) -> Floats:
@@ -144,48 +109,36 @@ class _Pass(NamedTuple):
     at: int  # units at y itself
 
 
-def _pass(X: Rows, y: Floats) -> _Pass:
+def _pass(X: Floats, y: Floats) -> _Pass:
     p = len(y)
-    blocks = X.block_sums(y)
-    # One after the other: NumPy's own sums would take an order that depends on how many there are.
-    sums = reduce(np.add, blocks[:, :-3])
-    position, square, ties = zip(*blocks[:, -3:].tolist(), strict=True)
-    least = min(square)
-    k = square.index(least)
-    resultant, hessian = sums[4 : 4 + p], sums[4 + p :].reshape(p, p)
+    sums = np.array([_sums(X[block], y) for block in blocks(len(X), _BLOCK)])
+    position, square, ties = sums[:, -3:].T
+    k = square.argmin()
+    total = sums[:, :-3].sum(axis=0)
+    resultant, hessian = total[4 : 4 + p], total[4 + p :].reshape(p, p)
     root, step, failed = dposv(hessian, resultant)
     pivots = root.diagonal().tolist()
     if failed or min(pivots) <= 1e-6 * max(pivots):
         step = None
     return _Pass(
-        objective=float(sums[0]),
+        objective=float(total[0]),
         resultant=resultant,
         hessian=hessian,
         step=step,
-        weight=float(sums[1]),
-        weight2=float(sums[2]),
-        nearest=k * SUM_ROWS + int(position[k]),
-        pull=sum(tie for tie, s in zip(ties, square, strict=True) if s == least) / math.sqrt(least),
-        at=int(sums[3]),
+        weight=float(total[1]),
+        weight2=float(total[2]),
+        nearest=int(k * _BLOCK + position[k]),
+        pull=float(ties[square == square[k]].sum() / np.sqrt(square[k])),
+        at=int(total[3]),
     )
 
 
-def sums_of_blocks(X: Floats, y: Floats, n_rows: int) -> Floats:
-    """Sum over the rows that are not at y, in blocks of `SUM_ROWS` rows: one row of sums per block.
+def _sums(X: Floats, y: Floats) -> Floats:
+    """Sum over the rows that are not at y.
 
-    The size of the whole sample, of which X may be a part, decides whether compiled code runs.
-
-    The columns: the sums of distances d, 1/d and 1/d^2 and how many rows are at y; the sum of unit vectors (p); the
-    Hessian (p x p); the nearest row within the block, the square of its distance, and how many are as near.
+    The sums of distances d, 1/d and 1/d^2 and how many rows are at y; the sum of unit vectors (p); the Hessian (p x p);
+    the nearest row, the square of its distance, and how many are as near.
     """
-    if use_compiled(n_rows):
-        from transvariation.depth.compiled.median import fused_pass
-
-        return fused_pass(X, y, SUM_ROWS)
-    return np.array([_plain_sums(X[start : start + SUM_ROWS], y) for start in range(0, len(X), SUM_ROWS)])
-
-
-def _plain_sums(X: Floats, y: Floats) -> Floats:
     p = len(y)
     difference = np.subtract(X.T, y[:, None], order="C")
     square = np.einsum("ui,ui->i", difference, difference)
@@ -204,7 +157,7 @@ def _plain_sums(X: Floats, y: Floats) -> Floats:
     return sums
 
 
-def _newton(X: Rows, y: Floats, exact: bool = True) -> Floats:
+def _newton(X: Floats, y: Floats, exact: bool = True) -> Floats:
     """Minimise the sum of distances from a start y; `exact` finds a median that is a data point as such."""
     here = _pass(X, y)
     close = (_ROUNDING if exact else _CHANCE) * max(here.objective / len(X), _TINIEST)
@@ -212,7 +165,7 @@ def _newton(X: Rows, y: Floats, exact: bool = True) -> Floats:
     for _ in range(_MAX_PASSES):
         step = here.step
         if step is None:
-            return X.median_on_line()
+            return _median_on_line(X)
         if here.at:
             leave = _step_off(here)
             if leave is None:
@@ -232,7 +185,7 @@ def _newton(X: Rows, y: Floats, exact: bool = True) -> Floats:
             there = _pass(X, candidate)
             leave = _step_off(there)
             if there.step is None:  # on a line it may be one end of an interval of minima
-                return X.median_on_line()
+                return _median_on_line(X)
             if leave is None:
                 return candidate.copy()
             tried.add(candidate.tobytes())
@@ -261,7 +214,7 @@ def _step_off(here: _Pass) -> Floats | None:
     return direction * (pull - here.at) / (curvature if curvature > 0 else here.weight)
 
 
-def _descend(X: Rows, y: Floats, here: _Pass, step: Floats) -> tuple[Floats, _Pass]:
+def _descend(X: Floats, y: Floats, here: _Pass, step: Floats) -> tuple[Floats, _Pass]:
     """Take a step in a descent direction, halving it until the sum of distances is smaller."""
     for _ in range(60):
         there = _pass(X, y + step)
@@ -270,21 +223,3 @@ def _descend(X: Rows, y: Floats, here: _Pass, step: Floats) -> tuple[Floats, _Pa
             return y + step, there
         step = step / 2
     return y, here
-
-
-def distance_from(X: Floats, point: Floats) -> Floats:
-    """Compute the city-block distance of each row from a point."""
-    return np.abs(X - point).sum(axis=1)
-
-
-def position_on_line(X: Floats, first: Floats, far: Floats) -> Floats:
-    """Project rows on the line through two of them. Sums column by column: the same bits for partitioned rows."""
-    position = np.zeros(len(X))
-    for u in range(X.shape[1]):
-        position += (X[:, u] - first[u]) * (far[u] - first[u])
-    return position
-
-
-def midpoint(low: Floats, high: Floats) -> Floats:
-    """Compute the midpoint of the two central points."""
-    return low if (low == high).all() else np.mean([low, high], axis=0)

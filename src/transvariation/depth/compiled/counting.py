@@ -10,8 +10,6 @@ import numpy as np
 from transvariation.acceleration import compiled, inlined
 
 _FEW_PAIRS = 1 << 12  # units times objects of an orthant up to which comparing all is fastest
-_DIGIT = 12  # bits: keys have two digits; key and an index of 32 bits share one word
-_HALF, _SIGN = np.uint64(32), np.int64(-(2**63))
 _BASE = 10  # three variables: in stretches of 2^10 items all pairs are compared
 _BLOCK = 1024  # four and more variables: units per table of bit sets, which stay in the second-level cache
 _WORDS = _BLOCK // 64
@@ -34,19 +32,17 @@ def count_beyond(X, m, Z, same):
             if len(A) * len(C) <= _FEW_PAIRS:
                 count, repeated = _compare_pairs(A, C, same)
             else:
-                base = np.where(k >> np.arange(len(m)) & 1, -m, m)
-                count, repeated = _count_by_order(A, C, base, same)
+                count, repeated = _count_by_order(A, C, same)
             here = names[first[k] : first[k + 1]]
             beyond[here], side[here] = count, len(A)
             ties |= repeated
     return beyond, side, ties
 
 
-# This is no compiled function: every level of calls would be optimised again with all that it calls.
-def _count_by_order(A, C, base, same):
+def _count_by_order(A, C, same):
     """Count the rows of A before each row of C in the orders of all variables; whether first values repeat."""
     columns = np.ascontiguousarray(A.T if same else np.concatenate([A, C]).T)
-    sequence, orders, ties = _permutations(columns, base)
+    sequence, orders, ties = _permutations(columns)
     unit, count, out = (sequence < len(A)).view(np.uint8), np.zeros(len(sequence), np.int32), np.empty_like(sequence)
     if len(columns) == 2:
         _count_two(orders[0], unit, count)
@@ -56,6 +52,27 @@ def _count_by_order(A, C, base, same):
         _count_many(orders, unit, count)
     out[sequence] = count
     return out if same else out[len(A) :], ties
+
+
+def _permutations(columns):
+    """List the items in sequence; per further variable, greatest first, their places in it; whether values repeat.
+
+    The sequence orders items by the first variable, greatest first, those of equal value with rising second value.
+    Every other variable orders them greatest first, those of equal value from the end of the sequence to its beginning.
+    So equal values never count as greater.
+    """
+    rising, ties = _order(columns[0])
+    sequence = (np.lexsort((-columns[1], columns[0])) if ties else rising)[::-1]
+    orders = [_order(column[sequence])[0][::-1] for column in columns[1:]]
+    return sequence, np.array(orders, np.uint32), ties
+
+
+def _order(values):
+    """Order values stably; whether some are equal. Without equal ones any sort is stable, and the fastest will do."""
+    order = values.argsort()
+    ordered = values[order]
+    ties = (ordered[1:] == ordered[:-1]).any()
+    return values.argsort(kind="stable") if ties else order, ties
 
 
 @compiled
@@ -97,111 +114,6 @@ def _compare_pairs(A, C, same):
             count[i] += greater
             ties |= A[j, 0] == C[i, 0] and not (same and i == j)
     return count, ties
-
-
-@compiled
-def _permutations(columns, base):
-    """List the items in sequence; per further variable, greatest first, their places in it; whether values repeat.
-
-    The sequence orders items by the first variable, greatest first, those of equal value with rising second value.
-    Every other variable orders them greatest first, those of equal value from the end of the sequence to its beginning.
-    So equal values never count as greater.
-    """
-    p, n = columns.shape
-    words, spare = np.empty(n, np.uint64), np.empty(n, np.uint64)
-    sequence, place, rising = np.empty(n, np.uint32), np.empty(n, np.uint32), np.empty(n, np.uint32)
-    for i in range(n):
-        sequence[i] = i
-    ties = _order(columns[0], base[0], sequence, words, spare, rising)
-    if ties:
-        _order(columns[1], base[1], sequence, words, spare, rising)
-        for t in range(n):
-            sequence[t] = rising[n - 1 - t]
-        _order(columns[0], base[0], sequence, words, spare, rising)
-    for t in range(n):
-        sequence[t] = rising[n - 1 - t]
-        place[sequence[t]] = t
-    orders = np.empty((p - 1, n), np.uint32)
-    for u in range(1, p):
-        _order(columns[u], base[u], sequence, words, spare, rising)
-        for t in range(n):
-            orders[u - 1, n - 1 - t] = place[rising[t]]
-    return sequence, orders, ties
-
-
-@compiled
-def _order(values, base, items, words, spare, out):
-    """List items by rising value in `out`, those of equal value in the given order; whether values repeat.
-
-    A radix sort on keys, then insertion among equal keys. No value is below the base, and a key is the upper part of
-    the bits of x - base + spread: bits of positive floats sort as the floats do. The spread is a typical distance from
-    the base. Keys are evenly spaced up to it and spaced by ratios beyond, so that few values share one, even in a heavy
-    tail.
-    """
-    n, high, mean = len(items), 0, 0
-    for i in range(n):
-        distance = np.float64(values[i] - base).view(np.int64)
-        high = max(high, distance)
-        mean += distance >> 32
-    spread = np.int64(mean // n << 32).view(np.float64)
-    least, shift = np.float64(spread).view(np.int64), 0
-    while (np.float64(np.int64(high).view(np.float64) + spread).view(np.int64) - least) >> shift >> 2 * _DIGIT:
-        shift += 1
-    for i in range(n):
-        key = (np.float64(values[items[i]] - base + spread).view(np.int64) - least) >> shift
-        words[i] = np.uint64(key) << _HALF | np.uint64(items[i])
-    _scatter(words, _HALF, spare)
-    _scatter(spare, np.uint64(32 + _DIGIT), words)
-    few, ties = _insert(values, words, out)
-    if few:
-        return ties
-    for i in range(n):
-        out[i] = items[i]
-    for shift in range(0, 64, _DIGIT):  # all digits of the values themselves
-        for i in range(n):
-            bits = np.float64(values[out[i]] + 0.0).view(np.int64)  # -0.0 + 0.0 = 0.0: equal values, equal bits
-            bits ^= bits >> 63 | _SIGN  # unsigned bits that sort as the values do
-            words[i] = (np.uint64(bits) >> np.uint64(shift)) << _HALF | np.uint64(out[i])
-        _scatter(words, _HALF, spare)
-        for i in range(n):
-            out[i] = spare[i]
-    for i in range(1, n):
-        ties |= values[out[i]] == values[out[i - 1]]
-    return ties
-
-
-@compiled
-def _scatter(words, shift, out):
-    """Sort words stably by one digit."""
-    cursor, mask, total = np.zeros(1 << _DIGIT, np.uint32), np.uint64((1 << _DIGIT) - 1), np.uint32(0)
-    for i in range(len(words)):
-        cursor[words[i] >> shift & mask] += np.uint32(1)
-    for j in range(len(cursor)):
-        cursor[j], total = total, total + cursor[j]
-    for i in range(len(words)):
-        j = words[i] >> shift & mask
-        out[cursor[j]] = words[i]
-        cursor[j] += np.uint32(1)
-
-
-@compiled
-def _insert(values, words, out):
-    """Put items of equal key in order by insertion; whether they were few enough, and whether values repeat."""
-    budget, ties = 8 * len(words) + 64, False
-    for i in range(len(words)):
-        out[i] = words[i]
-        if i == 0 or (words[i] ^ words[i - 1]) >> _HALF:
-            continue
-        item, k = out[i], i
-        while k > 0 and values[out[k - 1]] > values[item]:
-            out[k] = out[k - 1]
-            k -= 1
-        out[k] = item
-        ties |= k > 0 and values[out[k - 1]] == values[item]
-        budget -= i - k
-        if budget < 0:
-            return False, ties
-    return True, ties
 
 
 @compiled
