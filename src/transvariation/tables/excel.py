@@ -14,6 +14,7 @@ from typing import IO, Any, BinaryIO
 
 from transvariation.tables.grid import BLOCK_CELLS, Block, Grid, Limits
 from transvariation.tables.problems import Problems, TableError
+from transvariation.tables.settings import TableSettings
 
 EXCEL_ROWS, EXCEL_COLUMNS = 1_048_576, 16_384
 MOST_EMPTY = 1_000_000  # cells that are empty or lie beyond the header, unless there are a twentieth as many others
@@ -31,20 +32,12 @@ _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationship
 class ExcelGrid(Grid):
     """One sheet of a workbook. Formulas count by the value stored with them and are never computed."""
 
-    def __init__(
-        self,
-        stream: BinaryIO,
-        problems: Problems,
-        limits: Limits,
-        sheet: str | int | None,
-        decimal: str | None,
-        header_row: int = 1,
-    ):
-        super().__init__(problems, decimal)
+    def __init__(self, stream: BinaryIO, problems: Problems, limits: Limits, how: TableSettings):
+        super().__init__(problems, how)
         self._limits, self._stream, self._book = limits, stream, _open(stream, problems, limits)
         titles = [each.title for each in self._book.worksheets]
-        self._title = self._choose(sheet, titles)
-        self.read_header((row, cells) for row, cells in self._rows() if row >= header_row)
+        self._title = self._choose(how.sheet, titles)
+        self.read_header((row, cells) for row, cells in self._rows() if row >= (how.header_row or 1))
         if not self.header:
             problems.check()  # a sheet that cannot be read is not called empty
             others = [title for title in titles if title != self._title]

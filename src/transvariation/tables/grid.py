@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from transvariation.tables.cells import Column, Limit, read_cell
 from transvariation.tables.options import MARKS
 from transvariation.tables.problems import Problems, TableError
+from transvariation.tables.settings import TableSettings
 
 BLOCK_CELLS = 1_000_000  # a block of text cells this large takes about 100 MB
 LARGEST_TEXT = 100_000_000  # bytes in a row group of a Parquet file
@@ -67,9 +68,10 @@ class Grid:
     measured: Sequence[int] = ()  # the columns of numbers, once that is decided: a text file is then read faster
     sha256 = ""  # of the file's bytes, or of the cells of a table in memory
 
-    def __init__(self, problems: Problems, decimal: str | None):
+    def __init__(self, problems: Problems, how: TableSettings):
         self.problems, self.header = problems, list[str]()
-        self.decimal, self.decimal_given = decimal or "", decimal is not None  # "" until the first cells were seen
+        self.decimal_given = how.decimal is not None
+        self.decimal = how.decimal or ""  # until the first cells were seen
 
     def blocks(self) -> Iterator[Block]:
         """Read the rows below the header; no block is empty."""
@@ -143,8 +145,8 @@ def are_names(cells: Sequence[object]) -> bool:
 class TypedGrid(Grid):
     """A table that is in columns already: `frames` yields DataFrames of so many rows."""
 
-    def __init__(self, header: list[str], n_rows: int, frames: Frames, problems: Problems, decimal: str | None):
-        super().__init__(problems, decimal)
+    def __init__(self, header: list[str], n_rows: int, frames: Frames, problems: Problems, how: TableSettings):
+        super().__init__(problems, how)
         self.header, self.n_rows, self._frames = [name.strip() for name in header], n_rows, frames
 
     def blocks(self) -> Iterator[Block]:
@@ -166,7 +168,7 @@ def _cells(column: Any) -> Column:
     return np.asarray(column.to_numpy(np.float64 if floats else object, na_value=np.nan if floats else None))
 
 
-def open_frame(frame: Any, problems: Problems, decimal: str | None) -> TypedGrid:
+def open_frame(frame: Any, problems: Problems, how: TableSettings) -> TypedGrid:
     """Open a pandas DataFrame, or a table that offers Arrow's interface, such as a polars DataFrame.
 
     An index other than 0, 1, 2, ... becomes the first column. The fingerprint is that of header and cells.
@@ -186,7 +188,7 @@ def open_frame(frame: Any, problems: Problems, decimal: str | None) -> TypedGrid
     def frames(n: int) -> Iterator[pd.DataFrame]:
         return (frame.iloc[start : start + n] for start in range(0, len(frame), n))
 
-    grid = TypedGrid(names, len(frame), frames, problems, decimal)
+    grid = TypedGrid(names, len(frame), frames, problems, how)
     digest = hashlib.sha256(repr(grid.header).encode("utf-8", "backslashreplace"))
     for column in map(_cells, (column for _, column in frame.items())):
         numbers = None if column.dtype == object else column.astype("<f8").tobytes()
@@ -195,7 +197,7 @@ def open_frame(frame: Any, problems: Problems, decimal: str | None) -> TypedGrid
     return grid
 
 
-def open_parquet(stream: BinaryIO, problems: Problems, limits: Limits, decimal: str | None) -> TypedGrid:
+def open_parquet(stream: BinaryIO, problems: Problems, limits: Limits, how: TableSettings) -> TypedGrid:
     """Open a Parquet file, to be read a batch of rows at a time; an index that pandas kept comes first.
 
     Columns of lists and the like are not read; each of their cells is the name of its type. Text that repeats is
@@ -249,7 +251,7 @@ def open_parquet(stream: BinaryIO, problems: Problems, limits: Limits, decimal: 
             problems.add("damaged", row, kind="Parquet", reason=str(error))
 
     header = [re.sub(r"^__index_level_\d+__$", "", names[i].strip()) for i in order]  # an index without a name
-    return TypedGrid(header, n_rows, frames, problems, decimal)
+    return TypedGrid(header, n_rows, frames, problems, how)
 
 
 def _footer_size(stream: BinaryIO) -> int:
@@ -299,6 +301,6 @@ def _pyarrow(problems: Problems, kind: str, module: str = "pyarrow") -> Any:
         raise problems.stop("library", remedy="install", kind=kind, library="pyarrow", extra=extra) from None
 
 
-def _pandas(arrow: Any, **options: Any) -> pd.DataFrame:
+def _pandas(arrow: Any) -> pd.DataFrame:
     """Convert a table of Arrow's; whole numbers with gaps are not converted to floats, which have fewer digits."""
-    return arrow.to_pandas(types_mapper=lambda kind: pd.ArrowDtype(kind) if "int" in str(kind) else None, **options)
+    return arrow.to_pandas(types_mapper=lambda kind: pd.ArrowDtype(kind) if "int" in str(kind) else None)

@@ -92,7 +92,7 @@ def opened(
     if in_columns and not hasattr(type(source), "to_frame"):  # which a single column has
         if how.header_row is not None:
             raise problems.stop("header-row-of-frame", number=how.header_row)
-        yield _checked(open_frame(source, problems, how.decimal), limits)
+        yield _checked(open_frame(source, problems, how), limits)
         return
     stream = _stream(source, problems)
     try:
@@ -112,11 +112,11 @@ def opened(
         problems.check()
         grid: Grid
         if is_excel:
-            grid = ExcelGrid(stream, problems, limits, how.sheet, how.decimal, how.header_row or 1)
+            grid = ExcelGrid(stream, problems, limits, how)
         elif head.startswith(b"PAR1"):
-            grid = open_parquet(stream, problems, limits, how.decimal)
+            grid = open_parquet(stream, problems, limits, how)
         else:
-            grid = TextGrid(stream, problems, how.delimiter, how.decimal, how.encoding, how.header_row or 1)
+            grid = TextGrid(stream, problems, how)
             if grid.header and how.header_row is None and _are_data(grid.header):
                 problems.add("header-of-numbers", grid.first_row)
         grid.sha256 = sha256

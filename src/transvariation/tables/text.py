@@ -15,6 +15,7 @@ import pandas as pd
 from transvariation.tables.cells import Column
 from transvariation.tables.grid import Block, Grid, are_names, fits, is_filled
 from transvariation.tables.problems import Problems, quoted
+from transvariation.tables.settings import TableSettings
 
 DELIMITERS = {";": "semicolon", "\t": "tab", "|": "bar", ",": "comma"}  # the comma last: it may be a decimal mark
 SAMPLE_RECORDS = 500
@@ -93,22 +94,15 @@ def _first_wrong_byte(stream: BinaryIO, encoding: str, problems: Problems) -> tu
 class TextGrid(Grid):
     """A delimited text file."""
 
-    def __init__(
-        self,
-        stream: BinaryIO,
-        problems: Problems,
-        delimiter: str | None,
-        decimal: str | None,
-        encoding: str | None,
-        header_row: int = 1,
-    ):
-        super().__init__(problems, decimal)
-        self._stream, self._encoding = stream, find_encoding(stream, problems, encoding)
+    def __init__(self, stream: BinaryIO, problems: Problems, how: TableSettings):
+        super().__init__(problems, how)
+        self._stream, self._encoding = stream, find_encoding(stream, problems, how.encoding)
         self.n_rows = max(count_lines(stream) - MOST_BLANK_ROWS, 0)
         sample = next(self._pieces(), "")
         named = re.match(r'\ufeff?"?sep=(.)"?[\r\n]', sample)  # Excel reads the delimiter from such a line
+        header_row = how.header_row or 1
         below = sample if header_row == 1 else "".join(sample.splitlines(keepends=True)[header_row - 1 :])
-        self._separator = delimiter or (named[1] if named else find_delimiter(below))
+        self._separator = how.delimiter or (named[1] if named else find_delimiter(below))
         self.delimiter = f"the {DELIMITERS.get(self._separator) or quoted(self._separator)}"
         records, error, _ = _split(sample, self._separator, SAMPLE_RECORDS)
         first = max(header_row, 1 + bool(named))
