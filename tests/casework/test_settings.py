@@ -33,6 +33,7 @@ def test_every_wrong_value_is_named_at_once():
             sensitivity=1.2,
             ranges=[(1, "x")],
             missing=None,
+            seed=None,
             reduce_to=0,
             roles={"a": "colour"},
             tables={"background": {"decimal": ";"}},
@@ -41,11 +42,12 @@ def test_every_wrong_value_is_named_at_once():
             logged=True,
         )
     text, typed = str(caught.value), error_text(caught.value, "cli")
-    assert text.startswith("9 settings are wrong:")
+    assert text.startswith("10 settings are wrong:")
     for words in ("method='magic' is unknown", "sensitivity=1.2 must lie in", "(1, 'x') is not a pair", "missing=None"):
         assert words in text
     for words in (
         "reduce_to=0 must be a whole number",
+        "seed=None must be a whole number",
         "{'a': 'colour'}",
         "background-decimal=';'",
         "no field 'colour'",

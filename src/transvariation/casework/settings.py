@@ -4,11 +4,11 @@ Roles of columns, methods, reductions and case fields are listed here (the roles
 Nothing heavy is imported, so that ``--help`` is fast. A new option is one field here, and its use.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from transvariation.tables.options import ROLES, Option, options_in
+from transvariation.tables.options import ROLES, Option, mapping, options_in
 from transvariation.tables.settings import Settings, SettingsError, TableSettings, document, nearest
 
 __all__ = [
@@ -66,6 +66,44 @@ CASE_FIELDS = {
 reading, variables, comparing, reporting = map(options_in, ("tables", "variables", "comparison", "report"))
 
 
+def _tables(value: Any, given: Option) -> dict[str, TableSettings]:
+    found: dict[str, TableSettings] = {}
+    problems = []
+    for which, own in mapping(value, "the names of tables to their settings").items():
+        if which not in TABLES:
+            raise ValueError(f" has no table {which!r}; {nearest(which, TABLES)}")
+        try:
+            settings = own if isinstance(own, TableSettings) else TableSettings.from_dict(own)
+            found |= {which: settings} if settings != TableSettings() else {}
+        except SettingsError as error:
+            problems += [(f"{which}-{name}", text, problem) for name, text, problem in error.problems]
+    if problems:
+        raise SettingsError(problems)
+    return found
+
+
+def _steps(value: Any, given: Option) -> str | None:
+    """Return the steps of a preprocessing as one string, such as "snv,sg1"."""
+    if not value:
+        return None
+    if not isinstance(value, Sequence):
+        raise ValueError(f"={value!r} must be a text or a list of steps")
+    steps = value if isinstance(value, str) else ",".join(map(str, value))
+    from transvariation.casework.variables import check_preprocess  # needs scikit-learn
+
+    return check_preprocess(steps)
+
+
+def _case(value: Any, given: Option) -> dict[str, str]:
+    case = mapping(value, "case fields to texts")
+    for name, text in case.items():
+        if name not in CASE_FIELDS:
+            raise ValueError(f" has no field {name!r}; choose from {', '.join(CASE_FIELDS)}")
+        if not isinstance(text, str):
+            raise ValueError(f": {name} must be a text, not {text!r}")
+    return {name: text for name, text in case.items() if text}
+
+
 @dataclass(frozen=True, kw_only=True)
 class CaseSettings(TableSettings):
     """How a case is judged. How tables are read holds for every table; `tables` has what differs for one of them.
@@ -78,7 +116,9 @@ class CaseSettings(TableSettings):
     """
 
     missing: str = reading("error", "choice", "Missing and below-detection values", choices=MISSING)
-    tables: Mapping[str, TableSettings] = reading({}, "tables", "Settings of one table only, by its name")
+    tables: Mapping[str, TableSettings] = reading(
+        {}, "tables", "Settings of one table only, by its name", check=_tables
+    )
 
     features: Sequence[str] | None = variables(
         None, "names", "The variables to use", absent="all columns of numbers that the tables share"
@@ -100,6 +140,7 @@ class CaseSettings(TableSettings):
         "correction), detrend, als (baseline), area, peak, length (normalisation), regions (scaling), sg, sg1, sg2 "
         "(smoothing, first and second derivative; sg1:15:2 has a window of 15 positions and degree 2)",
         example="snv,sg1",
+        check=_steps,
     )
 
     method: str = comparing(
@@ -176,13 +217,9 @@ class CaseSettings(TableSettings):
         choices=WORDS,
         absent="sample where the variables are a spectrum, otherwise case",
     )
-    case: Mapping[str, str] = reporting({}, "case", f"Case details for the report: {', '.join(CASE_FIELDS)}")
-
-    def _check(self, name: str, value: Any, given: Option) -> Any:
-        check: Callable[[Any, Option], Any] | None = {"tables": _tables, "steps": _steps, "case": _case}.get(given.kind)
-        if given.kind == "choice" and value is None and type(self).__dataclass_fields__[name].default is not None:
-            raise ValueError(f"=None is unknown; choose one of {', '.join(given.choices)}")
-        return super()._check(name, value, given) if check is None else check(value, given)
+    case: Mapping[str, str] = reporting(
+        {}, "case", f"Case details for the report: {', '.join(CASE_FIELDS)}", check=_case
+    )
 
     def _conflicts(self) -> list[tuple[str, str, Option | None]]:
         if self.log and self.logged:
@@ -240,47 +277,6 @@ class CaseSettings(TableSettings):
     def steps(self) -> str | None:
         """The preprocessing as one string."""
         return None if self.preprocess is None else str(self.preprocess)
-
-
-def _tables(value: Any, given: Option) -> dict[str, TableSettings]:
-    if value is not None and not isinstance(value, Mapping):
-        raise ValueError(f"={value!r} must map the names of tables to their settings")
-    found: dict[str, TableSettings] = {}
-    problems = []
-    for which, own in (value or {}).items():
-        if which not in TABLES:
-            raise ValueError(f" has no table {which!r}; {nearest(which, TABLES)}")
-        try:
-            settings = own if isinstance(own, TableSettings) else TableSettings.from_dict(own)
-            found |= {which: settings} if settings != TableSettings() else {}
-        except SettingsError as error:
-            problems += [(f"{which}-{name}", text, problem) for name, text, problem in error.problems]
-    if problems:
-        raise SettingsError(problems)
-    return found
-
-
-def _steps(value: Any, given: Option) -> str | None:
-    """Return the steps of a preprocessing as one string, such as "snv,sg1"."""
-    if not value:
-        return None
-    if not isinstance(value, Sequence):
-        raise ValueError(f"={value!r} must be a text or a list of steps")
-    steps = value if isinstance(value, str) else ",".join(map(str, value))
-    from transvariation.casework.variables import check_preprocess  # needs scikit-learn
-
-    return check_preprocess(steps)
-
-
-def _case(value: Any, given: Option) -> dict[str, str]:
-    if value is not None and not isinstance(value, Mapping):
-        raise ValueError(f"={value!r} must map case fields to texts")
-    for name, text in (value or {}).items():
-        if name not in CASE_FIELDS:
-            raise ValueError(f" has no field {name!r}; choose from {', '.join(CASE_FIELDS)}")
-        if not isinstance(text, str):
-            raise ValueError(f": {name} must be a text, not {text!r}")
-    return {name: text for name, text in (value or {}).items() if text}
 
 
 document(CaseSettings)

@@ -20,7 +20,7 @@ class Option(NamedTuple):
     group : {"tables", "variables", "comparison", "report"}
         The heading under which it is listed.
     kind : str
-        A key of `CHECKS`: what values it takes.
+        A key of `KINDS`: what values it takes.
     help : str
         What it does, in a sentence.
     flag : str
@@ -35,6 +35,10 @@ class Option(NamedTuple):
         What happens if it is left out.
     label : str
         Its name on the page, if that is not the field's own.
+    check : callable or None
+        What returns the value to keep, or raises a `ValueError`; by default that of its kind.
+    optional : bool
+        Whether it may be None.
     """
 
     group: str
@@ -46,6 +50,8 @@ class Option(NamedTuple):
     least: float = 0
     absent: str = ""
     label: str = ""
+    check: Callable[[Any, Any], Any] | None = None
+    optional: bool = False
 
     @property
     def sentence(self) -> str:
@@ -57,7 +63,7 @@ class Option(NamedTuple):
 def option(default: object, group: str, kind: str, help: str, **more: Any) -> Any:
     """Declare a field of the settings: its default, and what front ends know of it."""
     own: dict[str, Any] = {"default_factory": dict} if default == {} else {"default": default}
-    return field(**own, metadata={"option": Option(group, kind, help, **more)})
+    return field(**own, metadata={"option": Option(group, kind, help, **more, optional=default is None)})
 
 
 def options_in(group: str) -> Callable[..., Any]:
@@ -103,7 +109,7 @@ def _flag(value: object, given: Option) -> bool:
 
 
 def _choice(value: object, given: Option) -> object:
-    if value is None or (isinstance(value, str) and value in given.choices):
+    if (value is None and given.optional) or (isinstance(value, str) and value in given.choices):
         return value
     raise ValueError(f"={value!r} is unknown; choose one of {', '.join(given.choices)}")
 
@@ -135,8 +141,10 @@ def _encoding(value: object, given: Option) -> object:
 
 
 def _whole(value: object, given: Option) -> object:
-    if value is None or (isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= given.least):
-        return None if value is None else int(value)
+    if value is None and given.optional:
+        return None
+    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= given.least:
+        return int(value)
     raise ValueError(f"={value!r} must be a whole number, at least {given.least}")
 
 
@@ -195,48 +203,39 @@ def _range(pair: Any) -> tuple[float, float]:
     raise ValueError(f": {pair!r} is not a pair of numbers")
 
 
+def mapping(value: Any, what: str) -> Mapping[Any, Any]:
+    """Return a mapping, an empty one for None; refuse what does not map what it should."""
+    if value is None or isinstance(value, Mapping):
+        return value or {}
+    raise ValueError(f"={value!r} must map {what}")
+
+
 def _roles(value: object, given: Option) -> dict[str, str]:
-    if value is not None and not isinstance(value, Mapping):
-        raise ValueError(f"={value!r} must map the names of columns to roles")
-    for column, role in (value or {}).items():
+    roles = mapping(value, "the names of columns to roles")
+    for column, role in roles.items():
         if not isinstance(role, str) or role not in ROLES:
             raise ValueError(f"={{{column!r}: {role!r}}}: a role is one of {', '.join(ROLES)}")
-    return {str(column): role for column, role in (value or {}).items()}
+    return {str(column): role for column, role in roles.items()}
 
 
-CHECKS: dict[str, Callable[[object, Option], object]] = {
-    "text": _text,
-    "sheet": _sheet,
-    "flag": _flag,
-    "choice": _choice,
-    "mark": _mark,
-    "delimiter": _delimiter,
-    "encoding": _encoding,
-    "whole": _whole,
-    "number": _number,
-    "share": _share,
-    "shares": _shares,
-    "names": _names,
-    "ranges": _ranges,
-    "roles": _roles,
-}
-
-
-# How documentation calls the values of each kind.
-KINDS = {
-    "text": "str, optional",
-    "sheet": "str or int, optional",
-    "delimiter": "str, optional",
-    "encoding": "str, optional",
-    "flag": "bool",
-    "whole": "int",
-    "number": "float",
-    "share": "float in (0, 1]",
-    "shares": "sequence of float in (0, 1]",
-    "names": "sequence of str, optional",
-    "ranges": "sequence of (low, high), optional",
-    "roles": "mapping of column to role, optional",
-    "tables": "mapping of table to TableSettings, optional",
-    "steps": "str or sequence of str, optional",
-    "case": "mapping of str to str, optional",
+# By kind: what checks a value, unless each field has its own check, and how documentation calls it where it does not
+# list choices.
+KINDS: dict[str, tuple[Any, str]] = {
+    "text": (_text, "str, optional"),
+    "sheet": (_sheet, "str or int, optional"),
+    "flag": (_flag, "bool"),
+    "choice": (_choice, ""),
+    "mark": (_mark, ""),
+    "delimiter": (_delimiter, "str, optional"),
+    "encoding": (_encoding, "str, optional"),
+    "whole": (_whole, "int"),
+    "number": (_number, "float"),
+    "share": (_share, "float in (0, 1]"),
+    "shares": (_shares, "sequence of float in (0, 1]"),
+    "names": (_names, "sequence of str, optional"),
+    "ranges": (_ranges, "sequence of (low, high), optional"),
+    "roles": (_roles, "mapping of column to role, optional"),
+    "steps": (None, "str or sequence of str, optional"),
+    "tables": (None, "mapping of table to TableSettings, optional"),
+    "case": (None, "mapping of str to str, optional"),
 }

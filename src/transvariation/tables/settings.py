@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
-from transvariation.tables.options import CHECKS, KINDS, MARKS, RECOGNISED, ROLES, Option, options_in, options_of
+from transvariation.tables.options import KINDS, MARKS, RECOGNISED, ROLES, Option, options_in, options_of
 
 
 class SettingsError(ValueError):
@@ -77,7 +77,8 @@ class Settings:
         problems = []
         for name, given in options_of(type(self)).items():
             try:
-                object.__setattr__(self, name, self._check(name, getattr(self, name), given))
+                check = given.check or KINDS[given.kind][0]
+                object.__setattr__(self, name, check(getattr(self, name), given))
             except SettingsError as error:
                 problems += error.problems
             except ValueError as error:
@@ -85,9 +86,6 @@ class Settings:
         problems += self._conflicts()
         if problems:
             raise SettingsError(problems)
-
-    def _check(self, name: str, value: object, given: Option) -> object:
-        return CHECKS[given.kind](value, given)
 
     def _conflicts(self) -> list[tuple[str, str, Option | None]]:
         """List values that exclude each other."""
@@ -225,7 +223,7 @@ def described(cls: type) -> str:
     """Describe the fields of a class of settings, for a docstring."""
     lines, plain = [], cls()
     for name, given in options_of(cls).items():
-        kind = f"{{{', '.join(map(repr, given.choices))}}}" if given.choices else KINDS.get(given.kind, given.kind)
+        kind = f"{{{', '.join(map(repr, given.choices))}}}" if given.choices else KINDS[given.kind][1]
         default = getattr(plain, name)
         kind += "" if default in (None, {}) or given.choices else f", default={default!r}"
         text = given.sentence

@@ -12,6 +12,7 @@ SOURCE = Path(transvariation.__file__).parent
 MODULES = sorted([*SOURCE.glob("casework/**/*.py"), *SOURCE.glob("tables/**/*.py")])
 # What an exception says by itself, in Python's terms, and what `option` writes into signatures and --help.
 CATALOGUES = {
+    "casework/astm.py": {"_TRACE", "_OTHERS"},  # symbols
     "casework/errors.py": {"MESSAGES", "REMEDIES"},
     "casework/settings.py": {"METHODS", "REDUCTIONS", "WORDS", "CONTROLS", "LEADS", "GROUPS", "MISSING"},
     "tables/messages.py": {"MESSAGES", "REMEDIES", "_DECIMAL"},
@@ -41,7 +42,16 @@ def excused(node: ast.AST, catalogues: set[str]) -> bool:
         return isinstance(node.value, ast.Constant)
     if isinstance(node, ast.Call):  # "source pane window".split() is a list of names
         called = node.func.attr if isinstance(node.func, ast.Attribute) else ast.unparse(node.func)
-        return called in ("option", "reading", "variables", "comparing", "reporting", "SettingsError", "split")
+        return called in (
+            "option",
+            "reading",
+            "variables",
+            "comparing",
+            "reporting",
+            "mapping",
+            "SettingsError",
+            "split",
+        )
     if isinstance(node, ast.FunctionDef):
         return node.name in ("_conflicts", "text", "build")  # of SettingsError, TableError and Settings
     targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
