@@ -25,7 +25,7 @@ def _model(sensitivity=0.9, lead="exclusion", together=1, **n):
     return Model(
         variables=Variables(("K",)),
         bases=bases,
-        criterion=Criterion(4.0, 0.03, None, None),
+        criterion=Criterion(4.0, 0.03),
         likelihood={},
         sensitivity=sensitivity,
         lead=lead,

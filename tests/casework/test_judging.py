@@ -51,7 +51,7 @@ def test_few_control_fragments_are_judged_by_the_background(few):
     assert [c.match for c in few.conclusions] == [True, False, False]
     assert few.model.false_exclusion == pytest.approx(0.1, abs=0.04)
     assert few.model.false_inclusion < 0.05
-    assert few.model.criterion.false_exclusion is not None
+    assert few.model.criterion.exclusion is not None
     assert [set(g.fragments) for g in few.groups] == [{"1", "2"}]
     assert not few.groups[0].accepted
 
@@ -232,7 +232,7 @@ def test_logarithms_given_as_data(glass, usual):
     ]
     found = judge(*logs[:2], background=logs[2], astm=True)
     assert all(c.match is None and not c.intervals for c in found.conclusions)
-    assert found.model.criterion.false_exclusion is None
+    assert found.model.criterion.exclusion is None
     assert sum("ASTM E2927 criterion was not applied" in w for w in said(found)) == 1
     stated = judge(*logs[:2], background=logs[2], logged=True)
     assert [c.match for c in stated.conclusions] == [c.match for c in usual.conclusions]

@@ -19,61 +19,10 @@ from transvariation.casework.reading import CaseTables
 MIN_FRAGMENTS = 3
 MIN_MEASUREMENTS = 9  # of the known, that the standard asks for
 STANDARD, INTERVAL = "ASTM E2927", "4 s interval"
-TRACE_ELEMENTS = frozenset(
-    [
-        "Li",
-        "Ti",
-        "Mn",
-        "Rb",
-        "Sr",
-        "Zr",
-        "La",
-        "Ce",
-        "Nd",
-        "Hf",
-        "Pb",
-        "Sn",
-        "Co",
-        "Cr",
-        "Cs",
-        "Th",
-        "U",
-        "Y",
-        "Ga",
-        "Eu",
-        "Er",
-    ]
-)
-ELEMENTS = TRACE_ELEMENTS | frozenset(
-    [
-        "Na",
-        "Mg",
-        "Al",
-        "K",
-        "Ca",
-        "Fe",
-        "Ba",
-        "P",
-        "As",
-        "Sb",
-        "B",
-        "Zn",
-        "Cu",
-        "Ni",
-        "V",
-        "Se",
-        "Ag",
-        "W",
-        "Mo",
-        "Bi",
-        "Pr",
-        "Sm",
-        "Gd",
-        "Dy",
-        "Yb",
-        "Nb",
-    ]
-)
+_TRACE = "Li Ti Mn Rb Sr Zr La Ce Nd Hf Pb Sn Co Cr Cs Th U Y Ga Eu Er"
+_OTHERS = "Na Mg Al K Ca Fe Ba P As Sb B Zn Cu Ni V Se Ag W Mo Bi Pr Sm Gd Dy Yb Nb"
+TRACE_ELEMENTS = frozenset(_TRACE.split())
+ELEMENTS = TRACE_ELEMENTS.union(_OTHERS.split())
 MULTIPLIER = 4.0
 MIN_RSD = 0.03
 N_OTHERS = 10  # other sources that each known set is compared with
@@ -87,10 +36,8 @@ class Criterion:
     ----------
     multiplier, min_rsd : float
         Half the width of an interval in standard deviations, and the smallest relative standard deviation.
-    false_exclusion, false_inclusion : float or None
-        Its error rates as measured on the background; None without one.
     exclusion, inclusion : Rate or None
-        The same with the number of comparisons and an interval.
+        Its false exclusions and false inclusions as measured on the background; None without one.
     name : str
         "ASTM E2927", or "4 s interval" for measurements that the standard does not cover.
     n_measurements : int
@@ -99,8 +46,6 @@ class Criterion:
 
     multiplier: float
     min_rsd: float
-    false_exclusion: float | None
-    false_inclusion: float | None
     exclusion: Rate | None = None
     inclusion: Rate | None = None
     name: str = STANDARD
@@ -234,7 +179,7 @@ def compare_by_astm(
     if tables.contents is None or not (covered or asked) or not applies(tables.linear(tables.control.replicates)):
         expected = asked or (covered and (tables.background or len(tables.control.X) > len(tables.control.names)))
         cautions = [Caution.of("looks-logged")] if tables.contents is None and tables.axis is None and expected else []
-        return Criterion(multiplier, min_rsd, None, None), [(None, ())] * len(tables.recovered.names), cautions
+        return Criterion(multiplier, min_rsd), [(None, ())] * len(tables.recovered.names), cautions
     known, recovered = tables.linear(tables.control.replicates), tables.contents[1]
     low, high = match_interval(known, multiplier, min_rsd)
     for mean in recovered:
@@ -247,16 +192,8 @@ def compare_by_astm(
     rng = np.random.default_rng(seed)
     rates = error_rates(sources, len(tables.control.names), multiplier, min_rsd, rng, replicates)
     exclusion, inclusion = rates or (None, None)
-    criterion = Criterion(
-        multiplier,
-        min_rsd,
-        None if exclusion is None else exclusion.share,
-        None if inclusion is None else inclusion.share,
-        exclusion,
-        inclusion,
-        STANDARD if covered else INTERVAL,
-        len(known),
-    )
+    name = STANDARD if covered else INTERVAL
+    criterion = Criterion(multiplier, min_rsd, exclusion, inclusion, name, len(known))
     few = len(known) < MIN_MEASUREMENTS
     cautions = [Caution.of("few-measurements", name=criterion.name, n=len(known), need=MIN_MEASUREMENTS)] if few else []
     return criterion, found, cautions
